@@ -1,0 +1,31 @@
+"""What was found in one photo: bases, each with its place on the board and what it rests on."""
+
+from dataclasses import dataclass
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detection:
+    """One base as fitted in the photo's own pixels."""
+
+    base: Base
+    xy_mm: Array
+    """(2,): the centre of its underside."""
+    z_mm: float
+    heading_deg: float
+    covariance_mm2: Array
+    """(2, 2): the fit's own doubt of (x, y), the camera taken as exact."""
+    d_xy_d_camera: Array
+    """(2, 15): how the place moves with the camera's parameters; joins all pieces of a photo."""
+    score: float
+    """0 to 1: how much it looks like a base."""
+    visible: float
+    """Share of the rim that was seen, 0 to 1."""
+    center_px: Array
+    """(2,): the underside's centre in the photo."""
+    outline_px: Array
+    """(K, 2): the underside's edge in the photo."""
+    also: tuple[Base, ...] = ()
+    """Other sizes that fit nearly as well: the size is ambiguous."""

@@ -1,0 +1,39 @@
+"""What can go wrong, as one tree.
+
+    OverrulerError                 exit status
+    ├── BadInput (ValueError)           2      a file, an option, a scene or a question is wrong
+    │   └── UnknownName (LookupError)   2      a name that is not among those there are
+    ├── MissingExtra (ImportError)      2      a part of the program is not installed
+    └── CannotMeasure (RuntimeError)    3      the photo cannot be measured
+
+Every message is one line: what is wrong, where, and what to do about it.
+"""
+
+from collections.abc import Iterable
+
+
+class OverrulerError(Exception):
+    """Anything the program says no to; `exit_code` is the process's status."""
+
+    exit_code = 2
+
+
+class BadInput(OverrulerError, ValueError):
+    """A file, an option, a scene or a question that is wrong."""
+
+
+class UnknownName(BadInput, LookupError):
+    """A name that is not among those there are."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"{what}: unknown name {name!r}; known: {', '.join(sorted(known)) or 'none'}")
+
+
+class MissingExtra(OverrulerError, ImportError):
+    """A part of the program that is not installed."""
+
+
+class CannotMeasure(OverrulerError, RuntimeError):
+    """A photo from which nothing can be measured; the message ends in the remedy."""
+
+    exit_code = 3

@@ -1,0 +1,17 @@
+"""Inches live here, in the rules and on the screen; everything else is millimetres."""
+
+MM_PER_INCH = 25.4
+"""Exactly, by definition (international inch, 1959)."""
+
+TOUCH_MM = 1e-6
+"""Two lengths this close are the same length: a distance within it of a line touches the line."""
+
+
+def mm_from_inches(length_in: float) -> float:
+    """Millimetres in `length_in` inches."""
+    return length_in * MM_PER_INCH
+
+
+def inches_from_mm(length_mm: float) -> float:
+    """Inches in `length_mm` millimetres."""
+    return length_mm / MM_PER_INCH
