@@ -9,6 +9,13 @@ from overruler.geometry.pose import Array
 from overruler.reading import Node
 
 SCHEMA = "overruler/board/1"
+DICTIONARIES = (
+    *(f"DICT_{modules}X{modules}_{count}" for modules in (4, 5, 6, 7) for count in (50, 100, 250, 1000)),
+    *(f"DICT_APRILTAG_{family}" for family in ("16h5", "25h9", "36h10", "36h11")),
+    "DICT_ARUCO_ORIGINAL",
+    "DICT_ARUCO_MIP_36h12",
+)
+"""Every family of markers there is, by OpenCV's names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +56,15 @@ class Board:
         return cls(
             name=node.get("name", Node.text, Path(path).stem),
             marker_mm=size,
-            dictionary=markers.get("dictionary", Node.text, "auto"),
+            dictionary=markers.get("dictionary", _dictionary, "auto"),
             width_mm=node["width_mm"].positive(),
             height_mm=node["height_mm"].positive(),
             corners_mm=corners,
         )
+
+
+def _dictionary(node: Node) -> str:
+    return node.choice(("auto", *DICTIONARIES))
 
 
 def _corners(node: Node) -> dict[int, Array]:

@@ -37,3 +37,20 @@ class CannotMeasure(OverrulerError, RuntimeError):
     """A photo from which nothing can be measured; the message ends in the remedy."""
 
     exit_code = 3
+
+
+OPENCV_REMEDY = (
+    "apt-get install -y libgl1 libglib2.0-0, or the wheel that needs neither: "
+    "pip uninstall -y opencv-python && pip install opencv-python-headless"
+)
+"""What makes OpenCV load on a machine without a desktop."""
+
+
+def explain_import_error(error: ImportError) -> MissingExtra | None:
+    """One line with the remedy where `error` says that OpenCV does not load; None where it is about something else."""
+    if error.name == "cv2":
+        return MissingExtra("OpenCV is not installed: pip install opencv-python-headless")
+    library = str(error).partition(":")[0]
+    if library.startswith("lib") and ".so" in library:
+        return MissingExtra(f"OpenCV does not load, the system lacks {library}: {OPENCV_REMEDY}")
+    return None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.reading import Node
 
@@ -38,6 +39,48 @@ class Lens:
             node["matrix"].fail("expected [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
         covariance = node.get("covariance", _covariance, _assumed(matrix))
         return cls((int(width), int(height)), matrix, np.array(node["distortion"].vector(5)), covariance)
+
+    def for_picture(self, size_px: tuple[int, int], orientation: int = 1) -> "Lens":
+        """The lens in the pixels of a picture of `size_px` as seen, turned by an EXIF orientation (1 to 8).
+
+        The picture may be a smaller or larger copy. `BadInput` where it is not: a cut picture has another middle.
+        """
+        turned = self._turned(orientation)
+        lens = turned if _ratio(turned.size_px, size_px) else self
+        ratio = _ratio(lens.size_px, size_px)
+        if ratio is None:
+            sizes = f"{self.size_px[0]} × {self.size_px[1]} pixels, the photo has {size_px[0]} × {size_px[1]}"
+            raise BadInput(f"the lens file is for {sizes}: make one from photos of that shape, or leave --lens away")
+        return lens._moved(
+            np.diag([ratio] * 4 + [1.0] * 5), np.array([0, 0, *[(ratio - 1) / 2] * 2, *[0] * 5]), size_px
+        )
+
+    def _moved(self, turn: Array, shift: Array, size_px: tuple[int, int]) -> "Lens":
+        """The nine numbers after a linear map (9, 9) and a shift (9,)."""
+        values = turn @ np.concatenate([self.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.distortion]) + shift
+        matrix = np.array([[values[0], 0, values[2]], [0, values[1], values[3]], [0, 0, 1]])
+        return Lens(size_px, matrix, values[4:], turn @ self.covariance @ turn.T)
+
+    def _turned(self, orientation: int) -> "Lens":
+        """The lens after the picture was transposed (5 to 8), then mirrored left to right, then upside down."""
+        lens = self
+        if orientation >= 5:
+            lens = lens._moved(np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]], np.zeros(9), (lens.size_px[1], lens.size_px[0]))
+        for axis, mirrored in enumerate((orientation in (2, 3, 6, 7), orientation in (3, 4, 7, 8))):
+            if mirrored:
+                turn, shift = np.eye(9), np.zeros(9)
+                turn[2 + axis, 2 + axis] = turn[7 - axis, 7 - axis] = -1  # p2 goes with x, p1 with y
+                shift[2 + axis] = lens.size_px[axis] - 1
+                lens = lens._moved(turn, shift, lens.size_px)
+        return lens
+
+
+def _ratio(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> float | None:
+    """How many times larger the wanted picture is; None where its shape differs by more than rounding to pixels."""
+    across, down = wanted_px[0] / size_px[0], wanted_px[1] / size_px[1]
+    ratio = float(np.sqrt(across * down))
+    off_px = max(abs(across - ratio) * size_px[0], abs(down - ratio) * size_px[1])
+    return ratio if off_px <= 1.0 else None
 
 
 def _covariance(node: Node) -> Array:

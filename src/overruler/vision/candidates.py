@@ -1,0 +1,131 @@
+"""Places where a round base may stand: a ring filter over the board as seen from above.
+
+Each pixel of the rectified picture has a gradient, and the rim of a base is a ring along which gradients point to or
+from one centre. Doubling the gradient's angle makes "to" and "from" the same, so rims darker and lighter than the mat,
+and both edges of a painted rim, add up while texture cancels; dividing by the local strength lets a faint rim count
+like a strong one. One pair of convolutions then answers for every place at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.pose import Array
+from overruler.vision.orthophoto import Orthophoto
+
+Image = NDArray[np.float32]
+RING_PX = (12.0, 25.0)
+"""A ring is looked for on the level of the pyramid where its radius lies between these."""
+RING_WIDTH_PX = 1.2
+RADIUS_STEP = 1.12
+"""Radii closer than this ratio are found by one ring."""
+LEAST_RESPONSE = 0.1
+MOST = 350
+"""Candidates kept at most: the best ones."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Rough circles on the plane z = 0, the strongest first."""
+
+    xy_mm: Array
+    """(N, 2)."""
+    radius_mm: Array
+    """(N,): within a quarter of the true one."""
+    response: Array
+    """(N,): the share of the ring that is there, 0 to 1."""
+
+
+def find_candidates(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array] = ()) -> Candidates:
+    """Rough circles with any of the radii, none where a `hidden` polygon (K, 2) in mm lies."""
+    found = []
+    for level, rings_mm in _by_level(radii_mm, view.mm_per_px).items():
+        a, b = _orientation(_level(view, level), _level_mask(view, hidden, level))
+        scale = view.mm_per_px * 2**level
+        for ring_mm in rings_mm:
+            cosine, sine = _ring(ring_mm / scale)
+            response = cv2.filter2D(a, -1, cosine) + cv2.filter2D(b, -1, sine)
+            found.append(_peaks(response, ring_mm, level, view))
+    rows = np.concatenate(found) if found else np.empty((0, 4))
+    rows = _distinct(rows[np.argsort(-rows[:, 3], kind="stable")])
+    return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
+
+
+def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[float]]:
+    """The rings to look for, by the level of the pyramid they are looked for on."""
+    levels: dict[int, list[float]] = {}
+    last = 0.0
+    for radius in sorted(set(radii_mm)):
+        if radius < last * RADIUS_STEP:
+            continue
+        last = radius * (1 + (RADIUS_STEP - 1) / 4)
+        level = max(0, int(np.floor(np.log2(radius / mm_per_px / RING_PX[0]))))
+        levels.setdefault(level, []).append(last)
+    return levels
+
+
+def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
+    if level == 0:
+        return view.pixels
+    return np.asarray(
+        cv2.resize(view.pixels, None, fx=0.5**level, fy=0.5**level, interpolation=cv2.INTER_AREA), np.uint8
+    )
+
+
+def _level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
+    """1 where rims count, 0 where the photo shows nothing or something known lies."""
+    mask = view.seen.astype(np.uint8)
+    for polygon in hidden:
+        cv2.fillPoly(mask, [np.round(view.to_px(polygon)).astype(np.int32)], 0)
+    mask = np.asarray(cv2.erode(mask, np.ones((5, 5), np.uint8)), np.uint8)
+    rows, columns = _level(view, level).shape[:2]
+    return np.asarray(cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST), np.float32)
+
+
+def _orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
+    """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out."""
+    lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    lab = cv2.GaussianBlur(lab, (0, 0), 1.0)
+    gx, gy = cv2.Sobel(lab, cv2.CV_32F, 1, 0), cv2.Sobel(lab, cv2.CV_32F, 0, 1)
+    strength = (gx * gx + gy * gy).sum(2)
+    usual = float(np.median(strength[mask > 0])) if mask.any() else 1.0
+    weight = mask / (strength + 4 * usual + 1e-3)
+    return np.asarray((gx * gx - gy * gy).sum(2) * weight), np.asarray((2 * gx * gy).sum(2) * weight)
+
+
+def _ring(radius_px: float) -> tuple[Image, Image]:
+    """The kernels that sum (cosine, sine) of the doubled radial direction along a ring of weight 1."""
+    reach = int(np.ceil(radius_px + 3 * RING_WIDTH_PX))
+    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1].astype(float)
+    ring = np.exp(-((np.hypot(x, y) - radius_px) ** 2) / (2 * RING_WIDTH_PX**2))
+    ring /= ring.sum()
+    angle = 2 * np.arctan2(y, x)
+    return (ring * np.cos(angle)).astype(np.float32), (ring * np.sin(angle)).astype(np.float32)
+
+
+def _peaks(response: Image, ring_mm: float, level: int, view: Orthophoto) -> Array:
+    """Local maxima as rows of x, y, radius in mm and response."""
+    scale = 2**level
+    reach = max(1, int(0.4 * ring_mm / (view.mm_per_px * scale)))
+    highest = cv2.dilate(response, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
+    rows, columns = np.nonzero((response >= highest) & (response > LEAST_RESPONSE))
+    xy = view.to_mm(np.stack([columns, rows], -1) * scale + (scale - 1) / 2)
+    return np.column_stack([xy, np.full(len(xy), ring_mm), response[rows, columns]])
+
+
+def _distinct(rows: Array) -> Array:
+    """The strongest of every group of rows that speak of the same circle, `MOST` at most; rows come strongest first."""
+    kept: list[Array] = []
+    for row in rows[: 4 * MOST]:
+        if len(kept) == MOST:
+            break
+        if kept:
+            others = np.stack(kept)
+            apart = np.hypot(*(others[:, :2] - row[:2]).T) > 0.35 * np.minimum(others[:, 2], row[2])
+            if not np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.3)):
+                continue
+        kept.append(row)
+    return np.stack(kept) if kept else np.empty((0, 4))

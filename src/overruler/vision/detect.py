@@ -1,0 +1,156 @@
+"""Find the bases in a photo: candidates from above, a learned look at each, then a fit in the photo's own pixels.
+
+look from above (orthophoto) → candidates → rims (what is a base, roughly where) → sizes → fit → detections
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.candidates import Candidates, find_candidates
+from overruler.vision.fit import MERIT_NATS, Fit, fit_base
+from overruler.vision.orthophoto import Orthophoto, orthophoto
+from overruler.vision.rims import RimGuesses, refine
+from overruler.vision.sizes import size_probabilities
+
+RADIUS_PX = 18
+"""The smallest base's radius in the picture from above, at most: finer detail only costs time."""
+MARGIN_MM = 40.0
+"""How far beyond a known board bases are looked for."""
+LEAST_SCORE = 0.5
+OVERLAP = 0.25
+"""Two bases may seem to overlap by this share of the smaller one's radius, not more."""
+AMBIGUOUS = 0.05
+"""Sizes at least this probable are reported beside the likeliest."""
+OUTLINE_POINTS = 72
+
+
+def detect(
+    frame: Frame,
+    calibration: Calibration,
+    bases: Sequence[Base],
+    hidden: Sequence[Array] = (),
+    progress: Callable[[str], None] = lambda text: None,
+) -> tuple[Detection, ...]:
+    """The round bases among `bases` that stand in the photo, the surest first.
+
+    `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for.
+    """
+    radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
+    if not len(radii):
+        return ()
+    progress("looking for bases")
+    view = look_from_above(frame, calibration, float(radii[0]))
+    candidates = find_candidates(view, radii.tolist(), hidden)
+    progress(f"looking closer at {len(candidates.response)} candidates")
+    guesses = _guess(frame, calibration.camera, candidates)
+    chosen = _distinct(guesses, radii)
+    progress(f"fitting {len(chosen)} bases")
+    return _fit_all(frame, calibration, guesses, chosen, radii)
+
+
+def look_from_above(frame: Frame, calibration: Calibration, least_radius_mm: float) -> Orthophoto:
+    """The board and a margin, rectified as finely as the smallest base needs."""
+    width, height = calibration.board_mm
+    camera = calibration.camera
+    scale = float(camera.mm_per_px(np.array([width / 2, height / 2, 0.0])))
+    box = (-MARGIN_MM, -MARGIN_MM, width + MARGIN_MM, height + MARGIN_MM)
+    return orthophoto(frame.pixels, camera, box, max(scale, least_radius_mm / RADIUS_PX))
+
+
+def _guess(frame: Frame, camera: Camera, candidates: Candidates) -> RimGuesses:
+    """What the learned look says of each candidate."""
+    return refine(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
+
+
+def _distinct(guesses: RimGuesses, radii: Array) -> list[int]:
+    """The guesses to keep, best first: bases stand beside each other, never in each other."""
+    kept: list[int] = []
+    limits = radii[0] * 0.85, radii[-1] * 1.15
+    for i in np.argsort(-guesses.score, kind="stable"):
+        radius = guesses.radius_mm[i]
+        if guesses.score[i] < LEAST_SCORE or not limits[0] < radius < limits[1]:
+            continue
+        apart = np.hypot(*(guesses.xy_mm[kept] - guesses.xy_mm[i]).T)
+        others = guesses.radius_mm[kept]
+        if np.all(apart > others + radius - OVERLAP * 2 * np.minimum(others, radius)):
+            kept.append(int(i))
+    return kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hypothesis:
+    """One size for one base, fitted."""
+
+    column: int
+    """Which of the radii."""
+    fit: Fit
+    log_likelihood: float
+
+
+def _fit_all(
+    frame: Frame, calibration: Calibration, guesses: RimGuesses, chosen: list[int], radii: Array
+) -> tuple[Detection, ...]:
+    likelihood = _size_likelihood(guesses, chosen, radii)
+    fits = [
+        _fit_sizes(frame, calibration.camera, guesses, i, row, radii) for i, row in zip(chosen, likelihood, strict=True)
+    ]
+    for row, hypotheses in zip(likelihood, fits, strict=True):
+        fitted = {h.column: h.log_likelihood for h in hypotheses}
+        row[:] = [row[c] + fitted.get(c, -np.inf) for c in range(len(radii))]
+    found = [k for k, hypotheses in enumerate(fits) if hypotheses]
+    shares = size_probabilities(likelihood[found])
+    detections = []
+    for k, share in zip(found, shares, strict=True):
+        best = max(fits[k], key=lambda h: (share[h.column], h.log_likelihood))
+        also = tuple(Base.circle(2 * radii[c]) for c in np.flatnonzero(share > AMBIGUOUS) if c != best.column)
+        base = Base.circle(float(2 * radii[best.column]))
+        detections.append(_detection(calibration.camera, base, also, best.fit, float(guesses.score[chosen[k]])))
+    return tuple(detections)
+
+
+def _size_likelihood(guesses: RimGuesses, chosen: list[int], radii: Array) -> Array:
+    """Log-likelihood (N, C) of each catalogue radius, from the learned look's radius alone."""
+    sigma = guesses.sigma_radius_mm[chosen] / guesses.radius_mm[chosen] + 0.005
+    ratio = np.log(radii[None] / guesses.radius_mm[chosen][:, None])
+    return np.asarray(-0.5 * (ratio / sigma[:, None]) ** 2)
+
+
+def _fit_sizes(
+    frame: Frame, camera: Camera, guesses: RimGuesses, i: int, log_likelihood: Array, radii: Array
+) -> list[_Hypothesis]:
+    """The sizes worth a fit, fitted."""
+    found = []
+    for column in np.flatnonzero(log_likelihood > log_likelihood.max() - 6):
+        start = guesses.xy_mm[i], float(guesses.sigma_xy_mm[i])
+        best = fit_base(frame.pixels, camera, *start, float(radii[column]), 0.0)
+        if best is not None:
+            found.append(_Hypothesis(int(column), best, MERIT_NATS * best.merit))
+    return found
+
+
+def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, score: float) -> Detection:
+    angles = np.linspace(0, 2 * np.pi, OUTLINE_POINTS, endpoint=False)
+    ring = fit.xy_mm + base.width_mm / 2 * np.stack([np.cos(angles), np.sin(angles)], -1)
+    points = np.column_stack([np.vstack([fit.xy_mm, ring]), np.zeros(OUTLINE_POINTS + 1)])
+    pixels = camera.project(points)
+    return Detection(
+        base=base,
+        xy_mm=fit.xy_mm,
+        z_mm=0.0,
+        heading_deg=0.0,
+        covariance_mm2=fit.covariance_mm2,
+        d_xy_d_camera=fit.d_xy_d_camera,
+        score=score,
+        visible=float(np.mean(fit.seen > 0.35)),
+        center_px=pixels[0],
+        outline_px=pixels[1:],
+        also=also,
+    )

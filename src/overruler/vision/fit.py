@@ -1,0 +1,327 @@
+"""One round base, fitted where the photo's own pixels show its edge.
+
+The base is a truncated cone of known diameter standing on a plane z = const. Its outline in the photo is the silhouette
+of two circles, the lower rim and the smaller or equal upper one some millimetres above: towards the camera the lower
+rim shows, away from it the upper one may stick out. Along each of many radii the photo is sampled across the predicted
+outline; every edge found there competes with the others and with "hidden", and the place (x, y) is the robust least
+squares over them.
+"""
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+
+SPACING_PX = 1.5
+"""Distance between neighbouring radii along the rim."""
+REACH_SIGMA = 2.2
+"""How far from the predicted outline an edge is looked for."""
+STEP_PX = 0.2
+WIDE_PX, NARROW_PX = 1.0, 0.35
+"""1 σ of an edge about the outline at the start of the last pass, and at its end."""
+ITERATIONS = 6
+HIDDEN = 0.25
+"""Weight of "no edge of this base here" against an edge of the usual strength right on the outline."""
+LEAST_EDGE = 0.12
+"""Weaker steps (L*a*b* units per step) are noise."""
+MERIT_NATS = 12.0
+"""Log-likelihood of a whole rim seen against none of it: how fast a fit that shows less becomes unlikely."""
+CORRELATION = 3.2
+"""Neighbouring radii share texture, shadow and blur: 1 σ is this much larger than independent edges would have it."""
+UPPER_WORTH = 0.2
+"""What seeing the upper rim says of a base, against seeing its outline."""
+UPPER_PENALTY = 0.08
+"""How much more must be seen to go by the upper rim, the outline being lost."""
+AWAY = 0.04
+"""How much more must be seen for each squared σ away from the start."""
+TAPER_SIGMA_MM, HEIGHT_SIGMA_MM = 0.2, 0.4
+"""1 σ of the upper rim's radius and of the base's height against the profile."""
+FLOOR_PX = 0.12
+"""1 σ of the place that no number of edges gets below: sharpening, coding, the rim's own roughness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A base seen from the side."""
+
+    name: str
+    taper_mm: float
+    """How much smaller the upper rim's radius is."""
+    height_mm: float
+
+
+PROFILES = (Profile("cone", 1.6, 3.9), Profile("straight", 0.0, 3.6))
+"""The two kinds there are; real ones lie within half a millimetre of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Where a base stands, if it is this base."""
+
+    xy_mm: Array
+    """(2,)."""
+    covariance_mm2: Array
+    """(2, 2), the camera taken as exact."""
+    d_xy_d_camera: Array
+    """(2, 15): over `geometry.camera.PARAMETERS`."""
+    seen: Array
+    """(K,): by angle from +x counter-clockwise, how surely the fitted rim was seen, 0 to 1."""
+    merit: float
+    """How much of the base's two rims the photo shows, for comparing fits of the same base."""
+    profile: Profile
+    upper: bool
+    """Whether the upper rim was fitted, the lower one being lost against the mat."""
+
+    @property
+    def support(self) -> float:
+        """Share of the rim that was seen."""
+        return float(self.seen.mean())
+
+
+def fit_base(
+    pixels: NDArray[np.uint8], camera: Camera, start_mm: Array, start_sigma_mm: float, radius_mm: float, z_mm: float
+) -> Fit | None:
+    """Fit (x, y) of a base of known radius from a rough start; None where nothing is seen of it.
+
+    `pixels` (H, W, 3) is the photo, `start_mm` (2,) the guess and `start_sigma_mm` its 1 σ; the lower rim lies at
+    `z_mm`. Of the profiles, and of outline and upper rim, the one that explains most of what is seen is kept.
+    """
+    view = _View.around(pixels, camera, start_mm, radius_mm, z_mm)
+    if view is None:
+        return None
+    start = np.asarray(start_mm, float), float(np.clip(start_sigma_mm / view.mm_per_px, WIDE_PX, 4 * WIDE_PX))
+    tries = [_fit(view, *start, radius_mm, profile, upper) for profile in PROFILES for upper in (False, True)]
+    sigma = max(start_sigma_mm, WIDE_PX * view.mm_per_px)
+    fits = [_against_start(fit, start[0], sigma) for fit in tries if fit is not None]
+    return _fused(_either(fits), start[0], start_sigma_mm) if fits else None
+
+
+def _against_start(fit: Fit, start_mm: Array, sigma_mm: float) -> Fit:
+    """The fit with what speaks against it taken off its merit."""
+    away = float(np.sum((fit.xy_mm - start_mm) ** 2)) / sigma_mm**2
+    return replace(fit, merit=fit.merit - UPPER_PENALTY * fit.upper - AWAY * away)
+
+
+def _either(fits: list[Fit]) -> Fit:
+    """The best of the fits; how far the others lie that explain the photo nearly as well is part of its doubt."""
+    best = max(fits, key=lambda fit: fit.merit)
+    weights = np.array([np.exp(MERIT_NATS * (fit.merit - best.merit)) for fit in fits])
+    apart = np.stack([fit.xy_mm - best.xy_mm for fit in fits])
+    spread = np.einsum("n,ni,nj->ij", weights / weights.sum(), apart, apart)
+    return replace(best, covariance_mm2=best.covariance_mm2 + spread)
+
+
+def _fused(fit: Fit, start_mm: Array, start_sigma_mm: float) -> Fit:
+    """The fit and the guess it started from, each by its own doubt; where they disagree, the doubt grows."""
+    guess = np.eye(2) * start_sigma_mm**2
+    apart = start_mm - fit.xy_mm
+    surprise = max(1.0, float(apart @ np.linalg.solve(fit.covariance_mm2 + guess, apart)) / 4)
+    gain = fit.covariance_mm2 @ np.linalg.inv(fit.covariance_mm2 + guess)
+    covariance = (np.eye(2) - gain) @ fit.covariance_mm2 * surprise
+    return replace(fit, xy_mm=fit.xy_mm + gain @ apart, covariance_mm2=(covariance + covariance.T) / 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    """The part of the photo round one base, as L*a*b*, with the camera's scale there."""
+
+    lab: NDArray[np.float32]
+    corner_px: Array
+    camera: Camera
+    z_mm: float
+    mm_per_px: float
+
+    @classmethod
+    def around(
+        cls, pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float
+    ) -> "_View | None":
+        point = np.array([*xy_mm, z_mm])
+        scale = float(camera.mm_per_px(point))
+        middle = camera.project(point)
+        reach = (radius_mm + 6) / scale * 1.6 + 12
+        if not (np.isfinite(middle).all() and np.isfinite(scale)):
+            return None
+        rows, columns = pixels.shape[:2]
+        left, top = np.maximum(np.floor(middle - reach), 0).astype(int)
+        right, bottom = np.minimum(np.ceil(middle + reach) + 1, (columns, rows)).astype(int)
+        if right - left < 8 or bottom - top < 8:
+            return None
+        lab = cv2.cvtColor(pixels[top:bottom, left:right].astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+        lab = cv2.GaussianBlur(lab, (0, 0), 0.8)
+        return cls(np.asarray(lab, np.float32), np.array([left, top]), camera, z_mm, scale)
+
+    def sample(self, xy_mm: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Colours (..., 3) at board points (..., 2), and whether they lie in the picture."""
+        xyz = np.concatenate([xy_mm, np.full((*xy_mm.shape[:-1], 1), self.z_mm)], -1)
+        at = (self.camera.project(xyz) - self.corner_px).astype(np.float32)
+        rows, columns = self.lab.shape[:2]
+        inside = (at >= 0).all(-1) & (at[..., 0] <= columns - 1) & (at[..., 1] <= rows - 1)
+        colours = cv2.remap(self.lab, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(colours, np.float32), inside
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rims:
+    """Outline and upper rim of a base as cast on to the plane of its lower rim, seen from the lower rim's centre."""
+
+    outline_mm: Array
+    """(K,): how far the outline lies towards each angle."""
+    upper_mm: Array
+    """(K,): how far the upper rim lies."""
+    outline_normals: Array
+    """(K, 2): the outline's outward normals there."""
+    upper_normals: Array
+    """(K, 2)."""
+
+
+def rims_of(camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float, profile: Profile, directions: Array) -> Rims:
+    """Where the two rims of a base are seen towards `directions` (K, 2), unit vectors on the plane z.
+
+    The upper rim, cast from the camera on to the plane, is a circle again: larger by D / (D - h) and shifted away from
+    the camera's foot point by h / (D - h) of the distance to it, with D the camera's height over the plane and h the
+    base's. The outline is the convex hull of the two circles: an arc of each and their common tangents.
+    """
+    lean = _lean(camera, xy_mm, z_mm, profile)
+    height = camera.center_mm[2] - z_mm
+    upper = (radius_mm - profile.taper_mm) * height / (height - profile.height_mm)
+    along, across = directions @ lean, directions @ np.array([-lean[1], lean[0]])
+    upper_mm = along + np.sqrt(np.maximum(upper**2 - across**2, 0.0))
+    upper_normals = (directions * upper_mm[:, None] - lean) / upper
+    outline_mm, outline_normals = np.full(len(directions), radius_mm), directions.copy()
+    shift = float(np.hypot(*lean))
+    if radius_mm - upper < shift:  # the upper circle sticks out: up to here it is the outline, from there the tangent
+        touch = np.arccos(max((radius_mm - upper) / shift, -1.0))
+        angle = np.arctan2(across, along)
+        end = np.arctan2(upper * np.sin(touch), shift + upper * np.cos(touch))
+        on_upper, on_tangent = np.abs(angle) <= end, (np.abs(angle) > end) & (np.abs(angle) < touch)
+        outline_mm[on_upper], outline_normals[on_upper] = upper_mm[on_upper], upper_normals[on_upper]
+        outline_mm[on_tangent] = radius_mm / np.cos(touch - np.abs(angle[on_tangent]))
+        away, side = lean / shift, np.array([-lean[1], lean[0]]) / shift
+        turn = np.sign(angle[on_tangent])[:, None]
+        outline_normals[on_tangent] = np.cos(touch) * away + np.sin(touch) * turn * side
+    return Rims(outline_mm, upper_mm, outline_normals, upper_normals)
+
+
+def _lean(camera: Camera, xy_mm: Array, z_mm: float, profile: Profile) -> Array:
+    """How far (2,) the upper rim appears shifted against the lower one on the plane z."""
+    eye = camera.center_mm
+    return np.asarray((np.asarray(xy_mm) - eye[:2]) * profile.height_mm / (eye[2] - z_mm - profile.height_mm))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    """Every edge found across the two rims."""
+
+    ray: NDArray[np.intp]
+    """(M,): on which radius."""
+    radius_mm: Array
+    """(M,): how far from the centre."""
+    strength: Array
+    """(M,): against the usual edge of this base."""
+
+
+def _fit(view: _View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool) -> Fit | None:
+    """From a wide look to a narrow one."""
+    fit = None
+    for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX):
+        fit = _refine(view, center, radius_mm, profile, upper, sigma_px)
+        if fit is None:
+            return None
+        center = fit.xy_mm
+    return fit
+
+
+def _merit(view: _View, center_mm: Array, rims: Rims, directions: Array) -> float:
+    """The shares of outline and upper rim that are seen, the latter where it can be told from the former."""
+    reach = 2 * NARROW_PX * view.mm_per_px
+    edges = _edges(view, center_mm, directions, rims.upper_mm - reach, rims.outline_mm + reach)
+    shown = []
+    for contour in (rims.outline_mm, rims.upper_mm):
+        offset = (edges.radius_mm - contour[edges.ray]) / (NARROW_PX * view.mm_per_px)
+        weight = _against_hidden(edges, edges.strength * np.exp(-0.5 * offset**2), len(directions))
+        shown.append(np.minimum(np.bincount(edges.ray, weight, len(directions)), 1))
+    return float(np.mean(shown[0] + UPPER_WORTH * shown[1] * (rims.outline_mm - rims.upper_mm > view.mm_per_px)))
+
+
+def _refine(
+    view: _View, center_mm: Array, radius_mm: float, profile: Profile, upper: bool, sigma_px: float
+) -> Fit | None:
+    count = int(np.clip(2 * np.pi * radius_mm / view.mm_per_px / SPACING_PX, 40, 200))
+    angles = np.arange(count) * (2 * np.pi / count)
+    directions = np.stack([np.cos(angles), np.sin(angles)], -1)
+    rims = rims_of(view.camera, center_mm, radius_mm, view.z_mm, profile, directions)
+    contour, normals = (rims.upper_mm, rims.upper_normals) if upper else (rims.outline_mm, rims.outline_normals)
+    reach_mm = REACH_SIGMA * sigma_px * view.mm_per_px
+    edges = _edges(view, center_mm, directions, contour - reach_mm, contour + reach_mm)
+    if len(edges.ray) < 8:
+        return None
+    slant = np.sum(normals * directions, axis=-1)[edges.ray]
+    offset = (edges.radius_mm - contour[edges.ray]) * slant
+    shift, weight, information = _settle(edges, normals, offset, view.mm_per_px, sigma_px)
+    noise = np.sum(weight * (offset - normals[edges.ray] @ shift) ** 2) / max(weight.sum() - 2, 1)
+    covariance = np.linalg.inv(information) * noise * CORRELATION**2 + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
+    if upper:
+        lean = _lean(view.camera, center_mm, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
+        covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
+    by_ray = np.asarray(np.bincount(edges.ray, weight, count), float)
+    rim = center_mm + shift + directions * contour[:, None]
+    return Fit(
+        center_mm + shift,
+        covariance,
+        _sensitivity(view, rim, normals, by_ray),
+        np.minimum(by_ray, 1),
+        _merit(view, center_mm + shift, rims, directions),
+        profile,
+        upper,
+    )
+
+
+def _edges(view: _View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array) -> _Edges:
+    """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
+    step = STEP_PX * view.mm_per_px
+    count = int(np.ceil((outer_mm - inner_mm).max() / step)) + 1
+    radii = inner_mm[:, None] + np.arange(count) * step
+    colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
+    slope = np.linalg.norm(np.diff(colours, axis=1), axis=-1) * inside[:, 1:]
+    usual = float(np.median(slope.max(1)))
+    peak = np.zeros_like(slope, bool)
+    peak[:, 1:-1] = (slope[:, 1:-1] >= slope[:, :-2]) & (slope[:, 1:-1] > slope[:, 2:])
+    ray, at = np.nonzero(peak & (slope > max(LEAST_EDGE, 0.25 * usual)))
+    before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
+    part = 0.5 * (before - after) / (before - 2 * here + after)
+    return _Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))
+
+
+def _settle(
+    edges: _Edges, normals: Array, offset_mm: Array, mm_per_px: float, wide_px: float
+) -> tuple[Array, Array, Array]:
+    """The shift (2,) of the centre, each edge's weight (M,) and the information matrix (2, 2), by reweighting."""
+    normal = normals[edges.ray]
+    shift = np.zeros(2)
+    weight = edges.strength
+    information = np.eye(2)
+    for step in np.linspace(0, 1, ITERATIONS):
+        sigma = mm_per_px * wide_px * (NARROW_PX / wide_px) ** step
+        near = np.exp(-0.5 * ((offset_mm - normal @ shift) / sigma) ** 2)
+        weight = _against_hidden(edges, edges.strength * near, len(normals))
+        information = normal.T @ (normal * weight[:, None]) + np.eye(2) * 1e-3
+        shift = np.linalg.solve(information, normal.T @ (weight * offset_mm))
+    return shift, weight, information
+
+
+def _against_hidden(edges: _Edges, weight: Array, rays: int) -> Array:
+    """Weights (M,) after the edges of each ray have competed with each other and with "hidden"."""
+    return np.asarray(weight / (np.bincount(edges.ray, weight, rays)[edges.ray] + HIDDEN))
+
+
+def _sensitivity(view: _View, rim_mm: Array, normals: Array, weight: Array) -> Array:
+    """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
+    points = np.concatenate([rim_mm, np.full((len(rim_mm), 1), view.z_mm)], -1)
+    _, d_point, d_camera = view.camera.jacobians(points)
+    d_rim = -np.linalg.solve(d_point[..., :2], d_camera)
+    information = normals.T @ (normals * weight[:, None]) + np.eye(2) * 1e-3
+    return np.asarray(np.linalg.solve(information, np.einsum("ki,k,kj,kjp->ip", normals, weight, normals, d_rim)))

@@ -1,0 +1,70 @@
+"""The board as seen from straight above, in millimetres: for finding things, never for measuring them."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+
+GRID_PX = 16
+"""The warp is exact on a grid this wide and linear in between."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Orthophoto:
+    """A rectified picture of the plane z = 0; its first row is the far edge of the box."""
+
+    pixels: NDArray[np.uint8]
+    """(H, W, 3), blue green red."""
+    seen: NDArray[np.bool_]
+    """(H, W): whether the photo shows this place."""
+    left_mm: float
+    top_mm: float
+    mm_per_px: float
+
+    def to_mm(self, xy_px: ArrayLike) -> Array:
+        """Pixels (..., 2) of this picture on the board (..., 2)."""
+        step = (np.asarray(xy_px, float) + 0.5) * self.mm_per_px
+        return np.stack([self.left_mm + step[..., 0], self.top_mm - step[..., 1]], -1)
+
+    def to_px(self, xy_mm: ArrayLike) -> Array:
+        """Board points (..., 2) in this picture's pixels (..., 2)."""
+        xy = np.asarray(xy_mm, float)
+        return np.stack([xy[..., 0] - self.left_mm, self.top_mm - xy[..., 1]], -1) / self.mm_per_px - 0.5
+
+
+def orthophoto(
+    pixels: NDArray[np.uint8], camera: Camera, box_mm: tuple[float, float, float, float], mm_per_px: float
+) -> Orthophoto:
+    """Rectify a photo (H, W, 3) over the box (left, bottom, right, top) at one resolution."""
+    left, bottom, right, top = box_mm
+    width, height = (max(1, round(size / mm_per_px)) for size in (right - left, top - bottom))
+    xy_px = _warp(camera, left, top, width, height, mm_per_px)
+    center = np.array([[(left + right) / 2, (bottom + top) / 2, 0.0]])
+    shrink = int(np.clip(mm_per_px / float(camera.mm_per_px(center)[0]), 1, 8))
+    if shrink > 1:  # average first, so that nothing aliases
+        pixels = np.asarray(
+            cv2.resize(pixels, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA), np.uint8
+        )
+        xy_px = (xy_px + 0.5) / shrink - 0.5
+    rows, columns = pixels.shape[:2]
+    maps = np.nan_to_num(xy_px, nan=-1e4).astype(np.float32)
+    seen = (maps >= 0).all(-1) & (maps[..., 0] <= columns - 1) & (maps[..., 1] <= rows - 1)
+    flat = cv2.remap(pixels, maps[..., 0], maps[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return Orthophoto(np.asarray(flat, np.uint8), seen, left, top, mm_per_px)
+
+
+def _warp(camera: Camera, left_mm: float, top_mm: float, width: int, height: int, mm_per_px: float) -> Array:
+    """Where in the photo each pixel of the rectified picture lies (height, width, 2)."""
+    columns = np.arange(0, width + GRID_PX, GRID_PX)
+    rows = np.arange(0, height + GRID_PX, GRID_PX)
+    x, y = np.meshgrid(left_mm + (columns + 0.5) * mm_per_px, top_mm - (rows + 0.5) * mm_per_px)
+    coarse = camera.project(np.stack([x, y, np.zeros_like(x)], -1)).astype(np.float32)
+    u, v = np.meshgrid(
+        np.arange(width, dtype=np.float32) / GRID_PX,
+        np.arange(height, dtype=np.float32) / GRID_PX,
+    )
+    return np.asarray(cv2.remap(coarse, u, v, cv2.INTER_LINEAR), float)

@@ -1,0 +1,62 @@
+"""What is known of a lens before the photo is seen."""
+
+import numpy as np
+
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array, Pose
+from overruler.lens import Lens
+from overruler.vision.solve import Prior
+
+FOCAL_SHARE, FOCAL_SIGMA = 0.8, 0.1
+"""A focal length of which nothing is known: as a share of the picture's longer side, and 1 σ as a share of that."""
+ASPECT_SIGMA, CENTER_SIGMA = 5e-4, 0.006
+"""1 σ of fy against fx, and of the principal point against the middle as a share of the picture's longer side."""
+DISTORTION_SIGMA = (0.1, 0.03, 6e-4, 6e-4, 0.005)
+"""1 σ of k1 k2 p1 p2 k3 about 0: phones straighten their pictures, webcams leave a tenth of barrel."""
+STRAIGHT_SIGMA = (0.03, 0.01, 6e-4, 6e-4, 0.002)
+"""The same where a few clicked points are all there is, which would bend any lens to fit a curled sheet: a phone's."""
+
+
+def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> Prior:
+    """A lens file's values and doubts, or the metadata's focal length and a plain lens.
+
+    `BadInput` where the lens file is not for pictures like this one.
+    """
+    if lens is not None:
+        fitted = lens.for_picture(frame.size_px, frame.orientation)
+        mean = np.concatenate([fitted.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fitted.distortion])
+        return Prior(mean, fitted.covariance + np.diag(_least_variance(mean)))
+    return _plain(frame, DISTORTION_SIGMA if markers else STRAIGHT_SIGMA)
+
+
+def _least_variance(mean: Array) -> Array:
+    """What a lens is unsure of whatever its file says: focus alone moves it by this much."""
+    return np.concatenate([(1e-5 * mean[:2]) ** 2, np.full(2, 0.01**2), np.full(5, 1e-6**2)])
+
+
+def _plain(frame: Frame, distortion_sigma: tuple[float, ...]) -> Prior:
+    longer, middle = max(frame.size_px), (np.array(frame.size_px) - 1) / 2
+    focal = frame.focal_px or FOCAL_SHARE * longer
+    share = frame.focal_share if frame.focal_px else FOCAL_SIGMA
+    mean = np.array([focal, focal, *middle, 0, 0, 0, 0, 0])
+    covariance = np.diag(np.square([0, 0, *[CENTER_SIGMA * longer] * 2, *distortion_sigma]))
+    covariance[:2, :2] = (share * focal) ** 2 + np.eye(2) * (ASPECT_SIGMA * focal) ** 2
+    return Prior(mean, covariance)
+
+
+def camera_of(prior: Prior, pose: Pose) -> Camera:
+    """The prior's lens at a pose."""
+    return Camera(matrix_of(prior), prior.mean[4:], pose)
+
+
+def matrix_of(prior: Prior) -> Array:
+    fx, fy, cx, cy = prior.mean[:4]
+    return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+
+
+def straightened(prior: Prior, xy_px: Array) -> Array:
+    """Pixels (..., 2) as the prior's lens without its distortion would see them."""
+    return np.asarray(
+        camera_of(prior, Pose(np.eye(3), np.zeros(3))).undistort(xy_px) * prior.mean[:2] + prior.mean[2:4]
+    )

@@ -1,0 +1,111 @@
+"""What makes a photo's measures worse than they could be, each with what would help."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.calibration import Problem
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.markers import Marker
+from overruler.vision.solve import Solution
+
+FEW_MARKERS = 4
+COVERED_SHARE = 0.25
+"""Markers round less of the picture than this leave the rest to extrapolation."""
+LOW_VIEW_DEG, OVERHEAD_DEG = 50.0, 12.0
+UNSURE_FOCAL = 0.03
+BLUR_PX, BLUR_CELLS = 3.0, 0.3
+"""Blur, 1 σ, beyond which edges are uncertain: in px, and in cells of a marker."""
+LARGE_RESIDUALS = 2.5
+LENS_STRAIN = 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Circumstances:
+    """What a calibration came from."""
+
+    solution: Solution
+    size_px: tuple[int, int]
+    markers: Sequence[Marker]
+    """Those that it rests on."""
+    points: int
+    left_out: Sequence[int]
+    """Markers seen that contradict the others."""
+    hidden: Sequence[int]
+    """Markers of the board that should be in the picture and were not found."""
+    lens_strain: float | None
+    """How many σ a lens file had to give way; None without one."""
+
+
+def problems_of(seen: Circumstances) -> tuple[Problem, ...]:
+    """All of them at once."""
+    return (*_markers(seen), *_view(seen), *_quality(seen))
+
+
+def _markers(seen: Circumstances) -> Iterator[Problem]:
+    count = len(seen.markers)
+    if 0 < count < FEW_MARKERS and seen.points == 0:
+        yield Problem(
+            "few_markers", f"only {count} markers are seen: four are needed for good measures, eight are better"
+        )
+    for number in seen.left_out:
+        yield Problem("marker_left_out", f"marker {number} does not lie where the board file has it and was left out")
+    if count == 0 and seen.lens_strain is None:
+        yield Problem("points_alone", "points say nothing about the lens: lay out markers, or give a lens file")
+    if seen.hidden:
+        names = ", ".join(map(str, seen.hidden))
+        yield Problem("markers_hidden", f"hidden or unreadable: marker {names}; clear the view of every marker")
+    if count and seen.points == 0 and _covered(seen) < COVERED_SHARE:
+        text = (
+            "the markers lie close together in the picture: measures away from them are extrapolated; spread them out"
+        )
+        yield Problem("markers_close_together", text)
+
+
+def _covered(seen: Circumstances) -> float:
+    corners = np.concatenate([marker.corners_px for marker in seen.markers])
+    return float(np.prod(np.ptp(corners, axis=0)) / np.prod(seen.size_px))
+
+
+def _view(seen: Circumstances) -> Iterator[Problem]:
+    camera, tilt = seen.solution.state.camera, tilt_deg(seen.solution.state.camera)
+    focal_share = float(np.sqrt(seen.solution.covariance[0, 0]) / camera.matrix[0, 0])
+    if tilt > LOW_VIEW_DEG:
+        text = (
+            f"the camera looks from low down, {tilt:.0f}° from straight above: errors of height become errors of place"
+        )
+        yield Problem("low_view", text)
+    if seen.lens_strain is None and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL:
+        text = "seen from straight above without a lens file: places on the board are sound, high things are less sure"
+        yield Problem("overhead_without_lens", text)
+
+
+def _quality(seen: Circumstances) -> Iterator[Problem]:
+    if any(_blurred(marker) for marker in seen.markers):
+        yield Problem("blurred", "the markers are blurred; hold the camera still and focus on the table")
+    if seen.solution.sigma > LARGE_RESIDUALS:
+        worse = f"{seen.solution.sigma:.1f} times worse than they should"
+        text = f"the markers fit the board {worse}; is everything flat, and printed to scale?"
+        yield Problem("large_residuals", text)
+    if seen.lens_strain is not None and seen.lens_strain > LENS_STRAIN:
+        yield Problem(
+            "lens_disagrees", "the photo does not fit the lens file; was another camera, zoom or picture size used?"
+        )
+
+
+def _blurred(marker: Marker) -> bool:
+    return marker.blur_px > min(BLUR_PX, BLUR_CELLS * marker.cell_px)
+
+
+def tilt_deg(camera: Camera) -> float:
+    """The angle between the camera's axis and straight down."""
+    return float(np.degrees(np.arccos(np.clip(-camera.T_camera_board.rotation[2, 2], -1, 1))))
+
+
+def unfound(camera: Camera, size_px: tuple[int, int], corners_mm: dict[int, Array], found: set[int]) -> list[int]:
+    """The ids of markers (4, 3) that should be wholly in the picture and are not among those found."""
+    limit = np.array(size_px) - 1
+    missing = {number: camera.project(corners_mm[number]) for number in sorted(set(corners_mm) - found)}
+    return [number for number, px in missing.items() if ((px > 0) & (px < limit)).all()]

@@ -1,0 +1,234 @@
+"""Least squares over one camera, the shift of edges, and where free markers lie; with the covariance of all of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+
+SHIFT_SIGMA_PX = 0.5
+"""1 σ of how far edges lie from their places, before the photo is seen."""
+SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
+"""How many times the expected doubt markers may turn out to share."""
+SCALE_SIGMA = 0.7
+"""1 σ of the logarithm of that, before the residuals are seen: four markers alone say next to nothing about it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Everything seen of one marker, or one clicked point."""
+
+    xyz_mm: Array
+    """(K, 3): on the board, or on the marker's own plane where it lies anywhere."""
+    xy_px: Array
+    """(K, 2)."""
+    normal_px: Array
+    """(K, 2): the direction along which each place was measured."""
+    own_px2: Array
+    """(K, K): covariance along the normals of what these places do not share with the rest of the marker."""
+    place_px: Array
+    """(K, P): one σ of the marker's place, column by column."""
+    shape_px: Array
+    """(K, S): one σ of the marker's shape, column by column."""
+    shifts: bool = True
+    """Whether these are edges that move towards their dark side."""
+
+    def covariance(self, scales: tuple[float, float]) -> Array:
+        """(K, K), the place's and the shape's doubt taken `scales` times."""
+        place, shape = scales[0] * self.place_px, scales[1] * self.shape_px
+        return np.asarray(self.own_px2 + place @ place.T + shape @ shape.T)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prior:
+    """What is known of the lens beforehand."""
+
+    mean: Array
+    """(9,): fx fy cx cy k1 k2 p1 p2 k3."""
+    covariance: Array
+    """(9, 9)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """The unknowns."""
+
+    camera: Camera
+    shift_px: float
+    places: Array | None = None
+    """(G, 3): x and y in mm and heading in radians of each marker that lies anywhere; None where places are known."""
+
+    @property
+    def lens(self) -> Array:
+        """(9,) in the order of `PARAMETERS`."""
+        return np.concatenate([self.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.camera.distortion])
+
+    @property
+    def unknowns(self) -> int:
+        """15 of the camera, the shift, then three a marker from the second on: the first holds the board's frame."""
+        return 16 + (0 if self.places is None else 3 * (len(self.places) - 1))
+
+    def moved(self, step: Array) -> "State":
+        places = self.places
+        if places is not None:
+            places = places + np.concatenate([np.zeros((1, 3)), step[16:].reshape(-1, 3)])
+        return State(self.camera.moved(step[:15]), self.shift_px + float(step[15]), places)
+
+    def on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
+        """Points (K, 3) of the groups (K,) on the board (K, 3), and their Jacobian (K, 3, 3) by x, y and heading."""
+        if self.places is None:
+            return xyz_mm, None
+        x, y, heading = self.places[group].T
+        c, s, z = np.cos(heading), np.sin(heading), np.zeros(len(group))
+        turned = np.stack([c * xyz_mm[:, 0] - s * xyz_mm[:, 1], s * xyz_mm[:, 0] + c * xyz_mm[:, 1], xyz_mm[:, 2]], -1)
+        jacobian = np.zeros((len(group), 3, 3))
+        jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
+        jacobian[:, 0, 2], jacobian[:, 1, 2] = -turned[:, 1], turned[:, 0]
+        return turned + np.stack([x, y, z], -1), jacobian
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """The best state and how sure it is."""
+
+    state: State
+    covariance: Array
+    """(15, 15) over `PARAMETERS`, scaled by what the residuals say."""
+    rms_px: float
+    """Of the residuals along the edges' normals."""
+    cost: float
+    """Chi square with the prior's share."""
+    sigma: float
+    """Root of chi square by its degrees of freedom; the covariance is scaled where it is above 1."""
+
+
+class Bundle:
+    """The least squares over some groups and a prior."""
+
+    def __init__(self, groups: Sequence[Group], prior: Prior, scales: tuple[float, float] = (1.0, 1.0)) -> None:
+        self.groups, self.prior, self.scales = tuple(groups), prior, scales
+        ends = np.cumsum([0, *(len(group.xy_px) for group in groups)])
+        self._slices = [slice(*pair) for pair in pairwise(ends)]
+        self._group = np.repeat(np.arange(len(groups)), np.diff(ends))
+        self._xyz, self._xy, self._normal = (
+            np.concatenate([getattr(group, name) for group in groups]) for name in ("xyz_mm", "xy_px", "normal_px")
+        )
+        self._shifts = np.concatenate([np.full(len(group.xy_px), float(group.shifts)) for group in groups])
+        self._prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
+        self._roots = [np.linalg.cholesky(group.covariance(scales)) for group in groups]
+        self._whiteners = [np.linalg.inv(root) for root in self._roots]
+
+    def solve(self, state: State, rounds: int = 40) -> Solution:
+        """Levenberg and Marquardt's method from `state`."""
+        damping, (cost, information, gradient) = 1e-3, self._equations(state)
+        for _ in range(rounds):
+            trial = state.moved(_step(information, gradient, damping, np.sqrt(np.diag(information))))
+            new = self._equations(trial)
+            if not new[0] <= cost:
+                damping *= 10
+                if damping > 1e9:
+                    break
+                continue
+            settled = cost - new[0] < 1e-6 * (1 + cost) and damping < 1e-3
+            state, (cost, information, gradient) = trial, new
+            damping = max(damping / 10, 1e-12)
+            if settled:
+                break
+        return self._solution(state, cost, information)
+
+    def without(self, state: State, group: int) -> State:
+        """The state that the other groups alone would give: one step of Newton's method from the best one of all."""
+        _, information, gradient = self._equations(state)
+        residual, jacobian = self._rows(state)
+        part, white = self._slices[group], self._whiteners[group]
+        rows, misfit = white @ jacobian[part], white @ residual[part]
+        scale = np.sqrt(np.diag(information))
+        return state.moved(_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
+
+    def lens_strain(self, state: State) -> float:
+        """How many σ the lens lies from what was known of it beforehand, as one number (root of chi square by nine)."""
+        return float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3)
+
+    def rescaled(self, state: State) -> "Bundle":
+        """With the shared doubts as large as the residuals about `state` make likely, never smaller than expected."""
+        rows, scales = self._rows(state), (1.0, 1.0)
+        for which in (1, 0, 1):
+            trials = [(scale, scales[1]) if which == 0 else (scales[0], scale) for scale in SCALES]
+            scales = max(trials, key=lambda trial: self._likelihood(trial, *rows))
+            if which == 0 and scales[0] == 1:
+                break
+        return Bundle(self.groups, self.prior, scales)
+
+    def _likelihood(self, scales: tuple[float, float], residual: Array, jacobian: Array) -> float:
+        surprise = float(np.sum((np.log(scales) / SCALE_SIGMA) ** 2))
+        return Bundle(self.groups, self.prior, scales)._evidence(residual, jacobian) - surprise / 2
+
+    def _evidence(self, residual: Array, jacobian: Array) -> float:
+        """Logarithm of the restricted likelihood (Patterson and Thompson, 1971), linear about the rows' state."""
+        r, j = self._white(residual), self._white(jacobian)
+        information, gradient = j.T @ j + self._prior_information(j.shape[1]), j.T @ r
+        scale = np.sqrt(np.diag(information))
+        root = np.linalg.cholesky(information / np.outer(scale, scale))
+        gain = np.linalg.solve(root, gradient / scale)
+        noise = float(np.sum([np.log(np.diag(root)).sum() for root in self._roots]))
+        fit = float(np.log(np.diag(root)).sum() + np.log(scale).sum())
+        misfit = float(r @ r - gain @ gain)
+        return -noise - fit - misfit / 2
+
+    def _white(self, rows: Array) -> Array:
+        """Residuals (N,) or a Jacobian (N, unknowns) in units of their doubt, independent of one another."""
+        return np.concatenate([white @ rows[part] for white, part in zip(self._whiteners, self._slices, strict=True)])
+
+    def _prior_information(self, unknowns: int) -> Array:
+        information = np.zeros((unknowns, unknowns))
+        information[:9, :9] = self._prior_root.T @ self._prior_root
+        information[15, 15] = 1 / SHIFT_SIGMA_PX**2
+        return information
+
+    def _rows(self, state: State) -> tuple[Array, Array]:
+        """Residuals (N,) in px and their Jacobian (N, unknowns)."""
+        points, d_points = state.on_board(self._group, self._xyz)
+        seen, d_point, d_camera = state.camera.jacobians(points)
+        residual = ((self._xy - seen) * self._normal).sum(1) + self._shifts * state.shift_px
+        jacobian = np.zeros((len(points), state.unknowns))
+        jacobian[:, :15] = -(self._normal[:, :, None] * d_camera).sum(1)
+        jacobian[:, 15] = self._shifts
+        if d_points is not None:
+            by_place = -(self._normal[:, :, None] * (d_point @ d_points)).sum(1)
+            for i, part in enumerate(self._slices[1:]):
+                jacobian[part, 16 + 3 * i : 19 + 3 * i] = by_place[part]
+        return residual, jacobian
+
+    def _equations(self, state: State) -> tuple[float, Array, Array]:
+        """Cost, information and gradient; the cost is infinite where a point falls behind the camera."""
+        depth = state.camera.T_camera_board.apply(state.on_board(self._group, self._xyz)[0])[:, 2]
+        if depth.min() <= 0 or min(state.camera.matrix[0, 0], state.camera.matrix[1, 1]) <= 0:
+            nothing = np.eye(state.unknowns)
+            return np.inf, nothing, nothing[0]
+        r, j = map(self._white, self._rows(state))
+        prior, away = self._prior_information(state.unknowns), np.zeros(state.unknowns)
+        away[:9], away[15] = state.lens - self.prior.mean, state.shift_px
+        return float(r @ r + away @ prior @ away), j.T @ j + prior, j.T @ r + prior @ away
+
+    def _solution(self, state: State, cost: float, information: Array) -> Solution:
+        residual = self._rows(state)[0]
+        prior = self._prior_information(state.unknowns)
+        used = float(np.trace(_inverse(information) @ (information - prior)))
+        sigma = float(np.sqrt((self._white(residual) ** 2).sum() / max(len(residual) - used, 1.0)))
+        covariance = _inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)
+        return Solution(state, covariance[:15, :15], float(np.sqrt(np.mean(residual**2))), cost, sigma)
+
+
+def _step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:
+    """Marquardt's step: `damping` is a share of each unknown's own information, the square of its `scale`."""
+    system = information / np.outer(scale, scale) + damping * np.eye(len(scale))
+    return np.asarray(-np.linalg.solve(system, gradient / scale) / scale)
+
+
+def _inverse(information: Array) -> Array:
+    scale = np.sqrt(np.diag(information))
+    return np.asarray(np.linalg.inv(information / np.outer(scale, scale)) / np.outer(scale, scale))

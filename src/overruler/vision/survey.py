@@ -1,0 +1,89 @@
+"""From what was found in a photo to a scene in millimetres, with one covariance over all of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.geometry.pose import Array
+from overruler.scene import Piece, Scene, Table
+
+UNNAMED_GAME = "legion"
+"""What a scene says where no game was named: every scene file names one."""
+
+
+def survey(calibration: Calibration, detections: Sequence[Detection], game: str | None = None) -> Scene:
+    """The scene of one photo: a piece for each detection, in their order, named p01, p02 and so on."""
+    covariance = joint_covariance(calibration, detections)
+    digits = max(2, len(str(len(detections))))
+    pieces = tuple(
+        _piece(detection, f"p{number:0{digits}}", covariance[2 * number - 2 : 2 * number, 2 * number - 2 : 2 * number])
+        for number, detection in enumerate(detections, 1)
+    )
+    return Scene(
+        game=game or UNNAMED_GAME,
+        board=Table(*calibration.board_mm),
+        pieces=pieces,
+        covariance=covariance if pieces else None,
+        extra={"calibration": _calibration_json(calibration), "rulers": []},
+    )
+
+
+def joint_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
+    """(2N, 2N) in mm² over (x, y) of each detection: every term of the budget, shared where its cause is shared."""
+    if not detections:
+        return np.zeros((0, 0))
+    budget, camera = calibration.budget, calibration.camera
+    xy = np.stack([detection.xy_mm for detection in detections])
+    by_camera = np.concatenate([detection.d_xy_d_camera for detection in detections])
+    by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
+    covariance = by_camera @ calibration.covariance @ by_camera.T
+    covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
+    eye = camera.center_mm
+    for k, detection in enumerate(detections):
+        lean = (detection.xy_mm - eye[:2]) / (eye[2] - detection.z_mm)  # a millimetre up looks like this much outwards
+        own = detection.covariance_mm2 + budget.height_mm**2 * np.outer(lean, lean)
+        covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * (budget.diameter_mm / 2) ** 2
+    return np.asarray((covariance + covariance.T) / 2)
+
+
+def _piece(detection: Detection, name: str, covariance: Array) -> Piece:
+    (xx, xy), (yx, yy) = covariance.tolist()
+    image = {"center_px": _rounded(detection.center_px), "outline_px": _rounded(detection.outline_px)}
+    extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
+    if detection.also:
+        extra["also"] = [base.to_json() for base in detection.also]
+    return Piece(
+        id=name,
+        base=detection.base,
+        x_mm=float(detection.xy_mm[0]),
+        y_mm=float(detection.xy_mm[1]),
+        z_mm=detection.z_mm,
+        heading_deg=detection.heading_deg,
+        covariance_mm2=((xx, xy), (yx, yy)),
+        extra=extra,
+    )
+
+
+def _rounded(points: Array) -> list[Any]:
+    """Pixels to a hundredth: finer digits only fill the file."""
+    values: list[Any] = np.round(points, 2).tolist()
+    return values
+
+
+def _calibration_json(calibration: Calibration) -> dict[str, Any]:
+    camera = calibration.camera
+    return {
+        "size_px": list(calibration.size_px),
+        "matrix": camera.matrix.tolist(),
+        "distortion": camera.distortion.tolist(),
+        "rotation": camera.T_camera_board.rotation.tolist(),
+        "translation_mm": camera.T_camera_board.translation_mm.tolist(),
+        "rms_px": calibration.rms_px,
+        "markers": list(calibration.markers),
+        "left_out_mm": calibration.left_out_mm,
+        "edge_shift_px": calibration.edge_shift_px,
+        "problems": [{"flag": problem.flag, "text": problem.text} for problem in calibration.problems],
+    }
