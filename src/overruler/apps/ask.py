@@ -1,0 +1,45 @@
+"""`overruler ask`: a scene file and a question in, the ruling out."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from overruler.errors import OverrulerError
+from overruler.reading import Node
+from overruler.rules import ask
+from overruler.scene import Scene
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scene", type=Path, metavar="SCENE", help="a scene file (JSON)")
+    parser.add_argument(
+        "question",
+        metavar="QUESTION",
+        help="one question, a JSON object; or - for one a line on standard input, each answered by a line",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    scene = Scene.load(args.scene)
+    if args.question == "-":
+        _answer_lines(scene)
+    else:
+        print(_answer(scene, args.question, "question"))
+    return 0
+
+
+def _answer(scene: Scene, text: str, name: str) -> str:
+    return json.dumps(ask(scene, Node.of_json(text, name)).to_json(), allow_nan=False)
+
+
+def _answer_lines(scene: Scene) -> None:
+    """Answer every line of standard input that is not blank as it comes; a bad one stops no other."""
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if not line.strip():
+            continue
+        try:
+            answer = _answer(scene, line.decode("utf-8", "replace"), f"line {number}")
+        except OverrulerError as error:
+            answer = json.dumps({"error": " ".join(str(error).split())})
+        print(answer, flush=True)

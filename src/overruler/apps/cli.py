@@ -1,0 +1,126 @@
+"""The command line: `overruler measure | ask | markers | doctor`.
+
+Nothing but the chosen command's own module is loaded, so that help and rulings come at once.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol
+
+from overruler import __version__
+from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
+
+COMMANDS = {
+    "measure": (
+        "measure a photo of the table",
+        "overruler measure table.jpg --board calibration/boards/legion-6x3.toml --game legion --picture ruling.png",
+    ),
+    "ask": (
+        "ask a scene file for a ruling",
+        """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
+    ),
+    "markers": ("make a sheet of markers to print", "overruler markers --paper a4 --size-mm 60 --out markers.pdf"),
+    "doctor": ("check what is installed", "overruler doctor"),
+}
+"""Each command's one line and the example that its help begins with."""
+
+INTERRUPTED = 130
+"""The status of a process ended by Ctrl-C: 128 + SIGINT."""
+PIPE_CLOSED = 141
+"""The status of a process whose reader went away: 128 + SIGPIPE."""
+
+
+class Command(Protocol):
+    """What a command's module offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose help begins with an example and whose complaints are one line."""
+
+    example = ""
+
+    def format_help(self) -> str:
+        return f"{self.example}\n\n{super().format_help()}" if self.example else super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        one_line = " ".join(message.split())
+        self.exit(2, f"{self.prog.split()[0]}: {one_line} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the process's exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _run(arguments)
+        print(end="", flush=True)
+    except OverrulerError as error:
+        return _complain(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _leave_quietly()
+    except OSError as error:
+        return _complain(BadInput(f"{error.filename or 'input or output'}: {error.strerror or error}"))
+    except ImportError as error:
+        known = explain_import_error(error)
+        if known is None:
+            raise
+        return _complain(known)
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        name, *rest = arguments
+        command: Command = import_module(f"overruler.apps.{name}")
+        return command.run(_command_parser(name, command).parse_args(rest))
+    if arguments and not arguments[0].startswith("-"):
+        raise UnknownName("command", arguments[0], COMMANDS)
+    parser = _top_parser()
+    parser.parse_args(arguments)
+    print(parser.format_help(), end="")
+    return 0
+
+
+def _top_parser() -> Parser:
+    width = max(map(len, COMMANDS)) + 2
+    parser = Parser(
+        prog="overruler",
+        usage="overruler [--version] COMMAND ...",
+        description="A photo of the table in, the ruling and its doubt out.",
+        epilog="\n".join(
+            ["commands:"]
+            + [f"  {name:<{width}}{line}" for name, (line, _) in COMMANDS.items()]
+            + ["", "overruler COMMAND --help says more."]
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.example = COMMANDS["measure"][1]
+    parser.add_argument("--version", action="version", version=f"overruler {__version__}")
+    return parser
+
+
+def _command_parser(name: str, command: Command) -> Parser:
+    line, example = COMMANDS[name]
+    parser = Parser(prog=f"overruler {name}", description=f"{line[0].upper()}{line[1:]}.", allow_abbrev=False)
+    parser.example = example
+    command.add_arguments(parser)
+    return parser
+
+
+def _complain(error: OverrulerError) -> int:
+    print(f"overruler: {' '.join(str(error).split())}", file=sys.stderr)
+    return error.exit_code
+
+
+def _leave_quietly() -> int:
+    # What is still buffered has nowhere to go, and the interpreter must not complain about it on its way out.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED

@@ -1,0 +1,116 @@
+"""`overruler doctor`: what is installed, what is missing, and the command that mends it."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, distributions, requires, version
+
+from overruler.errors import explain_import_error
+from overruler.picture import selftest
+
+SUPPORTED = ((3, 11), (3, 13))
+"""The oldest and the newest Python that the program is tested on."""
+OPENCV = "opencv-python"
+MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "fail": "[bold red]FAIL[/]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's table."""
+
+    level: str
+    """`ok`, `warn` (the program runs, with less) or `fail`."""
+    what: str
+    found: str
+    remedy: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The doctor needs none."""
+
+
+def run(args: argparse.Namespace) -> int:
+    findings = list(examine())
+    _show(findings)
+    return int(any(finding.level == "fail" for finding in findings))
+
+
+def examine() -> Iterator[Finding]:
+    """Every check in turn."""
+    yield check_python(sys.version_info[:3])
+    yield from check_libraries(requires("overruler") or [])
+    yield check_wheels([found.metadata["Name"] or "" for found in distributions()])
+    opencv = attempt("OpenCV loads", selftest.opencv, f"pip install --force-reinstall {OPENCV}")
+    yield opencv
+    if opencv.level == "ok":
+        yield attempt("markers", selftest.aruco, "pip install --upgrade 'opencv-python>=4.13'")
+        for name in selftest.CODECS:
+            yield attempt(name, partial(selftest.codec, name), f"save photos in another format than {name}")
+    yield attempt("lettering", selftest.lettering, "pip install --force-reinstall resvg-py")
+
+
+def check_python(running: tuple[int, ...]) -> Finding:
+    oldest, newest = (".".join(map(str, pair)) for pair in SUPPORTED)
+    shown = ".".join(map(str, running))
+    if SUPPORTED[0] <= running[:2] <= SUPPORTED[1]:
+        return Finding("ok", "Python", shown)
+    return Finding("warn", "Python", shown, f"tested on {oldest} to {newest}: install one of those")
+
+
+def check_libraries(requirements: list[str]) -> Iterator[Finding]:
+    """What the program's own metadata asks for; a library of an extra is only a warning."""
+    for requirement in requirements:
+        name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", requirement)
+        yield _library(name, extra[1] if extra else None)
+
+
+def _library(name: str, extra: str | None) -> Finding:
+    candidates = (name, f"{name}-headless") if name == OPENCV else (name,)
+    for candidate in candidates:
+        try:
+            return Finding("ok", candidate, version(candidate))
+        except PackageNotFoundError:
+            continue
+    level, purpose = ("warn", f" (for the extra {extra!r})") if extra else ("fail", "")
+    return Finding(level, name, "not installed", f"pip install {name}{purpose}")
+
+
+def check_wheels(installed: list[str]) -> Finding:
+    """Two OpenCV wheels overwrite each other's files: what is then imported is luck."""
+    wheels = sorted({name.lower().replace("_", "-") for name in installed} & OPENCV_WHEELS)
+    if len(wheels) < 2:
+        return Finding("ok", "OpenCV wheels", wheels[0] if wheels else "none")
+    remedy = f"keep one: pip uninstall -y {' '.join(wheels)} && pip install {OPENCV}"
+    return Finding("fail", "OpenCV wheels", ", ".join(wheels), remedy)
+
+
+OPENCV_WHEELS = {OPENCV, *(f"{OPENCV}-headless", "opencv-contrib-python", "opencv-contrib-python-headless")}
+
+
+def attempt(what: str, check: Callable[[], str], remedy: str) -> Finding:
+    """Run one check; whatever it raises becomes a line of the table."""
+    try:
+        return Finding("ok", what, check())
+    except ImportError as error:
+        known = explain_import_error(error)
+        return Finding("fail", what, _one_line(error), str(known) if known else remedy)
+    except Exception as error:  # a broken library may raise anything, and the doctor's table must still appear
+        return Finding("fail", what, _one_line(error), remedy)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:160]
+
+
+def _show(findings: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "checked", "found", "remedy", box=None, header_style="bold", pad_edge=False)
+    for finding in findings:
+        table.add_row(MARKS[finding.level], finding.what, finding.found, finding.remedy)
+    Console().print(table)

@@ -1,0 +1,233 @@
+"""`overruler measure`: a photo of the table to a scene, its rulings, and a picture of them."""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overruler.bases import Base
+from overruler.board import DICTIONARIES, Board
+from overruler.errors import BadInput, UnknownName
+from overruler.lens import Lens
+from overruler.picture import ENDINGS
+from overruler.reading import Node
+from overruler.rules import game_of
+from overruler.scene import GAMES
+from overruler.writing import check_writable, write_whole
+
+if TYPE_CHECKING:
+    from overruler.report import Report
+
+FEWEST_POINTS = 4
+LARGEST_BASE_MM = 500.0
+UNNAMED_GAME = "legion"
+"""Whose questions a photo answers where no game is named."""
+
+Point = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Options:
+    """What the command line asks for, read and checked before the slow work begins."""
+
+    photo: Path
+    board: Board | None
+    points: tuple[Point, ...]
+    """Each (u_px, v_px, x_mm, y_mm)."""
+    lens: Lens | None
+    game: str | None
+    bases: tuple[Base, ...] | None
+    questions: tuple[dict[str, Any], ...]
+    scene: Path | None
+    picture: Path | None
+    json: bool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("photo", type=Path, metavar="PHOTO", help="the photo: JPEG, PNG, WebP or TIFF")
+    known = parser.add_argument_group("what is known of the table (one of the three)").add_argument
+    known("--board", type=Path, metavar="BOARD.toml", help="a board file: markers whose places are known")
+    known("--marker-mm", type=float, metavar="SIZE", help="side of the markers' black squares; they may lie anywhere")
+    point = "a pixel = its place on the board in mm, four times or more: for a photo without markers"
+    known("--point", action="append", default=[], metavar="U,V=X,Y", help=point)
+    more = parser.add_argument_group("what else is known").add_argument
+    more("--dictionary", metavar="NAME", help="family of the markers, with --marker-mm (found where absent)")
+    more("--lens", type=Path, metavar="LENS.toml", help="a lens file (found from the photo where absent)")
+    more("--game", metavar="NAME", help=f"the game: {', '.join(GAMES)}")
+    more("--bases", metavar="27,50", help="diameters of the round bases to look for, in mm")
+    out = parser.add_argument_group("what comes out").add_argument
+    out("--ask", action="append", default=[], metavar="QUESTION", help="a question (JSON), as to overruler ask")
+    out("--scene", type=Path, metavar="OUT.json", help="write the scene file")
+    out("--picture", type=Path, metavar="OUT.png", help="write the annotated photo (.png or .svg)")
+    out("--json", action="store_true", help="print the scene and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    options = read_options(args)
+    with progress() as say:
+        report = look(options, say)
+        if options.picture:
+            say("drawing")
+        written = _drawn(options, report)
+    for path, data in written:
+        write_whole(path, data)
+    _print(options, report)
+    return 0
+
+
+def look(options: Options, say: Callable[[str], None]) -> "Report":
+    """Measure the photo and rule on what is asked, or on what is likely to be."""
+    from overruler.apps.rulings import rulings
+    from overruler.referee import Referee
+    from overruler.sources.photo import load_photo
+
+    say("reading the photo")
+    frame = load_photo(options.photo)
+    referee = Referee(options.board, options.points, options.lens, options.game, options.bases)
+    report = referee.look(frame, say)
+    return replace(report, verdicts=rulings(report.scene, options.questions))
+
+
+def _drawn(options: Options, report: "Report") -> list[tuple[Path, bytes | str]]:
+    """What is to be written, complete before the first file is touched."""
+    files: list[tuple[Path, bytes | str]] = []
+    if options.scene:
+        files.append((options.scene, json.dumps(report.scene.to_json(), indent=1) + "\n"))
+    if options.picture:
+        from overruler import picture
+
+        files.append((options.picture, picture.encoded(report, options.picture.suffix.lower())))
+    return files
+
+
+def _print(options: Options, report: "Report") -> None:
+    if options.json:
+        print(json.dumps(report.scene.to_json()))
+        return
+    from overruler.apps.summary import show
+
+    show(report, [path for path in (options.scene, options.picture) if path])
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Says on standard error what is being done, where a person is watching."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda text: status.update(f"{text} …")
+
+
+# --- options ---
+
+
+def read_options(args: argparse.Namespace) -> Options:
+    """Everything that can be wrong with the options is, before the photo is looked at."""
+    _check_known(args)
+    for path in (args.scene, args.picture):
+        if path:
+            check_writable(path)
+    _check_outputs(args)
+    return Options(
+        photo=args.photo,
+        board=_board(args),
+        points=tuple(_point(text) for text in args.point),
+        lens=Lens.load(args.lens) if args.lens else None,
+        game=_game(args.game),
+        bases=_bases(args.bases),
+        questions=tuple(_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
+        scene=args.scene,
+        picture=args.picture,
+        json=args.json,
+    )
+
+
+def _check_known(args: argparse.Namespace) -> None:
+    given = [
+        option
+        for option, value in (("--board", args.board), ("--marker-mm", args.marker_mm), ("--point", args.point or None))
+        if value is not None
+    ]
+    if not given:
+        raise BadInput(
+            "nothing says how large things are: give --board BOARD.toml, or --marker-mm SIZE (the side of the markers' "
+            "black squares), or --point U,V=X,Y four times"
+        )
+    if len(given) > 1:
+        raise BadInput(f"{' and '.join(given)} exclude each other: give one")
+    if args.dictionary is not None and args.marker_mm is None:
+        raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
+    if args.point and len(args.point) < FEWEST_POINTS:
+        raise BadInput(f"--point: {FEWEST_POINTS} points or more are needed, {len(args.point)} given")
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if args.picture and args.picture.suffix.lower() not in ENDINGS:
+        raise BadInput(f"--picture: {args.picture}: the name must end in {' or '.join(ENDINGS)}")
+    places = [path.resolve() for path in (args.photo, args.scene, args.picture) if path]
+    if len(set(places)) < len(places):
+        raise BadInput("PHOTO, --scene and --picture must be different files")
+
+
+def _board(args: argparse.Namespace) -> Board | None:
+    if args.board:
+        return Board.load(args.board)
+    if args.marker_mm is None:
+        return None
+    if not 0 < args.marker_mm < math.inf:
+        raise BadInput(f"--marker-mm: must be greater than 0, is {args.marker_mm:g}")
+    dictionary = args.dictionary or "auto"
+    if dictionary not in ("auto", *DICTIONARIES):
+        raise UnknownName("--dictionary", dictionary, ("auto", *DICTIONARIES))
+    return Board.free(args.marker_mm, dictionary)
+
+
+def _point(text: str) -> Point:
+    try:
+        pixel, place = text.split("=")
+        u, v = (float(value) for value in pixel.split(","))
+        x, y = (float(value) for value in place.split(","))
+    except ValueError:
+        raise BadInput(f"--point: expected U,V=X,Y (a pixel = its place in mm), found {text!r}") from None
+    if not all(map(math.isfinite, (u, v, x, y))):
+        raise BadInput(f"--point: {text!r} holds a number that is not finite")
+    return u, v, x, y
+
+
+def _game(name: str | None) -> str | None:
+    if name is not None and name not in GAMES:
+        raise UnknownName("--game", name, GAMES)
+    return name
+
+
+def _bases(text: str | None) -> tuple[Base, ...] | None:
+    if text is None:
+        return None
+    return tuple(Base.circle(_diameter(part, text)) for part in text.split(","))
+
+
+def _diameter(part: str, text: str) -> float:
+    try:
+        diameter = float(part)
+    except ValueError:
+        raise BadInput(f"--bases: expected diameters in mm with commas between, 27,50 say, found {text!r}") from None
+    if not 0 < diameter <= LARGEST_BASE_MM:
+        raise BadInput(f"--bases: a diameter lies between 0 and {LARGEST_BASE_MM:g} mm, found {part.strip()}")
+    return diameter
+
+
+def _question(text: str, number: int, game: str | None) -> dict[str, Any]:
+    node = Node.of_json(text, f"--ask {number}")
+    known = game_of(game or UNNAMED_GAME).questions
+    if node["question"].text() not in known:
+        raise UnknownName(f"--ask {number}: question", node["question"].text(), known)
+    question: dict[str, Any] = node.value
+    return question

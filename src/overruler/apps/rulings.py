@@ -1,0 +1,56 @@
+"""What to rule on: the questions asked, or those that a look at the table raises first."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from overruler.geometry.shapes import gap
+from overruler.rules import ask, game_of
+from overruler.scene import Piece, Scene
+from overruler.verdict import Verdict
+
+COHESION_MM = 76.2
+"""Pieces without players are one group where each stands this close to another: half a range of Legion."""
+HANDFUL = 3
+
+Pair = tuple[Piece, Piece]
+
+
+def rulings(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict, ...]:
+    """The answers to the questions, or to the range between the closest opponents where none is asked."""
+    if questions:
+        return tuple(ask(scene, question) for question in questions)
+    name = "range" if "range" in game_of(scene.game).questions else "distance"
+    return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in closest_opponents(scene))
+
+
+def closest_opponents(scene: Scene) -> list[Pair]:
+    """A handful of pairs, the closest first: of enemies where players are known, else of separate groups of pieces."""
+    sides = players(scene.pieces) or groups(scene.pieces)
+    pairs = [closest(one, other) for one, other in combinations(sides, 2)]
+    return sorted(pairs, key=_gap_mm)[:HANDFUL]
+
+
+def players(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """The pieces by player, empty where fewer than two players are known."""
+    names = dict.fromkeys(piece.player for piece in pieces if piece.player)
+    return [[piece for piece in pieces if piece.player == name] for name in names] if len(names) > 1 else []
+
+
+def groups(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """The pieces in groups: whoever stands within cohesion of a member is one."""
+    found: list[list[Piece]] = []
+    for piece in pieces:
+        near = [group for group in found if any(_gap_mm((piece, other)) <= COHESION_MM for other in group)]
+        found = [group for group in found if group not in near]
+        found.append([*(member for group in near for member in group), piece])
+    return found
+
+
+def closest(one: Sequence[Piece], other: Sequence[Piece]) -> Pair:
+    """The closest two pieces of two groups."""
+    return min(((a, b) for a in one for b in other), key=_gap_mm)
+
+
+def _gap_mm(pair: Pair) -> float:
+    return gap(pair[0].shape, pair[1].shape).distance_mm

@@ -1,0 +1,77 @@
+"""A report for people, on standard output: the pieces, the rulings, and how far to trust them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overruler.bases import Base
+from overruler.calibration import Calibration
+from overruler.report import Report
+from overruler.verdict import Verdict
+
+NOTHING = "no bases were found; --game or --bases says which sizes to look for"
+LITTLE_SEEN = 0.5
+"""A base of whose rim less than this share was seen is marked."""
+
+
+def show(report: Report, written: Sequence[Path]) -> None:
+    """Print the summary of a report, and what was written."""
+    console = Console(highlight=False)
+    console.print(pieces(report) if report.scene.pieces else NOTHING)
+    console.print()
+    for line in rulings(report):
+        console.print(line)
+    console.print()
+    for text in trust(report.calibration):
+        console.print(text)
+    for path in written:
+        console.print(Text(f"written: {path}", style="dim"))
+
+
+def pieces(report: Report) -> Table:
+    """A row a piece: where it stands, how sure that is, what of it was seen."""
+    table = Table("id", "base", box=None, header_style="bold", pad_edge=False)
+    for name in ("x mm", "y mm", "± mm (95 %)", "seen"):
+        table.add_column(name, justify="right")
+    table.add_column("notes")
+    for piece, detection, sigma in zip(report.scene.pieces, report.detections, sigmas_mm(report), strict=True):
+        place = (f"{piece.x_mm:.1f}", f"{piece.y_mm:.1f}", f"{1.96 * sigma:.1f}", f"{detection.visible:.0%}")
+        style = "dim" if detection.visible < LITTLE_SEEN else ""
+        table.add_row(piece.id, piece.base.name, *place, _ambiguity(detection.also), style=style)
+    return table
+
+
+def _ambiguity(also: Sequence[Base]) -> str:
+    return f"or {', '.join(base.name for base in also)}" if also else ""
+
+
+def sigmas_mm(report: Report) -> list[float]:
+    """Each piece's doubt where it is largest: 1 σ along the long axis of its ellipse."""
+    covariance = report.scene.covariance
+    if covariance is None:
+        return [0.0] * len(report.scene.pieces)
+    blocks = (covariance[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] for i in range(len(report.scene.pieces)))
+    return [float(np.sqrt(np.linalg.eigvalsh(block).max())) for block in blocks]
+
+
+def rulings(report: Report) -> list[Text]:
+    """A sentence a ruling."""
+    return [Text(_named(verdict), style="bold") for verdict in report.verdicts]
+
+
+def _named(verdict: Verdict) -> str:
+    return f"{' → '.join(verdict.pair)}: {verdict.sentence()}" if verdict.pair else verdict.sentence()
+
+
+def trust(calibration: Calibration) -> list[Text]:
+    """How good the calibration is, and its problems in the order they were found worst."""
+    good = [f"{len(calibration.markers)} markers" if calibration.markers else "points given by hand"]
+    good.append(f"{calibration.rms_px:.2f} px")
+    if calibration.left_out_mm is not None:
+        good.append(f"each marker predicted by the others to {calibration.left_out_mm:.2f} mm")
+    lines = [Text(f"calibration: {', '.join(good)}")]
+    return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]

@@ -1,0 +1,178 @@
+"""A report drawn once, as SVG: the photo with its bases, rulings, range lines, magnifier, scale bar and words."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.picture import loupe as magnifier
+from overruler.picture.banner import MOST_ROWS, SAFE_SHARE, Banner, banner
+from overruler.picture.labels import Room
+from overruler.picture.lettering import width as text_width
+from overruler.picture.lettering import wrapped
+from overruler.picture.look import Look
+from overruler.picture.painters import arcs, base, measured_line, outline, range_lines, scale_bar, warning
+from overruler.picture.raster import data_uri, font_face, output_size
+from overruler.picture.story import SEGMENT_MM, Claim, claims
+from overruler.picture.svg import BLACK, WHITE, element, group, path, plate, plate_size
+from overruler.picture.view import View
+from overruler.report import Report
+
+SMALL, LARGE = 8.5, 12.0
+"""Letters of a label, in units of the view: a bystander's and that of a piece in a ruling."""
+WARNINGS = 2
+DECISIVE = 25.0
+"""How much worse it is to cover a piece that a ruling is about than a bystander."""
+SCALE_MM = 100.0
+"""The scale bar's length where the game's ruler has none."""
+
+
+def draw(report: Report) -> str:
+    """The annotated photo as SVG, with the photo and the font inside: it looks the same wherever it is opened."""
+    width, height = report.frame.size_px
+    address = data_uri(report.frame.pixels, output_size((width, height)))
+    photo = element("image", href=address, width=width, height=height, preserveAspectRatio="none")
+    return _document(report, [element("style", font_face()), photo, *_layers(report)])
+
+
+def overlay(report: Report) -> str:
+    """All that `draw` draws on the photo, on a transparent ground."""
+    return _document(report, _layers(report))
+
+
+def _document(report: Report, layers: list[str]) -> str:
+    width, height = report.frame.size_px
+    shown = output_size((width, height))
+    size = {"viewBox": f"0 0 {width} {height}", "width": shown[0], "height": shown[1]}
+    return element("svg", *layers, xmlns="http://www.w3.org/2000/svg", **size)
+
+
+def _layers(report: Report) -> list[str]:
+    """Everything that lies on the photo, from the back to the front."""
+    view = View(report.calibration.camera, report.frame.size_px)
+    told = claims(report.scene, report.verdicts)
+    looks = {piece.id: claim.look for claim in reversed(told) for piece in claim.pieces}
+    room = _room(view, report, told)
+    plaque = _plaque(view, room, told)
+    magnified = _magnified(view, report, room, told)
+    warnings = _warnings(view, report, room)
+    scale = _scale(view, report, room)
+    return [
+        range_lines(view, told[0]) if told else "",
+        *(base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
+        *(measured_line(view, claim) for claim in reversed(told)),
+        _labels(view, report, room, looks, told),
+        scale,
+        magnified,
+        warnings,
+        plaque,
+    ]
+
+
+def _room(view: View, report: Report, told: list[Claim]) -> Room:
+    """The drawing with its bases and measured lines taken."""
+    room = Room(view.size_px, 0.012 * max(view.size_px))
+    told_of = {piece.id for claim in told for piece in claim.pieces}
+    for piece in report.scene.pieces:
+        room.take_points(outline(view, piece), view.unit, weight=DECISIVE if piece.id in told_of else 1.0)
+    for claim in told:
+        line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
+        for start, end in pairwise(line[::2]):
+            room.take_points(np.stack([start, end]), 4 * view.unit)
+    for _, arc in arcs(view, told[0]) if told else ():
+        for end in (arc[:1], arc[-1:]):
+            room.take_points(end, 7 * view.unit)
+    return room
+
+
+def _plaque(view: View, room: Room, told: list[Claim]) -> str:
+    """The banner at the foot of the picture or its head, shorter where it would cover what it is about."""
+    for rows in range(min(len(told), MOST_ROWS), 0, -1):
+        plate_ = banner(told, view.size_px, rows)
+        size, corners = (plate_.wide, plate_.high), _corners(view, plate_)
+        if rows == 1 or room.least_covered(size, corners + np.array(size) / 2) < DECISIVE / 4:
+            left, top = corners[room.best(size, corners + np.array(size) / 2, DECISIVE)]
+            return plate_.drawn(float(left), float(top))
+    return ""
+
+
+def _corners(view: View, plate_: Banner) -> Array:
+    """Where a banner's upper left corner may lie (6, 2): the foot first, from the left."""
+    border = SAFE_SHARE * np.array(view.size_px)
+    high = np.array(view.size_px) - border - [plate_.wide, plate_.high]
+    columns = (border[0], (border[0] + high[0]) / 2, high[0])
+    return np.array([(x, y) for y in (high[1], border[1]) for x in columns])
+
+
+def _magnified(view: View, report: Report, room: Room, told: list[Claim]) -> str:
+    """The magnifier on the first ruling that it helps."""
+    for claim in told:
+        glass = magnifier.loupe(view, claim, room)
+        if glass:
+            return magnifier.drawn(view, claim, glass, report.frame.pixels)
+    return ""
+
+
+def _labels(view: View, report: Report, room: Room, looks: dict[str, Look], told: list[Claim]) -> str:
+    """The words on lines first, then the pieces in rulings, then the bystanders: the later, the less good its place."""
+    leaders, plates = [], [_tag(view, claim, room) for claim in told]
+    for piece in sorted(report.scene.pieces, key=lambda piece: piece.id not in looks):
+        look, edge = looks.get(piece.id), outline(view, piece)
+        if not view.inside(edge):
+            continue
+        size = (LARGE if look else SMALL) * view.unit
+        x, y = room.place(plate_size(piece.id, size), (*edge.min(0), *edge.max(0)))
+        leaders.append(_leader(view, edge, np.array([x, y]), size))
+        plates.append(plate(piece.id, x, y, size, fill=look.colour if look else "#15191e"))
+    return group(leaders + plates)
+
+
+def _leader(view: View, edge: Array, label: Array, size: float) -> str:
+    """A thin line from a base's edge (N, 2) to its label, where that lies so far off that it could be another's."""
+    nearest = edge[np.argmin(np.linalg.norm(edge - label, axis=1))]
+    if np.linalg.norm(nearest - label) < 2.2 * size:
+        return ""
+    line = np.stack([nearest, label])
+    return path(line, stroke=BLACK, stroke_width=2.0 * view.unit) + path(
+        line, stroke=WHITE, stroke_width=0.9 * view.unit
+    )
+
+
+def _tag(view: View, claim: Claim, room: Room) -> str:
+    size = LARGE * view.unit
+    line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
+    middle = line[len(line) // 2]
+    if not view.inside(middle[None]):
+        return ""
+    x, y = room.place(plate_size(claim.tag, size), (*middle, *middle))
+    return plate(claim.tag, x, y, size, fill=claim.look.colour)
+
+
+def _scale(view: View, report: Report, room: Room) -> str:
+    """A bar of true length lying along the board, where it covers least, the near edge first."""
+    length = SEGMENT_MM.get(report.scene.game, SCALE_MM)
+    width, height = report.calibration.board_mm
+    x, y = np.meshgrid(np.linspace(0, width - length, 9), np.linspace(0, height, 9))
+    starts = np.stack([x, y], -1).reshape(-1, 2)
+    ends = view.px(np.stack([starts, starts + np.array([length, 0.0])], 1))
+    shown = np.array([view.inside(pair, SAFE_SHARE * min(view.size_px)) for pair in ends])
+    if not shown.any():
+        return ""
+    ends = ends[shown]
+    size = (float(np.ptp(ends[..., 0], axis=1).max()) + 8 * view.unit, 30 * view.unit)
+    chosen = ends[room.best(size, ends.mean(1) - [0, 6 * view.unit])]
+    return scale_bar(view, chosen, f"{length:g} mm", 4)
+
+
+def _warnings(view: View, report: Report, room: Room) -> str:
+    """The calibration's worst problems, in the upper left corner or where there is room."""
+    size, problems = 11.5 * view.unit, [problem.text for problem in report.calibration.problems[:WARNINGS]]
+    if not problems:
+        return ""
+    lines = [line for text in problems for line in wrapped(text, size, 0.4 * view.size_px[0])]
+    wide, high = max(map(text_width, lines)) * size + 3.0 * size, (len(lines) * 1.35 + 0.6) * size
+    (left, top), half = SAFE_SHARE * np.array(view.size_px), np.array([wide, high]) / 2
+    right, bottom = np.array(view.size_px) * (1 - SAFE_SHARE) - [wide, high]
+    corners = np.array([(left, top), (right, top), (left, bottom), (right, bottom)])
+    x, y = corners[room.best((wide, high), corners + half, DECISIVE)]
+    return warning(lines, float(x), float(y), size, wide)

@@ -1,0 +1,139 @@
+"""Small painters: each draws one thing, from millimetres and words to SVG."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.picture.look import Look
+from overruler.picture.story import Claim
+from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, plate, words
+from overruler.picture.view import View, ring
+from overruler.scene import Piece
+
+ARC_DEG = 16.0
+"""How far a range line runs to either side of the measured line, seen from the piece it is measured from."""
+
+
+def outline(view: View, piece: Piece) -> Array:
+    """The lower edge of a piece's base on the drawing (N, 2)."""
+    return view.px(ring(piece.shape), piece.z_mm)
+
+
+def base(view: View, piece: Piece, look: Look | None = None) -> str:
+    """A base's outline: thin and white, or in the colour of the ruling it takes part in."""
+    edge = outline(view, piece)
+    if look:
+        return cased(edge, look.colour, 1.5 * view.unit, closed=True)
+    return group(
+        (
+            path(edge, True, stroke=BLACK, stroke_width=2.4 * view.unit, stroke_opacity=0.55),
+            path(edge, True, stroke=WHITE, stroke_width=1.0 * view.unit, stroke_opacity=0.95),
+        )
+    )
+
+
+def measured_line(view: View, claim: Claim) -> str:
+    """The line between the closest points, with a bar across each end."""
+    look, width = claim.look, 2.0 * view.unit
+    line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
+    ends = [_bar_across(view, claim, share, 5.0) for share in (0.0, 1.0)]
+    return group((*(cased(end, look.colour, width) for end in ends), cased(line, look.colour, width, dash=look.dash)))
+
+
+def _bar_across(view: View, claim: Claim, share: float, half_length: float) -> Array:
+    """A short bar (2, 2) across the measured line, at a share of its length."""
+    start, end = view.px(np.stack([claim.from_mm, claim.to_mm]), claim.z_mm)
+    along = end - start
+    length = float(np.hypot(*along))
+    across = np.array([-along[1], along[0]]) / length if length > 1e-6 else np.array([0.0, 1.0])
+    middle = start + share * along
+    return np.stack([middle - across * half_length * view.unit, middle + across * half_length * view.unit])
+
+
+def range_lines(view: View, claim: Claim) -> str:
+    """The ruler's lines near the measured line, as arcs round the piece they are counted from, with their numbers."""
+    parts = []
+    for name, arc in arcs(view, claim):
+        parts += [
+            path(arc, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6, stroke_linecap="round"),
+            path(arc, stroke=WHITE, stroke_width=1.2 * view.unit, stroke_linecap="round"),
+        ]
+        for x, y in (arc[0], arc[-1]):
+            parts.append(plate(name, x, y, 9 * view.unit, edge=BLACK))
+    return group(parts)
+
+
+def arcs(view: View, claim: Claim) -> list[tuple[str, Array]]:
+    """The lines up to the first past the measured distance, by name, where the picture holds them."""
+    needed = sum(line < claim.distance_mm for line in claim.lines_mm) + 1
+    found = [(claim.line_name(line), _arc(view, claim, line)) for line in claim.lines_mm[:needed]]
+    return [(name, arc) for name, arc in found if len(arc) > 1 and view.inside(arc, 8 * view.unit)]
+
+
+def _arc(view: View, claim: Claim, distance_mm: float) -> Array:
+    piece = claim.from_piece
+    if piece is None:
+        return np.empty((0, 2))
+    centre = np.array([piece.x_mm, piece.y_mm])
+    line = ring(piece.shape, distance_mm, steps=720)
+    way = claim.to_mm - centre
+    turn = np.arctan2(line[:, 1] - centre[1], line[:, 0] - centre[0]) - np.arctan2(way[1], way[0])
+    turn = (turn + np.pi) % (2 * np.pi) - np.pi
+    near = np.flatnonzero(np.abs(turn) <= np.radians(ARC_DEG))
+    return view.px(line[near[np.argsort(turn[near])]], piece.z_mm)
+
+
+def icon(look: Look, x: float, y: float, radius: float) -> str:
+    """The look's icon in a disc."""
+    strokes = element(
+        "path",
+        d=look.icon,
+        fill="none",
+        stroke=WHITE,
+        stroke_width=0.2,
+        stroke_linecap="round",
+        stroke_linejoin="round",
+    )
+    disc = element("circle", r=1.0, fill=look.colour, stroke=WHITE, stroke_width=0.14)
+    return group((disc, strokes), transform=f"translate({x:.2f} {y:.2f}) scale({radius:.2f})")
+
+
+def scale_bar(view: View, ends: Array, text: str, parts: int) -> str:
+    """A bar whose ends (2, 2) are places on the drawing, in black and white parts, with its length above."""
+    height, steps = 2.6 * view.unit, np.linspace(0, 1, parts + 1)[:, None]
+    joints = ends[0] * (1 - steps) + ends[1] * steps
+    bars = [path(ends, stroke=BLACK, stroke_width=height + 1.4 * view.unit)]
+    for i, (start, end) in enumerate(pairwise(joints)):
+        bars.append(path(np.stack([start, end]), stroke=(WHITE, "#50565e")[i % 2], stroke_width=height))
+    middle = ends.mean(0)
+    return group((*bars, plate(text, middle[0], middle[1] - 11 * view.unit, 9.5 * view.unit, edge=BLACK)))
+
+
+def warning(lines: Sequence[str], x: float, y: float, size: float, wide: float) -> str:
+    """Lines of text on a plate with a warning triangle, its upper left corner at (x, y)."""
+    high = (len(lines) * 1.35 + 0.6) * size
+    box = element("rect", x=x, y=y, width=wide, height=high, rx=size * 0.4, fill="#3a2c00", fill_opacity=0.88)
+    edge = element(
+        "rect",
+        x=x,
+        y=y,
+        width=wide,
+        height=high,
+        rx=size * 0.4,
+        fill="none",
+        stroke="#ffd24a",
+        stroke_width=size * 0.09,
+    )
+    triangle = element(
+        "path",
+        d="M0 -.8L.85 .7L-.85 .7Z",
+        fill="#ffd24a",
+        transform=f"translate({x + 1.2 * size:.2f} {y + 1.0 * size:.2f}) scale({0.62 * size:.2f})",
+    )
+    mark = words("!", x + 1.2 * size, y + 1.36 * size, 0.8 * size, fill=BLACK)
+    rows: Iterable[str] = (
+        words(line, x + 2.2 * size, y + (1.35 * i + 1.36) * size, size, "start") for i, line in enumerate(lines)
+    )
+    return group((box, edge, triangle, mark, *rows))

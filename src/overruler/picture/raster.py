@@ -1,0 +1,81 @@
+"""SVG to PNG, and photos into SVG."""
+
+import base64
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.picture.lettering import FAMILY, FONT, WEIGHT
+
+LONGEST_PX = 2400
+"""The longer side of a picture: enough for any screen, small enough to send."""
+JPEG_QUALITY = 88
+
+
+Pixels = NDArray[np.uint8]
+"""(H, W, 3), blue green red."""
+
+
+def rasterized(svg: str, width_px: int) -> bytes:
+    """The PNG of a drawing, `width_px` wide; the only font there is is the program's own."""
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg,
+            width=width_px,
+            skip_system_fonts=True,
+            font_files=[str(FONT)],
+            font_family=FAMILY,
+            sans_serif_family=FAMILY,
+        )
+    )
+
+
+def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
+    """A photo's size, shrunk where its longer side is above `LONGEST_PX`."""
+    share = min(1.0, LONGEST_PX / max(size_px))
+    return max(1, round(size_px[0] * share)), max(1, round(size_px[1] * share))
+
+
+def composited(overlay_svg: str, pixels: Pixels) -> bytes:
+    """The PNG of a photo under a transparent drawing, no larger than `LONGEST_PX`."""
+    import cv2
+
+    size = output_size((pixels.shape[1], pixels.shape[0]))
+    drawn = cv2.imdecode(np.frombuffer(rasterized(overlay_svg, size[0]), np.uint8), cv2.IMREAD_UNCHANGED)
+    if drawn is None or drawn.shape != (size[1], size[0], 4):
+        raise RuntimeError("the drawing could not be rendered")
+    cover = drawn[..., 3:].astype(np.float32) / 255
+    picture = drawn[..., :3] * cover + resized(pixels, size) * (1 - cover)
+    return _coded(".png", np.rint(picture).astype(np.uint8))
+
+
+def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
+    """The photo as a JPEG of the given size in a `data:` address."""
+    return "data:image/jpeg;base64," + base64.b64encode(_coded(".jpg", resized(pixels, size_px))).decode()
+
+
+def font_face() -> str:
+    """The CSS rule that brings the program's own font along."""
+    font = base64.b64encode(FONT.read_bytes()).decode()
+    return f"@font-face{{font-family:{FAMILY};font-weight:{WEIGHT};src:url(data:font/otf;base64,{font})}}"
+
+
+def resized(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
+    """The photo at another size, each pixel the mean of those it stands for."""
+    import cv2
+
+    if size_px == (pixels.shape[1], pixels.shape[0]):
+        return pixels
+    return cv2.resize(pixels, size_px, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
+
+
+def _coded(ending: str, pixels: Pixels) -> bytes:
+    import cv2
+
+    options = [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY] if ending == ".jpg" else []
+    done, data = cv2.imencode(ending, pixels, options)
+    if not done:
+        raise RuntimeError(f"the picture could not be coded as {ending}")
+    return bytes(data)

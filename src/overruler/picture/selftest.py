@@ -1,0 +1,52 @@
+"""What a machine must be able to do with pictures; each check raises, or returns what it found in a few words."""
+
+import numpy as np
+
+from overruler.picture.lettering import FONT
+
+CODECS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "TIFF": ".tif"}
+
+
+def opencv() -> str:
+    """Load OpenCV."""
+    import cv2
+
+    return f"version {cv2.__version__}"
+
+
+def aruco() -> str:
+    """Find a marker that was just drawn."""
+    import cv2
+
+    family = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    picture = np.full((120, 120), 255, np.uint8)
+    picture[30:90, 30:90] = cv2.aruco.generateImageMarker(family, 7, 60)
+    _, ids, _ = cv2.aruco.ArucoDetector(family).detectMarkers(picture)
+    if ids is None or 7 not in np.ravel(ids):
+        raise RuntimeError("a marker just drawn was not found again")
+    return "finds a marker"
+
+
+def codec(name: str) -> str:
+    """Write and read a small picture in one format."""
+    import cv2
+
+    ramp = np.repeat(np.arange(0, 256, 8, dtype=np.uint8)[:, None], 32, 1)
+    picture = np.stack([ramp, ramp.T, ramp], -1)
+    done, data = cv2.imencode(CODECS[name], picture)
+    back = cv2.imdecode(data, cv2.IMREAD_COLOR) if done else None
+    if back is None or np.abs(back.astype(int) - picture).mean() > 8:
+        raise RuntimeError("a picture just written did not come back")
+    return "writes and reads"
+
+
+def lettering() -> str:
+    """Draw a letter with the font that travels with the program."""
+    from overruler.picture.raster import rasterized
+    from overruler.picture.svg import element, words
+
+    size = {"width": 40, "height": 40, "xmlns": "http://www.w3.org/2000/svg"}
+    blank, lettered = (rasterized(element("svg", child, **size), 40) for child in ("<g/>", words("M", 20, 30, 30)))
+    if blank == lettered:
+        raise RuntimeError(f"{FONT} draws nothing")
+    return FONT.stem

@@ -1,0 +1,117 @@
+"""What a picture tells: each ruling as words, a look, and the places on the board that it rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.picture.look import CLOSE, MEASURED, NO, YES, Look
+from overruler.scene import Piece, Scene
+from overruler.units import inches_from_mm
+from overruler.verdict import TOO_CLOSE, Verdict
+
+SEGMENT_MM = {"legion": 152.4, "xwing": 100.0}
+"""The length by which a game's ruler is numbered, where the scene brings no ruler of its own."""
+IN_INCHES = ("skirmish", "positioning")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """One ruling, ready to be drawn."""
+
+    look: Look
+    headline: str
+    detail: str
+    tag: str
+    """A few words for the measured line."""
+    distance_mm: float
+    sigma_mm: float
+    from_mm: Array
+    """(2,): where the measured line begins."""
+    to_mm: Array
+    from_piece: Piece | None
+    to_piece: Piece | None
+    lines_mm: tuple[float, ...] = ()
+    """The distances from the first piece at which the answer changes, ascending."""
+    segment_mm: float | None = None
+    """What the lines are numbered by."""
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces it is about."""
+        return tuple(piece for piece in (self.from_piece, self.to_piece) if piece)
+
+    @property
+    def z_mm(self) -> float:
+        """The height at which the line is drawn: that of the higher base."""
+        return max((piece.z_mm for piece in self.pieces), default=0.0)
+
+    @property
+    def nearest_line_mm(self) -> float | None:
+        """The line nearest to the measured distance."""
+        return min(self.lines_mm, key=lambda line: abs(line - self.distance_mm), default=None)
+
+    def line_name(self, line_mm: float) -> str:
+        """What a line is called: its number on the ruler, or its distance."""
+        number = line_mm / self.segment_mm if self.segment_mm else 0.0
+        return f"{number:.0f}" if number and abs(number - round(number)) < 1e-6 else f"{line_mm:g} mm"
+
+
+def claims(scene: Scene, verdicts: Sequence[Verdict]) -> list[Claim]:
+    """The rulings that rest on two places on the board, in their order."""
+    return [claim(scene, verdict) for verdict in verdicts if verdict.from_point_mm and verdict.to_point_mm]
+
+
+def claim(scene: Scene, verdict: Verdict) -> Claim:
+    """One ruling as it is drawn."""
+    pieces = {piece.id: piece for piece in scene.pieces}
+    pair = verdict.pair or ("", "")
+    headline, reason = in_words(verdict)
+    return Claim(
+        look=look_of(verdict),
+        headline=f"{pair[0]} → {pair[1]}: {headline}" if verdict.pair else headline,
+        detail="  ·  ".join(part for part in (reason, _measure(verdict, scene.game, bool(reason))) if part),
+        tag=reason.partition(",")[0] if verdict.call == TOO_CLOSE else headline,
+        distance_mm=verdict.distance_mm or 0.0,
+        sigma_mm=verdict.sigma_mm or 0.0,
+        from_mm=np.array(verdict.from_point_mm),
+        to_mm=np.array(verdict.to_point_mm),
+        from_piece=pieces.get(pair[0]),
+        to_piece=pieces.get(pair[1]),
+        lines_mm=verdict.lines_mm,
+        segment_mm=scene.ruler.segment_mm if scene.ruler else SEGMENT_MM.get(scene.game),
+    )
+
+
+def in_words(verdict: Verdict) -> tuple[str, str]:
+    """The answer in a few words, and the rest of the ruling's sentence."""
+    sentence = verdict.sentence()
+    for answer, joint in ((TOO_CLOSE, ": "), (verdict.headline, ", ")):
+        if sentence.startswith(answer):
+            return answer, sentence[len(answer) :].removeprefix(joint)
+    return verdict.headline, sentence
+
+
+def _measure(verdict: Verdict, game: str, after_reason: bool) -> str:
+    """What was measured; where the headline is the measure itself, what it lies between."""
+    distance, reach = verdict.distance_mm or 0.0, 1.96 * (verdict.sigma_mm or 0.0)
+    if after_reason or not reach:
+        return length(distance, reach, game)
+    return f"95 %: between {length(max(distance - reach, 0.0), 0.0, game)} and {length(distance + reach, 0.0, game)}"
+
+
+def length(distance_mm: float, reach_mm: float, game: str) -> str:
+    """A distance with its 95 % to either side, in the game's own unit; an exact one without."""
+    unit, digits, shown = ("in", 2, inches_from_mm) if game in IN_INCHES else ("mm", 1, float)
+    doubt = f" ± {max(shown(reach_mm), 10**-digits):.{digits}f}" if reach_mm else ""
+    return f"{shown(distance_mm):.{digits}f}{doubt} {unit}{' (95 %)' if reach_mm else ''}"
+
+
+def look_of(verdict: Verdict) -> Look:
+    """Too close where the odds say so; measured where nothing is ruled; out where it is no or past the ruler."""
+    if verdict.call == TOO_CLOSE:
+        return CLOSE
+    if verdict.value is None and not verdict.lines_mm:
+        return MEASURED
+    return NO if verdict.value is None or verdict.value is False else YES

@@ -1,0 +1,41 @@
+"""Files written whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from overruler.errors import BadInput
+
+
+def write_whole(path: str | Path, data: bytes | str) -> None:
+    """Put `data` (text as UTF-8) under `path` in one step, or raise `BadInput` and leave what was there."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data.encode() if isinstance(data, str) else data)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise `BadInput` now where `write_whole` would later."""
+    path = Path(path)
+    if path.is_dir():
+        raise BadInput(f"{path}: is a folder, not a file")
+    if not path.parent.is_dir():
+        raise BadInput(f"{path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise BadInput(f"{path}: the folder {path.parent} cannot be written to")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

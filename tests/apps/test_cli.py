@@ -1,0 +1,155 @@
+"""The command line's manners: help that starts with an example, one line for what is wrong, the right status."""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from overruler import __version__
+from overruler.apps import cli
+from overruler.apps.cli import COMMANDS, main
+from overruler.errors import BadInput, CannotMeasure, MissingExtra, UnknownName, explain_import_error
+
+
+def overruler(*arguments: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-m", "overruler", *arguments], capture_output=True, text=True, env=env)
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, run: Callable[[argparse.Namespace], int]) -> None:
+    """Put a module of a test's own behind every command."""
+    module = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("--flag"), run=run)
+    monkeypatch.setattr(cli, "import_module", lambda name: module)
+
+
+def raising(error: BaseException) -> Callable[[argparse.Namespace], int]:
+    def run(_: argparse.Namespace) -> int:
+        raise error
+
+    return run
+
+
+def test_alone_it_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert all(f"  {name} " in out for name in COMMANDS)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"overruler {__version__}\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_begins_with_a_real_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([name, "--help"])
+    assert left.value.code == 0
+    first, second, third = capsys.readouterr().out.splitlines()[:3]
+    assert first == COMMANDS[name][1]
+    assert first.startswith(f"overruler {name}")
+    assert (second, third[:6]) == ("", "usage:")
+
+
+@pytest.mark.parametrize("name", ["measure", "markers"])
+def test_the_examples_are_accepted_by_the_parser(name: str) -> None:
+    from importlib import import_module
+
+    arguments = COMMANDS[name][1].split()[2:]
+    cli._command_parser(name, import_module(f"overruler.apps.{name}")).parse_args(arguments)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (BadInput("a.toml: is not UTF-8 text"), 2),
+        (UnknownName("--game", "chess", ["legion"]), 2),
+        (MissingExtra("needs fpdf2"), 2),
+        (CannotMeasure("no marker was found:\nlight the table"), 3),
+        (PermissionError(13, "Permission denied", "out.png"), 2),
+        (ImportError("libGL.so.1: cannot open shared object file"), 2),
+    ],
+)
+def test_an_error_is_one_line_and_a_status(
+    error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretend(monkeypatch, raising(error))
+    assert main(["measure"]) == status
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("overruler: ")
+    assert err.count("\n") == 1
+
+
+def test_an_unknown_import_error_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, raising(ImportError("cannot import name 'x'")))
+    with pytest.raises(ImportError):
+        main(["measure"])
+
+
+def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pretend(monkeypatch, raising(KeyboardInterrupt()))
+    assert main(["measure"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nope"], ["--nope"], ["measure", "--nope"], ["ask"], ["markers", "--paper", "a5"]]
+)
+def test_wrong_usage_is_one_line(arguments: list[str]) -> None:
+    done = overruler(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("overruler: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_abbreviated_options_are_no_options() -> None:
+    """An option added later must not change what an old command line means."""
+    assert overruler("markers", "--siz", "50").returncode == 2
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m overruler --help | true"
+    code = (
+        "import os, sys\n"
+        "from overruler.apps.cli import main\n"
+        "read, write = os.pipe(); os.close(read); os.dup2(write, 1)\n"
+        "sys.exit(main([]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.returncode == 141
+    assert subprocess.run(command, shell=True, capture_output=True, text=True).stderr == ""
+
+
+def test_output_that_cannot_be_encoded_is_no_error() -> None:
+    done = overruler("doctor", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            ImportError("libGL.so.1: cannot open shared object file: No such file"),
+            "apt-get install -y libgl1 libglib2.0-0",
+        ),
+        (ImportError("libgthread-2.0.so.0: cannot open shared object file"), "libgthread-2.0.so.0"),
+        (ModuleNotFoundError("No module named 'cv2'", name="cv2"), "pip install"),
+    ],
+)
+def test_opencv_that_does_not_load_gets_its_remedy(error: ImportError, said: str) -> None:
+    explained = explain_import_error(error)
+    assert explained is not None
+    assert said in str(explained)
+    assert "\n" not in str(explained)
+
+
+def test_other_import_errors_are_not_explained_away() -> None:
+    assert explain_import_error(ImportError("cannot import name 'x' from 'y'")) is None

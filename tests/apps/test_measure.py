@@ -1,0 +1,212 @@
+"""`overruler measure` says no before the slow work, writes whole files or none, and prints what was asked for."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overruler.apps import measure
+from overruler.apps.cli import main
+from overruler.apps.measure import Options, progress, read_options
+from overruler.errors import BadInput, CannotMeasure
+from overruler.report import Report
+from tests.reports import report
+
+BOARD = """
+schema = "overruler/board/1"
+width_mm = 900
+height_mm = 600
+[markers]
+size_mm = 60
+"""
+
+
+def options(*arguments: str) -> Options:
+    parser = argparse.ArgumentParser()
+    measure.add_arguments(parser)
+    return read_options(parser.parse_args(["table.jpg", *arguments]))
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> str:
+    path = tmp_path / "board.toml"
+    path.write_text(BOARD)
+    return str(path)
+
+
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
+    """Replaces the slow work by a report that is ready; holds what it was asked for."""
+    asked: list[Options] = []
+
+    def pretend(given: Options, say: Callable[[str], None]) -> Report:
+        asked.append(given)
+        say("measuring")
+        return report()
+
+    monkeypatch.setattr(measure, "look", pretend)
+    return asked
+
+
+def test_a_board_file_is_read(board: str) -> None:
+    read = options("--board", board, "--game", "legion", "--bases", "27, 50")
+    assert read.board is not None
+    assert read.board.marker_mm == 60
+    assert read.game == "legion"
+    assert [base.width_mm for base in read.bases or ()] == [27, 50]
+
+
+def test_markers_of_a_size_lie_anywhere() -> None:
+    read = options("--marker-mm", "45.5", "--dictionary", "DICT_5X5_100")
+    assert read.board is not None
+    assert (read.board.marker_mm, read.board.dictionary, read.board.known) == (45.5, "DICT_5X5_100", False)
+
+
+def test_points_are_pixels_and_places() -> None:
+    given = ("0,0=0,0", "100,0=900,0", "100,80=900,-600.5", "0,80=0,600")
+    read = options(*(part for point in given for part in ("--point", point)))
+    assert read.board is None
+    assert read.points[2] == (100, 80, 900, -600.5)
+
+
+def test_questions_are_parsed() -> None:
+    read = options("--marker-mm", "60", "--ask", '{"question": "distance", "from": "p01", "to": "p02"}')
+    assert read.questions == ({"question": "distance", "from": "p01", "to": "p02"},)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--board BOARD.toml, or --marker-mm SIZE"),
+        (["--board", "nowhere.toml"], "nowhere.toml"),
+        (["--marker-mm", "60", "--point", "0,0=0,0"], "exclude each other"),
+        (["--marker-mm", "0"], "--marker-mm"),
+        (["--marker-mm", "inf"], "--marker-mm"),
+        (["--marker-mm", "60", "--dictionary", "DICT_9X9_1"], "DICT_4X4_50"),
+        (["--point", "0,0=0,0"], "4 points or more"),
+        (["--point", "0,0=0,0"] * 3 + ["--point", "0,0"], "U,V=X,Y"),
+        (["--point", "0,0=0,0"] * 3 + ["--point", "nan,0=0,0"], "finite"),
+        (["--marker-mm", "60", "--game", "chess"], "legion"),
+        (["--marker-mm", "60", "--bases", "27;50"], "27,50 say"),
+        (["--marker-mm", "60", "--bases", "27,-50"], "--bases"),
+        (["--marker-mm", "60", "--bases", "nan"], "--bases"),
+        (["--marker-mm", "60", "--ask", "range p01 p02"], "--ask 1: not JSON"),
+        (["--marker-mm", "60", "--ask", "[]"], "--ask 1"),
+        (["--marker-mm", "60", "--ask", "{}"], "--ask 1: question: is missing"),
+        (["--marker-mm", "60", "--lens", "nowhere.toml"], "nowhere.toml"),
+        (["--marker-mm", "60", "--picture", "out.bmp"], ".png or .svg"),
+        (["--marker-mm", "60", "--picture", "nowhere/out.png"], "there is no folder"),
+        (["--marker-mm", "60", "--scene", "."], "is a folder"),
+        (["--marker-mm", "60", "--scene", "table.jpg"], "different files"),
+        (["--marker-mm", "60", "--scene", "a.png", "--picture", "./a.png"], "different files"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_the_photo_is_looked_at(
+    arguments: list[str],
+    said: str,
+    look: list[Options],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["measure", "table.jpg", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert (out, err.count("\n"), look) == ("", 1, [])
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_file_by_two_names_is_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: list[Options], capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["measure", "a.png", "--marker-mm", "60", "--picture", str(tmp_path / "a.png")]) == 2
+    assert "different files" in capsys.readouterr().err
+    assert not look
+
+
+def test_a_dictionary_belongs_to_a_marker_size(board: str) -> None:
+    with pytest.raises(BadInput, match="names its own"):
+        options("--board", board, "--dictionary", "DICT_4X4_50")
+
+
+def test_json_is_the_scene_and_nothing_else(look: list[Options], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", "table.jpg", "--marker-mm", "60", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["schema"] == "overruler/scene/1"
+    assert err == ""
+
+
+def test_the_summary_names_pieces_rulings_and_problems(look: list[Options], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", "table.jpg", "--marker-mm", "60"]) == 0
+    out, err = capsys.readouterr()
+    assert "p01" in out
+    assert "27 mm" in out
+    assert "range" in out
+    assert "0.21 px" in out
+    assert report().calibration.problems[0].text in " ".join(out.split())
+    assert "\x1b" not in out
+    assert err == ""
+
+
+def test_scene_and_picture_are_written(look: list[Options], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene, png, svg = tmp_path / "scene.json", tmp_path / "out.PNG", tmp_path / "out.svg"
+    assert main(["measure", "t.jpg", "--marker-mm", "60", "--scene", str(scene), "--picture", str(png)]) == 0
+    assert main(["measure", "t.jpg", "--marker-mm", "60", "--json", "--picture", str(svg)]) == 0
+    assert json.loads(scene.read_text())["pieces"][0]["id"] == "p01"
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert svg.read_text().startswith("<svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.PNG", "out.svg", "scene.json"]
+
+
+def test_nothing_is_written_where_the_photo_cannot_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(given: Options, say: Callable[[str], None]) -> Report:
+        raise CannotMeasure("no marker was found: light the table evenly")
+
+    monkeypatch.setattr(measure, "look", fail)
+    kept = tmp_path / "scene.json"
+    kept.write_text("before")
+    arguments = ["--scene", str(kept), "--picture", str(tmp_path / "out.png")]
+    assert main(["measure", "t.jpg", "--marker-mm", "60", *arguments]) == 3
+    assert kept.read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["scene.json"]
+
+
+def test_nothing_is_written_where_the_drawing_fails(
+    look: list[Options], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from overruler import picture
+
+    def fail(*_: object) -> bytes:
+        raise BadInput("cannot be drawn")
+
+    monkeypatch.setattr(picture, "encoded", fail)
+    arguments = ["--scene", str(tmp_path / "scene.json"), "--picture", str(tmp_path / "out.png")]
+    assert main(["measure", "t.jpg", "--marker-mm", "60", *arguments]) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress() as say:
+        say("measuring")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_photo_that_is_not_there_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", str(tmp_path / "nowhere.jpg"), "--marker-mm", "60"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_sigma_is_that_of_the_worst_direction() -> None:
+    from overruler.apps.summary import sigmas_mm
+
+    table = report()
+    assert table.scene.covariance is not None
+    expected = [np.sqrt(np.linalg.norm(table.scene.covariance[i : i + 2, i : i + 2], 2)) for i in range(0, 8, 2)]
+    assert sigmas_mm(table)[:4] == pytest.approx(expected)

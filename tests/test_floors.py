@@ -1,0 +1,126 @@
+"""Imports only go down, and what is heavy is loaded late."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import overruler
+
+PACKAGE = Path(overruler.__file__).parent
+FLOORS = (
+    ("errors", "units", "reading", "writing"),
+    ("geometry",),
+    ("frame", "board", "bases", "lens", "calibration", "detections", "pieces", "scene", "verdict", "report"),
+    ("sources", "vision", "rules", "picture"),
+    ("referee",),
+    ("apps", "__main__"),
+)
+"""The rooms of the house, from the ground up."""
+NOUNS = FLOORS[2]
+"""Each of these may import only those to its left."""
+WORKERS = FLOORS[3]
+"""None of these imports another."""
+SEES = ("sources", "vision", "picture")
+"""Where OpenCV may be imported."""
+HEAVY = ("cv2", "scipy", "skimage", "shapely", "rich", "PIL", "fpdf", "resvg_py")
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    """The top-level name that a file belongs to."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def floor(name: str) -> int:
+    found = [level for level, rooms in enumerate(FLOORS) if name in rooms]
+    assert found, f"{name} is on no floor: give it one in this test"
+    return found[0]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The full names of all modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+            if node.module == "overruler":
+                yield from (f"overruler.{alias.name}" for alias in node.names)
+
+
+def rooms_imported(path: Path) -> set[str]:
+    names = {name.split(".")[1] for name in imported(path) if name.startswith("overruler.")}
+    return {name for name in names if not name.startswith("__")}
+
+
+def allowed(importer: str, wanted: str) -> bool:
+    """Whether a file of one room may import another room."""
+    if importer == wanted:
+        return True
+    if importer in NOUNS and wanted in NOUNS:
+        return NOUNS.index(wanted) < NOUNS.index(importer)
+    if importer in WORKERS and wanted in WORKERS:
+        return False
+    return floor(wanted) <= floor(importer)
+
+
+@pytest.mark.parametrize("path", [f for f in FILES if room(f) != "__init__"], ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_only_go_down(path: Path) -> None:
+    wrong = sorted(wanted for wanted in rooms_imported(path) if not allowed(room(path), wanted))
+    assert not wrong, f"{room(path)} may not import {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_opencv_stays_where_pictures_are(path: Path) -> None:
+    if room(path) not in SEES:
+        assert not [name for name in imported(path) if name.split(".")[0] == "cv2"]
+
+
+def test_opencv_window_functions_are_never_called() -> None:
+    """They are missing in the headless wheel."""
+    windows = ("imshow", "waitKey", "namedWindow", "destroyAllWindows", "setMouseCallback")
+    assert not [(path, name) for path in FILES for name in windows if name in path.read_text(encoding="utf-8")]
+
+
+def heavy_after(code: str) -> set[str]:
+    """The heavy libraries that are loaded once `code` has run in a fresh interpreter."""
+    script = f"import sys\n{code}\nprint('\\nLOADED', *sorted(set(sys.modules) & set({HEAVY!r})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert heavy_after("import overruler") == set()
+
+
+HELP = """
+from overruler.apps.cli import main
+try:
+    main([{0}])
+except SystemExit:
+    pass
+"""
+
+
+@pytest.mark.parametrize("arguments", ["'--help'", "'--version'", "", "'ask', '--help'", "'measure', '--help'"])
+def test_help_loads_nothing_heavy(arguments: str) -> None:
+    assert heavy_after(HELP.format(arguments)) == set()
+
+
+def test_a_ruling_loads_nothing_heavy(tmp_path: Path) -> None:
+    """`overruler ask` on a scene without terrain is numpy at most."""
+    base = '"base": {"shape": "circle", "diameter_mm": 27}, "y_mm": 100'
+    scene = tmp_path / "scene.json"
+    scene.write_text(
+        '{"schema": "overruler/scene/1", "game": "legion", "board": {"width_mm": 900, "height_mm": 900}, "pieces": ['
+        f'{{"id": "a", "x_mm": 100, {base}}}, {{"id": "b", "x_mm": 400, {base}}}]}}'
+    )
+    question = '{"question": "range", "from": "a", "to": "b"}'
+    code = f"from overruler.apps.cli import main\nassert main(['ask', {str(scene)!r}, {question!r}]) == 0"
+    assert heavy_after(code) == set()
