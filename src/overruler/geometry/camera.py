@@ -46,9 +46,9 @@ class Camera:
         k1, k2, p1, p2, k3 = self.distortion
         r2 = x * x + y * y
         radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        return np.stack(
-            [x * radial + 2 * p1 * x * y + p2 * (r2 + 2 * x * x), y * radial + p1 * (r2 + 2 * y * y) + 2 * p2 * x * y], -1
-        )
+        u = x * radial + 2 * p1 * x * y + p2 * (r2 + 2 * x * x)
+        v = y * radial + p1 * (r2 + 2 * y * y) + 2 * p2 * x * y
+        return np.stack([u, v], -1)
 
     def project(self, xyz_mm: ArrayLike) -> Array:
         """Board points (..., 3) to pixels (..., 2). Points behind the camera give NaN."""
@@ -57,7 +57,7 @@ class Camera:
         return np.asarray(self.distort(xyz[..., :2] / depth) * self.matrix[[0, 1], [0, 1]] + self.matrix[:2, 2])
 
     def jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
-        """Board points (..., 3) to pixels (..., 2), d pixel / d point (..., 2, 3), d pixel / d parameters (..., 2, 15)."""
+        """Board points (..., 3) to pixels (..., 2); slopes by the point (..., 2, 3) and the parameters (..., 2, 15)."""
         points = np.asarray(xyz_mm, float)
         rotated = points @ self.T_camera_board.rotation.T
         xyz = rotated + self.T_camera_board.translation_mm
@@ -122,10 +122,20 @@ class Camera:
             if np.nanmax(np.abs(error), initial=0) < 1e-13:
                 break
         good = np.abs(self.distort(guess) - target).max(-1, keepdims=True) < 1e-9
+        good &= (guess * guess).sum(-1, keepdims=True) < self._fold
         return np.where(good, guess, np.nan)
 
+    @property
+    def _fold(self) -> float:
+        """The squared radius from which on the lens model folds back: where d (r · radial) / d r first reaches 0."""
+        k1, k2, _, _, k3 = self.distortion
+        slope = np.array([7 * k3, 5 * k2, 3 * k1, 1.0])
+        roots = np.roots(np.where(np.abs(slope) < 1e-12, 0, slope))
+        folds = roots.real[(np.abs(roots.imag) < 1e-12) & (roots.real > 0)]
+        return float(folds.min(initial=np.inf))
+
     def unproject(self, xy_px: ArrayLike, z_mm: ArrayLike = 0.0) -> Array:
-        """The board points (..., 2) at height `z_mm` that the pixels (..., 2) see; NaN where the ray misses the plane."""
+        """The board points (..., 2) at height `z_mm` that pixels (..., 2) see; NaN where the ray misses the plane."""
         ideal = self.undistort(xy_px)
         rays = np.concatenate([ideal, np.ones((*ideal.shape[:-1], 1))], -1) @ self.T_camera_board.rotation
         eye = self.center_mm

@@ -1,0 +1,178 @@
+"""The distances of `geometry.shapes` for many displacements at once, and from a shape to the nearest of several.
+
+Alphabet: n displacements or points, m shapes, k cells. All lengths in mm.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.pose import Array
+from overruler.geometry.shapes import Disc, Polygon, Shape, nodes
+
+STEPS = 44
+"""Halvings of a bracket of directions; half a turn over 2**44 is 2e-13 rad, nothing in a distance over a table."""
+
+
+def gaps(a: Shape, b: Shape, shifts_mm: Array) -> Array:
+    """The gap (n,) of `a` and of `b` moved by each of `shifts_mm` (n, 2); `shapes.gap` by bisection alone."""
+    shifts = np.asarray(shifts_mm, float)
+    if isinstance(a, Disc) and isinstance(b, Disc):
+        return np.maximum(_lengths(shifts + b.center - a.center) - a.radius_mm - b.radius_mm, 0)
+    apart = shifts + b.center - a.center
+    middle, half = np.arctan2(apart[:, 1], apart[:, 0]), np.pi / 2
+    widest = np.zeros(len(shifts))
+    for _ in range(STEPS):
+        along, across = _spans(a, b, shifts, middle, -1)
+        half /= 2
+        middle = middle + np.where(across > 0, half, -half)
+        np.maximum(widest, along, out=widest)
+    return widest
+
+
+def farthests(a: Shape, b: Shape, shifts_mm: Array) -> Array:
+    """The largest distance (n,) to `a` of any point of `b` moved by each of `shifts_mm` (n, 2); 0 inside."""
+    shifts = np.asarray(shifts_mm, float)
+    if isinstance(a, Disc) and isinstance(b, Disc):
+        return np.maximum(_lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
+    if isinstance(b, Polygon):
+        return np.asarray(np.max([gaps(a, Disc(corner), shifts) for corner in b.corners], 0))
+    return _farthest_peaks(a, b, shifts)
+
+
+def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
+    angles = np.array(nodes(a, b))
+    low, high = angles, np.append(angles[1:], angles[0] + 2 * np.pi)
+    inside = 1e-9 * (high - low)  # to one side of a jump
+    every = shifts[:, None]
+    best = _spans(a, b, every, low[None], 1)[0].max(1)
+    rises = _spans(a, b, every, (low + inside)[None], 1)[1] > 0
+    row, cell = np.nonzero(rises & (_spans(a, b, every, (high - inside)[None], 1)[1] < 0))
+    middle, half = (low + high)[cell] / 2, (high - low)[cell] / 2
+    for _ in range(STEPS):
+        half /= 2
+        middle = middle + np.where(_spans(a, b, shifts[row], middle, 1)[1] > 0, half, -half)
+    np.maximum.at(best, row, _spans(a, b, shifts[row], middle, 1)[0])
+    return np.asarray(np.maximum(best, 0))
+
+
+def _spans(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tuple[Array, Array]:
+    """The vector between two support points, along and across each of the directions; see `shapes._Span`."""
+    u = np.stack([np.cos(angles), np.sin(angles)], -1)
+    w = b.supports(sign * u) + shifts - a.supports(u)
+    return np.asarray((w * u).sum(-1)), w[..., 1] * u[..., 0] - w[..., 0] * u[..., 1]
+
+
+def _lengths(vectors: Array) -> Array:
+    return np.hypot(vectors[..., 0], vectors[..., 1])
+
+
+def distances(shapes: Sequence[Shape], points_mm: Array) -> Array:
+    """The distance (m, n) of each of `points_mm` (n, 2) from each shape; 0 inside."""
+    return np.array([gaps(shape, Disc((0.0, 0.0)), points_mm) for shape in shapes])
+
+
+def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
+    """The largest distance of any point of `b` from whichever of `shapes` is nearest to that point, to 1e-9 mm.
+
+    Branch and bound over `b`. The distance to a convex shape is convex, so nowhere in a cell is it more than at the
+    corners of a hull of the cell: the cell holds nothing beyond the least of those over the shapes. Where one shape is
+    nearest to all of a cell that bound is exact, so only cells in which two contend are cut again.
+    """
+    rim = _Rim(b)
+    cells = np.array([[0.0, 1.0, k, k + 1.0] for k in range(rim.pieces)])
+    best = 0.0
+    for _ in range(60):
+        corners = rim.hull(cells)  # (k, 5, 2)
+        away = distances(shapes, corners.reshape(-1, 2)).reshape(len(shapes), len(cells), 5)
+        best = max(best, float(away[:, :, :4].min(0).max()))
+        cells = cells[away.max(2).min(0) > best + 1e-9]
+        if not 0 < len(cells) <= 4096:  # more only where a whole line is equally far, and then `best` stands on it
+            break
+        cells = _quarters(cells)
+    return best
+
+
+class _Rim:
+    """A shape as cells: s runs from its centre (0) to its rim (1), t along the rim; a cell is s0, s1, t0, t1."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.pieces = len(shape.corners) if isinstance(shape, Polygon) else 6
+
+    def at(self, t: Array) -> Array:
+        """The rim (..., 2) at t (...), less the centre."""
+        if isinstance(self.shape, Polygon):
+            corners = np.array(self.shape.corners)
+            first, share = np.floor(t).astype(int), (t % 1)[..., None]
+            rim = corners[first % self.pieces] * (1 - share) + corners[(first + 1) % self.pieces] * share
+            return np.asarray(rim - self.shape.center)
+        turn = t * (2 * np.pi / self.pieces)
+        return np.stack([np.cos(turn), np.sin(turn)], -1) @ self._axes()
+
+    def _axes(self) -> Array:
+        """The rows to which (1, 0) and (0, 1) of the unit circle go."""
+        if isinstance(self.shape, Disc):
+            return np.eye(2) * self.shape.radius_mm
+        assert not isinstance(self.shape, Polygon)
+        xx, xy, yy = self.shape.matrix
+        return np.asarray(np.linalg.cholesky(np.array([[xx, xy], [xy, yy]])).T)
+
+    def hull(self, cells: Array) -> Array:
+        """Four corners of each cell and a fifth point (k, 5, 2); the cell lies in their hull.
+
+        The fifth is where the tangents at the ends of its outer arc meet, for a straight rim the middle.
+        """
+        s0, s1, t0, t1 = (cells[:, [column]] for column in range(4))
+        corners = [s0 * self.at(t0[:, 0]), s0 * self.at(t1[:, 0]), s1 * self.at(t0[:, 0]), s1 * self.at(t1[:, 0])]
+        half = 0.0 if isinstance(self.shape, Polygon) else np.pi / self.pieces
+        tip = s1 * self.at((t0 + t1)[:, 0] / 2) / np.cos((t1 - t0) * half)
+        return np.stack([*corners, tip], 1) + self.shape.center
+
+
+def _quarters(cells: Array) -> Array:
+    s0, s1, t0, t1 = cells.T
+    s, t = (s0 + s1) / 2, (t0 + t1) / 2
+    parts = [(s0, s, t0, t), (s0, s, t, t1), (s, s1, t0, t), (s, s1, t, t1)]
+    return np.concatenate([np.stack(part, 1) for part in parts])
+
+
+def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -> Array:
+    """The largest distance (n,) of any point of the rim of `b` from whichever of `shapes` is nearest to that point.
+
+    `shifts_mm` (m, n, 2) displace `b`, against each of the shapes by its own. Where the longest of them cannot reach the
+    answer nothing is measured; every peak among the points that are left is closed in on by thirds, to 1e-5 mm.
+    """
+    rim, point, step = _Rim(b), Disc(b.center), 1 / 16
+    t = np.arange(rim.pieces * 16) * step
+    live, near = _in_play(shapes, rim.at(t) + b.center, float(_lengths(shifts_mm).max()))
+    shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
+
+    def away(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
+        places = rim.at(t) + shifts[:, rows]
+        return np.asarray(np.min([gaps(shape, point, each) for shape, each in zip(shapes, places, strict=True)], 0))
+
+    coarse = np.full((shifts.shape[1], len(t)), -np.inf)
+    coarse[:, live] = np.stack([away(one) for one in t[live]], 1)
+    peaks = (coarse >= np.roll(coarse, 1, 1)) & (coarse >= np.roll(coarse, -1, 1)) & np.isfinite(coarse)
+    row, cell = np.nonzero(peaks)
+    low, high = t[cell] - step, t[cell] + step
+    for _ in range(30):
+        third = (high - low) / 3
+        rises = away(low + third, row) < away(high - third, row)
+        low, high = np.where(rises, low + third, low), np.where(rises, high, high - third)
+    best = coarse.max(1)
+    np.maximum.at(best, row, away((low + high) / 2, row))
+    return np.asarray(best)
+
+
+def _in_play(shapes: Sequence[Shape], points: Array, reach_mm: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which points of a rim can be near its farthest part, and which shapes nearest to those, nothing moved farther."""
+    away = distances(shapes, points)
+    least = away.min(0)
+    spacing = float(_lengths(points - np.roll(points, 1, 0)).max())
+    live = np.flatnonzero(least >= least.max() - 2 * reach_mm - spacing)
+    near = np.flatnonzero((away[:, live] <= least[live] + 2 * (reach_mm + spacing)).any(1))
+    return live, near

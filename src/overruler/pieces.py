@@ -1,0 +1,297 @@
+"""What stands on a table, as a scene file has it: pieces, terrain, and the table's own ruler and grid.
+
+Each noun reads itself from a parsed file (`of`: every complaint names the JSON path of what is wrong) and writes itself
+back (`to_json`). Keys that the program does not know are kept in `extra`. Millimetres in the board frame, headings in
+degrees counter-clockwise from +x.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import hypot, sqrt
+from typing import Any
+
+from overruler.bases import Base
+from overruler.geometry.outlines import area, convex_parts, crossing
+from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle
+from overruler.reading import Node
+
+KINDS = ("character", "ship", "obstacle", "device")
+ROUNDED = 1e-6
+"""A covariance written with few digits may be off symmetric and positive by this share of its largest value."""
+
+LARGEST_MM = 1e7
+"""Ten kilometres: beyond, a number no longer holds the millionths of a millimetre that touching goes by."""
+SMALLEST_MM = 1e-6
+MOST_SEGMENTS = 100
+
+Matrix2 = tuple[tuple[float, float], tuple[float, float]]
+
+
+def length(node: Node) -> float:
+    """A coordinate in mm."""
+    value = node.number()
+    return value if abs(value) <= LARGEST_MM else node.fail(f"lies more than 10 km away, at {value:g} mm")
+
+
+def size(node: Node) -> float:
+    """A length in mm of something that has one."""
+    value = node.positive()
+    fits = SMALLEST_MM <= value <= LARGEST_MM
+    return value if fits else node.fail(f"must be from {SMALLEST_MM:g} to {LARGEST_MM:g} mm, is {value:g}")
+
+
+def point(node: Node) -> Point:
+    """A point (x, y) in mm."""
+    node.vector(2)
+    x, y = (length(item) for item in node.items())
+    return x, y
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The board as far as rulings need it: its size."""
+
+    width_mm: float
+    height_mm: float
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, node: Node) -> "Table":
+        return cls(size(node["width_mm"]), size(node["height_mm"]), unknown(node, ("width_mm", "height_mm")))
+
+    def to_json(self) -> dict[str, Any]:
+        return merged({"width_mm": self.width_mm, "height_mm": self.height_mm}, self.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """A range ruler: so many segments of one length."""
+
+    segment_mm: float
+    segments: int
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lines_mm(self) -> tuple[float, ...]:
+        """Where each segment ends, from the ruler's start."""
+        return tuple(self.segment_mm * (k + 1) for k in range(self.segments))
+
+    @classmethod
+    def of(cls, node: Node) -> "Ruler":
+        segments = node["segments"].integer()
+        if not 1 <= segments <= MOST_SEGMENTS:
+            node["segments"].fail(f"must be from 1 to {MOST_SEGMENTS}, is {segments}")
+        return cls(size(node["segment_mm"]), segments, unknown(node, ("segment_mm", "segments")))
+
+    def to_json(self) -> dict[str, Any]:
+        return merged({"segment_mm": self.segment_mm, "segments": self.segments}, self.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A grid of hexes, addressed by axial (q, r)."""
+
+    orientation: str
+    """`pointy` or `flat`."""
+    size_mm: float
+    """Centre to corner."""
+    origin_mm: Point
+    """The centre of hex (0, 0)."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def center(self, q: int, r: int) -> Point:
+        """The centre of a hex on the board."""
+        along, up = self.size_mm * sqrt(3), self.size_mm * 1.5
+        x, y = (along * (q + r / 2), up * r) if self.orientation == "pointy" else (up * q, along * (r + q / 2))
+        return self.origin_mm[0] + x, self.origin_mm[1] + y
+
+    @classmethod
+    def of(cls, node: Node) -> "Grid":
+        node["type"].choice(("hex",))
+        orientation, origin = node["orientation"].choice(("pointy", "flat")), point(node["origin_mm"])
+        return cls(
+            orientation, size(node["size_mm"]), origin, unknown(node, ("type", "orientation", "size_mm", "origin_mm"))
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        known = {"orientation": self.orientation, "size_mm": self.size_mm, "origin_mm": list(self.origin_mm)}
+        return merged({"type": "hex", **known}, self.extra)
+
+
+# --- pieces ---
+
+_SIZES = {"circle": ("diameter_mm",), "rectangle": ("width_mm", "length_mm"), "oval": ("width_mm", "length_mm")}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A base on the table, and whose it is."""
+
+    id: str
+    base: Base
+    x_mm: float
+    y_mm: float
+    z_mm: float = 0.0
+    """Height of the base's underside over the board."""
+    heading_deg: float = 0.0
+    covariance_mm2: Matrix2 | None = None
+    """Of (x, y); None where exact, or where only the scene's joint one speaks of it."""
+    player: str | None = None
+    unit: str | None = None
+    leader: bool = False
+    kind: str | None = None
+    """One of `KINDS`; None for the game's own default."""
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    hex: tuple[int, int] | None = None
+    """The hex whose centre it stands on, where it was placed by one."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> Shape:
+        """Its exact outline on the board."""
+        center = (self.x_mm, self.y_mm)
+        if self.base.shape == "circle":
+            return Disc(center, self.base.width_mm / 2)
+        if self.base.shape == "oval":
+            return Ellipse(center, self.base.length_mm, self.base.width_mm, self.heading_deg)
+        return rectangle(center, self.base.length_mm, self.base.width_mm, self.heading_deg)
+
+    @classmethod
+    def of(cls, node: Node, grid: Grid | None) -> "Piece":
+        known = {key: node.get(key, read, None) for key, read in _PIECE.items() if node.has(key)}
+        known |= {"id": node["id"].text(), "base": _base(node["base"])}
+        known["x_mm"], known["y_mm"] = _place(node, grid, known.get("hex"))
+        inner = {"base": ("shape", *_SIZES[known["base"].shape])}
+        return cls(**known, extra=unknown(node, (*_PIECE, "id", "base", "x_mm", "y_mm"), inner))
+
+    def to_json(self) -> dict[str, Any]:
+        place = {"hex": list(self.hex)} if self.hex else {"x_mm": self.x_mm, "y_mm": self.y_mm}
+        known = {"id": self.id, "base": self.base.to_json(), **place}
+        known |= {"z_mm": self.z_mm, "heading_deg": self.heading_deg}
+        if self.covariance_mm2 is not None:
+            known["covariance_mm2"] = [list(row) for row in self.covariance_mm2]
+        known |= {key: getattr(self, key) for key in ("player", "unit", "kind") if getattr(self, key) is not None}
+        known |= {key: getattr(self, key) for key in ("leader", "stats") if getattr(self, key)}
+        return merged(known, self.extra)
+
+
+def _base(node: Node) -> Base:
+    shape = node["shape"].choice(tuple(_SIZES))
+    sizes = {key: size(node[key]) for key in _SIZES[shape]}
+    return Base.circle(**sizes) if shape == "circle" else Base(shape, **sizes)
+
+
+def _hex(node: Node) -> tuple[int, int]:
+    node.vector(2)
+    q, r = (item.integer() for item in node.items())
+    return q, r
+
+
+def _place(node: Node, grid: Grid | None, hexagon: tuple[int, int] | None) -> Point:
+    if hexagon is None:
+        return length(node["x_mm"]), length(node["y_mm"])
+    if node.has("x_mm") or node.has("y_mm"):
+        node.fail("has both hex and x_mm, y_mm; give one of the two")
+    if grid is None:
+        node["hex"].fail("needs a grid, and the scene has none")
+    x, y = grid.center(*hexagon)
+    return (x, y) if max(abs(x), abs(y)) <= LARGEST_MM else node["hex"].fail("lies more than 10 km away")
+
+
+def _covariance(node: Node) -> Matrix2:
+    (xx, xy), (yx, yy) = node.matrix(2, 2)
+    largest = max(abs(xx), abs(yy), abs(xy), abs(yx))
+    if largest > LARGEST_MM**2:
+        node.fail(f"holds more than {LARGEST_MM**2:g} mm²")
+    slack = ROUNDED * largest
+    if abs(xy - yx) > slack:
+        node.fail("is not symmetric")
+    if (xx + yy) / 2 - hypot((xx - yy) / 2, xy) < -slack:
+        node.fail("is not positive semi-definite")
+    return (xx, xy), (yx, yy)
+
+
+_PIECE: Mapping[str, Any] = {
+    "z_mm": length,
+    "heading_deg": Node.number,
+    "covariance_mm2": _covariance,
+    "player": Node.text,
+    "unit": Node.text,
+    "leader": Node.boolean,
+    "kind": lambda node: node.choice(KINDS),
+    "stats": lambda node: node.object().value,
+    "hex": _hex,
+}
+"""How each key that a piece may have is read."""
+
+
+# --- terrain ---
+
+
+@dataclass(frozen=True, slots=True)
+class Terrain:
+    """Something on the table that is no piece: an outline that need not be convex, between two heights."""
+
+    id: str
+    footprint_mm: tuple[Point, ...]
+    top_z_mm: float
+    base_z_mm: float = 0.0
+    rough: bool = False
+    size: int = 1
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[Polygon, ...]:
+        """Convex polygons that together are the footprint."""
+        return convex_parts(self.footprint_mm)
+
+    @classmethod
+    def of(cls, node: Node) -> "Terrain":
+        known = {key: node.get(key, read, None) for key, read in _TERRAIN.items() if node.has(key)}
+        known |= {"id": node["id"].text(), "footprint_mm": _footprint(node["footprint_mm"])}
+        terrain = cls(top_z_mm=length(node["top_z_mm"]), **known, extra=unknown(node, (*known, "top_z_mm")))
+        if terrain.top_z_mm < terrain.base_z_mm:
+            node["top_z_mm"].fail(f"{terrain.top_z_mm:g} lies below base_z_mm, {terrain.base_z_mm:g}")
+        return terrain
+
+    def to_json(self) -> dict[str, Any]:
+        known = {"id": self.id, "footprint_mm": [list(point) for point in self.footprint_mm]}
+        return merged(known | {key: getattr(self, key) for key in ("top_z_mm", *_TERRAIN)}, self.extra)
+
+
+_TERRAIN: Mapping[str, Any] = {"base_z_mm": length, "rough": Node.boolean, "size": Node.integer}
+"""How each key that a terrain may have is read."""
+
+
+def _footprint(node: Node) -> tuple[Point, ...]:
+    points = [point(item) for item in node.items()]
+    if len(set(points)) < 3:
+        node.fail(f"a footprint needs 3 different points or more, found {len(set(points))}")
+    if crossed := crossing(points):
+        node.fail("crosses itself: the side from point {} and the side from point {}".format(*crossed))
+    if abs(area(points)) < 1e-6:
+        node.fail("its points lie on one line: a footprint holds an area")
+    return tuple(points)
+
+
+# --- keys that the program does not know ---
+
+_NONE: Mapping[str, Sequence[str]] = {}
+
+
+def unknown(node: Node, known: Iterable[str], inner: Mapping[str, Sequence[str]] = _NONE) -> dict[str, Any]:
+    """The keys of an object that are not `known`, and those of an `inner` object that are not known there."""
+    extra = {key: value for key, value in node.value.items() if key not in known}
+    for key, names in inner.items():
+        if node.has(key) and (beyond := unknown(node[key], names)):
+            extra[key] = beyond
+    return extra
+
+
+def merged(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of both; where both have one `known` holds, objects in objects alike."""
+    both = {
+        key: merged(value, extra[key]) if isinstance(value, dict) and isinstance(extra.get(key), dict) else value
+        for key, value in known.items()
+    }
+    return both | {key: value for key, value in extra.items() if key not in known}

@@ -1,0 +1,108 @@
+"""A verdict: the answer to one question, with what it rests on and how sure it is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from overruler.geometry.shapes import Point
+
+CERTAIN, LIKELY, TOO_CLOSE = "certain", "likely", "too close to call"
+THRESHOLDS = ((0.999, CERTAIN), (0.9, LIKELY))
+"""The least probability of the likeliest answer for each call."""
+WORDS = {"null": "past the ruler", "true": "yes", "false": "no"}
+"""How answers that are no numbers are read out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the rules say, for the places as measured, and how likely it is to be so."""
+
+    answer: Mapping[str, Any]
+    """The keys that the question asks for; JSON values."""
+    headline: str
+    """The answer in a few words: `range 3`, `not within range 2`."""
+    rules: tuple[str, ...]
+    """The clauses that it rests on, by their names in the game's table."""
+    distance_mm: float | None = None
+    """Between the two outlines; None where the answer rests on no distance."""
+    sigma_mm: float | None = None
+    """1 σ of that distance; 0 for exact places."""
+    from_point_mm: Point | None = None
+    to_point_mm: Point | None = None
+    """The two points that the distance lies between."""
+    pair: tuple[str, str] | None = None
+    """The piece or terrain that each of them is on."""
+    margin_mm: float | None = None
+    """How far inside the nearest line that would change the answer; negative: how far outside."""
+    lines_mm: tuple[float, ...] = ()
+    """The distances at which the answer changes, ascending."""
+    value: Any = None
+    """That part of the answer which `probability` is about."""
+    probability: Mapping[str, float] | None = None
+    """Of each possible answer, by its JSON text (`3`, `null`, `true`); None where every place is exact."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The table's own choices that it rests on, by name."""
+    question: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked."""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")
+
+    @property
+    def likeliest(self) -> str | None:
+        """The most probable answer, as JSON text."""
+        odds = self.probability
+        return max(odds, key=lambda key: odds[key]) if odds else None
+
+    @property
+    def call(self) -> str | None:
+        """How sure the likeliest answer is; None where every place is exact."""
+        if not self.probability:
+            return None
+        most = max(self.probability.values())
+        return next((call for least, call in THRESHOLDS if most >= least), TOO_CLOSE)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as the command line prints it."""
+        found = dict(self.answer)
+        for key in ("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm", "margin_mm", "probability", "call"):
+            if (value := getattr(self, key)) is not None:
+                found[key] = value
+        if self.pair:
+            found["from"], found["to"] = self.pair
+        if self.settings:
+            found["settings"] = dict(self.settings)
+        return found | {"rules": list(self.rules)}
+
+    # --- words ---
+
+    def sentence(self) -> str:
+        """One line for people: `range 3, 0.8 mm inside the line, certain`."""
+        if self.call == TOO_CLOSE:
+            return self._close()
+        if self.likeliest not in (None, json.dumps(self.value)):
+            return f"{self.call} {_said(self.likeliest)} ({self._share()}), though as measured {self.headline}"
+        sure = f"likely ({self._share()})" if self.call == LIKELY else self.call
+        return ", ".join(part for part in (self.headline, self._margin(), sure) if part)
+
+    def _close(self) -> str:
+        odds = self.probability or {}
+        first, second = sorted(odds, key=lambda key: -odds[key])[:2]
+        return f"too close to call: {_said(first)} or {_said(second)}, {self._share()}"
+
+    def _margin(self) -> str:
+        if self.margin_mm is None:
+            return ""
+        size = f"{abs(self.margin_mm):.1f}"
+        if size == "0.0":
+            return "on the line"
+        return f"{size} mm {'inside' if self.margin_mm > 0 else 'outside'} the line"
+
+    def _share(self) -> str:
+        percent = 100 * max((self.probability or {}).values())
+        return f"{percent:.1f} %" if percent > 99 else f"{percent:.0f} %"
+
+
+def _said(key: str | None) -> str:
+    return WORDS.get(key or "", key or "")

@@ -1,0 +1,72 @@
+"""Draws with the covariance they are asked for, and differences in which what is shared cancels."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overruler.geometry.gaussian import difference, differences, draws, largest_sigma
+
+FEW = settings(max_examples=25, deadline=None)
+
+
+def covariance(seed: int, size: int, rank: int) -> np.ndarray:
+    root = np.random.default_rng(seed).normal(size=(size, rank))
+    return root @ root.T
+
+
+def test_a_shared_error_cancels_in_a_difference() -> None:
+    shared = np.tile(np.eye(2), (3, 3)) * 4
+    assert difference(shared, 0, 2) == pytest.approx(np.zeros((2, 2)), abs=1e-12)
+    assert difference(shared + np.eye(6), 0, 2) == pytest.approx(2 * np.eye(2))
+
+
+def test_an_exact_point_adds_nothing() -> None:
+    joint = covariance(1, 6, 6)
+    assert difference(joint, None, 1) == pytest.approx(joint[2:4, 2:4])
+    assert difference(joint, 1, None) == pytest.approx(joint[2:4, 2:4])
+    assert difference(joint, None, None) == pytest.approx(np.zeros((2, 2)))
+
+
+@FEW
+@given(st.integers(0, 999))
+def test_differences_are_joint(seed: int) -> None:
+    joint = covariance(seed, 8, 8)
+    both = differences(joint, [(0, 1), (2, 1)])
+    assert both[:2, :2] == pytest.approx(difference(joint, 0, 1))
+    assert both[2:, 2:] == pytest.approx(difference(joint, 2, 1))
+    blocks = {(i, j): joint[2 * i : 2 * i + 2, 2 * j : 2 * j + 2] for i in range(4) for j in range(4)}
+    assert both[:2, 2:] == pytest.approx(blocks[1, 1] - blocks[1, 2] - blocks[0, 1] + blocks[0, 2])
+
+
+@FEW
+@given(st.integers(0, 999), st.integers(1, 4), st.integers(1, 8))
+def test_draws_have_mean_zero_and_the_covariance(seed: int, points: int, rank: int) -> None:
+    wanted = covariance(seed, 2 * points, rank)
+    drawn = draws(wanted, 4096)
+    size = np.sqrt(np.abs(wanted).max())
+    assert np.abs(drawn.mean(0)).max() < 0.002 * size
+    assert np.cov(drawn.T, bias=True).reshape(wanted.shape) == pytest.approx(wanted, abs=0.005 * size**2)
+
+
+def test_draws_are_the_same_every_time() -> None:
+    wanted = covariance(3, 6, 6)
+    assert (draws(wanted, 512) == draws(wanted, 512)).all()
+
+
+@pytest.mark.parametrize("angle", range(0, 180, 15))
+def test_draws_in_the_plane_fill_every_half_plane_evenly(angle: int) -> None:
+    along = draws(np.eye(2), 8192) @ [math.cos(math.radians(angle)), math.sin(math.radians(angle))]
+    for sigmas in (-3.09, -1, 0, 0.5, 2):
+        assert (along <= sigmas).mean() == pytest.approx((1 + math.erf(sigmas / math.sqrt(2))) / 2, abs=0.001)
+
+
+def test_nothing_to_draw_is_nothing() -> None:
+    assert (draws(np.zeros((4, 4)), 64) == 0).all()
+
+
+def test_largest_sigma_is_that_of_the_long_axis() -> None:
+    assert largest_sigma(np.diag([4.0, 9.0])) == pytest.approx(3)
+    assert largest_sigma(np.array([[5.0, 4.0], [4.0, 5.0]])) == pytest.approx(3)
