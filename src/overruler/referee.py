@@ -16,7 +16,7 @@ from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.report import Report
 from overruler.vision.calibrate import calibrate
-from overruler.vision.detect import detect
+from overruler.vision.detect import MARGIN_MM, detect
 from overruler.vision.survey import survey
 
 CARD = 1.4
@@ -41,7 +41,7 @@ class Referee:
         progress("finding the markers and the camera")
         calibration = calibrate(frame, self.board, self.points, self.lens)
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        found = detect(frame, calibration, bases, self._cards(calibration), progress)
+        found = detect(frame, calibration, bases, self._cards(), self._margin_mm(calibration), progress)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         return Report(frame, calibration, in_order, survey(calibration, in_order, self.game))
 
@@ -50,7 +50,12 @@ class Referee:
         for frame in frames:
             yield self.look(frame)
 
-    def _cards(self, calibration: Calibration) -> list[Array]:
+    def _margin_mm(self, calibration: Calibration) -> float:
+        """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""
+        known = self.board is not None and self.board.known
+        return MARGIN_MM if known else max(calibration.board_mm) / 2
+
+    def _cards(self) -> list[Array]:
         """Where the markers' cards lie (4, 2) each, in mm."""
         if self.board is None or self.board.corners_mm is None:
             return []

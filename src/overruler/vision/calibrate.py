@@ -22,8 +22,10 @@ POINT_PX, POINT_MM = 1.0, 0.6
 """1 σ of a clicked point: of the click in the photo, and of the place on the board that was named."""
 UNEASY = 2.0
 """Residuals this many times the expected ones ask for other starts: a plane has a second pose that looks like it."""
-SPOILED, BETTER = 4.0, 0.6
-"""Residuals this many times the expected ones, and this share of them without one marker, mean it was moved."""
+SPOILED, STRAINED = 1.25, 1.5
+"""Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""
+BETTER, ALONE = 0.75, 0.88
+"""It is the one without which residuals are this share of what they were, and this share of those without any other."""
 NEAR = 0.1
 """A marker looked for lies within this share of its side of where the others say that it is."""
 MAX_RMS_PX, MAX_POINTS_SHARE = 3.0, 0.008
@@ -87,10 +89,10 @@ def _check_enough(markers: int, clicked: Sequence[Group], board: Board | None) -
     """Two markers, or four points that do not lie on a line."""
     if markers >= 2:
         return
-    if not clicked:
+    if not clicked and board is not None:
         raise CannotMeasure(_too_few(markers))
     if 2 * markers + len(clicked) < 4:
-        raise CannotMeasure(f"{len(clicked)} points given, four are needed; give more --point U,V=X,Y")
+        raise CannotMeasure(f"{len(clicked)} points given, four are needed: give more, or a board with markers")
     for what in ("xyz_mm", "xy_px"):
         places = np.array([getattr(group, what)[0][:2] for group in clicked])
         spread = np.linalg.svd(places - places.mean(0), compute_uv=False)
@@ -152,15 +154,15 @@ def _consistent(groups: Sequence[Group], prior: Prior) -> tuple[Solution, list[i
     """The solution by the groups that agree, and which those are: one that spoils the rest is left out."""
     kept = list(range(len(groups)))
     solution = _solve_known(groups, prior)
-    while solution.sigma > SPOILED:
+    while solution.sigma > SPOILED or solution.strain > STRAINED:
         trials = [[k for k in kept if k != out] for out in kept]
         trials = [trial for trial in trials if sum(2 if groups[k].shifts else 1 for k in trial) >= 5]
-        solutions = [_solve_or_none([groups[k] for k in trial], prior) for trial in trials]
-        sigmas = [np.inf if trial is None else trial.sigma for trial in solutions]
-        if not sigmas or min(sigmas) > BETTER * solution.sigma:
+        solved = [(_solve_or_none([groups[k] for k in trial], prior), trial) for trial in trials]
+        ranked = sorted((s.sigma, i) for i, (s, _) in enumerate(solved) if s is not None)
+        if len(ranked) < 2 or ranked[0][0] > min(BETTER * solution.sigma, ALONE * ranked[1][0]):
             break
-        best = int(np.argmin(sigmas))
-        solution, kept = solutions[best] or solution, trials[best]
+        best, kept = solved[ranked[0][1]]
+        solution = best or solution
     return solution, kept
 
 
@@ -226,7 +228,7 @@ def _calibration(
     lens: bool,
 ) -> Calibration:
     camera, covariance, free = solution.state.camera, solution.covariance, solution.state.places is not None
-    low, high = _box(bundle.groups, solution.state)
+    low, high = _box(bundle.groups, corners_mm, solution.state)
     if free:
         camera, covariance = moved_frame(camera, low, covariance)
         high = high - low
@@ -258,12 +260,12 @@ def _circumstances(
     known = {marker.id for marker in markers} | set(left_out)
     hidden = unfound(solution.state.camera, frame.size_px, corners, known) if corners else []
     points = sum(not group.shifts for group in bundle.groups)
-    strain = bundle.lens_strain(solution.state) if lens else None
-    return Circumstances(solution, frame.size_px, markers, points, left_out, hidden, strain)
+    worse = max(*bundle.scales, solution.sigma)
+    return Circumstances(solution, frame.size_px, markers, points, left_out, hidden, worse, lens)
 
 
-def _box(groups: Sequence[Group], state: State) -> tuple[Array, Array]:
-    """The lower left and upper right corner (2,) of all that was seen, on the board."""
-    group = np.repeat(np.arange(len(groups)), [len(g.xyz_mm) for g in groups])
-    xy = state.on_board(group, np.concatenate([g.xyz_mm for g in groups]))[0][:, :2]
+def _box(groups: Sequence[Group], corners_mm: Sequence[Array], state: State) -> tuple[Array, Array]:
+    """The lower left and upper right corner (2,), on the board, of all markers' squares and all points."""
+    laid = [state.on_board(np.full(4, i), corners)[0] for i, corners in enumerate(corners_mm)]
+    xy = np.concatenate([*laid, *(group.xyz_mm for group in groups if not group.shifts)])[:, :2]
     return xy.min(0), xy.max(0)

@@ -24,7 +24,13 @@ RADIUS_PX = 18
 """The smallest base's radius in the picture from above, at most: finer detail only costs time."""
 MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
+WORTH_A_FIT = 0.3
+"""Candidates that the learned look scores lower are not fitted."""
 LEAST_SCORE = 0.5
+"""Fitted candidates that score lower are no bases."""
+SEEN_NATS, SEEN_USUAL, LOOK_BIAS = 12.0, 0.6, 4.0
+"""A base's log odds: the learned look's, plus so much for the share of the rim that the fit saw beyond the usual share
+of things that are no base, less what the learned look is too sure by."""
 OVERLAP = 0.25
 """Two bases may seem to overlap by this share of the smaller one's radius, not more."""
 AMBIGUOUS = 0.05
@@ -37,17 +43,19 @@ def detect(
     calibration: Calibration,
     bases: Sequence[Base],
     hidden: Sequence[Array] = (),
+    margin_mm: float = MARGIN_MM,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Detection, ...]:
     """The round bases among `bases` that stand in the photo, the surest first.
 
-    `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for.
+    `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for; `margin_mm` is how far beyond
+    the board bases may stand.
     """
     radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
     if not len(radii):
         return ()
     progress("looking for bases")
-    view = look_from_above(frame, calibration, float(radii[0]))
+    view = look_from_above(frame, calibration, float(radii[0]), margin_mm)
     candidates = find_candidates(view, radii.tolist(), hidden)
     progress(f"looking closer at {len(candidates.response)} candidates")
     guesses = _guess(frame, calibration.camera, candidates)
@@ -56,13 +64,28 @@ def detect(
     return _fit_all(frame, calibration, guesses, chosen, radii)
 
 
-def look_from_above(frame: Frame, calibration: Calibration, least_radius_mm: float) -> Orthophoto:
-    """The board and a margin, rectified as finely as the smallest base needs."""
+def look_from_above(
+    frame: Frame, calibration: Calibration, least_radius_mm: float, margin_mm: float = MARGIN_MM
+) -> Orthophoto:
+    """The board and a margin, as far as the photo shows them, rectified as finely as the smallest base needs."""
     width, height = calibration.board_mm
     camera = calibration.camera
     scale = float(camera.mm_per_px(np.array([width / 2, height / 2, 0.0])))
-    box = (-MARGIN_MM, -MARGIN_MM, width + MARGIN_MM, height + MARGIN_MM)
-    return orthophoto(frame.pixels, camera, box, max(scale, least_radius_mm / RADIUS_PX))
+    box = np.array([[-margin_mm, -margin_mm], [width + margin_mm, height + margin_mm]])
+    shown = _footprint(camera, frame.size_px)
+    if shown is not None:
+        box = np.array([np.maximum(box[0], shown[0]), np.minimum(box[1], shown[1])])
+    (left, bottom), (right, top) = box
+    return orthophoto(frame.pixels, camera, (left, bottom, right, top), max(scale, least_radius_mm / RADIUS_PX))
+
+
+def _footprint(camera: Camera, size_px: tuple[int, int]) -> Array | None:
+    """The box (2, 2), lower left and upper right, round what the photo shows of z = 0; None with a horizon in it."""
+    width, height = size_px
+    u, v = np.linspace(0, width - 1, 9), np.linspace(0, height - 1, 9)
+    border = [*[(x, y) for x in u for y in (v[0], v[-1])], *[(x, y) for y in v for x in (u[0], u[-1])]]
+    corners = camera.unproject(np.array(border))
+    return np.array([corners.min(0), corners.max(0)]) if np.isfinite(corners).all() else None
 
 
 def _guess(frame: Frame, camera: Camera, candidates: Candidates) -> RimGuesses:
@@ -76,7 +99,7 @@ def _distinct(guesses: RimGuesses, radii: Array) -> list[int]:
     limits = radii[0] * 0.85, radii[-1] * 1.15
     for i in np.argsort(-guesses.score, kind="stable"):
         radius = guesses.radius_mm[i]
-        if guesses.score[i] < LEAST_SCORE or not limits[0] < radius < limits[1]:
+        if guesses.score[i] < WORTH_A_FIT or not limits[0] < radius < limits[1]:
             continue
         apart = np.hypot(*(guesses.xy_mm[kept] - guesses.xy_mm[i]).T)
         others = guesses.radius_mm[kept]
@@ -113,7 +136,7 @@ def _fit_all(
         also = tuple(Base.circle(2 * radii[c]) for c in np.flatnonzero(share > AMBIGUOUS) if c != best.column)
         base = Base.circle(float(2 * radii[best.column]))
         detections.append(_detection(calibration.camera, base, also, best.fit, float(guesses.score[chosen[k]])))
-    return tuple(detections)
+    return tuple(detection for detection in detections if detection.score >= LEAST_SCORE)
 
 
 def _size_likelihood(guesses: RimGuesses, chosen: list[int], radii: Array) -> Array:
@@ -136,11 +159,12 @@ def _fit_sizes(
     return found
 
 
-def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, score: float) -> Detection:
+def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, look: float) -> Detection:
     angles = np.linspace(0, 2 * np.pi, OUTLINE_POINTS, endpoint=False)
     ring = fit.xy_mm + base.width_mm / 2 * np.stack([np.cos(angles), np.sin(angles)], -1)
     points = np.column_stack([np.vstack([fit.xy_mm, ring]), np.zeros(OUTLINE_POINTS + 1)])
     pixels = camera.project(points)
+    visible = float(np.mean(fit.seen > 0.35))
     return Detection(
         base=base,
         xy_mm=fit.xy_mm,
@@ -148,9 +172,15 @@ def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, sco
         heading_deg=0.0,
         covariance_mm2=fit.covariance_mm2,
         d_xy_d_camera=fit.d_xy_d_camera,
-        score=score,
-        visible=float(np.mean(fit.seen > 0.35)),
+        score=_score(look, visible),
+        visible=visible,
         center_px=pixels[0],
         outline_px=pixels[1:],
         also=also,
     )
+
+
+def _score(look: float, visible: float) -> float:
+    """How likely this is a base (0 to 1), by the learned look and by how much of the rim the fit saw."""
+    odds = np.log(look / max(1 - look, 1e-9)) + SEEN_NATS * (visible - SEEN_USUAL) - LOOK_BIAS
+    return float(1 / (1 + np.exp(-odds)))

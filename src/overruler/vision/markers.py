@@ -16,7 +16,7 @@ from overruler.vision.squares import Square, fit_square, side_px
 
 ERROR_CORRECTION = 0.3
 """OpenCV's default of 0.6 finds markers in gravel."""
-DETECT_PX = 1600
+DETECT_PX = 2000
 """Longer side of the picture that ids are read from first."""
 MIN_SCORE = 0.6
 """Of a marker's fit to its code: one with a tenth of it hidden still has 0.8."""

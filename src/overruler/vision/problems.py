@@ -16,10 +16,12 @@ COVERED_SHARE = 0.25
 """Markers round less of the picture than this leave the rest to extrapolation."""
 LOW_VIEW_DEG, OVERHEAD_DEG = 50.0, 12.0
 UNSURE_FOCAL = 0.03
-BLUR_PX, BLUR_CELLS = 3.0, 0.3
+BLUR_PX, BLUR_CELLS = 3.0, 0.17
 """Blur, 1 σ, beyond which edges are uncertain: in px, and in cells of a marker."""
-LARGE_RESIDUALS = 2.5
-LENS_STRAIN = 4.0
+LARGE_RESIDUALS = 8.0
+"""How many times worse than expected the markers may fit before it is said."""
+STRAIN = 3.0
+"""How many σ, as a root mean square over its nine numbers, the lens may lie from what was known of it before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +37,10 @@ class Circumstances:
     """Markers seen that contradict the others."""
     hidden: Sequence[int]
     """Markers of the board that should be in the picture and were not found."""
-    lens_strain: float | None
-    """How many σ a lens file had to give way; None without one."""
+    worse: float
+    """How many times the expected doubt the markers turned out to share."""
+    lens: bool
+    """Whether there was a lens file."""
 
 
 def problems_of(seen: Circumstances) -> tuple[Problem, ...]:
@@ -52,7 +56,7 @@ def _markers(seen: Circumstances) -> Iterator[Problem]:
         )
     for number in seen.left_out:
         yield Problem("marker_left_out", f"marker {number} does not lie where the board file has it and was left out")
-    if count == 0 and seen.lens_strain is None:
+    if count == 0 and not seen.lens:
         yield Problem("points_alone", "points say nothing about the lens: lay out markers, or give a lens file")
     if seen.hidden:
         names = ", ".join(map(str, seen.hidden))
@@ -77,7 +81,7 @@ def _view(seen: Circumstances) -> Iterator[Problem]:
             f"the camera looks from low down, {tilt:.0f}° from straight above: errors of height become errors of place"
         )
         yield Problem("low_view", text)
-    if seen.lens_strain is None and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL:
+    if not seen.lens and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL:
         text = "seen from straight above without a lens file: places on the board are sound, high things are less sure"
         yield Problem("overhead_without_lens", text)
 
@@ -85,14 +89,14 @@ def _view(seen: Circumstances) -> Iterator[Problem]:
 def _quality(seen: Circumstances) -> Iterator[Problem]:
     if any(_blurred(marker) for marker in seen.markers):
         yield Problem("blurred", "the markers are blurred; hold the camera still and focus on the table")
-    if seen.solution.sigma > LARGE_RESIDUALS:
-        worse = f"{seen.solution.sigma:.1f} times worse than they should"
-        text = f"the markers fit the board {worse}; is everything flat, and printed to scale?"
-        yield Problem("large_residuals", text)
-    if seen.lens_strain is not None and seen.lens_strain > LENS_STRAIN:
-        yield Problem(
-            "lens_disagrees", "the photo does not fit the lens file; was another camera, zoom or picture size used?"
+    if seen.solution.strain > STRAIN and seen.lens:
+        text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
+        yield Problem("lens_disagrees", text)
+    elif seen.worse > LARGE_RESIDUALS or seen.solution.strain > STRAIN:
+        text = (
+            "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"
         )
+        yield Problem("large_residuals", text)
 
 
 def _blurred(marker: Marker) -> bool:

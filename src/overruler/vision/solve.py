@@ -12,7 +12,7 @@ from overruler.geometry.pose import Array
 
 SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
-SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
+SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0, 25.0, 40.0, 65.0, 100.0)
 """How many times the expected doubt markers may turn out to share."""
 SCALE_SIGMA = 0.7
 """1 σ of the logarithm of that, before the residuals are seen: four markers alone say next to nothing about it."""
@@ -104,6 +104,8 @@ class Solution:
     """Chi square with the prior's share."""
     sigma: float
     """Root of chi square by its degrees of freedom; the covariance is scaled where it is above 1."""
+    strain: float
+    """How many σ, as a root mean square over its nine numbers, the lens lies from what was known of it before."""
 
 
 class Bundle:
@@ -149,10 +151,6 @@ class Bundle:
         scale = np.sqrt(np.diag(information))
         return state.moved(_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
 
-    def lens_strain(self, state: State) -> float:
-        """How many σ the lens lies from what was known of it beforehand, as one number (root of chi square by nine)."""
-        return float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3)
-
     def rescaled(self, state: State) -> "Bundle":
         """With the shared doubts as large as the residuals about `state` make likely, never smaller than expected."""
         rows, scales = self._rows(state), (1.0, 1.0)
@@ -169,19 +167,26 @@ class Bundle:
 
     def _evidence(self, residual: Array, jacobian: Array) -> float:
         """Logarithm of the restricted likelihood (Patterson and Thompson, 1971), linear about the rows' state."""
-        r, j = self._white(residual), self._white(jacobian)
-        information, gradient = j.T @ j + self._prior_information(j.shape[1]), j.T @ r
+        chi_square, information, gradient = self._sums(residual, jacobian)
+        information = information + self._prior_information(len(gradient))
         scale = np.sqrt(np.diag(information))
         root = np.linalg.cholesky(information / np.outer(scale, scale))
         gain = np.linalg.solve(root, gradient / scale)
         noise = float(np.sum([np.log(np.diag(root)).sum() for root in self._roots]))
         fit = float(np.log(np.diag(root)).sum() + np.log(scale).sum())
-        misfit = float(r @ r - gain @ gain)
+        misfit = chi_square - float(gain @ gain)
         return -noise - fit - misfit / 2
 
-    def _white(self, rows: Array) -> Array:
-        """Residuals (N,) or a Jacobian (N, unknowns) in units of their doubt, independent of one another."""
-        return np.concatenate([white @ rows[part] for white, part in zip(self._whiteners, self._slices, strict=True)])
+    def _sums(self, residual: Array, jacobian: Array) -> tuple[float, Array, Array]:
+        """Chi square, information and gradient of the data, group by group: small products need no threads."""
+        unknowns = jacobian.shape[1]
+        chi_square, information, gradient = 0.0, np.zeros((unknowns, unknowns)), np.zeros(unknowns)
+        for white, part in zip(self._whiteners, self._slices, strict=True):
+            r, j = white @ residual[part], white @ jacobian[part]
+            chi_square += float(r @ r)
+            information += j.T @ j
+            gradient += j.T @ r
+        return chi_square, information, gradient
 
     def _prior_information(self, unknowns: int) -> Array:
         information = np.zeros((unknowns, unknowns))
@@ -209,18 +214,19 @@ class Bundle:
         if depth.min() <= 0 or min(state.camera.matrix[0, 0], state.camera.matrix[1, 1]) <= 0:
             nothing = np.eye(state.unknowns)
             return np.inf, nothing, nothing[0]
-        r, j = map(self._white, self._rows(state))
+        chi_square, information, gradient = self._sums(*self._rows(state))
         prior, away = self._prior_information(state.unknowns), np.zeros(state.unknowns)
         away[:9], away[15] = state.lens - self.prior.mean, state.shift_px
-        return float(r @ r + away @ prior @ away), j.T @ j + prior, j.T @ r + prior @ away
+        return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
 
     def _solution(self, state: State, cost: float, information: Array) -> Solution:
-        residual = self._rows(state)[0]
+        residual, jacobian = self._rows(state)
         prior = self._prior_information(state.unknowns)
         used = float(np.trace(_inverse(information) @ (information - prior)))
-        sigma = float(np.sqrt((self._white(residual) ** 2).sum() / max(len(residual) - used, 1.0)))
+        sigma = float(np.sqrt(self._sums(residual, jacobian)[0] / max(len(residual) - used, 1.0)))
         covariance = _inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)
-        return Solution(state, covariance[:15, :15], float(np.sqrt(np.mean(residual**2))), cost, sigma)
+        strain = float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3)
+        return Solution(state, covariance[:15, :15], float(np.sqrt(np.mean(residual**2))), cost, sigma, strain)
 
 
 def _step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:

@@ -17,8 +17,8 @@ FLOOR_PX = 0.02
 """Nothing that is averaged over one edge is surer than this."""
 FAINT = 0.3
 """An edge less steep than this share of the marker's median one is no edge of its print."""
-FEWEST_STATIONS, FEWEST_EDGES, FEWEST_AN_EDGE = 24, 8, 1.5
-"""What must be seen of a marker: places, cells' edges, and places on an edge that counts."""
+FEWEST_EDGES, FEWEST_AN_EDGE = 10, 1.5
+"""What must be seen of a marker: edges of cells, and places on an edge that counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,19 +74,29 @@ def fit_square(
     cell_px = side_px(corners_px) / len(cells)
     where = stations(cells, cell_px)
     state = np.concatenate([np.ravel(corners_px), [0.0, 0.0]])
-    for reach_px in (min(0.45 * cell_px, 8.0), min(0.35 * cell_px, 3.0), min(0.35 * cell_px, 2.0)):
-        xy, normal = model.predict(state, where.place), model.normals(state, where)
-        offset, steep = edge_offsets(grey, xy - corner_px, normal, reach_px)
-        found = np.isfinite(offset) & (steep > FAINT * np.median(steep))
-        if found.sum() < FEWEST_STATIONS or len(np.unique(where.edge[found])) < FEWEST_EDGES:
-            return None
-        seen = _Seen(xy + normal * np.nan_to_num(offset)[:, None], normal, found.astype(float))
-        state, seen, spread_px = model.robust(state, where, seen)
-    edges = _gather(model, state, where, seen, spread_px)
-    state, covariance = model.settle(state, edges)
+    try:
+        for reach_px in (min(0.45 * cell_px, 8.0), min(0.35 * cell_px, 3.0), min(0.35 * cell_px, 2.0)):
+            seen, steepness = _look(grey, model, state, where, reach_px, corner_px)
+            if len(np.unique(where.edge[seen.weight > 0])) < FEWEST_EDGES:
+                return None
+            state, seen, spread_px = model.robust(state, where, seen)
+        edges = _gather(model, state, where, seen, spread_px)
+        state, covariance = model.settle(state, edges)
+    except np.linalg.LinAlgError:  # what was seen holds no square
+        return None
     sigma = float(np.sqrt(covariance[9, 9]))
-    corners = state[:8].reshape(4, 2)
-    return Square(corners, covariance[:8, :8], float(state[9]), sigma, edges, float(np.median(steep[found])))
+    return Square(state[:8].reshape(4, 2), covariance[:8, :8], float(state[9]), sigma, edges, steepness)
+
+
+def _look(
+    grey: Floats, model: "_Model", state: Array, where: Stations, reach_px: float, corner_px: Array
+) -> tuple[_Seen, float]:
+    """The stations as the picture shows them near where the state has them, and the median slope of their edges."""
+    xy, normal = model.predict(state, where.place), model.normals(state, where)
+    offset, steep = edge_offsets(grey, xy - corner_px, normal, reach_px)
+    found = np.isfinite(offset) & (steep > FAINT * np.median(steep))
+    seen = _Seen(xy + normal * np.nan_to_num(offset)[:, None], normal, found.astype(float))
+    return seen, float(np.median(steep[found])) if found.any() else 0.0
 
 
 def side_px(corners_px: Array) -> float:

@@ -59,10 +59,10 @@ def pose_of_squares(corners_px: Array, side_mm: float, matrix: Array) -> tuple[P
         [(corners_px - matrix[:2, 2]) / matrix[[0, 1], [0, 1]], np.ones((*corners_px.shape[:2], 1))], -1
     )
     normals = _half_sphere()
-    costs = np.array([_unevenness(rays, normal) for normal in normals])
-    normal = normals[int(np.argmin(costs))]
-    points = _on_plane(rays, normal)
-    points *= side_mm / np.exp(np.mean(np.log(_sides(points))))
+    planes = _on_planes(rays, normals)
+    best = int(np.log(_sides(planes)).var(-1).argmin())
+    normal, points = normals[best], planes[best]
+    points = points * (side_mm / np.exp(np.log(_sides(points)).mean()))
     right = points[0, 1] - points[0, 0]
     x = right / np.linalg.norm(right)
     z = -normal
@@ -75,29 +75,25 @@ def pose_of_squares(corners_px: Array, side_mm: float, matrix: Array) -> tuple[P
 
 def _half_sphere() -> Array:
     """Directions (N, 3) away from the camera, up to 75° from its axis, 3° apart."""
-    found = [(0.0, 0.0, 1.0)]
+    rings = [np.zeros((1, 2))]
     for tilt in np.radians(np.arange(3, 76, 3)):
-        for turn in np.linspace(0, 2 * np.pi, max(6, round(120 * np.sin(tilt))), endpoint=False):
-            found.append((np.sin(tilt) * np.cos(turn), np.sin(tilt) * np.sin(turn), np.cos(tilt)))
-    return np.array(found)
+        turn = np.linspace(0, 2 * np.pi, round(120 * np.sin(tilt)), endpoint=False)
+        rings.append(np.column_stack([np.full(len(turn), tilt), turn]))
+    tilt, turn = np.concatenate(rings).T
+    return np.column_stack([np.sin(tilt) * np.cos(turn), np.sin(tilt) * np.sin(turn), np.cos(tilt)])
 
 
-def _on_plane(rays: Array, normal: Array) -> Array:
-    """Where rays (..., 3) meet the plane at distance 1 along `normal`."""
-    return np.asarray(rays / (rays @ normal)[..., None])
+def _on_planes(rays: Array, normals: Array) -> Array:
+    """Where rays (G, 4, 3) meet planes at distance 1 along normals (N, 3): (N, G, 4, 3); far off where they do not."""
+    along = np.einsum("gcx,nx->ngc", rays, normals)
+    return np.asarray(rays / np.where(along > 0.05, along, 1e-9)[..., None])
 
 
 def _sides(points: Array) -> Array:
-    """Four sides and two diagonals (G, 6) of quadrilaterals (G, 4, 3), the diagonals by √2."""
-    sides = np.linalg.norm(points - np.roll(points, -1, 1), axis=2)
-    diagonals = np.linalg.norm(points[:, :2] - points[:, 2:], axis=2) / np.sqrt(2)
-    return np.concatenate([sides, diagonals], 1)
-
-
-def _unevenness(rays: Array, normal: Array) -> float:
-    if (rays @ normal).min() <= 0.05:
-        return np.inf
-    return float(np.log(_sides(_on_plane(rays, normal))).var())
+    """Four sides and two diagonals (..., G * 6) of quadrilaterals (..., G, 4, 3), the diagonals by √2."""
+    sides = np.linalg.norm(points - np.roll(points, -1, -2), axis=-1)
+    diagonals = np.linalg.norm(points[..., :2, :] - points[..., 2:, :], axis=-1) / np.sqrt(2)
+    return np.concatenate([sides, diagonals], -1).reshape(*points.shape[:-3], -1)
 
 
 def moved_frame(camera: Camera, origin_mm: Array, covariance: Array) -> tuple[Camera, Array]:

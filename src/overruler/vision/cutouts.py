@@ -1,0 +1,166 @@
+"""What the rim finder's networks look at: square patches and unrolled rings, cut from the photo as seen from above."""
+
+from functools import cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+
+Floats = NDArray[np.float32]
+Picture = NDArray[np.uint8]
+
+PATCH_PX = 64
+"""A patch's side."""
+SPAN = 1.75
+"""A patch reaches this many radii from its middle to either side."""
+ANGLES, RINGS = 48, 40
+"""An unrolled ring's width and height in pixels; its columns go round from the right over "away from the camera"."""
+INNER, OUTER = 0.62, 1.38
+"""An unrolled ring reaches from here to there, in radii, the upper row being the inner one."""
+WRAP = 8
+"""Columns repeated at either end, so that a convolution sees no seam."""
+LEVELS = 6
+_NODES = 9
+
+
+def pyramid(pixels: Picture) -> list[Picture]:
+    """The picture and its halves; pixel i of one is pixel 2i of the one before."""
+    levels = [pixels]
+    while len(levels) < LEVELS and min(levels[-1].shape[:2]) > 2 * PATCH_PX:
+        levels.append(np.asarray(cv2.pyrDown(levels[-1]), np.uint8))
+    return levels
+
+
+def leaning_axes(camera: Camera, candidates: Array) -> Array:
+    """The board directions (N, 2, 2) that point right and up in each cutout; up is away from the camera.
+
+    Whatever has height leans that way, so a scene and its mirror image look alike to the networks.
+    """
+    away = candidates[:, :2] - camera.center_mm[:2]
+    length = np.linalg.norm(away, axis=1, keepdims=True)
+    up = np.where(length > 1e-6, away / np.maximum(length, 1e-6), [0.0, 1.0])
+    right = np.stack([up[:, 1], -up[:, 0]], -1)
+    return np.stack([right, up], 1)
+
+
+def side_input(camera: Camera, candidates: Array) -> Floats:
+    """What a cutout does not show (N, 3): tangent of the view angle, logs of the radius and of the resolution."""
+    eye = camera.center_mm
+    tangent = np.linalg.norm(candidates[:, :2] - eye[:2], axis=1) / eye[2]
+    radius = candidates[:, 2]
+    share = np.maximum(_mm_per_px(camera, candidates) / radius, 0.02)
+    return np.stack([tangent, np.log(radius / 20), np.log(share / 0.04)], -1).astype(np.float32)
+
+
+def _mm_per_px(camera: Camera, candidates: Array) -> Array:
+    return camera.mm_per_px(np.column_stack([candidates[:, :2], np.zeros(len(candidates))]))
+
+
+def _sampled(levels: list[Picture], camera: Camera, candidates: Array, maps: Floats, pitch: float) -> Picture:
+    """The photo at the pixels `maps` (N, h, w, 2), from the level that suits a sample every `pitch` radii."""
+    fineness = pitch * candidates[:, 2] / _mm_per_px(camera, candidates)
+    wanted = np.floor(np.log2(np.maximum(fineness, 1e-6)) + 0.3).clip(0, len(levels) - 1).astype(int)
+    cutouts = np.empty((*maps.shape[:3], 3), np.uint8)
+    for cutout, place, level in zip(cutouts, maps, wanted, strict=True):
+        at = place / np.float32(2**level)
+        cv2.remap(levels[level], at[..., 0], at[..., 1], cv2.INTER_LINEAR, cutout, cv2.BORDER_REPLICATE)
+    return cutouts
+
+
+def _pixels(camera: Camera, xy_mm: Array) -> Floats:
+    """Where points (..., 2) of the plane z = 0 are seen, far outside the picture where they are behind the camera."""
+    at = camera.project(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
+    return np.nan_to_num(at, nan=-1e4).astype(np.float32)
+
+
+def _standard(cutouts: Picture) -> Floats:
+    """Colours (N, 3, h, w) without their mean, in units of their spread."""
+    colour = cutouts.astype(np.float32) / 255
+    colour -= colour.mean((1, 2), keepdims=True)
+    colour /= np.sqrt((colour * colour).mean((1, 2, 3), keepdims=True)) + np.float32(0.02)
+    return np.ascontiguousarray(colour.transpose(0, 3, 1, 2))
+
+
+def _with(colour: Floats, *more: Floats) -> Floats:
+    """Colours (N, 3, h, w) and further channels, each broadcast to (N, k, h, w)."""
+    count, _, height, width = colour.shape
+    wide = [np.broadcast_to(m, (count, m.shape[1], height, width)) for m in more]
+    return np.ascontiguousarray(np.concatenate([colour, *wide], 1), np.float32)
+
+
+# --- square patches ---
+
+
+def cut_patches(levels: list[Picture], camera: Camera, candidates: Array) -> Picture:
+    """Each candidate's surroundings on the plane z = 0 (N, 64, 64, 3), away from the camera upwards."""
+    return _sampled(levels, camera, candidates, patch_maps(camera, candidates), 2 * SPAN / PATCH_PX)
+
+
+def patch_maps(camera: Camera, candidates: Array) -> Floats:
+    """The photo's pixels under each patch (N, 64, 64, 2): exact on a coarse grid, linear between."""
+    nodes = np.linspace(-SPAN, SPAN, _NODES)
+    right, up = np.meshgrid(nodes, -nodes)
+    axes = leaning_axes(camera, candidates) * candidates[:, 2, None, None]
+    offsets = right[..., None] * axes[:, None, None, 0] + up[..., None] * axes[:, None, None, 1]
+    at = _pixels(camera, candidates[:, None, None, :2] + offsets)
+    weights = _weights()
+    fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
+    return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
+
+
+@cache
+def _weights() -> Floats:
+    """Linear interpolation from the grid's nodes to a patch's pixels (64, 9)."""
+    where = (_steps() / SPAN + 1) / 2 * (_NODES - 1)
+    return np.asarray(np.maximum(0, 1 - np.abs(where[:, None] - np.arange(_NODES))), np.float32)
+
+
+def _steps() -> Array:
+    """Where the pixels of a patch's row lie, in radii (64,)."""
+    return ((np.arange(PATCH_PX) + 0.5) / PATCH_PX * 2 - 1) * SPAN
+
+
+def patch_input(patches: Picture, side: Floats) -> Floats:
+    """Patches and their side input (N, 3) as the first network takes them: (N, 7, 64, 64)."""
+    return _with(_standard(patches), side[:, :, None, None], _distance()[None, None])
+
+
+@cache
+def _distance() -> Floats:
+    """How far each pixel of a patch is from its middle, in radii (64, 64), 1 subtracted."""
+    steps = _steps()
+    return np.asarray(np.hypot(steps[:, None], steps) - 1, np.float32)
+
+
+# --- unrolled rings ---
+
+
+def ring_angles() -> Array:
+    """The directions of an unrolled ring's columns (48,): 0 is right, a quarter turn is away from the camera."""
+    return (np.arange(ANGLES) + 0.5) * 2 * np.pi / ANGLES
+
+
+def cut_rings(levels: list[Picture], camera: Camera, candidates: Array) -> Picture:
+    """The ring round each candidate's rim, unrolled (N, 40, 48, 3)."""
+    pitch = (OUTER - INNER) / RINGS
+    return _sampled(levels, camera, candidates, ring_maps(camera, candidates), pitch)
+
+
+def ring_maps(camera: Camera, candidates: Array) -> Floats:
+    """The photo's pixels under each unrolled ring (N, 40, 48, 2)."""
+    reach = INNER + (np.arange(RINGS) + 0.5) / RINGS * (OUTER - INNER)
+    turn = ring_angles()
+    unit = reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
+    axes = leaning_axes(camera, candidates) * candidates[:, 2, None, None]
+    return _pixels(camera, candidates[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes))
+
+
+def ring_input(rings: Picture, side: Floats) -> Floats:
+    """Rings and their side input (N, 3) as the second network takes them: (N, 8, 40, 64)."""
+    turn = ring_angles()
+    way = np.stack([np.cos(turn), np.sin(turn)]).astype(np.float32)[None, :, None]
+    blob = _with(_standard(rings), side[:, :, None, None], way)
+    return np.concatenate([blob[..., -WRAP:], blob, blob[..., :WRAP]], -1)

@@ -1,0 +1,63 @@
+"""Candidates: no base is lost, whatever its size, its colours or its place; nothing is looked for where markers lie."""
+
+import numpy as np
+import pytest
+
+from overruler.bases import ROUND_MM
+from overruler.picture.render import Plinth
+from overruler.vision.candidates import Candidates, find_candidates
+from overruler.vision.detect import look_from_above
+from tests.tables import BOARD_MM, camera_over, exact, photo
+
+LIGHT, SAND, DARK = (0.7, 0.75, 0.7), (0.17, 0.33, 0.44), (0.04, 0.04, 0.05)
+TABLE = [
+    Plinth(90, 80, 25.0, rim=DARK),
+    Plinth(200, 90, 27.0, rim=LIGHT),
+    Plinth(330, 110, 32.0, rim=SAND),
+    Plinth(480, 90, 40.0, rim=DARK, top=SAND),
+    Plinth(620, 120, 50.0, rim=LIGHT),
+    Plinth(120, 250, 60.0, rim=DARK),
+    Plinth(330, 300, 100.0, rim=DARK),
+    Plinth(560, 330, 130.0, rim=LIGHT),
+    Plinth(120, 420, 28.5, rim=DARK),
+    Plinth(148.6, 421, 28.5, rim=DARK),
+]
+
+
+def found(plinth: Plinth, candidates: Candidates) -> bool:
+    away = np.hypot(*(candidates.xy_mm - [plinth.x_mm, plinth.y_mm]).T)
+    ratio = np.abs(np.log(candidates.radius_mm / (plinth.diameter_mm / 2)))
+    return bool(np.any((away < 0.35 * plinth.diameter_mm / 2) & (ratio < 0.25)))
+
+
+@pytest.mark.parametrize("tilt_deg", [1.0, 20.0, 35.0])
+def test_every_base_is_a_candidate(tilt_deg: float) -> None:
+    camera = camera_over(tilt_deg)
+    view = look_from_above(photo(camera, TABLE), exact(camera), 12.5)
+    candidates = find_candidates(view, [diameter / 2 for diameter in ROUND_MM])
+    assert [plinth for plinth in TABLE if not found(plinth, candidates)] == []
+    assert np.all(np.diff(candidates.response) <= 0)
+
+
+def test_an_empty_mat_has_hardly_any() -> None:
+    camera = camera_over()
+    view = look_from_above(photo(camera, []), exact(camera), 12.5)
+    inside = find_candidates(view, [12.5, 16.0]).xy_mm
+    assert np.sum(np.all((inside > 40) & (inside < np.array(BOARD_MM) - 40), axis=1)) == 0
+
+
+def test_nothing_is_found_where_it_is_hidden() -> None:
+    camera = camera_over()
+    view = look_from_above(photo(camera, TABLE[:1]), exact(camera), 12.5)
+    cover = np.array([[60, 50], [120, 50], [120, 110], [60, 110.0]])
+    assert found(TABLE[0], find_candidates(view, [12.5]))
+    assert not found(TABLE[0], find_candidates(view, [12.5], [cover]))
+
+
+def test_the_view_from_above_maps_both_ways() -> None:
+    camera = camera_over()
+    view = look_from_above(photo(camera, TABLE), exact(camera), 12.5)
+    points = np.array([[0, 0], [310.0, 222.2], BOARD_MM])
+    assert np.allclose(view.to_mm(view.to_px(points)), points)
+    column, row = view.to_px([90, 80]).round().astype(int)
+    assert view.pixels[row, column].max() < view.pixels[row, column - 40].max()  # the dark base is where it stands

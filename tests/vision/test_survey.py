@@ -1,0 +1,96 @@
+"""The joint covariance says what sampling says: camera errors move all pieces together and cancel in a distance."""
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base
+from overruler.calibration import Budget, Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.picture.render import Plinth
+from overruler.vision.fit import fit_base
+from overruler.vision.survey import joint_covariance, survey
+from tests.tables import camera_over, exact, photo
+
+PLACES = np.array([[180.0, 120.0], [300.0, 160.0], [560.0, 380.0]])
+SIGMA = np.array([6, 6, 3, 3, 0.004, 0, 0, 0, 0, 0.0012, 0.0012, 0.0008, 0.7, 0.7, 1.5])
+"""1 σ of a camera that is known badly: each parameter on its own."""
+NO_BUDGET = Budget(0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def scene() -> tuple[Camera, Frame]:
+    camera = camera_over(24.0)
+    return camera, photo(camera, [Plinth(x, y, 50.0) for x, y in PLACES])
+
+
+def detections(frame: Frame, camera: Camera, starts: Array) -> list[Detection]:
+    found = []
+    for start in starts:
+        fit = fit_base(frame.pixels, camera, start, 1.0, 25.0, 0.0)
+        assert fit is not None
+        none = np.zeros((0, 2))
+        found.append(
+            Detection(
+                Base.circle(50), fit.xy_mm, 0, 0, np.zeros((2, 2)), fit.d_xy_d_camera, 1, fit.support, none[:0], none
+            )
+        )
+    return found
+
+
+def test_the_camera_s_share_agrees_with_sampling(scene: tuple[Camera, Frame]) -> None:
+    camera, frame = scene
+    base = detections(frame, camera, PLACES)
+    calibration = Calibration(camera, np.diag(SIGMA**2), frame.size_px, 0, (), (700, 500), budget=NO_BUDGET)
+    predicted = joint_covariance(calibration, base)
+    rng = np.random.default_rng(3)
+    draws = []
+    for step in rng.normal(0, SIGMA, (80, 15)):
+        starts = [d.xy_mm + d.d_xy_d_camera @ step for d in base]
+        draws.append(np.concatenate([d.xy_mm for d in detections(frame, camera.moved(step), np.array(starts))]))
+    sampled = np.cov(np.array(draws).T)
+    for direction in np.linalg.eigh(predicted)[1].T[-4:]:  # where there is anything to compare
+        assert direction @ sampled @ direction == pytest.approx(direction @ predicted @ direction, rel=0.5)
+    apart = np.array([-1, 0, 1, 0, 0, 0.0])
+    assert apart @ predicted @ apart < 0.1 * (predicted[0, 0] + predicted[2, 2])  # most of it cancels
+    assert apart @ sampled @ apart < 0.1 * (sampled[0, 0] + sampled[2, 2])
+
+
+def test_every_term_of_the_budget_counts_where_it_belongs(scene: tuple[Camera, Frame]) -> None:
+    camera, frame = scene
+    found = detections(frame, camera, PLACES)
+
+    def covariance(budget: Budget) -> Array:
+        return joint_covariance(
+            Calibration(camera, np.zeros((15, 15)), (9, 9), 0, (), (700, 500), budget=budget), found
+        )
+
+    assert np.allclose(covariance(NO_BUDGET), 0)
+    scale = covariance(Budget(1e-3, 0, 0))
+    gap = np.concatenate([-(PLACES[2] - PLACES[0]), [0, 0], PLACES[2] - PLACES[0]])
+    distance = np.hypot(*(PLACES[2] - PLACES[0]))
+    assert np.sqrt(gap @ scale @ gap) / distance == pytest.approx(1e-3 * distance, rel=1e-3)
+    height = covariance(Budget(0, 1.0, 0))
+    assert np.allclose(height[:2, 2:], 0)
+    lean = (found[0].xy_mm - camera.center_mm[:2]) / camera.center_mm[2]
+    assert np.allclose(height[:2, :2], np.outer(lean, lean))
+    assert np.allclose(covariance(Budget(0, 0, 0.2)), 0.01 * np.eye(6))
+
+
+def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Camera, Frame]) -> None:
+    camera, frame = scene
+    result = survey(exact(camera), detections(frame, camera, PLACES), "skirmish")
+    assert [piece.id for piece in result.pieces] == ["p01", "p02", "p03"]
+    assert result.game == "skirmish"
+    assert result.covariance is not None
+    assert result.covariance.shape == (6, 6)
+    out = result.to_json()
+    assert np.allclose(out["calibration"]["matrix"], camera.matrix)
+    assert out["rulers"] == []
+    assert set(out["pieces"][0]["image"]) == {"center_px", "outline_px"}
+
+
+def test_an_empty_table_is_a_scene(scene: tuple[Camera, Frame]) -> None:
+    assert survey(exact(scene[0]), []).to_json()["pieces"] == []
