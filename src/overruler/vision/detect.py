@@ -4,7 +4,7 @@ look from above (orthophoto) → candidates → rims (what is a base, roughly wh
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -135,7 +135,8 @@ def _fit_all(
         best = max(fits[k], key=lambda h: (share[h.column], h.log_likelihood))
         also = tuple(Base.circle(2 * radii[c]) for c in np.flatnonzero(share > AMBIGUOUS) if c != best.column)
         base = Base.circle(float(2 * radii[best.column]))
-        detections.append(_detection(calibration.camera, base, also, best.fit, float(guesses.score[chosen[k]])))
+        fit = replace(best.fit, covariance_mm2=best.fit.covariance_mm2 + _size_doubt(best, fits[k], share, radii))
+        detections.append(_detection(calibration.camera, base, also, fit, float(guesses.score[chosen[k]])))
     return tuple(detection for detection in detections if detection.score >= LEAST_SCORE)
 
 
@@ -157,6 +158,16 @@ def _fit_sizes(
         if best is not None:
             found.append(_Hypothesis(int(column), best, MERIT_NATS * best.merit))
     return found
+
+
+def _size_doubt(best: _Hypothesis, others: list[_Hypothesis], share: Array, radii: Array) -> Array:
+    """What the other sizes add to the doubt (2, 2): their edge lies elsewhere, and so may their centre."""
+    doubt = np.zeros((2, 2))
+    for other in others:
+        apart = other.fit.xy_mm - best.fit.xy_mm
+        edge = radii[other.column] - radii[best.column]
+        doubt += share[other.column] * (np.outer(apart, apart) + np.eye(2) * edge**2)
+    return doubt
 
 
 def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, look: float) -> Detection:

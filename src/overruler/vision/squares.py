@@ -13,6 +13,8 @@ CORNERS = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float)
 """The corners' places on the marker, in sides: u to its right, v down, from the printed top left."""
 BEND_SIGMA, SHIFT_SIGMA_PX = 0.3, 0.5
 """Priors of the fit, 1 σ: how much the lens bends lines at the picture's corner, and the shift of edges."""
+LOST_PX = 50.0
+"""Edges that scatter more than this about the fit are no edges of the marker."""
 FLOOR_PX = 0.02
 """Nothing that is averaged over one edge is surer than this."""
 FAINT = 0.3
@@ -168,6 +170,8 @@ class _Model:
         for _ in range(8):
             residual = self.residuals(state, where.place, seen.xy_px, seen.normal_px)
             spread = max(1.4826 * float(np.median(np.abs(residual[seen.weight > 0]))), FLOOR_PX)
+            if not spread < LOST_PX:
+                raise np.linalg.LinAlgError("the fit runs away")
             weight = (seen.weight > 0) * _tukey(residual / spread)
             state, _ = self._step(state, rows, residual, weight / spread**2)
         return state, _Seen(seen.xy_px, seen.normal_px, weight), spread

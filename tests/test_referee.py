@@ -1,0 +1,84 @@
+"""The round trip: a table is rendered, looked at, and what comes out is what went in, within what it says of itself."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from overruler.board import Board
+from overruler.errors import CannotMeasure
+from overruler.frame import Frame
+from overruler.picture.render import Plinth
+from overruler.referee import Referee
+from overruler.report import Report
+from overruler.rules import ask
+from tests.tables import BOARD_MM, camera_over, eight_markers, photo
+
+DARK, GREY, BROWN = (0.03, 0.03, 0.04), (0.2, 0.2, 0.2), (0.05, 0.09, 0.16)
+PLINTHS = [
+    Plinth(150, 130, 27.0, rim=DARK),
+    Plinth(177.0, 130, 27.0, rim=DARK),
+    Plinth(300, 140, 27.0, rim=BROWN),
+    Plinth(500, 150, 50.0, rim=DARK),
+    Plinth(220, 300, 50.0, rim=GREY),
+    Plinth(420, 330, 100.0, rim=DARK),
+    Plinth(580, 330, 27.0, rim=DARK),
+]
+BOARD = Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers())
+
+
+@pytest.fixture(scope="module", params=[8.0, 28.0], ids=["from above", "tilted"])
+def report(request: pytest.FixtureRequest) -> Report:
+    frame = photo(camera_over(request.param), PLINTHS, eight_markers())
+    return Referee(BOARD, game="legion").look(frame)
+
+
+def matched(report: Report) -> list[tuple[Plinth, str]]:
+    places = np.array([[piece.x_mm, piece.y_mm] for piece in report.scene.pieces])
+    pairs = []
+    for plinth in PLINTHS:
+        away = np.hypot(*(places - [plinth.x_mm, plinth.y_mm]).T)
+        if away.min() < 3:
+            pairs.append((plinth, report.scene.pieces[int(away.argmin())].id))
+    return pairs
+
+
+def test_every_base_is_found_and_nothing_else(report: Report) -> None:
+    assert len(matched(report)) == len(PLINTHS)
+    assert len(report.scene.pieces) == len(PLINTHS)
+
+
+def test_sizes_are_right(report: Report) -> None:
+    sizes = {piece.id: piece.base.width_mm for piece in report.scene.pieces}
+    assert [sizes[name] for _, name in matched(report)] == [plinth.diameter_mm for plinth in PLINTHS]
+
+
+def test_distances_agree_with_the_truth_within_their_stated_doubt(report: Report) -> None:
+    z = []
+    for (one, a), (two, b) in combinations(matched(report), 2):
+        apart = float(np.hypot(one.x_mm - two.x_mm, one.y_mm - two.y_mm)) - (one.diameter_mm + two.diameter_mm) / 2
+        answer = ask(report.scene, {"question": "distance", "from": a, "to": b}).to_json()
+        assert answer["distance_mm"] == pytest.approx(apart, abs=1.0)
+        z.append((answer["distance_mm"] - apart) / answer["sigma_mm"])
+    assert np.mean(np.abs(z) < 1.96) > 0.85
+    assert np.max(np.abs(z)) < 4
+
+
+def test_the_scene_keeps_what_the_picture_shows(report: Report) -> None:
+    assert report.calibration.markers == tuple(range(8))
+    for piece, detection in zip(report.scene.pieces, report.detections, strict=True):
+        ring = np.array(piece.extra["image"]["outline_px"])
+        assert np.allclose(ring.mean(0), piece.extra["image"]["center_px"], atol=3)
+        assert piece.base == detection.base
+
+
+def test_a_film_goes_through_the_same_door() -> None:
+    frame = photo(camera_over(8.0), PLINTHS[:1], eight_markers())
+    reports = list(Referee(BOARD, game="legion").watch([frame, frame]))
+    assert [len(report.scene.pieces) for report in reports] == [1, 1]
+    assert reports[0].scene.to_json() == reports[1].scene.to_json()
+
+
+def test_no_markers_is_a_clear_refusal() -> None:
+    with pytest.raises(CannotMeasure, match="marker"):
+        Referee(BOARD).look(Frame(np.full((900, 1200, 3), 120, np.uint8), "blank"))
