@@ -30,7 +30,7 @@ class Board:
     width_mm: float | None = None
     height_mm: float | None = None
     corners_mm: dict[int, Array] | None = None
-    """Each marker's corners (4, 3), the printed top left first and clockwise as printed; None where they lie anywhere."""
+    """Each marker's corners (4, 3), the printed top left first, then clockwise; None where they lie anywhere."""
 
     @property
     def known(self) -> bool:
@@ -85,5 +85,3 @@ def _check_square(points: Array, size_mm: float, node: Node) -> None:
     (ax, ay), (bx, by) = (points[1] - points[0])[:2], (points[3] - points[0])[:2]
     if ax * by - ay * bx > 0:
         node.fail("its corners run counter-clockwise; the order is the printed top left first, then clockwise")
-
-

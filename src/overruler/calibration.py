@@ -45,5 +45,7 @@ class Calibration:
     """Mean error with which each marker is predicted by the others; None where too few are left."""
     edge_shift_px: float = 0.0
     """How far edges lie towards the dark side of where they are (tone curve, softness)."""
+    squares_mm: tuple[Array, ...] = ()
+    """Each marker's black square as seen (4, 2), on the board."""
     budget: Budget = Budget()
     problems: tuple[Problem, ...] = ()

@@ -16,7 +16,7 @@ class Frame:
     focal_px: float | None = None
     """The focal length that the picture's own metadata claims, in its pixels."""
     focal_share: float = 0.15
-    """1 σ of that claim as a share of it: 0.03 where the picture has its sensor's full size, 0.15 where it may be cropped."""
+    """1 σ of that claim as a share of it: 0.03 at the sensor's full size, 0.15 where it may be cropped."""
     orientation: int = 1
     """The EXIF orientation that was applied (1 to 8): a lens file speaks of the pixels before it."""
     time_s: float = 0.0

@@ -1,7 +1,7 @@
 """Typed access to parsed JSON and TOML: every complaint names the path of the value that is wrong.
 
-    node = Node.of_json(text, "scene.json")
-    node["pieces"].items()[0]["x_mm"].number()      # BadInput: scene.json: pieces[0].x_mm: expected a number, found "12"
+node = Node.of_json(text, "scene.json")
+node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_mm: expected a number, found text
 """
 
 import json

@@ -41,7 +41,7 @@ class Referee:
         progress("finding the markers and the camera")
         calibration = calibrate(frame, self.board, self.points, self.lens)
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        found = detect(frame, calibration, bases, self._cards(), self._margin_mm(calibration), progress)
+        found = detect(frame, calibration, bases, self._cards(calibration), self._margin_mm(calibration), progress)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         return Report(frame, calibration, in_order, survey(calibration, in_order, self.game))
 
@@ -55,9 +55,9 @@ class Referee:
         known = self.board is not None and self.board.known
         return MARGIN_MM if known else max(calibration.board_mm) / 2
 
-    def _cards(self) -> list[Array]:
-        """Where the markers' cards lie (4, 2) each, in mm."""
-        if self.board is None or self.board.corners_mm is None:
-            return []
-        squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
+    def _cards(self, calibration: Calibration) -> list[Array]:
+        """Where the markers' cards lie (4, 2) each, in mm: all of a board's, else those that are seen."""
+        squares = list(calibration.squares_mm)
+        if self.board is not None and self.board.corners_mm is not None:
+            squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
         return [square.mean(0) + CARD * (square - square.mean(0)) for square in squares]

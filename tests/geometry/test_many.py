@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.many import distances, farthest_from_all, farthests, gaps, rim_farthest_from_all
-from overruler.geometry.shapes import Disc, Ellipse, Point, Shape, farthest, gap, rectangle
+from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, farthest, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes
 
 FEW = settings(max_examples=40, deadline=None)
@@ -34,15 +34,19 @@ def test_farthest_from_all_is_the_most_over_dense_points(several: list[Shape], b
     points = _points_of(b)
     sampled = distances(several, points).min(0).max()
     found = farthest_from_all(several, b)
-    # No point of b lies farther from a sampled one than a third of its reach, and a distance changes no faster.
-    assert sampled - 1e-9 <= found <= sampled + b.reach_mm / 3
+    # No point of b lies farther from a sampled one than a fifth of its reach, and a distance changes no faster.
+    assert sampled - 1e-9 <= found <= sampled + b.reach_mm / 5
     assert found <= min(farthest(shape, b).distance_mm for shape in several) + 1e-8
 
 
 def _points_of(b: Shape) -> np.ndarray:
     """Points all over b: its rim drawn in to its centre."""
-    turn = np.linspace(0, 2 * np.pi, 400)
-    rim = b.supports(np.stack([np.cos(turn), np.sin(turn)], -1))
+    if isinstance(b, Polygon):
+        ends = zip(b.corners, b.corners[1:] + b.corners[:1], strict=True)
+        rim = np.concatenate([np.linspace(start, end, 50) for start, end in ends])
+    else:
+        turn = np.linspace(0, 2 * np.pi, 400)
+        rim = b.supports(np.stack([np.cos(turn), np.sin(turn)], -1))
     return np.concatenate([b.center + share * (rim - b.center) for share in np.linspace(0, 1, 12)])
 
 

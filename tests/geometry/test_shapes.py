@@ -201,6 +201,20 @@ def test_farthest_by_hand(a: Shape, b: Shape, distance: float) -> None:
     assert farthest(a, b).distance_mm == pytest.approx(distance, abs=EXACT)
 
 
+@FEW
+@given(st.lists(st.integers(0, 359), min_size=12, max_size=40, unique=True), st.floats(-3, 3), st.floats(-3, 3))
+def test_a_disc_in_a_polygon_reaches_out_past_the_nearest_side(angles: list[int], x: float, y: float) -> None:
+    rim = Ellipse((0, 0), 60, 40, 25)
+    turns = [math.radians(angle) for angle in sorted(angles)]
+    polygon = Polygon(tuple(rim.support(math.cos(turn), math.sin(turn)) for turn in turns))
+    sides = zip(polygon.corners, polygon.corners[1:] + polygon.corners[:1], strict=True)
+    depth = min(
+        ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / math.dist((ax, ay), (bx, by)) for (ax, ay), (bx, by) in sides
+    )
+    if depth > 0:
+        assert farthest(polygon, Disc((x, y), depth + 5)).distance_mm == pytest.approx(5, abs=EXACT)
+
+
 def test_nearly_parallel_edges_and_thin_shapes_are_exact() -> None:
     thin = rectangle((0, 0), 200, 0.01, 0.001)
     assert gap(thin, rectangle((0, 10), 200, 0.01, -0.001)).distance_mm == pytest.approx(

@@ -153,6 +153,7 @@ def test_a_picture_held_upright_has_the_same_focal_length(tmp_path: Path) -> Non
     level = focal_of(tmp_path, (4032, 3024), exif_with(1, focal_35mm=26, width=4032, height=3024))
     upright = focal_of(tmp_path, (4032, 3024), exif_with(6, focal_35mm=26, width=4032, height=3024))
     assert level == upright
+    assert focal_of(tmp_path, (3024, 4032), exif_with(1, focal_35mm=26, width=3024, height=4032)) == level
 
 
 @pytest.mark.parametrize("focal_35mm", [0, 4000])
@@ -168,7 +169,8 @@ def png_header(width: int, height: int) -> bytes:
     """A PNG that claims a size and holds nothing."""
     body = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunk = b"IHDR" + body
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return head + struct.pack(">I", 1000) + b"IDAT"
 
 
 def jpeg_bytes() -> bytes:
@@ -203,6 +205,13 @@ def test_what_cannot_be_read_is_one_line_with_a_remedy_and_status_three(tmp_path
     assert message.startswith(str(path))
     assert "\n" not in message
     assert any(word in message for word in ("use ", "save it", "copy or take it again")), message
+
+
+@pytest.mark.parametrize("name", ["huge.png", "absurd.png"])
+def test_a_picture_too_large_is_refused_by_its_header(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(BROKEN[name])
+    with pytest.raises(CannotMeasure, match="more than 60 megapixels"):
+        load_photo(tmp_path / name)
 
 
 def test_a_heic_picture_is_named_as_one(tmp_path: Path) -> None:

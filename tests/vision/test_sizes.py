@@ -27,7 +27,7 @@ def test_no_bases() -> None:
 
 
 @given(arrays(float, (5, 4), elements=st.floats(-30, 0)))
-def test_probabilities(log_likelihood: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_probabilities(log_likelihood: np.ndarray) -> None:
     shares = size_probabilities(log_likelihood)
     assert np.allclose(shares.sum(1), 1)
     assert (shares >= 0).all()

@@ -10,17 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Disc, Polygon, Shape, nodes
+from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, nodes
 
 STEPS = 44
 """Halvings of a bracket of directions; half a turn over 2**44 is 2e-13 rad, nothing in a distance over a table."""
 
 
 def gaps(a: Shape, b: Shape, shifts_mm: Array) -> Array:
-    """The gap (n,) of `a` and of `b` moved by each of `shifts_mm` (n, 2); `shapes.gap` by bisection alone."""
+    """The gap (n,) of `a` and of `b` moved by each of `shifts_mm` (n, 2)."""
     shifts = np.asarray(shifts_mm, float)
-    if isinstance(a, Disc) and isinstance(b, Disc):
-        return np.maximum(_lengths(shifts + b.center - a.center) - a.radius_mm - b.radius_mm, 0)
+    if isinstance(b, Disc):
+        return np.maximum(away_from(a, shifts + b.center) - b.radius_mm, 0)
+    if isinstance(a, Disc):
+        return np.maximum(away_from(b, a.center - shifts) - a.radius_mm, 0)
+    return _widest(a, b, shifts)
+
+
+def _widest(a: Shape, b: Shape, shifts: Array) -> Array:
+    """As `shapes.gap`, by halving the bracket of directions alone."""
     apart = shifts + b.center - a.center
     middle, half = np.arctan2(apart[:, 1], apart[:, 0]), np.pi / 2
     widest = np.zeros(len(shifts))
@@ -32,13 +39,56 @@ def gaps(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     return widest
 
 
+def away_from(shape: Shape, points_mm: Array) -> Array:
+    """The distance (n,) of points (n, 2) from a shape; 0 inside."""
+    if isinstance(shape, Disc):
+        return np.maximum(_lengths(points_mm - shape.center) - shape.radius_mm, 0)
+    if isinstance(shape, Polygon):
+        return _away_from_polygon(np.array(shape.corners), points_mm)
+    return _away_from_ellipse(shape, points_mm)
+
+
+def _away_from_polygon(corners: Array, points: Array) -> Array:
+    sides = np.roll(corners, -1, 0) - corners
+    to = points[:, None] - corners  # (n, sides, 2)
+    share = np.clip((to * sides).sum(-1) / (sides * sides).sum(-1), 0, 1)
+    left = sides[:, 0] * to[..., 1] - sides[:, 1] * to[..., 0]
+    nearest = _lengths(to - share[..., None] * sides).min(1)
+    return np.asarray(np.where((left >= 0).all(1), 0.0, nearest))
+
+
+def _away_from_ellipse(shape: Ellipse, points: Array) -> Array:
+    """Steps towards the foot on the circle that fits the rim best there; what they leave unsettled goes to `_widest`.
+
+    (Nürnberg, Distance from a point to an ellipse, 2006.) A foot is right where the tangent there parts ellipse and
+    point by as much as the foot is away.
+    """
+    turn, (a, b) = np.radians(shape.heading_deg), (shape.length_mm / 2, shape.width_mm / 2)
+    local = (points - shape.center) @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    p, axes = np.abs(local), np.array([a, b])
+    evolute = np.array([a * a - b * b, b * b - a * a]) / axes
+    t = np.full(p.shape, np.sqrt(0.5))
+    for _ in range(12):
+        center = evolute * t**3
+        arm, reach = _lengths(axes * t - center), np.maximum(_lengths(p - center), 1e-300)
+        t = np.clip(((p - center) * (arm / reach)[:, None] + center) / axes, 0, 1)
+        t /= np.maximum(_lengths(t), 1e-300)[:, None]
+    u = t / axes
+    u /= np.maximum(_lengths(u), 1e-300)[:, None]
+    parted = (u * (p - axes * t)).sum(-1)
+    outside = ((p / axes) ** 2).sum(-1) > 1
+    loose = outside & (_lengths(p - axes * t) - parted > 1e-10)
+    parted[loose] = _widest(shape, Disc((0.0, 0.0)), points[loose])
+    return np.asarray(np.where(outside, parted, 0.0))
+
+
 def farthests(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     """The largest distance (n,) to `a` of any point of `b` moved by each of `shifts_mm` (n, 2); 0 inside."""
     shifts = np.asarray(shifts_mm, float)
     if isinstance(a, Disc) and isinstance(b, Disc):
         return np.maximum(_lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
     if isinstance(b, Polygon):
-        return np.asarray(np.max([gaps(a, Disc(corner), shifts) for corner in b.corners], 0))
+        return np.asarray(np.max([away_from(a, shifts + corner) for corner in b.corners], 0))
     return _farthest_peaks(a, b, shifts)
 
 
@@ -71,7 +121,7 @@ def _lengths(vectors: Array) -> Array:
 
 def distances(shapes: Sequence[Shape], points_mm: Array) -> Array:
     """The distance (m, n) of each of `points_mm` (n, 2) from each shape; 0 inside."""
-    return np.array([gaps(shape, Disc((0.0, 0.0)), points_mm) for shape in shapes])
+    return np.array([away_from(shape, points_mm) for shape in shapes])
 
 
 def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
@@ -142,17 +192,17 @@ def _quarters(cells: Array) -> Array:
 def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -> Array:
     """The largest distance (n,) of any point of the rim of `b` from whichever of `shapes` is nearest to that point.
 
-    `shifts_mm` (m, n, 2) displace `b`, against each of the shapes by its own. Where the longest of them cannot reach the
-    answer nothing is measured; every peak among the points that are left is closed in on by thirds, to 1e-5 mm.
+    `shifts_mm` (m, n, 2) displace `b`, against each of the shapes by its own. What the longest of them cannot bring
+    into play is left out; every peak among the points that stay is closed in on by thirds, to 1e-5 mm.
     """
-    rim, point, step = _Rim(b), Disc(b.center), 1 / 16
-    t = np.arange(rim.pieces * 16) * step
+    rim, step = _Rim(b), 1 / 16
+    t = np.arange(rim.pieces * 16, dtype=float) * step
     live, near = _in_play(shapes, rim.at(t) + b.center, float(_lengths(shifts_mm).max()))
     shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
 
     def away(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
-        places = rim.at(t) + shifts[:, rows]
-        return np.asarray(np.min([gaps(shape, point, each) for shape, each in zip(shapes, places, strict=True)], 0))
+        places = rim.at(t) + b.center + shifts[:, rows]
+        return np.asarray(np.min([away_from(shape, each) for shape, each in zip(shapes, places, strict=True)], 0))
 
     coarse = np.full((shifts.shape[1], len(t)), -np.inf)
     coarse[:, live] = np.stack([away(one) for one in t[live]], 1)

@@ -1,6 +1,7 @@
 """From what is seen of the board to the camera, with the doubt of all of it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision import noise
+from overruler.vision.agree import consistent
+from overruler.vision.groups import Point, free_group, known_group, point_groups, square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
 from overruler.vision.priors import camera_of, lens_prior, matrix_of, straightened
@@ -18,14 +20,8 @@ from overruler.vision.problems import Circumstances, problems_of, unfound
 from overruler.vision.solve import Bundle, Group, Prior, Solution, State
 from overruler.vision.start import moved_frame, other_starts, pose_of_points, pose_of_squares
 
-POINT_PX, POINT_MM = 1.0, 0.6
-"""1 σ of a clicked point: of the click in the photo, and of the place on the board that was named."""
 UNEASY = 2.0
 """Residuals this many times the expected ones ask for other starts: a plane has a second pose that looks like it."""
-SPOILED, STRAINED = 1.25, 1.5
-"""Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""
-BETTER, ALONE = 0.75, 0.88
-"""It is the one without which residuals are this share of what they were, and this share of those without any other."""
 NEAR = 0.1
 """A marker looked for lies within this share of its side of where the others say that it is."""
 MAX_RMS_PX, MAX_POINTS_SHARE = 3.0, 0.008
@@ -35,8 +31,6 @@ FREE_BUDGET = Budget(scale_share=1.5e-3)
 """A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
 POINTS_BUDGET = Budget(scale_share=2e-3)
 """A mat's corners are cut and rounded."""
-
-Point = tuple[float, float, float, float]
 
 
 def calibrate(frame: Frame, board: Board | None, points: Sequence[Point] = (), lens: Lens | None = None) -> Calibration:
@@ -68,21 +62,19 @@ def _check_points(frame: Frame, points: Sequence[Point]) -> None:
 
 
 def _known(frame: Frame, board: Board | None, points: Sequence[Point], prior: Prior, lens: bool) -> Calibration:
+    corners_mm = (board.corners_mm if board is not None else None) or {}
     seen = find_markers(frame, board) if board is not None else ()
-    clicked = _point_groups(points)
-    groups = [_known_group(board, marker) for marker in seen] + clicked
+    clicked = point_groups(points)
     _check_enough(len(seen), clicked, board)
-    first, kept = _consistent(groups, prior)
+    groups = [known_group(marker, corners_mm[marker.id]) for marker in seen] + clicked
+    first, kept = consistent(groups, lambda some: _solve_known(some, prior))
     markers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
-    clicked = [group for k, group in enumerate(groups) if k in kept and k >= len(seen)]
-    markers += _hidden_markers(frame, board, markers, left_out, first.state)
-    groups = [_known_group(board, marker) for marker in markers] + clicked
-    bundle = Bundle(groups, prior).rescaled(first.state)
-    solution = bundle.solve(first.state)
-    _check_fit(frame, markers, solution)
-    corners = [] if board is None or board.corners_mm is None else [board.corners_mm[marker.id] for marker in markers]
-    return _calibration(frame, board, markers, bundle, solution, corners, left_out, lens)
+    hidden = _hidden_markers(frame, corners_mm, markers, left_out, first.state)
+    groups = [known_group(marker, corners_mm[marker.id]) for marker in markers + hidden]
+    groups += [group for k, group in enumerate(clicked) if k + len(seen) in kept]
+    solved = _finish(frame, groups, markers + hidden, prior, first.state)
+    return _calibration(frame, board, solved, [corners_mm[m.id] for m in solved.markers], left_out, lens)
 
 
 def _check_enough(markers: int, clicked: Sequence[Group], board: Board | None) -> None:
@@ -101,167 +93,126 @@ def _check_enough(markers: int, clicked: Sequence[Group], board: Board | None) -
 
 
 def _too_few(count: int) -> str:
-    found = (
-        "no marker of the board was found" if count == 0 else "only one marker of the board was found, two are needed"
-    )
+    found = "only one marker of the board was found, two are needed" if count else "no marker of the board was found"
     return f"{found}; have the markers whole, flat and in focus, and check the dictionary and the ids"
-
-
-def _known_group(board: Board | None, marker: Marker) -> Group:
-    """A marker's edges where the board file has them."""
-    if board is None or board.corners_mm is None:
-        raise ValueError("the markers' places are not known")
-    corners_mm = board.corners_mm[marker.id]
-    return _group(marker, corners_mm, noise.place_columns(marker.square.edges, board.marker_mm / marker.side_px))
-
-
-def _group(marker: Marker, corners_mm: Array, place_px: Array) -> Group:
-    """A marker's edges at their places by its corners (4, 3)."""
-    edges = marker.square.edges
-    origin, right, down = corners_mm[0], corners_mm[1] - corners_mm[0], corners_mm[3] - corners_mm[0]
-    xyz = origin + edges.place[:, :1] * right + edges.place[:, 1:] * down
-    own, shape = noise.own_covariance(edges), noise.shape_columns(edges)
-    return Group(xyz, edges.xy_px, edges.normal_px, own, place_px, shape)
-
-
-def _point_groups(points: Sequence[Point]) -> list[Group]:
-    """Each clicked point by itself, along u and along v."""
-    if not points:
-        return []
-    seen, placed = np.split(np.array(points, float), 2, axis=1)
-    mm_per_px = max(float(np.std(placed)), 1e-9) / max(float(np.std(seen)), 1e-9)
-    own, nothing = np.eye(2) * (POINT_PX**2 + (POINT_MM / mm_per_px) ** 2), np.zeros((2, 0))
-    return [
-        Group(np.tile([x, y, 0.0], (2, 1)), np.tile([u, v], (2, 1)), np.eye(2), own, nothing, nothing, shifts=False)
-        for u, v, x, y in points
-    ]
 
 
 def _solve_known(groups: Sequence[Group], prior: Prior) -> Solution:
     xyz = np.concatenate([group.xyz_mm for group in groups])
     xy = straightened(prior, np.concatenate([group.xy_px for group in groups]))
     good = np.isfinite(xy).all(1)
-    pose = pose_of_points(xyz[good], xy[good], matrix_of(prior))
+    camera = camera_of(prior, pose_of_points(xyz[good], xy[good], matrix_of(prior)))
     bundle = Bundle(groups, prior)
-    first = bundle.solve(State(camera_of(prior, pose), 0.0))
+    first = bundle.solve(State(camera, 0.0))
     if first.sigma < UNEASY:
         return first
-    others = [bundle.solve(State(camera, 0.0)) for camera in other_starts(camera_of(prior, pose), xyz.mean(0))]
+    others = [bundle.solve(State(other, 0.0)) for other in other_starts(camera, xyz.mean(0))]
     return min([first, *others], key=lambda solution: solution.cost)
 
 
-def _consistent(groups: Sequence[Group], prior: Prior) -> tuple[Solution, list[int]]:
-    """The solution by the groups that agree, and which those are: one that spoils the rest is left out."""
-    kept = list(range(len(groups)))
-    solution = _solve_known(groups, prior)
-    while solution.sigma > SPOILED or solution.strain > STRAINED:
-        trials = [[k for k in kept if k != out] for out in kept]
-        trials = [trial for trial in trials if sum(2 if groups[k].shifts else 1 for k in trial) >= 5]
-        solved = [(_solve_or_none([groups[k] for k in trial], prior), trial) for trial in trials]
-        ranked = sorted((s.sigma, i) for i, (s, _) in enumerate(solved) if s is not None)
-        if len(ranked) < 2 or ranked[0][0] > min(BETTER * solution.sigma, ALONE * ranked[1][0]):
-            break
-        best, kept = solved[ranked[0][1]]
-        solution = best or solution
-    return solution, kept
-
-
-def _solve_or_none(groups: Sequence[Group], prior: Prior) -> Solution | None:
-    try:
-        return _solve_known(groups, prior)
-    except CannotMeasure:
-        return None
-
-
 def _hidden_markers(
-    frame: Frame, board: Board | None, seen: Sequence[Marker], left_out: Sequence[int], state: State
+    frame: Frame, corners_mm: dict[int, Array], seen: Sequence[Marker], left_out: Sequence[int], state: State
 ) -> list[Marker]:
     """Markers whose id could not be read, looked for where the others say that they are."""
-    if board is None or board.corners_mm is None or len(seen) < 2:
+    if len(seen) < 2:
         return []
-    known = {marker.id for marker in seen} | set(left_out)
-    missing = unfound(state.camera, frame.size_px, board.corners_mm, known)
-    guesses = {number: state.camera.project(board.corners_mm[number]) for number in missing}
+    missing = unfound(state.camera, frame.size_px, corners_mm, {marker.id for marker in seen} | set(left_out))
+    guesses = {number: state.camera.project(corners_mm[number]) for number in missing}
     found = [look_for_marker(frame, seen[0].dictionary, number, px) for number, px in guesses.items()]
     return [m for m in found if m is not None and np.abs(m.corners_px - guesses[m.id]).max() < NEAR * m.side_px]
-
-
-def _check_fit(frame: Frame, markers: Sequence[Marker], solution: Solution) -> None:
-    limit_px = MAX_RMS_PX if markers else MAX_POINTS_SHARE * max(frame.size_px)
-    if not np.isfinite(solution.covariance).all() or solution.rms_px > limit_px:
-        raise CannotMeasure(
-            f"the markers or points do not fit a flat board, they are {solution.rms_px:.1f} px off; "
-            "check their places, that the table is flat, and the lens file"
-        )
 
 
 # --- markers that lie anywhere ---
 
 
 def _free(frame: Frame, board: Board, prior: Prior, lens: bool) -> Calibration:
-    markers = find_markers(frame, board)
-    if len(markers) < 2:
-        raise CannotMeasure(_too_few(len(markers)))
-    side = board.marker_mm
-    square = side * np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (0, -1, 0)], float)
-    groups = [_group(marker, square, np.zeros((len(marker.square.edges.place), 0))) for marker in markers]
-    corners = straightened(prior, np.stack([marker.corners_px for marker in markers]))
-    pose, places = pose_of_squares(corners, side, matrix_of(prior))
-    first = Bundle(groups, prior).solve(State(camera_of(prior, pose), 0.0, places))
-    bundle = Bundle(groups, prior).rescaled(first.state)
-    solution = bundle.solve(first.state)
-    _check_fit(frame, markers, solution)
-    return _calibration(frame, board, markers, bundle, solution, [square] * len(markers), [], lens)
+    seen = find_markers(frame, board)
+    if len(seen) < 2:
+        raise CannotMeasure(_too_few(len(seen)))
+    groups = [free_group(marker, board.marker_mm) for marker in seen]
+    corners = {id(group): marker.corners_px for group, marker in zip(groups, seen, strict=True)}
+
+    def solve(some: Sequence[Group]) -> Solution:
+        return _solve_free(some, np.stack([corners[id(group)] for group in some]), board.marker_mm, prior)
+
+    first, kept = consistent(groups, solve)
+    solved = _finish(frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, first.state)
+    left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
+    return _calibration(frame, board, solved, [square_mm(board.marker_mm)] * len(kept), left_out, lens)
+
+
+def _solve_free(groups: Sequence[Group], corners_px: Array, side_mm: float, prior: Prior) -> Solution:
+    pose, places = pose_of_squares(straightened(prior, corners_px), side_mm, matrix_of(prior))
+    return Bundle(groups, prior).solve(State(camera_of(prior, pose), 0.0, places))
 
 
 # --- the result ---
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Solved:
+    """The last solution, and what it rests on."""
+
+    solution: Solution
+    bundle: Bundle
+    markers: Sequence[Marker]
+
+    @property
+    def free(self) -> bool:
+        return self.solution.state.places is not None
+
+
+def _finish(frame: Frame, groups: Sequence[Group], markers: Sequence[Marker], prior: Prior, state: State) -> _Solved:
+    """The solution once the residuals have said how much the markers' edges share."""
+    bundle = Bundle(groups, prior).rescaled(state)
+    solution = bundle.solve(state)
+    limit_px = MAX_RMS_PX if markers else MAX_POINTS_SHARE * max(frame.size_px)
+    if not np.isfinite(solution.covariance).all() or solution.rms_px > limit_px:
+        raise CannotMeasure(
+            f"the markers or points do not fit a flat board, they are {solution.rms_px:.1f} px off; "
+            "check their places, that the table is flat, and the lens file"
+        )
+    return _Solved(solution, bundle, markers)
+
+
 def _calibration(
     frame: Frame,
     board: Board | None,
-    markers: Sequence[Marker],
-    bundle: Bundle,
-    solution: Solution,
+    solved: _Solved,
     corners_mm: Sequence[Array],
     left_out: Sequence[int],
     lens: bool,
 ) -> Calibration:
-    camera, covariance, free = solution.state.camera, solution.covariance, solution.state.places is not None
-    low, high = _box(bundle.groups, corners_mm, solution.state)
-    if free:
+    camera, covariance, state = solved.solution.state.camera, solved.solution.covariance, solved.solution.state
+    low, high = _box(solved.bundle.groups, corners_mm, state)
+    if solved.free:
         camera, covariance = moved_frame(camera, low, covariance)
         high = high - low
     width, height = (board.width_mm, board.height_mm) if board is not None else (None, None)
+    corners_px = [marker.corners_px for marker in solved.markers]
     return Calibration(
         camera=camera,
         covariance=covariance,
         size_px=frame.size_px,
-        rms_px=solution.rms_px,
-        markers=tuple(sorted(marker.id for marker in markers)),
+        rms_px=solved.solution.rms_px,
+        markers=tuple(sorted(marker.id for marker in solved.markers)),
         board_mm=(width or float(high[0]), height or float(high[1])),
-        left_out_mm=left_out_mm(bundle, solution, [marker.corners_px for marker in markers], corners_mm),
-        edge_shift_px=solution.state.shift_px,
-        budget=POINTS_BUDGET if not markers else FREE_BUDGET if free else KNOWN_BUDGET,
-        problems=problems_of(_circumstances(frame, board, markers, bundle, solution, left_out, lens)),
+        left_out_mm=left_out_mm(solved.bundle, solved.solution, corners_px, corners_mm),
+        edge_shift_px=state.shift_px,
+        budget=POINTS_BUDGET if not solved.markers else FREE_BUDGET if solved.free else KNOWN_BUDGET,
+        problems=problems_of(_circumstances(frame, board, solved, left_out, lens)),
     )
 
 
 def _circumstances(
-    frame: Frame,
-    board: Board | None,
-    markers: Sequence[Marker],
-    bundle: Bundle,
-    solution: Solution,
-    left_out: Sequence[int],
-    lens: bool,
+    frame: Frame, board: Board | None, solved: _Solved, left_out: Sequence[int], lens: bool
 ) -> Circumstances:
-    corners = board.corners_mm if board is not None else None
-    known = {marker.id for marker in markers} | set(left_out)
-    hidden = unfound(solution.state.camera, frame.size_px, corners, known) if corners else []
-    points = sum(not group.shifts for group in bundle.groups)
-    worse = max(*bundle.scales, solution.sigma)
-    return Circumstances(solution, frame.size_px, markers, points, left_out, hidden, worse, lens)
+    corners = (board.corners_mm if board is not None else None) or {}
+    known = {marker.id for marker in solved.markers} | set(left_out)
+    hidden = unfound(solved.solution.state.camera, frame.size_px, corners, known)
+    points = sum(not group.shifts for group in solved.bundle.groups)
+    worse = max(*solved.bundle.scales, solved.solution.sigma)
+    return Circumstances(solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, lens)
 
 
 def _box(groups: Sequence[Group], corners_mm: Sequence[Array], state: State) -> tuple[Array, Array]:

@@ -24,8 +24,10 @@ RADIUS_PX = 18
 """The smallest base's radius in the picture from above, at most: finer detail only costs time."""
 MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
-WORTH_A_FIT = 0.3
+WORTH_A_FIT = 0.8
 """Candidates that the learned look scores lower are not fitted."""
+WORTH_A_SIZE = 4.5
+"""Sizes whose log-likelihood by the learned look is lower than the best one's by more are not fitted."""
 LEAST_SCORE = 0.5
 """Fitted candidates that score lower are no bases."""
 SEEN_NATS, SEEN_USUAL, LOOK_BIAS = 12.0, 0.6, 4.0
@@ -152,7 +154,7 @@ def _fit_sizes(
 ) -> list[_Hypothesis]:
     """The sizes worth a fit, fitted."""
     found = []
-    for column in np.flatnonzero(log_likelihood > log_likelihood.max() - 6):
+    for column in np.flatnonzero(log_likelihood > log_likelihood.max() - WORTH_A_SIZE):
         start = guesses.xy_mm[i], float(guesses.sigma_xy_mm[i])
         best = fit_base(frame.pixels, camera, *start, float(radii[column]), 0.0)
         if best is not None:

@@ -177,6 +177,10 @@ class Rims:
     upper_normals: Array
     """(K, 2)."""
 
+    def contour(self, upper: bool) -> tuple[Array, Array]:
+        """The reach (K,) and the normals (K, 2) of the upper rim or of the outline."""
+        return (self.upper_mm, self.upper_normals) if upper else (self.outline_mm, self.outline_normals)
+
 
 def rims_of(camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float, profile: Profile, directions: Array) -> Rims:
     """Where the two rims of a base are seen towards `directions` (K, 2), unit vectors on the plane z.
@@ -226,13 +230,13 @@ class _Edges:
 
 def _fit(view: _View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool) -> Fit | None:
     """From a wide look to a narrow one."""
-    fit = None
-    for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX):
-        fit = _refine(view, center, radius_mm, profile, upper, sigma_px)
-        if fit is None:
+    settled = None
+    for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX) if wide_px > WIDE_PX else (WIDE_PX, WIDE_PX):
+        settled = _refine(view, center, radius_mm, profile, upper, sigma_px)
+        if settled is None:
             return None
-        center = fit.xy_mm
-    return fit
+        center = settled.center_mm
+    return _concluded(view, settled, profile, upper) if settled is not None else None
 
 
 def _merit(view: _View, center_mm: Array, rims: Rims, directions: Array) -> float:
@@ -247,14 +251,29 @@ def _merit(view: _View, center_mm: Array, rims: Rims, directions: Array) -> floa
     return float(np.mean(shown[0] + UPPER_WORTH * shown[1] * (rims.outline_mm - rims.upper_mm > view.mm_per_px)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Settled:
+    """A fit at rest, before it is judged."""
+
+    center_mm: Array
+    """(2,)."""
+    covariance_mm2: Array
+    """(2, 2), by the edges alone."""
+    weight: Array
+    """(K,): how surely the rim was seen on each ray."""
+    directions: Array
+    """(K, 2): the rays."""
+    rims: Rims
+
+
 def _refine(
     view: _View, center_mm: Array, radius_mm: float, profile: Profile, upper: bool, sigma_px: float
-) -> Fit | None:
+) -> _Settled | None:
     count = int(np.clip(2 * np.pi * radius_mm / view.mm_per_px / SPACING_PX, 40, 200))
     angles = np.arange(count) * (2 * np.pi / count)
     directions = np.stack([np.cos(angles), np.sin(angles)], -1)
     rims = rims_of(view.camera, center_mm, radius_mm, view.z_mm, profile, directions)
-    contour, normals = (rims.upper_mm, rims.upper_normals) if upper else (rims.outline_mm, rims.outline_normals)
+    contour, normals = rims.contour(upper)
     reach_mm = REACH_SIGMA * sigma_px * view.mm_per_px
     edges = _edges(view, center_mm, directions, contour - reach_mm, contour + reach_mm)
     if len(edges.ray) < 8:
@@ -263,21 +282,23 @@ def _refine(
     offset = (edges.radius_mm - contour[edges.ray]) * slant
     shift, weight, information = _settle(edges, normals, offset, view.mm_per_px, sigma_px)
     noise = np.sum(weight * (offset - normals[edges.ray] @ shift) ** 2) / max(weight.sum() - 2, 1)
-    covariance = np.linalg.inv(information) * noise * CORRELATION**2 + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
-    if upper:
-        lean = _lean(view.camera, center_mm, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
-        covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
+    covariance = np.linalg.inv(information) * noise * CORRELATION**2
     by_ray = np.asarray(np.bincount(edges.ray, weight, count), float)
-    rim = center_mm + shift + directions * contour[:, None]
-    return Fit(
-        center_mm + shift,
-        covariance,
-        _sensitivity(view, rim, normals, by_ray),
-        np.minimum(by_ray, 1),
-        _merit(view, center_mm + shift, rims, directions),
-        profile,
-        upper,
-    )
+    return _Settled(center_mm + shift, covariance, by_ray, directions, rims)
+
+
+def _concluded(view: _View, settled: _Settled, profile: Profile, upper: bool) -> Fit:
+    """The fit with all that is to be known of it."""
+    center, rims = settled.center_mm, settled.rims
+    covariance = settled.covariance_mm2 + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
+    if upper:
+        lean = _lean(view.camera, center, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
+        covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
+    contour, normals = rims.contour(upper)
+    rim = center + settled.directions * contour[:, None]
+    sensitivity = _sensitivity(view, rim, normals, settled.weight)
+    merit = _merit(view, center, rims, settled.directions)
+    return Fit(center, covariance, sensitivity, np.minimum(settled.weight, 1), merit, profile, upper)
 
 
 def _edges(view: _View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array) -> _Edges:
@@ -301,15 +322,15 @@ def _settle(
 ) -> tuple[Array, Array, Array]:
     """The shift (2,) of the centre, each edge's weight (M,) and the information matrix (2, 2), by reweighting."""
     normal = normals[edges.ray]
-    shift = np.zeros(2)
+    shift: Array = np.zeros(2)
     weight = edges.strength
-    information = np.eye(2)
+    information: Array = np.eye(2)
     for step in np.linspace(0, 1, ITERATIONS):
         sigma = mm_per_px * wide_px * (NARROW_PX / wide_px) ** step
         near = np.exp(-0.5 * ((offset_mm - normal @ shift) / sigma) ** 2)
         weight = _against_hidden(edges, edges.strength * near, len(normals))
         information = normal.T @ (normal * weight[:, None]) + np.eye(2) * 1e-3
-        shift = np.linalg.solve(information, normal.T @ (weight * offset_mm))
+        shift = np.asarray(np.linalg.solve(information, normal.T @ (weight * offset_mm)), float)
     return shift, weight, information
 
 

@@ -55,7 +55,9 @@ def _markers(seen: Circumstances) -> Iterator[Problem]:
             "few_markers", f"only {count} markers are seen: four are needed for good measures, eight are better"
         )
     for number in seen.left_out:
-        yield Problem("marker_left_out", f"marker {number} does not lie where the board file has it and was left out")
+        yield Problem(
+            "marker_left_out", f"marker {number} does not agree with the others and was left out: was it moved?"
+        )
     if count == 0 and not seen.lens:
         yield Problem("points_alone", "points say nothing about the lens: lay out markers, or give a lens file")
     if seen.hidden:

@@ -12,8 +12,12 @@ from overruler.geometry.pose import Array
 
 SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
-SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0, 25.0, 40.0, 65.0, 100.0)
-"""How many times the expected doubt markers may turn out to share."""
+PLACE_SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0, 25.0, 40.0, 65.0, 100.0)
+"""How many times worse than expected markers may turn out to be laid."""
+SHAPE_SCALES = PLACE_SCALES[:8]
+"""And how many times more bent and stretched: beyond this they would be no squares."""
+PASSED = 3.0
+"""So much below its greatest, a logarithm of a likelihood will not come back."""
 SCALE_SIGMA = 0.7
 """1 σ of the logarithm of that, before the residuals are seen: four markers alone say next to nothing about it."""
 
@@ -154,16 +158,24 @@ class Bundle:
     def rescaled(self, state: State) -> "Bundle":
         """With the shared doubts as large as the residuals about `state` make likely, never smaller than expected."""
         rows, scales = self._rows(state), (1.0, 1.0)
-        for which in (1, 0, 1):
-            trials = [(scale, scales[1]) if which == 0 else (scales[0], scale) for scale in SCALES]
-            scales = max(trials, key=lambda trial: self._likelihood(trial, *rows))
-            if which == 0 and scales[0] == 1:
-                break
+        for _ in range(2):
+            scales = self._likeliest([(scale, scales[1]) for scale in PLACE_SCALES], *rows)
+            scales = self._likeliest([(scales[0], scale) for scale in SHAPE_SCALES], *rows)
         return Bundle(self.groups, self.prior, scales)
 
-    def _likelihood(self, scales: tuple[float, float], residual: Array, jacobian: Array) -> float:
-        surprise = float(np.sum((np.log(scales) / SCALE_SIGMA) ** 2))
-        return Bundle(self.groups, self.prior, scales)._evidence(residual, jacobian) - surprise / 2
+    def _likeliest(
+        self, trials: Sequence[tuple[float, float]], residual: Array, jacobian: Array
+    ) -> tuple[float, float]:
+        """The scales of the greatest likelihood, going up until it has clearly passed."""
+        best, most = trials[0], -np.inf
+        for scales in trials:
+            surprise = float(np.sum((np.log(scales) / SCALE_SIGMA) ** 2))
+            value = Bundle(self.groups, self.prior, scales)._evidence(residual, jacobian) - surprise / 2
+            if value > most:
+                best, most = scales, value
+            elif value < most - PASSED:
+                break
+        return best
 
     def _evidence(self, residual: Array, jacobian: Array) -> float:
         """Logarithm of the restricted likelihood (Patterson and Thompson, 1971), linear about the rows' state."""

@@ -1,0 +1,44 @@
+"""From a spec to a photo and its truth."""
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+from rich.progress import Progress
+
+from render.board_file import board_toml
+from render.develop import develop, jpeg, style
+from render.expose import expose
+from render.lens import View, over_board
+from render.spec import Spec
+from render.table import build
+from render.tracer import Tracer
+from render.truth import truth
+
+
+def photograph(name: str, spec: Spec) -> dict[str, bytes]:
+    """One table's files by their endings: `.jpg`, `.json` (the truth) and `.toml` (the board file)."""
+    rng = np.random.default_rng([spec.seed, 3])
+    view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
+    table = build(spec, _texel_mm(spec, view))
+    tracer = Tracer(table.parts, table.lights)
+    habits = style(spec.kind, spec.light in ("low", "lamp"), rng)
+    with Progress(transient=True) as bar:
+        task = bar.add_task(f"{name} {spec.game} {spec.kind}", total=1.0)
+        light = expose(tracer, view, lambda share: bar.update(task, completed=share))
+    picture = develop(light, habits, rng)
+    facts = truth(f"{name}.jpg", table, view, tracer, habits)
+    board = board_toml(table, name.replace("_", " "))
+    return {".jpg": jpeg(picture, view, habits.jpeg_quality), ".json": _lines(facts), ".toml": board.encode()}
+
+
+def _texel_mm(spec: Spec, view: View) -> float:
+    """Prints are a little finer than the photo."""
+    middle = np.array([*spec.size_mm, 0]) / 2
+    return max(0.3, 0.6 * float(view.camera.mm_per_px(middle)))
+
+
+def _lines(facts: Mapping[str, object]) -> bytes:
+    """JSON with a line for each key."""
+    rows = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items())
+    return f"{{\n{rows}\n}}\n".encode()

@@ -1,0 +1,1 @@
+"""What the rim finder is trained on: small scenes of bases and of what looks like one, drawn and photographed."""
