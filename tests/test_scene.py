@@ -261,6 +261,7 @@ MISTAKES: list[tuple[Document, str]] = [
     (with_("terrain.0.id", "b"), "terrain[0].id: repeats 'b', as pieces[1].id"),
     (with_("pieces.0.unit", "b"), "pieces[0].unit: repeats 'b', as pieces[1].id"),
     (with_("pieces.0.unit", "hill"), "pieces[0].unit: repeats 'hill', as terrain[0].id"),
+    (with_("pieces", [FULL["pieces"][1] | {"id": name, "unit": "d"} for name in "de"]), "pieces[0].unit: repeats 'd'"),
     (with_("pieces.0.unit", 3), "pieces[0].unit: expected text"),
     (without("pieces.1.base"), "pieces[1].base: is missing"),
     (with_("pieces.1.base", "circle"), "pieces[1].base: expected an object"),

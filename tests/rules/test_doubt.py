@@ -82,15 +82,16 @@ RANGE = {"question": "range", "from": "rebels", "to": "empire"}
 
 
 @pytest.mark.parametrize(
-    ("count", "sigma_mm", "line"),
-    [(1, 0.2, 0), (1, 1.5, 1), (1, 0.3, 5), (3, 1.5, 0), (3, 0.2, 5), (5, 0.5, 1)],
+    ("count", "sigma_mm", "line", "sigmas"),
+    [(1, 0.2, 0, 0.3), (1, 1.5, 1, 0.3), (1, 0.3, 5, 2), (3, 1.5, 0, 0.3), (3, 0.2, 5, 1.5), (5, 0.5, 1, 0.3)],
 )
-def test_ranges_agree_with_a_million_draws(count: int, sigma_mm: float, line: int) -> None:
-    found = scene(two_units(count, line * SEGMENT_MM + 0.3 * sigma_mm), joint(2 * count, sigma_mm))
+def test_ranges_agree_with_a_million_draws(count: int, sigma_mm: float, line: int, sigmas: float) -> None:
+    found = scene(two_units(count, line * SEGMENT_MM + sigmas * sigma_mm), joint(2 * count, sigma_mm))
     closest = drawn_gaps(found, list(range(count)), list(range(count, 2 * count)))
     verdict = ask(found, RANGE)
     check(verdict, counted(closest), float(closest.std()))
     assert verdict.answer["melee_probability"] == pytest.approx(np.mean(closest <= 1e-6), abs=AGREED)
+    assert ask(found, RANGE | {"question": "distance"}).sigma_mm == pytest.approx(verdict.sigma_mm)
 
 
 def test_attacks_agree_with_a_million_draws() -> None:
@@ -127,6 +128,16 @@ def test_within_agrees_with_a_million_draws(x_mm: float, first: int) -> None:
     verdict = ask(found, {"question": "within", "from": "a", "to": "b", "range": [first]})
     assert verdict.probability is not None
     assert verdict.probability["true"] == pytest.approx(wanted, abs=AGREED)
+
+
+def test_within_for_all_of_a_unit_agrees_with_a_million_draws() -> None:
+    pieces = [disc("a", 0, 0), disc("b", 250, 0, unit="both", leader=True), disc("c", 0, 250.2, unit="both")]
+    found = scene(pieces, joint(3, 0.5), ruler={"segment_mm": 250.3, "segments": 5})
+    places = drawn_places(found)
+    inside = np.all([np.hypot(*(places[:, k] - places[:, 0]).T) <= 250.3 for k in (1, 2)], 0)
+    verdict = ask(found, {"question": "within", "from": "a", "to": "both", "range": [1]})
+    assert verdict.probability is not None
+    assert verdict.probability["true"] == pytest.approx(np.mean(inside), abs=AGREED)
 
 
 def test_within_of_a_unit_agrees_with_draws() -> None:
