@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
+import render_samples
 from render import lens, mesh
 from render.pieces import Piece, Shape, Stand, disc, distance_mm, oval, plate
 from render.spec import draw_spec
@@ -84,6 +85,15 @@ def test_the_whole_board_is_in_the_picture() -> None:
     assert tilt == pytest.approx(35)
 
 
+@given(st.floats(0.2, 1), st.integers(0, 50))
+@settings(max_examples=15, deadline=None)
+def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
+    view = lens.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
+    points = np.random.default_rng(seed).uniform(0, 900, (20, 3)) * [1, 1, 0.1]
+    large, small = (v.camera.project(points) for v in (view, view.shrunk(share)))
+    np.testing.assert_allclose((small + 0.5) / share, large + 0.5, atol=1e-9)  # from the picture's outer corner
+
+
 @pytest.mark.parametrize("outline", [mesh.rectangle(40, 20), mesh.circle(20, 64), mesh.rounded(30, 30, 5)])
 def test_solids_have_no_holes_and_face_outwards(outline: mesh.Array) -> None:
     solid = mesh.join([mesh.prism(outline, 0, 10), mesh.fan(np.column_stack([outline, np.zeros(len(outline))])[::-1])])
@@ -121,6 +131,22 @@ def test_a_seed_gives_the_same_spec_and_another_seed_another() -> None:
     assert draw_spec(5) == draw_spec(5)
     assert len({draw_spec(seed) for seed in range(20)}) == 20
     assert draw_spec(5, "hd", "xwing").kind == "hd"
+
+
+@pytest.mark.parametrize("words", [["--count", "-1"], ["--seed", "x"], ["--scale", "2"], ["--only", "chess"]])
+def test_a_wrong_option_is_named_in_a_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        render_samples.main(words)
+    assert end.value.code == 2
+    assert words[0] in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_without_the_ray_tracer_one_line_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(render_samples, "find_spec", lambda name: None)
+    assert render_samples.main([]) == 2
+    assert "--group render" in capsys.readouterr().err
 
 
 class Bench(NamedTuple):

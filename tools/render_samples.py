@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     out: Path = options.out or Path("sample_images" if options.sample else "out/renders")
     out.mkdir(parents=True, exist_ok=True)
     for name, spec in _jobs(options).items():
-        files = photograph(name, spec)
+        files = photograph(name, spec, options.scale)
         for ending in (".json", ".toml", ".jpg") if options.sample else (".json", ".jpg"):
             write(out / f"{name}{ending}", files[ending])
     return 0
@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", choices=KINDS, help="the camera; without it the seed chooses")
     parser.add_argument("--only", choices=sorted(BOARDS_MM), help="the game; without it the seed chooses")
     parser.add_argument("--sample", choices=["all", *SAMPLES], help="a photo of sample_images/ in place of seeds")
+    parser.add_argument("--scale", type=_share, default=1.0, help="below 1: fewer pixels and rays, blown up; quicker")
     parser.add_argument("--out", type=Path, help="folder for the photos (out/renders)")
     return parser
 
@@ -55,6 +56,16 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
     return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0
+    if not 0.1 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0.1 to 1")
+    return share
 
 
 def _jobs(options: argparse.Namespace) -> dict[str, Spec]:

@@ -4,13 +4,11 @@ import io
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import overruler
 from overruler.apps.cli import main
 
 SCENE: dict[str, Any] = {
@@ -147,8 +145,3 @@ def test_nothing_heavy_is_loaded(tmp_path: Path, scene: dict[str, Any], heavy: l
     command = [sys.executable, "-c", LOADED, saved(tmp_path, scene), question, *heavy]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stderr.split() == []
-
-
-def test_the_version_is_the_project_s() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    assert overruler.__version__ == project["project"]["version"]

@@ -19,6 +19,8 @@ class Style:
     """How a camera develops its pictures."""
 
     blur_px: float
+    grain_px: float
+    """How far the noise of a pixel leaks into the next ones."""
     fringe: float
     """By what share red is seen larger, and blue smaller, than green."""
     vignette: float
@@ -31,11 +33,15 @@ class Style:
     jpeg_quality: int
 
 
+BLUR_PX = {"phone": (0.7, 1.5), "hd": (0.5, 1.0), "4k": (0.6, 1.2)}
+
+
 def style(kind: str, dim: bool, rng: np.random.Generator) -> Style:
     """A camera's habits; `dim` light makes noise."""
     noise = {"phone": 0.012, "hd": 0.012, "4k": 0.011}[kind] * rng.uniform(0.7, 1.5) * (2.2 if dim else 1)
     return Style(
-        blur_px=round(float(rng.uniform(0.5, 1.0)), 3),
+        blur_px=round(float(rng.uniform(*BLUR_PX[kind])), 3),
+        grain_px=float(rng.uniform(0.3, 0.8)),
         fringe=0.0 if kind == "phone" else float(rng.normal(0, 8e-5)),
         vignette=float(rng.uniform(0.05, 0.3)),
         noise=float(noise),
@@ -51,7 +57,8 @@ def develop(light: Floats, style: Style, rng: np.random.Generator) -> Picture:
     image = _fringe(light * (style.exposure * 0.22 / _key(light)), style.fringe)
     image *= _vignette(image.shape[:2], style.vignette)[..., None]
     image = np.asarray(cv2.GaussianBlur(image, (0, 0), style.blur_px), np.float32)
-    image += rng.standard_normal(image.shape, np.float32) * style.noise * np.sqrt(image.clip(0) + 0.02)
+    grain = cv2.GaussianBlur(rng.standard_normal(image.shape, np.float32), (0, 0), style.grain_px)
+    image += grain * (style.noise / grain.std()) * np.sqrt(image.clip(0) + 0.02)
     image = _tone(image, style.contrast)
     if style.sharpen:
         image += style.sharpen * (image - cv2.GaussianBlur(image, (0, 0), 1.2))

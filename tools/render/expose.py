@@ -16,8 +16,6 @@ from render.tracer import Tracer
 
 Mask = NDArray[np.bool_]
 
-EDGE = 4
-"""Pixels on an edge get EDGE × EDGE samples, one in each cell."""
 BAND_PX = 60_000
 """Pixels worked on at once."""
 TILE = 128
@@ -34,14 +32,19 @@ class Effort:
 
     smooth: int
     shadow: int
+    edge: int = 4
+    """On an edge: this many by this many in place of the first, one in each cell."""
 
 
 EFFORT = {"phone": Effort(1, 5), "hd": Effort(3, 10), "4k": Effort(1, 7)}
+ROUGH = Effort(3, 7, 2)
 
 
-def expose(tracer: Tracer, view: View, progress: Callable[[float], None] = lambda share: None) -> Floats:
+def expose(
+    tracer: Tracer, view: View, effort: Effort, progress: Callable[[float], None] = lambda share: None
+) -> Floats:
     """The light (H, W, 3) on each pixel: the mean over its square."""
-    (width, height), rays, effort = view.size_px, Rays(view), EFFORT[view.kind]
+    (width, height), rays = view.size_px, Rays(view)
     image, part, shade = np.empty((height, width, 3), np.float32), *np.empty((2, height, width), np.int32)
     step = max(1, BAND_PX // width)
     bands = [slice(top, min(top + step, height)) for top in range(0, height, step)]
@@ -55,7 +58,7 @@ def expose(tracer: Tracer, view: View, progress: Callable[[float], None] = lambd
     edge = _edges(image, part, tracer.soft)
     shadow = ~edge & _varied(shade, NEAR_PX)
     for band in bands:
-        _refine(tracer, rays, image[band], band.start, _cells(EDGE), edge[band], keep=False)
+        _refine(tracer, rays, image[band], band.start, _cells(effort.edge), edge[band], keep=False)
         _refine(tracer, rays, image[band], band.start, _spread(effort.shadow), shadow[band])
         _refine(tracer, rays, image[band], band.start, _spread(effort.smooth), ~edge[band] & ~shadow[band])
         progress(0.2 + 0.8 * band.stop / height)
@@ -80,7 +83,7 @@ def _cast(
 ) -> tuple[Floats, Ints, Ints]:
     """The light of pixels (N,), (N,), seen at an offset from their centres."""
     jitter, dice = np.split(_dice(x, y, turn), 2)
-    place = np.stack([x, y]) + offset + (jitter - 0.5) * (turn > 0) / EDGE
+    place = np.stack([x, y]) + offset + (jitter - 0.5) * (turn > 0) / 4
     ways = rays.through(*place.astype(np.float32))
     eye = np.broadcast_to(rays.eye_mm.astype(np.float32), ways.shape)
     return tracer.see(np.ascontiguousarray(eye), ways, np.ascontiguousarray(dice.T, np.float32))

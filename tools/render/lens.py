@@ -1,6 +1,6 @@
 """Cameras: where they stand, how they see, and the ray behind each pixel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,10 +27,15 @@ class View:
     kind: str
     camera: Camera
     tilt_deg: float
+    size_px: tuple[int, int]
 
-    @property
-    def size_px(self) -> tuple[int, int]:
-        return SIZES_PX[self.kind]
+    def shrunk(self, share: float) -> "View":
+        """The same view in fewer pixels."""
+        width, height = (round(length * share) for length in self.size_px)
+        matrix = self.camera.matrix.copy()
+        matrix[:2] *= share
+        matrix[:2, 2] += (share - 1) / 2  # pixels are counted from the middle of the first one
+        return replace(self, camera=self.camera.with_lens(matrix, self.camera.distortion), size_px=(width, height))
 
     def inside(self, xy_px: ArrayLike, margin_px: float = 0) -> NDArray[np.bool_]:
         """Which pixels (..., 2) lie in the picture."""
@@ -81,7 +86,7 @@ def over_board(kind: str, size_mm: tuple[float, float], tilt_deg: float, rng: np
 
 def _view(kind: str, lens: tuple[Array, Array], rotation: Array, centre: Array, reach: float, tilt_deg: float) -> View:
     eye = centre - rotation[2] * reach
-    return View(kind, Camera(lens[0], lens[1], Pose(rotation, -rotation @ eye)), tilt_deg)
+    return View(kind, Camera(lens[0], lens[1], Pose(rotation, -rotation @ eye)), tilt_deg, SIZES_PX[kind])
 
 
 def _fits(view: View, targets_mm: Array, fill: float) -> bool:

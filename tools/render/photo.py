@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping
 
+import cv2
 import numpy as np
 from rich.progress import Progress
 
 from render.board_file import board_toml
 from render.develop import develop, jpeg, style
-from render.expose import expose
+from render.expose import EFFORT, ROUGH, expose
 from render.lens import View, over_board
 from render.spec import Spec
 from render.table import build
@@ -16,8 +17,11 @@ from render.tracer import Tracer
 from render.truth import truth
 
 
-def photograph(name: str, spec: Spec) -> dict[str, bytes]:
-    """One table's files by their endings: `.jpg`, `.json` (the truth) and `.toml` (the board file)."""
+def photograph(name: str, spec: Spec, scale: float = 1) -> dict[str, bytes]:
+    """One table's files by their endings: `.jpg`, `.json` (the truth) and `.toml` (the board file).
+
+    With a scale below 1 fewer pixels are rendered, with four rays each, and blown up to the photo's size.
+    """
     rng = np.random.default_rng([spec.seed, 3])
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
     table = build(spec, _texel_mm(spec, view))
@@ -25,9 +29,12 @@ def photograph(name: str, spec: Spec) -> dict[str, bytes]:
     habits = style(spec.kind, spec.light in ("low", "lamp"), rng)
     with Progress(transient=True) as bar:
         task = bar.add_task(f"{name} {spec.game} {spec.kind}", total=1.0)
-        light = expose(tracer, view, lambda share: bar.update(task, completed=share))
+        effort = EFFORT[spec.kind] if scale == 1 else ROUGH
+        light = expose(tracer, view.shrunk(scale), effort, lambda share: bar.update(task, completed=share))
+    if scale != 1:
+        light = np.asarray(cv2.resize(light, view.size_px, interpolation=cv2.INTER_CUBIC).clip(0), np.float32)
     picture = develop(light, habits, rng)
-    facts = truth(f"{name}.jpg", table, view, tracer, habits)
+    facts = truth(f"{name}.jpg", table, view, tracer, habits, scale)
     board = board_toml(table, name.replace("_", " "))
     return {".jpg": jpeg(picture, view, habits.jpeg_quality), ".json": _lines(facts), ".toml": board.encode()}
 

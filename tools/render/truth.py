@@ -23,7 +23,7 @@ RIM_RAYS = 144
 """Rays a rim."""
 
 
-def truth(name: str, table: Table, view: View, tracer: Tracer, style: Style) -> Json:
+def truth(name: str, table: Table, view: View, tracer: Tracer, style: Style, scale: float) -> Json:
     """Everything about a photo; lengths in mm to 1e-4 or better, pixels to 1e-4."""
     spec, (width, height) = table.spec, view.size_px
     facts: Json = {"image": name, "width": width, "height": height, "tags": tags(table), "difficulty": spec.difficulty}
@@ -38,7 +38,7 @@ def truth(name: str, table: Table, view: View, tracer: Tracer, style: Style) -> 
         facts["grid"] = _grid(table.grid)
     facts["critical_pairs"] = _critical(table)
     facts["distances"] = [{"a": a, "b": b, "mm": round(mm, 4)} for a, b, mm in all_distances(table.pieces)]
-    return facts | {"photo": _photo(style)}
+    return facts | {"photo": {"render_scale": scale, **_photo(style)}}
 
 
 def _photo(style: Style) -> Json:

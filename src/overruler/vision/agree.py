@@ -9,6 +9,8 @@ SPOILED, STRAINED = 1.25, 1.5
 """Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""
 BETTER, ALONE = 0.75, 0.88
 """It is the one without which residuals are this share of what they were, and this share of those without any other."""
+SUSPECTS = 6
+"""How many are tried: among more, the one that was moved fits among the worst."""
 FEWEST = 5
 """What must be left, a marker counting two and a point one: fewer fit anything."""
 
@@ -31,7 +33,8 @@ def _without_one(
     groups: Sequence[Group], kept: list[int], solution: Solution, solve: Solve
 ) -> tuple[Solution, list[int]] | None:
     """The solution without the one group that spoils it; None where it is none, or not clear which."""
-    trials = [[k for k in kept if k != out] for out in kept]
+    worst = sorted(range(len(kept)), key=lambda k: -solution.misfits[k])[:SUSPECTS]
+    trials = [[k for k in kept if k != kept[out]] for out in worst]
     enough = [trial for trial in trials if sum(2 if groups[k].shifts else 1 for k in trial) >= FEWEST]
     solved = [(_or_none(solve, [groups[k] for k in trial]), trial) for trial in enough]
     ranked = sorted(((s, trial) for s, trial in solved if s is not None), key=lambda pair: pair[0].sigma)

@@ -24,7 +24,7 @@ RADIUS_PX = 18
 """The smallest base's radius in the picture from above, at most: finer detail only costs time."""
 MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
-WORTH_A_FIT = 0.8
+WORTH_A_FIT = 0.5
 """Candidates that the learned look scores lower are not fitted."""
 WORTH_A_SIZE = 4.5
 """Sizes whose log-likelihood by the learned look is lower than the best one's by more are not fitted."""

@@ -108,6 +108,8 @@ class Solution:
     """Chi square with the prior's share."""
     sigma: float
     """Root of chi square by its degrees of freedom; the covariance is scaled where it is above 1."""
+    misfits: tuple[float, ...]
+    """Each group's mean square of residuals in units of their doubt: 1 is as expected."""
     strain: float
     """How many σ, as a root mean square over its nine numbers, the lens lies from what was known of it before."""
 
@@ -232,13 +234,20 @@ class Bundle:
         return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
 
     def _solution(self, state: State, cost: float, information: Array) -> Solution:
-        residual, jacobian = self._rows(state)
+        residual, _ = self._rows(state)
         prior = self._prior_information(state.unknowns)
         used = float(np.trace(_inverse(information) @ (information - prior)))
-        sigma = float(np.sqrt(self._sums(residual, jacobian)[0] / max(len(residual) - used, 1.0)))
-        covariance = _inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)
-        strain = float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3)
-        return Solution(state, covariance[:15, :15], float(np.sqrt(np.mean(residual**2))), cost, sigma, strain)
+        white = [white @ residual[part] for white, part in zip(self._whiteners, self._slices, strict=True)]
+        sigma = float(np.sqrt(sum(float(r @ r) for r in white) / max(len(residual) - used, 1.0)))
+        return Solution(
+            state=state,
+            covariance=_inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)[:15, :15],
+            rms_px=float(np.sqrt(np.mean(residual**2))),
+            cost=cost,
+            sigma=sigma,
+            misfits=tuple(float(np.mean(r**2)) for r in white),
+            strain=float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3),
+        )
 
 
 def _step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:

@@ -1,0 +1,119 @@
+"""The least squares themselves: slopes, scaling of doubts, and which doubt it is that grows."""
+
+import numpy as np
+import pytest
+
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.groups import free_group, known_group, point_groups
+from overruler.vision.priors import camera_of, lens_prior
+from overruler.vision.solve import Bundle, Group, Prior, State
+
+from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
+
+CAMERA = camera_over(18)
+PLACES = known_board(EIGHT).corners_mm or {}
+PRIOR = lens_prior(Frame(np.zeros((1200, 1600, 3), np.uint8), "blank"), None)
+HEADINGS = np.array([37.0 * n for n in EIGHT])
+
+
+def known(seed: int = 0, spoil: float = 1.0) -> list[Group]:
+    found = seen_markers(CAMERA, PLACES, np.random.default_rng(seed), spoil)
+    return [known_group(marker, PLACES[marker.id]) for marker in found]
+
+
+def free_state() -> tuple[list[Group], State]:
+    corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+    found = seen_markers(CAMERA, corners, np.random.default_rng(1))
+    places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
+    return [free_group(marker, MARKER_MM) for marker in found], State(CAMERA, 0.05, places)
+
+
+def cost_and_gradient(bundle: Bundle, state: State) -> tuple[float, Array]:
+    cost, _, gradient = bundle._equations(state)
+    return cost, gradient
+
+
+@pytest.mark.parametrize("layout", ["known", "free", "points"])
+def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
+    if layout == "free":
+        groups, state = free_state()
+    else:
+        state = State(CAMERA, 0.05)
+        clicked = [(u, v, float(x), float(y)) for (x, y), (u, v) in zip(
+            EIGHT.values(), CAMERA.project([(x, y, 0.0) for x, y in EIGHT.values()]) + 2, strict=True)]  # fmt: skip
+        groups = known() if layout == "known" else point_groups(clicked)
+    bundle = Bundle(groups, PRIOR)
+    gradient = cost_and_gradient(bundle, state)[1]
+    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] + [1e-4, 1e-4, 1e-6] * 7)
+    for i in range(state.unknowns):
+        step = np.zeros(state.unknowns)
+        step[i] = sizes[i]
+        rise = cost_and_gradient(bundle, state.moved(step))[0] - cost_and_gradient(bundle, state.moved(-step))[0]
+        assert 2 * gradient[i] == pytest.approx(rise / (2 * sizes[i]), rel=1e-3, abs=1e-3 * np.abs(gradient[i]) + 0.5)
+
+
+def sure() -> Prior:
+    """The lens known, so that the pose is all that the data decide."""
+    lens = np.concatenate([CAMERA.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], CAMERA.distortion])
+    return Prior(lens, PRIOR.covariance * 1e-11)
+
+
+def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> None:
+    groups = known(3)
+    exact = [
+        Group(g.xyz_mm, CAMERA.project(g.xyz_mm), g.normal_px, g.own_px2, g.place_px * 0, g.shape_px * 0)
+        for g in groups
+    ]
+    random = np.random.default_rng(2)
+    roots = [np.linalg.cholesky(group.own_px2) for group in exact]
+    noise = [
+        (root @ random.normal(size=len(root)))[:, None] * g.normal_px for root, g in zip(roots, exact, strict=True)
+    ]
+    doubts = []
+    for times in (1.0, 3.0):
+        spoiled = [
+            Group(g.xyz_mm, g.xy_px + times * n, g.normal_px, g.own_px2, g.place_px, g.shape_px)
+            for g, n in zip(exact, noise, strict=True)
+        ]
+        solution = Bundle(spoiled, sure()).solve(State(CAMERA, 0.0))
+        doubts.append(np.sqrt(np.diag(solution.covariance)))
+        assert solution.sigma == pytest.approx(times, rel=0.1)
+    assert doubts[1][9:] / doubts[0][9:] == pytest.approx(np.full(6, 3.0), rel=0.02 + abs(solution.sigma / 3 - 1))
+
+
+@pytest.mark.parametrize("which", ["place", "shape", "neither"])
+def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
+    """Eight markers, either laid six times worse or bent six times worse than expected."""
+    random, groups = np.random.default_rng(5), known(4)
+    times = 6.0 if which != "neither" else 0.0
+    spoiled = []
+    for g in groups:
+        columns = g.place_px if which == "place" else g.shape_px
+        extra = times * columns @ random.normal(size=columns.shape[1])
+        spoiled.append(
+            Group(g.xyz_mm, g.xy_px + extra[:, None] * g.normal_px, g.normal_px, g.own_px2, g.place_px, g.shape_px)
+        )
+    state = State(CAMERA, 0.0)
+    place, shape = Bundle(spoiled, PRIOR).rescaled(Bundle(spoiled, PRIOR).solve(state).state).scales
+    assert (2.9 < place < 12) == (which == "place")
+    assert (2.9 < shape < 12) == (which == "shape")
+
+
+def test_leaving_one_out_is_solving_without_it() -> None:
+    groups = known(6, spoil=3.0)
+    bundle = Bundle(groups, PRIOR)
+    state = bundle.solve(State(CAMERA, 0.0)).state
+    again = Bundle(groups[1:], PRIOR).solve(state).state
+    spots = np.array([(x, y, 0.0) for x in (100, 450, 800) for y in (100, 450, 800)])
+    all_px, without_px, again_px = (s.camera.project(spots) for s in (state, bundle.without(state, 0), again))
+    assert np.abs(without_px - again_px).max() < 0.1 * np.abs(all_px - again_px).max()
+
+
+def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
+    groups = known(7)
+    bundle = Bundle(groups, PRIOR)
+    near = bundle.solve(State(CAMERA, 0.0))
+    far = bundle.solve(State(camera_of(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
+    assert far.cost == pytest.approx(near.cost, rel=1e-4)
+    assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
