@@ -23,7 +23,7 @@ def test_each_displacement_is_measured_as_if_alone(a: Shape, b: Shape, shifts: l
 
 
 def test_points_about_a_sliver_are_as_far_from_it_as_one_by_one() -> None:
-    sliver = Ellipse((3, 4), 200, 1, 37)
+    sliver = Ellipse((3, 4), 200, 0.1, 37)
     points = np.random.default_rng(2).uniform(-120, 120, (600, 2))
     alone = [gap(sliver, Disc((x, y))).distance_mm for x, y in points.tolist()]
     assert distances([sliver], points)[0] == pytest.approx(alone, abs=1e-9)

@@ -220,6 +220,8 @@ def test_exact_pieces_in_a_doubtful_scene_are_certain_even_on_a_line() -> None:
     found = scene([disc("a", 0, 0), disc("b", SEGMENT_MM + 27 + 5e-7, 0), disc("c", 0, 300)], covariance)
     verdict = ask(found, {"question": "range", "from": "a", "to": "b"})
     assert (verdict.value, verdict.call, verdict.sigma_mm) == (1, "certain", 0)
+    assert verdict.probability is not None
+    assert verdict.probability["1"] == 1
 
 
 def test_a_deep_overlap_is_certainly_contact() -> None:

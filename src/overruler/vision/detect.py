@@ -28,11 +28,11 @@ WORTH_A_FIT = 0.5
 """Candidates that the learned look scores lower are not fitted."""
 WORTH_A_SIZE = 4.5
 """Sizes whose log-likelihood by the learned look is lower than the best one's by more are not fitted."""
-LEAST_SCORE = 0.5
+LEAST_SCORE = 0.55
 """Fitted candidates that score lower are no bases."""
-SEEN_NATS, SEEN_USUAL, LOOK_BIAS = 12.0, 0.6, 4.0
-"""A base's log odds: the learned look's, plus so much for the share of the rim that the fit saw beyond the usual share
-of things that are no base, less what the learned look is too sure by."""
+ODDS_BIAS, ODDS_LOOK, ODDS_SEEN = -11.2, 1.0, 12.0
+"""A base's log odds: a constant, plus so much for the learned look's log odds and for the share of the rim that the fit
+saw. Logistic regression on rendered tables trusts the learned look more; photos unlike those it learned from do not."""
 OVERLAP = 0.25
 """Two bases may seem to overlap by this share of the smaller one's radius, not more."""
 AMBIGUOUS = 0.05
@@ -195,5 +195,5 @@ def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, loo
 
 def _score(look: float, visible: float) -> float:
     """How likely this is a base (0 to 1), by the learned look and by how much of the rim the fit saw."""
-    odds = np.log(look / max(1 - look, 1e-9)) + SEEN_NATS * (visible - SEEN_USUAL) - LOOK_BIAS
-    return float(1 / (1 + np.exp(-odds)))
+    look_odds = np.log(look / max(1 - look, 1e-9))
+    return float(1 / (1 + np.exp(-(ODDS_BIAS + ODDS_LOOK * look_odds + ODDS_SEEN * visible))))
