@@ -8,7 +8,8 @@ from shapely import MultiPoint, Point
 
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
-from overruler.vision.fit import PROFILES, Profile, fit_base, rims_of
+from overruler.vision.fit import fit_base
+from overruler.vision.silhouette import PROFILES, Profile, rims_of
 from tests.tables import BOARD_MM, camera_over, photo
 
 GRID = [(x, y) for x in (110.0, 350.0, 590.0) for y in (90.0, 250.0, 410.0)]

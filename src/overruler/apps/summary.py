@@ -14,6 +14,7 @@ from overruler.report import Report
 from overruler.verdict import Verdict
 
 NOTHING = "no bases were found; --game or --bases says which sizes to look for"
+ON_THE_MAT = "every base is taken to stand on the mat: a ruling on one that stands on a hill is not to be trusted"
 LITTLE_SEEN = 0.5
 """A base of whose rim less than this share was seen is marked."""
 
@@ -74,4 +75,5 @@ def trust(calibration: Calibration) -> list[Text]:
     if calibration.left_out_mm is not None:
         good.append(f"each marker predicted by the others to {calibration.left_out_mm:.2f} mm")
     lines = [Text(f"calibration: {', '.join(good)}")]
-    return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
+    lines += [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
+    return [*lines, Text(ON_THE_MAT, style="dim")]

@@ -9,25 +9,20 @@ squares over them.
 
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.rays import Edges, View, against_hidden, edges_across, rays_of
+from overruler.vision.silhouette import PROFILES, Profile, Rims, lean_of, rims_of
 
-SPACING_PX = 1.5
-"""Distance between neighbouring radii along the rim."""
 REACH_SIGMA = 2.2
 """How far from the predicted outline an edge is looked for."""
-STEP_PX = 0.2
 WIDE_PX, NARROW_PX = 1.0, 0.35
 """1 σ of an edge about the outline at the start of the last pass, and at its end."""
 ITERATIONS = 6
-HIDDEN = 0.25
 """Weight of "no edge of this base here" against an edge of the usual strength right on the outline."""
-LEAST_EDGE = 0.12
-"""Weaker steps (L*a*b* units per step) are noise."""
 MERIT_NATS = 12.0
 """Log-likelihood of a whole rim seen against none of it: how fast a fit that shows less becomes unlikely."""
 CORRELATION = 3.2
@@ -42,20 +37,6 @@ TAPER_SIGMA_MM, HEIGHT_SIGMA_MM = 0.2, 0.4
 """1 σ of the upper rim's radius and of the base's height against the profile."""
 FLOOR_PX = 0.12
 """1 σ of the place that no number of edges gets below: sharpening, coding, the rim's own roughness."""
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A base seen from the side."""
-
-    name: str
-    taper_mm: float
-    """How much smaller the upper rim's radius is."""
-    height_mm: float
-
-
-PROFILES = (Profile("cone", 1.6, 3.9), Profile("straight", 0.0, 3.6))
-"""The two kinds there are; real ones lie within half a millimetre of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +71,7 @@ def fit_base(
     `pixels` (H, W, 3) is the photo, `start_mm` (2,) the guess and `start_sigma_mm` its 1 σ; the lower rim lies at
     `z_mm`. Of the profiles, and of outline and upper rim, the one that explains most of what is seen is kept.
     """
-    view = _View.around(pixels, camera, start_mm, radius_mm, z_mm)
+    view = View.around(pixels, camera, start_mm, radius_mm, z_mm)
     if view is None:
         return None
     start = np.asarray(start_mm, float), float(np.clip(start_sigma_mm / view.mm_per_px, WIDE_PX, 4 * WIDE_PX))
@@ -125,110 +106,7 @@ def _fused(fit: Fit, start_mm: Array, start_sigma_mm: float) -> Fit:
     return replace(fit, xy_mm=fit.xy_mm + gain @ apart, covariance_mm2=(covariance + covariance.T) / 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _View:
-    """The part of the photo round one base, as L*a*b*, with the camera's scale there."""
-
-    lab: NDArray[np.float32]
-    corner_px: Array
-    camera: Camera
-    z_mm: float
-    mm_per_px: float
-
-    @classmethod
-    def around(
-        cls, pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float
-    ) -> "_View | None":
-        point = np.array([*xy_mm, z_mm])
-        scale = float(camera.mm_per_px(point))
-        middle = camera.project(point)
-        reach = (radius_mm + 6) / scale * 1.6 + 12
-        if not (np.isfinite(middle).all() and np.isfinite(scale)):
-            return None
-        rows, columns = pixels.shape[:2]
-        left, top = np.maximum(np.floor(middle - reach), 0).astype(int)
-        right, bottom = np.minimum(np.ceil(middle + reach) + 1, (columns, rows)).astype(int)
-        if right - left < 8 or bottom - top < 8:
-            return None
-        lab = cv2.cvtColor(pixels[top:bottom, left:right].astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-        lab = cv2.GaussianBlur(lab, (0, 0), 0.8)
-        return cls(np.asarray(lab, np.float32), np.array([left, top]), camera, z_mm, scale)
-
-    def sample(self, xy_mm: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Colours (..., 3) at board points (..., 2), and whether they lie in the picture."""
-        xyz = np.concatenate([xy_mm, np.full((*xy_mm.shape[:-1], 1), self.z_mm)], -1)
-        at = (self.camera.project(xyz) - self.corner_px).astype(np.float32)
-        rows, columns = self.lab.shape[:2]
-        inside = (at >= 0).all(-1) & (at[..., 0] <= columns - 1) & (at[..., 1] <= rows - 1)
-        colours = cv2.remap(self.lab, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return np.asarray(colours, np.float32), inside
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rims:
-    """Outline and upper rim of a base as cast on to the plane of its lower rim, seen from the lower rim's centre."""
-
-    outline_mm: Array
-    """(K,): how far the outline lies towards each angle."""
-    upper_mm: Array
-    """(K,): how far the upper rim lies."""
-    outline_normals: Array
-    """(K, 2): the outline's outward normals there."""
-    upper_normals: Array
-    """(K, 2)."""
-
-    def contour(self, upper: bool) -> tuple[Array, Array]:
-        """The reach (K,) and the normals (K, 2) of the upper rim or of the outline."""
-        return (self.upper_mm, self.upper_normals) if upper else (self.outline_mm, self.outline_normals)
-
-
-def rims_of(camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float, profile: Profile, directions: Array) -> Rims:
-    """Where the two rims of a base are seen towards `directions` (K, 2), unit vectors on the plane z.
-
-    The upper rim, cast from the camera on to the plane, is a circle again: larger by D / (D - h) and shifted away from
-    the camera's foot point by h / (D - h) of the distance to it, with D the camera's height over the plane and h the
-    base's. The outline is the convex hull of the two circles: an arc of each and their common tangents.
-    """
-    lean = _lean(camera, xy_mm, z_mm, profile)
-    height = camera.center_mm[2] - z_mm
-    upper = (radius_mm - profile.taper_mm) * height / (height - profile.height_mm)
-    along, across = directions @ lean, directions @ np.array([-lean[1], lean[0]])
-    upper_mm = along + np.sqrt(np.maximum(upper**2 - across**2, 0.0))
-    upper_normals = (directions * upper_mm[:, None] - lean) / upper
-    outline_mm, outline_normals = np.full(len(directions), radius_mm), directions.copy()
-    shift = float(np.hypot(*lean))
-    if radius_mm - upper < shift:  # the upper circle sticks out: up to here it is the outline, from there the tangent
-        touch = np.arccos(max((radius_mm - upper) / shift, -1.0))
-        angle = np.arctan2(across, along)
-        end = np.arctan2(upper * np.sin(touch), shift + upper * np.cos(touch))
-        on_upper, on_tangent = np.abs(angle) <= end, (np.abs(angle) > end) & (np.abs(angle) < touch)
-        outline_mm[on_upper], outline_normals[on_upper] = upper_mm[on_upper], upper_normals[on_upper]
-        outline_mm[on_tangent] = radius_mm / np.cos(touch - np.abs(angle[on_tangent]))
-        away, side = lean / shift, np.array([-lean[1], lean[0]]) / shift
-        turn = np.sign(angle[on_tangent])[:, None]
-        outline_normals[on_tangent] = np.cos(touch) * away + np.sin(touch) * turn * side
-    return Rims(outline_mm, upper_mm, outline_normals, upper_normals)
-
-
-def _lean(camera: Camera, xy_mm: Array, z_mm: float, profile: Profile) -> Array:
-    """How far (2,) the upper rim appears shifted against the lower one on the plane z."""
-    eye = camera.center_mm
-    return np.asarray((np.asarray(xy_mm) - eye[:2]) * profile.height_mm / (eye[2] - z_mm - profile.height_mm))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Edges:
-    """Every edge found across the two rims."""
-
-    ray: NDArray[np.intp]
-    """(M,): on which radius."""
-    radius_mm: Array
-    """(M,): how far from the centre."""
-    strength: Array
-    """(M,): against the usual edge of this base."""
-
-
-def _fit(view: _View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool) -> Fit | None:
+def _fit(view: View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool) -> Fit | None:
     """From a wide look to a narrow one."""
     settled = None
     for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX) if wide_px > WIDE_PX else (WIDE_PX, WIDE_PX):
@@ -239,14 +117,14 @@ def _fit(view: _View, center: Array, wide_px: float, radius_mm: float, profile: 
     return _concluded(view, settled, profile, upper) if settled is not None else None
 
 
-def _merit(view: _View, center_mm: Array, rims: Rims, directions: Array) -> float:
+def _merit(view: View, center_mm: Array, rims: Rims, directions: Array) -> float:
     """The shares of outline and upper rim that are seen, the latter where it can be told from the former."""
     reach = 2 * NARROW_PX * view.mm_per_px
-    edges = _edges(view, center_mm, directions, rims.upper_mm - reach, rims.outline_mm + reach)
+    edges = edges_across(view, center_mm, directions, rims.upper_mm - reach, rims.outline_mm + reach)
     shown = []
     for contour in (rims.outline_mm, rims.upper_mm):
         offset = (edges.radius_mm - contour[edges.ray]) / (NARROW_PX * view.mm_per_px)
-        weight = _against_hidden(edges, edges.strength * np.exp(-0.5 * offset**2), len(directions))
+        weight = against_hidden(edges, edges.strength * np.exp(-0.5 * offset**2), len(directions))
         shown.append(np.minimum(np.bincount(edges.ray, weight, len(directions)), 1))
     return float(np.mean(shown[0] + UPPER_WORTH * shown[1] * (rims.outline_mm - rims.upper_mm > view.mm_per_px)))
 
@@ -267,15 +145,13 @@ class _Settled:
 
 
 def _refine(
-    view: _View, center_mm: Array, radius_mm: float, profile: Profile, upper: bool, sigma_px: float
+    view: View, center_mm: Array, radius_mm: float, profile: Profile, upper: bool, sigma_px: float
 ) -> _Settled | None:
-    count = int(np.clip(2 * np.pi * radius_mm / view.mm_per_px / SPACING_PX, 40, 200))
-    angles = np.arange(count) * (2 * np.pi / count)
-    directions = np.stack([np.cos(angles), np.sin(angles)], -1)
+    directions = rays_of(radius_mm, view.mm_per_px)
     rims = rims_of(view.camera, center_mm, radius_mm, view.z_mm, profile, directions)
     contour, normals = rims.contour(upper)
     reach_mm = REACH_SIGMA * sigma_px * view.mm_per_px
-    edges = _edges(view, center_mm, directions, contour - reach_mm, contour + reach_mm)
+    edges = edges_across(view, center_mm, directions, contour - reach_mm, contour + reach_mm)
     if len(edges.ray) < 8:
         return None
     slant = np.sum(normals * directions, axis=-1)[edges.ray]
@@ -283,16 +159,16 @@ def _refine(
     shift, weight, information = _settle(edges, normals, offset, view.mm_per_px, sigma_px)
     noise = np.sum(weight * (offset - normals[edges.ray] @ shift) ** 2) / max(weight.sum() - 2, 1)
     covariance = np.linalg.inv(information) * noise * CORRELATION**2
-    by_ray = np.asarray(np.bincount(edges.ray, weight, count), float)
+    by_ray = np.asarray(np.bincount(edges.ray, weight, len(directions)), float)
     return _Settled(center_mm + shift, covariance, by_ray, directions, rims)
 
 
-def _concluded(view: _View, settled: _Settled, profile: Profile, upper: bool) -> Fit:
+def _concluded(view: View, settled: _Settled, profile: Profile, upper: bool) -> Fit:
     """The fit with all that is to be known of it."""
     center, rims = settled.center_mm, settled.rims
     covariance = settled.covariance_mm2 + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
     if upper:
-        lean = _lean(view.camera, center, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
+        lean = lean_of(view.camera, center, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
         covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
     contour, normals = rims.contour(upper)
     rim = center + settled.directions * contour[:, None]
@@ -301,24 +177,8 @@ def _concluded(view: _View, settled: _Settled, profile: Profile, upper: bool) ->
     return Fit(center, covariance, sensitivity, np.minimum(settled.weight, 1), merit, profile, upper)
 
 
-def _edges(view: _View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array) -> _Edges:
-    """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
-    step = STEP_PX * view.mm_per_px
-    count = int(np.ceil((outer_mm - inner_mm).max() / step)) + 1
-    radii = inner_mm[:, None] + np.arange(count) * step
-    colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
-    slope = np.linalg.norm(np.diff(colours, axis=1), axis=-1) * inside[:, 1:]
-    usual = float(np.median(slope.max(1)))
-    peak = np.zeros_like(slope, bool)
-    peak[:, 1:-1] = (slope[:, 1:-1] >= slope[:, :-2]) & (slope[:, 1:-1] > slope[:, 2:])
-    ray, at = np.nonzero(peak & (slope > max(LEAST_EDGE, 0.25 * usual)))
-    before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
-    part = 0.5 * (before - after) / (before - 2 * here + after)
-    return _Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))
-
-
 def _settle(
-    edges: _Edges, normals: Array, offset_mm: Array, mm_per_px: float, wide_px: float
+    edges: Edges, normals: Array, offset_mm: Array, mm_per_px: float, wide_px: float
 ) -> tuple[Array, Array, Array]:
     """The shift (2,) of the centre, each edge's weight (M,) and the information matrix (2, 2), by reweighting."""
     normal = normals[edges.ray]
@@ -328,18 +188,13 @@ def _settle(
     for step in np.linspace(0, 1, ITERATIONS):
         sigma = mm_per_px * wide_px * (NARROW_PX / wide_px) ** step
         near = np.exp(-0.5 * ((offset_mm - normal @ shift) / sigma) ** 2)
-        weight = _against_hidden(edges, edges.strength * near, len(normals))
+        weight = against_hidden(edges, edges.strength * near, len(normals))
         information = normal.T @ (normal * weight[:, None]) + np.eye(2) * 1e-3
         shift = np.asarray(np.linalg.solve(information, normal.T @ (weight * offset_mm)), float)
     return shift, weight, information
 
 
-def _against_hidden(edges: _Edges, weight: Array, rays: int) -> Array:
-    """Weights (M,) after the edges of each ray have competed with each other and with "hidden"."""
-    return np.asarray(weight / (np.bincount(edges.ray, weight, rays)[edges.ray] + HIDDEN))
-
-
-def _sensitivity(view: _View, rim_mm: Array, normals: Array, weight: Array) -> Array:
+def _sensitivity(view: View, rim_mm: Array, normals: Array, weight: Array) -> Array:
     """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
     points = np.concatenate([rim_mm, np.full((len(rim_mm), 1), view.z_mm)], -1)
     _, d_point, d_camera = view.camera.jacobians(points)

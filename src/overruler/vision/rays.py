@@ -1,0 +1,96 @@
+"""Looking along rays from a base's centre: where the photo's colour changes across its rim."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+
+SPACING_PX = 1.5
+"""Distance between neighbouring radii along the rim."""
+STEP_PX = 0.2
+HIDDEN = 0.25
+LEAST_EDGE = 0.12
+"""Weaker steps (L*a*b* units per step) are noise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The part of the photo round one base, as L*a*b*, with the camera's scale there."""
+
+    lab: NDArray[np.float32]
+    corner_px: Array
+    camera: Camera
+    z_mm: float
+    mm_per_px: float
+
+    @classmethod
+    def around(
+        cls, pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float
+    ) -> "View | None":
+        point = np.array([*xy_mm, z_mm])
+        scale = float(camera.mm_per_px(point))
+        middle = camera.project(point)
+        reach = (radius_mm + 6) / scale * 1.6 + 12
+        if not (np.isfinite(middle).all() and np.isfinite(scale)):
+            return None
+        rows, columns = pixels.shape[:2]
+        left, top = np.maximum(np.floor(middle - reach), 0).astype(int)
+        right, bottom = np.minimum(np.ceil(middle + reach) + 1, (columns, rows)).astype(int)
+        if right - left < 8 or bottom - top < 8:
+            return None
+        lab = cv2.cvtColor(pixels[top:bottom, left:right].astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+        lab = cv2.GaussianBlur(lab, (0, 0), 0.8)
+        return cls(np.asarray(lab, np.float32), np.array([left, top]), camera, z_mm, scale)
+
+    def sample(self, xy_mm: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Colours (..., 3) at board points (..., 2), and whether they lie in the picture."""
+        xyz = np.concatenate([xy_mm, np.full((*xy_mm.shape[:-1], 1), self.z_mm)], -1)
+        at = (self.camera.project(xyz) - self.corner_px).astype(np.float32)
+        rows, columns = self.lab.shape[:2]
+        inside = (at >= 0).all(-1) & (at[..., 0] <= columns - 1) & (at[..., 1] <= rows - 1)
+        colours = cv2.remap(self.lab, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(colours, np.float32), inside
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Every edge found across the two rims."""
+
+    ray: NDArray[np.intp]
+    """(M,): on which radius."""
+    radius_mm: Array
+    """(M,): how far from the centre."""
+    strength: Array
+    """(M,): against the usual edge of this base."""
+
+
+def rays_of(radius_mm: float, mm_per_px: float) -> Array:
+    """The directions (K, 2) to look along, unit vectors from +x counter-clockwise."""
+    count = int(np.clip(2 * np.pi * radius_mm / mm_per_px / SPACING_PX, 40, 200))
+    angles = np.arange(count) * (2 * np.pi / count)
+    return np.stack([np.cos(angles), np.sin(angles)], -1)
+
+
+def edges_across(view: View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array) -> Edges:
+    """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
+    step = STEP_PX * view.mm_per_px
+    count = int(np.ceil((outer_mm - inner_mm).max() / step)) + 1
+    radii = inner_mm[:, None] + np.arange(count) * step
+    colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
+    slope = np.linalg.norm(np.diff(colours, axis=1), axis=-1) * inside[:, 1:]
+    usual = float(np.median(slope.max(1)))
+    peak = np.zeros_like(slope, bool)
+    peak[:, 1:-1] = (slope[:, 1:-1] >= slope[:, :-2]) & (slope[:, 1:-1] > slope[:, 2:])
+    ray, at = np.nonzero(peak & (slope > max(LEAST_EDGE, 0.25 * usual)))
+    before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
+    part = 0.5 * (before - after) / (before - 2 * here + after)
+    return Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))
+
+
+def against_hidden(edges: Edges, weight: Array, rays: int) -> Array:
+    """Weights (M,) after the edges of each ray have competed with each other and with "hidden"."""
+    return np.asarray(weight / (np.bincount(edges.ray, weight, rays)[edges.ray] + HIDDEN))
