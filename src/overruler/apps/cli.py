@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the process's exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        status = _run(arguments)
+        status = _finished(arguments)
         print(end="", flush=True)
     except OverrulerError as error:
         return _complain(error)
@@ -74,6 +74,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _complain(known)
     return status
+
+
+def _finished(arguments: list[str]) -> int:
+    """The status, also where argparse ends the program: what it printed must reach the reader or fail here."""
+    try:
+        return _run(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
 
 
 def _run(arguments: list[str]) -> int:
