@@ -90,8 +90,10 @@ def test_the_whole_board_is_in_the_picture() -> None:
 def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
     view = lens.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
     points = np.random.default_rng(seed).uniform(0, 900, (20, 3)) * [1, 1, 0.1]
-    large, small = (v.camera.project(points) for v in (view, view.shrunk(share)))
-    np.testing.assert_allclose((small + 0.5) / share, large + 0.5, atol=1e-9)  # from the picture's outer corner
+    small = view.shrunk(share)
+    across = (view.camera.project(points) + 0.5) / view.size_px  # as shares of the picture, from its outer corner
+    np.testing.assert_allclose((small.camera.project(points) + 0.5) / small.size_px, across, atol=1e-12)
+    assert small.size_px[0] == pytest.approx(share * view.size_px[0], abs=0.5)
 
 
 @pytest.mark.parametrize("outline", [mesh.rectangle(40, 20), mesh.circle(20, 64), mesh.rounded(30, 30, 5)])

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from accuracy import tally
 from overruler.apps.cli import main
 from overruler.scene import Scene
-from tools.accuracy import tally
 
 SAMPLES = Path(__file__).parents[1] / "sample_images"
 

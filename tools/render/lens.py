@@ -32,9 +32,10 @@ class View:
     def shrunk(self, share: float) -> "View":
         """The same view in fewer pixels."""
         width, height = (round(length * share) for length in self.size_px)
+        shares = np.array([width, height]) / self.size_px
         matrix = self.camera.matrix.copy()
-        matrix[:2] *= share
-        matrix[:2, 2] += (share - 1) / 2  # pixels are counted from the middle of the first one
+        matrix[:2] *= shares[:, None]
+        matrix[:2, 2] += (shares - 1) / 2  # pixels are counted from the middle of the first one
         return replace(self, camera=self.camera.with_lens(matrix, self.camera.distortion), size_px=(width, height))
 
     def inside(self, xy_px: ArrayLike, margin_px: float = 0) -> NDArray[np.bool_]:
