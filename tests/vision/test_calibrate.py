@@ -290,7 +290,8 @@ def test_four_points_measure_a_board(count: int) -> None:
     assert "points_alone" in flags(found)
 
 
-def test_the_doubt_of_points_is_counted_too() -> None:
+@pytest.mark.parametrize("lens_known", [False, True])
+def test_the_doubt_of_points_is_counted_too(lens_known: bool) -> None:
     """Lenses as phones have them, clicks a pixel off and places on the board half a millimetre off."""
     random, results = np.random.default_rng(11), []
     for seed in range(40):
@@ -299,7 +300,9 @@ def test_the_doubt_of_points_is_counted_too() -> None:
         named = list(FOUR.values())
         true = [(x + random.normal(0, 0.6), y + random.normal(0, 0.6)) for x, y in named]
         seen = clicks(camera, true, seed)
-        found = calibrate(blank(), None, [(u, v, *name) for (u, v, _, _), name in zip(seen, named, strict=True)])
+        points = [(u, v, *name) for (u, v, _, _), name in zip(seen, named, strict=True)]
+        lens = Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12) if lens_known else None
+        found = calibrate(blank(), None, points, lens)
         results.append(distances(found, camera))
     mean_square, within = counted(results)
     assert 0.5 < mean_square < 1.5
