@@ -1,6 +1,6 @@
 """Render photos of miniature games, each with the exact truth beside it.
 
-    uv run --group render python tools/render_samples.py --count 6 --kind hd --seed 100 --out /tmp/renders
+    uv run --group render python tools/render_samples.py --count 6 --kind hd --seed 100 --out out/renders
 
 writes r0100.jpg and r0100.json, and so on: the same seed gives the same photo. `--sample all` renders the photos of
 sample_images/ again, each with its board file.
