@@ -117,3 +117,12 @@ def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     far = bundle.solve(State(camera_of(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
     assert far.cost == pytest.approx(near.cost, rel=1e-4)
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
+
+
+def test_a_point_is_as_unsure_as_its_click_and_its_place() -> None:
+    """At 0.1 mm a pixel the half millimetre or so of its place rules; at 2 mm a pixel the click does."""
+    square = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0)]
+    for mm_per_px, sigma_px in ((0.1, np.hypot(1, 6)), (2.0, np.hypot(1, 0.3))):
+        groups = point_groups([(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square])
+        assert np.sqrt(groups[0].own_px2) == pytest.approx(np.eye(2) * sigma_px, rel=0.02)
+        assert not any(group.shifts for group in groups)

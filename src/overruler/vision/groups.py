@@ -45,8 +45,8 @@ def point_groups(points: Sequence[Point]) -> list[Group]:
     if not points:
         return []
     seen, placed = np.split(np.array(points, float), 2, axis=1)
-    mm_per_px = max(float(np.std(placed)), 1e-9) / max(float(np.std(seen)), 1e-9)
-    own, nothing = np.eye(2) * (POINT_PX**2 + (POINT_MM / mm_per_px) ** 2), np.zeros((2, 0))
+    spread_px, spread_mm = (max(float(np.linalg.norm(places.std(0))), 1e-9) for places in (seen, placed))
+    own, nothing = np.eye(2) * (POINT_PX**2 + (POINT_MM * spread_px / spread_mm) ** 2), np.zeros((2, 0))
     return [
         Group(np.tile([x, y, 0.0], (2, 1)), np.tile([u, v], (2, 1)), np.eye(2), own, nothing, nothing, shifts=False)
         for u, v, x, y in points

@@ -75,8 +75,7 @@ def refine(frame: Frame, camera: Camera, candidates: ArrayLike) -> RimGuesses:
     """
     levels = pyramid(frame.pixels)
     guesses = _look(levels, camera, np.asarray(candidates, float).reshape(-1, 3))
-    traces = ((_trace, PROMISING), (_trace, PROMISING)) if RING_MODEL.exists() else ()
-    for step, least in ((_again, HOPELESS), *traces):
+    for step, least in ((_again, HOPELESS), (_trace, PROMISING), (_trace, PROMISING)):
         some = np.nonzero(guesses.score > least)[0]
         _replace(guesses, some, step(levels, camera, guesses[some]))
     return guesses
