@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from overruler.bases import Base
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
@@ -82,3 +83,16 @@ def test_a_film_goes_through_the_same_door() -> None:
 def test_no_markers_is_a_clear_refusal() -> None:
     with pytest.raises(CannotMeasure, match="marker"):
         Referee(BOARD).look(Frame(np.full((900, 1200, 3), 120, np.uint8), "blank"))
+
+
+def test_markers_that_lie_anywhere_are_no_bases_and_their_places_are_known() -> None:
+    frame = photo(camera_over(20.0), PLINTHS[3:6], eight_markers())
+    report = Referee(Board.free(45.0), bases=[Base.circle(d) for d in (27, 50, 100)]).look(frame)
+    squares = report.calibration.squares_mm
+    assert len(squares) == 8
+    sides = [np.linalg.norm(square - np.roll(square, 1, axis=0), axis=1) for square in squares]
+    assert np.allclose(sides, 45.0, atol=0.5)
+    places = np.array([[piece.x_mm, piece.y_mm] for piece in report.scene.pieces])
+    assert len(places) == 3
+    for square in squares:
+        assert np.hypot(*(places - square.mean(0)).T).min() > 30

@@ -199,6 +199,7 @@ def _calibration(
         board_mm=(width or float(high[0]), height or float(high[1])),
         left_out_mm=left_out_mm(solved.bundle, solved.solution, corners_px, corners_mm),
         edge_shift_px=state.shift_px,
+        squares_mm=tuple(camera.unproject(corners) for corners in corners_px),
         budget=POINTS_BUDGET if not solved.markers else FREE_BUDGET if solved.free else KNOWN_BUDGET,
         problems=problems_of(_circumstances(frame, board, solved, left_out, lens)),
     )

@@ -1,0 +1,74 @@
+"""What the calibration's tests share: boards, cameras drawn from the prior, and errors held against stated doubts."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pytest
+
+from overruler.board import Board
+from overruler.calibration import Calibration
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision import calibrate as module
+from overruler.vision.priors import lens_prior
+
+from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
+
+SIZE = (1600, 1200)
+BOARD = known_board(EIGHT)
+FREE = Board.free(MARKER_MM, "DICT_4X4_50")
+ANYWHERE = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+SPOTS = np.array([(x, y) for x in (200.0, 450.0, 700.0) for y in (200.0, 450.0, 700.0)])
+PAIRS = np.column_stack(np.triu_indices(len(SPOTS), 1))
+
+
+def blank(focal_px: float | None = None) -> Frame:
+    return Frame(np.full((SIZE[1], SIZE[0], 3), 90, np.uint8), "blank", focal_px, 0.03)
+
+
+def corners_of(board: Board) -> dict[int, Array]:
+    assert board.corners_mm is not None
+    return board.corners_mm
+
+
+def distances(found: Calibration, truth: Camera) -> tuple[Array, Array]:
+    """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,)."""
+    pixels = truth.project(np.column_stack([SPOTS, np.zeros(len(SPOTS))]))
+    gap = np.diff(found.camera.unproject(pixels)[PAIRS], axis=1)[:, 0]
+    length = np.linalg.norm(gap, axis=1)
+    slopes = []
+    for step in np.diag(np.sqrt(np.diag(found.covariance)) * 0.01):
+        moved = (found.camera.moved(step).unproject(pixels) - found.camera.moved(-step).unproject(pixels)) / 2
+        slopes.append((np.diff(moved[PAIRS], axis=1)[:, 0] * gap).sum(1) / length / max(step.max(), 1e-300))
+    sigma = np.sqrt(np.einsum("ip,ij,jp->p", slopes, found.covariance, slopes))
+    return length - np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1), sigma
+
+
+def flags(found: Calibration) -> set[str]:
+    return {problem.flag for problem in found.problems}
+
+
+class Sight:
+    """Puts markers before `calibrate` without drawing a picture."""
+
+    monkeypatch: pytest.MonkeyPatch
+
+    def __init__(self, camera: Camera, markers: Mapping[int, Array], seed: int = 0, spoil: float = 1.0) -> None:
+        found = seen_markers(camera, markers, np.random.default_rng(seed), spoil)
+        self.monkeypatch.setattr(module, "find_markers", lambda frame, board: tuple(sorted(found, key=lambda m: m.id)))
+
+
+def random_camera(random: np.random.Generator, **fixed: float) -> Camera:
+    """A camera as the prior without metadata has it: its lens drawn from there, over a table at some tilt."""
+    prior = lens_prior(blank(), None)
+    fx, fy, cx, cy, *distortion = prior.mean + np.linalg.cholesky(prior.covariance) @ random.normal(size=9)
+    camera = camera_over(fixed.get("tilt_deg", random.uniform(5, 40)), turn_deg=random.uniform(-20, 20), focal_px=fx,
+                         height_mm=fx * random.uniform(0.95, 1.3), distortion=tuple(distortion))  # fmt: skip
+    return camera.with_lens([[fx, 0, cx], [0, fy, cy], [0, 0, 1]], distortion)
+
+
+def counted(results: Iterable[tuple[Array, Array]]) -> tuple[float, float]:
+    """Mean square of error by stated σ over all distances, and the share within 1.96 σ."""
+    z = np.concatenate([errors / sigma for errors, sigma in results])
+    return float(np.mean(z**2)), float(np.mean(np.abs(z) < 1.96))
