@@ -34,12 +34,14 @@ ODDS_BIAS, ODDS_LOOK, ODDS_SEEN = -11.2, 1.0, 12.0
 """A base's log odds: a constant, plus so much for the learned look's log odds and for the share of the rim that the fit
 saw. Logistic regression on rendered tables trusts the learned look more; photos unlike those it learned from do not."""
 OVERLAP = 0.25
-"""Two bases may seem to overlap by this share of the smaller one's radius, not more."""
+"""Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
 PLACE_INFLATION, SIZE_INFLATION = 1.5, 1.25
 """The learned look is too sure: on rendered tables it had not seen, 68 % lie within 1.3 and 1.2 of its σ; its place
 shares the pixels of the fit that it is weighed against, which costs the rest."""
 AMBIGUOUS = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
+LEAST_SEEN = 0.35
+"""A rim counts as seen in a direction where the fit gave its edge at least this weight."""
 OUTLINE_POINTS = 72
 
 
@@ -133,7 +135,8 @@ def _fit_all(
     for row, hypotheses in zip(likelihood, fits, strict=True):
         fitted = {h.column: h.log_likelihood for h in hypotheses}
         row[:] = [row[c] + fitted.get(c, -np.inf) for c in range(len(radii))]
-    found = [k for k, hypotheses in enumerate(fits) if hypotheses]
+    scores = [_score(float(guesses.score[i]), hypotheses) for i, hypotheses in zip(chosen, fits, strict=True)]
+    found = [k for k, score in enumerate(scores) if score >= LEAST_SCORE]
     shares = size_probabilities(likelihood[found])
     detections = []
     for k, share in zip(found, shares, strict=True):
@@ -141,8 +144,8 @@ def _fit_all(
         also = tuple(Base.circle(2 * radii[c]) for c in np.flatnonzero(share > AMBIGUOUS) if c != best.column)
         base = Base.circle(float(2 * radii[best.column]))
         fit = replace(best.fit, covariance_mm2=best.fit.covariance_mm2 + _size_doubt(best, fits[k], share, radii))
-        detections.append(_detection(calibration.camera, base, also, fit, float(guesses.score[chosen[k]])))
-    return tuple(detection for detection in detections if detection.score >= LEAST_SCORE)
+        detections.append(_detection(calibration.camera, base, also, fit, scores[k]))
+    return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
 def _size_likelihood(guesses: RimGuesses, chosen: list[int], radii: Array) -> Array:
@@ -175,12 +178,11 @@ def _size_doubt(best: _Hypothesis, others: list[_Hypothesis], share: Array, radi
     return doubt
 
 
-def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, look: float) -> Detection:
+def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, score: float) -> Detection:
     angles = np.linspace(0, 2 * np.pi, OUTLINE_POINTS, endpoint=False)
     ring = fit.xy_mm + base.width_mm / 2 * np.stack([np.cos(angles), np.sin(angles)], -1)
     points = np.column_stack([np.vstack([fit.xy_mm, ring]), np.zeros(OUTLINE_POINTS + 1)])
     pixels = camera.project(points)
-    visible = float(np.mean(fit.seen > 0.35))
     return Detection(
         base=base,
         xy_mm=fit.xy_mm,
@@ -188,15 +190,23 @@ def _detection(camera: Camera, base: Base, also: tuple[Base, ...], fit: Fit, loo
         heading_deg=0.0,
         covariance_mm2=fit.covariance_mm2,
         d_xy_d_camera=fit.d_xy_d_camera,
-        score=_score(look, visible),
-        visible=visible,
+        score=score,
+        visible=_visible(fit),
         center_px=pixels[0],
         outline_px=pixels[1:],
         also=also,
     )
 
 
-def _score(look: float, visible: float) -> float:
-    """How likely this is a base (0 to 1), by the learned look and by how much of the rim the fit saw."""
+def _visible(fit: Fit) -> float:
+    """The share of the rim that the fit saw."""
+    return float(np.mean(fit.seen > LEAST_SEEN))
+
+
+def _score(look: float, hypotheses: list[_Hypothesis]) -> float:
+    """How likely this is a base (0 to 1), by the learned look and by how much of the rim the best fit saw."""
+    if not hypotheses:
+        return 0.0
+    visible = _visible(max(hypotheses, key=lambda h: h.log_likelihood).fit)
     look_odds = np.log(look / max(1 - look, 1e-9))
     return float(1 / (1 + np.exp(-(ODDS_BIAS + ODDS_LOOK * look_odds + ODDS_SEEN * visible))))
