@@ -14,7 +14,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.candidates import Candidates, find_candidates
+from overruler.vision.candidates import find_candidates
 from overruler.vision.fit import MERIT_NATS, Fit, fit_base
 from overruler.vision.orthophoto import Orthophoto, orthophoto
 from overruler.vision.rims import RimGuesses, refine
@@ -35,9 +35,9 @@ ODDS_BIAS, ODDS_LOOK, ODDS_SEEN = -11.2, 1.0, 12.0
 saw. Logistic regression on rendered tables trusts the learned look more; photos unlike those it learned from do not."""
 OVERLAP = 0.25
 """Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
-PLACE_INFLATION, SIZE_INFLATION = 1.5, 1.25
-"""The learned look is too sure: on rendered tables it had not seen, 68 % lie within 1.3 and 1.2 of its σ; its place
-shares the pixels of the fit that it is weighed against, which costs the rest."""
+LOOK_PLACE, LOOK_SIZE = 1.5, 1.25
+"""The learned look is taken at so many of its stated σ: on rendered tables it had not seen, 68 % lie within 1.3 and 1.2
+of them; its place shares the pixels of the fit that it is weighed against, which costs the rest."""
 AMBIGUOUS = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
 LEAST_SEEN = 0.35
@@ -65,7 +65,7 @@ def detect(
     view = look_from_above(frame, calibration, float(radii[0]), margin_mm)
     candidates = find_candidates(view, radii.tolist(), hidden)
     progress(f"looking closer at {len(candidates.response)} candidates")
-    guesses = _guess(frame, calibration.camera, candidates)
+    guesses = refine(frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
     chosen = _distinct(guesses, radii)
     progress(f"fitting {len(chosen)} bases")
     return _fit_all(frame, calibration, guesses, chosen, radii)
@@ -93,11 +93,6 @@ def _footprint(camera: Camera, size_px: tuple[int, int]) -> Array | None:
     border = [*[(x, y) for x in u for y in (v[0], v[-1])], *[(x, y) for y in v for x in (u[0], u[-1])]]
     corners = camera.unproject(np.array(border))
     return np.array([corners.min(0), corners.max(0)]) if np.isfinite(corners).all() else None
-
-
-def _guess(frame: Frame, camera: Camera, candidates: Candidates) -> RimGuesses:
-    """What the learned look says of each candidate."""
-    return refine(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
 
 
 def _distinct(guesses: RimGuesses, radii: Array) -> list[int]:
@@ -150,7 +145,7 @@ def _fit_all(
 
 def _size_likelihood(guesses: RimGuesses, chosen: list[int], radii: Array) -> Array:
     """Log-likelihood (N, C) of each catalogue radius, from the learned look's radius alone."""
-    sigma = SIZE_INFLATION * guesses.sigma_radius_mm[chosen] / guesses.radius_mm[chosen] + 0.005
+    sigma = LOOK_SIZE * guesses.sigma_radius_mm[chosen] / guesses.radius_mm[chosen] + 0.005
     ratio = np.log(radii[None] / guesses.radius_mm[chosen][:, None])
     return np.asarray(-0.5 * (ratio / sigma[:, None]) ** 2)
 
@@ -161,7 +156,7 @@ def _fit_sizes(
     """The sizes worth a fit, fitted."""
     found = []
     for column in np.flatnonzero(log_likelihood > log_likelihood.max() - WORTH_A_SIZE):
-        start = guesses.xy_mm[i], PLACE_INFLATION * float(guesses.sigma_xy_mm[i])
+        start = guesses.xy_mm[i], LOOK_PLACE * float(guesses.sigma_xy_mm[i])
         best = fit_base(frame.pixels, camera, *start, float(radii[column]), 0.0)
         if best is not None:
             found.append(_Hypothesis(int(column), best, MERIT_NATS * best.merit))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.rays import Edges, View, against_hidden, edges_across, rays_of
+from overruler.vision.rays import Edges, View, claims, edges_across, rays_of
 from overruler.vision.silhouette import PROFILES, Profile, Rims, lean_of, rims_of
 
 REACH_SIGMA = 2.2
@@ -22,7 +22,6 @@ REACH_SIGMA = 2.2
 WIDE_PX, NARROW_PX = 1.0, 0.35
 """1 σ of an edge about the outline at the start of the last pass, and at its end."""
 ITERATIONS = 6
-"""Weight of "no edge of this base here" against an edge of the usual strength right on the outline."""
 MERIT_NATS = 12.0
 """Log-likelihood of a whole rim seen against none of it: how fast a fit that shows less becomes unlikely."""
 CORRELATION = 3.2
@@ -77,21 +76,21 @@ def fit_base(
     start = np.asarray(start_mm, float), float(np.clip(start_sigma_mm / view.mm_per_px, WIDE_PX, 4 * WIDE_PX))
     tries = [_fit(view, *start, radius_mm, profile, upper) for profile in PROFILES for upper in (False, True)]
     sigma = max(start_sigma_mm, WIDE_PX * view.mm_per_px)
-    fits = [_against_start(fit, start[0], sigma) for fit in tries if fit is not None]
-    return _fused(_either(fits), start[0], start_sigma_mm) if fits else None
+    settled = [_against_start(one, start[0], sigma) for one in tries if one is not None]
+    return _fused(_concluded(view, _either(settled)), start[0], start_sigma_mm) if settled else None
 
 
-def _against_start(fit: Fit, start_mm: Array, sigma_mm: float) -> Fit:
-    """The fit with what speaks against it taken off its merit."""
-    away = float(np.sum((fit.xy_mm - start_mm) ** 2)) / sigma_mm**2
-    return replace(fit, merit=fit.merit - UPPER_PENALTY * fit.upper - AWAY * away)
+def _against_start(settled: "_Settled", start_mm: Array, sigma_mm: float) -> "_Settled":
+    """A fit at rest with what speaks against it taken off its merit."""
+    away = float(np.sum((settled.center_mm - start_mm) ** 2)) / sigma_mm**2
+    return replace(settled, merit=settled.merit - UPPER_PENALTY * settled.upper - AWAY * away)
 
 
-def _either(fits: list[Fit]) -> Fit:
-    """The best of the fits; how far the others lie that explain the photo nearly as well is part of its doubt."""
-    best = max(fits, key=lambda fit: fit.merit)
-    weights = np.array([np.exp(MERIT_NATS * (fit.merit - best.merit)) for fit in fits])
-    apart = np.stack([fit.xy_mm - best.xy_mm for fit in fits])
+def _either(tries: "list[_Settled]") -> "_Settled":
+    """The best of the tries; how far the others lie that explain the photo nearly as well is part of its doubt."""
+    best = max(tries, key=lambda one: one.merit)
+    weights = np.array([np.exp(MERIT_NATS * (one.merit - best.merit)) for one in tries])
+    apart = np.stack([one.center_mm - best.center_mm for one in tries])
     spread = np.einsum("n,ni,nj->ij", weights / weights.sum(), apart, apart)
     return replace(best, covariance_mm2=best.covariance_mm2 + spread)
 
@@ -106,7 +105,9 @@ def _fused(fit: Fit, start_mm: Array, start_sigma_mm: float) -> Fit:
     return replace(fit, xy_mm=fit.xy_mm + gain @ apart, covariance_mm2=(covariance + covariance.T) / 2)
 
 
-def _fit(view: View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool) -> Fit | None:
+def _fit(
+    view: View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool
+) -> "_Settled | None":
     """From a wide look to a narrow one."""
     settled = None
     for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX) if wide_px > WIDE_PX else (WIDE_PX, WIDE_PX):
@@ -114,7 +115,7 @@ def _fit(view: View, center: Array, wide_px: float, radius_mm: float, profile: P
         if settled is None:
             return None
         center = settled.center_mm
-    return _concluded(view, settled, profile, upper) if settled is not None else None
+    return _judged(view, settled) if settled is not None else None
 
 
 def _merit(view: View, center_mm: Array, rims: Rims, directions: Array) -> float:
@@ -123,25 +124,27 @@ def _merit(view: View, center_mm: Array, rims: Rims, directions: Array) -> float
     edges = edges_across(view, center_mm, directions, rims.upper_mm - reach, rims.outline_mm + reach)
     shown = []
     for contour in (rims.outline_mm, rims.upper_mm):
-        offset = (edges.radius_mm - contour[edges.ray]) / (NARROW_PX * view.mm_per_px)
-        weight = against_hidden(edges, edges.strength * np.exp(-0.5 * offset**2), len(directions))
+        weight = claims(edges, edges.radius_mm - contour[edges.ray], NARROW_PX * view.mm_per_px, len(directions))
         shown.append(np.minimum(np.bincount(edges.ray, weight, len(directions)), 1))
     return float(np.mean(shown[0] + UPPER_WORTH * shown[1] * (rims.outline_mm - rims.upper_mm > view.mm_per_px)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Settled:
-    """A fit at rest, before it is judged."""
+    """One profile's fit at rest."""
 
     center_mm: Array
     """(2,)."""
     covariance_mm2: Array
-    """(2, 2), by the edges alone."""
+    """(2, 2)."""
     weight: Array
     """(K,): how surely the rim was seen on each ray."""
     directions: Array
     """(K, 2): the rays."""
     rims: Rims
+    profile: Profile
+    upper: bool
+    merit: float = 0.0
 
 
 def _refine(
@@ -160,21 +163,28 @@ def _refine(
     noise = np.sum(weight * (offset - normals[edges.ray] @ shift) ** 2) / max(weight.sum() - 2, 1)
     covariance = np.linalg.inv(information) * noise * CORRELATION**2
     by_ray = np.asarray(np.bincount(edges.ray, weight, len(directions)), float)
-    return _Settled(center_mm + shift, covariance, by_ray, directions, rims)
+    return _Settled(center_mm + shift, covariance, by_ray, directions, rims, profile, upper)
 
 
-def _concluded(view: View, settled: _Settled, profile: Profile, upper: bool) -> Fit:
-    """The fit with all that is to be known of it."""
-    center, rims = settled.center_mm, settled.rims
+def _judged(view: View, settled: _Settled) -> _Settled:
+    """The fit with its merit, and with the doubt that the edges alone do not show."""
+    center = settled.center_mm
     covariance = settled.covariance_mm2 + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
-    if upper:
-        lean = lean_of(view.camera, center, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
+    if settled.upper:
+        lean = lean_of(view.camera, center, view.z_mm, settled.profile) * HEIGHT_SIGMA_MM / settled.profile.height_mm
         covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
-    contour, normals = rims.contour(upper)
+    merit = _merit(view, center, settled.rims, settled.directions)
+    return replace(settled, covariance_mm2=covariance, merit=merit)
+
+
+def _concluded(view: View, settled: _Settled) -> Fit:
+    """The chosen fit with all that is to be known of it."""
+    center, upper = settled.center_mm, settled.upper
+    contour, normals = settled.rims.contour(upper)
     rim = center + settled.directions * contour[:, None]
     sensitivity = _sensitivity(view, rim, normals, settled.weight)
-    merit = _merit(view, center, rims, settled.directions)
-    return Fit(center, covariance, sensitivity, np.minimum(settled.weight, 1), merit, profile, upper)
+    seen = np.minimum(settled.weight, 1)
+    return Fit(center, settled.covariance_mm2, sensitivity, seen, settled.merit, settled.profile, upper)
 
 
 def _settle(
@@ -187,8 +197,7 @@ def _settle(
     information: Array = np.eye(2)
     for step in np.linspace(0, 1, ITERATIONS):
         sigma = mm_per_px * wide_px * (NARROW_PX / wide_px) ** step
-        near = np.exp(-0.5 * ((offset_mm - normal @ shift) / sigma) ** 2)
-        weight = against_hidden(edges, edges.strength * near, len(normals))
+        weight = claims(edges, offset_mm - normal @ shift, sigma, len(normals))
         information = normal.T @ (normal * weight[:, None]) + np.eye(2) * 1e-3
         shift = np.asarray(np.linalg.solve(information, normal.T @ (weight * offset_mm)), float)
     return shift, weight, information

@@ -12,7 +12,9 @@ from overruler.geometry.pose import Array
 SPACING_PX = 1.5
 """Distance between neighbouring radii along the rim."""
 STEP_PX = 0.2
+"""Distance between neighbouring samples along a ray."""
 HIDDEN = 0.25
+"""Weight of "no edge of this base here" against an edge of the usual strength right on the rim."""
 LEAST_EDGE = 0.12
 """Weaker steps (L*a*b* units per step) are noise."""
 
@@ -91,6 +93,10 @@ def edges_across(view: View, center_mm: Array, directions: Array, inner_mm: Arra
     return Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))
 
 
-def against_hidden(edges: Edges, weight: Array, rays: int) -> Array:
-    """Weights (M,) after the edges of each ray have competed with each other and with "hidden"."""
+def claims(edges: Edges, off_mm: Array, sigma_mm: float, rays: int) -> Array:
+    """How surely each edge (M,) is the rim's that it lies `off_mm` (M,) from.
+
+    The edges of a ray compete with each other and with "hidden".
+    """
+    weight = edges.strength * np.exp(-0.5 * (off_mm / sigma_mm) ** 2)
     return np.asarray(weight / (np.bincount(edges.ray, weight, rays)[edges.ray] + HIDDEN))
