@@ -11,6 +11,7 @@ from math import hypot, sqrt
 from typing import Any
 
 from overruler.bases import Base
+from overruler.geometry.covariance import Matrix2
 from overruler.geometry.outlines import area, convex_parts, crossing
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle
 from overruler.reading import Node
@@ -23,8 +24,6 @@ LARGEST_MM = 1e7
 """Ten kilometres: beyond, a number no longer holds the millionths of a millimetre that touching goes by."""
 SMALLEST_MM = 1e-6
 MOST_SEGMENTS = 100
-
-Matrix2 = tuple[tuple[float, float], tuple[float, float]]
 
 
 def length(node: Node) -> float:

@@ -4,17 +4,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from overruler.errors import UnknownName
+from overruler.geometry.covariance import Covariance, semidefinite
 from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import LARGEST_MM, ROUNDED, Grid, Piece, Ruler, Table, Terrain, merged, unknown
 from overruler.reading import Node, read_text
 from overruler.writing import write_whole
-
-if TYPE_CHECKING:
-    from overruler.geometry.pose import Array
 
 __all__ = ["GAMES", "SCHEMA", "Grid", "Piece", "Ruler", "Scene", "Table", "Terrain", "covariance_of"]
 
@@ -37,9 +37,9 @@ class Scene:
     board: Table
     pieces: tuple[Piece, ...]
     terrain: tuple[Terrain, ...] = ()
-    covariance: "Array | None" = None
-    """(2N, 2N) over (x, y) of the pieces in their order, joint; None where every place is exact. Where it is left out
-    the pieces' own are put together, as if they had nothing in common."""
+    covariance: Covariance | None = None
+    """Over (x, y) of the pieces in their order, joint; None where every place is exact. Where it is left out the
+    pieces' own are put together, as if they had nothing in common."""
     ruler: Ruler | None = None
     """None for the game's own."""
     grid: Grid | None = None
@@ -93,14 +93,17 @@ class Scene:
         if self.grid:
             known["grid"] = self.grid.to_json()
         if self.covariance is not None and not self._covariance_is_the_pieces_own():
-            known["covariance"] = {"order": [piece.id for piece in self.pieces], "mm2": self.covariance.tolist()}
+            known["covariance"] = {
+                "order": [piece.id for piece in self.pieces],
+                "mm2": [list(row) for row in self.covariance.rows],
+            }
         if self.state:
             known["state"] = self.state
         return merged(known, self.extra)
 
     def _covariance_is_the_pieces_own(self) -> bool:
         own = covariance_of(self.pieces)
-        return own is not None and bool((own == self.covariance).all())
+        return own is not None and self.covariance is not None and own.rows == self.covariance.rows
 
     # --- names ---
 
@@ -154,32 +157,23 @@ def _check_names(node: Node, pieces: Sequence[Piece], terrain: Sequence[Terrain]
 # --- covariance ---
 
 
-def covariance_of(pieces: Iterable[Piece]) -> "Array | None":
-    """The pieces' own covariances as a joint one (2N, 2N), nothing in common; None where none has one."""
+def covariance_of(pieces: Iterable[Piece]) -> Covariance | None:
+    """The pieces' own covariances as a joint one, nothing in common; None where none has one."""
     blocks = [piece.covariance_mm2 for piece in pieces]
-    if all(block is None for block in blocks):
-        return None
-    import numpy as np
-
-    joint = np.zeros((2 * len(blocks), 2 * len(blocks)))
-    for index, block in enumerate(blocks):
-        if block is not None:
-            joint[2 * index : 2 * index + 2, 2 * index : 2 * index + 2] = block
-    return joint
+    return Covariance.of_blocks(blocks) if any(blocks) else None
 
 
-def _joint(node: Node, pieces: Sequence[Piece]) -> "Array":
+def _joint(node: Node, pieces: Sequence[Piece]) -> Covariance:
     """The covariance over all pieces: what the file has of it, and the pieces' own for those that it does not name."""
-    import numpy as np
-
     order = _order(node["order"], [piece.id for piece in pieces])
     given = _matrix(node["mm2"], 2 * len(order))
-    own = covariance_of(pieces)
-    joint = np.zeros((2 * len(pieces), 2 * len(pieces))) if own is None else own
-    rows = np.array([2 * index + axis for index in order for axis in (0, 1)], int)
-    # A piece it names has nothing in common with one that it does not.
-    joint[np.ix_(rows, rows)] = given
-    return joint
+    rows = [list(row) for row in Covariance.of_blocks([piece.covariance_mm2 for piece in pieces]).rows]
+    places = [2 * index + axis for index in order for axis in (0, 1)]
+    for place, values in zip(places, given, strict=True):
+        rows[place] = [0.0] * len(rows)  # a piece it names has nothing in common with one that it does not
+        for other, value in zip(places, values, strict=True):
+            rows[place][other] = value
+    return Covariance(rows)
 
 
 def _order(node: Node, ids: list[str]) -> list[int]:
@@ -194,23 +188,18 @@ def _order(node: Node, ids: list[str]) -> list[int]:
     return order
 
 
-def _matrix(node: Node, size: int) -> "Array":
+def _matrix(node: Node, size: int) -> list[list[float]]:
     """A covariance (size, size)."""
-    import numpy as np
-
     rows = [item.value for item in node.items()]
     plain = all(isinstance(row, list) and len(row) == size and {*map(type, row)} <= {int, float} for row in rows)
-    if not plain or len(rows) != size:
+    if not plain or len(rows) != size or not all(-inf < value < inf for row in rows for value in row):
         node.matrix(size, size)  # names what is wrong
-    matrix = np.array(rows, float).reshape(size, size)
-    if not np.isfinite(matrix).all():
-        node.matrix(size, size)
-    largest = np.abs(matrix).max(initial=0)
+    largest = max((abs(value) for row in rows for value in row), default=0)
     if largest > LARGEST_MM**2:
         node.fail(f"holds more than {LARGEST_MM**2:g} mm²")
     slack = ROUNDED * largest
-    if np.abs(matrix - matrix.T).max(initial=0) > slack:
+    if any(abs(rows[i][j] - rows[j][i]) > slack for i, j in combinations(range(size), 2)):
         node.fail("is not symmetric")
-    if np.linalg.eigvalsh(matrix).min(initial=0) < -slack:
+    if largest and not semidefinite(rows, slack):
         node.fail("is not positive semi-definite")
-    return matrix
+    return rows

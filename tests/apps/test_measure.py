@@ -208,5 +208,5 @@ def test_sigma_is_that_of_the_worst_direction() -> None:
 
     table = report()
     assert table.scene.covariance is not None
-    expected = [np.sqrt(np.linalg.norm(table.scene.covariance[i : i + 2, i : i + 2], 2)) for i in range(0, 8, 2)]
+    expected = [np.sqrt(np.linalg.norm(table.scene.covariance.array[i : i + 2, i : i + 2], 2)) for i in range(0, 8, 2)]
     assert sigmas_mm(table)[:4] == pytest.approx(expected)

@@ -48,7 +48,7 @@ def joint(count: int, sigma_mm: float, seed: int = 5) -> Array:
 def drawn_places(scene: Scene) -> Array:
     """(DRAWS, N, 2), by a generator of their own."""
     assert scene.covariance is not None
-    root = np.linalg.cholesky(scene.covariance + 1e-12 * np.eye(len(scene.covariance)))
+    root = np.linalg.cholesky(scene.covariance.array + 1e-12 * np.eye(2 * len(scene.pieces)))
     drawn = np.random.default_rng(99).standard_normal((DRAWS, len(root))).astype(np.float32) @ root.T.astype(np.float32)
     centers = np.array([(piece.x_mm, piece.y_mm) for piece in scene.pieces])
     return np.asarray(drawn.reshape(DRAWS, -1, 2) + centers, float)
@@ -75,7 +75,8 @@ def check(verdict: Verdict, wanted: dict[str, float], sigma_mm: float) -> None:
     assert sum(verdict.probability.values()) == pytest.approx(1)
     for key, share in wanted.items():
         assert verdict.probability[key] == pytest.approx(share, abs=AGREED)
-    assert verdict.sigma_mm == pytest.approx(sigma_mm, rel=0.01)
+    # Contact cuts most of a spread off: three standard errors of what 65536 draws leave of it are 1.5 %.
+    assert verdict.sigma_mm == pytest.approx(sigma_mm, rel=0.015)
 
 
 RANGE = {"question": "range", "from": "rebels", "to": "empire"}
@@ -174,7 +175,7 @@ def test_bases_of_other_shapes_agree_with_draws(shape: str, apart_mm: float) -> 
 def drawn_differences(scene: Scene, count: int) -> Array:
     """How much (count, 2) the second piece is displaced against the first."""
     assert scene.covariance is not None
-    drawn = np.random.default_rng(4).standard_normal((count, 4)) @ np.linalg.cholesky(scene.covariance).T
+    drawn = np.random.default_rng(4).standard_normal((count, 4)) @ np.linalg.cholesky(scene.covariance.array).T
     return np.asarray(drawn[:, 2:] - drawn[:, :2])
 
 
@@ -190,7 +191,11 @@ def test_within_of_other_shapes_agrees_with_draws(shape: str) -> None:
     away = np.linalg.norm(rim[np.arange(farthest - 60, farthest + 61) % 1440] + drawn[:, None], axis=-1).max(1)
     line = float(np.quantile(away, 0.7))
     verdict = ask(
-        scene([disc("a", 0, 0), b], found.covariance, ruler={"segment_mm": line - 13.5, "segments": 5}),
+        scene(
+            [disc("a", 0, 0), b],
+            found.covariance and found.covariance.array,
+            ruler={"segment_mm": line - 13.5, "segments": 5},
+        ),
         {"question": "within", "from": "a", "to": "b", "range": [1]},
     )
     assert verdict.probability is not None

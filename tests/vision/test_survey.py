@@ -85,7 +85,7 @@ def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Cam
     assert [piece.id for piece in result.pieces] == ["p01", "p02", "p03"]
     assert result.game == "skirmish"
     assert result.covariance is not None
-    assert result.covariance.shape == (6, 6)
+    assert result.covariance.array.shape == (6, 6)
     out = result.to_json()
     assert np.allclose(out["calibration"]["matrix"], camera.matrix)
     assert out["rulers"] == []

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from overruler.bases import Base
 from overruler.calibration import Calibration
+from overruler.geometry.covariance import SIGMAS
 from overruler.report import Report
 from overruler.verdict import Verdict
 
@@ -55,8 +55,7 @@ def sigmas_mm(report: Report) -> list[float]:
     covariance = report.scene.covariance
     if covariance is None:
         return [0.0] * len(report.scene.pieces)
-    blocks = (covariance[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] for i in range(len(report.scene.pieces)))
-    return [float(np.sqrt(np.linalg.eigvalsh(block).max())) for block in blocks]
+    return [covariance.reach_mm(None, i) / SIGMAS for i in range(len(report.scene.pieces))]
 
 
 def rulings(report: Report) -> list[Text]:

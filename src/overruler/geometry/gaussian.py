@@ -1,55 +1,46 @@
-"""Gaussian doubt: normal draws that are the same every time, and the spread of differences."""
+"""Gaussian doubt in arrays: normal draws that are the same every time, and the spread of differences."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
 from overruler.geometry.pose import Array
 
-SIGMAS = 8.0
-"""Nothing lies farther out: a Gaussian in the plane leaves exp(-32) = 1e-14 beyond."""
+PLANE, SPACE, WIDE_SPACE = 8192, 16384, 65536
+"""Draws that give probabilities to 0.005 in up to 2 dimensions, in up to 4, and in more."""
+LATTICE = (1, 182667, 469891, 498753, 110745, 446247, 250185, 118627, 245333, 283199)
+"""The steps along each axis of a lattice that fills a cube evenly, for counts that are powers of 2.
+
+(Cools, Kuo and Nuyens, Constructing embedded lattice rules for multivariate integration, 2006: their exod2 vector.)
+"""
 
 
-def difference(covariance: Array, i: int | None, j: int | None) -> Array:
-    """The covariance (2, 2) of point j less point i, out of a joint one (2N, 2N); None for a point that is exact.
+def differences(covariance: Array, pairs: Sequence[tuple[int | None, int | None]]) -> Array:
+    """The joint covariance (2m, 2m) of m differences, each of a point less another, out of a joint one (2N, 2N).
 
-    What both share cancels.
+    What both share cancels; None is a point that is exact.
     """
-    pick = _picks([(i, j)], len(covariance))
-    return np.asarray(pick @ covariance @ pick.T)
-
-
-def differences(covariance: Array, pairs: list[tuple[int | None, int | None]]) -> Array:
-    """The joint covariance (2m, 2m) of m differences, as `difference` is that of one."""
-    pick = _picks(pairs, len(covariance))
-    return np.asarray(pick @ covariance @ pick.T)
-
-
-def _picks(pairs: list[tuple[int | None, int | None]], size: int) -> Array:
-    """The matrix (2m, 2N) that takes points to differences."""
-    matrix = np.zeros((2 * len(pairs), size))
+    pick = np.zeros((2 * len(pairs), len(covariance)))
     for row, (i, j) in enumerate(pairs):
         for index, sign in ((i, -1.0), (j, 1.0)):
             if index is not None:
-                matrix[2 * row : 2 * row + 2, 2 * index : 2 * index + 2] += sign * np.eye(2)
-    return matrix
+                pick[2 * row : 2 * row + 2, 2 * index : 2 * index + 2] += sign * np.eye(2)
+    return np.asarray(pick @ covariance @ pick.T)
 
 
-def largest_sigma(covariance: Array) -> float:
-    """The standard deviation along the axis with the most of it."""
-    return float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0)))
+def draws(covariance: Array, count: int | None = None) -> Array:
+    """Equally likely draws (n, d) from a Gaussian with mean 0 and this covariance (d, d), which may be singular.
 
-
-def draws(covariance: Array, count: int) -> Array:
-    """Equally likely draws (about `count`, d) from a Gaussian with mean 0 and this covariance (d, d).
-
-    It may be singular; where it spreads over a plane at most, 8192 draws are as good as any.
+    `count` is a power of 2; None for as many as give probabilities to 0.005.
     """
     values, vectors = np.linalg.eigh(covariance)
     kept = values > 1e-12 * max(values[-1], 0.0)
-    root = vectors[:, kept] * np.sqrt(values[kept])
+    root = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1]  # the axis with the most of it first
     rank = root.shape[1]
-    standard = _in_plane(min(count, 8192))[:, :rank] if rank <= 2 else _in_space(count, rank)
+    enough = PLANE if rank <= 2 else SPACE if rank <= 4 else WIDE_SPACE
+    standard = _in_plane(count or enough)[:, :rank] if rank <= 2 else _in_space(count or enough, rank)
     return np.asarray(standard @ root.T)
 
 
@@ -67,8 +58,14 @@ def _in_plane(count: int) -> Array:
 
 @lru_cache(maxsize=4)
 def _in_space(count: int, dimension: int) -> Array:
-    """Standard normal points (count, dimension), each with its opposite, their second moments made exact."""
-    half = np.random.default_rng(20240229).standard_normal((count // 2, dimension))
-    moments = np.linalg.cholesky(half.T @ half / len(half))
-    half = np.linalg.solve(moments, half.T).T
-    return np.concatenate([half, -half])
+    """Standard normal points (count, dimension): along every axis the same quantiles, in a lattice's order.
+
+    Past the lattice's own axes, where little is left of the doubt, in a shuffled one; second moments made exact.
+    """
+    quantiles = np.array([NormalDist().inv_cdf((k + 0.5) / count) for k in range(count)])
+    shuffled = np.random.default_rng(20240229)
+    orders = [np.arange(count) * step % count for step in LATTICE[:dimension]]
+    orders += [shuffled.permutation(count) for _ in range(dimension - len(orders))]
+    points = quantiles[np.stack(orders, 1)]
+    moments = np.linalg.cholesky(points.T @ points / count)
+    return np.asarray(np.linalg.solve(moments, points.T).T)

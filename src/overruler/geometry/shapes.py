@@ -254,9 +254,18 @@ def farthest(a: Shape, b: Shape) -> Gap:
         return _farthest_of_discs(a, b)
     if isinstance(b, Polygon):  # the distance to a convex shape is a convex function: a corner has the most of it
         return max((gap(a, Disc(corner)) for corner in b.corners), key=lambda found: found.distance_mm)
+    if isinstance(b, Disc) and (center := gap(a, Disc(b.center))).distance_mm > SETTLED_MM:
+        return _past_the_center(center, b)
     best = max(_peaks(a, b), key=lambda span: span.along)
     nearest = gap(a, Disc(best.b))
     return Gap(max(best.along, 0.0), nearest.from_point, best.b)
+
+
+def _past_the_center(center: Gap, b: Disc) -> Gap:
+    """From a disc's centre outside a convex shape its farthest part lies a radius on, straight away."""
+    (ax, ay), (bx, by), distance = center.from_point, b.center, center.distance_mm
+    point = b.support((bx - ax) / distance, (by - ay) / distance)
+    return Gap(distance + b.radius_mm, center.from_point, point)
 
 
 def _farthest_of_discs(a: Disc, b: Disc) -> Gap:

@@ -49,12 +49,12 @@ class Reading:
 
     @cached_property
     def doubt(self) -> Doubt | None:
-        return doubt_of(self.scene.covariance, self.measure, self.lines_mm)
+        return doubt_of(self.scene, self.measure, self.lines_mm)
 
     @cached_property
-    def shares(self) -> list[float] | None:
+    def shares(self) -> tuple[float, ...] | None:
         """The probability of each band; None where every place is exact."""
-        return self.doubt.shares(self.lines_mm) if self.doubt else None
+        return self.doubt.shares if self.doubt else None
 
     def decide(self, outcome: Outcome) -> Verdict:
         """What the band of the closest distance decides; the answer's words and clauses are the game's to fill in."""
@@ -74,7 +74,7 @@ class Reading:
             value = value and room[1] > TOUCH_MM
         odds = None
         if self.scene.covariance is not None:
-            yes = chance_within(self.scene.covariance, self.measure, lower, upper)
+            yes = chance_within(self.scene, self.measure, lower, upper)
             odds = {"true": yes, "false": 1 - yes}
         return self._verdict(value, odds, min(room), [line for line in (lower, upper) if line is not None])
 

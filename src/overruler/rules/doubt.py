@@ -1,25 +1,66 @@
 """How sure a measure is, out of the joint covariance of the pieces' places.
 
-* **No line within reach.** One pair alone can be the closest, and eight of its standard deviations lead neither to
-  contact nor to any line that matters: the answer is settled, and the distance is a Gaussian along the gap.
-* **Otherwise** the places are drawn, always the same draws, and every draw is measured with the exact outlines: near
-  contact a distance is cut off at 0, and in a unit another pair may come to be the closest. One pair needs its
-  displacement alone, which lies in a plane: 8192 evenly spread draws. Several need 65536; 8192 where an outline is no
-  circle.
+* **Settled.** No line lies within reach, eight standard deviations: the answer is certain.
+* **One pair near a line.** Its displacement lies in a plane. Across the gap it is summed over in even steps; along the
+  gap, at each of them, the line is crossed at one place, found exactly, and a Gaussian says how much lies on either
+  side. No draw is made, and numpy is not loaded.
+* **Several pairs that contend for the closest.** The places are drawn, always the same draws, and every draw is
+  measured with the exact outlines.
 
-Either agrees with a million free draws to 0.005 in every probability, outlines that are no circles to 0.01.
+All agree with a million free draws to 0.005 in every probability. Near contact a distance is cut off at 0, which both
+the probabilities and the standard deviation respect.
 """
 
-from collections.abc import Sequence
+import json
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
 
-from overruler.geometry.shapes import Disc, Shape
-from overruler.rules.measure import Body, Measure, Pair, farthest_part
+from overruler.geometry.chance import Slices, cut, spread_mm, stretches
+from overruler.geometry.covariance import Covariance
+from overruler.geometry.shapes import Disc, Gap, Polygon, Shape, farthest, gap
+from overruler.rules.measure import Body, Measure, farthest_part
+from overruler.scene import Scene
 from overruler.units import TOUCH_MM
 
 if TYPE_CHECKING:
     from overruler.geometry.pose import Array
+
+
+# --- for every kind of answer ---
+
+
+def reach_mm(scene: Scene, i: int | None, j: int | None) -> float:
+    """Piece j is never displaced farther than this against piece i; None for terrain, which is where it is."""
+    return scene.covariance.reach_mm(i, j) if scene.covariance else 0.0
+
+
+def drawn(scene: Scene, indices: Sequence[int | None], count: int | None = None) -> "Array":
+    """Equally likely displacements (n, len(indices), 2) of those pieces, in mm, joint and always the same.
+
+    None among the indices is terrain, which stays. `count` is a power of 2; None for as many as give probabilities to
+    0.005. Without covariance nothing moves.
+    """
+    import numpy as np
+
+    from overruler.geometry.gaussian import differences, draws
+
+    array = scene.covariance.array if scene.covariance else np.zeros((2 * len(scene.pieces),) * 2)
+    return draws(differences(array, [(None, index) for index in indices]), count).reshape(-1, len(indices), 2)
+
+
+def odds(values: Iterable[Any]) -> dict[str, float]:
+    """The probability of each answer, by its JSON text, out of equally likely ones."""
+    counts = Counter(values.tolist() if hasattr(values, "tolist") else values)
+    total = sum(counts.values())
+    return {json.dumps(value): count / total for value, count in counts.items()}
+
+
+# --- for the closest distance ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,101 +69,146 @@ class Doubt:
 
     sigma_mm: float
     """The standard deviation of the closest distance."""
-    gaps_mm: "Array"
-    """Equally likely closest distances (n,); the one measured alone where no line is within reach."""
-
-    def shares(self, lines_mm: Sequence[float]) -> list[float]:
-        """The probability of each band between ascending lines: up to the first, ..., past the last. A line touched is
-        not crossed."""
-        import numpy as np
-
-        bands = np.searchsorted(np.array(lines_mm), self.gaps_mm - TOUCH_MM)
-        return [float(share) for share in np.bincount(bands, minlength=len(lines_mm) + 1) / len(bands)]
+    shares: tuple[float, ...]
+    """The probability of each band between ascending lines: up to the first, ..., past the last. A line touched is not
+    crossed."""
 
 
-def doubt_of(covariance: "Array | None", measure: Measure, lines_mm: Sequence[float]) -> Doubt | None:
-    """The doubt of the closest distance; None in a scene without covariance. `lines_mm` are where answers change."""
-    if covariance is None:
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """Two convex parts, one of each side, that may turn out to be the closest."""
+
+    a: Shape
+    b: Shape
+    i: int | None
+    j: int | None
+    """Their pieces' places in the scene; None for terrain."""
+    gap: Gap
+    reach_mm: float
+
+
+def doubt_of(scene: Scene, measure: Measure, lines_mm: Sequence[float]) -> Doubt | None:
+    """The doubt of the closest distance between ascending lines; None in a scene without covariance."""
+    if scene.covariance is None:
         return None
-    import numpy as np
-
-    pairs, reach = _closest_pairs(covariance, measure)
-    distance = measure.distance_mm
-    if len(pairs) == 1 and all(abs(distance - line) > reach for line in (0.0, *lines_mm)):
-        return Doubt(_sigma_along(covariance, pairs[0]), np.array([distance]))
-    if reach == 0:
-        return Doubt(0.0, np.array([distance]))
-    shifts = _shifts(covariance, pairs, 65536 if _all_round(pairs) else 8192)
-    gaps = np.min(list(map(_gaps, pairs, shifts)), 0)
-    return Doubt(float(gaps.std()), gaps)
+    rivals = contenders(scene, measure)
+    low = min(rival.gap.distance_mm - rival.reach_mm for rival in rivals)
+    high = min(rival.gap.distance_mm + rival.reach_mm for rival in rivals)
+    near = any(low <= line + TOUCH_MM <= high for line in (0.0, *lines_mm)) and low < high
+    if len(rivals) > 1:
+        return _of_draws(scene, rivals, lines_mm)
+    return (_of_one if near else _settled)(scene.covariance, rivals[0], lines_mm)
 
 
-def _reach(covariance: "Array", pair: Pair) -> float:
-    """How far a gap can be off, in mm."""
-    from overruler.geometry.gaussian import SIGMAS, difference, largest_sigma
-
-    return SIGMAS * largest_sigma(difference(covariance, pair.a.index, pair.b.index))
-
-
-def _closest_pairs(covariance: "Array", measure: Measure) -> tuple[list[Pair], float]:
-    """The pairs that may be the closest, and the most that the gap of any of them can be off."""
-    reaches = [_reach(covariance, pair) for pair in measure.pairs]
-    ceiling = min(pair.gap.distance_mm + reach for pair, reach in zip(measure.pairs, reaches, strict=True))
-    kept = [
-        (pair, reach)
-        for pair, reach in zip(measure.pairs, reaches, strict=True)
-        if pair.gap.distance_mm - reach <= ceiling
+def contenders(scene: Scene, measure: Measure) -> list[Contender]:
+    """The parts that may be the closest, were every piece displaced as far as it can be."""
+    every = [
+        Contender(p, q, pair.a.index, pair.b.index, gap(p, q), reach_mm(scene, pair.a.index, pair.b.index))
+        for pair in measure.pairs
+        for p, q in product(pair.a.parts, pair.b.parts)
     ]
-    return [pair for pair, _ in kept], max(reach for _, reach in kept)
+    ceiling = min(one.gap.distance_mm + one.reach_mm for one in every)
+    return [one for one in every if one.gap.distance_mm - one.reach_mm <= ceiling]
 
 
-def _sigma_along(covariance: "Array", pair: Pair) -> float:
-    """The standard deviation of a gap, to first order: that of the displacement along it."""
+def _settled(covariance: Covariance, one: Contender, lines_mm: Sequence[float]) -> Doubt:
+    """The distance is a Gaussian along the gap; no line is near."""
+    band = bisect_left(lines_mm, one.gap.distance_mm - TOUCH_MM)
+    shares = tuple(float(k == band) for k in range(len(lines_mm) + 1))
+    (ax, ay), (bx, by), distance = one.gap.from_point, one.gap.to_point, one.gap.distance_mm
+    if distance <= TOUCH_MM:
+        return Doubt(0.0, shares)
+    (xx, xy), (_, yy) = covariance.difference(one.i, one.j)
+    x, y = (bx - ax) / distance, (by - ay) / distance
+    return Doubt(math.sqrt(max(xx * x * x + 2 * xy * x * y + yy * y * y, 0.0)), shares)
+
+
+def _of_one(covariance: Covariance, one: Contender, lines_mm: Sequence[float]) -> Doubt:
+    """One pair near a line: summed over slices of its displacement."""
+    slices = sliced(covariance, one)
+    below = [_share_below(slices, one, line) for line in lines_mm]
+    shares = [after - before for before, after in pairwise([0.0, *below, 1.0])]
+    contact = stretches(slices, one.a, one.b, TOUCH_MM) if one.gap.distance_mm < one.reach_mm else None
+    sigma = spread_mm(slices, contact) if contact else _settled(covariance, one, ()).sigma_mm
+    return Doubt(sigma, tuple(max(share, 0.0) for share in shares))
+
+
+def sliced(covariance: Covariance, one: Contender) -> Slices:
+    """A pair's displacement, cut across the line between its closest points."""
+    a, b = (one.gap.from_point, one.gap.to_point) if one.gap.distance_mm > 1e-3 else (one.a.center, one.b.center)
+    x, y = b[0] - a[0], b[1] - a[1]
+    size = math.hypot(x, y)
+    u = (x / size, y / size) if size else (1.0, 0.0)
+    corners = isinstance(one.a, Polygon) or isinstance(one.b, Polygon)
+    bend = one.a.reach_mm + one.b.reach_mm + one.gap.distance_mm
+    return cut(covariance.difference(one.i, one.j), u, bend, slope=float(corners))
+
+
+def _share_below(slices: Slices, one: Contender, line_mm: float) -> float:
+    """The probability that a gap does not cross a line; 0 or 1 where the line is out of reach."""
+    past = one.gap.distance_mm - line_mm - TOUCH_MM
+    if abs(past) > one.reach_mm:
+        return float(past < 0)
+    return slices.share(stretches(slices, one.a, one.b, line_mm + TOUCH_MM))
+
+
+def _of_draws(scene: Scene, rivals: Sequence[Contender], lines_mm: Sequence[float]) -> Doubt:
+    """Several pairs that contend: the places drawn, and every draw measured."""
     import numpy as np
 
-    from overruler.geometry.gaussian import difference
-
-    along = np.subtract(pair.gap.to_point, pair.gap.from_point) / pair.gap.distance_mm
-    return float(np.sqrt(max(along @ difference(covariance, pair.a.index, pair.b.index) @ along, 0.0)))
-
-
-def _all_round(pairs: Sequence[Pair]) -> bool:
-    return all(isinstance(part, Disc) for pair in pairs for part in (*pair.a.parts, *pair.b.parts))
+    closest = np.min(drawn_gaps(scene, rivals), 0)
+    bands = np.searchsorted(np.array(lines_mm), closest - TOUCH_MM)
+    shares = np.bincount(bands, minlength=len(lines_mm) + 1) / len(bands)
+    return Doubt(float(closest.std()), tuple(shares.tolist()))
 
 
-def _shifts(covariance: "Array", pairs: Sequence[Pair], count: int) -> "list[Array]":
-    """For each pair `count` displacements (n, 2) of its second body against its first, drawn together."""
-    from overruler.geometry.gaussian import differences, draws
+def drawn_gaps(scene: Scene, rivals: Sequence[Contender]) -> "list[Array]":
+    """For each of several pairs its gap (n,) in every draw, drawn together."""
+    from overruler.geometry.many import gaps
 
-    drawn = draws(differences(covariance, [(pair.a.index, pair.b.index) for pair in pairs]), count)
-    return [drawn[:, 2 * k : 2 * k + 2] for k in range(len(pairs))]
+    places = [*dict.fromkeys(index for rival in rivals for index in (rival.i, rival.j))]
+    moved = dict(zip(places, drawn(scene, places).swapaxes(0, 1), strict=True))
+    return [gaps(rival.a, rival.b, moved[rival.j] - moved[rival.i]) for rival in rivals]
 
 
-def _gaps(pair: Pair, shifts: "Array") -> "Array":
-    """The gaps (n,) of a pair of bodies, the second one displaced."""
+# --- for the whole of a base ---
+
+
+def chance_within(scene: Scene, measure: Measure, lower_mm: float | None, upper_mm: float) -> float:
+    """The probability that all of the second side lies past `lower_mm` (None: wherever) and not past `upper_mm`."""
+    reach = max(reach_mm(scene, pair.a.index, pair.b.index) for pair in measure.pairs)
+    lower = -1.0 if lower_mm is None else lower_mm
+    room = [upper_mm - measure.farthest_mm, *([] if lower_mm is None else [measure.distance_mm - lower_mm])]
+    if not reach or min(map(abs, room)) > reach:
+        return float(measure.farthest_mm <= upper_mm + TOUCH_MM and measure.distance_mm > lower + TOUCH_MM)
+    rivals = contenders(scene, measure)
+    alone = len(measure.pairs) == 1 and len(rivals) == 1 and len(measure.pairs[0].b.parts) == 1
+    if alone and scene.covariance:
+        return _one_within(sliced(scene.covariance, rivals[0]), rivals[0], lower_mm, upper_mm)
+    return _drawn_within(scene, measure, lower, upper_mm, reach)
+
+
+def _one_within(slices: Slices, one: Contender, lower_mm: float | None, upper_mm: float) -> float:
+    """As `chance_within`, for one pair of convex shapes: of every slice what is near enough, less what is too near."""
+    inside = stretches(slices, one.a, one.b, upper_mm + TOUCH_MM, farthest)
+    if lower_mm is None or one.gap.distance_mm - lower_mm > one.reach_mm:
+        return slices.share(inside)
+    near = stretches(slices, one.a, one.b, lower_mm + TOUCH_MM)
+    both = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(inside, near, strict=True)]
+    return max(slices.share(inside) - slices.share(both), 0.0)
+
+
+def _drawn_within(scene: Scene, measure: Measure, lower: float, upper_mm: float, reach: float) -> float:
     import numpy as np
 
     from overruler.geometry.many import gaps
 
-    return np.asarray(np.min([gaps(p, q, shifts) for p in pair.a.parts for q in pair.b.parts], 0))
-
-
-# --- the whole of a base ---
-
-
-def chance_within(covariance: "Array", measure: Measure, lower_mm: float | None, upper_mm: float) -> float:
-    """The probability that all of the second side lies past `lower_mm` (None: wherever) and not past `upper_mm`."""
-    import numpy as np
-
-    reach = max(_reach(covariance, pair) for pair in measure.pairs)
-    lower = -1.0 if lower_mm is None else lower_mm
-    gaps, fars = np.array([measure.distance_mm]), np.array([measure.farthest_mm])
-    if min(abs(gaps[0] - lower) if lower_mm is not None else np.inf, abs(fars[0] - upper_mm)) <= reach > 0:
-        count = 8192 if _all_round(measure.pairs) else 2048
-        shifts = dict(zip(measure.pairs, _shifts(covariance, measure.pairs, count), strict=True))
-        gaps = np.min([_gaps(pair, shifts[pair]) for pair in _closest_pairs(covariance, measure)[0]], 0)
-        fars = np.max([_fars(body, part, shifts) for body, part in _farthest_parts(measure, reach)], 0)
-    return float(np.mean((gaps > lower + TOUCH_MM) & (fars <= upper_mm + TOUCH_MM)))
+    places = [*dict.fromkeys(index for pair in measure.pairs for index in (pair.a.index, pair.b.index))]
+    count = 8192 if all(isinstance(part, Disc) for pair in measure.pairs for part in pair.b.parts) else 2048
+    moved = dict(zip(places, drawn(scene, places, count).swapaxes(0, 1), strict=True))
+    closest = [gaps(one.a, one.b, moved[one.j] - moved[one.i]) for one in contenders(scene, measure)]
+    fars = [_fars(measure, body, part, moved) for body, part in _farthest_parts(measure, reach)]
+    return float(np.mean((np.min(closest, 0) > lower + TOUCH_MM) & (np.max(fars, 0) <= upper_mm + TOUCH_MM)))
 
 
 def _farthest_parts(measure: Measure, reach: float) -> list[tuple[Body, Shape]]:
@@ -130,16 +216,16 @@ def _farthest_parts(measure: Measure, reach: float) -> list[tuple[Body, Shape]]:
     return [(body, part) for body, part, far in measure.parts_mm if far + 2 * reach >= measure.farthest_mm]
 
 
-def _fars(body: Body, b: Shape, shifts: "dict[Pair, Array]") -> "Array":
+def _fars(measure: Measure, body: Body, b: Shape, moved: "dict[int | None, Array]") -> "Array":
     """The distance (n,) of the farthest point of a body's part from whatever is nearest to that point."""
     import numpy as np
 
     from overruler.geometry.many import farthests, rim_farthest_from_all
 
-    moved = [(part, shift) for pair, shift in shifts.items() if pair.b == body for part in pair.a.parts]
-    shapes, by = [shape for shape, _ in moved], np.stack([shift for _, shift in moved])
+    by_part = [(part, moved[body.index] - moved[a.index]) for a in measure.froms for part in a.parts]
+    shapes, shifts = [shape for shape, _ in by_part], np.stack([shift for _, shift in by_part])
     if len(shapes) == 1:
-        return farthests(shapes[0], b, by[0])
+        return farthests(shapes[0], b, shifts[0])
     # A hole inside it that is farther than its rim stays as much farther.
     rim = float(rim_farthest_from_all(shapes, b, np.zeros((len(shapes), 1, 2)))[0])
-    return rim_farthest_from_all(shapes, b, by) + max(farthest_part(shapes, b) - rim, 0.0)
+    return rim_farthest_from_all(shapes, b, shifts) + max(farthest_part(shapes, b) - rim, 0.0)

@@ -64,7 +64,7 @@ def _settings(scene: Scene) -> Node:
 def distance(scene: Scene, question: Node) -> Verdict:
     """How far apart two pieces, units or terrains are."""
     measure = between(scene, question)
-    doubt = doubt_of(scene.covariance, measure, ())
+    doubt = doubt_of(scene, measure, ())
     sigma = doubt.sigma_mm if doubt else 0.0
     return replace(
         verdict_on(question, measure, sigma),

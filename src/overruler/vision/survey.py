@@ -7,6 +7,7 @@ import numpy as np
 
 from overruler.calibration import Calibration
 from overruler.detections import Detection
+from overruler.geometry.covariance import Covariance
 from overruler.geometry.pose import Array
 from overruler.scene import Piece, Scene, Table
 
@@ -26,7 +27,7 @@ def survey(calibration: Calibration, detections: Sequence[Detection], game: str 
         game=game or UNNAMED_GAME,
         board=Table(*calibration.board_mm),
         pieces=pieces,
-        covariance=covariance if pieces else None,
+        covariance=Covariance(covariance.tolist()) if pieces else None,
         extra={"calibration": _calibration_json(calibration), "rulers": []},
     )
 
