@@ -7,6 +7,7 @@ from overruler.calibration import Calibration, Problem
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
+from overruler.geometry.covariance import Covariance
 from overruler.geometry.pose import Pose
 from overruler.report import Report
 from overruler.scene import Piece, Scene, Table
@@ -89,7 +90,7 @@ def _frame() -> Frame:
 def report(*verdicts: Verdict) -> Report:
     """Five pieces, one problem of the calibration, and three rulings of three kinds or those given."""
     covariance = np.eye(10) * 0.04 + 0.02
-    scene = Scene("legion", Table(900, 600), pieces(), covariance=covariance)
+    scene = Scene("legion", Table(900, 600), pieces(), covariance=Covariance(covariance.tolist()))
     problem = Problem("few_markers", "only 4 markers are in the picture: more of them measure better")
     calibration = Calibration(
         camera(), np.zeros((15, 15)), SIZE_PX, 0.21, (0, 1, 2, 3), (900.0, 600.0), left_out_mm=0.3, problems=(problem,)

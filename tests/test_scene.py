@@ -142,6 +142,7 @@ def test_saved_and_loaded_again_it_is_the_same(tmp_path: Path) -> None:
     again = Scene.load(path)
     assert again.to_json() == scene.to_json()
     assert again.covariance is not None
+    assert scene.covariance is not None
     assert again.covariance.array == pytest.approx(scene.covariance.array)
     assert [file.name for file in tmp_path.iterdir()] == ["scene.json"]
 
