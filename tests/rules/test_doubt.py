@@ -191,11 +191,7 @@ def test_within_of_other_shapes_agrees_with_draws(shape: str) -> None:
     away = np.linalg.norm(rim[np.arange(farthest - 60, farthest + 61) % 1440] + drawn[:, None], axis=-1).max(1)
     line = float(np.quantile(away, 0.7))
     verdict = ask(
-        scene(
-            [disc("a", 0, 0), b],
-            found.covariance and found.covariance.array,
-            ruler={"segment_mm": line - 13.5, "segments": 5},
-        ),
+        scene([disc("a", 0, 0), b], joint(2, 0.4), ruler={"segment_mm": line - 13.5, "segments": 5}),
         {"question": "within", "from": "a", "to": "b", "range": [1]},
     )
     assert verdict.probability is not None

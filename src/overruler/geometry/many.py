@@ -23,7 +23,23 @@ def gaps(a: Shape, b: Shape, shifts_mm: Array) -> Array:
         return np.maximum(away_from(a, shifts + b.center) - b.radius_mm, 0)
     if isinstance(a, Disc):
         return np.maximum(away_from(b, a.center - shifts) - a.radius_mm, 0)
+    if isinstance(a, Polygon) and isinstance(b, Polygon):
+        return _away_from_polygon(_differences(a, b), -shifts)
     return _widest(a, b, shifts)
+
+
+def _differences(a: Polygon, b: Polygon) -> Array:
+    """The corners (k, 2), counter-clockwise, of the convex set of all vectors from a point of `a` to one of `b`.
+
+    Its sides are those of `b` and those of `a` turned round, in the order of their directions. (de Berg and others,
+    Computational Geometry, 2008, theorem 13.5.)
+    """
+    outlines = np.array(b.corners), -np.array(a.corners)
+    starts = [outline[np.lexsort((outline[:, 0], outline[:, 1]))[0]] for outline in outlines]  # the lowest corner
+    sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in outlines])
+    turn = np.arctan2(sides[:, 1], sides[:, 0]) % (2 * np.pi)
+    sides = sides[np.argsort(turn, kind="stable")]
+    return np.asarray(sum(starts) + np.cumsum(sides, 0) - sides)
 
 
 def _widest(a: Shape, b: Shape, shifts: Array) -> Array:
