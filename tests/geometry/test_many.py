@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.many import distances, farthest_from_all, farthests, gaps, rim_farthest_from_all
+from overruler.geometry.many import (
+    distances,
+    farthest_from_all,
+    farthest_from_points,
+    farthests,
+    gaps,
+    rim_farthest_from_all,
+)
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, farthest, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes
 
@@ -83,3 +90,14 @@ def test_the_rim_s_farthest_part_is_found_for_each_displacement(several: list[Sh
         assert rim <= exact + 1e-8
         inside = distances(several, np.array([place.center]))[:, 0].min()
         assert rim == pytest.approx(exact, abs=1e-5) or exact > inside - place.reach_mm
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 9999), st.integers(2, 6), st.floats(5, 60))
+def test_the_farthest_part_of_a_disc_from_points_is_that_of_the_search(seed: int, count: int, radius: float) -> None:
+    random = np.random.default_rng(seed)
+    centers, shift = random.normal(size=(count, 2)) * 60, random.normal(size=2) * 20
+    moved = Disc((float(shift[0]), float(shift[1])), radius)
+    found = farthest_from_points(centers, Disc((0.0, 0.0), radius), np.tile(shift, (count, 1, 1)))
+    points = [Disc((float(x), float(y))) for x, y in centers]
+    assert found[0] == pytest.approx(farthest_from_all(points, moved), abs=1e-6)

@@ -4,6 +4,7 @@ Alphabet: n displacements or points, m shapes, k cells. All lengths in mm.
 """
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -242,3 +243,44 @@ def _in_play(shapes: Sequence[Shape], points: Array, reach_mm: float) -> tuple[N
     live = np.flatnonzero(least >= least.max() - 2 * reach_mm - spacing)
     near = np.flatnonzero((away[:, live] <= least[live] + 2 * (reach_mm + spacing)).any(1))
     return live, near
+
+
+def farthest_from_points(centers: Array, b: Disc, shifts_mm: Array) -> Array:
+    """The largest distance (n,) of any point of a disc from whichever of some points (m, 2) is nearest to that point.
+
+    `shifts_mm` (m, n, 2) displace the disc, against each of the points by its own. It lies opposite to one point, or
+    where the rim meets the line midway between two, or inside, as far from three.
+    """
+    to = (centers[:, None] - shifts_mm - b.center).swapaxes(0, 1)  # (n, m, 2), seen from the disc's centre
+    places = np.concatenate([_opposite(to, b.radius_mm), _midway(to, b.radius_mm), _amid(to, b.radius_mm)], 1)
+    apart = places[:, :, None] - to[:, None]  # (n, places, m, 2)
+    return np.asarray(_lengths(apart).min(2).max(1))
+
+
+def _opposite(to: Array, radius: float) -> Array:
+    return -to * (radius / np.maximum(_lengths(to), 1e-300))[..., None]
+
+
+def _midway(to: Array, radius: float) -> Array:
+    """Where the rim meets the line midway between each two points (n, pairs * 2, 2); the line's nearest where not."""
+    i, j = np.triu_indices(to.shape[1], 1)
+    between = to[:, j] - to[:, i]
+    size = np.maximum(_lengths(between), 1e-300)
+    u = between / size[..., None]
+    off = np.clip(((to[:, j] ** 2).sum(-1) - (to[:, i] ** 2).sum(-1)) / (2 * size), -radius, radius)
+    half = np.sqrt(radius**2 - off**2)[..., None] * np.stack([-u[..., 1], u[..., 0]], -1)
+    foot = u * off[..., None]
+    return np.concatenate([foot + half, foot - half], 1)
+
+
+def _amid(to: Array, radius: float) -> Array:
+    """The places as far from three points, for each three (n, triples, 2); the disc's centre where outside it."""
+    trios = np.array(list(combinations(range(to.shape[1]), 3)), int).reshape(-1, 3)
+    p, q, r = (to[:, trios[:, k]] for k in range(3))
+    qp, rp = q - p, r - p
+    area = 2 * (qp[..., 0] * rp[..., 1] - qp[..., 1] * rp[..., 0])
+    q2, r2 = (qp**2).sum(-1), (rp**2).sum(-1)
+    place = np.stack([rp[..., 1] * q2 - qp[..., 1] * r2, qp[..., 0] * r2 - rp[..., 0] * q2], -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = p + place / area[..., None]
+        return np.asarray(np.where((_lengths(place) <= radius)[..., None], place, 0.0))

@@ -4,8 +4,7 @@
 * **One pair near a line.** Its displacement lies in a plane. Across the gap it is summed over in even steps; along the
   gap, at each of them, the line is crossed at one place, found exactly, and a Gaussian says how much lies on either
   side. No draw is made, and numpy is not loaded.
-* **Several pairs that contend for the closest.** The places are drawn, always the same draws, and every draw is
-  measured with the exact outlines.
+* **Several pairs that contend for the closest.** The places are drawn, always the same draws; see `rules.rivals`.
 
 All agree with a million free draws to 0.005 in every probability. Near contact a distance is cut off at 0, which both
 the probabilities and the standard deviation respect.
@@ -22,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.geometry.chance import Slices, cut, spread_mm, stretches
 from overruler.geometry.covariance import Covariance
-from overruler.geometry.shapes import Disc, Gap, Polygon, Shape, farthest, gap
-from overruler.rules.measure import Body, Measure, farthest_part
+from overruler.geometry.shapes import Gap, Polygon, Shape, farthest, gap
+from overruler.rules.measure import Measure
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM
 
@@ -95,9 +94,11 @@ def doubt_of(scene: Scene, measure: Measure, lines_mm: Sequence[float]) -> Doubt
     low = min(rival.gap.distance_mm - rival.reach_mm for rival in rivals)
     high = min(rival.gap.distance_mm + rival.reach_mm for rival in rivals)
     near = any(low <= line + TOUCH_MM <= high for line in (0.0, *lines_mm)) and low < high
-    if len(rivals) > 1:
-        return _of_draws(scene, rivals, lines_mm)
-    return (_of_one if near else _settled)(scene.covariance, rivals[0], lines_mm)
+    if len(rivals) == 1:
+        return (_of_one if near else _settled)(scene.covariance, rivals[0], lines_mm)
+    from overruler.rules.rivals import doubt_of_several
+
+    return Doubt(*doubt_of_several(scene, rivals, lines_mm))
 
 
 def contenders(scene: Scene, measure: Measure) -> list[Contender]:
@@ -152,25 +153,6 @@ def _share_below(slices: Slices, one: Contender, line_mm: float) -> float:
     return slices.share(stretches(slices, one.a, one.b, line_mm + TOUCH_MM))
 
 
-def _of_draws(scene: Scene, rivals: Sequence[Contender], lines_mm: Sequence[float]) -> Doubt:
-    """Several pairs that contend: the places drawn, and every draw measured."""
-    import numpy as np
-
-    closest = np.min(drawn_gaps(scene, rivals), 0)
-    bands = np.searchsorted(np.array(lines_mm), closest - TOUCH_MM)
-    shares = np.bincount(bands, minlength=len(lines_mm) + 1) / len(bands)
-    return Doubt(float(closest.std()), tuple(shares.tolist()))
-
-
-def drawn_gaps(scene: Scene, rivals: Sequence[Contender]) -> "list[Array]":
-    """For each of several pairs its gap (n,) in every draw, drawn together."""
-    from overruler.geometry.many import gaps
-
-    places = [*dict.fromkeys(index for rival in rivals for index in (rival.i, rival.j))]
-    moved = dict(zip(places, drawn(scene, places).swapaxes(0, 1), strict=True))
-    return [gaps(rival.a, rival.b, moved[rival.j] - moved[rival.i]) for rival in rivals]
-
-
 # --- for the whole of a base ---
 
 
@@ -185,7 +167,9 @@ def chance_within(scene: Scene, measure: Measure, lower_mm: float | None, upper_
     alone = len(measure.pairs) == 1 and len(rivals) == 1 and len(measure.pairs[0].b.parts) == 1
     if alone and scene.covariance:
         return _one_within(sliced(scene.covariance, rivals[0]), rivals[0], lower_mm, upper_mm)
-    return _drawn_within(scene, measure, lower, upper_mm, reach)
+    from overruler.rules.rivals import chance_all_within
+
+    return chance_all_within(scene, measure, rivals, (lower, upper_mm), reach)
 
 
 def _one_within(slices: Slices, one: Contender, lower_mm: float | None, upper_mm: float) -> float:
@@ -196,36 +180,3 @@ def _one_within(slices: Slices, one: Contender, lower_mm: float | None, upper_mm
     near = stretches(slices, one.a, one.b, lower_mm + TOUCH_MM)
     both = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(inside, near, strict=True)]
     return max(slices.share(inside) - slices.share(both), 0.0)
-
-
-def _drawn_within(scene: Scene, measure: Measure, lower: float, upper_mm: float, reach: float) -> float:
-    import numpy as np
-
-    from overruler.geometry.many import gaps
-
-    places = [*dict.fromkeys(index for pair in measure.pairs for index in (pair.a.index, pair.b.index))]
-    count = 8192 if all(isinstance(part, Disc) for pair in measure.pairs for part in pair.b.parts) else 2048
-    moved = dict(zip(places, drawn(scene, places, count).swapaxes(0, 1), strict=True))
-    closest = [gaps(one.a, one.b, moved[one.j] - moved[one.i]) for one in contenders(scene, measure)]
-    fars = [_fars(measure, body, part, moved) for body, part in _farthest_parts(measure, reach)]
-    return float(np.mean((np.min(closest, 0) > lower + TOUCH_MM) & (np.max(fars, 0) <= upper_mm + TOUCH_MM)))
-
-
-def _farthest_parts(measure: Measure, reach: float) -> list[tuple[Body, Shape]]:
-    """The parts of the second side that may hold its farthest point, were each moved by `reach`."""
-    return [(body, part) for body, part, far in measure.parts_mm if far + 2 * reach >= measure.farthest_mm]
-
-
-def _fars(measure: Measure, body: Body, b: Shape, moved: "dict[int | None, Array]") -> "Array":
-    """The distance (n,) of the farthest point of a body's part from whatever is nearest to that point."""
-    import numpy as np
-
-    from overruler.geometry.many import farthests, rim_farthest_from_all
-
-    by_part = [(part, moved[body.index] - moved[a.index]) for a in measure.froms for part in a.parts]
-    shapes, shifts = [shape for shape, _ in by_part], np.stack([shift for _, shift in by_part])
-    if len(shapes) == 1:
-        return farthests(shapes[0], b, shifts[0])
-    # A hole inside it that is farther than its rim stays as much farther.
-    rim = float(rim_farthest_from_all(shapes, b, np.zeros((len(shapes), 1, 2)))[0])
-    return rim_farthest_from_all(shapes, b, shifts) + max(farthest_part(shapes, b) - rim, 0.0)
