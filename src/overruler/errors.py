@@ -17,6 +17,10 @@ class OverrulerError(Exception):
 
     exit_code = 2
 
+    def __init__(self, message: str = "") -> None:
+        """`message` may quote names from a file: what would break the line or hide in it is escaped."""
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
+
 
 class BadInput(OverrulerError, ValueError):
     """A file, an option, a scene or a question that is wrong."""

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from overruler.geometry.chance import cut, phi, spread_mm, stretches
 from overruler.geometry.covariance import Matrix2
+from overruler.geometry.farthest import farthest
 from overruler.geometry.many import farthests, gaps
-from overruler.geometry.shapes import Disc, Ellipse, Shape, farthest, gap, rectangle
+from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
 from overruler.units import TOUCH_MM
 
 AGREED = 0.003
@@ -27,6 +28,7 @@ DOUBTS: dict[str, Matrix2] = {
     "round": ((0.09, 0.0), (0.0, 0.09)),
     "slanted": ((0.5, 0.45), (0.45, 0.6)),
     "thin": ((0.25, 0.0), (0.0, 1e-6)),
+    "line": ((0.25, 0.4), (0.4, 0.64)),
     "wide": ((90.0, 20.0), (20.0, 30.0)),
 }
 
@@ -40,7 +42,7 @@ def moved(shape: Shape, x: float, y: float) -> Shape:
 
 
 def displaced(doubt: Matrix2, count: int) -> np.ndarray:
-    return np.asarray(DRAWN[:count] @ np.linalg.cholesky(np.array(doubt)).T)
+    return np.asarray(DRAWN[:count] @ np.linalg.cholesky(np.array(doubt) + 1e-15 * np.eye(2)).T)
 
 
 def toward(a: Shape, b: Shape) -> tuple[float, float]:
@@ -87,7 +89,9 @@ def test_the_spread_near_contact_is_that_of_draws(doubt: str, gap_mm: float) -> 
     first, second = apart("disc", "disc", -1.0, gap_mm)
     slices = cut(DOUBTS[doubt], toward(first, second), 27)
     drawn = gaps(first, second, displaced(DOUBTS[doubt], 500_000))
-    assert spread_mm(slices, stretches(slices, first, second, TOUCH_MM)) == pytest.approx(drawn.std(), rel=0.01)
+    assert spread_mm(slices, stretches(slices, first, second, TOUCH_MM), toward(first, second)) == pytest.approx(
+        drawn.std(), rel=0.01
+    )
 
 
 def test_a_doubt_larger_than_the_bases_reaches_past_them() -> None:
@@ -115,5 +119,6 @@ def test_the_slices_hold_the_whole_gaussian(
     sigma = math.sqrt(covariance[0][0] * n[0] ** 2 + 2 * covariance[0][1] * n[0] * n[1] + covariance[1][1] * n[1] ** 2)
     along = slices.u[0] * n[0] + slices.u[1] * n[1]
     across = slices.u[0] * n[1] - slices.u[1] * n[0]
-    below = [(-math.inf, (line_sigmas * sigma - v * across) / along) for _, v, _ in slices.slices]
+    ends = [(line_sigmas * sigma - v * across) / along for _, v, _ in slices.slices]
+    below = [(-math.inf, end) if along > 0 else (end, math.inf) for end in ends]
     assert slices.share(below) == pytest.approx(phi(line_sigmas), abs=AGREED)

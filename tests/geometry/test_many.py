@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overruler.geometry.farthest import farthest
 from overruler.geometry.many import (
     distances,
     farthest_from_all,
@@ -15,7 +16,7 @@ from overruler.geometry.many import (
     gaps,
     rim_farthest_from_all,
 )
-from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, farthest, gap, rectangle
+from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes
 
 FEW = settings(max_examples=40, deadline=None)

@@ -9,7 +9,8 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, farthest, gap, rectangle
+from overruler.geometry.farthest import farthest
+from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
 
 FEW = settings(max_examples=120, deadline=None)
 EXACT = 1e-9

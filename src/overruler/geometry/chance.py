@@ -11,9 +11,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from overruler.geometry.covariance import Matrix2
-from overruler.geometry.shapes import Disc, Ellipse, Gap, Point, Polygon, Shape, gap
+from overruler.geometry.shapes import Disc, Gap, Point, Shape, gap, shifted
 
 Stretch = tuple[float, float]
 Distance = Callable[[Shape, Shape], Gap]
@@ -24,7 +25,7 @@ STEPS = 33
 that across it."""
 EDGE = 5.0
 """Standard deviations across the gap that the steps cover."""
-MOST_STEPS = 2049
+MOST_STEPS = 1025
 CLOSED_MM = 1e-8
 NOWHERE: Stretch = (math.inf, -math.inf)
 
@@ -58,27 +59,61 @@ class Slices:
         return phi((high - middle) / self.sigma_mm) - phi((low - middle) / self.sigma_mm)
 
 
-def cut(covariance: Matrix2, u: Point, bend_mm: float, slope: float = 0.0) -> Slices:
-    """A Gaussian cut across `u`; the finer, the more the edge of what is asked may move along from slice to slice.
+def cut(covariance: Matrix2, normal: Point, bend_mm: float, slope: float = 0.0) -> Slices:
+    """A Gaussian cut so that few slices do: along `normal`, or along its own long axis where it is long and thin.
 
-    The edge starts out across `u` or at a `slope` to that, and bends no tighter than a circle of radius `bend_mm`.
+    What is asked has an edge across `normal` or at a `slope` to that, which bends no tighter than a circle of radius
+    `bend_mm`. The fewer slices, the less that edge moves from one to the next.
     """
+    axis = _long_axis(covariance)
+    cosine = abs(axis[0] * normal[0] + axis[1] * normal[1])
+    slanted = slope + math.sqrt(max(1 - cosine * cosine, 0.0)) / max(cosine, 1e-3)
+    ways = (_Way.of(covariance, normal, bend_mm, slope), _Way.of(covariance, axis, bend_mm, slanted))
+    return min(ways, key=lambda way: way.steps).slices()
+
+
+class _Way(NamedTuple):
+    """A way to cut a Gaussian."""
+
+    u: Point
+    left_mm: float
+    """1 σ along u at any place across."""
+    wide_mm: float
+    """1 σ across u."""
+    lean: float
+    steps: int
+
+    @classmethod
+    def of(cls, covariance: Matrix2, u: Point, bend_mm: float, slope: float) -> "_Way":
+        (xx, xy), (_, yy) = covariance
+        ux, uy = u
+        along = xx * ux * ux + 2 * xy * ux * uy + yy * uy * uy
+        across = max(xx * uy * uy - 2 * xy * ux * uy + yy * ux * ux, 0.0)
+        both = (yy - xx) * ux * uy + xy * (ux * ux - uy * uy)
+        wide = math.sqrt(across)
+        if wide <= 1e-9:
+            return cls(u, math.sqrt(max(along, 0.0)), 0.0, 0.0, 1)
+        lean = both / across
+        left = math.sqrt(max(along - lean * both, 0.0))
+        slant = (abs(lean) + slope + EDGE * wide / max(bend_mm, wide)) * wide
+        count = MOST_STEPS if left * MOST_STEPS <= 20 * slant else max(STEPS, int(20 * slant / left) | 1)
+        return cls(u, left, wide, lean, count)
+
+    def slices(self) -> Slices:
+        if self.steps == 1:
+            return Slices(self.u, self.left_mm, ((1.0, 0.0, 0.0),))
+        places = ((w, z * self.wide_mm) for w, z in _steps(self.steps))
+        return Slices(self.u, self.left_mm, tuple((w, v, self.lean * v) for w, v in places))
+
+
+def _long_axis(covariance: Matrix2) -> Point:
+    """The unit direction with the most of a Gaussian."""
     (xx, xy), (_, yy) = covariance
-    ux, uy = u
-    along = xx * ux * ux + 2 * xy * ux * uy + yy * uy * uy
-    across = xx * uy * uy - 2 * xy * ux * uy + yy * ux * ux
-    both = (yy - xx) * ux * uy + xy * (ux * ux - uy * uy)
-    lean = both / across if across > 0 else 0.0
-    left = math.sqrt(max(along - lean * both, 0.0))
-    wide = math.sqrt(max(across, 0.0))
-    if wide <= 1e-9:
-        return Slices(u, left, ((1.0, 0.0, 0.0),))
-    slant = (abs(lean) + slope + EDGE * wide / max(bend_mm, wide)) * wide
-    count = min(max(STEPS, int(20 * slant / left) | 1), MOST_STEPS) if left else MOST_STEPS
-    return Slices(u, left, tuple((w, z * wide, lean * z * wide) for w, z in _steps(count)))
+    angle = math.atan2(2 * xy, xx - yy) / 2
+    return math.cos(angle), math.sin(angle)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _steps(count: int) -> tuple[tuple[float, float], ...]:
     """Even steps over a standard Gaussian: the share and the place of each."""
     places = [EDGE * (2 * k / (count - 1) - 1) for k in range(count)]
@@ -126,7 +161,7 @@ def _end(
         if abs(over) <= CLOSED_MM:
             break
         dx, dy = found.to_point[0] - found.from_point[0], found.to_point[1] - found.from_point[1]
-        slope = (dx * ux + dy * uy) / math.hypot(dx, dy) if found.distance_mm > 0 else 0.0
+        slope = (dx * ux + dy * uy) / size if (size := math.hypot(dx, dy)) and found.distance_mm > 0 else 0.0
         if side * slope > 1e-9:
             at -= over / slope
         elif not tried_far:  # from far outside every step leads back to the edge
@@ -136,8 +171,8 @@ def _end(
     return at
 
 
-def spread_mm(slices: Slices, contact: Sequence[Stretch]) -> float:
-    """The standard deviation of a gap that is 0 inside the stretches of contact and grows evenly past their ends."""
+def spread_mm(slices: Slices, contact: Sequence[Stretch], normal: Point) -> float:
+    """The standard deviation of a gap that is 0 inside the stretches of contact and grows along `normal` past them."""
     first = second = 0.0
     for (w, _, m), (low, high) in zip(slices.slices, contact, strict=True):
         ends = [(m - high), (low - m)] if low <= high else [math.inf]
@@ -145,7 +180,8 @@ def spread_mm(slices: Slices, contact: Sequence[Stretch]) -> float:
             if math.isfinite(past):
                 mean, square = _cut_off(past, slices.sigma_mm)
                 first, second = first + w * mean, second + w * square
-    return math.sqrt(max(second - first * first, 0.0))
+    slope = abs(slices.u[0] * normal[0] + slices.u[1] * normal[1])
+    return slope * math.sqrt(max(second - first * first, 0.0))
 
 
 def _cut_off(mean: float, sigma: float) -> tuple[float, float]:
@@ -162,10 +198,4 @@ def _far_out(a: Shape, b: Shape, line_mm: float) -> float:
 
 
 def _moved(shape: Shape, u: Point, along: float, across: float) -> Shape:
-    dx, dy = along * u[0] - across * u[1], along * u[1] + across * u[0]
-    if isinstance(shape, Polygon):
-        return Polygon(tuple((x + dx, y + dy) for x, y in shape.corners))
-    center = (shape.center[0] + dx, shape.center[1] + dy)
-    if isinstance(shape, Disc):
-        return Disc(center, shape.radius_mm)
-    return Ellipse(center, shape.length_mm, shape.width_mm, shape.heading_deg)
+    return shifted(shape, along * u[0] - across * u[1], along * u[1] + across * u[0])

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry import ovals
+from overruler.geometry.farthest import nodes
+from overruler.geometry.ovals import Ovals
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, nodes
+from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
 
 STEPS = 44
 """Halvings of a bracket of directions; half a turn over 2**44 is 2e-13 rad, nothing in a distance over a table."""
@@ -26,7 +29,14 @@ def gaps(a: Shape, b: Shape, shifts_mm: Array) -> Array:
         return np.maximum(away_from(b, a.center - shifts) - a.radius_mm, 0)
     if isinstance(a, Polygon) and isinstance(b, Polygon):
         return _away_from_polygon(_differences(a, b), -shifts)
+    if isinstance(a, Ellipse) and isinstance(b, Ellipse):
+        return ovals.gaps(_ovals(a, np.zeros_like(shifts)), _ovals(b, shifts))
     return _widest(a, b, shifts)
+
+
+def _ovals(shape: Ellipse, shifts: Array) -> Ovals:
+    x, y = (shifts + shape.center).T
+    return Ovals(x, y, *(np.full(len(x), value) for value in shape.matrix))
 
 
 def _differences(a: Polygon, b: Polygon) -> Array:
@@ -75,28 +85,10 @@ def _away_from_polygon(corners: Array, points: Array) -> Array:
 
 
 def _away_from_ellipse(shape: Ellipse, points: Array) -> Array:
-    """Steps towards the foot on the circle that fits the rim best there; what they leave unsettled goes to `_widest`.
-
-    (Nürnberg, Distance from a point to an ellipse, 2006.) A foot is right where the tangent there parts ellipse and
-    point by as much as the foot is away.
-    """
-    turn, (a, b) = np.radians(shape.heading_deg), (shape.length_mm / 2, shape.width_mm / 2)
-    local = (points - shape.center) @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    p, axes = np.abs(local), np.array([a, b])
-    evolute = np.array([a * a - b * b, b * b - a * a]) / axes
-    t = np.full(p.shape, np.sqrt(0.5))
-    for _ in range(12):
-        center = evolute * t**3
-        arm, reach = _lengths(axes * t - center), np.maximum(_lengths(p - center), 1e-300)
-        t = np.clip(((p - center) * (arm / reach)[:, None] + center) / axes, 0, 1)
-        t /= np.maximum(_lengths(t), 1e-300)[:, None]
-    u = t / axes
-    u /= np.maximum(_lengths(u), 1e-300)[:, None]
-    parted = (u * (p - axes * t)).sum(-1)
-    outside = ((p / axes) ** 2).sum(-1) > 1
-    loose = outside & (_lengths(p - axes * t) - parted > 1e-10)
-    parted[loose] = _widest(shape, Disc((0.0, 0.0)), points[loose])
-    return np.asarray(np.where(outside, parted, 0.0))
+    turn, local = np.radians(shape.heading_deg), points - shape.center
+    c, sine = np.cos(turn), np.sin(turn)
+    x, y = c * local[:, 0] + sine * local[:, 1], c * local[:, 1] - sine * local[:, 0]
+    return ovals.away_from(np.array(shape.length_mm / 2), np.array(shape.width_mm / 2), x, y)[0]
 
 
 def farthests(a: Shape, b: Shape, shifts_mm: Array) -> Array:
@@ -126,7 +118,7 @@ def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
 
 
 def _spans(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tuple[Array, Array]:
-    """The vector between two support points, along and across each of the directions; see `shapes._Span`."""
+    """The vector between two support points, along and across each of the directions; see `shapes.Span`."""
     u = np.stack([np.cos(angles), np.sin(angles)], -1)
     w = b.supports(sign * u) + shifts - a.supports(u)
     return np.asarray((w * u).sum(-1)), w[..., 1] * u[..., 0] - w[..., 0] * u[..., 1]

@@ -4,7 +4,8 @@ A shape is known by its support point: the point of it that lies farthest in a d
 two facts about the support points of two shapes, with u a unit vector:
 
 * their **gap** is the largest u · (support of B in -u - support of A in u), the widest strip that parts them;
-* the **farthest part** of B from A lies the largest u · (support of B in u - support of A in u) away.
+* the **farthest part** of B from A lies the largest u · (support of B in u - support of A in u) away; see
+  `geometry.farthest`.
 
 (Boyd & Vandenberghe, Convex Optimization, 2004, section 8.2: the distance of convex sets is their largest separation.)
 Lengths are millimetres in the board frame; angles inside are radians. Pure Python: one gap takes microseconds, and a
@@ -12,8 +13,8 @@ ruling on an exact scene never waits for numpy. `geometry.many` has the same for
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -132,6 +133,13 @@ def rectangle(center: Point, length_mm: float, width_mm: float, heading_deg: flo
     return Polygon(tuple((center[0] + c * x - s * y, center[1] + s * x + c * y) for x, y in sides))
 
 
+def shifted(shape: Shape, x_mm: float, y_mm: float) -> Shape:
+    """The shape, moved."""
+    if isinstance(shape, Polygon):
+        return Polygon(tuple((x + x_mm, y + y_mm) for x, y in shape.corners))
+    return replace(shape, center=(shape.center[0] + x_mm, shape.center[1] + y_mm))
+
+
 class Gap(NamedTuple):
     """A distance between two shapes, and a point on each that it lies between."""
 
@@ -140,7 +148,7 @@ class Gap(NamedTuple):
     to_point: Point
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """The vector w between two support points: along the direction that they were taken in, and across it."""
 
     a: Point
@@ -168,13 +176,13 @@ def _gap_of_discs(a: Disc, b: Disc) -> Gap:
     return Gap(0.0, shared, shared)
 
 
-def _span(a: Shape, b: Shape, angle: float, sign: float) -> _Span:
+def span(a: Shape, b: Shape, angle: float, sign: float) -> Span:
     """From the support point of `a` in a direction to that of `b` in the same (`sign` 1) or the opposite one (-1)."""
     ux, uy = math.cos(angle), math.sin(angle)
     ax, ay = a.support(ux, uy)
     bx, by = b.support(sign * ux, sign * uy)
     x, y = bx - ax, by - ay
-    return _Span((ax, ay), (bx, by), x * ux + y * uy, y * ux - x * uy)
+    return Span((ax, ay), (bx, by), x * ux + y * uy, y * ux - x * uy)
 
 
 def _gap(a: Shape, b: Shape) -> Gap:
@@ -191,8 +199,8 @@ def _gap(a: Shape, b: Shape) -> Gap:
     """
     middle = math.atan2(b.center[1] - a.center[1], b.center[0] - a.center[0])
     low, high = middle - math.pi / 2, middle + math.pi / 2
-    below, above = _span(a, b, low, -1), _span(a, b, high, -1)
-    seen = [_Span(a.center, b.center, 0, 0), below, above]
+    below, above = span(a, b, low, -1), span(a, b, high, -1)
+    seen = [Span(a.center, b.center, 0, 0), below, above]
     lower = 0.0
     for step in range(108):
         share, upper, towards = _nearest(below, above)
@@ -200,7 +208,7 @@ def _gap(a: Shape, b: Shape) -> Gap:
             break
         aim = middle + math.remainder(towards - middle, math.tau)
         angle = aim if step % 2 and low < aim < high else (low + high) / 2
-        here = _span(a, b, angle, -1)
+        here = span(a, b, angle, -1)
         lower = max(lower, here.along)
         beyond = math.atan2(max(-here.along, 0.0), abs(here.across))
         if here.across > 0:
@@ -213,7 +221,7 @@ def _gap(a: Shape, b: Shape) -> Gap:
     return Gap(lower, _blend(below.a, above.a, share), _blend(below.b, above.b, share))
 
 
-def _nearest(p: _Span, q: _Span) -> tuple[float, float, float]:
+def _nearest(p: Span, q: Span) -> tuple[float, float, float]:
     """Between two vectors w the one nearest to 0: its share of the way from `p`, its length and its direction."""
     (px, py), (qx, qy) = _vector(p), _vector(q)
     dx, dy = qx - px, qy - py
@@ -223,7 +231,7 @@ def _nearest(p: _Span, q: _Span) -> tuple[float, float, float]:
     return share, math.hypot(x, y), math.atan2(y, x)
 
 
-def _vector(span: _Span) -> Point:
+def _vector(span: Span) -> Point:
     return span.b[0] - span.a[0], span.b[1] - span.a[1]
 
 
@@ -231,76 +239,15 @@ def _blend(p: Point, q: Point, share: float) -> Point:
     return p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])
 
 
-def _common(spans: Sequence[_Span]) -> Gap:
+def _common(spans: Sequence[Span]) -> Gap:
     """A common point of two shapes: 0 lies in the triangle of three of the w; the points, by its weights there."""
     weights, trio = max(((_weights(trio), trio) for trio in combinations(spans, 3)), key=lambda found: min(found[0]))
     x, y = (sum(weight * span.a[axis] for weight, span in zip(weights, trio, strict=True)) for axis in (0, 1))
     return Gap(0.0, (x, y), (x, y))
 
 
-def _weights(trio: Sequence[_Span]) -> tuple[float, ...]:
+def _weights(trio: Sequence[Span]) -> tuple[float, ...]:
     """The barycentric weights of 0 among three w; all positive where it lies inside their triangle."""
     (px, py), (qx, qy), (rx, ry) = (_vector(span) for span in trio)
     areas = (qx * ry - qy * rx, rx * py - ry * px, px * qy - py * qx)
     return tuple(area / total for area in areas) if (total := sum(areas)) else (-1.0, -1.0, -1.0)
-
-
-def farthest(a: Shape, b: Shape) -> Gap:
-    """The largest distance from any point of `b` to `a`, to 1e-9 mm; 0 where `b` lies inside `a`.
-
-    With it that point of `b`, and the point of `a` nearest to it.
-    """
-    if isinstance(a, Disc) and isinstance(b, Disc):
-        return _farthest_of_discs(a, b)
-    if isinstance(b, Polygon):  # the distance to a convex shape is a convex function: a corner has the most of it
-        return max((gap(a, Disc(corner)) for corner in b.corners), key=lambda found: found.distance_mm)
-    if isinstance(b, Disc) and (center := gap(a, Disc(b.center))).distance_mm > SETTLED_MM:
-        return _past_the_center(center, b)
-    best = max(_peaks(a, b), key=lambda span: span.along)
-    nearest = gap(a, Disc(best.b))
-    return Gap(max(best.along, 0.0), nearest.from_point, best.b)
-
-
-def _past_the_center(center: Gap, b: Disc) -> Gap:
-    """From a disc's centre outside a convex shape its farthest part lies a radius on, straight away."""
-    (ax, ay), (bx, by), distance = center.from_point, b.center, center.distance_mm
-    point = b.support((bx - ax) / distance, (by - ay) / distance)
-    return Gap(distance + b.radius_mm, center.from_point, point)
-
-
-def _farthest_of_discs(a: Disc, b: Disc) -> Gap:
-    (ax, ay), (bx, by) = a.center, b.center
-    apart = math.hypot(bx - ax, by - ay)
-    ux, uy = ((bx - ax) / apart, (by - ay) / apart) if apart else (1.0, 0.0)
-    distance, point = apart + b.radius_mm - a.radius_mm, b.support(ux, uy)
-    return Gap(distance, a.support(ux, uy), point) if distance > 0 else Gap(0.0, point, point)
-
-
-NODES = 96
-"""Directions looked at before the peaks between them are made exact."""
-
-
-def nodes(a: Shape, b: Shape) -> list[float]:
-    """Angles round the whole turn, ascending, with every direction in which a support point jumps."""
-    turn = 2 * math.pi
-    return sorted({turn * k / NODES for k in range(NODES)} | {kink % turn for kink in (*a.kinks, *b.kinks)})
-
-
-def _peaks(a: Shape, b: Shape) -> Iterator[_Span]:
-    """How far `b` reaches past `a` in every node, and at every peak between two nodes."""
-    angles = nodes(a, b)
-    for low, high in zip(angles, [*angles[1:], angles[0] + 2 * math.pi], strict=True):
-        yield _span(a, b, low, 1)
-        inside = 1e-9 * (high - low)  # to one side of a jump
-        if _span(a, b, low + inside, 1).across > 0 > _span(a, b, high - inside, 1).across:
-            yield _peak(a, b, low, high)
-
-
-def _peak(a: Shape, b: Shape, low: float, high: float) -> _Span:
-    for _ in range(48):
-        middle = (low + high) / 2
-        if _span(a, b, middle, 1).across > 0:
-            low = middle
-        else:
-            high = middle
-    return _span(a, b, low, 1)
