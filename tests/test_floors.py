@@ -14,7 +14,7 @@ PACKAGE = Path(overruler.__file__).parent
 FLOORS = (
     ("errors", "units", "reading", "writing"),
     ("geometry",),
-    ("frame", "board", "bases", "lens", "calibration", "detections", "pieces", "scene", "verdict", "report"),
+    ("frame", "board", "bases", "chart", "lens", "calibration", "detections", "pieces", "scene", "verdict", "report"),
     ("sources", "vision", "rules", "picture"),
     ("referee",),
     ("apps", "__main__"),

@@ -7,11 +7,12 @@ degrees counter-clockwise from +x.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import hypot, sqrt
+from math import hypot
 from typing import Any
 
 from overruler.bases import Base
 from overruler.geometry.covariance import Matrix2
+from overruler.geometry.hexes import Hexes
 from overruler.geometry.outlines import area, convex_parts, crossing
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle
 from overruler.reading import Node
@@ -23,6 +24,8 @@ ROUNDED = 1e-6
 LARGEST_MM = 1e7
 """Ten kilometres: beyond, a number no longer holds the millionths of a millimetre that touching goes by."""
 SMALLEST_MM = 1e-6
+MOST_DEG = 1e6
+"""Beyond, what is left of a heading after whole turns is rounding."""
 MOST_SEGMENTS = 100
 
 
@@ -100,9 +103,11 @@ class Grid:
 
     def center(self, q: int, r: int) -> Point:
         """The centre of a hex on the board."""
-        along, up = self.size_mm * sqrt(3), self.size_mm * 1.5
-        x, y = (along * (q + r / 2), up * r) if self.orientation == "pointy" else (up * q, along * (r + q / 2))
-        return self.origin_mm[0] + x, self.origin_mm[1] + y
+        return self.hexes.center((q, r))
+
+    @property
+    def hexes(self) -> Hexes:
+        return Hexes(self.orientation == "pointy", self.size_mm, self.origin_mm)
 
     @classmethod
     def of(cls, node: Node) -> "Grid":
@@ -210,9 +215,14 @@ def _covariance(node: Node) -> Matrix2:
     return (xx, xy), (yx, yy)
 
 
+def _heading(node: Node) -> float:
+    degrees = node.number()
+    return degrees if abs(degrees) <= MOST_DEG else node.fail(f"turns more than {MOST_DEG:g} degrees, {degrees:g}")
+
+
 _PIECE: Mapping[str, Any] = {
     "z_mm": length,
-    "heading_deg": Node.number,
+    "heading_deg": _heading,
     "covariance_mm2": _covariance,
     "player": Node.text,
     "unit": Node.text,

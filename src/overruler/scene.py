@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overruler.errors import UnknownName
 from overruler.geometry.covariance import Covariance, semidefinite
@@ -16,17 +16,18 @@ from overruler.pieces import LARGEST_MM, ROUNDED, Grid, Piece, Ruler, Table, Ter
 from overruler.reading import Node, read_text
 from overruler.writing import write_whole
 
+if TYPE_CHECKING:
+    from overruler.geometry.pose import Array
+
 __all__ = ["GAMES", "SCHEMA", "Grid", "Piece", "Ruler", "Scene", "Table", "Terrain", "covariance_of"]
 
 SCHEMA = "overruler/scene/1"
-GAMES: Mapping[str, str] = {
-    "legion": "character",
-    "xwing": "ship",
-    "tide_of_iron": "character",
-    "skirmish": "character",
-    "positioning": "character",
-}
-"""Every game, and the kind of a piece that names none."""
+DEFAULT_KINDS = {"xwing": "ship"}
+"""The kind of a piece that names none, in the games where it is no character."""
+
+
+GAMES = tuple(sorted(file.stem for file in (Path(__file__).parent / "rules" / "games").glob("[a-z]*.py")))
+"""Every game: the names of their modules. None is loaded, for reading a scene needs no rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Scene:
         """The scene that parsed JSON stands for; `BadInput` names the path of what is wrong in it."""
         node = value if isinstance(value, Node) else Node(value, "scene")
         node["schema"].choice((SCHEMA,))
-        game = node["game"].choice(tuple(GAMES))
+        game = node["game"].choice(GAMES)
         grid = node.get("grid", Grid.of, None)
         pieces = tuple(Piece.of(item, grid) for item in node["pieces"].items())
         terrain = tuple(Terrain.of(item) for item in node["terrain"].items()) if node.has("terrain") else ()
@@ -121,6 +122,12 @@ class Scene:
         """The pieces' outlines, in their order."""
         return tuple(piece.shape for piece in self.pieces)
 
+    def distances(self) -> "Array":
+        """The distance (N, N) of each piece from each, edge to edge; 0 in contact and of a piece from itself."""
+        from overruler.geometry.pairs import all_gaps
+
+        return all_gaps(self.shapes)
+
     @cached_property
     def ground(self) -> Mapping[str, tuple[Polygon, ...]]:
         """Every terrain's convex parts, by its id."""
@@ -133,7 +140,7 @@ class Scene:
 
     def kind(self, piece: Piece) -> str:
         """What a piece is: its own kind or the game's default."""
-        return piece.kind or GAMES[self.game]
+        return piece.kind or DEFAULT_KINDS.get(self.game, "character")
 
 
 _KEYS = ("schema", "game", "board", "ruler", "pieces", "terrain", "grid", "covariance", "state")

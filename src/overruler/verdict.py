@@ -10,8 +10,21 @@ from overruler.geometry.shapes import Point
 CERTAIN, LIKELY, TOO_CLOSE = "certain", "likely", "too close to call"
 THRESHOLDS = ((0.999, CERTAIN), (0.9, LIKELY))
 """The least probability of the likeliest answer for each call."""
-WORDS = {"null": "past the ruler", "true": "yes", "false": "no"}
-"""How answers that are no numbers are read out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The least move that changes an answer."""
+
+    to: Any
+    """What the answer then is; a JSON value."""
+    move_mm: float
+    """How far."""
+    direction: Point
+    """The unit vector, in the board frame, along which the asking side moves."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"to": self.to, "move_mm": self.move_mm, "direction": list(self.direction)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +50,13 @@ class Verdict:
     """How far inside the nearest line that would change the answer; negative: how far outside."""
     lines_mm: tuple[float, ...] = ()
     """The distances at which the answer changes, ascending."""
+    changes: tuple[Change, ...] = ()
+    """What would change it, by moving the side that the question starts from: the next answer nearer, then the next
+    farther; empty where no move is looked for."""
     value: Any = None
     """That part of the answer which `probability` is about."""
+    none: str = "past the ruler"
+    """How a null among the possible answers is read out."""
     probability: Mapping[str, float] | None = None
     """Of each possible answer, by its JSON text (`3`, `null`, `true`); None where every place is exact."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -71,6 +89,8 @@ class Verdict:
                 found[key] = value
         if self.pair:
             found["from"], found["to"] = self.pair
+        if self.changes:
+            found["changes"] = [change.to_json() for change in self.changes]
         if self.settings:
             found["settings"] = dict(self.settings)
         return found | {"rules": list(self.rules)}
@@ -82,14 +102,14 @@ class Verdict:
         if self.call == TOO_CLOSE:
             return self._close()
         if self.likeliest not in (None, json.dumps(self.value)):
-            return f"{self.call} {_said(self.likeliest)} ({self._share()}), though as measured {self.headline}"
+            return f"{self.call} {self._said(self.likeliest)} ({self._share()}), though as measured {self.headline}"
         sure = f"likely ({self._share()})" if self.call == LIKELY else self.call
         return ", ".join(part for part in (self.headline, self._margin(), sure) if part)
 
     def _close(self) -> str:
         odds = self.probability or {}
         first, second = sorted(odds, key=lambda key: -odds[key])[:2]
-        return f"too close to call: {_said(first)} or {_said(second)}, {self._share()}"
+        return f"too close to call: {self._said(first)} or {self._said(second)}, {self._share()}"
 
     def _margin(self) -> str:
         if self.margin_mm is None:
@@ -103,6 +123,11 @@ class Verdict:
         percent = 100 * max((self.probability or {}).values())
         return f"{percent:.1f} %" if percent > 99 else f"{percent:.0f} %"
 
-
-def _said(key: str | None) -> str:
-    return WORDS.get(key or "", key or "")
+    def _said(self, key: str | None) -> str:
+        """How a possible answer, by its JSON text, is read out."""
+        value = json.loads(key or "null")
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list):
+            return ", ".join(map(str, value)) or "none"
+        return self.none if value is None else str(value)

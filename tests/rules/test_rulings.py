@@ -28,7 +28,8 @@ def answer_to(table: dict[str, Any], ruling: dict[str, Any]) -> dict[str, Any]:
 def test_ruling(table: dict[str, Any], ruling: dict[str, Any]) -> None:
     answer = answer_to(table, ruling)
     for key, expected in ruling["expect"].items():
-        if isinstance(expected, bool | str | None | dict) or expected is None:
+        pairs = isinstance(expected, list) and any(isinstance(item, list) for item in expected)
+        if isinstance(expected, bool | str | None | dict) or pairs:
             assert answer[key] == expected, ruling["why"]
         else:
             assert answer[key] == pytest.approx(expected, abs=1e-6), ruling["why"]

@@ -1,4 +1,4 @@
-"""The command line: `overruler measure | ask | markers | doctor`.
+"""The command line: `overruler measure | ask | markers | calibrate | rules | doctor`.
 
 Nothing but the chosen command's own module is loaded, so that help and rulings come at once.
 """
@@ -23,6 +23,11 @@ COMMANDS = {
         """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
     ),
     "markers": ("make a sheet of markers to print", "overruler markers --paper a4 --size-mm 60 --out markers.pdf"),
+    "calibrate": (
+        "measure a lens once, or where a table's markers lie",
+        "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml",
+    ),
+    "rules": ("say what a game can be asked, and by which clauses it is ruled", "overruler rules legion"),
     "doctor": ("check what is installed", "overruler doctor"),
 }
 """Each command's one line and the example that its help begins with."""

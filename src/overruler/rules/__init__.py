@@ -1,18 +1,21 @@
 """The range engine: a scene and a question in, a verdict out. Neither a picture nor OpenCV is anywhere near.
 
-One game is one module of this package, with its record in `GAME`, and one table of rulings in the tests.
+One game is one module in `games`, with its record in `GAME`, and one table of rulings in the tests.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from overruler.errors import UnknownName
 from overruler.reading import Node
-from overruler.rules.game import ANY, COMMON, Game
-from overruler.scene import Scene
+from overruler.rules.game import ANY, Game
+from overruler.scene import GAMES, Scene
 from overruler.verdict import Verdict
+
+if TYPE_CHECKING:
+    from overruler.rules.pairings import Matrix
 
 
 def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
@@ -25,26 +28,30 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     game.check(scene)
     kind = node["question"].text()
     if kind not in game.questions:
-        node["question"].fail(f"{_unanswered(kind, game)}; it answers: {', '.join(sorted(game.questions))}")
+        answers = ", ".join(sorted(game.questions))
+        node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
     return game.questions[kind](scene, node)
+
+
+def matrix(scene: Scene, game: str | None = None) -> "Matrix":
+    """Every piece against every piece: distances, ranges and their probabilities, in arrays.
+
+    By the rules of the scene's game or of another; `BadInput` names what that game finds wrong in the scene.
+    """
+    from overruler.rules.pairings import paired
+
+    return paired(scene, game)
 
 
 @lru_cache
 def game_of(name: str) -> Game:
-    """The record of a game; one without a module of its own yet answers what every game answers."""
-    module = f"{__name__}.{name}"
-    if find_spec(module) is None:
-        return Game(name, name, COMMON, {})
-    game: Game = import_module(module).GAME
+    """The record of a game; `UnknownName` where there is no such game."""
+    if name not in GAMES:
+        raise UnknownName("game", name, GAMES)
+    game: Game = import_module(f"{__name__}.games.{name}").GAME
     return game
 
 
 def clause(name: str) -> str:
     """What a clause says, in one sentence."""
-    return {**ANY, **game_of(name.partition(".")[0]).clauses}[name]
-
-
-def _unanswered(kind: str, game: Game) -> str:
-    if game.clauses:
-        return f"{game.title} has no question {kind!r}"
-    return f"{kind!r}: the rules of {game.name} are not implemented yet"
+    return ANY[name] if name in ANY else game_of(name.partition(".")[0]).clauses[name]

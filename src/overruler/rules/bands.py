@@ -2,20 +2,18 @@
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from overruler.reading import Node
+from overruler.rules.changes import Outcome, changes
 from overruler.rules.doubt import Doubt, chance_within, doubt_of
 from overruler.rules.measure import Measure, verdict_on
 from overruler.scene import Ruler, Scene
 from overruler.units import TOUCH_MM
 from overruler.verdict import Verdict
-
-Outcome = Callable[[int], Any]
-"""The answer in each band: 0 is contact, 1 the ruler's first, one more than its last is past it."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +55,16 @@ class Reading:
         return self.doubt.shares if self.doubt else None
 
     def decide(self, outcome: Outcome) -> Verdict:
-        """What the band of the closest distance decides; the answer's words and clauses are the game's to fill in."""
-        changes = [line for k, line in enumerate(self.lines_mm) if outcome(k) != outcome(k + 1)]
+        """What the band of the closest distance decides; the answer's words and clauses are the game's to fill in.
+
+        Band 0 is contact, 1 the ruler's first, one more than its last is past it.
+        """
+        edges = [line for k, line in enumerate(self.lines_mm) if outcome(k) != outcome(k + 1)]
         value = outcome(self.band)
-        margin = min((abs(self.measure.distance_mm - line) for line in changes), default=None)
+        margin = min((abs(self.measure.distance_mm - line) for line in edges), default=None)
         inside = value is not None and value is not False
-        return self._verdict(value, self._odds(outcome), margin if inside or margin is None else -margin, changes)
+        verdict = self._verdict(value, self._odds(outcome), margin if inside or margin is None else -margin, edges)
+        return replace(verdict, changes=changes(self.measure, self.lines_mm, self.band, outcome))
 
     def decide_within(self, first: int, last: int) -> Verdict:
         """Whether every part of the second side lies in the bands from `first` to `last`; band 1 begins nowhere."""

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.geometry.chance import Slices, cut, spread_mm, stretches
 from overruler.geometry.covariance import Covariance
-from overruler.geometry.shapes import Gap, Polygon, Shape, farthest, gap
+from overruler.geometry.farthest import farthest
+from overruler.geometry.shapes import Gap, Point, Polygon, Shape, gap
 from overruler.rules.measure import Measure
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM
@@ -130,19 +131,23 @@ def _of_one(covariance: Covariance, one: Contender, lines_mm: Sequence[float]) -
     below = [_share_below(slices, one, line) for line in lines_mm]
     shares = [after - before for before, after in pairwise([0.0, *below, 1.0])]
     contact = stretches(slices, one.a, one.b, TOUCH_MM) if one.gap.distance_mm < one.reach_mm else None
-    sigma = spread_mm(slices, contact) if contact else _settled(covariance, one, ()).sigma_mm
+    sigma = spread_mm(slices, contact, normal_of(one)) if contact else _settled(covariance, one, ()).sigma_mm
     return Doubt(sigma, tuple(max(share, 0.0) for share in shares))
 
 
 def sliced(covariance: Covariance, one: Contender) -> Slices:
     """A pair's displacement, cut across the line between its closest points."""
+    corners = isinstance(one.a, Polygon) or isinstance(one.b, Polygon)
+    bend = one.a.reach_mm + one.b.reach_mm + one.gap.distance_mm
+    return cut(covariance.difference(one.i, one.j), normal_of(one), bend, slope=float(corners))
+
+
+def normal_of(one: Contender) -> Point:
+    """The unit direction from the first to the second, between their closest points; in contact between the centres."""
     a, b = (one.gap.from_point, one.gap.to_point) if one.gap.distance_mm > 1e-3 else (one.a.center, one.b.center)
     x, y = b[0] - a[0], b[1] - a[1]
     size = math.hypot(x, y)
-    u = (x / size, y / size) if size else (1.0, 0.0)
-    corners = isinstance(one.a, Polygon) or isinstance(one.b, Polygon)
-    bend = one.a.reach_mm + one.b.reach_mm + one.gap.distance_mm
-    return cut(covariance.difference(one.i, one.j), u, bend, slope=float(corners))
+    return (x / size, y / size) if size else (1.0, 0.0)
 
 
 def _share_below(slices: Slices, one: Contender, line_mm: float) -> float:

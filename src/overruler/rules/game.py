@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from overruler.reading import Node
 from overruler.rules.doubt import doubt_of
@@ -22,6 +23,11 @@ class Setting:
     """What true means, in one sentence."""
 
 
+FROM_TO = {"from": "p01", "to": "p02"}
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {kind: {**FROM_TO, "range": [1, 2]} for kind in ("at", "within", "beyond")}
+"""What goes with the questions that every ruler in bands is asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Game:
     """One game."""
@@ -33,6 +39,12 @@ class Game:
     """Each clause that an answer can rest on: its name and, in one sentence, what it says."""
     ruler: Ruler | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    examples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What goes with some of the questions, to show how they are asked; the others are asked `from` and `to`."""
+
+    def example(self, kind: str) -> dict[str, Any]:
+        """How a question is asked."""
+        return {"question": kind, **self.examples.get(kind, EXAMPLES.get(kind, FROM_TO))}
 
     def ruler_of(self, scene: Scene) -> Ruler:
         """The scene's own ruler or the game's."""

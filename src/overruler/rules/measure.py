@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from overruler.geometry.shapes import Gap, Shape, farthest, gap
+from overruler.geometry.farthest import farthest
+from overruler.geometry.shapes import Gap, Shape, gap
 from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM

@@ -293,5 +293,9 @@ GAME = Game(
         "mark_range_one": mark_range_one,
     },
     clauses=CLAUSES,
+    examples={
+        "attack_range": {"attacker": "troopers", "defender": "guards"},
+        "weapon": {"attacker": "troopers", "defender": "guards", "weapon": {"range": [2, 4]}},
+    },
     settings={"ranged_in_contact": Setting(True, "A ranged weapon of range 1 serves against an enemy in contact.")},
 )

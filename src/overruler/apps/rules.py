@@ -1,0 +1,72 @@
+"""`overruler rules`: the games, and of one its questions, clauses and settings."""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from overruler.errors import UnknownName
+from overruler.rules import game_of
+from overruler.rules.game import ANY, Game
+from overruler.scene import GAMES
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("game", nargs="?", metavar="GAME", help=f"one of: {', '.join(GAMES)}; without it, all in brief")
+    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.game not in (None, *GAMES):
+        raise UnknownName("GAME", args.game, GAMES)
+    games = [game_of(name) for name in ([args.game] if args.game else GAMES)]
+    records = [record(game) for game in games]
+    if args.json:
+        print(json.dumps(records[0] if args.game else records, indent=1))
+    else:
+        print("\n".join(page(records[0]) if args.game else brief(games)))
+    return 0
+
+
+def record(game: Game) -> dict[str, Any]:
+    """A game as plain data."""
+    ruler = {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments} if game.ruler else None
+    return {
+        "game": game.name,
+        "title": game.title,
+        "ruler": ruler,
+        "questions": {
+            kind: {"about": (rule.__doc__ or "").partition("\n")[0], "example": game.example(kind)}
+            for kind, rule in game.questions.items()
+        },
+        "clauses": {**game.clauses, **ANY},
+        "settings": {
+            name: {"default": setting.default, "about": setting.text} for name, setting in game.settings.items()
+        },
+    }
+
+
+def brief(games: list[Game]) -> Iterator[str]:
+    """A line for each game, and how to see more."""
+    yield from _columns({game.name: f"{game.title}: {', '.join(game.questions)}" for game in games})
+    yield ""
+    yield "overruler rules GAME says more."
+
+
+def page(game: Mapping[str, Any]) -> Iterator[str]:
+    """All of one game, for people."""
+    ruler = game["ruler"]
+    yield f"{game['title']}" + (f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm" if ruler else "")
+    yield "\nquestions:"
+    for question in game["questions"].values():
+        yield f"  {question['about']}\n    {json.dumps(question['example'])}"
+    yield "\nclauses:"
+    yield from _columns(game["clauses"])
+    yield "\nsettings, chosen in a scene's state.settings:" if game["settings"] else "\nno settings"
+    settings = game["settings"].items()
+    yield from _columns({f"{name} = {json.dumps(item['default'])}": item["about"] for name, item in settings})
+
+
+def _columns(rows: Mapping[str, str]) -> Iterator[str]:
+    width = max(map(len, rows), default=0) + 2
+    return (f"  {name:<{width}}{text}" for name, text in rows.items())

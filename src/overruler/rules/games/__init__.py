@@ -1,0 +1,1 @@
+"""One file a game, each with its record in `GAME`."""

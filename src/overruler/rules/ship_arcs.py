@@ -1,0 +1,174 @@
+"""A ship's arcs, its own and the standard ones, and how sure a range measured inside one is."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from overruler.geometry.arcs import FULL_DEG, ROUNDED_DEG, Region, Strip, Wedge, outline_away, sweep
+from overruler.geometry.shapes import Gap, Point
+from overruler.pieces import Piece, point, size
+from overruler.reading import Node
+from overruler.rules.doubt import doubt_of, reach_mm
+from overruler.rules.measure import Measure, Pair
+from overruler.scene import Scene
+from overruler.units import TOUCH_MM
+
+HALF_FRONT_DEG: Mapping[float, float] = {40: 40.6, 60: 41.4, 80: 41.8}
+"""Half the angle of the front and the rear arc on the square base of each side, as measured on printed tokens."""
+BULLSEYE_MM = 15.0
+LARGEST_DEG = 1e6
+"""Beyond, an angle is a slip of the pen."""
+DRAWS = 4096
+
+
+class ShipArc(NamedTuple):
+    """An arc in a ship's own frame: x ahead, y to the left, headings counter-clockwise from ahead."""
+
+    apex: Point
+    from_deg: float
+    sweep_deg: float
+    width_mm: float | None = None
+    """Of a strip, which has no sweep; None for a wedge."""
+    standard: bool = False
+    """Whether it is one that every ship has."""
+
+    def on_board(self, ship: Piece) -> Region:
+        """The region of the board that it covers."""
+        turn = math.radians(math.remainder(ship.heading_deg, FULL_DEG))
+        (x, y), c, s = self.apex, math.cos(turn), math.sin(turn)
+        apex, heading_deg = (ship.x_mm + c * x - s * y, ship.y_mm + s * x + c * y), ship.heading_deg + self.from_deg
+        return (
+            Wedge(apex, heading_deg, self.sweep_deg)
+            if self.width_mm is None
+            else Strip(apex, heading_deg, self.width_mm)
+        )
+
+
+def arc_named(scene: Scene, index: int, node: Node) -> ShipArc:
+    """The arc of a ship that a question names."""
+    ship, name = scene.pieces[index], node.text()
+    known = _standard(ship) | _own(Node(ship.stats, "scene", f"pieces[{index}].stats"))
+    if name in known:
+        return known[name]
+    if name in _PRINTED:
+        node.fail(
+            f"the standard {name!r} arc is known on square bases of {_sides()} mm, not on {ship.base.name}; "
+            f"give it in pieces[{index}].stats.arcs"
+        )
+    return node.fail(f"{ship.id!r} has no arc {name!r}; it has: {', '.join(known)}")
+
+
+_PRINTED = ("front", "rear", "left", "right")
+
+
+def _sides() -> str:
+    return ", ".join(f"{side:g}" for side in HALF_FRONT_DEG)
+
+
+def _standard(ship: Piece) -> dict[str, ShipArc]:
+    center, base = (0.0, 0.0), ship.base
+    arcs = {"full_front": (-90.0, 180.0), "full_rear": (90.0, 180.0)}
+    square = base.shape == "rectangle" and base.width_mm == base.length_mm
+    if square and (half := HALF_FRONT_DEG.get(base.width_mm)):
+        arcs |= {"front": (-half, 2 * half), "rear": (180 - half, 2 * half)}
+        arcs |= {"left": (half, 180 - 2 * half), "right": (half - 180, 180 - 2 * half)}
+    found = {name: ShipArc(center, *angles, standard=True) for name, angles in arcs.items()}
+    return found | {"bullseye": ShipArc(center, 0.0, 0.0, BULLSEYE_MM, standard=True)}
+
+
+def _own(stats: Node) -> dict[str, ShipArc]:
+    found: dict[str, ShipArc] = {}
+    for node in stats["arcs"].items() if stats.has("arcs") else ():
+        name = node["name"].text()
+        if name in found:
+            node["name"].fail(f"repeats {name!r}")
+        found[name] = _arc(node)
+    return found
+
+
+def _arc(node: Node) -> ShipArc:
+    first = _angle(node["from_deg"])
+    if node.has("width_mm"):
+        return ShipArc(node.get("apex_mm", point, (0.0, 0.0)), first, 0.0, size(node["width_mm"]))
+    turn = sweep(first, _angle(node["to_deg"]))
+    if turn > FULL_DEG + ROUNDED_DEG:
+        node["to_deg"].fail(f"sweeps {turn:g} degrees from from_deg; a whole turn is {FULL_DEG:g}")
+    return ShipArc(point(node["apex_mm"]), first, turn)
+
+
+def _angle(node: Node) -> float:
+    value = node.number()
+    return value if abs(value) <= LARGEST_DEG else node.fail(f"is no angle in degrees: {value:g}")
+
+
+# --- doubt ---
+
+
+class AimDoubt(NamedTuple):
+    """What a range inside an arc may be instead."""
+
+    sigma_mm: float | None
+    """The standard deviation of the distance where there is one; None where no draw lies in the arc."""
+    shares: tuple[float, ...]
+    """The probability of each band in arc, contact first, past the ruler last."""
+
+    @property
+    def in_arc(self) -> float:
+        """The probability that any part lies in the arc."""
+        return min(math.fsum(self.shares), 1.0)
+
+
+def aim_doubt(
+    scene: Scene, region: Region, free: Pair, found: Gap | None, lines_mm: Sequence[float]
+) -> AimDoubt | None:
+    """The doubt of the closest distance inside an arc of `free.a`; None in a scene without covariance.
+
+    `free` is the closest pair wherever it lies, `found` the gap inside the arc.
+    """
+    if scene.covariance is None:
+        return None
+    target, reach = free.b.parts[0], reach_mm(scene, free.a.index, free.b.index)
+    if outline_away(region, target) > reach and found is None:
+        return AimDoubt(None, (0.0,) * (len(lines_mm) + 1))
+    if _arc_is_idle(region, free, found, reach):
+        doubt = doubt_of(scene, Measure((free,)), lines_mm)
+        return AimDoubt(doubt.sigma_mm, doubt.shares) if doubt else None
+    return _of_draws(scene, region, free, reach, lines_mm)
+
+
+def _arc_is_idle(region: Region, free: Pair, found: Gap | None, reach: float) -> bool:
+    """Whether the closest part of all lies in the arc however the two are displaced.
+
+    The closest points of two convex shapes that stay apart move no farther than the shapes, and with them.
+    """
+    if outline_away(region, free.b.parts[0]) > reach:
+        return True
+    return (
+        found is not None
+        and free.gap.distance_mm > reach
+        and _away(region, free.gap.to_point) > 2 * reach
+        and (found.distance_mm <= free.gap.distance_mm)
+    )
+
+
+def _away(region: Region, place: Point) -> float:
+    return min((edge.away_mm(place) for edge in region.edges), default=math.inf)
+
+
+def _of_draws(scene: Scene, region: Region, free: Pair, reach: float, lines_mm: Sequence[float]) -> AimDoubt:
+    import numpy as np
+
+    from overruler.geometry.gaussian import draws
+    from overruler.geometry.many_arcs import closests_in
+
+    assert scene.covariance is not None
+    shifts = draws(np.array(scene.covariance.difference(free.a.index, free.b.index)), DRAWS)
+    in_reach = (
+        free.gap.distance_mm <= reach
+        or region.holds(free.gap.to_point)
+        or _away(region, free.gap.to_point) <= 2 * reach
+    )
+    away = closests_in(region, free.a.parts[0], free.b.parts[0], shifts, in_reach)
+    hits = away[np.isfinite(away)]
+    counts = np.bincount(np.searchsorted(lines_mm, hits - TOUCH_MM), minlength=len(lines_mm) + 1)
+    return AimDoubt(float(hits.std()) if len(hits) else None, tuple((counts / len(shifts)).tolist()))

@@ -1,0 +1,105 @@
+"""X-Wing's ruler laid between two objects, and what that rests on."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from overruler.rules.bands import Reading
+from overruler.rules.measure import Body
+from overruler.scene import Ruler, Scene
+from overruler.units import TOUCH_MM
+from overruler.verdict import Verdict
+
+
+def lines_of(ruler: Ruler, nearer: bool) -> tuple[float, ...]:
+    """Where each band ends, contact first; where a line belongs to the next band, a touch before it."""
+    *between, last = ruler.lines_mm
+    return (0.0, *(line if nearer else line - 2 * TOUCH_MM for line in between), last)
+
+
+@dataclass(frozen=True)
+class Laid(Reading):
+    """The ruler laid along a measure."""
+
+    held: bool
+    """Whether two of those measured between are held at range 0."""
+    nearer: bool
+    """Whether the line between two bands belongs to the nearer one."""
+
+    @cached_property
+    def lines_mm(self) -> tuple[float, ...]:
+        """Where each band ends, contact first."""
+        return lines_of(self.ruler, self.nearer)
+
+    @property
+    def on_line(self) -> bool:
+        return self.is_line(self.measure.distance_mm)
+
+    def is_line(self, distance_mm: float) -> bool:
+        """Whether a distance touches a line between two bands."""
+        return any(abs(distance_mm - line) <= TOUCH_MM for line in self.ruler.lines_mm[:-1])
+
+    @property
+    def held_apart(self) -> bool:
+        """Whether it is at range 0 though nothing touches."""
+        return self.held and self.band > 0
+
+    def range_at(self, band: int) -> int | None:
+        """The range in a band of the ruler."""
+        return 0 if self.held else band if band <= self.ruler.segments else None
+
+    def settings(self, on_line: bool) -> dict[str, bool]:
+        """What the table chose that the answer rests on."""
+        return {"nearer_band": self.nearer} if on_line else {}
+
+
+def used(ruler: Laid, zero: bool) -> tuple[str, ...]:
+    """The clauses that this use of the ruler rests on; `zero` where range 0 can come into it."""
+    pair, contact = ruler.measure.closest, ruler.band == 0
+    kinds = [_kind(ruler.scene, body) for body in (pair.a, pair.b)]
+    clauses = {
+        "xwing.range": True,
+        "xwing.bands": True,
+        "xwing.closest_points": True,
+        "xwing.one_edge": True,
+        "xwing.ship_base": kinds[1] == "ship",
+        "xwing.not_a_ship": kinds[1] != "ship",
+        "xwing.line": ruler.on_line,
+        "xwing.past": ruler.past and not ruler.held,
+        "xwing.zero": zero and (contact or ruler.held),
+        "xwing.touching": zero and contact and kinds == ["ship", "ship"],
+        "xwing.on_top": zero and contact and kinds != ["ship", "ship"],
+        "xwing.edge_contact": zero and contact and kinds != ["ship", "ship"],
+        "xwing.held": zero and ruler.held,
+        "xwing.held_apart": ruler.held_apart,
+        "xwing.default_kind": any(_undeclared(ruler.scene, body) for body in (pair.a, pair.b)),
+        "any.closest_piece": len(ruler.measure.pairs) > 1,
+    }
+    return tuple(clause for clause, holds in clauses.items() if holds)
+
+
+def _kind(scene: Scene, body: Body) -> str:
+    return "obstacle" if body.index is None else scene.kind(scene.pieces[body.index])
+
+
+def _undeclared(scene: Scene, body: Body) -> bool:
+    return body.index is not None and scene.pieces[body.index].kind is None
+
+
+def listed(verdict: Verdict, values: Iterable[Any]) -> Verdict:
+    """The same with every possible answer among its odds."""
+    odds = verdict.probability
+    if odds is None:
+        return verdict
+    return replace(verdict, probability={key: odds.get(key, 0.0) for key in map(json.dumps, values)})
+
+
+def said(value: int | None) -> str:
+    return "past the ruler" if value is None else f"range {value}"
+
+
+def ranges(ruler: Laid) -> tuple[int | None, ...]:
+    """Every range there is."""
+    return (*range(ruler.ruler.segments + 1), None)

@@ -1,0 +1,79 @@
+"""Sight and cover between two pieces: the questions that a game takes into its record."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from overruler.reading import Node
+from overruler.rules.doubt import odds
+from overruler.rules.game import distance
+from overruler.rules.sightlines import Sight, clauses
+from overruler.rules.sightlines_doubt import Moved, SightDoubt, moved
+from overruler.rules.ways import piece, stat
+from overruler.scene import Scene
+from overruler.verdict import Verdict
+
+CLAUSES = {
+    **clauses("positioning"),
+    "positioning.cover": "What crosses a line between two bases gives the target cover; what touches the outermost"
+    " does not. (Decided here.)",
+    "positioning.cover_size": "An object gives no cover to a target of a larger size than its own.",
+}
+"""The clauses of the two questions."""
+
+
+def los(scene: Scene, question: Node) -> Verdict:
+    """Whether some straight line between two bases is free, and what crosses the lines where none is."""
+    sight = _sight(scene, question)
+    blocked_by = [] if sight.clear else [thing.id for thing in sight.crossing]
+    return replace(
+        distance(scene, question),
+        answer={"clear": sight.clear, "blocked_by": blocked_by},
+        headline="in sight" if sight.clear else f"out of sight behind {_and(blocked_by)}",
+        rules=sight.rules("positioning"),
+        value=sight.clear,
+        margin_mm=sight.margin_mm,
+        probability=_odds(SightDoubt(sight), "clear"),
+    )
+
+
+def cover(scene: Scene, question: Node) -> Verdict:
+    """Whether something as large as the target crosses a line to it, and what does."""
+    sight = _sight(scene, question)
+    objects = [thing.id for thing in sight.cover]
+    return replace(
+        distance(scene, question),
+        answer={"cover": bool(objects), "objects": objects},
+        headline=f"in cover of {_and(objects)}" if objects else "no cover",
+        rules=("positioning.cover", "positioning.cover_size", *sight.rules("positioning")),
+        value=bool(objects),
+        margin_mm=sight.cover_margin_mm,
+        probability=_odds(SightDoubt(sight), "cover"),
+    )
+
+
+def _sight(scene: Scene, question: Node) -> Sight:
+    (_, i), (_, j) = (piece(scene, question[key]) for key in ("from", "to"))
+    if i == j:
+        question["to"].fail(f"{question['to'].value!r} is on both sides; a line needs two")
+    return Sight(scene, i, j, _sizes(scene))
+
+
+def _sizes(scene: Scene) -> Mapping[str, int]:
+    sizes = {found.id: stat(scene, index, "size") for index, found in enumerate(scene.pieces)}
+    return sizes | {ground.id: ground.size for ground in scene.terrain}
+
+
+def _odds(doubt: SightDoubt, what: str) -> dict[str, float] | None:
+    """The probabilities of yes and no; None in an exact scene."""
+    if doubt.scene.covariance is None:
+        return None
+    settled = doubt.clear if what == "clear" else doubt.cover
+    if settled is not None:
+        return {"true": float(settled), "false": float(not settled)}
+    places: Moved = moved(doubt.scene, doubt.indices)
+    found = odds(doubt.clear_in(places) if what == "clear" else doubt.cover_in(places))
+    return {"true": found.get("true", 0.0), "false": found.get("false", 0.0)}
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
