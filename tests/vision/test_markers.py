@@ -1,5 +1,6 @@
 """Markers drawn exactly: their ids, and their corners to a hundredth of a pixel."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,7 @@ from overruler.board import Board
 from overruler.errors import UnknownName
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.markers import Marker, find_markers, look_for_marker
+from overruler.vision.markers import Marker, _plausible, find_markers, look_for_marker
 
 from .table import EIGHT, FOUR, Look, camera_over, known_board, shoot, square_mm
 
@@ -100,14 +101,68 @@ def test_names_of_dictionaries_may_be_written_in_any_case_and_must_exist() -> No
         find_markers(frame, Board.free(60, "DICT_4X4_51"))
 
 
-def test_a_marker_cut_off_by_the_picture_is_not_used() -> None:
-    camera = camera_over(0, aim_mm=(450, 450))
-    frame = shoot(camera, PLACES)
-    left = camera.project(PLACES[0])[:, 0]
-    cut = int(left.mean())
-    pixels = np.ascontiguousarray(frame.pixels[:, cut:])
-    ids = {marker.id for marker in find_markers(Frame(pixels, "cut"), BOARD)}
-    assert ids == set(EIGHT) - {0, 3, 7}
+def cut_off(share: float) -> tuple[Frame, Array]:
+    """A photo whose left border takes a share of marker 7, and that marker's true corners."""
+    camera = camera_over(30, turn_deg=-12)
+    frame, corners = shoot(camera, PLACES), camera.project(PLACES[7])
+    cut = int(corners[:, 0].min() + share * np.ptp(corners[:, 0]))
+    return Frame(np.ascontiguousarray(frame.pixels[:, cut:]), "cut"), corners - [cut, 0]
+
+
+@pytest.mark.parametrize("share", [-0.05, 0.0, 0.05])
+def test_a_marker_whose_card_or_edge_is_cut_off_by_the_picture_is_read(share: float) -> None:
+    frame, truth = cut_off(share)
+    found = {marker.id: marker for marker in find_markers(frame, BOARD)}
+    assert np.abs(found[7].corners_px - truth).max() < 0.05
+
+
+@pytest.mark.parametrize("share", [0.2, 0.3, 0.5])
+def test_a_marker_of_which_half_is_outside_the_picture_is_measured_by_the_rest(share: float) -> None:
+    frame, truth = cut_off(share)
+    assert 7 not in {marker.id for marker in find_markers(frame, BOARD)}
+    found = look_for_marker(frame, "DICT_4X4_50", 7, truth + np.array([2.0, -1.5]))
+    assert found is not None
+    sigma = np.sqrt(np.diag(found.square.covariance_px2)).reshape(4, 2)
+    inside = truth[:, 0] > 3
+    assert 1 <= inside.sum() <= 3
+    assert np.abs(found.corners_px - truth)[inside].max() < 0.1
+    assert (np.abs(found.corners_px - truth) < 5 * np.maximum(sigma, 0.02)).all()
+    assert sigma[~inside].max() > 2 * sigma[inside].min()
+    assert (found.square.edges.xy_px[:, 0] > 2).all()
+
+
+def test_a_marker_almost_outside_the_picture_is_left_alone() -> None:
+    frame, truth = cut_off(0.8)
+    assert look_for_marker(frame, "DICT_4X4_50", 7, truth) is None
+    assert look_for_marker(frame, "DICT_4X4_50", 7, np.full((4, 2), np.nan)) is None
+
+
+def test_a_marker_with_a_corner_under_a_hand_gives_its_other_corners() -> None:
+    camera, corners = camera_over(12), PLACES[5]
+    hidden = corners[1, :2]
+    frame = shoot(camera, {5: corners}, cover=lambda at: np.hypot(*np.moveaxis(at - hidden, -1, 0)) < 24)
+    truth = camera.project(corners)
+    found = look_for_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
+    assert found is not None
+    assert np.abs(found.corners_px - truth)[[0, 2, 3]].max() < 0.1
+    assert np.abs(found.corners_px - truth).max() < 0.2
+    assert not (np.hypot(*(found.square.edges.xy_px - truth[1]).T) < 10).any()
+
+
+def test_a_mirrored_print_is_no_marker() -> None:
+    frame = shoot(camera_over(10), PLACES)
+    mirrored = Frame(np.ascontiguousarray(frame.pixels[:, ::-1]), "mirrored")
+    assert find_markers(mirrored, BOARD) == ()
+    truth = camera_over(10).project(PLACES[5]) * [-1, 1] + [SIZE[0] - 1, 0]
+    assert look_for_marker(mirrored, "DICT_4X4_50", 5, truth) is None
+
+
+def test_a_marker_of_an_absurd_size_is_none() -> None:
+    """A code seen in gravel, a tenth as large as the markers."""
+    true = find_markers(shoot(camera_over(10), PLACES), BOARD)[:5]
+    tiny = replace(true[0], id=9, square=replace(true[0].square, corners_px=true[0].corners_px * 0.05))
+    assert _plausible((*true, tiny)) == true
+    assert _plausible((true[0], tiny)) == (true[0], tiny)
 
 
 def test_a_partly_hidden_marker_is_measured_by_what_it_shows() -> None:
@@ -132,6 +187,14 @@ def test_where_there_is_no_marker_none_is_found() -> None:
     noise = np.random.default_rng(3).integers(0, 255, (600, 800, 3), np.uint8)
     assert find_markers(Frame(noise, "noise"), Board.free(60)) == ()
     assert find_markers(Frame(np.zeros((600, 800, 3), np.uint8), "dark"), BOARD) == ()
+
+
+def test_another_marker_at_the_place_is_not_taken_for_the_one_looked_for() -> None:
+    camera = camera_over(12)
+    frame = shoot(camera, {5: PLACES[5]})
+    truth = camera.project(PLACES[5])
+    taken = [n for n in range(50) if look_for_marker(frame, "DICT_4X4_50", n, truth + 1) is not None]
+    assert taken == [5]
 
 
 def test_the_better_of_two_markers_with_one_id_is_taken() -> None:

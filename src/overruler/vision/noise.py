@@ -5,10 +5,14 @@ import numpy as np
 from overruler.geometry.pose import Array
 from overruler.vision.squares import Edges
 
+EDGE_PX = 0.02
+"""1 σ of an edge for itself beside what its pixels say: print, paper and colour filling."""
 LINE_PX = 0.03
 """1 σ of what edges on one line of the print share: the pixel grid runs along them."""
 LOCAL_SHIFT_PX = 0.025
 """1 σ of a marker's own part of the photo's edge shift: light and print differ over a table."""
+OUTER_SHIFT_PX = 0.03
+"""1 σ of how much more the four sides' edges are shifted: the card beyond them may be less white than the print."""
 SHAPE_PX = 0.025
 """1 σ of a marker's stretch and shear, in px at its corner: colour fringe, a curled card."""
 PLACE_PX = 0.025
@@ -20,7 +24,7 @@ PLACE_MM = 0.05
 def own_covariance(edges: Edges) -> Array:
     """(K, K) px²: each edge's own noise, and what those on one line share."""
     same_line = edges.line[:, None] == edges.line
-    return np.asarray(np.diag(edges.sigma_px**2) + LINE_PX**2 * same_line)
+    return np.asarray(np.diag(edges.sigma_px**2 + EDGE_PX**2) + LINE_PX**2 * same_line)
 
 
 def shape_columns(edges: Edges) -> Array:
@@ -28,7 +32,9 @@ def shape_columns(edges: Edges) -> Array:
     reach = edges.xy_px - edges.xy_px.mean(0)
     reach = reach / np.abs(reach).max()
     n = edges.normal_px
-    return np.column_stack([n * reach * SHAPE_PX, n * reach[:, ::-1] * SHAPE_PX, np.full(len(n), LOCAL_SHIFT_PX)])
+    shift = np.full(len(n), LOCAL_SHIFT_PX)
+    outer = ((edges.place < 1e-6) | (edges.place > 1 - 1e-6)).any(1) * OUTER_SHIFT_PX
+    return np.column_stack([n * reach * SHAPE_PX, n * reach[:, ::-1] * SHAPE_PX, shift, outer])
 
 
 def place_columns(edges: Edges, mm_per_px: float) -> Array:

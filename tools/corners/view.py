@@ -1,0 +1,61 @@
+"""Where the camera stands and where the markers lie: tables drawn at random, with the truth of every corner."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array, Pose, rotation_from_vector
+
+SIZE_PX = (2000, 1500)
+COLUMNS, ROWS = 4, 3
+"""Markers in a picture: one in each field of such a division, somewhere in its middle."""
+LEAST_PX, MOST_PX, MOST_TILT_DEG = 40.0, 160.0, 60.0
+"""Mean side of a marker in the picture, and the angle between the camera's axis and the table's upright."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A table as one camera sees it."""
+
+    camera: Camera
+    tilt_deg: float
+    corners_mm: dict[int, Array]
+    """Each marker's corners (4, 2) on the table, the printed top left first, then clockwise."""
+
+    def corners_px(self, number: int) -> Array:
+        """(4, 2): where they are seen."""
+        return self.camera.project(np.column_stack([self.corners_mm[number], np.zeros(4)]))
+
+
+def random_view(random: np.random.Generator) -> View:
+    """A camera with a little distortion at any tilt, over markers turned every way and of every size."""
+    tilt_deg, turn_deg = random.uniform(0, MOST_TILT_DEG), random.uniform(0, 360)
+    camera = _camera(tilt_deg, turn_deg, random)
+    fields = random.uniform(-0.15, 0.15, (COLUMNS * ROWS, 2))
+    fields += [(column + 0.5, row + 0.5) for row in range(ROWS) for column in range(COLUMNS)]
+    middles = camera.unproject(fields * np.array(SIZE_PX) / (COLUMNS, ROWS))
+    return View(camera, tilt_deg, {i: _square(camera, middle, random) for i, middle in enumerate(middles)})
+
+
+def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Camera:
+    focal = random.uniform(0.8, 1.2) * SIZE_PX[0]
+    center = (np.array(SIZE_PX) - 1) / 2 + random.normal(0, 8, 2)
+    matrix = np.array([[focal, 0, center[0]], [0, focal, center[1]], [0, 0, 1]])
+    rotation = rotation_from_vector([np.pi - np.radians(tilt_deg), 0, 0]) @ rotation_from_vector(
+        [0, 0, np.radians(turn_deg)]
+    )
+    distortion = np.array([random.uniform(-0.12, 0.06), random.uniform(-0.02, 0.02), 0, 0, 0])
+    return Camera(matrix, distortion, Pose(rotation, np.array([0.0, 0.0, 1000.0])))
+
+
+def _square(camera: Camera, middle_mm: Array, random: np.random.Generator) -> Array:
+    """A square (4, 2) round `middle_mm`, as large as its mean side in the picture asks."""
+    turn, wanted_px = random.uniform(0, 2 * np.pi), random.uniform(LEAST_PX, MOST_PX)
+    c, s = np.cos(turn), np.sin(turn)
+    shape = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) @ np.array([[c, s], [-s, c]])
+    side_mm = wanted_px * float(camera.mm_per_px(np.append(middle_mm, 0.0)))
+    for _ in range(3):
+        seen = camera.project(np.column_stack([middle_mm + shape * side_mm, np.zeros(4)]))
+        side_mm *= wanted_px / float(np.linalg.norm(seen - np.roll(seen, 1, 0), axis=1).mean())
+    return np.asarray(middle_mm + shape * side_mm)
