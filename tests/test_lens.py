@@ -1,6 +1,7 @@
 """A lens file's numbers in the pixels of another picture: smaller, larger, turned, mirrored."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,3 +82,13 @@ def test_a_picture_of_another_shape_is_refused_with_both_sizes(size: tuple[int, 
     with pytest.raises(BadInput, match=f"1600 × 1200 pixels, the photo has {size[0]} × {size[1]}"):
         lens().for_picture(size)
     assert lens().for_picture((1599, 1200)).size_px == (1599, 1200)
+
+
+def test_a_lens_is_read_back_exactly_as_it_was_written(tmp_path: Path) -> None:
+    root = np.random.default_rng(3).normal(size=(9, 9)) * np.array([1, 1, 1, 1, *[1e-3] * 5])[:, None]
+    written = lens((root @ root.T + (root @ root.T).T) / 2)
+    written.save(tmp_path / "lens.toml")
+    read = Lens.load(tmp_path / "lens.toml")
+    assert read.size_px == written.size_px
+    for name in ("matrix", "distortion", "covariance"):
+        assert np.array_equal(getattr(read, name), getattr(written, name))

@@ -1,12 +1,17 @@
 """The board: its size, and the markers whose places or sizes are known."""
 
-from dataclasses import dataclass
+import json
+import math
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.reading import Node
+from overruler.writing import write_whole
 
 SCHEMA = "overruler/board/1"
 DICTIONARIES = (
@@ -16,6 +21,8 @@ DICTIONARIES = (
     "DICT_ARUCO_MIP_36h12",
 )
 """Every family of markers there is, by OpenCV's names."""
+MOST_OFF = 0.1
+"""A print is off by less than this share: a page made to fit another paper loses six hundredths."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +38,13 @@ class Board:
     height_mm: float | None = None
     corners_mm: dict[int, Array] | None = None
     """Each marker's corners (4, 3), the printed top left first, then clockwise; None where they lie anywhere."""
+    sides_mm: tuple[float, float] | None = None
+    """Across and along the print, where it was measured; `marker_mm` is their mean."""
+    scale_share: float | None = None
+    """1 σ of the markers' size, or of the layout's, as a share; None where nobody measured it."""
+    covariance: Array | None = None
+    """(3 M, 3 M) over each marker's middle, x and y in mm, and its turn in radians, ascending by id; None where it was
+    laid out by hand."""
 
     @property
     def known(self) -> bool:
@@ -43,8 +57,8 @@ class Board:
         return cls("markers anywhere", marker_mm, dictionary)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Board":
-        """Read a board file (TOML); `BadInput` names what is wrong in it."""
+    def load(cls, path: str | Path, as_meant: bool = False) -> "Board":
+        """Read a board file (TOML), its markers as printed, or as they were meant; `BadInput` names what is wrong."""
         node = Node.of_toml(Path(path))
         node["schema"].choice((SCHEMA,))
         markers = node["markers"]
@@ -53,14 +67,126 @@ class Board:
         if corners is not None:
             for marker, points in corners.items():
                 _check_square(points, size, markers["corners_mm"][str(marker)])
-        return cls(
+        board = cls(
             name=node.get("name", Node.text, Path(path).stem),
             marker_mm=size,
             dictionary=markers.get("dictionary", _dictionary, "auto"),
             width_mm=node["width_mm"].positive(),
             height_mm=node["height_mm"].positive(),
             corners_mm=corners,
+            scale_share=markers.get("scale_share", Node.positive, None),
+            covariance=markers.get("covariance", partial(_covariance, count=len(corners or ())), None),
         )
+        printed = markers.get("print", Print.of, None)
+        return board if printed is None or as_meant else board.as_printed(printed)
+
+    def as_printed(self, printed: "Print") -> "Board":
+        """The board as its markers came out of the printer, for one that says how they were meant."""
+        across, along = printed.shares
+        sides = (self.marker_mm * across, self.marker_mm * along)
+        corners = self.corners_mm
+        if corners is not None:
+            corners = {marker: self._grown(points, printed) for marker, points in corners.items()}
+        # where the layout is known, its scale is that of the board and not that of the print
+        scale = printed.scale_share if corners is None else self.scale_share
+        return replace(self, marker_mm=sum(sides) / 2, sides_mm=sides, corners_mm=corners, scale_share=scale)
+
+    def _grown(self, corners: Array, printed: "Print") -> Array:
+        """One marker's corners (4, 3) as printed; its middle stays, or where its card touches the board's edge."""
+        middle = corners.mean(0)
+        held = middle.copy()
+        if printed.flush and self.width_mm is not None and self.height_mm is not None:
+            for axis, size in enumerate((self.width_mm, self.height_mm)):
+                held[axis] = _flush(float(middle[axis]), size)
+        right, up = corners[1] - corners[0], corners[0] - corners[3]
+        right, up = right / np.linalg.norm(right), up / np.linalg.norm(up)
+        across, along = printed.shares
+        grow = (across - 1) * np.outer(right, right) + (along - 1) * np.outer(up, up)
+        return np.asarray(corners + (corners - held) @ grow.T)
+
+    def to_toml(self) -> str:
+        """The board file's text; every number is written in full."""
+        lines = [
+            f'schema = "{SCHEMA}"',
+            f"name = {json.dumps(self.name, ensure_ascii=False)}",
+            f"width_mm = {self.width_mm}",
+            f"height_mm = {self.height_mm}",
+            "",
+            "[markers]",
+            f'dictionary = "{self.dictionary}"',
+            f"size_mm = {self.marker_mm}",
+        ]
+        if self.scale_share is not None:
+            lines.append(f"scale_share = {self.scale_share}  # 1 σ of the scale of it all")
+        if self.covariance is not None:
+            rows = ",\n".join(f"  {json.dumps(row)}" for row in self.covariance.tolist())
+            lines.append(
+                f"covariance = [  # of each marker's x, y and turn in mm and radians, ascending by id\n{rows},\n]"
+            )
+        if self.corners_mm is not None:
+            lines += ["", "[markers.corners_mm]  # the printed top left first, then clockwise"]
+            lines += [
+                f"{marker} = {json.dumps(self.corners_mm[marker].tolist())}" for marker in sorted(self.corners_mm)
+            ]
+        return "\n".join(lines) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the board file, whole or not at all; `BadInput` where the board's size is not known."""
+        if self.width_mm is None or self.height_mm is None:
+            raise BadInput(f"{path}: a board file needs the board's width and height")
+        write_whole(path, self.to_toml())
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """A sheet of markers as it was measured, with a steel rule, after printing."""
+
+    printed_mm: float
+    """The length that should have been printed."""
+    across_mm: float
+    along_mm: float
+    """What it measures across and along the page."""
+    doubt_mm: float
+    """1 σ of either."""
+    flush: bool = False
+    """Whether cards were cut out and laid with their edges flush with the board's, a middle one half way along."""
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """How many times larger than meant everything was printed, across and along."""
+        return self.across_mm / self.printed_mm, self.along_mm / self.printed_mm
+
+    @property
+    def scale_share(self) -> float:
+        """1 σ of the mean of the two shares."""
+        return self.doubt_mm / self.printed_mm / math.sqrt(2)
+
+    @classmethod
+    def of(cls, node: Node) -> "Print":
+        """The table `[markers.print]` of a board file."""
+        printed, across, along, doubt = (
+            node[key].positive() for key in ("printed_mm", "across_mm", "along_mm", "doubt_mm")
+        )
+        for key, length in (("across_mm", across), ("along_mm", along)):
+            if abs(length / printed - 1) > MOST_OFF:
+                node[key].fail(f"{length:g} mm is not what {printed:g} mm can have been printed as")
+        return cls(printed, across, along, doubt, node.get("flush", Node.boolean, False))
+
+    def to_toml(self) -> str:
+        return (
+            "[markers.print]  # measured with a steel rule; the sizes above are those that were meant\n"
+            f"printed_mm = {self.printed_mm}\n"
+            f"across_mm = {self.across_mm}\n"
+            f"along_mm = {self.along_mm}\n"
+            f"doubt_mm = {self.doubt_mm}\n"
+            f"flush = {json.dumps(self.flush)}\n"
+        )
+
+
+def _flush(middle_mm: float, size_mm: float) -> float:
+    """Where a card that lies at an edge touches it; its middle where it lies half way along."""
+    third = round(2 * middle_mm / size_mm)
+    return {0: 0.0, 2: size_mm}.get(third, middle_mm)
 
 
 def _dictionary(node: Node) -> str:
@@ -76,6 +202,13 @@ def _corners(node: Node) -> dict[int, Array]:
     if not found:
         node.fail("has no markers; leave the table out for markers that lie anywhere")
     return found
+
+
+def _covariance(node: Node, count: int) -> Array:
+    covariance = np.array(node.matrix(3 * count, 3 * count)) if count else node.fail("goes with corners_mm")
+    if np.abs(covariance - covariance.T).max() > 1e-9 or np.linalg.eigvalsh(covariance).min() < -1e-9:
+        node.fail("is not symmetric and positive semi-definite")
+    return covariance
 
 
 def _check_square(points: Array, size_mm: float, node: Node) -> None:

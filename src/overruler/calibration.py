@@ -47,5 +47,35 @@ class Calibration:
     """How far edges lie towards the dark side of where they are (tone curve, softness)."""
     squares_mm: tuple[Array, ...] = ()
     """Each marker's black square as seen (4, 2), on the board."""
+    laid: bool = True
+    """Whether the markers' places were known beforehand, not only their size."""
     budget: Budget = Budget()
     problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something that would make the measures of a photo like this one surer."""
+
+    text: str
+    """What to do, as the end of a sentence: `add a marker at the right edge`."""
+    before_mm: float
+    """The doubt where it is greatest, 1 σ."""
+    after_mm: float
+    """The same, had it been done."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DoubtMap:
+    """How sure distances are all over the board."""
+
+    length_mm: float
+    """Of the distances."""
+    xy_mm: Array
+    """(R, C, 2): places on the board, by rows from below."""
+    sigma_mm: Array
+    """(R, C): 1 σ of a distance about each, over all directions; what the bases themselves add is not in it."""
+    seen: Array
+    """(R, C): 1 where the photo shows the place, 0 where it does not."""
+    advice: tuple[Advice, ...] = ()
+    """What would help, the best first."""

@@ -1,5 +1,6 @@
 """A lens measured once: its matrix, its distortion, and how sure they are."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.reading import Node
+from overruler.writing import write_whole
 
 SCHEMA = "overruler/lens/1"
 ASSUMED_SIGMA = (1e-3, 1e-3, 2.0, 2.0, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3)
@@ -39,6 +41,21 @@ class Lens:
             node["matrix"].fail("expected [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
         covariance = node.get("covariance", _covariance, _assumed(matrix))
         return cls((int(width), int(height)), matrix, np.array(node["distortion"].vector(5)), covariance)
+
+    def to_toml(self) -> str:
+        """The lens file's text; every number is written in full."""
+        rows = ",\n".join(f"  {json.dumps(row)}" for row in self.covariance.tolist())
+        return (
+            f'schema = "{SCHEMA}"\n'
+            f"size_px = {json.dumps(list(self.size_px))}\n"
+            f"matrix = {json.dumps(self.matrix.tolist())}\n"
+            f"distortion = {json.dumps(self.distortion.tolist())}  # k1 k2 p1 p2 k3\n"
+            f"covariance = [  # over fx fy cx cy k1 k2 p1 p2 k3\n{rows},\n]\n"
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the lens file, whole or not at all."""
+        write_whole(path, self.to_toml())
 
     def for_picture(self, size_px: tuple[int, int], orientation: int = 1) -> "Lens":
         """The lens in the pixels of a picture of `size_px` as seen, turned by an EXIF orientation (1 to 8).

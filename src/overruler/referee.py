@@ -1,6 +1,6 @@
 """The referee looks at a picture of the table and says what stands where.
 
-frame → calibrate → detect → survey → report
+frame → calibrate → detect → sharpen by the bases found → survey → report
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +17,7 @@ from overruler.lens import Lens
 from overruler.report import Report
 from overruler.vision.calibrate import calibrate
 from overruler.vision.detect import MARGIN_MM, detect
+from overruler.vision.evidence import sharpened
 from overruler.vision.survey import survey
 
 CARD = 1.4
@@ -42,6 +43,7 @@ class Referee:
         calibration = calibrate(frame, self.board, self.points, self.lens)
         bases = self.bases if self.bases is not None else catalogue(self.game)
         found = detect(frame, calibration, bases, self._cards(calibration), self._margin_mm(calibration), progress)
+        calibration, found = sharpened(frame, calibration, found)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         return Report(frame, calibration, in_order, survey(calibration, in_order, self.game))
 

@@ -1,6 +1,7 @@
 """What the calibration's tests share: boards, cameras drawn from the prior, and errors held against stated doubts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import calibrate as module
+from overruler.vision.layout import HEIGHT_MM
+from overruler.vision.markers import Marker
 from overruler.vision.priors import lens_prior
+from overruler.vision.solve import SWELL_SIGMA_PX
 
 from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
 
@@ -49,13 +53,33 @@ def flags(found: Calibration) -> set[str]:
     return {problem.flag for problem in found.problems}
 
 
+def swollen(found: Sequence[Marker], swell_px: float) -> list[Marker]:
+    """The same markers, looking that much larger at their sides than they are."""
+    grown = []
+    for marker in found:
+        edges = marker.square.edges
+        reach = edges.xy_px - edges.xy_px.mean(0)
+        out = (reach * edges.normal_px).sum(1) / np.abs(reach).max() * swell_px
+        seen = replace(edges, xy_px=edges.xy_px + edges.normal_px * out[:, None])
+        grown.append(replace(marker, square=replace(marker.square, edges=seen)))
+    return grown
+
+
+def as_stated(
+    camera: Camera, markers: Mapping[int, Array], random: np.random.Generator, spoil: float = 1.0
+) -> list[Marker]:
+    """Markers as a camera would find them, with all the noise that calibration states: heights and swell, too."""
+    lifted = {n: at + np.array([0, 0, spoil * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
+    return swollen(seen_markers(camera, lifted, random, spoil), SWELL_SIGMA_PX * random.normal())
+
+
 class Sight:
     """Puts markers before `calibrate` without drawing a picture."""
 
     monkeypatch: pytest.MonkeyPatch
 
     def __init__(self, camera: Camera, markers: Mapping[int, Array], seed: int = 0, spoil: float = 1.0) -> None:
-        found = seen_markers(camera, markers, np.random.default_rng(seed), spoil)
+        found = as_stated(camera, markers, np.random.default_rng(seed), spoil)
         self.monkeypatch.setattr(module, "find_markers", lambda frame, board: tuple(sorted(found, key=lambda m: m.id)))
 
 

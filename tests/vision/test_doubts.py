@@ -1,5 +1,7 @@
 """Stated doubts of distances, counted against cameras that are known."""
 
+from typing import cast
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from overruler.board import Board
 from overruler.lens import Lens
 from overruler.vision import calibrate as module
 from overruler.vision.calibrate import calibrate
+from overruler.vision.leftout import left_out_mm
+from overruler.vision.solve import Bundle, Solution, State
 
 from .sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of, counted, distances, random_camera
 from .table import FOUR, MARKER_MM, camera_over, known_board, seen_markers
@@ -85,6 +89,21 @@ def test_leaving_a_marker_out_says_what_solving_without_it_does(see: type[Sight]
         seen = next(marker for marker in found if marker.id == number).corners_px
         errors.append(np.linalg.norm(part.camera.unproject(seen) - corners[:, :2], axis=1).mean())
     assert whole.left_out_mm == pytest.approx(np.mean(errors), rel=0.35)
+
+
+def test_a_lens_that_sees_no_table_without_a_marker_leaves_it_unsaid() -> None:
+    class Blind:
+        """The others alone give a lens that folds back before the marker."""
+
+        def without(self, state: State, group: int) -> State:
+            camera = state.camera
+            return State(camera.with_lens(camera.matrix, [-3.0, 0, 0, 0, 0]), 0.0)
+
+    camera = camera_over(15)
+    corners = list(corners_of(known_board(FOUR)).values())
+    solution = Solution(State(camera, 0.0), np.eye(15), 0.1, 1.0, 1.0, (1.0,) * 4, 0.0)
+    seen = [camera.project(at) for at in corners]
+    assert left_out_mm(cast(Bundle, Blind()), solution, seen, corners) is None
 
 
 # --- markers that lie anywhere ---

@@ -75,6 +75,6 @@ def test_points_and_markers_work_together(see: type[Sight]) -> None:
     camera, board = camera_over(15), known_board({n: EIGHT[n] for n in (0, 1)})
     see(camera, corners_of(board))
     alone = distances(calibrate(blank(), board), camera)[1]
-    errors, sigma = distances(calibrate(blank(), board, clicks(camera, CLICKED[2:4])), camera)
+    errors, sigma = distances(calibrate(blank(), board, clicks(camera, CLICKED[2:6])), camera)
     assert np.median(sigma) < 0.8 * np.median(alone)
     assert np.abs(errors / sigma).max() < 3.5

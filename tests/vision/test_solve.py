@@ -45,7 +45,7 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
         groups = known() if layout == "known" else point_groups(clicked)
     bundle = Bundle(groups, PRIOR)
     gradient = cost_and_gradient(bundle, state)[1]
-    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] + [1e-4, 1e-4, 1e-6] * 7)
+    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 2 + [1e-4, 1e-4, 1e-6] * 7)
     for i in range(state.unknowns):
         step = np.zeros(state.unknowns)
         step[i] = sizes[i]

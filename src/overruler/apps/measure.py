@@ -45,6 +45,7 @@ class Options:
     questions: tuple[dict[str, Any], ...]
     scene: Path | None
     picture: Path | None
+    doubt: Path | None
     json: bool
 
 
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out("--ask", action="append", default=[], metavar="QUESTION", help="a question (JSON), as to overruler ask")
     out("--scene", type=Path, metavar="OUT.json", help="write the scene file")
     out("--picture", type=Path, metavar="OUT.png", help="write the annotated photo (.png or .svg)")
+    out("--doubt", type=Path, metavar="OUT.png", help="draw how sure distances are over the board (.png or .svg)")
     out("--json", action="store_true", help="print the scene and nothing else")
 
 
@@ -71,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     options = read_options(args)
     with progress() as say:
         report = look(options, say)
-        if options.picture:
+        if options.picture or options.doubt:
             say("drawing")
         written = _drawn(options, report)
     for path, data in written:
@@ -102,6 +104,13 @@ def _drawn(options: Options, report: "Report") -> list[tuple[Path, bytes | str]]
         from overruler import picture
 
         files.append((options.picture, picture.encoded(report, options.picture.suffix.lower())))
+    if options.doubt:
+        from overruler.picture import doubtmap
+        from overruler.vision.doubt import doubt_map
+
+        doubt = doubt_map(report.calibration, lens=options.lens is not None)
+        ending = options.doubt.suffix.lower()
+        files.append((options.doubt, doubtmap.encoded(report.calibration, doubt, report.frame.pixels, ending)))
     return files
 
 
@@ -111,7 +120,7 @@ def _print(options: Options, report: "Report") -> None:
         return
     from overruler.apps.summary import show
 
-    show(report, [path for path in (options.scene, options.picture) if path])
+    show(report, [path for path in (options.scene, options.picture, options.doubt) if path])
 
 
 @contextmanager
@@ -132,7 +141,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 def read_options(args: argparse.Namespace) -> Options:
     """Everything that can be wrong with the options is, before the photo is looked at."""
     _check_known(args)
-    for path in (args.scene, args.picture):
+    for path in (args.scene, args.picture, args.doubt):
         if path:
             check_writable(path)
     _check_outputs(args)
@@ -146,6 +155,7 @@ def read_options(args: argparse.Namespace) -> Options:
         questions=tuple(_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
         scene=args.scene,
         picture=args.picture,
+        doubt=args.doubt,
         json=args.json,
     )
 
@@ -170,11 +180,12 @@ def _check_known(args: argparse.Namespace) -> None:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
-    if args.picture and args.picture.suffix.lower() not in ENDINGS:
-        raise BadInput(f"--picture: {args.picture}: the name must end in {' or '.join(ENDINGS)}")
-    places = [path.resolve() for path in (args.photo, args.scene, args.picture) if path]
+    for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
+        if path and path.suffix.lower() not in ENDINGS:
+            raise BadInput(f"{option}: {path}: the name must end in {' or '.join(ENDINGS)}")
+    places = [path.resolve() for path in (args.photo, args.scene, args.picture, args.doubt) if path]
     if len(set(places)) < len(places):
-        raise BadInput("PHOTO, --scene and --picture must be different files")
+        raise BadInput("PHOTO, --scene, --picture and --doubt must be different files")
 
 
 def _board(args: argparse.Namespace) -> Board | None:

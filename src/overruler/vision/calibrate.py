@@ -1,7 +1,7 @@
 """From what is seen of the board to the camera, with the doubt of all of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.agree import consistent
-from overruler.vision.groups import Point, free_group, known_group, point_groups, square_mm
+from overruler.vision.groups import Point, point_groups
+from overruler.vision.layout import laid_group, lifted, printed_group, printed_square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
 from overruler.vision.priors import camera_of, lens_prior, matrix_of, straightened
-from overruler.vision.problems import Circumstances, problems_of, unfound
+from overruler.vision.problems import Circumstances, problems_of, unfound, unsure, worst_first
 from overruler.vision.solve import Bundle, Group, Prior, Solution, State
 from overruler.vision.start import moved_frame, other_starts, pose_of_points, pose_of_squares
 
@@ -26,8 +27,10 @@ NEAR = 0.1
 """A marker looked for lies within this share of its side of where the others say that it is."""
 MAX_RMS_PX, MAX_POINTS_SHARE = 3.0, 0.008
 """Residuals of markers, and of points as a share of the longer side, beyond which something lies elsewhere."""
+HOPELESS = 5.0
+"""So many times beyond that, nothing is worked out any further."""
 KNOWN_BUDGET = Budget()
-FREE_BUDGET = Budget(scale_share=1.5e-3)
+FREE_BUDGET = Budget(scale_share=1e-3)
 """A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
 POINTS_BUDGET = Budget(scale_share=2e-3)
 """A mat's corners are cut and rounded."""
@@ -39,17 +42,24 @@ def calibrate(frame: Frame, board: Board | None, points: Sequence[Point] = (), l
     Raises `CannotMeasure` where too little is seen or nothing fits it, `BadInput` where the points or the lens file are
     wrong. Points and markers that lie anywhere do not go together: the points have a frame, the markers none.
     """
+    _check_points(frame, board, points)
     prior = lens_prior(frame, lens, markers=board is not None)
-    if points:
-        _check_points(frame, points)
+    seen = find_markers(frame, board) if board is not None else ()
+    return calibrate_seen(frame, board, seen, points, prior, lens is not None)
+
+
+def calibrate_seen(
+    frame: Frame, board: Board | None, seen: Sequence[Marker], points: Sequence[Point], prior: Prior, lens: bool
+) -> Calibration:
+    """The same once the markers are found; `lens` says whether the `prior` is a lens that was measured."""
     if board is None or board.known:
-        return _known(frame, board, points, prior, lens is not None)
-    if points:
+        return _known(frame, board, seen, points, prior, lens)
+    return _free(frame, board, seen, prior, lens)
+
+
+def _check_points(frame: Frame, board: Board | None, points: Sequence[Point]) -> None:
+    if points and board is not None and not board.known:
         raise BadInput("points need a board file with the markers' places, or no markers at all")
-    return _free(frame, board, prior, lens is not None)
-
-
-def _check_points(frame: Frame, points: Sequence[Point]) -> None:
     width, height = frame.size_px
     for u, v, x_mm, y_mm in points:
         if not np.isfinite([u, v, x_mm, y_mm]).all():
@@ -61,17 +71,18 @@ def _check_points(frame: Frame, points: Sequence[Point]) -> None:
 # --- markers and points at known places ---
 
 
-def _known(frame: Frame, board: Board | None, points: Sequence[Point], prior: Prior, lens: bool) -> Calibration:
+def _known(
+    frame: Frame, board: Board | None, seen: Sequence[Marker], points: Sequence[Point], prior: Prior, lens: bool
+) -> Calibration:
     corners_mm = (board.corners_mm if board is not None else None) or {}
-    seen = find_markers(frame, board) if board is not None else ()
     clicked = point_groups(points)
     _check_enough(len(seen), clicked, board)
-    groups = [known_group(marker, corners_mm[marker.id]) for marker in seen] + clicked
+    groups = [laid_group(marker, board) for marker in seen] + clicked
     first, kept = consistent(groups, lambda some: _solve_known(some, prior))
     markers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     hidden = _hidden_markers(frame, corners_mm, markers, left_out, first.state)
-    groups = [known_group(marker, corners_mm[marker.id]) for marker in markers + hidden]
+    groups = [laid_group(marker, board) for marker in markers + hidden]
     groups += [group for k, group in enumerate(clicked) if k + len(seen) in kept]
     solved = _finish(frame, groups, markers + hidden, prior, first.state)
     return _calibration(frame, board, solved, [corners_mm[m.id] for m in solved.markers], left_out, lens)
@@ -103,11 +114,13 @@ def _solve_known(groups: Sequence[Group], prior: Prior) -> Solution:
     good = np.isfinite(xy).all(1)
     camera = camera_of(prior, pose_of_points(xyz[good], xy[good], matrix_of(prior)))
     bundle = Bundle(groups, prior)
-    first = bundle.solve(State(camera, 0.0))
-    if first.sigma < UNEASY:
-        return first
-    others = [bundle.solve(State(other, 0.0)) for other in other_starts(camera, xyz.mean(0))]
-    return min([first, *others], key=lambda solution: solution.cost)
+    best = bundle.solve(State(camera, 0.0))
+    if best.sigma > UNEASY:
+        others = [bundle.solve(State(other, 0.0)) for other in other_starts(camera, xyz.mean(0))]
+        best = min([best, *others], key=lambda solution: solution.cost)
+    if best.rms_px > HOPELESS * MAX_RMS_PX:
+        return best
+    return Bundle(lifted(groups, best.state.camera), prior).solve(best.state)
 
 
 def _hidden_markers(
@@ -125,11 +138,10 @@ def _hidden_markers(
 # --- markers that lie anywhere ---
 
 
-def _free(frame: Frame, board: Board, prior: Prior, lens: bool) -> Calibration:
-    seen = find_markers(frame, board)
+def _free(frame: Frame, board: Board, seen: Sequence[Marker], prior: Prior, lens: bool) -> Calibration:
     if len(seen) < 2:
         raise CannotMeasure(_too_few(len(seen)))
-    groups = [free_group(marker, board.marker_mm) for marker in seen]
+    groups = [printed_group(marker, board) for marker in seen]
     corners = {id(group): marker.corners_px for group, marker in zip(groups, seen, strict=True)}
 
     def solve(some: Sequence[Group]) -> Solution:
@@ -138,7 +150,7 @@ def _free(frame: Frame, board: Board, prior: Prior, lens: bool) -> Calibration:
     first, kept = consistent(groups, solve)
     solved = _finish(frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, first.state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
-    return _calibration(frame, board, solved, [square_mm(board.marker_mm)] * len(kept), left_out, lens)
+    return _calibration(frame, board, solved, [printed_square_mm(board)] * len(kept), left_out, lens)
 
 
 def _solve_free(groups: Sequence[Group], corners_px: Array, side_mm: float, prior: Prior) -> Solution:
@@ -164,15 +176,21 @@ class _Solved:
 
 def _finish(frame: Frame, groups: Sequence[Group], markers: Sequence[Marker], prior: Prior, state: State) -> _Solved:
     """The solution once the residuals have said how much the markers' edges share."""
+    limit_px = MAX_RMS_PX if markers else MAX_POINTS_SHARE * max(frame.size_px)
+    _check_fit(Bundle(groups, prior).solve(state, rounds=0), HOPELESS * limit_px)
+    groups = groups if state.places is not None else lifted(groups, state.camera)
     bundle = Bundle(groups, prior).rescaled(state)
     solution = bundle.solve(state)
-    limit_px = MAX_RMS_PX if markers else MAX_POINTS_SHARE * max(frame.size_px)
-    if not np.isfinite(solution.covariance).all() or solution.rms_px > limit_px:
+    _check_fit(solution, limit_px)
+    return _Solved(solution, bundle, markers)
+
+
+def _check_fit(solution: Solution, limit_px: float) -> None:
+    if not np.isfinite(solution.covariance).all() or not solution.rms_px <= limit_px:
         raise CannotMeasure(
             f"the markers or points do not fit a flat board, they are {solution.rms_px:.1f} px off; "
             "check their places, that the table is flat, and the lens file"
         )
-    return _Solved(solution, bundle, markers)
 
 
 def _calibration(
@@ -190,7 +208,7 @@ def _calibration(
         high = high - low
     width, height = (board.width_mm, board.height_mm) if board is not None else (None, None)
     corners_px = [marker.corners_px for marker in solved.markers]
-    return Calibration(
+    found = Calibration(
         camera=camera,
         covariance=covariance,
         size_px=frame.size_px,
@@ -200,9 +218,18 @@ def _calibration(
         left_out_mm=left_out_mm(solved.bundle, solved.solution, corners_px, corners_mm),
         edge_shift_px=state.shift_px,
         squares_mm=tuple(camera.unproject(corners) for corners in corners_px),
-        budget=POINTS_BUDGET if not solved.markers else FREE_BUDGET if solved.free else KNOWN_BUDGET,
-        problems=problems_of(_circumstances(frame, board, solved, left_out, lens)),
+        laid=not solved.free,
+        budget=_budget(board, solved),
     )
+    problems = problems_of(_circumstances(frame, board, solved, left_out, lens))
+    return replace(found, problems=worst_first((*problems, *unsure(found, lens))))
+
+
+def _budget(board: Board | None, solved: _Solved) -> Budget:
+    """The systematic terms; a scale that somebody measured is as sure as the measurement."""
+    budget = POINTS_BUDGET if not solved.markers else FREE_BUDGET if solved.free else KNOWN_BUDGET
+    measured = board is not None and board.scale_share is not None and solved.markers
+    return replace(budget, scale_share=board.scale_share) if measured else budget  # type: ignore[union-attr,arg-type]
 
 
 def _circumstances(
@@ -213,7 +240,8 @@ def _circumstances(
     hidden = unfound(solved.solution.state.camera, frame.size_px, corners, known)
     points = sum(not group.shifts for group in solved.bundle.groups)
     worse = max(*solved.bundle.scales, solved.solution.sigma)
-    return Circumstances(solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, lens)
+    bent = solved.bundle.scales[1]
+    return Circumstances(solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, bent, lens)
 
 
 def _box(groups: Sequence[Group], corners_mm: Sequence[Array], state: State) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ FEWEST = 4
 def left_out_mm(
     bundle: Bundle, solution: Solution, corners_px: Sequence[Array], corners_mm: Sequence[Array]
 ) -> float | None:
-    """How well each marker's corners are predicted by the others, in mm; None where too few markers are seen.
+    """How well each marker's corners are predicted by the others, in mm; None where too few markers are seen for that.
 
     The mean distance from the corners (4, 2) in the photo, cast on to the board by the camera that the other markers
     gave, to where they are (4, 3).
@@ -27,6 +27,8 @@ def left_out_mm(
     for i, (seen_px, true_mm) in enumerate(zip(corners_px, corners_mm, strict=True)):
         camera = bundle.without(solution.state, i).camera
         found = camera.unproject(seen_px, true_mm[:, 2])
+        if not np.isfinite(found).all():  # without it the lens is known so badly that it sees no table there
+            return None
         if solution.state.places is not None:
             found = laid_on(found, true_mm[:, :2])
         errors.append(np.linalg.norm(found - true_mm[:, :2], axis=1).mean())

@@ -10,10 +10,19 @@ from overruler.vision.solve import Prior
 
 FOCAL_SHARE, FOCAL_SIGMA = 0.8, 0.1
 """A focal length of which nothing is known: as a share of the picture's longer side, and 1 σ as a share of that."""
+SURE_SHARE = 0.03
+"""A claimed focal length as sure as this comes with the whole picture of a phone's main camera."""
 ASPECT_SIGMA, CENTER_SIGMA = 5e-4, 0.006
 """1 σ of fy against fx, and of the principal point against the middle as a share of the picture's longer side."""
-DISTORTION_SIGMA = (0.1, 0.03, 6e-4, 6e-4, 0.005)
-"""1 σ of k1 k2 p1 p2 k3 about 0: phones straighten their pictures, webcams leave a tenth of barrel."""
+BARREL, MOUSTACHE = np.array([1.0, -0.25, 0, 0, 0.04]), np.array([1.0, -2.4, 0, 0, 1.5])
+"""The two ways in which lenses bend the picture, over k1 k2 p1 p2 k3: wide ones inwards; those of phones and good
+webcams outwards, then back. By published calibrations, (-0.31, 0.08, 0, 0, 0) and (0.17, -0.72, 0, 0, 1.63) for two."""
+WEBCAM_MEAN = 0.012
+"""How much there is of the second on average, but in phones: it goes one way only."""
+PHONE_SIGMA, WEBCAM_SIGMA = (0.03, 0.02), (0.11, 0.032)
+"""1 σ of the two: of a phone's photo, which is mostly straightened, and of any other camera's picture."""
+REST_SIGMA = (0.02, 0.02, 6e-4, 6e-4, 0.004)
+"""1 σ of k1 k2 p1 p2 k3 beside the two."""
 STRAIGHT_SIGMA = (0.03, 0.01, 6e-4, 6e-4, 0.002)
 """The same where a few clicked points are all there is, which would bend any lens to fit a curled sheet: a phone's."""
 
@@ -27,7 +36,19 @@ def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> Prior:
         fitted = lens.for_picture(frame.size_px, frame.orientation)
         mean = np.concatenate([fitted.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fitted.distortion])
         return Prior(mean, fitted.covariance + np.diag(_least_variance(mean)))
-    return _plain(frame, DISTORTION_SIGMA if markers else STRAIGHT_SIGMA)
+    return _plain(frame, *(_bent(frame) if markers else (np.zeros(5), np.diag(np.square(STRAIGHT_SIGMA)))))
+
+
+def _bent(frame: Frame) -> tuple[Array, Array]:
+    """Mean (5,) and covariance (5, 5) of an unknown lens's distortion.
+
+    Metadata that hold for the whole picture are a phone's.
+    """
+    phone = frame.focal_px is not None and frame.focal_share <= SURE_SHARE
+    barrel, moustache = PHONE_SIGMA if phone else WEBCAM_SIGMA
+    modes = np.stack([barrel * BARREL, moustache * MOUSTACHE])
+    mean = 0.0 if phone else WEBCAM_MEAN
+    return mean * MOUSTACHE, modes.T @ modes + np.diag(np.square(REST_SIGMA))
 
 
 def _least_variance(mean: Array) -> Array:
@@ -35,12 +56,14 @@ def _least_variance(mean: Array) -> Array:
     return np.concatenate([(1e-5 * mean[:2]) ** 2, np.full(2, 0.01**2), np.full(5, 1e-6**2)])
 
 
-def _plain(frame: Frame, distortion_sigma: tuple[float, ...]) -> Prior:
+def _plain(frame: Frame, mean_distortion: Array, distortion: Array) -> Prior:
     longer, middle = max(frame.size_px), (np.array(frame.size_px) - 1) / 2
     focal = frame.focal_px or FOCAL_SHARE * longer
     share = frame.focal_share if frame.focal_px else FOCAL_SIGMA
-    mean = np.array([focal, focal, *middle, 0, 0, 0, 0, 0])
-    covariance = np.diag(np.square([0, 0, *[CENTER_SIGMA * longer] * 2, *distortion_sigma]))
+    mean = np.array([focal, focal, *middle, *mean_distortion])
+    covariance = np.zeros((9, 9))
+    covariance[2:4, 2:4] = np.eye(2) * (CENTER_SIGMA * longer) ** 2
+    covariance[4:, 4:] = distortion
     covariance[:2, :2] = (share * focal) ** 2 + np.eye(2) * (ASPECT_SIGMA * focal) ** 2
     return Prior(mean, covariance)
 

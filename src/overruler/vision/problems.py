@@ -1,13 +1,14 @@
 """What makes a photo's measures worse than they could be, each with what would help."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from overruler.calibration import Problem
+from overruler.calibration import Calibration, Problem
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.doubt import LENGTH_MM, doubt_map
 from overruler.vision.markers import Marker
 from overruler.vision.solve import Solution
 
@@ -18,8 +19,17 @@ LOW_VIEW_DEG, OVERHEAD_DEG = 50.0, 12.0
 UNSURE_FOCAL = 0.03
 BLUR_PX, BLUR_CELLS = 3.0, 0.17
 """Blur, 1 σ, beyond which edges are uncertain: in px, and in cells of a marker."""
-LARGE_RESIDUALS = 8.0
-"""How many times worse than expected the markers may fit before it is said."""
+LARGE_RESIDUALS, BENT = 8.0, 8.0
+"""How many times worse than expected the markers may lie, and how many times more bent they may be, unsaid."""
+UNSURE_MM = 0.6
+"""The doubt of a distance anywhere on the board, 1 σ, that is worth a word."""
+COARSE_MM = 100.0
+"""How closely that is looked at: doubt changes slowly."""
+WORST_FIRST = (
+    "large_residuals", "lens_disagrees", "marker_size", "few_markers", "markers_not_flat", "marker_left_out", "blurred",
+    "low_view", "unsure_distances", "points_alone", "markers_close_together", "markers_hidden", "overhead_without_lens",
+)  # fmt: skip
+"""Every flag there is."""
 STRAIN = 3.0
 """How many σ, as a root mean square over its nine numbers, the lens may lie from what was known of it before."""
 
@@ -39,6 +49,8 @@ class Circumstances:
     """Markers of the board that should be in the picture and were not found."""
     worse: float
     """How many times the expected doubt the markers turned out to share."""
+    bent: float
+    """How many times more bent and stretched each turned out to be than expected."""
     lens: bool
     """Whether there was a lens file."""
 
@@ -46,6 +58,22 @@ class Circumstances:
 def problems_of(seen: Circumstances) -> tuple[Problem, ...]:
     """All of them at once."""
     return (*_markers(seen), *_view(seen), *_quality(seen))
+
+
+def worst_first(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """In the order of how much harm they do."""
+    return tuple(sorted(problems, key=lambda problem: WORST_FIRST.index(problem.flag)))
+
+
+def unsure(found: Calibration, lens: bool) -> tuple[Problem, ...]:
+    """That distances are unsure somewhere on the board, with what would help most."""
+    doubt = doubt_map(found, lens, UNSURE_MM, COARSE_MM)
+    worst = float(np.max(doubt.sigma_mm * doubt.seen))
+    if worst <= UNSURE_MM * doubt.length_mm / LENGTH_MM:
+        return ()
+    remedies = [f"{one.text} (then {one.after_mm:.2f} mm)" for one in doubt.advice]
+    text = f"a distance of {doubt.length_mm:.0f} mm is unsure by up to {worst:.2f} mm (1 σ) on this board"
+    return (Problem("unsure_distances", ": ".join([text, *remedies[:1]])),)
 
 
 def _markers(seen: Circumstances) -> Iterator[Problem]:
@@ -94,6 +122,8 @@ def _quality(seen: Circumstances) -> Iterator[Problem]:
     if seen.solution.strain > STRAIN and seen.lens:
         text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", text)
+    elif seen.bent > BENT:
+        yield Problem("markers_not_flat", "the markers do not look square: lay or glue them flat, on something stiff")
     elif seen.worse > LARGE_RESIDUALS or seen.solution.strain > STRAIN:
         text = (
             "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"

@@ -12,13 +12,17 @@ from overruler.geometry.pose import Array
 
 SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
+SWELL_SIGMA_PX = 0.04
+"""1 σ of how far a marker's outer sides lie outwards of where its inner edges say: soft corners, neighbouring edges."""
+SHIFT, SWELL, PLACES = 15, 16, 17
+"""Where, after the camera's 15, the other unknowns stand."""
 PLACE_SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0, 25.0, 40.0, 65.0, 100.0)
 """How many times worse than expected markers may turn out to be laid."""
 SHAPE_SCALES = PLACE_SCALES[:8]
 """And how many times more bent and stretched: beyond this they would be no squares."""
 PASSED = 3.0
 """So much below its greatest, a logarithm of a likelihood will not come back."""
-SCALE_SIGMA = 0.7
+SCALE_SIGMA = 0.5
 """1 σ of the logarithm of that, before the residuals are seen: four markers alone say next to nothing about it."""
 
 
@@ -40,6 +44,12 @@ class Group:
     """(K, S): one σ of the marker's shape, column by column."""
     shifts: bool = True
     """Whether these are edges that move towards their dark side."""
+
+    @property
+    def outwards(self) -> Array:
+        """(K,): how far each edge moves along its normal as the marker's sides move outwards by 1."""
+        reach = self.xy_px - self.xy_px.mean(0)
+        return np.asarray((reach * self.normal_px).sum(1) / np.abs(reach).max())
 
     def covariance(self, scales: tuple[float, float]) -> Array:
         """(K, K), the place's and the shape's doubt taken `scales` times."""
@@ -65,6 +75,8 @@ class State:
     shift_px: float
     places: Array | None = None
     """(G, 3): x and y in mm and heading in radians of each marker that lies anywhere; None where places are known."""
+    swell_px: float = 0.0
+    """By how much all markers look larger than they are, at their sides."""
 
     @property
     def lens(self) -> Array:
@@ -73,14 +85,15 @@ class State:
 
     @property
     def unknowns(self) -> int:
-        """15 of the camera, the shift, then three a marker from the second on: the first holds the board's frame."""
-        return 16 + (0 if self.places is None else 3 * (len(self.places) - 1))
+        """The camera's 15, shift and swell, then three a marker from the second on: the first holds the frame."""
+        return PLACES + (0 if self.places is None else 3 * (len(self.places) - 1))
 
     def moved(self, step: Array) -> "State":
         places = self.places
         if places is not None:
-            places = places + np.concatenate([np.zeros((1, 3)), step[16:].reshape(-1, 3)])
-        return State(self.camera.moved(step[:15]), self.shift_px + float(step[15]), places)
+            places = places + np.concatenate([np.zeros((1, 3)), step[PLACES:].reshape(-1, 3)])
+        shift_px, swell_px = self.shift_px + float(step[SHIFT]), self.swell_px + float(step[SWELL])
+        return State(self.camera.moved(step[:15]), shift_px, places, swell_px)
 
     def on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
         """Points (K, 3) of the groups (K,) on the board (K, 3), and their Jacobian (K, 3, 3) by x, y and heading."""
@@ -126,6 +139,9 @@ class Bundle:
             np.concatenate([getattr(group, name) for group in groups]) for name in ("xyz_mm", "xy_px", "normal_px")
         )
         self._shifts = np.concatenate([np.full(len(group.xy_px), float(group.shifts)) for group in groups])
+        self._outwards = np.concatenate(
+            [group.outwards if group.shifts else np.zeros(len(group.xy_px)) for group in groups]
+        )
         self._prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
         self._roots = [np.linalg.cholesky(group.covariance(scales)) for group in groups]
         self._whiteners = [np.linalg.inv(root) for root in self._roots]
@@ -157,27 +173,31 @@ class Bundle:
         scale = np.sqrt(np.diag(information))
         return state.moved(_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
 
+    def covariance(self, state: State) -> Array:
+        """(15, 15) over `PARAMETERS` about `state`, for residuals as doubtful as was said: no method is surer."""
+        return _inverse(self._equations(state)[1])[:15, :15]
+
     def rescaled(self, state: State) -> "Bundle":
         """With the shared doubts as large as the residuals about `state` make likely, never smaller than expected."""
         rows, scales = self._rows(state), (1.0, 1.0)
         for _ in range(2):
-            scales = self._likeliest([(scale, scales[1]) for scale in PLACE_SCALES], *rows)
-            scales = self._likeliest([(scales[0], scale) for scale in SHAPE_SCALES], *rows)
+            scales = self._likely([(scale, scales[1]) for scale in PLACE_SCALES], 0, *rows), scales[1]
+            scales = scales[0], self._likely([(scales[0], scale) for scale in SHAPE_SCALES], 1, *rows)
         return Bundle(self.groups, self.prior, scales)
 
-    def _likeliest(
-        self, trials: Sequence[tuple[float, float]], residual: Array, jacobian: Array
-    ) -> tuple[float, float]:
-        """The scales of the greatest likelihood, going up until it has clearly passed."""
-        best, most = trials[0], -np.inf
+    def _likely(self, trials: Sequence[tuple[float, float]], which: int, residual: Array, jacobian: Array) -> float:
+        """The mean of one of the scales over how likely each is, going up until that has clearly passed.
+
+        Its mean, not its likeliest value: a few markers leave it open, and may by chance agree too well.
+        """
+        values: list[float] = []
         for scales in trials:
-            surprise = float(np.sum((np.log(scales) / SCALE_SIGMA) ** 2))
-            value = Bundle(self.groups, self.prior, scales)._evidence(residual, jacobian) - surprise / 2
-            if value > most:
-                best, most = scales, value
-            elif value < most - PASSED:
+            surprise = float(np.log(scales[which]) / SCALE_SIGMA) ** 2
+            values.append(Bundle(self.groups, self.prior, scales)._evidence(residual, jacobian) - surprise / 2)
+            if values[-1] < max(values) - PASSED:
                 break
-        return best
+        weight = np.exp(np.array(values) - max(values))
+        return float(weight @ [scales[which] for scales in trials[: len(weight)]] / weight.sum())
 
     def _evidence(self, residual: Array, jacobian: Array) -> float:
         """Logarithm of the restricted likelihood (Patterson and Thompson, 1971), linear about the rows' state."""
@@ -205,21 +225,22 @@ class Bundle:
     def _prior_information(self, unknowns: int) -> Array:
         information = np.zeros((unknowns, unknowns))
         information[:9, :9] = self._prior_root.T @ self._prior_root
-        information[15, 15] = 1 / SHIFT_SIGMA_PX**2
+        information[SHIFT, SHIFT], information[SWELL, SWELL] = 1 / SHIFT_SIGMA_PX**2, 1 / SWELL_SIGMA_PX**2
         return information
 
     def _rows(self, state: State) -> tuple[Array, Array]:
         """Residuals (N,) in px and their Jacobian (N, unknowns)."""
         points, d_points = state.on_board(self._group, self._xyz)
         seen, d_point, d_camera = state.camera.jacobians(points)
-        residual = ((self._xy - seen) * self._normal).sum(1) + self._shifts * state.shift_px
+        residual = ((self._xy - seen) * self._normal).sum(1)
+        residual += self._shifts * state.shift_px - self._outwards * state.swell_px
         jacobian = np.zeros((len(points), state.unknowns))
         jacobian[:, :15] = -(self._normal[:, :, None] * d_camera).sum(1)
-        jacobian[:, 15] = self._shifts
+        jacobian[:, SHIFT], jacobian[:, SWELL] = self._shifts, -self._outwards
         if d_points is not None:
             by_place = -(self._normal[:, :, None] * (d_point @ d_points)).sum(1)
             for i, part in enumerate(self._slices[1:]):
-                jacobian[part, 16 + 3 * i : 19 + 3 * i] = by_place[part]
+                jacobian[part, PLACES + 3 * i : PLACES + 3 + 3 * i] = by_place[part]
         return residual, jacobian
 
     def _equations(self, state: State) -> tuple[float, Array, Array]:
@@ -230,7 +251,7 @@ class Bundle:
             return np.inf, nothing, nothing[0]
         chi_square, information, gradient = self._sums(*self._rows(state))
         prior, away = self._prior_information(state.unknowns), np.zeros(state.unknowns)
-        away[:9], away[15] = state.lens - self.prior.mean, state.shift_px
+        away[:9], away[SHIFT], away[SWELL] = state.lens - self.prior.mean, state.shift_px, state.swell_px
         return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
 
     def _solution(self, state: State, cost: float, information: Array) -> Solution:

@@ -1,0 +1,85 @@
+"""Markers as the board file has them: where they lie and how sure that is, and the size that they were printed in."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.board import Board
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.groups import free_group, known_group, square_mm
+from overruler.vision.markers import Marker
+from overruler.vision.solve import Group
+
+HEIGHT_MM = 0.2
+"""1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
+
+
+def laid_group(marker: Marker, board: Board | None) -> Group:
+    """A marker whose place is known, as surely as the board file says where it says how surely."""
+    if board is None or board.corners_mm is None:
+        raise ValueError("a marker without a board that says where it lies")
+    corners = board.corners_mm[marker.id]
+    group = known_group(marker, corners)
+    if board.covariance is None:
+        return group
+    doubt = place_columns_px(group, marker, corners, place_covariance(board, marker.id))
+    return replace(group, place_px=np.column_stack([group.place_px, doubt]))
+
+
+def place_covariance(board: Board, number: int) -> Array:
+    """(3, 3) over x, y and turn of one marker: the file's, without the scale of the whole, which the budget has."""
+    if board.covariance is None or board.corners_mm is None:
+        raise ValueError("a board that does not say how sure its layout is")
+    at = 3 * sorted(board.corners_mm).index(number)
+    by_scale = np.append(board.corners_mm[number].mean(0)[:2], 0.0) * (board.scale_share or 0.0)
+    return np.asarray(board.covariance[at : at + 3, at : at + 3] - np.outer(by_scale, by_scale))
+
+
+def place_columns_px(group: Group, marker: Marker, corners_mm: Array, covariance: Array) -> Array:
+    """(K, 3) px: how each edge moves with one σ of its marker's place, for a covariance (3, 3) over x, y and turn.
+
+    Over one marker the picture is as good as affine, fitted to its four corners.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    middle = corners_mm.mean(0)
+    px_by_mm = np.linalg.lstsq((corners_mm - middle)[:, :2], marker.corners_px - marker.corners_px.mean(0), rcond=None)[
+        0
+    ]
+    arm = (group.xyz_mm - middle)[:, :2]
+    moves = np.zeros((len(arm), 2, 3))
+    moves[:, 0, 0] = moves[:, 1, 1] = 1
+    moves[:, 0, 2], moves[:, 1, 2] = -arm[:, 1], arm[:, 0]
+    return np.asarray(np.einsum("ki,ji,kjp->kp", group.normal_px, px_by_mm, moves @ root))
+
+
+def lifted(groups: Sequence[Group], camera: Camera) -> list[Group]:
+    """Groups of markers at known places, each as unsure of its height as a card is that lies on a table.
+
+    Where it is seen at a slant, its height moves it outwards in the photo; the camera need only be roughly right.
+    """
+    return [replace(group, place_px=_with_height(group, camera)) if group.shifts else group for group in groups]
+
+
+def _with_height(group: Group, camera: Camera) -> Array:
+    _, by_point, _ = camera.jacobians(group.xyz_mm)
+    rise = (group.normal_px * by_point[..., 2]).sum(-1)
+    return np.column_stack([group.place_px, rise * HEIGHT_MM])
+
+
+def printed_group(marker: Marker, board: Board) -> Group:
+    """A marker that lies anywhere, in the size that it was printed in."""
+    group = free_group(marker, board.marker_mm)
+    return replace(group, xyz_mm=group.xyz_mm * _aspect(board))
+
+
+def printed_square_mm(board: Board) -> Array:
+    """The corners (4, 3) of a marker that lies anywhere, in its own frame."""
+    return square_mm(board.marker_mm) * _aspect(board)
+
+
+def _aspect(board: Board) -> Array:
+    """How much wider and higher (3,) than a square of their mean size the markers were printed."""
+    return np.ones(3) if board.sides_mm is None else np.array([*board.sides_mm, 0.0]) / board.marker_mm

@@ -1,0 +1,86 @@
+"""The doubt map as a picture."""
+
+from xml.etree import ElementTree
+
+import cv2
+import numpy as np
+import pytest
+
+from overruler.calibration import Advice, Calibration, DoubtMap
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Pose, rotation_from_vector
+from overruler.picture.doubtmap import drawn, encoded, headline, sentence
+
+SIZE = (800, 600)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def calibration() -> Calibration:
+    """A camera 1 m above the middle of a board of 900 mm, of which its picture shows 800 × 600."""
+    rotation = rotation_from_vector([np.pi, 0, 0])
+    pose = Pose(rotation, np.array([0, 0, 1000.0]) - rotation @ np.array([450.0, 450.0, 0.0]))
+    camera = Camera(np.array([[1000, 0, 399.5], [0, 1000, 299.5], [0, 0, 1.0]]), np.zeros(5), pose)
+    square = np.array([(400.0, 400.0), (460.0, 400.0), (460.0, 340.0), (400.0, 340.0)])
+    return Calibration(camera, np.eye(15), SIZE, 0.1, (0,), (900.0, 900.0), squares_mm=(square,))
+
+
+@pytest.fixture
+def doubt(calibration: Calibration) -> DoubtMap:
+    xy = np.stack(np.meshgrid(np.linspace(0, 900, 31), np.linspace(0, 900, 31)), -1)
+    px = calibration.camera.project(np.concatenate([xy, np.zeros((31, 31, 1))], -1))
+    seen = ((px >= 0) & (px <= np.array(SIZE) - 1)).all(-1).astype(float)
+    sigma = 0.1 + 0.4 * np.abs(xy[..., 0] - 450) / 450
+    return DoubtMap(300.0, xy, sigma, seen, (Advice("add a marker at the right edge", 0.31, 0.12),))
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_the_words_say_how_sure_and_what_would_help(calibration: Calibration, doubt: DoubtMap) -> None:
+    said = texts(drawn(calibration, doubt))
+    shown = doubt.sigma_mm[doubt.seen > 0]
+    assert f"1 σ of a distance of 300 mm: {shown.min():.2f} to {shown.max():.2f} mm" in said
+    assert "add a marker at the right edge: 0.31 → 0.12 mm" in said
+
+
+def test_only_what_the_photo_shows_is_shaded(calibration: Calibration, doubt: DoubtMap) -> None:
+    paths = list(ElementTree.fromstring(drawn(calibration, doubt)).iter(f"{SVG}path"))
+    tiles = [node for node in paths if node.get("stroke") == node.get("fill") != "none"]
+    assert 0.9 * 26 * 19 < len(tiles) <= 27 * 20
+    assert len({node.get("fill") for node in tiles}) > 8
+
+
+def test_the_figures_stand_where_they_hold(calibration: Calibration, doubt: DoubtMap) -> None:
+    figures = [text for text in texts(drawn(calibration, doubt)) if text.replace(".", "").isdigit()]
+    assert len(figures) >= 9
+    assert {float(figure) for figure in figures} <= {round(float(sigma), 2) for sigma in doubt.sigma_mm.ravel()}
+
+
+def test_a_picture_is_the_photo_s_size(calibration: Calibration, doubt: DoubtMap) -> None:
+    pixels = np.full((SIZE[1], SIZE[0], 3), 120, np.uint8)
+    data = encoded(calibration, doubt, pixels, ".png")
+    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    assert picture.shape == pixels.shape
+    assert np.ptp(picture.astype(int).mean(2)) > 100
+    svg = encoded(calibration, doubt, pixels, ".svg").decode()
+    assert "data:image/jpeg" in svg
+    assert texts(svg) == texts(drawn(calibration, doubt))
+
+
+def test_another_ending_is_no_picture(calibration: Calibration, doubt: DoubtMap) -> None:
+    with pytest.raises(ValueError, match="gif"):
+        encoded(calibration, doubt, np.zeros((600, 800, 3), np.uint8), ".gif")
+
+
+def test_a_photo_beside_the_board_says_so(doubt: DoubtMap) -> None:
+    nothing = DoubtMap(300.0, doubt.xy_mm, doubt.sigma_mm, doubt.seen * 0)
+    assert headline(nothing) == "the photo shows nothing of the board"
+
+
+def test_an_advice_is_one_sentence() -> None:
+    assert (
+        sentence(Advice("add a marker at the left edge", 0.5, 0.25)) == "add a marker at the left edge: 0.50 → 0.25 mm"
+    )

@@ -1,0 +1,68 @@
+"""What is said about a photo that measures worse than it could: all at once, the worst first."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overruler.calibration import Problem
+from overruler.vision import evidence, problems
+from overruler.vision.calibrate import calibrate
+from overruler.vision.problems import WORST_FIRST, worst_first
+
+from .sight import BOARD, Sight, blank, corners_of, flags
+from .table import FOUR, camera_over, known_board, square_mm
+
+
+def test_every_flag_has_its_place_in_the_order() -> None:
+    source = "".join(Path(str(module.__file__)).read_text() for module in (problems, evidence))
+    named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
+    assert named == set(WORST_FIRST)
+    assert len(WORST_FIRST) == len(set(WORST_FIRST))
+
+
+def test_the_worst_comes_first() -> None:
+    mixed = [Problem(flag, "words") for flag in ("markers_hidden", "large_residuals", "blurred")]
+    assert [problem.flag for problem in worst_first(mixed)] == ["large_residuals", "blurred", "markers_hidden"]
+
+
+def test_several_are_said_at_once(see: type[Sight]) -> None:
+    see(camera_over(3), {n: corners_of(BOARD)[n] for n in (0, 1, 2)})
+    found = calibrate(blank(), BOARD)
+    assert flags(found) >= {"few_markers", "markers_hidden", "overhead_without_lens"}
+    order = [WORST_FIRST.index(problem.flag) for problem in found.problems]
+    assert order == sorted(order)
+
+
+def test_markers_that_are_bent_are_told_from_markers_that_are_moved(see: type[Sight]) -> None:
+    camera, random = camera_over(20), np.random.default_rng(1)
+    bent = {
+        n: at + np.column_stack([random.normal(0, 0.9, (4, 2)), np.zeros(4)]) for n, at in corners_of(BOARD).items()
+    }
+    see(camera, bent)
+    assert "markers_not_flat" in flags(calibrate(blank(), BOARD))
+    see(camera, {n: square_mm(x + random.normal(0, 2), y + random.normal(0, 2)) for n, (x, y) in
+                 {n: tuple(at.mean(0)[:2]) for n, at in corners_of(BOARD).items()}.items()})  # fmt: skip
+    assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
+
+
+def test_distances_that_are_unsure_come_with_what_would_help(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
+    see(camera_over(5), corners_of(known_board(FOUR)))
+    monkeypatch.setattr(problems, "UNSURE_MM", 0.2)
+    found = calibrate(blank(), known_board(FOUR))
+    said = next(problem for problem in found.problems if problem.flag == "unsure_distances")
+    assert re.search(
+        r"unsure by up to \d\.\d\d mm .*: (add a marker|add markers|make a lens file).*then \d\.\d\d mm", said.text
+    )
+    see(camera_over(5), corners_of(BOARD))
+    monkeypatch.undo()
+    assert "unsure_distances" not in {p.flag for p in found.problems if p is not said}
+
+
+def test_every_problem_is_one_sentence_without_a_line_break(see: type[Sight]) -> None:
+    see(camera_over(3), {n: corners_of(BOARD)[n] for n in (0, 1)})
+    for problem in replace(calibrate(blank(), BOARD)).problems:
+        assert "\n" not in problem.text
+        assert len(problem.text) > 20
