@@ -207,6 +207,10 @@ def test_the_command_writes_a_sheet_and_its_board(tmp_path: Path, capsys: pytest
         (["--count", "51"], "0 to 49"),
         (["--board-mm", "900"], "--board-mm"),
         (["--board-mm", "200x200"], "no room"),
+        (["--charuco", "--count", "4"], "--count does not go with --charuco"),
+        (["--charuco", "--board-mm", "900x600"], "--board-mm does not go with --charuco"),
+        (["--charuco", "--out", "sheet.png"], ".pdf"),
+        (["confirm", "nowhere.toml", "--across", "99", "--along", "99"], "nowhere.toml"),
         (["--out", "sheet.png"], ".pdf"),
         (["--out", "nowhere/sheet.pdf"], "nowhere"),
     ],
@@ -230,3 +234,10 @@ def test_without_the_library_the_install_command_is_named(
     assert main(["markers", "--out", str(tmp_path / "a.pdf")]) == 2
     assert "pip install fpdf2" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_the_lens_sheet_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "sheet.pdf"
+    assert main(["markers", "--charuco", "--paper", "letter", "--out", str(out)]) == 0
+    assert len(all_found(out.read_bytes(), "DICT_5X5_100")) == 31
+    assert "7 × 9 squares of 25 mm" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput, MissingExtra
-from overruler.picture.markercard import LABEL_MM, PLACES, Cards, outlines, pattern
+from overruler.picture.markercard import LABEL_MM, PLACES, Cards, Loop, outlines, pattern
 
 if TYPE_CHECKING:
     from fpdf import FPDF
@@ -39,13 +39,13 @@ STEPS = (
 def sheet(cards: Cards, paper: str) -> bytes:
     """The PDF of a set of cards; `BadInput` where they do not fit on the paper."""
     columns, rows = _grid(cards, paper)
-    pdf = _document(paper)
+    pdf = document(paper, "Overruler markers")
     pdf.add_page()
-    _check_bars(pdf)
+    check_bars(pdf)
     _instructions(pdf, cards)
     for page in _pages(range(cards.count), columns * rows):
         pdf.add_page()
-        _check_bars(pdf)
+        check_bars(pdf)
         for slot, marker in enumerate(page):
             x = MARGIN_MM + BAR_STRIP_MM + slot % columns * (cards.card_mm + GAP_MM)
             y = MARGIN_MM + slot // columns * (cards.card_mm + GAP_MM)
@@ -69,7 +69,8 @@ def _pages(markers: Sequence[int], per_page: int) -> Iterator[list[int]]:
         yield page
 
 
-def _document(paper: str) -> "FPDF":
+def document(paper: str, title: str) -> "FPDF":
+    """An empty PDF in millimetres that asks not to be scaled when it is printed."""
     try:
         from fpdf import FPDF
         from fpdf.prefs import ViewerPreferences
@@ -79,7 +80,7 @@ def _document(paper: str) -> "FPDF":
     pdf.set_auto_page_break(False)
     pdf.set_margin(MARGIN_MM)
     pdf.viewer_preferences = ViewerPreferences(print_scaling="None")
-    pdf.set_title("Overruler markers")
+    pdf.set_title(title)
     pdf.set_creation_date(datetime(2026, 1, 1, tzinfo=UTC))  # the same sheet is the same file
     return pdf
 
@@ -89,7 +90,9 @@ def _document(paper: str) -> "FPDF":
 
 def _card(pdf: "FPDF", cards: Cards, marker: int, x_mm: float, y_mm: float) -> None:
     _cut_line(pdf, x_mm, y_mm, cards.card_mm)
-    _modules(pdf, cards, marker, x_mm + cards.border_mm, y_mm + cards.border_mm)
+    loops = [cell_loop(loop, x_mm + cards.border_mm, y_mm + cards.border_mm, cards.size_mm / cards.modules)
+             for loop in outlines(pattern(cards.dictionary, marker))]  # fmt: skip
+    black(pdf, loops)
     words = f"{marker}  {cards.place(marker)}   {cards.size_mm:g} mm   {cards.dictionary}"
     bottom = y_mm + cards.card_mm - LABEL_MM
     _centred(pdf, words, x_mm, bottom, cards.card_mm, LABEL_MM, GREY)
@@ -102,16 +105,21 @@ def _cut_line(pdf: "FPDF", x_mm: float, y_mm: float, side_mm: float) -> None:
     pdf.rect(x_mm, y_mm, side_mm, side_mm)
 
 
-def _modules(pdf: "FPDF", cards: Cards, marker: int, x_mm: float, y_mm: float) -> None:
-    module = cards.size_mm / cards.modules
+def cell_loop(loop: Loop, x_mm: float, y_mm: float, module_mm: float) -> Loop:
+    """An outline in modules as one in mm on the page."""
+    return [(x_mm + column * module_mm, y_mm + row * module_mm) for column, row in loop]
+
+
+def black(pdf: "FPDF", loops: Sequence[Loop]) -> None:
+    """Fill closed loops, in mm on the page, as one path by the even-odd rule: no seams between them."""
     with pdf.new_path() as path:
         path.style.fill_color = "#000000"
         path.style.stroke_color = None
         path.style.paint_rule = "FILL_EVENODD"
-        for first, *rest in outlines(pattern(cards.dictionary, marker)):
-            path.move_to(x_mm + first[0] * module, y_mm + first[1] * module)
-            for column, row in rest:
-                path.line_to(x_mm + column * module, y_mm + row * module)
+        for first, *rest in loops:
+            path.move_to(*first)
+            for point in rest:
+                path.line_to(*point)
             path.close()
 
 
@@ -134,7 +142,8 @@ def _centred(
 # --- what every page carries ---
 
 
-def _check_bars(pdf: "FPDF") -> None:
+def check_bars(pdf: "FPDF") -> None:
+    """A ruler along the page and one up it, with the words that belong to them."""
     x, y = MARGIN_MM + BAR_STRIP_MM, pdf.h - MARGIN_MM - 12
     _bar(pdf, (x, y), (1, 0))
     _bar(pdf, (MARGIN_MM + 4, y), (0, -1))

@@ -1,0 +1,84 @@
+"""`overruler markers confirm`: what a print measures goes into the board file, and nothing else changes."""
+
+from pathlib import Path
+
+import pytest
+
+from overruler.apps.cli import main
+from overruler.apps.markers import board_file
+from overruler.board import Board
+from overruler.picture.markercard import Cards
+
+
+def confirmed(path: Path, *more: str) -> int:
+    return main(["markers", "confirm", str(path), "--across", "99.7", "--along", "99.8", *more])
+
+
+def test_a_print_is_confirmed_once_or_again_and_nothing_else_in_the_file_changes(tmp_path: Path) -> None:
+    path = tmp_path / "board.toml"
+    path.write_text(board_file(Cards(), 1828.8, 914.4), encoding="utf-8")
+    before = path.read_text(encoding="utf-8")
+    assert confirmed(path, "--doubt", "0.3") == 0
+    assert confirmed(path) == 0
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith(before.rstrip())
+    assert text.count("[markers.print]") == 1
+    board = Board.load(path)
+    assert board.sides_mm == pytest.approx((59.82, 59.88))
+    assert board.corners_mm is not None
+    assert board.corners_mm[0][3, :2] == pytest.approx([14 * 0.997, 14 * 0.998])  # its card lies in the board's corner
+    assert board.corners_mm[2][1, :2] == pytest.approx([1828.8 - 14 * 0.997, 914.4 - 14 * 0.998])
+    assert board.corners_mm[4].mean(0)[0] == pytest.approx(1828.8 / 2)
+
+
+def test_a_print_amid_a_file_is_replaced_and_a_layout_of_one_s_own_keeps_its_middles(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "board.toml"
+    path.write_text(
+        'schema = "overruler/board/1"\nwidth_mm = 900\nheight_mm = 600\n[markers]\nsize_mm = 60\n'
+        "[markers.print]\nprinted_mm = 100\nacross_mm = 101\nalong_mm = 101\ndoubt_mm = 1\n# mine\n"
+        "[markers.corners_mm]\n3 = [[100, 160, 0], [160, 160, 0], [160, 100, 0],\n[100, 100, 0]]\n"
+    )
+    assert confirmed(path) == 0
+    board = Board.load(path)
+    assert board.sides_mm == pytest.approx((59.82, 59.88))
+    assert board.corners_mm is not None
+    assert board.corners_mm[3].mean(0) == pytest.approx([130, 130, 0])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--printed", "200"], "--across"),
+        (["--along", "nan"], "--along"),
+        (["--doubt", "0"], "--doubt"),
+        (["--doubt", "50"], "--doubt"),
+        (["--printed", "-1"], "--printed"),
+    ],
+)
+def test_a_measure_that_cannot_be_is_refused_and_the_file_stays(
+    more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "board.toml"
+    path.write_text(board_file(Cards(), 900, 600), encoding="utf-8")
+    before = path.read_bytes()
+    assert confirmed(path, *more) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_says_its_print_in_another_way_is_not_spoiled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "board.toml"
+    text = (
+        'schema = "overruler/board/1"\nwidth_mm = 900\nheight_mm = 600\n[markers]\nsize_mm = 60\n'
+        "print = {printed_mm = 100, across_mm = 100, along_mm = 100, doubt_mm = 0.1}\n"
+    )
+    path.write_text(text)
+    assert confirmed(path) == 2
+    assert "cannot be added" in capsys.readouterr().err
+    assert path.read_text() == text
