@@ -17,9 +17,9 @@ ASPECT_SIGMA, CENTER_SIGMA = 5e-4, 0.006
 BARREL, MOUSTACHE = np.array([1.0, -0.25, 0, 0, 0.04]), np.array([1.0, -2.4, 0, 0, 1.5])
 """The two ways in which lenses bend the picture, over k1 k2 p1 p2 k3: wide ones inwards; those of phones and good
 webcams outwards, then back. By published calibrations, (-0.31, 0.08, 0, 0, 0) and (0.17, -0.72, 0, 0, 1.63) for two."""
-WEBCAM_MEAN = 0.012
+WEBCAM_MEAN = 0.008
 """How much there is of the second on average, but in phones: it goes one way only."""
-PHONE_SIGMA, WEBCAM_SIGMA = (0.03, 0.02), (0.11, 0.032)
+PHONE_SIGMA, WEBCAM_SIGMA = (0.03, 0.02), (0.11, 0.025)
 """1 σ of the two: of a phone's photo, which is mostly straightened, and of any other camera's picture."""
 REST_SIGMA = (0.02, 0.02, 6e-4, 6e-4, 0.004)
 """1 σ of k1 k2 p1 p2 k3 beside the two."""
