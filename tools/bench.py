@@ -2,6 +2,7 @@
 """How fast is it? What the program does beside things that everybody knows, in one run.
 
     uv run tools/bench.py measure sample_images/legion_desert.jpg
+    uv run tools/bench.py calibrate sample_images/legion_grass.jpg
     uv run tools/bench.py rules
 
 Seconds are this machine's and its load's; the ratios can be compared. Every row is the median of several rounds
@@ -35,6 +36,7 @@ from overruler.scene import Scene
 from overruler.sources.photo import load_photo
 from overruler.vision.calibrate import calibrate
 from overruler.vision.detect import detect
+from overruler.vision.markers import find_markers
 
 Tasks = dict[str, Callable[[], object]]
 
@@ -52,6 +54,8 @@ def side_by_side(tasks: Tasks, rounds: int) -> dict[str, float]:
 
 # --- a photo ---
 
+DECODE, HOUGH = "decode the JPEG", "HoughCircles (ALT)"
+
 
 def measure(photo: Path, rounds: int) -> Table:
     """A photo's stages, against decoding its JPEG and against OpenCV's circle detector."""
@@ -61,20 +65,31 @@ def measure(photo: Path, rounds: int) -> Table:
     grey = cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY)
     data = np.frombuffer(photo.read_bytes(), np.uint8)
     tasks: Tasks = {
-        "decode the JPEG": lambda: cv2.imdecode(data, cv2.IMREAD_COLOR),
-        "HoughCircles (ALT)": lambda: cv2.HoughCircles(grey, cv2.HOUGH_GRADIENT_ALT, 1.5, 20, None, 300, 0.8, 8, 300),
+        DECODE: lambda: cv2.imdecode(data, cv2.IMREAD_COLOR),
+        HOUGH: lambda: cv2.HoughCircles(grey, cv2.HOUGH_GRADIENT_ALT, 1.5, 20, None, 300, 0.8, 8, 300),
         "calibrate": lambda: calibrate(frame, board),
         "detect": lambda: detect(frame, calibration, catalogue()),
         "look (all of it)": lambda: Referee(board).look(load_photo(photo)),
     }
-    return _against_decoding(photo.name, side_by_side(tasks, rounds))
+    return _against(photo.name, side_by_side(tasks, rounds), [DECODE, HOUGH])
 
 
-def _against_decoding(title: str, seconds: dict[str, float]) -> Table:
-    table = Table("", "s", "× decode", "× HoughCircles", title=title)
-    decode, hough = seconds["decode the JPEG"], seconds["HoughCircles (ALT)"]
+def calibration(photo: Path, rounds: int) -> Table:
+    """Finding the camera, and what of it is finding the markers, against decoding the photo's JPEG."""
+    board, frame = Board.load(photo.with_suffix(".toml")), load_photo(photo)
+    data = np.frombuffer(photo.read_bytes(), np.uint8)
+    tasks: Tasks = {
+        DECODE: lambda: cv2.imdecode(data, cv2.IMREAD_COLOR),
+        "markers": lambda: find_markers(frame, board),
+        "calibrate": lambda: calibrate(frame, board),
+    }
+    return _against(f"{photo.name}, {frame.size_px[0]} x {frame.size_px[1]}", side_by_side(tasks, rounds), [DECODE])
+
+
+def _against(title: str, seconds: dict[str, float], others: Sequence[str]) -> Table:
+    table = Table("", "s", *(f"× {name}" for name in others), title=title)
     for name, value in seconds.items():
-        table.add_row(name, f"{value:.3f}", f"{value / decode:.1f}", f"{value / hough:.2f}")
+        table.add_row(name, f"{value:.3f}", *(f"{value / seconds[other]:.2f}" for other in others))
     return table
 
 
@@ -91,6 +106,8 @@ def rules(rounds: int) -> Table:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.json"
         path.write_text(json.dumps(exact()))
+        photo = Path(folder) / "photo.json"
+        near.save(photo)
         tasks: Tasks = {
             "mixed: shapely, loop": lambda: loop(mixed.shapes),
             "mixed: Scene.distances": mixed.distances,
@@ -101,6 +118,7 @@ def rules(rounds: int) -> Table:
             "range, near a line": lambda: ask(near, QUESTION),
             "python -c pass": lambda: whole("-c", "pass"),
             "overruler ask": lambda: whole("-m", "overruler", "ask", str(path), json.dumps(QUESTION)),
+            "overruler ask, a photo's scene": lambda: whole("-m", "overruler", "ask", str(photo), json.dumps(QUESTION)),
         }
         for task in tasks.values():
             task()  # imports are not what is timed, but for whole processes
@@ -186,12 +204,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(dest="what", required=True)
     of_photo = what.add_parser("measure", help="a photo's stages")
-    of_photo.add_argument("photo", type=Path, help="NAME.jpg with its board file NAME.toml beside it")
+    of_camera = what.add_parser("calibrate", help="finding the camera")
+    for each in (of_photo, of_camera):
+        each.add_argument("photo", type=Path, help="NAME.jpg with its board file NAME.toml beside it")
     of_rules = what.add_parser("rules", help="distances in bulk, one ruling, one process")
-    for each, rounds in ((of_photo, 5), (of_rules, 9)):
+    for each, rounds in ((of_photo, 5), (of_camera, 9), (of_rules, 9)):
         each.add_argument("--rounds", type=int, default=rounds)
     args = parser.parse_args()
-    Console().print(measure(args.photo, args.rounds) if args.what == "measure" else rules(args.rounds))
+    if args.what == "rules":
+        Console().print(rules(args.rounds))
+    else:
+        Console().print({"measure": measure, "calibrate": calibration}[args.what](args.photo, args.rounds))
     return 0
 
 

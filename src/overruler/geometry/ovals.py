@@ -17,7 +17,7 @@ from overruler.geometry.pose import Array
 
 MET_MM = 1e-10
 """Bounds this close are one distance; below the 1e-9 mm that distances are good to."""
-QUICK = 4
+QUICK = 3
 """Steps of the quick iterations: each doubles the digits, and these are mostly enough."""
 FIRST = 3
 """Of two ellipses, each of whose steps is dear: enough where they are a few of their sizes apart."""
