@@ -20,7 +20,7 @@ def rulings(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict,
     """The answers to the questions, or to the range between the closest opponents where none is asked."""
     if questions:
         return tuple(ask(scene, question) for question in questions)
-    name = "range" if "range" in game_of(scene.game).questions else "distance"
+    name = "range" if game_of(scene.game).ruler else "distance"
     return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in closest_opponents(scene))
 
 
