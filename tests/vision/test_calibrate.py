@@ -49,6 +49,16 @@ def test_a_marker_too_hidden_to_be_read_still_counts() -> None:
     assert np.abs(errors / sigma).max() < 3
 
 
+def test_a_marker_cut_off_by_the_picture_still_counts() -> None:
+    camera = camera_over(12)
+    edge = camera.unproject(np.array([[SIZE[0] - 1.0, SIZE[1] / 2]]))[0]
+    board = known_board(FOUR | {7: (float(edge[0]) - 10, float(edge[1]))})  # 40 of its 60 mm are in sight
+    found = calibrate(shoot(camera, corners_of(board)), board)
+    assert found.markers == (0, 1, 2, 3, 7)
+    errors, sigma = distances(found, camera)
+    assert np.abs(errors / sigma).max() < 3
+
+
 def test_a_marker_wholly_hidden_is_named() -> None:
     corners = corners_of(known_board(FOUR))
     frame = shoot(camera_over(12), {n: corners[n] for n in (0, 1, 3)})

@@ -129,7 +129,8 @@ def _hidden_markers(
     """Markers whose id could not be read, looked for where the others say that they are."""
     if len(seen) < 2:
         return []
-    missing = unfound(state.camera, frame.size_px, corners_mm, {marker.id for marker in seen} | set(left_out))
+    known = {marker.id for marker in seen} | set(left_out)
+    missing = unfound(state.camera, frame.size_px, corners_mm, known, whole=False)
     guesses = {number: state.camera.project(corners_mm[number]) for number in missing}
     found = [look_for_marker(frame, seen[0].dictionary, number, px) for number, px in guesses.items()]
     return [m for m in found if m is not None and np.abs(m.corners_px - guesses[m.id]).max() < NEAR * m.side_px]

@@ -26,8 +26,9 @@ UNSURE_MM = 0.6
 COARSE_MM = 100.0
 """How closely that is looked at: doubt changes slowly."""
 WORST_FIRST = (
-    "large_residuals", "lens_disagrees", "marker_size", "few_markers", "markers_not_flat", "marker_left_out", "blurred",
-    "low_view", "unsure_distances", "points_alone", "markers_close_together", "markers_hidden", "overhead_without_lens",
+    "large_residuals", "lens_disagrees", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
+    "marker_left_out", "blurred", "low_view", "unsure_distances", "points_alone", "markers_close_together", "markers_hidden", "overhead_without_lens",
+    "grid_turned",
 )  # fmt: skip
 """Every flag there is."""
 STRAIN = 3.0
@@ -140,8 +141,12 @@ def tilt_deg(camera: Camera) -> float:
     return float(np.degrees(np.arccos(np.clip(-camera.T_camera_board.rotation[2, 2], -1, 1))))
 
 
-def unfound(camera: Camera, size_px: tuple[int, int], corners_mm: dict[int, Array], found: set[int]) -> list[int]:
-    """The ids of markers (4, 3) that should be wholly in the picture and are not among those found."""
+def unfound(
+    camera: Camera, size_px: tuple[int, int], corners_mm: dict[int, Array], found: set[int], whole: bool = True
+) -> list[int]:
+    """The ids of markers (4, 3) that should be in the picture, all of them or their middle, and are not among those
+    found."""
     limit = np.array(size_px) - 1
     missing = {number: camera.project(corners_mm[number]) for number in sorted(set(corners_mm) - found)}
-    return [number for number, px in missing.items() if ((px > 0) & (px < limit)).all()]
+    shown = {number: px if whole else px.mean(0) for number, px in missing.items()}
+    return [number for number, px in shown.items() if ((px > 0) & (px < limit)).all()]
