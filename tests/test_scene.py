@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.bases import Base
-from overruler.geometry.covariance import Covariance
 from overruler.errors import BadInput
+from overruler.geometry.covariance import Covariance
 from overruler.geometry.shapes import Disc, Ellipse, Polygon
 from overruler.scene import GAMES, Grid, Piece, Ruler, Scene, Table, Terrain
 

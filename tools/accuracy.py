@@ -7,7 +7,7 @@ A folder holds NAME.jpg, NAME.toml (the board file) and NAME.json (the truth, as
 Each photo is measured as a user would measure it, without a lens file and without naming a game or sizes. One row a
 photo:
 
-    found     round bases found, of those with a quarter of their rim in sight or more
+    found     round and square bases found, of those with a quarter of their rim in sight or more
     false     findings that are no base at all
     size      found bases whose diameter is right
     mm50 mm95 median and 95th percentile of |error| of the distance edge to edge, over all pairs
@@ -48,6 +48,8 @@ from overruler.sources.photo import load_photo
 
 SEGMENT_MM, SEGMENTS = 152.4, 5
 LEAST_RIM = 0.25
+SOUGHT = ("circle", "rectangle")
+"""The shapes that the program looks for."""
 
 
 @dataclass
@@ -73,21 +75,26 @@ def tally(scene: Scene, truth: dict[str, Any]) -> Tally:
     there = [p for p in truth["pieces"] if p.get("in_frame", 1) > 0.5]
     pairs = matches(scene, there)
     names = {scene.pieces[j].id: there[i] for i, j in pairs}
-    round_ = [p for p in there if p["shape"]["type"] == "circle"]
-    hits = [p for p in names.values() if p["shape"]["type"] == "circle"]
+    sought = [p for p in there if p["shape"]["type"] in SOUGHT]
+    hits = [p for p in names.values() if p["shape"]["type"] in SOUGHT]
     right = {
         piece.id: names[piece.id]["id"]
         for piece in scene.pieces
-        if piece.id in names and abs(names[piece.id]["shape"].get("diameter_mm", 0) - piece.base.width_mm) < 0.6
+        if piece.id in names and _same_size(piece, names[piece.id]["shape"])
     }
     result = Tally(
-        wanted=sum(p["visible_rim"] >= LEAST_RIM for p in round_),
+        wanted=sum(p["visible_rim"] >= LEAST_RIM for p in sought),
         found=sum(p["visible_rim"] >= LEAST_RIM for p in hits),
         false=len(scene.pieces) - len(pairs),
         sized=len(right),
     )
     _distances(scene, truth, right, result)
     return result
+
+
+def _same_size(piece: Piece, shape: dict[str, Any]) -> bool:
+    width_mm = shape.get("diameter_mm") or shape["width_mm"]
+    return bool(piece.base.shape == shape["type"] and abs(width_mm - piece.base.width_mm) < 0.6)
 
 
 def matches(scene: Scene, there: list[dict[str, Any]]) -> list[tuple[int, int]]:

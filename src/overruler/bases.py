@@ -41,12 +41,24 @@ class Base:
 ROUND_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90, 100, 120, 130, 160)
 """Every round base of the catalogue, by diameter."""
 
+PLATES_MM: tuple[float, ...] = (40, 60, 80)
+"""Every square plate of the catalogue, by its side: small, medium and large ships stand on them."""
+
 ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
     "legion": (27, 50, 70, 100, 120),
+    "xwing": (),
 }
 """The round bases a game uses, where it uses only some."""
+
+PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
+    "legion": (),
+    "xwing": PLATES_MM,
+}
+"""The square plates a game uses, where it uses only some."""
 
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:
     """The bases to look for: a game's own where they are known, else all."""
-    return tuple(Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_MM))
+    circles = (Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_MM))
+    plates = (Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATES_MM))
+    return (*circles, *plates)

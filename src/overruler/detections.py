@@ -29,3 +29,21 @@ class Detection:
     """(K, 2): the underside's edge in the photo."""
     also: tuple[Base, ...] = ()
     """Other sizes that fit nearly as well: the size is ambiguous."""
+    heading_modulo_deg: float = 360.0
+    """The heading is known but for multiples of this: 90 where a square's sides are seen and its front is not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RulerSeen:
+    """A range ruler that lies in the photo, as the markers measure it."""
+
+    kind: str
+    nominal_mm: float
+    """What a segment should measure."""
+    segment_mm: float
+    """What it measures."""
+    sigma_mm: float
+    """1 σ of that."""
+    path_mm: Array
+    """(segments + 1, 2): one end, the joints, the other end, along the middle of its face."""
+    width_mm: float

@@ -1,25 +1,31 @@
 """The referee looks at a picture of the table and says what stands where.
 
-frame → calibrate → detect → sharpen by the bases found → survey → report
+frame → calibrate → rulers and grid → detect → sharpen by the bases found → survey → report
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
+from overruler.detections import RulerSeen
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.report import Report
 from overruler.vision.calibrate import calibrate
-from overruler.vision.detect import MARGIN_MM, detect
+from overruler.vision.detect import MARGIN_MM, RADIUS_PX, detect, look_from_above
 from overruler.vision.evidence import sharpened
+from overruler.vision.hexgrid import GridSeen, find_grid, turned
+from overruler.vision.problems import worst_first
+from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
 
+LINES_MM = 1.6
+"""A pixel of the picture from above in which rulers and grids are looked for."""
 CARD = 1.4
 """A marker's white card against its black square: nothing stands there."""
 
@@ -41,16 +47,28 @@ class Referee:
         """Everything about one picture; `CannotMeasure` where it cannot be measured."""
         progress("finding the markers and the camera")
         calibration = calibrate(frame, self.board, self.points, self.lens)
+        progress("looking for rulers and a grid")
+        rulers, seen = self._printed(frame, calibration)
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        found = detect(frame, calibration, bases, self._cards(calibration), self._margin_mm(calibration), progress)
+        hidden = [*self._cards(calibration), *covered(rulers)]
+        found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
         calibration, found = sharpened(frame, calibration, found)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        return Report(frame, calibration, in_order, survey(calibration, in_order, self.game))
+        problems = worst_first((*calibration.problems, *contradictions(rulers), *turned(seen)))
+        calibration = replace(calibration, problems=problems)
+        grid = seen.grid if seen is not None and seen.straight else None
+        scene = survey(calibration, in_order, self.game, rulers, grid)
+        return Report(frame, calibration, in_order, scene, rulers=rulers)
 
     def watch(self, frames: Iterable[Frame]) -> Iterator[Report]:
         """A report for each picture of a source."""
         for frame in frames:
             yield self.look(frame)
+
+    def _printed(self, frame: Frame, calibration: Calibration) -> tuple[tuple[RulerSeen, ...], GridSeen | None]:
+        """The range rulers that lie on the table, and the grid printed on it."""
+        view = look_from_above(frame, calibration, LINES_MM * RADIUS_PX, self._margin_mm(calibration))
+        return find_rulers(frame, calibration, view), find_grid(view, calibration.board_mm)
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from overruler.calibration import Calibration
-from overruler.detections import Detection
+from overruler.detections import Detection, RulerSeen
 from overruler.frame import Frame
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -20,3 +20,5 @@ class Report:
     scene: Scene
     verdicts: tuple[Verdict, ...] = ()
     """The most important first."""
+    rulers: tuple[RulerSeen, ...] = ()
+    """Range rulers that lie in the photo."""

@@ -87,6 +87,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+def test_a_plate_whose_front_the_photo_does_not_show_has_no_arcs() -> None:
+    found = scene(ship("a", 0, 0, heading_modulo_deg=90, **arcs(MAIN)), ship("b", 200, 0))
+    with pytest.raises(BadInput, match=r"pieces\[0\]: its heading is known but for turns of 90 degrees"):
+        ask(found, aim())
+    assert ask(found, {"question": "range", "from": "a", "to": "b"}).answer["range"] == 2
+    assert ask(scene(ship("a", 0, 0, heading_modulo_deg=360, **arcs(MAIN)), ship("b", 200, 0)), aim()).answer["in_arc"]
+
+
 @pytest.mark.parametrize(("question", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_a_bad_question_is_refused_by_the_place_of_the_mistake(question: dict[str, Any], message: str) -> None:
     cloud = {"id": "cloud", "footprint_mm": [[500, 0], [600, 0], [600, 100]], "top_z_mm": 20}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overruler.calibration import Problem
-from overruler.vision import evidence, problems
+from overruler.vision import evidence, hexgrid, problems, rulers
 from overruler.vision.calibrate import calibrate
 from overruler.vision.problems import WORST_FIRST, worst_first
 
@@ -17,7 +17,7 @@ from .table import FOUR, camera_over, known_board, square_mm
 
 
 def test_every_flag_has_its_place_in_the_order() -> None:
-    source = "".join(Path(str(module.__file__)).read_text() for module in (problems, evidence))
+    source = "".join(Path(str(module.__file__)).read_text() for module in (problems, evidence, hexgrid, rulers))
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
     assert named == set(WORST_FIRST)
     assert len(WORST_FIRST) == len(set(WORST_FIRST))

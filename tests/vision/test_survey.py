@@ -5,11 +5,12 @@ import pytest
 
 from overruler.bases import Base
 from overruler.calibration import Budget, Calibration
-from overruler.detections import Detection
+from overruler.detections import Detection, RulerSeen
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
+from overruler.scene import Grid
 from overruler.vision.fit import fit_base
 from overruler.vision.survey import joint_covariance, survey
 from tests.tables import camera_over, exact, photo
@@ -94,3 +95,14 @@ def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Cam
 
 def test_an_empty_table_is_a_scene(scene: tuple[Camera, Frame]) -> None:
     assert survey(exact(scene[0]), []).to_json()["pieces"] == []
+
+
+def test_rulers_and_a_grid_go_into_the_scene(scene: tuple[Camera, Frame]) -> None:
+    path = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0]])
+    ruler = RulerSeen("xwing", 100.0, 100.02, 0.1, path, 20.0)
+    result = survey(exact(scene[0]), [], None, [ruler], Grid("flat", 28.0, (3.0, 4.0))).to_json()
+    (told,) = result["rulers"]
+    assert told["joints_mm"] == [[100.0, 0.0], [200.0, 0.0]]
+    assert told["ends_mm"] == [[0.0, 0.0], [300.0, 0.0]]
+    assert (told["segment_mm"], told["sigma_mm"]) == (100.02, 0.1)
+    assert result["grid"] == {"type": "hex", "orientation": "flat", "size_mm": 28.0, "origin_mm": [3.0, 4.0]}

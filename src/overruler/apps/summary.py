@@ -9,6 +9,7 @@ from rich.text import Text
 
 from overruler.bases import Base
 from overruler.calibration import Calibration
+from overruler.detections import RulerSeen
 from overruler.geometry.covariance import SIGMAS
 from overruler.report import Report
 from overruler.verdict import Verdict
@@ -27,7 +28,7 @@ def show(report: Report, written: Sequence[Path]) -> None:
     for line in rulings(report):
         console.print(line)
     console.print()
-    for text in trust(report.calibration):
+    for text in [*readings(report), *trust(report.calibration)]:
         console.print(text)
     for path in written:
         console.print(Text(f"written: {path}", style="dim"))
@@ -65,6 +66,17 @@ def rulings(report: Report) -> list[Text]:
 
 def _named(verdict: Verdict) -> str:
     return f"{' → '.join(verdict.pair)}: {verdict.sentence()}" if verdict.pair else verdict.sentence()
+
+
+def readings(report: Report) -> list[Text]:
+    """What the rulers in the photo read: a scale that the markers know nothing of."""
+    return [Text(_reading(ruler)) for ruler in report.rulers]
+
+
+def _reading(ruler: RulerSeen) -> str:
+    agrees = abs(ruler.segment_mm - ruler.nominal_mm) <= 1.96 * ruler.sigma_mm
+    text = f"the ruler reads {ruler.segment_mm:.2f} ± {1.96 * ruler.sigma_mm:.2f} mm a segment (95 %)"
+    return f"{text}, {ruler.nominal_mm:g} is right{': the scale is confirmed' if agrees else ''}"
 
 
 def trust(calibration: Calibration) -> list[Text]:

@@ -46,6 +46,7 @@ class ShipArc(NamedTuple):
 
 def arc_named(scene: Scene, index: int, node: Node) -> ShipArc:
     """The arc of a ship that a question names."""
+    _check_front(scene, index)
     ship, name = scene.pieces[index], node.text()
     known = _standard(ship) | _own(Node(ship.stats, "scene", f"pieces[{index}].stats"))
     if name in known:
@@ -59,6 +60,15 @@ def arc_named(scene: Scene, index: int, node: Node) -> ShipArc:
 
 
 _PRINTED = ("front", "rear", "left", "right")
+
+
+def _check_front(scene: Scene, index: int) -> None:
+    """A photo may show a plate's sides and not its front: then no arc can be laid."""
+    ship = Node(scene.pieces[index].extra, "scene", f"pieces[{index}]")
+    if ship.has("heading_modulo_deg") and (turn := ship["heading_modulo_deg"].number()) < FULL_DEG:
+        ship.fail(
+            f"its heading is known but for turns of {turn:g} degrees; set it right and take heading_modulo_deg out"
+        )
 
 
 def _sides() -> str:

@@ -43,7 +43,7 @@ def find_candidates(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequenc
     """Rough circles with any of the radii, none where a `hidden` polygon (K, 2) in mm lies."""
     found = []
     for level, rings_mm in _by_level(radii_mm, view.mm_per_px).items():
-        a, b = _orientation(_level(view, level), _level_mask(view, hidden, level))
+        a, b = orientation(_level(view, level), level_mask(view, hidden, level))
         scale = view.mm_per_px * 2**level
         for ring_mm in rings_mm:
             cosine, sine = _ring(ring_mm / scale)
@@ -75,7 +75,7 @@ def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
     )
 
 
-def _level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
+def level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
     """1 where rims count, 0 where the photo shows nothing or something known lies."""
     mask = view.seen.astype(np.uint8)
     for polygon in hidden:
@@ -85,7 +85,7 @@ def _level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
     return np.asarray(cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST), np.float32)
 
 
-def _orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
+def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
     """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out."""
     lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
     lab = cv2.GaussianBlur(lab, (0, 0), 1.0)

@@ -1,6 +1,7 @@
 """Find the bases in a photo: candidates from above, a learned look at each, then a fit in the photo's own pixels.
 
 look from above (orthophoto) → candidates → rims (what is a base, roughly where) → sizes → fit → detections
+Square plates go their own way (`plates`); where a round base and a plate claim the same place, the surer one stands.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.candidates import find_candidates
 from overruler.vision.fit import MERIT_NATS, Fit, fit_base
 from overruler.vision.orthophoto import Orthophoto, orthophoto
+from overruler.vision.plates import FINEST_MM, find_plates
 from overruler.vision.rims import RimGuesses, refine
 from overruler.vision.sizes import size_probabilities
 
@@ -38,6 +40,13 @@ OVERLAP = 0.25
 LOOK_PLACE, LOOK_SIZE = 1.5, 1.25
 """The learned look is taken at so many of its stated σ: on rendered tables it had not seen, 68 % lie within 1.3 and 1.2
 of them; its place shares the pixels of the fit that it is weighed against, which costs the rest."""
+HULLS = 10.0
+"""A round base must be surer than a plate at the same place, its doubt so many times less: ships have round hulls."""
+A_TABLE = 4
+"""Where so many round bases stand, no plates are looked for: ships do not fly among foot soldiers."""
+ONE_KIND = 2.0
+"""Where plates outnumber round bases so many times, the round ones are the hulls and tokens of a table of ships: no
+game of the catalogue stands on both."""
 AMBIGUOUS = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
 LEAST_SEEN = 0.35
@@ -53,14 +62,53 @@ def detect(
     margin_mm: float = MARGIN_MM,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Detection, ...]:
-    """The round bases among `bases` that stand in the photo, the surest first.
+    """The round bases and square plates among `bases` that stand in the photo, the surest first.
 
     `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for; `margin_mm` is how far beyond
     the board bases may stand.
     """
     radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
-    if not len(radii):
-        return ()
+    sides = sorted({base.width_mm for base in bases if base.shape == "rectangle" and base.width_mm == base.length_mm})
+    found: tuple[Detection, ...] = ()
+    if len(radii):
+        found += _detect_round(frame, calibration, radii, hidden, margin_mm, progress)
+    if sides and len(found) < A_TABLE:
+        progress("looking for square plates")
+        view = look_from_above(frame, calibration, FINEST_MM * RADIUS_PX, margin_mm)
+        found += tuple(find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii)))
+    return _of_one_kind(_apart(found))
+
+
+def _of_one_kind(detections: tuple[Detection, ...]) -> tuple[Detection, ...]:
+    """Without the few round bases among many plates."""
+    plates = tuple(one for one in detections if one.base.shape == "rectangle")
+    few = len(plates) >= ONE_KIND * (len(detections) - len(plates))
+    return plates if plates and few else detections
+
+
+def _apart(detections: Sequence[Detection]) -> tuple[Detection, ...]:
+    """The detections without those that stand in a surer one, the surest first."""
+    kept: list[Detection] = []
+    for one in sorted(detections, key=lambda one: (1 - one.score) * (HULLS if one.base.shape == "circle" else 1)):
+        if all(one.base.shape == other.base.shape or _beside(one, other) for other in kept):
+            kept.append(one)
+    return tuple(sorted(kept, key=lambda one: -one.score))
+
+
+def _beside(one: Detection, other: Detection) -> bool:
+    """Whether a round base and a plate can both stand where they seem to."""
+    least = min(one.base.width_mm, other.base.width_mm)
+    return bool(np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.width_mm + other.base.width_mm) / 2 - OVERLAP * least)
+
+
+def _detect_round(
+    frame: Frame,
+    calibration: Calibration,
+    radii: Array,
+    hidden: Sequence[Array],
+    margin_mm: float,
+    progress: Callable[[str], None],
+) -> tuple[Detection, ...]:
     progress("looking for bases")
     view = look_from_above(frame, calibration, float(radii[0]), margin_mm)
     candidates = find_candidates(view, radii.tolist(), hidden)

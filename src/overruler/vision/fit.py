@@ -182,9 +182,9 @@ def _concluded(view: View, settled: _Settled) -> Fit:
     center, upper = settled.center_mm, settled.upper
     contour, normals = settled.rims.contour(upper)
     rim = center + settled.directions * contour[:, None]
-    sensitivity = _sensitivity(view, rim, normals, settled.weight)
+    slopes = sensitivity(view, rim, normals, settled.weight)
     seen = np.minimum(settled.weight, 1)
-    return Fit(center, settled.covariance_mm2, sensitivity, seen, settled.merit, settled.profile, upper)
+    return Fit(center, settled.covariance_mm2, slopes, seen, settled.merit, settled.profile, upper)
 
 
 def _settle(
@@ -203,7 +203,7 @@ def _settle(
     return shift, weight, information
 
 
-def _sensitivity(view: View, rim_mm: Array, normals: Array, weight: Array) -> Array:
+def sensitivity(view: View, rim_mm: Array, normals: Array, weight: Array) -> Array:
     """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
     points = np.concatenate([rim_mm, np.full((len(rim_mm), 1), view.z_mm)], -1)
     _, d_point, d_camera = view.camera.jacobians(points)

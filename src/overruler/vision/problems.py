@@ -27,8 +27,8 @@ COARSE_MM = 100.0
 """How closely that is looked at: doubt changes slowly."""
 WORST_FIRST = (
     "large_residuals", "lens_disagrees", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
-    "marker_left_out", "blurred", "low_view", "unsure_distances", "points_alone", "markers_close_together", "markers_hidden", "overhead_without_lens",
-    "grid_turned",
+    "marker_left_out", "blurred", "low_view", "unsure_distances", "points_alone", "markers_close_together",
+    "markers_hidden", "overhead_without_lens", "grid_turned",
 )  # fmt: skip
 """Every flag there is."""
 STRAIN = 3.0

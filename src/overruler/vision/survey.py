@@ -6,16 +6,22 @@ from typing import Any
 import numpy as np
 
 from overruler.calibration import Calibration
-from overruler.detections import Detection
+from overruler.detections import Detection, RulerSeen
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.pose import Array
-from overruler.scene import Piece, Scene, Table
+from overruler.scene import Grid, Piece, Scene, Table
 
 UNNAMED_GAME = "legion"
 """What a scene says where no game was named: every scene file names one."""
 
 
-def survey(calibration: Calibration, detections: Sequence[Detection], game: str | None = None) -> Scene:
+def survey(
+    calibration: Calibration,
+    detections: Sequence[Detection],
+    game: str | None = None,
+    rulers: Sequence[RulerSeen] = (),
+    grid: Grid | None = None,
+) -> Scene:
     """The scene of one photo: a piece for each detection, in their order, named p01, p02 and so on."""
     covariance = joint_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
@@ -28,7 +34,8 @@ def survey(calibration: Calibration, detections: Sequence[Detection], game: str 
         board=Table(*calibration.board_mm),
         pieces=pieces,
         covariance=Covariance(covariance.tolist()) if pieces else None,
-        extra={"calibration": _calibration_json(calibration), "rulers": []},
+        grid=grid,
+        extra={"calibration": _calibration_json(calibration), "rulers": [_ruler_json(ruler) for ruler in rulers]},
     )
 
 
@@ -56,6 +63,8 @@ def _piece(detection: Detection, name: str, covariance: Array) -> Piece:
     extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
     if detection.also:
         extra["also"] = [base.to_json() for base in detection.also]
+    if detection.heading_modulo_deg < 360:
+        extra["heading_modulo_deg"] = detection.heading_modulo_deg
     return Piece(
         id=name,
         base=detection.base,
@@ -72,6 +81,18 @@ def _rounded(points: Array) -> list[Any]:
     """Pixels to a hundredth: finer digits only fill the file."""
     values: list[Any] = np.round(points, 2).tolist()
     return values
+
+
+def _ruler_json(ruler: RulerSeen) -> dict[str, Any]:
+    """The joints are those between segments; the ends stand by themselves."""
+    path = np.round(ruler.path_mm, 3).tolist()
+    return {
+        "kind": ruler.kind,
+        "segment_mm": round(ruler.segment_mm, 4),
+        "sigma_mm": round(ruler.sigma_mm, 4),
+        "joints_mm": path[1:-1],
+        "ends_mm": [path[0], path[-1]],
+    }
 
 
 def _calibration_json(calibration: Calibration) -> dict[str, Any]:

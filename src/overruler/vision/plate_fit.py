@@ -1,0 +1,250 @@
+"""One square plate: its place, heading and the inset of its card, weighed over a grid of what they could be.
+
+Which of the concentric squares a mark belongs to, the lower outline, the upper edge or the card's frame, is not known.
+That they are concentric is, that the first lies 3 mm below, and that the frame's inset is the same on all sides. A
+shift of the plate then moves the marks of opposite sides opposite ways, so that a profile of marks beside each side,
+and each line of the card, tells everything: the log posterior over shift, turn and inset is a sum of looked-up values.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.plate_sides import (
+    TAPER_MM,
+    Marks,
+    Seen,
+    arc_strokes,
+    look_across,
+    lower_outline,
+    normals_of,
+    side_strokes,
+)
+from overruler.vision.rays import View
+
+INSET_MM, INSET_SIGMA_MM = 2.4, 0.5
+"""How far inside the base's edge the middle of the frame's line lies, and its 1 σ."""
+INSETS_MM = np.arange(1.2, 4.01, 0.2)
+FRAME_WORTH, TOP_WORTH, LOWER_WORTH, ARC_WORTH = 1.0, 0.6, 0.6, 0.6
+LINE_EDGE_WORTH, LINE_EDGE_PX, LINE_EDGE_MM = 0.4, 0.9, 0.4
+"""What seeing each contour all along a side says, and each limit of an arc all along."""
+NATS = 8.0
+"""Log-likelihood of one contour seen all along one side."""
+ROUGH_REACH_MM, ROUGH_PX, ROUGH_MM = 6.0, 1.0, 0.8
+"""How far the first look reaches, and 1 σ of a mark in it, the larger of the two."""
+ROUGH_TURNS = np.radians(np.arange(-6.0, 6.01, 0.75))
+FINE_REACH, FINE_PX, FINE_MM = 1.6, 0.4, 0.15
+"""How far the second look reaches, in σ of the first, and 1 σ of a mark in it."""
+FINE_TURNS = np.radians(np.arange(-1.2, 1.21, 0.2))
+BINS_PER_SIGMA = 2.5
+STEPS_PER_SIGMA = 2.0
+"""How finely rays are sampled."""
+ONE_SIDED_MM, BOTH_SEEN = 0.6, 0.5
+"""1 σ that an axis has besides, where only one of its two sides is seen: nothing then tells an edge of the card from
+the next one; and how much of both must be seen to be rid of it."""
+FLOOR_PX = 0.15
+"""1 σ of the place that no number of marks gets below."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlateFit:
+    """Where a plate lies, if it is one of this size."""
+
+    side_mm: float
+    xy_mm: Array
+    """(2,)."""
+    turn_rad: float
+    """Its heading, but for quarters of a turn; of halves of a turn where the card's lines were looked at."""
+    inset_mm: float
+    covariance_mm2: Array
+    """(2, 2), the camera taken as exact."""
+    seen: Array
+    """(4,): how much of each side is seen, above what lies about everywhere."""
+    arcs: Array
+    """(4,): how much of each limit of an arc; zeros where they were not looked at."""
+    merit: float
+    """Log-likelihood of what is seen, for comparing fits."""
+
+
+def fit_roughly(view: View, start_mm: Array, start_turn_rad: float, side_mm: float) -> PlateFit | None:
+    """A plate by its sides alone, from a start off by some 5 mm and 5°; `view` is of the plane of its upper face."""
+    look = _Look(view, start_mm, start_turn_rad, side_mm, ROUGH_REACH_MM, ROUGH_TURNS, _rough_sigma_mm(view))
+    seen = look.sides()
+    if seen is None:
+        return None
+    half = _halves(NATS * seen)
+    evidence = [_log_sum(axis, 1) for axis in half]
+    joint = evidence[0] + evidence[1] + look.prior
+    turn, inset = np.unravel_index(int(np.argmax(joint)), joint.shape)
+    forward, left = (int(np.argmax(axis[turn, :, inset])) for axis in half)
+    at = int(turn), forward, left, int(inset)
+    shift = look.shifts[[forward, left]]
+    xy = look.xy_mm + shift @ look.axes
+    spread = np.eye(2) * look.sigma_mm**2
+    merit = float(half[0][turn, forward, inset] + half[1][turn, left, inset] + look.prior[inset])
+    return look.fit(xy, at, spread, seen, np.zeros(4), merit)
+
+
+def _rough_sigma_mm(view: View) -> float:
+    return max(ROUGH_PX * view.mm_per_px, ROUGH_MM)
+
+
+def fit_closely(view: View, rough: PlateFit) -> PlateFit | None:
+    """The same plate by its sides and its card's lines, of the two ways that these could run the likelier one."""
+    looks = (_closely(view, rough, quarter * np.pi / 2) for quarter in (0, 1))
+    found = [fit for fit in looks if fit is not None]
+    return max(found, key=lambda fit: fit.merit) if found else None
+
+
+def _closely(view: View, rough: PlateFit, quarter_rad: float) -> PlateFit | None:
+    sigma, reach = max(FINE_PX * view.mm_per_px, FINE_MM), FINE_REACH * _rough_sigma_mm(view)
+    look = _Look(view, rough.xy_mm, rough.turn_rad + quarter_rad, rough.side_mm, reach, FINE_TURNS, sigma)
+    seen, arcs = look.sides(), look.arcs()
+    if seen is None or arcs is None:
+        return None
+    along, across = _halves(NATS * seen)
+    joint = along[:, :, None] + across[:, None] + NATS * ARC_WORTH * arcs.sum(0)[..., None] + look.prior
+    weight = np.exp(joint - joint.max())
+    weight /= weight.sum()
+    plane = weight.sum((0, 3))
+    shift = np.array([plane.sum(1) @ look.shifts, plane.sum(0) @ look.shifts])
+    off = np.stack(np.meshgrid(look.shifts, look.shifts, indexing="ij"), -1) - shift
+    spread = look.axes.T @ np.einsum("uv,uvi,uvj->ij", plane, off, off) @ look.axes
+    best = np.unravel_index(int(np.argmax(joint)), joint.shape)
+    at = int(best[0]), int(best[1]), int(best[2]), int(best[3])
+    fit = look.fit(look.xy_mm + shift @ look.axes, at, spread, seen, arcs[:, at[0], at[1], at[2]], float(joint.max()))
+    return replace(fit, covariance_mm2=spread + _besides(fit, look.axes) + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2)
+
+
+def _besides(fit: PlateFit, axes: Array) -> Array:
+    """The doubt (2, 2) of taking one contour for another where nothing on the opposite side contradicts."""
+    both = np.minimum(fit.seen[:2], fit.seen[2:]) / BOTH_SEEN
+    return np.asarray(axes.T @ np.diag((ONE_SIDED_MM * (1 - np.clip(both, 0, 1))) ** 2) @ axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """A plate at a rough place, and the grid of shifts, turns and insets about it."""
+
+    view: View
+    xy_mm: Array
+    turn_rad: float
+    side_mm: float
+    reach_mm: float
+    turns: Array
+    sigma_mm: float
+
+    @property
+    def bin_mm(self) -> float:
+        return self.sigma_mm / BINS_PER_SIGMA
+
+    @property
+    def step_mm(self) -> float:
+        return self.sigma_mm / STEPS_PER_SIGMA
+
+    @property
+    def shifts(self) -> Array:
+        count = int(self.reach_mm / self.bin_mm)
+        return np.asarray(np.arange(-count, count + 1) * self.bin_mm)
+
+    @property
+    def axes(self) -> Array:
+        """Forward and left (2, 2)."""
+        return normals_of(self.turn_rad)[:2]
+
+    @property
+    def prior(self) -> Array:
+        """Of the insets (I,)."""
+        return np.asarray(-0.5 * ((INSETS_MM - INSET_MM) / INSET_SIGMA_MM) ** 2)
+
+    def sides(self) -> Array | None:
+        """How much of each side (4, T, S, I) is seen if it lies so much further out, its frame inset so much."""
+        half = self.side_mm / 2
+        lower = lower_outline(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
+        inner, outer = half - INSETS_MM[-1] - self.reach_mm - 1, max(half, lower.max()) + self.reach_mm + 1
+        strokes = side_strokes(self.view, self.xy_mm, self.turn_rad, self.side_mm, (inner, outer), self.step_mm)
+        seen = look_across(self.view, strokes)
+        if seen is None:
+            return None
+        edges, lines = (self._profile(marks, seen, inner, outer) for marks in (seen.edges, seen.lines))
+        frame, top = half - INSETS_MM + self.shifts[:, None], half - TAPER_MM
+        total = FRAME_WORTH * lines.at(frame) + TOP_WORTH * edges.at(top + self.shifts)[..., None]
+        apart = max(LINE_EDGE_PX * self.view.mm_per_px, LINE_EDGE_MM)
+        total = total + LINE_EDGE_WORTH * (edges.at(frame + apart) + edges.at(frame - apart))
+        shown = np.where(lower > top + 0.5 * self.view.mm_per_px, LOWER_WORTH, 0.0)
+        outline = np.stack([edges.at(place + self.shifts)[side] for side, place in enumerate(lower)])
+        return np.asarray(total + shown[:, None, None, None] * outline[..., None])
+
+    def arcs(self) -> Array | None:
+        """How much of each limit of an arc (4, T, S, S) is seen for shifts forward and to the left."""
+        reach = 1.5 * self.reach_mm + 1
+        strokes = arc_strokes(self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm)
+        seen = look_across(self.view, strokes)
+        if seen is None:
+            return None
+        turned = Marks(seen.lines.side, -seen.lines.along_mm, seen.lines.out_mm, seen.lines.strength)
+        profile = self._profile(turned, seen, -reach, reach)
+        forward, left = strokes.normals @ self.axes.T[:, 0], strokes.normals @ self.axes.T[:, 1]
+        shift = forward[:, None, None] * self.shifts[:, None] + left[:, None, None] * self.shifts
+        return np.stack([profile.at(shift[line])[line] for line in range(4)])
+
+    def _profile(self, marks: Marks, seen: Seen, inner_mm: float, outer_mm: float) -> "_Profiles":
+        return _Profiles.of(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
+
+    def fit(
+        self, xy_mm: Array, at: tuple[int, int, int, int], covariance: Array, seen: Array, arcs: Array, merit: float
+    ) -> PlateFit:
+        """The fit at one place of the grid: of turns, shifts forward and to the left, and insets."""
+        turn, forward, left, inset = at
+        shown = [seen[side, turn, i, inset] for side, i in enumerate((forward, left, -1 - forward, -1 - left))]
+        heading = self.turn_rad + float(self.turns[turn])
+        return PlateFit(self.side_mm, xy_mm, heading, float(INSETS_MM[inset]), covariance, np.array(shown), arcs, merit)
+
+
+def _halves(seen: Array) -> tuple[Array, Array]:
+    """What each pair of opposite sides says of a shift along its axis: twice (T, S, I)."""
+    return seen[0] + seen[2][:, ::-1], seen[1] + seen[3][:, ::-1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Profiles:
+    """The share of each line's rays that bear a mark, by how far beside it: for every turn tried."""
+
+    share: Array
+    """(4, T, B): above what lies about everywhere."""
+    first_mm: float
+    bin_mm: float
+
+    @classmethod
+    def of(cls, marks: Marks, rays: int, turns: Array, first_mm: float, last_mm: float, bin_mm: float) -> "_Profiles":
+        """Marks sheared by each turn, counted, and blurred."""
+        bins = int(np.ceil((last_mm - first_mm) / bin_mm)) + 1
+        out = marks.out_mm + turns[:, None] * marks.along_mm
+        index = np.clip(np.round((out - first_mm) / bin_mm).astype(int), 0, bins - 1)
+        cell = (marks.side * len(turns) + np.arange(len(turns))[:, None]) * bins + index
+        strength = np.broadcast_to(marks.strength, cell.shape)
+        counted = np.bincount(cell.ravel(), strength.ravel(), 4 * len(turns) * bins).astype(float)
+        share = np.minimum(_blurred(counted.reshape(4, len(turns), bins)) / rays, 1.0)
+        return cls(share - np.median(share, axis=-1, keepdims=True), first_mm, bin_mm)
+
+    def at(self, out_mm: Array) -> Array:
+        """The values (4, T, ...) at places (...)."""
+        index = np.round((out_mm - self.first_mm) / self.bin_mm).astype(int)
+        return np.asarray(self.share[..., np.clip(index, 0, self.share.shape[-1] - 1)])
+
+
+def _blurred(counted: Array) -> Array:
+    """Counts (..., B) blurred so that a mark weighs 1 at its place."""
+    reach = int(3 * BINS_PER_SIGMA)
+    blurred = np.zeros(counted.shape)
+    for apart in range(-reach, reach + 1):
+        here, there = slice(max(apart, 0), counted.shape[-1] + min(apart, 0)), slice(max(-apart, 0), None)
+        weight = np.exp(-0.5 * (apart / BINS_PER_SIGMA) ** 2)
+        blurred[..., here] += weight * counted[..., there][..., : counted.shape[-1] - abs(apart)]
+    return blurred
+
+
+def _log_sum(values: Array, axis: int) -> Array:
+    most = values.max(axis, keepdims=True)
+    return np.asarray(np.log(np.exp(values - most).sum(axis)) + most.squeeze(axis))

@@ -1,0 +1,104 @@
+"""Range rulers in the photo: an independent word on how large things are.
+
+bars → which ruler may lie where along a bar → measured in the photo's own pixels → what that says about the markers
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from overruler.calibration import Calibration, Problem
+from overruler.detections import RulerSeen
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.bars import Bar, find_bars
+from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.ruler_fit import Kind, broken_line, measured_ruler
+
+KINDS = (
+    Kind("legion", 152.4, 5, 25.0, 4.0, 5.0, 2.6, jointed=True),
+    Kind("xwing", 100.0, 3, 20.0, 2.0, 12.0, 1.3),
+    Kind("inch_stick", 25.4, 12, 20.0, 3.0, 2.9, 1.3),
+)
+CLEAR, STANDS_OUT = 0.5, 0.08
+"""How clear a ruler's edges are at least, and by how much clearer than what lies beyond its ends."""
+BEYOND_MM = 30.0
+"""How far that is looked at."""
+CONTRADICTS = 3.5
+"""A ruler so many σ off its nominal length contradicts the markers."""
+MOST = 8
+"""How many are measured at most."""
+
+
+def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tuple[RulerSeen, ...]:
+    """The rulers that lie on the table, each as the markers measure it; `view` is the table from above."""
+    bars = find_bars(view, sorted({kind.width_mm for kind in KINDS}))
+    tries = [one for bar in bars for kind in KINDS if kind.width_mm == bar.width_mm for one in _placed(bar, kind)]
+    best = sorted(tries, key=lambda one: -one[0])[:MOST]
+    measured = [(score * kind.length_mm, measured_ruler(frame, calibration, kind, path)) for score, kind, path in best]
+    return tuple(_distinct([(merit, ruler) for merit, ruler in measured if ruler is not None]))
+
+
+def _distinct(found: list[tuple[float, RulerSeen]]) -> list[RulerSeen]:
+    """The best of those that lie on each other: long ones before shorter ones, which may be parts of them."""
+    kept: list[RulerSeen] = []
+    for _, ruler in sorted(found, key=lambda one: -one[0]):
+        middle = ruler.path_mm.mean(0)
+        if all(_off(other.path_mm, middle) > 20 for other in kept):
+            kept.append(ruler)
+    return kept
+
+
+def _off(path: Array, point: Array) -> float:
+    dense = np.concatenate([np.linspace(a, b, 40) for a, b in pairwise(path)])
+    return float(np.linalg.norm(dense - point, axis=1).min())
+
+
+def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Array]]:
+    """Where along a bar a ruler of that kind may lie: how good that is, and its joints with both ends (n + 1, 2)."""
+    step = np.linalg.norm(np.diff(bar.xy_mm, axis=0), axis=1)
+    way = np.concatenate([[0], np.cumsum(step)])
+    total = np.concatenate([[0], np.cumsum(bar.clear)])
+
+    def mean(low: Array, high: Array) -> Array:
+        i, j = np.searchsorted(way, low), np.searchsorted(way, high)
+        return np.asarray((total[j] - total[i]) / np.maximum(j - i, 1))
+
+    start = np.arange(way[0], way[-1] - kind.length_mm, 2.0)
+    if not len(start):
+        return []
+    end = start + kind.length_mm
+    inside = mean(start, end)
+    outside = np.maximum(mean(start - BEYOND_MM, start - 3), mean(end + 3, end + BEYOND_MM))
+    merit = inside - outside
+    best = int(np.argmax(np.where(inside > CLEAR, merit, -1)))
+    if inside[best] < CLEAR or merit[best] < STANDS_OUT:
+        return []
+    knots = start[best] + kind.segment_mm * np.arange(kind.segments + 1)
+    path = broken_line(way, knots, bar.xy_mm, (way >= knots[0] + 5) & (way <= knots[-1] - 5))
+    return [(float(inside[best] + merit[best]), kind, path)]
+
+
+def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:
+    """That a ruler is not as long as the markers say."""
+    wrong = [one for one in rulers if abs(one.segment_mm - one.nominal_mm) > CONTRADICTS * one.sigma_mm]
+    return tuple(
+        Problem(
+            "ruler_disagrees",
+            f"the ruler reads {one.segment_mm:.2f} ± {1.96 * one.sigma_mm:.2f} mm a segment, not {one.nominal_mm:g}: "
+            "check the markers' printed size and places",
+        )
+        for one in wrong
+    )
+
+
+def covered(rulers: Sequence[RulerSeen]) -> list[Array]:
+    """Where rulers lie (4, 2) each, in mm, segment by segment: no base stands there."""
+    return [_around(a, b, ruler.width_mm) for ruler in rulers for a, b in pairwise(ruler.path_mm)]
+
+
+def _around(start: Array, end: Array, width_mm: float) -> Array:
+    along = (end - start) / np.linalg.norm(end - start)
+    side = np.array([-along[1], along[0]]) * width_mm / 2
+    return np.array([start - side, end - side, end + side, start + side])

@@ -1,0 +1,255 @@
+"""Square plates on drawn tables: found, told apart from other squares, measured, and which way they look."""
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.bases import Base, catalogue
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision import detect as module
+from overruler.vision import plates
+from overruler.vision.orthophoto import orthophoto
+from overruler.vision.plate_candidates import find_squares
+from overruler.vision.plate_fit import fit_closely, fit_roughly
+from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
+from overruler.vision.plates import FINEST_MM, find_plates, overlap_mm
+from overruler.vision.rays import View
+from overruler.vision.survey import survey
+
+from .plate_table import Ship, table_with
+from .table import camera_over
+
+SIZE_PX = (1440, 1200)
+SHIPS = [
+    Ship(150, 160, 12.0),
+    Ship(192, 168.9, 12.0),
+    Ship(330, 300, 200.0, 60.0, 2.1),
+    Ship(180, 360, 305.0, 80.0, 1.3),
+    Ship(400, 150, 88.0, 40.0, 1.2),
+    Ship(460, 400, 151.0),
+]
+"""The first two stand a few millimetres apart, side by side."""
+BOX_MM = (0.0, 0.0, 560.0, 500.0)
+
+
+def table_camera(tilt_deg: float) -> Camera:
+    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(290.0, 260.0))
+
+
+def plates_on(frame: Frame, camera: Camera, expected: bool = True) -> list[Detection]:
+    view = orthophoto(frame.pixels, camera, BOX_MM, FINEST_MM)
+    return find_plates(frame, camera, view, (40.0, 60.0, 80.0), (), expected)
+
+
+def nearest(found: list[Detection], ship: Ship) -> Detection:
+    return min(found, key=lambda one: float(np.hypot(*(one.xy_mm - [ship.x_mm, ship.y_mm]))))
+
+
+@pytest.fixture(scope="module", params=[0.0, 32.0], ids=["overhead", "tilted"])
+def seen(request: pytest.FixtureRequest) -> list[Detection]:
+    camera = table_camera(request.param)
+    return plates_on(table_with(camera, SHIPS, SIZE_PX), camera)
+
+
+def test_every_plate_is_found_once_with_its_size(seen: list[Detection]) -> None:
+    assert len(seen) == len(SHIPS)
+    assert [nearest(seen, ship).base for ship in SHIPS] == [Base.rectangle(s.side_mm, s.side_mm) for s in SHIPS]
+
+
+def test_places_are_right_to_a_third_of_a_millimetre_and_as_stated(seen: list[Detection]) -> None:
+    off = np.array([nearest(seen, ship).xy_mm - [ship.x_mm, ship.y_mm] for ship in SHIPS])
+    surprise = [e @ np.linalg.solve(nearest(seen, s).covariance_mm2, e) for e, s in zip(off, SHIPS, strict=True)]
+    assert np.hypot(*off.T).max() < 0.35
+    assert max(surprise) < 9.2  # 99 % of two coordinates
+    assert max(np.sqrt(np.trace(nearest(seen, ship).covariance_mm2)) for ship in SHIPS) < 0.7
+
+
+def test_a_filled_front_arc_tells_the_heading(seen: list[Detection]) -> None:
+    found = [nearest(seen, ship) for ship in SHIPS]
+    assert all(one.heading_modulo_deg == 180 for one in found)
+    apart = [(one.heading_deg - ship.heading_deg + 180) % 360 - 180 for one, ship in zip(found, SHIPS, strict=True)]
+    assert np.abs(apart).max() < 0.8
+
+
+def test_the_outline_is_the_underside_in_the_photo(seen: list[Detection]) -> None:
+    for ship in SHIPS:
+        one = nearest(seen, ship)
+        assert np.hypot(*(one.outline_px.mean(0) - one.center_px)) < 1.5
+        assert len(one.outline_px) == 72
+
+
+def test_bare_discs_and_empty_mats_are_no_plates() -> None:
+    camera = table_camera(20.0)
+    frame = table_with(camera, [], SIZE_PX, noise=3.0)
+    for k, (x, y) in enumerate([(150.0, 150.0), (300.0, 250.0), (420.0, 350.0)]):
+        u, v = camera.project(np.array([x, y, 0.0]))
+        cv2.circle(frame.pixels, (round(u), round(v)), 24 + 12 * k, (35, 35, 40), -1, cv2.LINE_AA)
+    assert plates_on(frame, camera) == []
+
+
+def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = table_camera(10.0)
+    frame = table_with(camera, SHIPS[:1], SIZE_PX)
+    assert len(plates_on(frame, camera, expected=False)) == 1
+    monkeypatch.setattr(plates, "_score", lambda fit: (plates.SURE + plates.LEAST_SCORE) / 2)
+    assert len(plates_on(frame, camera, expected=True)) > 0
+    assert plates_on(frame, camera, expected=False) == []
+
+
+def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
+    ship, camera = SHIPS[5], table_camera(10.0)
+    frame = table_with(camera, [ship], SIZE_PX)
+    whole = plates_on(frame, camera)[0]
+    hull = camera.project(ship.place(np.array([[0.8, 1.3], [0.8, -1.3], [1.3, -1.3], [1.3, 1.3]]), HEIGHT_MM))
+    cv2.fillPoly(frame.pixels, [np.round(hull).astype(np.int32)], (90, 140, 90))
+    covered = plates_on(frame, camera)[0]
+    forward = np.array([np.cos(np.radians(ship.heading_deg)), np.sin(np.radians(ship.heading_deg))])
+    before, after = (forward @ one.covariance_mm2 @ forward for one in (whole, covered))
+    assert after > 4 * before
+
+
+def test_hidden_cards_hold_no_plates() -> None:
+    camera = table_camera(10.0)
+    frame = table_with(camera, SHIPS[4:], SIZE_PX)
+    card = np.array([[360.0, 110], [440, 110], [440, 190], [360, 190]])
+    view = orthophoto(frame.pixels, camera, BOX_MM, FINEST_MM)
+    found = find_plates(frame, camera, view, (40.0,), [card])
+    assert [one.xy_mm.round().tolist() for one in found] == [[460, 400]]
+
+
+@pytest.mark.parametrize("turn_deg", [0.0, 20.0, 45.0, 83.0])
+def test_candidates_lie_within_reach_of_the_fit(turn_deg: float) -> None:
+    camera = table_camera(15.0)
+    frame = table_with(camera, [Ship(300, 250, turn_deg)], SIZE_PX)
+    best = find_squares(orthophoto(frame.pixels, camera, BOX_MM, FINEST_MM), (40.0,))[0]
+    assert np.hypot(best[0] - 300, best[1] - 250) < 4
+    assert abs((best[3] - turn_deg + 45) % 90 - 45) < 6
+
+
+@pytest.mark.parametrize("off", [(0.0, 0.0, 0.0), (4.0, -3.0, 4.0), (-3.5, -4.0, -5.0)])
+def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -> None:
+    ship, camera = Ship(300, 250, 30.0), table_camera(30.0)
+    frame = table_with(camera, [ship], SIZE_PX)
+    start = np.array([300 + off[0], 250 + off[1]])
+    view = View.around(frame.pixels, camera, start, 30.0, HEIGHT_MM)
+    assert view is not None
+    rough = fit_roughly(view, start, np.radians(30 + off[2]), 40.0)
+    assert rough is not None
+    fit = fit_closely(view, rough)
+    assert fit is not None
+    assert np.hypot(*(fit.xy_mm - [300, 250])) < 0.3
+    assert abs((np.degrees(fit.turn_rad) - 30 + 90) % 180 - 90) < 0.6
+    assert abs(fit.inset_mm - 2.2) < 0.45
+
+
+def test_slopes_by_the_camera_agree_with_moving_it() -> None:
+    ship, camera = Ship(300, 250, 30.0), table_camera(25.0)
+    one = plates_on(table_with(camera, [ship], SIZE_PX), camera)[0]
+    step = np.zeros(15)
+    step[12:14] = 2.0, -1.5  # the camera aside: what the photo shows stays, so the board's places move with it
+    middle = camera.project(np.array([*one.xy_mm, HEIGHT_MM]))
+    moved = camera.moved(step).unproject(middle, HEIGHT_MM) - one.xy_mm
+    np.testing.assert_allclose(one.d_xy_d_camera @ step, moved, atol=0.02)
+
+
+def test_a_heading_known_but_for_quarters_says_so_in_the_scene(seen: list[Detection]) -> None:
+    calibration = Calibration(table_camera(10.0), np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
+    known, open_ = survey(
+        calibration, [replace(seen[0], heading_modulo_deg=360.0), replace(seen[0], heading_modulo_deg=90.0)], "xwing"
+    ).pieces
+    assert "heading_modulo_deg" not in known.extra
+    assert open_.extra["heading_modulo_deg"] == 90.0
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 25.0])
+def test_the_lower_outline_appears_where_the_camera_sees_it(tilt_deg: float) -> None:
+    camera, ship = table_camera(tilt_deg), Ship(200, 150, 30.0, 60.0)
+    middles = ship.place(np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]]), 0.0)
+    on_top = camera.unproject(camera.project(middles), HEIGHT_MM) - [200, 150]
+    out = np.sum(on_top * normals_of(np.radians(30.0)), axis=1)
+    np.testing.assert_allclose(lower_outline(camera, np.array([200.0, 150]), np.radians(30.0), 60.0), out, atol=1e-6)
+
+
+# --- round bases and plates at one place ---
+
+
+def found_at(x_mm: float, base: Base, score: float) -> Detection:
+    none = np.zeros((0, 2))
+    return Detection(base, np.array([x_mm, 0.0]), 0, 0, np.eye(2), np.zeros((2, 15)), score, 1, none, none)
+
+
+@pytest.mark.parametrize(
+    ("round_score", "plate_score", "left"), [(0.9, 0.99, "rectangle"), (0.999, 0.9, "circle"), (0.9, 0.8, "rectangle")]
+)
+def test_of_a_round_base_and_a_plate_at_one_place_one_stays(round_score: float, plate_score: float, left: str) -> None:
+    one, other = found_at(0, Base.circle(32), round_score), found_at(5, Base.rectangle(40, 40), plate_score)
+    assert [kept.base.shape for kept in module._apart([one, other])] == [left]
+
+
+def test_a_round_base_beside_a_plate_stays() -> None:
+    one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
+    assert len(module._apart([one, other])) == 2
+
+
+@pytest.mark.parametrize(("plates_found", "left"), [(0, 3), (5, 8), (6, 6)])
+def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left: int) -> None:
+    rounds = [found_at(100.0 * k, Base.circle(32), 0.9) for k in range(3)]
+    squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(plates_found)]
+    assert len(module._of_one_kind((*rounds, *squares))) == left
+
+
+def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_plates", lambda *_, **__: pytest.fail("looked for plates"))
+    monkeypatch.setattr(module, "_detect_round", lambda *_: ())
+    camera = table_camera(10.0)
+    frame = table_with(camera, [], SIZE_PX)
+    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
+    assert module.detect(frame, calibration, catalogue("legion")) == ()
+
+
+def test_the_catalogue_knows_which_games_use_plates() -> None:
+    assert {base.shape for base in catalogue("legion")} == {"circle"}
+    assert [base.width_mm for base in catalogue("xwing")] == [40, 60, 80]
+    assert {base.shape for base in catalogue()} == {"circle", "rectangle"}
+
+
+# --- overlaps ---
+
+
+def square(x_mm: float, y_mm: float, turn_deg: float, side_mm: float) -> Array:
+    angles = np.radians(turn_deg + 45 + 90 * np.arange(4))
+    corners = side_mm / np.sqrt(2) * np.stack([np.cos(angles), np.sin(angles)], -1)
+    return np.asarray(np.array([x_mm, y_mm]) + corners)
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (square(40, 0, 0, 40), 0.0),
+        (square(38, 7, 0, 40), 2.0),
+        (square(45, 0, 0, 40), -5.0),
+        (square(40, 40, 0, 40), 0.0),
+        (square(20 + 20 * np.sqrt(2) - 3, 0, 45, 40), 3.0),
+        (square(0, 0, 0, 20), 30.0),
+    ],
+)
+def test_overlaps_of_squares(other: Array, expected: float) -> None:
+    assert overlap_mm(square(0, 0, 0, 40), other) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.floats(-60, 60), st.floats(-60, 60), st.floats(0, 90), st.sampled_from([40.0, 60.0, 80.0]))
+def test_moving_apart_by_the_overlap_ends_it(x_mm: float, y_mm: float, turn_deg: float, side_mm: float) -> None:
+    one, other = square(0, 0, 10, 40), square(x_mm, y_mm, turn_deg, side_mm)
+    deep = overlap_mm(one, other)
+    assert deep == pytest.approx(overlap_mm(other, one), abs=1e-9)
+    angles = np.radians(np.concatenate([10 + 90 * np.arange(4), turn_deg + 90 * np.arange(4)]))
+    least = [overlap_mm(one, other + (deep + 1e-6) * np.array([np.cos(angle), np.sin(angle)])) for angle in angles]
+    assert deep < 0 or min(least) < 1e-5

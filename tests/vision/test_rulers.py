@@ -1,0 +1,125 @@
+"""Range rulers are found on a drawn table, read to a thousandth, and nothing else is taken for one."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from overruler.calibration import Calibration
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.detect import look_from_above
+from overruler.vision.ruler_fit import Kind
+from overruler.vision.rulers import KINDS, contradictions, covered, find_rulers
+
+from .table import camera_over
+
+BOARD_MM = (900.0, 900.0)
+SIZE_PX = (1600, 1200)
+OVERSAMPLE = 3
+LEGION, XWING, STICK = KINDS
+MAT, BAR, INK = 110, 45, 215
+
+
+def path_of(kind: Kind, start: tuple[float, float], heading_deg: float, bend_deg: float = 0.0) -> Array:
+    """The joints with both ends (n + 1, 2); each piece is turned a little against the one before."""
+    turned = np.radians(heading_deg + bend_deg * np.arange(kind.segments))
+    steps = kind.segment_mm * np.stack([np.cos(turned), np.sin(turned)], -1)
+    return np.asarray(np.array(start) + np.concatenate([[[0, 0]], np.cumsum(steps, 0)]))
+
+
+def draw(canvas: NDArray[np.uint8], camera: Camera, corners_mm: Array, z_mm: float, grey: int) -> None:
+    dense = np.concatenate([np.linspace(a, b, 30) for a, b in zip(corners_mm, np.roll(corners_mm, -1, 0), strict=True)])
+    px = camera.project(np.column_stack([dense, np.full(len(dense), z_mm)]))
+    at = ((px + 0.5) * OVERSAMPLE - 0.5) * 16
+    cv2.fillPoly(canvas, [np.rint(at).astype(np.int32)], grey, shift=4)
+
+
+def bar(a: Array, b: Array, width_mm: float) -> Array:
+    along = (b - a) / np.linalg.norm(b - a)
+    side = np.array([-along[1], along[0]]) * width_mm / 2
+    return np.array([a - side, b - side, b + side, a + side])
+
+
+def table(camera: Camera, kind: Kind | None, path: Array | None, noise: float = 2.0) -> Frame:
+    canvas = np.full((SIZE_PX[1] * OVERSAMPLE, SIZE_PX[0] * OVERSAMPLE), MAT, np.uint8)
+    if kind is not None and path is not None:
+        for a, b in pairwise(path):
+            draw(canvas, camera, bar(a, b, kind.width_mm), kind.z_mm, BAR)
+        for before, joint in pairwise(path):
+            along = (joint - before) / np.linalg.norm(joint - before)
+            draw(canvas, camera, bar(joint - 1.8 * along, joint - 0.6 * along, 0.8 * kind.width_mm), kind.z_mm, INK)
+    grey = cv2.resize(canvas, SIZE_PX, interpolation=cv2.INTER_AREA).astype(float)
+    grey = cv2.GaussianBlur(grey, (0, 0), 0.6) + np.random.default_rng(4).normal(0, noise, grey.shape)
+    return Frame(np.repeat(np.clip(np.rint(grey), 0, 255).astype(np.uint8)[..., None], 3, 2), "drawn")
+
+
+def known(camera: Camera) -> Calibration:
+    return Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), BOARD_MM)
+
+
+def found(frame: Frame, camera: Camera) -> list[object]:
+    calibration = known(camera)
+    return list(find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8)))
+
+
+CASES = [
+    pytest.param(LEGION, (80, 260), 28.0, 0.6, 12.0, id="legion, bent"),
+    pytest.param(XWING, (300, 300), 118.0, 0.0, 0.0, id="xwing, from above"),
+    pytest.param(XWING, (300, 600), -35.0, 0.0, 32.0, id="xwing, tilted"),
+    pytest.param(STICK, (250, 400), 5.0, 0.0, 20.0, id="stick"),
+]
+
+
+@pytest.mark.parametrize(("kind", "start", "heading_deg", "bend_deg", "tilt_deg"), CASES)
+def test_a_ruler_is_read_as_it_lies(
+    kind: Kind, start: tuple[float, float], heading_deg: float, bend_deg: float, tilt_deg: float
+) -> None:
+    camera, path = camera_over(tilt_deg), path_of(kind, start, heading_deg, bend_deg)
+    calibration = known(camera)
+    frame = table(camera, kind, path)
+    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8))
+    assert ruler.kind == kind.name
+    assert ruler.segment_mm == pytest.approx(kind.segment_mm, rel=2e-3)
+    assert abs(ruler.segment_mm - kind.segment_mm) < 3.5 * ruler.sigma_mm
+    off = min(np.abs(ruler.path_mm - one).max() for one in (path, path[::-1]))
+    assert off < 1.5
+    assert not contradictions([ruler])
+
+
+def test_a_table_without_a_ruler_has_none() -> None:
+    camera = camera_over(15.0)
+    assert found(table(camera, None, None), camera) == []
+
+
+def test_a_bare_bar_is_no_ruler() -> None:
+    camera, path = camera_over(15.0), path_of(XWING, (300, 300), 40.0)
+    plain = replace(XWING, segments=1, segment_mm=XWING.length_mm)
+    frame = table(camera, plain, path[[0, -1]])
+    assert found(frame, camera) == []
+
+
+def test_markers_printed_too_large_are_given_away() -> None:
+    """Where the markers say 2 % less than is true, the ruler seems 2 % too short, and that is said."""
+    camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
+    shrunk = path.mean(0) + 0.98 * (path - path.mean(0))
+    calibration = known(camera)
+    frame = table(camera, XWING, shrunk)
+    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8))
+    assert ruler.segment_mm == pytest.approx(98.0, abs=0.4)
+    (problem,) = contradictions([ruler])
+    assert problem.flag == "ruler_disagrees"
+
+
+def test_no_base_is_looked_for_on_a_ruler() -> None:
+    camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
+    calibration = known(camera)
+    frame = table(camera, XWING, path)
+    polygons = covered(find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8)))
+    assert len(polygons) == XWING.segments
+    middle = path.mean(0).astype(np.float32)
+    assert any(cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0 for polygon in polygons)
