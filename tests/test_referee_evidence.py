@@ -31,6 +31,6 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(referee, "sharpened", listen)
     seen = Referee(Board.free(60.0)).look(plain.frame)
     assert asked == [(plain.frame, plain.calibration, plain.detections)]
-    assert seen.calibration is surer
+    assert seen.calibration.covariance is surer.covariance
     wanted = sorted((one.xy_mm + np.array([1.0, 2.0])).tolist() for one in plain.detections)
     assert np.array(sorted([piece.x_mm, piece.y_mm] for piece in seen.scene.pieces)) == pytest.approx(np.array(wanted))
