@@ -171,3 +171,32 @@ def test_no_move_is_told_where_an_arc_moves_with_the_ship_or_a_pair_is_held() ->
     assert not ask(ships(90), attack).changes
     held = ships(90, state={"range0": [["a", "b"]]})
     assert not ask(held, {"question": "range", "from": "a", "to": "b"}).changes
+
+
+STATS = {"size": 1, "tier": 1}
+SHOOTER = {"ranged_weapon": {"range_in": 12, "piercing": 0, "injury": 0, "long_reload": False}, "defence": 10}
+INCHES: list[tuple[str, dict[str, Any], str]] = [
+    ("positioning", {"question": "range", "from": "a0", "to": "b0", "range_in": 6}, "answer"),
+    ("positioning", {"question": "within", "from": "a0", "to": "b0", "distance_in": 3.5}, "answer"),
+    ("positioning", {"question": "b2b", "from": "a0", "to": "b0"}, "answer"),
+    ("skirmish", {"question": "shot", "unit": "a0", "target": "b0"}, "in_range"),
+]
+
+
+@pytest.mark.parametrize(("game", "question", "key"), INCHES)
+@pytest.mark.parametrize("place", [(60, 20), (150, -100), (700, 5)])
+def test_in_inches_too(game: str, question: dict[str, Any], key: str, place: tuple[int, int]) -> None:
+    base = {"shape": "circle", "diameter_mm": 30}
+    pieces = [
+        piece("a0", "a", base, (0, 0)) | {"player": "x", "stats": STATS | SHOOTER},
+        piece("b0", "b", base, place) | {"player": "y", "stats": STATS | SHOOTER},
+    ]
+
+    def asked(now: list[dict[str, Any]]) -> Verdict:
+        return ask(scene(now, game=game), question)
+
+    found = asked(pieces)
+    (change,) = found.changes
+    assert change.to is (not found.answer[key])
+    assert asked(after(pieces, "a", change, 0.0)).answer[key] is change.to
+    assert asked(after(pieces, "a", change, -SHORT_MM)).answer[key] is found.answer[key]

@@ -1,16 +1,18 @@
 """Base to base, and distances in inches: who touches whom, who is engaged, what is in range."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from overruler.reading import Node
+from overruler.rules.changes import changes
 from overruler.rules.doubt import doubt_of, drawn, reach_mm
 from overruler.rules.measure import Body, Measure, Pair, between, gap_of, verdict_on
 from overruler.rules.ways import BIG, are_enemies, inches, is_thing, piece, pieces_of, stat
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM, mm_from_inches
-from overruler.verdict import Verdict
+from overruler.verdict import Change, Verdict
 
 REACH_MM = mm_from_inches(1)
 """How far off a base may be that a large piece still counts as touching."""
@@ -151,8 +153,17 @@ def _decided(contact: Contact, measure: Measure, rules: tuple[str, ...]) -> Verd
         probability=contact.chances,
         margin_mm=room,
         lines_mm=lines,
+        changes=_changes(measure, lines),
         rules=(*rules, *inclusive, "any.edge_to_edge", *closest),
     )
+
+
+def _changes(measure: Measure, lines_mm: tuple[float, ...]) -> tuple[Change, ...]:
+    """The least move that changes the answer, where one line decides for every pair."""
+    if len(lines_mm) > 1:
+        return ()
+    band = bisect_left(lines_mm, measure.distance_mm - TOUCH_MM)
+    return changes(measure, lines_mm, band, lambda band: band == 0)
 
 
 # --- engaged ---

@@ -1,10 +1,12 @@
 """A shot in Skirmish: what counts for it, and what comes of the dice."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from overruler.reading import Node
+from overruler.rules.changes import changes
 from overruler.rules.doubt import doubt_of
 from overruler.rules.game import distance
 from overruler.rules.measure import between
@@ -89,7 +91,15 @@ class Shot:
         ends = Node({"from": self.shooter.id, "to": self.target.id}, self.question.name)
         margin = self.weapon.range_mm - self.look.distance_mm
         lines = (self.weapon.range_mm / 2, self.weapon.range_mm)
-        return replace(distance(self.scene, ends), margin_mm=margin, lines_mm=lines, question=self.question.value)
+        measure = between(self.scene, self.question, "unit", "target")
+        band = bisect_left(lines, measure.distance_mm - TOUCH_MM)
+        return replace(
+            distance(self.scene, ends),
+            margin_mm=margin,
+            lines_mm=lines,
+            changes=changes(measure, lines, band, lambda band: band < len(lines)),
+            question=self.question.value,
+        )
 
     def rules(self) -> tuple[str, ...]:
         """The clauses on range and on the number to roll in defence."""
