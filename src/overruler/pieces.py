@@ -5,7 +5,7 @@ back (`to_json`). Keys that the program does not know are kept in `extra`. Milli
 degrees counter-clockwise from +x.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import hypot
 from typing import Any
@@ -15,7 +15,7 @@ from overruler.geometry.covariance import Matrix2
 from overruler.geometry.hexes import Hexes
 from overruler.geometry.outlines import area, convex_parts, crossing
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle
-from overruler.reading import Node
+from overruler.reading import Node, merged, unknown
 
 KINDS = ("character", "ship", "obstacle", "device")
 ROUNDED = 1e-6
@@ -281,26 +281,3 @@ def _footprint(node: Node) -> tuple[Point, ...]:
     if abs(area(points)) < 1e-6:
         node.fail("its points lie on one line: a footprint holds an area")
     return tuple(points)
-
-
-# --- keys that the program does not know ---
-
-_NONE: Mapping[str, Sequence[str]] = {}
-
-
-def unknown(node: Node, known: Iterable[str], inner: Mapping[str, Sequence[str]] = _NONE) -> dict[str, Any]:
-    """The keys of an object that are not `known`, and those of an `inner` object that are not known there."""
-    extra = {key: value for key, value in node.value.items() if key not in known}
-    for key, names in inner.items():
-        if node.has(key) and (beyond := unknown(node[key], names)):
-            extra[key] = beyond
-    return extra
-
-
-def merged(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of both; where both have one `known` holds, objects in objects alike."""
-    both = {
-        key: merged(value, extra[key]) if isinstance(value, dict) and isinstance(extra.get(key), dict) else value
-        for key, value in known.items()
-    }
-    return both | {key: value for key, value in extra.items() if key not in known}

@@ -7,7 +7,7 @@ node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_
 import json
 import math
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -132,3 +132,26 @@ class Node:
     def matrix(self, rows: int, columns: int) -> tuple[tuple[float, ...], ...]:
         values = tuple(item.vector(columns) for item in self.items())
         return values if len(values) == rows else self.fail(f"expected {rows} rows, found {len(values)}")
+
+
+# --- keys that the program does not know ---
+
+_NONE: Mapping[str, Sequence[str]] = {}
+
+
+def unknown(node: Node, known: Iterable[str], inner: Mapping[str, Sequence[str]] = _NONE) -> dict[str, Any]:
+    """The keys of an object that are not `known`, and those of an `inner` object that are not known there."""
+    extra = {key: value for key, value in node.value.items() if key not in known}
+    for key, names in inner.items():
+        if node.has(key) and (beyond := unknown(node[key], names)):
+            extra[key] = beyond
+    return extra
+
+
+def merged(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of both; where both have one `known` holds, objects in objects alike."""
+    both = {
+        key: merged(value, extra[key]) if isinstance(value, dict) and isinstance(extra.get(key), dict) else value
+        for key, value in known.items()
+    }
+    return both | {key: value for key, value in extra.items() if key not in known}

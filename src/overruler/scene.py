@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from overruler.errors import UnknownName
 from overruler.geometry.covariance import Covariance, semidefinite
 from overruler.geometry.shapes import Polygon, Shape
-from overruler.pieces import LARGEST_MM, ROUNDED, Grid, Piece, Ruler, Table, Terrain, merged, unknown
-from overruler.reading import Node, read_text
+from overruler.pieces import LARGEST_MM, ROUNDED, Grid, Piece, Ruler, Table, Terrain
+from overruler.reading import Node, merged, read_text, unknown
 from overruler.writing import write_whole
 
 if TYPE_CHECKING:

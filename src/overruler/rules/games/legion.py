@@ -153,8 +153,7 @@ def mark_range_one(scene: Scene, question: Node) -> Verdict:
     short = measure.distance_mm < segment - TOUCH_MM
     rules = ("legion.mark", *(("legion.mark_short",) if short else ()), *of_units(measure))
     verdict = ranged(ruler, *rules)
-    mark = None if short else _mark(measure, segment)
-    return replace(verdict, answer={"mark_mm": mark, "range": verdict.value})
+    return replace(verdict, answer={"mark_mm": None if short else _mark(measure, segment), "range": verdict.value})
 
 
 def _mark(measure: Measure, segment_mm: float) -> list[float]:
@@ -274,8 +273,7 @@ def weapon(scene: Scene, question: Node) -> Verdict:
 
 def _weapon(ruler: Reading, node: Node) -> Weapon:
     first, last = (0, 0) if node.value == "melee" else asked(node, 1, ruler.ruler.segments)
-    chosen = GAME.chosen(ruler.scene, "ranged_in_contact")
-    return Weapon(first, last, ruler.measure.closest.enemies, chosen)
+    return Weapon(first, last, ruler.measure.closest.enemies, GAME.chosen(ruler.scene, "ranged_in_contact"))
 
 
 GAME = Game(
