@@ -42,7 +42,7 @@ def random_look(random: np.random.Generator, *, soft: bool) -> Look:
     return Look(
         blur_px=random.uniform(low, high),
         noise=noise,
-        sharpening=random.choice([0.0, random.uniform(0.2, 0.8)]),
+        sharpening=float(random.choice([0.0, random.uniform(0.2, 0.8)])),
         contrast=random.uniform(0, 0.5),
         exposure=random.uniform(0.7, 1.15),
         quality=int(random.integers(85, 97)),

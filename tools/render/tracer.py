@@ -95,7 +95,7 @@ class Tracer:
             dark += (lit == 0).astype(np.intp) << (number + 1)
             fall += lamp.reach(points, normals) * lit[:, None]
             bright = np.flatnonzero(lit * shine > 2e-3)
-            seen = lamp.mirrored(points[bright], mirror[bright], self._look.rough[part[bright]])
+            seen = lamp.mirrored(points[bright], np.asarray(mirror[bright], np.float32), self._look.rough[part[bright]])
             glint[bright] += lamp.glow * (seen * shine[bright])[:, None]
         return np.asarray(albedo * fall + glint, np.float32), dark
 

@@ -148,7 +148,7 @@ def _sight(piece: Piece, view: View, tracer: Tracer) -> Json:
     top = piece.top_rim_mm(RIM_RAYS) + outward * 0.03 + [0, 0, 0.03]
     top_seen = view.inside(view.camera.project(top)) & ~tracer.solid.hides(top, eye)
     return {
-        "visible_rim": round(float(seen.sum() / max(facing.sum(), 1)), 3),
+        "visible_rim": round(float(seen.sum() / max(int(facing.sum()), 1)), 3),
         "visible_rim_total": round(float(seen.mean()), 3),
         "visible_top_rim": round(float(top_seen.mean()), 3),
         "in_frame": round(float(inside.mean()), 3),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,7 @@ def any_base(rng: Rng, mat: int, tiles: Sequence[Picture]) -> Plate:
 def _rim(rng: Rng, mat: Picture) -> Floats:
     """The side's paint; one in eight is as the mat."""
     kind = rng.random()
+    paint: np.ndarray[Any, np.dtype[Any]]
     if kind < 0.125:
         paint = np.mean((mat[::16, ::16] / 255) ** 2.2, (0, 1)) * np.exp(rng.normal(size=3) * 0.08)
     else:

@@ -149,12 +149,11 @@ def _said(answer: dict[str, bool | int]) -> str:
 
 def _shot_odds(made: Shot, choice: Targets) -> dict[str, float]:
     """How likely each part of the answer is true."""
-    cover = made.look.sure_cover
-    if cover is None:
-        cover = made.look.in_cover_in(moved(made.scene, made.look.doubt.indices)).mean()
+    sure = made.look.sure_cover
+    drawn = made.look.in_cover_in(moved(made.scene, made.look.doubt.indices)).mean() if sure is None else sure
     return {
         "half_range_probability": made.shares[0],
-        "cover_probability": float(cover),
+        "cover_probability": float(drawn),
         "valid_target_probability": choice.chance_of(made.target.id),
     }
 

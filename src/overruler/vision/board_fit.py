@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.board import Board
 from overruler.errors import CannotMeasure
@@ -283,7 +284,7 @@ def _of_middles(places: Array, covariance: Array, square_mm: Array) -> tuple[Arr
     return middles, jacobian @ full @ jacobian.T
 
 
-def _from_corner(covariance: Array, places: Array, corners: Array, which: Array) -> Array:
+def _from_corner(covariance: Array, places: Array, corners: Array, which: NDArray[np.intp]) -> Array:
     """The covariance in the frame whose origin is the box's lower left; `which` (2,) markers reach lowest."""
     jacobian = np.eye(places.size)
     for axis, marker in enumerate(which):

@@ -128,7 +128,7 @@ def look_across(view: View, strokes: Strokes) -> Seen | None:
     apart = max(1, round(max(LINE_PX * view.mm_per_px, LINE_MM) / (out[1] - out[0])))
     place = np.repeat(np.arange(4), len(along)), np.tile(along, 4)
     slope = np.linalg.norm(np.diff(colours, axis=1), axis=-1) * inside[:, 1:]
-    edges = _marks(slope, LEAST_EDGE, *place, (out[:-1] + out[1:]) / 2)
+    edges = _marks(np.asarray(slope, float), LEAST_EDGE, *place, (out[:-1] + out[1:]) / 2)
     lines = _lines(colours[..., 0], inside, apart)
     return Seen(edges, _marks(lines, LEAST_LINE, *place, out), len(along), float(np.median(lines.max(1))))
 

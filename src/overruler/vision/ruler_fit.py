@@ -137,8 +137,7 @@ def _corner_normals(path: Array) -> Array:
 
 def _sideways(strip: Strip, kind: Kind) -> Array | None:
     """How far each joint (n + 1,) is to be moved across, by the ruler's long edges."""
-    slope = np.linalg.norm(np.diff(strip.lab, axis=1), axis=2)
-    slope = cv2.blur(slope, (1, 9))
+    slope = np.asarray(cv2.blur(np.linalg.norm(np.diff(strip.lab, axis=1), axis=2), (1, 9)), float)
     middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
     left, right = (_peak(slope, middle, side * kind.width_mm / 2, 3.5) for side in (-1, 1))
     good = (strip.along_mm > 4) & (strip.along_mm < kind.length_mm - 4)
