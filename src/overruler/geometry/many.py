@@ -69,7 +69,7 @@ def _widest(a: Shape, b: Shape, shifts: Array) -> Array:
 def away_from(shape: Shape, points_mm: Array) -> Array:
     """The distance (n,) of points (n, 2) from a shape; 0 inside."""
     if isinstance(shape, Disc):
-        return np.maximum(_lengths(points_mm - shape.center) - shape.radius_mm, 0)
+        return np.maximum(lengths(points_mm - shape.center) - shape.radius_mm, 0)
     if isinstance(shape, Polygon):
         return _away_from_polygon(np.array(shape.corners), points_mm)
     return _away_from_ellipse(shape, points_mm)
@@ -80,7 +80,7 @@ def _away_from_polygon(corners: Array, points: Array) -> Array:
     to = points[:, None] - corners  # (n, sides, 2)
     share = np.clip((to * sides).sum(-1) / (sides * sides).sum(-1), 0, 1)
     left = sides[:, 0] * to[..., 1] - sides[:, 1] * to[..., 0]
-    nearest = _lengths(to - share[..., None] * sides).min(1)
+    nearest = lengths(to - share[..., None] * sides).min(1)
     return np.asarray(np.where((left >= 0).all(1), 0.0, nearest))
 
 
@@ -95,7 +95,7 @@ def farthests(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     """The largest distance (n,) to `a` of any point of `b` moved by each of `shifts_mm` (n, 2); 0 inside."""
     shifts = np.asarray(shifts_mm, float)
     if isinstance(a, Disc) and isinstance(b, Disc):
-        return np.maximum(_lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
+        return np.maximum(lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
     if isinstance(b, Polygon):
         return np.asarray(np.max([away_from(a, shifts + corner) for corner in b.corners], 0))
     return _farthest_peaks(a, b, shifts)
@@ -124,7 +124,8 @@ def _spans(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tup
     return np.asarray((w * u).sum(-1)), w[..., 1] * u[..., 0] - w[..., 0] * u[..., 1]
 
 
-def _lengths(vectors: Array) -> Array:
+def lengths(vectors: Array) -> Array:
+    """(...) of vectors (..., 2)."""
     return np.hypot(vectors[..., 0], vectors[..., 1])
 
 
@@ -206,7 +207,7 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     """
     rim, step = _Rim(b), 1 / 16
     t = np.arange(rim.pieces * 16, dtype=float) * step
-    live, near = _in_play(shapes, rim.at(t) + b.center, float(_lengths(shifts_mm).max()))
+    live, near = _in_play(shapes, rim.at(t) + b.center, float(lengths(shifts_mm).max()))
     shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
 
     def away(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
@@ -231,7 +232,7 @@ def _in_play(shapes: Sequence[Shape], points: Array, reach_mm: float) -> tuple[N
     """Which points of a rim can be near its farthest part, and which shapes nearest to those, nothing moved farther."""
     away = distances(shapes, points)
     least = away.min(0)
-    spacing = float(_lengths(points - np.roll(points, 1, 0)).max())
+    spacing = float(lengths(points - np.roll(points, 1, 0)).max())
     live = np.flatnonzero(least >= least.max() - 2 * reach_mm - spacing)
     near = np.flatnonzero((away[:, live] <= least[live] + 2 * (reach_mm + spacing)).any(1))
     return live, near
@@ -246,18 +247,18 @@ def farthest_from_points(centers: Array, b: Disc, shifts_mm: Array) -> Array:
     to = (centers[:, None] - shifts_mm - b.center).swapaxes(0, 1)  # (n, m, 2), seen from the disc's centre
     places = np.concatenate([_opposite(to, b.radius_mm), _midway(to, b.radius_mm), _amid(to, b.radius_mm)], 1)
     apart = places[:, :, None] - to[:, None]  # (n, places, m, 2)
-    return np.asarray(_lengths(apart).min(2).max(1))
+    return np.asarray(lengths(apart).min(2).max(1))
 
 
 def _opposite(to: Array, radius: float) -> Array:
-    return -to * (radius / np.maximum(_lengths(to), 1e-300))[..., None]
+    return -to * (radius / np.maximum(lengths(to), 1e-300))[..., None]
 
 
 def _midway(to: Array, radius: float) -> Array:
     """Where the rim meets the line midway between each two points (n, pairs * 2, 2); the line's nearest where not."""
     i, j = np.triu_indices(to.shape[1], 1)
     between = to[:, j] - to[:, i]
-    size = np.maximum(_lengths(between), 1e-300)
+    size = np.maximum(lengths(between), 1e-300)
     u = between / size[..., None]
     off = np.clip(((to[:, j] ** 2).sum(-1) - (to[:, i] ** 2).sum(-1)) / (2 * size), -radius, radius)
     half = np.sqrt(radius**2 - off**2)[..., None] * np.stack([-u[..., 1], u[..., 0]], -1)
@@ -275,4 +276,4 @@ def _amid(to: Array, radius: float) -> Array:
     place = np.stack([rp[..., 1] * q2 - qp[..., 1] * r2, qp[..., 0] * r2 - rp[..., 0] * q2], -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         place = p + place / area[..., None]
-        return np.asarray(np.where((_lengths(place) <= radius)[..., None], place, 0.0))
+        return np.asarray(np.where((lengths(place) <= radius)[..., None], place, 0.0))

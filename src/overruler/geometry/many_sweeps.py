@@ -6,7 +6,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.geometry.many import gaps
+from overruler.geometry.many import gaps, lengths
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Polygon, Shape
 from overruler.geometry.sweep import turns
@@ -16,11 +16,6 @@ FINE_MM = 1e-8
 """To this the ends of a stretch of contact are found."""
 SLANT = 1e-8
 """A direction that leads less than this deeper, for each mm on, slides along."""
-
-
-def lengths(vectors: Array) -> Array:
-    """(n,) of (n, 2)."""
-    return np.hypot(vectors[..., 0], vectors[..., 1])
 
 
 def dot(a: Array, b: Array) -> Array:

@@ -1,7 +1,6 @@
 """Rulers in bands: which band a distance lies in, how sure that is, and what hangs on it."""
 
 import json
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Any
 from overruler.reading import Node
 from overruler.rules.changes import Outcome, changes
 from overruler.rules.doubt import Doubt, chance_within, doubt_of
-from overruler.rules.measure import Measure, verdict_on
+from overruler.rules.measure import Measure, band_of, verdict_on
 from overruler.scene import Ruler, Scene
 from overruler.units import TOUCH_MM
 from overruler.verdict import Verdict
@@ -33,7 +32,7 @@ class Reading:
     @cached_property
     def band(self) -> int:
         """The band of the closest distance. A line touched is not crossed."""
-        return bisect_left(self.lines_mm, self.measure.distance_mm - TOUCH_MM)
+        return band_of(self.measure.distance_mm, self.lines_mm)
 
     @property
     def past(self) -> bool:

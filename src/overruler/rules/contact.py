@@ -1,6 +1,5 @@
 """Base to base, and distances in inches: who touches whom, who is engaged, what is in range."""
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,7 +7,7 @@ from functools import cached_property
 from overruler.reading import Node
 from overruler.rules.changes import changes
 from overruler.rules.doubt import doubt_of, drawn, reach_mm
-from overruler.rules.measure import Body, Measure, Pair, between, gap_of, verdict_on
+from overruler.rules.measure import Body, Measure, Pair, band_of, between, gap_of, verdict_on
 from overruler.rules.ways import BIG, are_enemies, inches, is_thing, piece, pieces_of, stat
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM, mm_from_inches
@@ -162,8 +161,7 @@ def _changes(measure: Measure, lines_mm: tuple[float, ...]) -> tuple[Change, ...
     """The least move that changes the answer, where one line decides for every pair."""
     if len(lines_mm) > 1:
         return ()
-    band = bisect_left(lines_mm, measure.distance_mm - TOUCH_MM)
-    return changes(measure, lines_mm, band, lambda band: band == 0)
+    return changes(measure, lines_mm, band_of(measure.distance_mm, lines_mm), lambda band: band == 0)
 
 
 # --- engaged ---

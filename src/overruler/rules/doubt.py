@@ -12,7 +12,6 @@ the probabilities and the standard deviation respect.
 
 import json
 import math
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from overruler.geometry.chance import Slices, cut, spread_mm, stretches
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.farthest import farthest
 from overruler.geometry.shapes import Gap, Point, Polygon, Shape, gap
-from overruler.rules.measure import Measure
+from overruler.rules.measure import Measure, band_of
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM
 
@@ -115,7 +114,7 @@ def contenders(scene: Scene, measure: Measure) -> list[Contender]:
 
 def _settled(covariance: Covariance, one: Contender, lines_mm: Sequence[float]) -> Doubt:
     """The distance is a Gaussian along the gap; no line is near."""
-    band = bisect_left(lines_mm, one.gap.distance_mm - TOUCH_MM)
+    band = band_of(one.gap.distance_mm, lines_mm)
     shares = tuple(float(k == band) for k in range(len(lines_mm) + 1))
     (ax, ay), (bx, by), distance = one.gap.from_point, one.gap.to_point, one.gap.distance_mm
     if distance <= TOUCH_MM:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry import sweep
-from overruler.geometry.many_sweeps import entered, lengths, meets, overlaps, separations, touching
+from overruler.geometry.many import lengths
+from overruler.geometry.many_sweeps import entered, meets, overlaps, separations, touching
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Point, Shape
 from overruler.rules.doubt import drawn, reach_mm

@@ -1,6 +1,7 @@
 """Measuring between what a question names: pieces, units, terrain."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,6 +135,11 @@ def verdict_on(question: Node, measure: Measure, sigma_mm: float) -> Verdict:
         pair=(closest.a.id, closest.b.id),
         question=question.value,
     )
+
+
+def band_of(distance_mm: float, lines_mm: Sequence[float]) -> int:
+    """The band between ascending lines that a distance lies in: 0 is up to the first. A line touched is not crossed."""
+    return bisect_left(lines_mm, distance_mm - TOUCH_MM)
 
 
 def gap_of(a: Body, b: Body) -> Gap:

@@ -1,6 +1,5 @@
 """A shot in Skirmish: what counts for it, and what comes of the dice."""
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,7 +8,7 @@ from overruler.reading import Node
 from overruler.rules.changes import changes
 from overruler.rules.doubt import doubt_of
 from overruler.rules.game import distance
-from overruler.rules.measure import between
+from overruler.rules.measure import Measure, band_of, between
 from overruler.rules.shooters import Fighter, Weapon, fighters, named
 from overruler.rules.sightlines_doubt import moved
 from overruler.rules.targeting import Look, Targets, is_below
@@ -55,6 +54,16 @@ class Shot:
     def target(self) -> Fighter:
         return self.look.target
 
+    @cached_property
+    def measure(self) -> Measure:
+        """Between the two bases."""
+        return between(self.scene, self.question, "unit", "target")
+
+    @property
+    def lines_mm(self) -> tuple[float, float]:
+        """Half the weapon's range, and the range."""
+        return self.weapon.range_mm / 2, self.weapon.range_mm
+
     @property
     def in_range(self) -> bool:
         return self.look.distance_mm <= self.weapon.range_mm + TOUCH_MM
@@ -81,8 +90,7 @@ class Shot:
     @cached_property
     def shares(self) -> tuple[float, float]:
         """The probability of half range, and of the range."""
-        measure = between(self.scene, self.question, "unit", "target")
-        doubt = doubt_of(self.scene, measure, (self.weapon.range_mm / 2, self.weapon.range_mm))
+        doubt = doubt_of(self.scene, self.measure, self.lines_mm)
         assert doubt is not None
         return doubt.shares[0], doubt.shares[0] + doubt.shares[1]
 
@@ -90,14 +98,13 @@ class Shot:
         """The distance, and how far inside the weapon's range."""
         ends = Node({"from": self.shooter.id, "to": self.target.id}, self.question.name)
         margin = self.weapon.range_mm - self.look.distance_mm
-        lines = (self.weapon.range_mm / 2, self.weapon.range_mm)
-        measure = between(self.scene, self.question, "unit", "target")
-        band = bisect_left(lines, measure.distance_mm - TOUCH_MM)
+        lines = self.lines_mm
+        band = band_of(self.measure.distance_mm, lines)
         return replace(
             distance(self.scene, ends),
             margin_mm=margin,
             lines_mm=lines,
-            changes=changes(measure, lines, band, lambda band: band < len(lines)),
+            changes=changes(self.measure, lines, band, lambda band: band < len(lines)),
             question=self.question.value,
         )
 
