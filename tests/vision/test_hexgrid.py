@@ -81,7 +81,20 @@ def bricks(length_mm: float, height_mm: float) -> list[tuple[Array, Array]]:
     return across
 
 
-@pytest.mark.parametrize("lines", [[], squares(25.0), squares(50.0), bricks(40.0, 34.6), bricks(24.0, 20.8)])
+def triangles(step_mm: float) -> list[tuple[Array, Array]]:
+    """Lines three ways through: the sides of hexes and their insides as well."""
+    middle, found = np.array(BOARD_MM) / 2, []
+    for angle in np.radians((0.0, 60.0, 120.0)):
+        along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        for k in range(-30, 31):
+            center = middle + k * step_mm * across
+            found.append((center - 900 * along, center + 900 * along))
+    return found
+
+
+@pytest.mark.parametrize(
+    "lines", [[], triangles(26.0), squares(25.0), squares(50.0), bricks(40.0, 34.6), bricks(24.0, 20.8)]
+)
 def test_what_is_no_hex_grid_is_none(lines: list[tuple[Array, Array]]) -> None:
     assert find_grid(view_of(lines), BOARD_MM) is None
 

@@ -13,7 +13,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.detect import look_from_above
-from overruler.vision.ruler_fit import Kind
+from overruler.vision.ruler_strip import Kind
 from overruler.vision.rulers import KINDS, contradictions, covered, find_rulers
 
 from .table import camera_over
@@ -21,7 +21,7 @@ from .table import camera_over
 BOARD_MM = (900.0, 900.0)
 SIZE_PX = (1600, 1200)
 OVERSAMPLE = 3
-LEGION, XWING, STICK = KINDS
+LEGION, SHORT, XWING, STICK = KINDS
 MAT, BAR, INK = 110, 45, 215
 
 
@@ -69,6 +69,7 @@ def found(frame: Frame, camera: Camera) -> list[object]:
 
 CASES = [
     pytest.param(LEGION, (80, 260), 28.0, 0.6, 12.0, id="legion, bent"),
+    pytest.param(SHORT, (300, 600), -20.0, 0.6, 25.0, id="two segments, tilted"),
     pytest.param(XWING, (300, 300), 118.0, 0.0, 0.0, id="xwing, from above"),
     pytest.param(XWING, (300, 600), -35.0, 0.0, 32.0, id="xwing, tilted"),
     pytest.param(STICK, (250, 400), 5.0, 0.0, 20.0, id="stick"),

@@ -12,14 +12,16 @@ from overruler.vision.orthophoto import Orthophoto
 
 CLEAR = 5.0
 """A step of colour (L*a*b* units a pixel) this large counts half."""
-MOST = 10
+MOST = 14
 """How many lines are followed at most, of each width."""
-SLACK_MM = 12.0
+SLACK_MM = 11.0
 """How far a bent bar leaves its straight line."""
-TURN_COST = 1.2
+STRIDE_PX = 3
+"""How far the stations of a bar lie apart."""
+TURN_COST = 0.5
 """What a sidestep by a pixel costs a path, in stations of clear edges."""
-FAINT = 3.0
-"""Smaller ones are the mat's own texture, and do not vote for lines."""
+FAINT, ONE_WAY = 3.0, 0.35
+"""Weaker edges are the mat's own texture, and so are those that run every way: they do not vote for lines."""
 ALONG_PX = 2.0
 """1 σ of the window in which an edge's direction is averaged."""
 TILE_MM, PEAKS, NEAR_PX = 320.0, 3, 6
@@ -32,7 +34,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bar:
-    """A line that a bar may lie along: stations a pixel apart, and how clear the bar's two edges are at each."""
+    """A line that a bar may lie along: stations some pixels apart, and how clear the bar's two edges are at each."""
 
     width_mm: float
     xy_mm: Array
@@ -49,21 +51,22 @@ class Slopes:
 
     @classmethod
     def of(cls, view: Orthophoto) -> "Slopes":
-        lab = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2Lab)
-        lab = cv2.GaussianBlur(lab, (0, 0), 0.7)
+        lab = cv2.GaussianBlur(cv2.cvtColor(view.pixels, cv2.COLOR_BGR2Lab), (0, 0), 0.7)
         x = cv2.Sobel(lab, cv2.CV_32F, 1, 0, scale=0.125)
         y = cv2.Sobel(lab, cv2.CV_32F, 0, 1, scale=0.125)
-        tensor = np.stack([np.einsum("ijc,ijc->ij", a, b) for a, b in ((x, x), (x, y), (y, y))])
-        tensor[:, cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0] = 0
-        tensor[:, [0, -1]] = tensor[:, :, [0, -1]] = 0  # what lies beyond is read from the border
-        return cls(tensor)
+        hidden = cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0
+        hidden[[0, -1]] = hidden[:, [0, -1]] = True  # what lies beyond is read from the border
+        tensor = np.stack([cv2.transform(cv2.multiply(a, b), np.ones((1, 3))) for a, b in ((x, x), (x, y), (y, y))])
+        tensor[:, hidden] = 0
+        return cls(np.asarray(tensor, np.float32))
 
     def across(self, at_px: Array, normal: Array) -> Array:
         """How steep (...) the colours are along unit vectors `normal` (..., 2) at pixels (..., 2)."""
         height, width = self.tensor.shape[1:]
-        column = np.clip(np.rint(at_px[..., 0]), 0, width - 1).astype(int)
-        row = np.clip(np.rint(at_px[..., 1]), 0, height - 1).astype(int)
-        xx, xy, yy = self.tensor[:, row, column]
+        column = np.clip(np.rint(at_px[..., 0]), 0, width - 1).astype(np.int32)
+        row = np.clip(np.rint(at_px[..., 1]), 0, height - 1).astype(np.int32)
+        at = row * width + column
+        xx, xy, yy = (part.ravel()[at] for part in self.tensor)
         nx, ny = normal[..., 0], normal[..., 1]
         square = xx * nx**2 + 2 * xy * nx * ny + yy * ny**2
         return np.asarray(np.sqrt(np.maximum(square, 0)))
@@ -73,20 +76,29 @@ def find_bars(view: Orthophoto, widths_mm: Sequence[float]) -> list[Bar]:
     """Lines across the whole view along which bars of these widths may lie, the likeliest of each width first."""
     slopes = Slopes.of(view)
     edges = _edges(slopes)
-    found = []
-    for width_px in (width / view.mm_per_px for width in widths_mm):
-        lines = _lines(slopes, edges, width_px, TILE_MM / view.mm_per_px)
-        found += _follow(view, slopes, lines, width_px) if len(lines) else []
-    return found
+    lines = {width: _lines(slopes, edges, width / view.mm_per_px, TILE_MM / view.mm_per_px) for width in widths_mm}
+    return _follow(view, slopes, lines)
 
 
 def _edges(slopes: Slopes) -> tuple[Array, Array, Array]:
-    """Where edges are (N, 2), how steep (N,), and the angle of their normal (N,), by all that lies near them."""
+    """Where edges are (N, 2), how steep (N,), and the angle of their normal (N,), by all that lies near them.
+
+    An edge is thin: of the pixels across it the steepest counts.
+    """
+    smooth = np.stack([cv2.GaussianBlur(part, (0, 0), ALONG_PX) for part in slopes.tensor])
+    mean, turn = (smooth[0] + smooth[2]) / 2, cv2.magnitude((smooth[0] - smooth[2]) / 2, smooth[1])
     xx, xy, yy = slopes.tensor
-    strength = np.sqrt(np.maximum((xx + yy) / 2 + np.hypot((xx - yy) / 2, xy), 0))
-    row, column = np.nonzero(strength > FAINT)
-    xx, xy, yy = (cv2.GaussianBlur(part, (0, 0), ALONG_PX)[row, column] for part in slopes.tensor)
-    return np.column_stack([column, row]).astype(float), strength[row, column], 0.5 * np.arctan2(2 * xy, xx - yy)
+    power = (xx + yy) / 2 + cv2.magnitude((xx - yy) / 2, xy)
+    row, column = np.nonzero((power > FAINT**2) & (turn > ONE_WAY * mean))
+    at = row * xx.shape[1] + column
+    xx, xy, yy = (part.ravel()[at] for part in smooth)
+    angle = 0.5 * np.arctan2(2 * xy, xx - yy)
+    aside = np.rint(np.sin(angle)).astype(int) * power.shape[1] + np.rint(np.cos(angle)).astype(int)
+    flat, last = power.ravel(), power.size - 1
+    steep = flat[at]
+    thin = (steep >= flat[np.clip(at + aside, 0, last)]) & (steep >= flat[np.clip(at - aside, 0, last)])
+    place = np.column_stack([column, row])[thin].astype(np.float32)
+    return place, np.sqrt(steep[thin]), angle[thin]
 
 
 def _lines(slopes: Slopes, edges: tuple[Array, Array, Array], width_px: float, tile_px: float) -> Array:
@@ -99,7 +111,8 @@ def _lines(slopes: Slopes, edges: tuple[Array, Array, Array], width_px: float, t
     normal = np.stack([np.cos(angle), np.sin(angle)], -1)
     weights, middles = [], []
     for sign in (-1.0, 1.0):
-        weight = np.minimum(steep, slopes.across(place + sign * width_px * normal, normal))
+        partner = np.max([slopes.across(place + sign * (width_px + more) * normal, normal) for more in (0, 1)], 0)
+        weight = np.minimum(steep, partner)
         weights.append(weight / (weight + CLEAR))
         middles.append(place + sign * width_px / 2 * normal)
     weight, middle, angle = np.concatenate(weights), np.concatenate(middles), np.tile(angle, 2)
@@ -107,12 +120,11 @@ def _lines(slopes: Slopes, edges: tuple[Array, Array, Array], width_px: float, t
     weight, middle, angle = weight[good], middle[good], angle[good]
     if not good.any():
         return np.empty((0, 3))
-    shifts = np.array([(0, 0), (0, 0.5), (0.5, 0), (0.5, 0.5)])
-    rows = [_tiled(weight, middle, angle, tile_px, shift) for shift in shifts]
+    rows = [_tiled(weight, middle, angle, tile_px, shift) for shift in (0.0, 0.5)]
     return _strongest(np.concatenate(rows))
 
 
-def _tiled(weight: Array, middle: Array, angle: Array, tile_px: float, shift: Array) -> Array:
+def _tiled(weight: Array, middle: Array, angle: Array, tile_px: float, shift: float) -> Array:
     """The best lines (K, 4) of each tile of a tiling: votes, a point, and the angle of the normal."""
     at = np.floor(middle / tile_px + shift).astype(int)
     first = at.min(0)
@@ -127,14 +139,13 @@ def _tiled(weight: Array, middle: Array, angle: Array, tile_px: float, shift: Ar
     column = np.round(np.where(row < 0, -rho, rho)).astype(int) + reach
     size = 2 * reach + 1
     votes = np.bincount((tile * ANGLES + row % ANGLES) * size + column, weight, count.prod() * ANGLES * size)
-    table = votes.reshape(-1, ANGLES, size).astype(np.float32)
-    table = np.concatenate([table[:, -MARGIN:, ::-1], table, table[:, :MARGIN, ::-1]], 1)
-    shape = table.shape
-    smooth = cv2.GaussianBlur(table.reshape(-1, size), (0, 0), sigmaX=1.0, sigmaY=SPREAD).reshape(shape)
     found = []
-    for number, votes_here in enumerate(smooth):
+    for number, votes_here in enumerate(votes.reshape(-1, ANGLES, size).astype(np.float32)):
+        if not votes_here.any():
+            continue
         center = (np.array(divmod(number, count[1])) + first - shift + 0.5) * tile_px
-        inner = votes_here[MARGIN:-MARGIN]
+        table = np.concatenate([votes_here[-MARGIN:, ::-1], votes_here, votes_here[:MARGIN, ::-1]])
+        inner = cv2.GaussianBlur(table, (7, 7), sigmaX=1.0, sigmaY=SPREAD)[MARGIN:-MARGIN]
         for _ in range(PEAKS):
             _, most, _, (x, y) = cv2.minMaxLoc(inner)
             theta_here = y * np.pi / ANGLES
@@ -159,47 +170,53 @@ def _strongest(rows: Array) -> Array:
     return rows[kept, 1:]
 
 
-def _follow(view: Orthophoto, slopes: Slopes, lines: Array, width_px: float) -> list[Bar]:
-    """The bars along lines (K, 3), allowing for bends."""
+def _follow(view: Orthophoto, slopes: Slopes, lines: dict[float, Array]) -> list[Bar]:
+    """The bars along lines (K, 3) of each width, allowing for bends."""
     height, width = view.seen.shape
-    normal = np.stack([np.cos(lines[:, 2]), np.sin(lines[:, 2])], -1)
+    widths = np.repeat(list(lines), [len(some) for some in lines.values()])
+    rows = np.concatenate(list(lines.values()))
+    if not len(rows):
+        return []
+    normal = np.stack([np.cos(rows[:, 2]), np.sin(rows[:, 2])], -1)
     along = np.stack([-normal[:, 1], normal[:, 0]], -1)
     reach = np.hypot(width, height) / 2
-    way = np.arange(-reach, reach)
+    way = np.arange(-reach, reach, STRIDE_PX)
     center = np.array([(width - 1) / 2, (height - 1) / 2])
-    middle = center + normal * ((lines[:, :2] - center) * normal).sum(1, keepdims=True)
-    line = middle[:, None] + along[:, None] * way[:, None]
+    middle = center + normal * ((rows[:, :2] - center) * normal).sum(1, keepdims=True)
+    line = (middle[:, None] + along[:, None] * way[:, None]).astype(np.float32)
     slack = round(SLACK_MM / view.mm_per_px)
-    side = np.arange(-slack, slack + 1, dtype=float)
-    clear = [_clear(slopes, line, normal, np.asarray(side + sign * width_px / 2)) for sign in (-1.0, 1.0)]
+    side = np.arange(-slack, slack + 1, dtype=np.float32)
+    half = (widths / view.mm_per_px / 2)[:, None]
+    clear = [_clear(slopes, line, normal.astype(np.float32), side + sign * half) for sign in (-1.0, 1.0)]
     fainter = np.minimum(*clear)
     column = _best_paths(fainter)
     both = np.take_along_axis(fainter, column[..., None], 2)[..., 0]
     xy = line + normal[:, None] * side[column][..., None]
-    width_mm = width_px * view.mm_per_px
-    return [Bar(width_mm, view.to_mm(xy[k]), both[k]) for k in range(len(lines))]
+    return [Bar(float(widths[k]), view.to_mm(xy[k]), both[k]) for k in range(len(rows))]
 
 
 def _clear(slopes: Slopes, line: Array, normal: Array, side: Array) -> Array:
-    """How clear (K, S, D) edges along lines (K, S, 2) are, so far to their side (D,)."""
-    at = line[:, :, None] + normal[:, None, None] * side[:, None]
+    """How clear (K, S, D) edges along lines (K, S, 2) are, so far to their side (K, D)."""
+    at = line[:, :, None] + normal[:, None, None] * side[:, None, :, None].astype(np.float32)
     steep = slopes.across(at, normal[:, None, None])
     return np.asarray(steep / (steep + CLEAR))
 
 
 def _best_paths(gain: Array) -> NDArray[np.intp]:
     """Through gains (K, S, D), the columns (K, S) of the best paths that step aside by one at most, at a cost."""
-    total = gain[:, 0].copy()
+    count, stations, columns = gain.shape
+    total = np.full((count, columns + 2), -1e9, np.float32)
+    total[:, 1:-1] = gain[:, 0]
     came = np.zeros(gain.shape, np.int8)
-    for s in range(1, gain.shape[1]):
-        padded = np.pad(total, ((0, 0), (1, 1)), constant_values=-1e9)
-        options = np.stack([padded[:, :-2] - TURN_COST, total, padded[:, 2:] - TURN_COST])
-        choice = options.argmax(0)
-        came[:, s] = choice - 1
-        total = np.take_along_axis(options, choice[None], 0)[0] + gain[:, s]
-    path = np.empty(gain.shape[:2], np.intp)
-    path[:, -1] = total.argmax(1)
-    rows = np.arange(len(gain))
-    for s in range(gain.shape[1] - 1, 0, -1):
+    for s in range(1, stations):
+        left, right = total[:, :-2] - TURN_COST, total[:, 2:] - TURN_COST
+        best = np.maximum(left, right)
+        aside = best > total[:, 1:-1]
+        came[:, s] = np.where(aside, np.where(right > left, 1, -1), 0)
+        total[:, 1:-1] = np.where(aside, best, total[:, 1:-1]) + gain[:, s]
+    path = np.empty((count, stations), np.intp)
+    path[:, -1] = total[:, 1:-1].argmax(1)
+    rows = np.arange(count)
+    for s in range(stations - 1, 0, -1):
         path[:, s - 1] = path[:, s] + came[rows, s, path[:, s]]
     return path

@@ -1,7 +1,6 @@
 """A printed hex grid, found by the rhythm of its lines in the picture from above.
 
-Lines that repeat as hexes do show as three waves at 60° to each other; their lengths tell the size, their phases where
-the hexes lie.
+Lines that repeat as hexes do show as three waves at 60° to each other: lengths tell the size, phases the place.
 """
 
 from dataclasses import dataclass
@@ -25,17 +24,22 @@ SPAN_DEG = 1.5
 """Within so much of the frame's axes grids are looked for."""
 NYQUIST = 0.3
 """Waves of more cycles a pixel are not looked at."""
-STANDS_OUT = 40.0
+STANDS_OUT = 30.0
 """How many times stronger each of the three waves is than others as long, at least."""
-DRAWN = 3.0
-"""How much darker or brighter than their surroundings the lines are on average, of 255, at least."""
+TRIED, CHECKED = 2, 4
+"""So many rhythms are tried, and so many grids of each are looked at all over the board."""
+DRAWN, ELSEWHERE = 1.2, 2.5
+"""How much darker or brighter than their surroundings the lines are on average, of 255, and how many times as much as
+what lies inside the hexes, at least: triangles have lines there."""
 FLIPPED = {"pointy": "flat", "flat": "pointy"}
 COARSER = tuple((n * root, root > 1) for root in (1.0, 3**0.5) for n in range(1, 9))
 """Grids of which a grid's waves may be overtones: how many times larger, and whether they stand the other way."""
-MOST_OF_THEM = 0.75
-"""The share of the hexes whose sides are at least half as dark."""
+MOST_OF_THEM = 0.6
+"""The share of the hexes whose sides are at least a third as dark as usual."""
 ALIKE = 0.7
 """How dark the faintest of the three sides is at least, as a share of the darkest: paving has two kinds of joints."""
+ALONG = np.linspace(0.2, 0.8, 5)[:, None]
+"""Where a side is looked at, as shares of it."""
 MOST_STEPS = 6
 """How many hexes to each side of one are looked at."""
 
@@ -67,12 +71,12 @@ class GridSeen:
 def find_grid(view: Orthophoto, board_mm: tuple[float, float]) -> GridSeen | None:
     """The hex grid printed on the board; None where there is none, or none that is sure."""
     lines = _lines(view, board_mm)
-    tried = [_best_size(lines, view.mm_per_px, orientation) for orientation in ("pointy", "flat")]
-    clear, size, orientation = max(tried)
-    if clear < STANDS_OUT:
-        return None
-    rhythm = _rhythm(lines, view, size, orientation, board_mm)
-    return None if rhythm is None else _drawn(lines, view, rhythm, board_mm)
+    for _, size, orientation in _likeliest(lines, view.mm_per_px):
+        rhythm = _rhythm(lines, view, size, orientation, board_mm)
+        seen = _drawn(lines, view, rhythm, board_mm) if rhythm is not None else None
+        if seen is not None:
+            return seen
+    return None
 
 
 def turned(seen: GridSeen | None) -> tuple[Problem, ...]:
@@ -91,7 +95,7 @@ def _lines(view: Orthophoto, board_mm: tuple[float, float]) -> Array:
     mask = np.zeros(grey.shape, np.uint8)
     cv2.fillPoly(mask, [np.round(corners).astype(np.int32)], 1)
     inner = cv2.erode(mask * view.seen.astype(np.uint8), np.ones((9, 9), np.uint8), borderValue=0)
-    return np.asarray(np.clip(fine, -STEEP, STEEP) * inner, float)
+    return np.asarray(np.clip(fine, -STEEP, STEEP) * inner, np.float32)
 
 
 def waves(size_mm: float, orientation: str, turned_deg: float = 0.0) -> Array:
@@ -101,34 +105,41 @@ def waves(size_mm: float, orientation: str, turned_deg: float = 0.0) -> Array:
     return np.asarray(2 / (3 * size_mm) * np.stack([np.cos(angle), np.sin(angle)], -1))
 
 
-def _best_size(lines: Array, mm_per_px: float, orientation: str) -> tuple[float, float, str]:
-    """How far the weakest of the three waves stands out, at the size (mm) where it does most."""
-    height, width = (cv2.getOptimalDFTSize(2 * side) for side in lines.shape)
-    power = np.abs(np.fft.rfft2(lines, (height, width))) ** 2
-    power = cv2.dilate(power, np.ones((3, 3), np.uint8))
+def _likeliest(lines: Array, mm_per_px: float) -> list[tuple[float, float, str]]:
+    """How far the weakest of three waves stands out, at the sizes (mm) where it does most, the best first."""
+    shape = [cv2.getOptimalDFTSize(2 * side) for side in lines.shape]
+    power = np.abs(np.fft.rfft2(lines, shape)) ** 2
+    power = np.asarray(cv2.dilate(power, np.ones((3, 3), np.uint8)))
     most = min(lines.shape) * mm_per_px / (1.5 * FEWEST)
     sizes = WAVES_MM[(2 * mm_per_px / (3 * WAVES_MM) < NYQUIST) & (most > WAVES_MM)]
-    at = np.stack([waves(size, orientation) for size in sizes]) * mm_per_px
-    at *= np.where(at[..., :1] < -1e-9, -1, 1)
-    row = np.rint(-at[..., 1] * height).astype(int) % height
-    column = np.rint(at[..., 0] * width).astype(int)
-    other = np.stack([waves(size, orientation, turn) for size in sizes for turn in (15.0, 30.0, 45.0)]) * mm_per_px
-    other *= np.where(other[..., :1] < -1e-9, -1, 1)
-    rings = power[np.rint(-other[..., 1] * height).astype(int) % height, np.rint(other[..., 0] * width).astype(int)]
-    usual = np.median(rings.reshape(len(sizes), -1), axis=1)
-    usual = cv2.blur(usual[:, None], (1, 15))[:, 0]
-    clear = power[row, column].min(1) / usual
-    best = int(clear.argmax())
-    return float(clear[best]), float(sizes[best]), orientation
+    found = []
+    for orientation in ("pointy", "flat"):
+        clear = _standing_out(power, shape, sizes, orientation, mm_per_px)
+        for _ in range(TRIED):
+            best = int(clear.argmax())
+            if clear[best] > STANDS_OUT:
+                found.append((float(clear[best]), float(sizes[best]), orientation))
+            clear[np.abs(np.log(sizes / sizes[best])) < 0.05] = 0
+    return sorted(found, reverse=True)[:TRIED]
 
 
-# --- the fit ---
+def _standing_out(power: Array, shape: list[int], sizes: Array, orientation: str, mm_per_px: float) -> Array:
+    """How many times stronger the weakest of the three waves of each size (S,) is than others as long."""
+
+    def at(turned_deg: float) -> Array:
+        wave = waves(1.0, orientation, turned_deg) / sizes[:, None, None] * mm_per_px
+        wave = wave * np.where(wave[..., :1] < -1e-9, -1, 1)
+        row = np.rint(-wave[..., 1] * shape[0]).astype(int) % shape[0]
+        return np.asarray(power[row, np.rint(wave[..., 0] * shape[1]).astype(int)])
+
+    usual = np.median(np.concatenate([at(turn) for turn in (15.0, 30.0, 45.0)], axis=1), axis=1)
+    return np.asarray(at(0.0).min(1) / cv2.blur(usual[:, None], (1, 15))[:, 0])
 
 
 def _sharpened(lines: Array, view: Orthophoto, size_mm: float, orientation: str) -> tuple[float, float]:
     """The size (mm) and the turn (degrees) at which the waves are strongest."""
     size, turn = size_mm, 0.0
-    for reach in (0.012, 0.004, 0.001):
+    for reach in (0.012, 0.012, 0.004, 0.001):
         size, turn = _climbed(lines, view, orientation, size, turn, reach)
     return size, turn
 
@@ -166,27 +177,27 @@ def _rhythm(
 
 def _drawn(lines: Array, view: Orthophoto, rhythm: Rhythm, board_mm: tuple[float, float]) -> GridSeen | None:
     """The grid whose sides lie where the picture has lines; None where there is none."""
-    best, clearest, hexes = None, DRAWN, _around(MOST_STEPS)
+    found, hexes = [], _around(MOST_STEPS)
+    fine = _steps(rhythm.size_mm, rhythm.orientation, rhythm.turn_deg)
     for share, flips in COARSER:
         size = rhythm.size_mm * share
         if not SIZES_MM[0] <= size <= SIZES_MM[1] or FEWEST * 1.5 * size > min(board_mm):
             continue
         orientation = FLIPPED[rhythm.orientation] if flips else rhythm.orientation
-        fine = _steps(rhythm.size_mm, rhythm.orientation, rhythm.turn_deg)
         coarse = _steps(size, orientation, rhythm.turn_deg)
         for start in _starts(fine, coarse):
-            each = _on_sides(lines, view, rhythm.meets_mm + start, coarse, hexes)
-            clear = _clear(each)
-            if clear > clearest:
-                best, clearest = (size, orientation, rhythm.meets_mm + start, coarse), clear
-    if best is None:
-        return None
-    size, orientation, middle, coarse = best
-    if not _clear(_on_sides(lines, view, middle, coarse, _around(max(board_mm) / size))):
-        return None  # a patch of it, as of paving
-    x, y = _nearest_to_corner(middle, coarse)
-    grid = Grid(orientation, round(float(size), 4), (round(float(x), 3), round(float(y), 3)))
-    return GridSeen(grid, rhythm.turn_deg, float(np.hypot(rhythm.sigma_mm, FLOOR_PX * view.mm_per_px)))
+            middle = rhythm.meets_mm + start
+            clear = _clear(_differing(lines, view, middle, coarse, hexes, _sides(coarse)))
+            found.append((clear, size, orientation, middle, coarse))
+    for clear, size, orientation, middle, coarse in sorted(found, key=lambda one: -one[0])[:CHECKED]:
+        everywhere = _around(max(board_mm) / size)  # a patch of it may be paving
+        if clear > DRAWN and _clear(
+            _differing(lines, view, middle, coarse, everywhere, _sides(coarse), _inside(coarse))
+        ):
+            x, y = _nearest_to_corner(middle, coarse)
+            grid = Grid(orientation, round(float(size), 4), (round(float(x), 3), round(float(y), 3)))
+            return GridSeen(grid, rhythm.turn_deg, float(np.hypot(rhythm.sigma_mm, FLOOR_PX * view.mm_per_px)))
+    return None
 
 
 def _steps(size_mm: float, orientation: str, turn_deg: float) -> Array:
@@ -204,13 +215,17 @@ def _starts(fine: Array, coarse: Array) -> Array:
 
 
 def _clear(each: Array) -> float:
-    """How clear the faintest side is on average; 0 where sides differ, or some of the hexes (N, 3) have no lines."""
+    """How clear the faintest of three sides is on average, of hexes (N, 3) or, with places within, (N, 9).
+
+    0 where sides differ, where some of the hexes have no lines, or where there are lines within as well.
+    """
     if not len(each):
         return 0.0
-    sided = each * np.sign(each.mean())
-    drawn = np.mean(sided.mean(1) > DRAWN / 2) > MOST_OF_THEM
-    sides = sided.mean(0)
-    return float(sides.min()) if drawn and sides.min() > ALIKE * sides.max() else 0.0
+    sided = each * np.sign(each[:, :3].mean())
+    sides, within = sided[:, :3].mean(0), float(sided[:, 3:].mean(0).max(initial=0.0))
+    drawn = np.mean(sided[:, :3].mean(1) > sides.mean() / 3) > MOST_OF_THEM
+    alike = sides.min() > max(ALIKE * sides.max(), ELSEWHERE * within)
+    return float(sides.min()) if drawn and alike else 0.0
 
 
 def _around(reach: float) -> Array:
@@ -219,18 +234,25 @@ def _around(reach: float) -> Array:
     return np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2).astype(float)
 
 
-def _on_sides(lines: Array, view: Orthophoto, middle: Array, steps: Array, hexes: Array) -> Array:
-    """How much the picture differs from its surroundings on the sides of hexes: means (N, 3) of hexes seen whole."""
-    third = (steps[0] + steps[1]) / 3  # a corner: the middle of three neighbours
-    corners = [third @ _turned(60.0 * k) for k in range(4)]
-    along = np.linspace(0.2, 0.8, 5)[:, None]
-    sides = np.concatenate([a + along * (b - a) for a, b in pairwise(corners)])
-    centers = middle + hexes @ steps
-    at = np.rint(view.to_px(centers[:, None] + sides)).astype(int)
+def _sides(steps: Array) -> Array:
+    """Places (3, 5, 2) on three sides of a hex, from its middle."""
+    corners = [(steps[0] + steps[1]) / 3 @ _turned(60.0 * k) for k in range(4)]  # the middle of three neighbours
+    return np.stack([a + ALONG * (b - a) for a, b in pairwise(corners)])
+
+
+def _inside(steps: Array) -> Array:
+    """Places (6, 5, 2) within a hex: towards three of its corners, and half way to three of its sides."""
+    corner = (steps[0] + steps[1]) / 3
+    return np.concatenate([np.stack([ALONG * (corner @ _turned(60.0 * k)) for k in range(3)]), _sides(steps) / 2])
+
+
+def _differing(lines: Array, view: Orthophoto, middle: Array, steps: Array, hexes: Array, *places: Array) -> Array:
+    """How much the picture differs from its surroundings at places (K, 5, 2) of hexes seen whole: means (N, K)."""
+    of_one = np.concatenate(places)
+    at = np.rint(view.to_px((middle + hexes @ steps)[:, None] + of_one.reshape(-1, 2))).astype(np.int32)
     good = ((at >= 0) & (at < np.array(lines.shape[::-1]))).all((1, 2))
-    values = lines[at[good, :, 1], at[good, :, 0]]
-    values = values.reshape(len(values), 3, len(along))
-    return np.asarray(values[(values != 0).any((1, 2))].mean(2))
+    values = lines[at[good, :, 1], at[good, :, 0]].reshape(-1, *of_one.shape[:2])
+    return np.asarray(values[(values != 0).any((1, 2))].mean(2), float)
 
 
 def _turned(angle_deg: float) -> Array:

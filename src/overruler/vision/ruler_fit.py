@@ -3,100 +3,49 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
 from overruler.detections import RulerSeen
 from overruler.frame import Frame
-from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.doubt import by_camera
+from overruler.vision.doubt import by_table
+from overruler.vision.ruler_strip import Kind, Strip, moved_aside, on_path, relaid, sideways
 
-LEAST_SHARE = 0.4
-"""The share of a ruler's length along which both its edges must be seen."""
-WIDTH_MM = 1.8
-"""By how much the two edges may lie too far apart or too near: shadows, wear, chamfers."""
-FAINTEST = 3.0
+FAINTEST = 2.0
 """The faintest cross line of a stick that has many, L*a*b* units against what lies beside it."""
-STEP_MM = 0.4
-"""Spacing of the samples of the straightened picture."""
-MARGIN_MM = 8.0
-"""How far that reaches past the ruler."""
-LINE_MM = 4.0
-"""How far a cross line lies from its joint at most."""
-END_SIGMA_MM, LINE_SIGMA_MM, PRINT_SIGMA_MM = 0.3, 0.15, 0.8
-"""1 σ: of an end against where the ruler's print has it, of a cross line, and of how far all lines are printed off."""
+LINED, LINED_MM = 0.3, 3.5
+"""How strong a line is against all that crosses there, at least, to be taken for a line; how near it must lie."""
+SLID_MM, STRETCH_MM = 12.0, 0.8
+"""How far along the whole ruler may have been laid wrongly; by how much its ends move from one stretch to the next."""
+RIDGE_MM = 2.4
+"""A line is narrower than this."""
+BANDS = ((-0.45, 0.45), (-0.45, -0.2), (-0.25, 0.0), (0.0, 0.25), (0.2, 0.45))
+"""Across which shares of the width lines are looked for: some reach only part of the way, and figures stand beside."""
+END_SIGMA_MM, LINE_SIGMA_MM, LINE_SIGMA_PX = 0.4, 0.12, 0.2
+"""1 σ: of an end, and of a cross line, at least."""
+PRINT_SIGMA_MM, GROWN_SIGMA_MM, TURNS_SIGMA_MM = 0.8, 0.2, 1.5
+"""1 σ of how far all lines are printed off their joints, by how much both ends seem to lie too far out, and how far
+off the lines are in turn to either side where segments have two colours in turn."""
+HIDDEN_MM = 1e3
+"""1 σ of an end that is not seen."""
 INSET_MM = 0.15
 """A cut ruler's ends lie so much inside its outermost joints."""
+END_REACH_MM = 4.0
+"""How far from where the lines have them ends are looked for."""
+SHADE, SHADE_COLOUR = (0.4, 0.93), 5.0
+"""A shadow's brightness against the lit ground's, and by how much its colour may differ (L*a*b*)."""
+STEP_MM = 1.0, 4.0
+"""Colours on both sides of a joint are compared from here to there."""
 THICKNESS_SIGMA_MM = 0.5
 """1 σ of how high a ruler's face lies."""
-AGREE = 5.0
-"""By how many σ what the ends say and what the lines say may differ."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A ruler that is known."""
-
-    name: str
-    segment_mm: float
-    segments: int
-    width_mm: float
-    z_mm: float
-    """Its upper face."""
-    stands_out: float
-    """How many times stronger its cross lines are than what else crosses it, at least."""
-    scatter: float
-    """How many σ its ends and cross lines scatter about an even scale, at most."""
-    jointed: bool = False
-    """Whether it bends at its joints."""
-    stretch: float = 0.03
-    """By which share it may seem longer or shorter: markers may be printed to a wrong size."""
-
-    @property
-    def length_mm(self) -> float:
-        return self.segment_mm * self.segments
-
-
-def broken_line(way: Array, knots: Array, values: Array, good: NDArray[np.bool_]) -> Array:
-    """The broken line (K, ...) with corners at `knots` (K,) that is nearest to `values` (S, ...) at `way` (S,)."""
-    hats = np.stack([np.interp(way[good], knots, row) for row in np.eye(len(knots))], -1)
-    bend = np.diff(np.eye(len(knots)), 2, axis=0) * 0.5  # a little stiff: a joint seen badly is no corner
-    rows, right = np.concatenate([hats, bend]), np.concatenate([values[good], np.zeros((len(bend), *values.shape[1:]))])
-    return np.asarray(np.linalg.lstsq(rows, right, rcond=None)[0])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Strip:
-    """A ruler straightened out: its colours (S, D, 3) at places along it (S,) and across it (D,)."""
-
-    lab: Array
-    along_mm: Array
-    across_mm: Array
-    path_mm: Array
-
-    @classmethod
-    def of(cls, frame: Frame, camera: Camera, kind: Kind, path: Array) -> "Strip":
-        along = np.arange(-MARGIN_MM, kind.length_mm + MARGIN_MM, STEP_MM)
-        half = kind.width_mm / 2 + 4
-        across = np.arange(-half, half + STEP_MM, STEP_MM)
-        middle, normal = _on_path(path, kind, along)
-        xy = middle[:, None] + normal[:, None] * across[:, None]
-        at = camera.project(np.concatenate([xy, np.full((*xy.shape[:2], 1), kind.z_mm)], -1)).astype(np.float32)
-        pixels = cv2.remap(frame.pixels, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-        return cls(np.asarray(cv2.GaussianBlur(lab, (0, 0), 0.8), float), along, across, path)
-
-
-def _on_path(path: Array, kind: Kind, along: Array) -> tuple[Array, Array]:
-    """Places (S, 2) so far along a broken line whose pieces are a segment each, and unit normals (S, 2)."""
-    piece = np.clip((along // kind.segment_mm).astype(int), 0, kind.segments - 1)
-    steps = np.diff(path, axis=0)
-    steps /= np.linalg.norm(steps, axis=1, keepdims=True)
-    middle = path[piece] + steps[piece] * (along - piece * kind.segment_mm)[:, None]
-    return middle, np.stack([-steps[piece, 1], steps[piece, 0]], -1)
+UNLIKELY = 0.5
+"""What the greatest stretch costs, in clear lines."""
+STRAY = 3.0
+"""Measures so many σ off are strays: something lies there."""
+FEWEST, LOOSEST = 0.7, 3.0
+"""The share of a long ruler's ends and lines that agree, at least: a short one's all do; how many σ they scatter."""
 
 
 def measured_ruler(frame: Frame, calibration: Calibration, kind: Kind, path_mm: Array) -> RulerSeen | None:
@@ -108,60 +57,17 @@ def measured_ruler(frame: Frame, calibration: Calibration, kind: Kind, path_mm: 
     if not ((flat > 0) & (flat < size)).all():
         return None
     for _ in range(2):
-        path = _relaid(kind, path)
+        path = relaid(kind, path)
         strip = Strip.of(frame, camera, kind, path)
-        shift = _sideways(strip, kind)
-        if shift is None:
+        edges = sideways(strip, kind)
+        if edges is None:
             return None
-        path = path + shift[:, None] * _corner_normals(path)
-    fit = _lengthways(Strip.of(frame, camera, kind, _relaid(kind, path)), kind)
-    return None if fit is None else _seen(calibration, kind, _relaid(kind, path), fit)
-
-
-def _relaid(kind: Kind, path: Array) -> Array:
-    """The same line with pieces of a segment each, about the same middle; straight unless the ruler is jointed."""
-    number = np.arange(len(path))
-    if not kind.jointed:
-        path = np.stack([np.polyval(np.polyfit(number, column, 1), number) for column in path.T], -1)
-    steps = np.diff(path, axis=0)
-    steps *= kind.segment_mm / np.linalg.norm(steps, axis=1, keepdims=True)
-    laid = np.concatenate([[[0.0, 0.0]], np.cumsum(steps, 0)])
-    return np.asarray(laid - laid.mean(0) + path.mean(0))
-
-
-def _corner_normals(path: Array) -> Array:
-    steps = np.gradient(path, axis=0)
-    steps /= np.linalg.norm(steps, axis=1, keepdims=True)
-    return np.stack([-steps[:, 1], steps[:, 0]], -1)
-
-
-def _sideways(strip: Strip, kind: Kind) -> Array | None:
-    """How far each joint (n + 1,) is to be moved across, by the ruler's long edges."""
-    slope = np.asarray(cv2.blur(np.linalg.norm(np.diff(strip.lab, axis=1), axis=2), (1, 9)), float)
-    middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
-    left, right = (_peak(slope, middle, side * kind.width_mm / 2, 3.5) for side in (-1, 1))
-    good = (strip.along_mm > 4) & (strip.along_mm < kind.length_mm - 4)
-    good &= np.abs(right - left - kind.width_mm) < WIDTH_MM
-    if good.mean() < LEAST_SHARE:
+        shift, grown = edges
+        path = moved_aside(path, shift)
+    fit = lengthways(strip, kind, grown, float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))))
+    if fit is None:
         return None
-    joints = np.asarray(kind.segment_mm * np.arange(kind.segments + 1), float)
-    center = (left + right) / 2
-    knots = joints if kind.jointed else joints[[0, -1]]
-    for _ in range(3):
-        moved = broken_line(strip.along_mm, knots, center, good)
-        off = np.abs(center - np.interp(strip.along_mm, knots, moved))
-        good = good & (off < max(3 * np.median(off[good]), 0.2))
-    if good.mean() < LEAST_SHARE / 2:
-        return None
-    return np.asarray(np.interp(joints, knots, moved))
-
-
-def _peak(height: Array, at: Array, near: float, reach: float) -> Array:
-    """Where (S,) rows (S, D) are highest near a place, to a part of a step: the centroid of the peak."""
-    window = np.abs(at - near) <= reach
-    best = np.where(window, height, 0).argmax(1)
-    weight = height * (np.abs(at - at[best][:, None]) <= 1.3)
-    return np.asarray((weight * at).sum(1) / np.maximum(weight.sum(1), 1e-9))
+    return _seen(calibration, kind, relaid(kind, path), fit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,111 +79,187 @@ class Fit:
     sigma_mm: float
 
 
-def _lengthways(strip: Strip, kind: Kind) -> Fit | None:
-    """The ruler's own scale, by its ends and the lines across it."""
-    inner = np.abs(strip.across_mm) < 0.4 * kind.width_mm
-    profile = strip.lab[:, inner].mean(1)
-    start, end = (_end(profile, strip.along_mm, at, side) for at, side in ((0.0, -1), (kind.length_mm, 1)))
-    joints = np.arange(1, kind.segments)
-    ridge = _ridge(profile)
-    places, stands_out = _common(ridge, strip.along_mm, kind)
-    if stands_out < kind.stands_out or start is None or end is None:
+def lengthways(strip: Strip, kind: Kind, grown_mm: float, mm_per_px: float) -> Fit | None:
+    """The ruler's own scale, by its ends and the lines across it; edges seem to lie `grown_mm` too far out."""
+    profiles = [_profile(strip, kind, *band) for band in BANDS]
+    ridges = [_ridge(profile, strip) for profile in profiles]
+    crossing = [_crossing(ridge, profile, strip, kind) for ridge, profile in zip(ridges, profiles, strict=True)]
+    slope = np.append(np.linalg.norm(np.diff(profiles[0], axis=0), axis=1), 0.0)
+    tried = [_common(one, slope, strip, kind) for one in crossing]
+    best = max(range(len(BANDS)), key=lambda k: tried[k][1])
+    places, stands_out = tried[best]
+    if stands_out < kind.stands_out:
         return None
-    if kind.segments > 6 and _faintest(ridge, strip.along_mm, places) < FAINTEST:
+    if np.mean(_at(crossing[best], strip, places) > FAINTEST) < FEWEST:
         return None
-    lines = [_line(ridge, strip.along_mm, float(place)) for place in places]
-    rows = np.array([[1, 0, 0], [1, kind.segments, 0], *([1, k, 1] for k in joints), [0, 0, 1]], float)
-    right = np.array([start - INSET_MM, end + INSET_MM, *lines, 0.0], float)
-    sigma = np.array([END_SIGMA_MM] * 2 + [LINE_SIGMA_MM] * len(lines) + [PRINT_SIGMA_MM], float)
-    solution, covariance, worst = _robust(rows, right, sigma)
+    lines = [_line(ridges[best], crossing[best], strip.along_mm, float(place)) for place in places]
+    return _fitted(strip, kind, profiles[0], lines, grown_mm, mm_per_px)
+
+
+def _profile(strip: Strip, kind: Kind, low: float, high: float) -> Array:
+    inner = (strip.across_mm >= low * kind.width_mm) & (strip.across_mm <= high * kind.width_mm)
+    return np.asarray(strip.lab[:, inner].mean(1), float)
+
+
+def _fitted(
+    strip: Strip, kind: Kind, profile: Array, lines: Sequence[float], grown_mm: float, mm_per_px: float
+) -> Fit | None:
+    """The even scale through ends and lines (n - 1,), in order; None where too few of them lie on one."""
+    n, step = kind.segments, float(np.median(np.diff(lines))) if len(lines) > 1 else kind.segment_mm
+    ends = [_end(profile, strip, lines[0] - step, -1), _end(profile, strip, lines[-1] + step, 1)]
+    if n <= 3 and None in ends:
+        return None
+    out = np.maximum(strip.lean_mm[:, 0] * np.array([-1, 1]), 0)  # an end's face that is seen
+    where = [(end or 0.0) + side * (INSET_MM - face) for end, side, face in zip(ends, (-1, 1), out, strict=True)]
+    unsure = [
+        HIDDEN_MM if end is None else float(np.hypot(END_SIGMA_MM, face / 3))
+        for end, face in zip(ends, out, strict=True)
+    ]
+    k = np.arange(1, n)
+    rows = np.zeros((n + 4, 5))
+    rows[: n + 1, 0] = 1
+    rows[:2, 1], rows[:2, 3] = (0, n), (-1, 1)
+    rows[2 : n + 1, 1], rows[2 : n + 1, 2], rows[2 : n + 1, 4] = k, 1, (-1.0) ** k
+    rows[n + 1 :, 2:] = np.eye(3)
+    right = np.array([*where, *lines, 0.0, grown_mm, 0.0])
+    turns = TURNS_SIGMA_MM if kind.jointed else 1e-3
+    line = max(LINE_SIGMA_MM, LINE_SIGMA_PX * mm_per_px)
+    sigma = np.array([*unsure, *[line] * (n - 1), PRINT_SIGMA_MM, GROWN_SIGMA_MM, turns])
+    solution, covariance, spread, agree = _robust(rows, right, sigma)
+    good = agree[: n + 1] & (sigma[: n + 1] < HIDDEN_MM)
     if (
-        worst > kind.scatter
+        spread > LOOSEST
+        or good.sum() < (1 if n <= 3 else FEWEST) * (n + 1)
         or abs(solution[1] / kind.segment_mm - 1) > kind.stretch
-        or not _agree(kind, end - start, lines)
     ):
         return None
     return Fit(float(solution[0]), float(solution[1]), float(np.sqrt(covariance[1, 1])))
 
 
-def _agree(kind: Kind, length_mm: float, lines: Sequence[float]) -> bool:
-    """Whether the ends and the lines between them tell one length of a segment."""
-    if len(lines) < 2:
-        return True
-    by_ends = (length_mm + 2 * INSET_MM) / kind.segments
-    by_lines = float(np.median(np.diff(lines)))
-    sigma = np.hypot(END_SIGMA_MM / kind.segments, LINE_SIGMA_MM)
-    return bool(abs(by_ends - by_lines) < AGREE * sigma)
-
-
-def _robust(rows: Array, right: Array, sigma: Array) -> tuple[Array, Array, float]:
-    """Least squares with few strays; its covariance, and how many σ the measures scatter."""
+def _robust(rows: Array, right: Array, sigma: Array) -> tuple[Array, Array, float, NDArray[np.bool_]]:
+    """Least squares with few strays; its covariance, how many σ the measures scatter, and which are no strays."""
     weight = 1 / sigma**2
-    for _ in range(5):
+    for _ in range(8):
         covariance = np.linalg.inv(rows.T @ (rows * weight[:, None]))
         solution = covariance @ rows.T @ (weight * right)
         z = (right - rows @ solution) / sigma
         weight = 1 / sigma**2 / (1 + (z / 2.5) ** 2)
     spread = max(1.0, float(1.4826 * np.median(np.abs(z))))
-    return solution, np.asarray(covariance * spread**2), spread
+    return solution, np.asarray(covariance * spread**2), spread, np.abs(z) < STRAY * spread
 
 
-def _end(profile: Array, along: Array, near: float, side: int) -> float | None:
-    """The outermost clear edge (mm) near an end; `side` is -1 at the first end."""
+def _end(profile: Array, strip: Strip, near: float, side: int) -> float | None:
+    """The outermost clear edge (mm) near an end that is no shadow's; `side` is -1 at the first end."""
+    along = strip.along_mm
     slope = np.linalg.norm(np.diff(profile, axis=0), axis=1)
     middle = (along[1:] + along[:-1]) / 2
-    window = np.abs(middle - near) < 6
-    height = np.where(window, slope, 0)
+    height = np.where(np.abs(middle - near) < END_REACH_MM, slope, 0)
     peaks = np.flatnonzero(
-        (height >= np.roll(height, 1)) & (height >= np.roll(height, -1)) & (height > 0.4 * height.max())
+        (height >= np.roll(height, 1)) & (height > np.roll(height, -1)) & (height > 0.35 * height.max())
     )
+    peaks = peaks if side < 0 else peaks[::-1]
+    while len(peaks) > 1 and _shaded(profile, along, middle[peaks[0]], middle[peaks[1]]):
+        peaks = peaks[1:]
     if not len(peaks):
         return None
-    best = peaks[0 if side < 0 else -1]
-    weight = slope * (np.abs(middle - middle[best]) < 0.9)
+    weight = slope * (np.abs(middle - middle[peaks[0]]) < 0.9)
     return float((weight * middle).sum() / weight.sum())
 
 
-def _ridge(profile: Array) -> Array:
+def _shaded(profile: Array, along: Array, outer: float, inner: float) -> bool:
+    """Whether what lies between two edges (mm) is what lies beyond the outer one, in shadow: as colourful, darker."""
+    away = np.sign(outer - inner)
+    beyond = (away * (along - outer) > 1.0) & (away * (along - outer) < 4.0)
+    between = (along > min(outer, inner) + 0.4) & (along < max(outer, inner) - 0.4)
+    if not beyond.any() or not between.any():
+        return False
+    lit, dark = profile[beyond].mean(0), profile[between].mean(0)
+    share = dark[0] / max(lit[0], 1.0)
+    return bool(SHADE[0] < share < SHADE[1] and np.hypot(*(dark[1:] - share * lit[1:])) < SHADE_COLOUR)
+
+
+def _crossing(ridge: Array, profile: Array, strip: Strip, kind: Kind) -> Array:
+    """How clearly something crosses the ruler at each place (S,): a line, or where it bends another colour too."""
+    if not kind.jointed:
+        return ridge
+    total = np.cumsum(np.pad(profile, ((1, 0), (0, 0))), axis=0)
+    near, far = (max(1, round(reach / float(strip.along_mm[1] - strip.along_mm[0]))) for reach in STEP_MM)
+    at = np.arange(len(profile))
+
+    def mean(low: NDArray[np.intp], high: NDArray[np.intp]) -> Array:
+        low, high = np.clip(low, 0, len(at) - 1), np.clip(high, 1, len(at))
+        return np.asarray((total[np.maximum(high, low + 1)] - total[low]) / np.maximum(high - low, 1)[:, None])
+
+    step = np.linalg.norm(mean(at + near, at + far) - mean(at - far, at - near), axis=1)
+    return np.asarray(np.hypot(ridge, step))
+
+
+def _ridge(profile: Array, strip: Strip) -> Array:
     """How much a place (S,) differs from both its sides: lines, not steps."""
-    reach = round(2.4 / STEP_MM)
+    reach = max(1, round(RIDGE_MM / float(strip.along_mm[1] - strip.along_mm[0])))
     padded = np.pad(profile, ((reach, reach), (0, 0)), mode="edge")
     low, high = profile - padded[: -2 * reach], profile - padded[2 * reach :]
     same = (low * high).sum(1)
     return np.asarray(np.sqrt(np.maximum(same, 0)))
 
 
-def _common(ridge: Array, along: Array, kind: Kind) -> tuple[Array, float]:
-    """Where the lines (n - 1,) are if evenly spaced, and how many times stronger they are than what lies between."""
-    offsets = np.arange(-LINE_MM, LINE_MM, STEP_MM / 2)
-    reach = 0.0 if kind.jointed else kind.stretch  # colours change at joints: more freedom finds those steps
-    stretches = np.linspace(-reach, reach, 13)
-    places = (kind.segment_mm * np.arange(1, kind.segments) - kind.length_mm / 2) * (1 + stretches[:, None])
+def _smooth(ridge: Array, strip: Strip) -> Array:
+    width = max(1, round(2.0 / float(strip.along_mm[1] - strip.along_mm[0])))
+    return np.convolve(ridge, np.ones(width) / width, "same")
+
+
+def _at(ridge: Array, strip: Strip, places: Array) -> Array:
+    return np.asarray(np.interp(places, strip.along_mm, _smooth(ridge, strip)))
+
+
+def _common(ridge: Array, slope: Array, strip: Strip, kind: Kind) -> tuple[Array, float]:
+    """Where the lines (n - 1,) are if evenly spaced, and how many times stronger they are than what lies between.
+
+    Lines and ends together say so, each as clear as it is against the rest: one strong figure is no line of five.
+    """
+    along, n = strip.along_mm, kind.segments
+    slid = min(SLID_MM, 0.45 * kind.segment_mm) if kind.segment_mm < 2.5 * SLID_MM else 1.4 * SLID_MM
+    offsets = np.arange(-slid, slid, 0.4)
+    count = int(np.ceil(kind.stretch * kind.length_mm / 2 / STRETCH_MM))
+    stretches = np.linspace(-kind.stretch, kind.stretch, 2 * count + 1)
+    places = (kind.segment_mm * np.arange(n + 1) - kind.length_mm / 2) * (1 + stretches[:, None])
     places = places[:, None] + kind.length_mm / 2 + offsets[:, None]
-    smooth = np.convolve(ridge, np.ones(5) / 5, "same")
-    strength = np.interp(places, along, smooth).mean(-1)
-    best = np.unravel_index(strength.argmax(), strength.shape)
-    between = smooth[(along > 5) & (along < along[-1] - MARGIN_MM - 5)].mean()
-    return np.asarray(places[best]), float(strength[best] / max(between, 0.2))
+    inside = (along > 5) & (along < kind.length_mm - 5)
+    smooth = _smooth(ridge, strip)
+    between = max(float(smooth[inside].mean()), 0.2)
+    clear = [_clear(one, inside) for one in (smooth, _smooth(slope, strip))]
+    merit = np.interp(places[..., 1:-1], along, clear[0]).sum(-1) + np.interp(
+        places[..., [0, -1]], along, clear[1]
+    ).sum(-1)
+    merit -= UNLIKELY * np.abs(stretches[:, None]) / kind.stretch
+    best = np.unravel_index(merit.argmax(), merit.shape)
+    lines = np.asarray(places[best][1:-1])
+    return lines, float(np.interp(lines, along, smooth).mean() / between)
 
 
-def _faintest(ridge: Array, along: Array, places: Array) -> float:
-    return float(np.interp(places, along, np.convolve(ridge, np.ones(5) / 5, "same")).min())
+def _clear(height: Array, inside: NDArray[np.bool_]) -> Array:
+    """Heights (S,) from 0 to 1, against what is usual inside."""
+    return np.asarray(height / (height + 3 * max(float(height[inside].mean()), 0.2)))
 
 
-def _line(ridge: Array, along: Array, near: float) -> float:
+def _line(ridge: Array, crossing: Array, along: Array, near: float) -> float:
+    """Where a line lies near a place: by what is a line there, or else by what crosses the ruler."""
+    lined = np.abs(along - near) < (1.6 if crossing is ridge else LINED_MM)
+    if crossing is not ridge and ridge[lined].max() > LINED * crossing[lined].max():
+        near = float(along[lined][ridge[lined].argmax()])
+        crossing = ridge
     window = np.abs(along - near) < 1.6
-    return (
-        float((ridge[window] * along[window]).sum() / max(ridge[window].sum(), 1e-9)) if ridge[window].sum() else near
-    )
+    total = float(crossing[window].sum())
+    return float((crossing[window] * along[window]).sum()) / total if total > 0 else near
 
 
 def _seen(calibration: Calibration, kind: Kind, path: Array, fit: Fit) -> RulerSeen:
     stretched = np.asarray(fit.start_mm + fit.segment_mm * np.arange(kind.segments + 1), float)
-    xy, _ = _on_path(path, kind, stretched)
+    xy, _ = on_path(path, kind, stretched)
     along = (xy[-1] - xy[0]) / np.linalg.norm(xy[-1] - xy[0])
-    slope = along @ np.diff(by_camera(calibration.camera, xy[[0, -1]]), axis=0)[0]
+    slope = along @ np.diff(by_table(calibration, xy[[0, -1]]), axis=0)[0]
     height = calibration.camera.center_mm[2]
     shares = [calibration.budget.scale_share, THICKNESS_SIGMA_MM / height]
-    shared = np.sqrt(slope @ calibration.covariance @ slope) / kind.segments
+    shared = np.sqrt(slope @ calibration.joint @ slope) / kind.segments
     sigma = float(np.linalg.norm([fit.sigma_mm, shared, *(share * kind.segment_mm for share in shares)]))
     return RulerSeen(kind.name, kind.segment_mm, fit.segment_mm, sigma, xy, kind.width_mm)

@@ -14,20 +14,24 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.bars import Bar, find_bars
 from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.ruler_fit import Kind, broken_line, measured_ruler
+from overruler.vision.ruler_fit import measured_ruler
+from overruler.vision.ruler_strip import Kind, broken_line
 
 KINDS = (
-    Kind("legion", 152.4, 5, 25.0, 4.0, 5.0, 2.6, jointed=True),
-    Kind("xwing", 100.0, 3, 20.0, 2.0, 12.0, 1.3),
-    Kind("inch_stick", 25.4, 12, 20.0, 3.0, 2.9, 1.3),
+    Kind("legion", 152.4, 5, 25.0, 4.0, 5.0, jointed=True),
+    Kind("legion_short", 152.4, 2, 25.0, 4.0, 8.0, jointed=True),
+    Kind("xwing", 100.0, 3, 20.0, 2.0, 8.0),
+    Kind("inch_stick", 25.4, 12, 20.0, 3.0, 2.8),
 )
-CLEAR, STANDS_OUT = 0.5, 0.08
-"""How clear a ruler's edges are at least, and by how much clearer than what lies beyond its ends."""
+CLEAR, STANDS_OUT = 0.4, 0.06
+"""How clear a ruler's edges are at least, and how much they stand out from what lies beyond its ends."""
+PLACES, APART_MM = 2, 40.0
+"""How many places along a bar are looked at for each kind, and how far apart they lie."""
 BEYOND_MM = 30.0
 """How far that is looked at."""
 CONTRADICTS = 3.5
 """A ruler so many σ off its nominal length contradicts the markers."""
-MOST = 8
+MOST = 9
 """How many are measured at most."""
 
 
@@ -36,7 +40,10 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     bars = find_bars(view, sorted({kind.width_mm for kind in KINDS}))
     tries = [one for bar in bars for kind in KINDS if kind.width_mm == bar.width_mm for one in _placed(bar, kind)]
     best = sorted(tries, key=lambda one: -one[0])[:MOST]
-    measured = [(score * kind.length_mm, measured_ruler(frame, calibration, kind, path)) for score, kind, path in best]
+    measured = [
+        (kind.length_mm + 5 * kind.segments + score, measured_ruler(frame, calibration, kind, path))
+        for score, kind, path in best
+    ]
     return tuple(_distinct([(merit, ruler) for merit, ruler in measured if ruler is not None]))
 
 
@@ -71,13 +78,17 @@ def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Array]]:
     end = start + kind.length_mm
     inside = mean(start, end)
     outside = np.maximum(mean(start - BEYOND_MM, start - 3), mean(end + 3, end + BEYOND_MM))
-    merit = inside - outside
-    best = int(np.argmax(np.where(inside > CLEAR, merit, -1)))
-    if inside[best] < CLEAR or merit[best] < STANDS_OUT:
-        return []
-    knots = start[best] + kind.segment_mm * np.arange(kind.segments + 1)
-    path = broken_line(way, knots, bar.xy_mm, (way >= knots[0] + 5) & (way <= knots[-1] - 5))
-    return [(float(inside[best] + merit[best]), kind, path)]
+    merit = np.where((inside > CLEAR) & (inside > outside + STANDS_OUT), 2 * inside - outside, -1)
+    found = []
+    for _ in range(PLACES):
+        best = int(merit.argmax())
+        if merit[best] < 0:
+            break
+        knots = start[best] + kind.segment_mm * np.arange(kind.segments + 1)
+        path = broken_line(way, knots, bar.xy_mm, (way >= knots[0] + 5) & (way <= knots[-1] - 5))
+        found.append((float(merit[best]), kind, path))
+        merit[np.abs(start - start[best]) < APART_MM] = -1
+    return found
 
 
 def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:

@@ -1,0 +1,187 @@
+"""A ruler straightened out: its picture along its own middle line, and where its long edges lie in that."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+
+LEAST_SHARE, LEAST_THIRD = 0.55, 0.3
+"""The share of a ruler's length along which both its edges must be seen, and that of each third of it."""
+WIDTH_MM, WIDTH_PX = 1.4, 0.8
+"""By how much the two edges may lie too far apart or too near: wear, chamfers, and light that leaks over an edge."""
+STRAIGHT_MM = 0.6
+"""How far an edge of a ruler lies from its straight line at most."""
+REACH_MM = 3.5
+"""How far from their place edges are looked for."""
+STEP_PX, STEPS_MM = 0.6, (0.3, 0.6)
+"""Spacing of the samples of the straightened picture, and its bounds."""
+MARGIN_MM = 20.0
+"""How far that reaches past the ruler."""
+SIDE_MM = 4.0
+"""How far it reaches past the ruler's edges."""
+SPARSE = 4
+"""Of so many samples along the ruler one is projected; places in between are linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A ruler that is known."""
+
+    name: str
+    segment_mm: float
+    segments: int
+    width_mm: float
+    z_mm: float
+    """Its upper face."""
+    stands_out: float
+    """How many times stronger its cross lines are than what else crosses it, at least."""
+    jointed: bool = False
+    """Whether it bends at its joints."""
+    stretch: float = 0.03
+    """By which share it may seem longer or shorter: markers may be printed to a wrong size."""
+
+    @property
+    def length_mm(self) -> float:
+        return self.segment_mm * self.segments
+
+
+def broken_line(way: Array, knots: Array, values: Array, good: NDArray[np.bool_]) -> Array:
+    """The broken line (K, ...) with corners at `knots` (K,) that is nearest to `values` (S, ...) at `way` (S,)."""
+    hats = np.stack([np.interp(way[good], knots, row) for row in np.eye(len(knots))], -1)
+    bend = np.diff(np.eye(len(knots)), 2, axis=0) * 0.5  # a little stiff: a joint seen badly is no corner
+    rows, right = np.concatenate([hats, bend]), np.concatenate([values[good], np.zeros((len(bend), *values.shape[1:]))])
+    return np.asarray(np.linalg.lstsq(rows, right, rcond=None)[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strip:
+    """A ruler straightened out: its colours (S, D, 3) at places along it (S,) and across it (D,)."""
+
+    lab: Array
+    along_mm: Array
+    across_mm: Array
+    path_mm: Array
+    lean_mm: Array
+    """(2, 2): how far outwards, at both ends, the lower edges are seen: along the ruler and to its left."""
+    wrong_mm: float
+    """By how much its width may seem wrong."""
+
+    @classmethod
+    def of(cls, frame: Frame, camera: Camera, kind: Kind, path: Array) -> "Strip":
+        scale = float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm)))
+        step = float(np.clip(STEP_PX * scale, *STEPS_MM))
+        along = np.arange(-MARGIN_MM, kind.length_mm + MARGIN_MM, step)
+        half = kind.width_mm / 2 + SIDE_MM
+        across = np.arange(-half, half + step, step)
+        sparse_along, sparse_across = (
+            along[0] + np.arange(0, len(along) + SPARSE, SPARSE) * step,
+            [across[0], across[-1]],
+        )
+        middle, normal = on_path(path, kind, sparse_along)
+        xy = middle[:, None] + normal[:, None] * np.array(sparse_across)[:, None]
+        nodes = camera.project(np.concatenate([xy, np.full((*xy.shape[:2], 1), kind.z_mm)], -1)).astype(np.float32)
+        u, v = np.meshgrid(np.linspace(0, 1, len(across)), np.arange(len(along)) / SPARSE)
+        at = cv2.remap(nodes, u.astype(np.float32), v.astype(np.float32), cv2.INTER_LINEAR)
+        pixels = cv2.remap(frame.pixels, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+        return cls(
+            np.asarray(cv2.GaussianBlur(lab, (0, 0), 0.8), float),
+            along,
+            across,
+            path,
+            _leans(camera, kind, path),
+            WIDTH_MM + WIDTH_PX * scale,
+        )
+
+
+def _leans(camera: Camera, kind: Kind, path: Array) -> Array:
+    """Where a face of the ruler's side is seen, its lower edge lies so far out (2, 2), at both ends."""
+    eye = camera.center_mm
+    towards = (eye[:2] - path[[0, -1]]) * kind.z_mm / eye[2]
+    along = (path[-1] - path[0]) / np.linalg.norm(path[-1] - path[0])
+    return np.asarray(towards @ np.stack([along, [-along[1], along[0]]], -1))
+
+
+def on_path(path: Array, kind: Kind, along: Array) -> tuple[Array, Array]:
+    """Places (S, 2) so far along a broken line whose pieces are a segment each, and unit normals (S, 2)."""
+    piece = np.clip((along // kind.segment_mm).astype(int), 0, kind.segments - 1)
+    steps = np.diff(path, axis=0)
+    steps /= np.linalg.norm(steps, axis=1, keepdims=True)
+    middle = path[piece] + steps[piece] * (along - piece * kind.segment_mm)[:, None]
+    return middle, np.stack([-steps[piece, 1], steps[piece, 0]], -1)
+
+
+def relaid(kind: Kind, path: Array) -> Array:
+    """The same line with pieces of a segment each, about the same middle; straight unless the ruler is jointed."""
+    number = np.arange(len(path))
+    if not kind.jointed:
+        path = np.stack([np.polyval(np.polyfit(number, column, 1), number) for column in path.T], -1)
+    steps = np.diff(path, axis=0)
+    steps *= kind.segment_mm / np.linalg.norm(steps, axis=1, keepdims=True)
+    laid = np.concatenate([[[0.0, 0.0]], np.cumsum(steps, 0)])
+    return np.asarray(laid - laid.mean(0) + path.mean(0))
+
+
+def moved_aside(path: Array, shift: Array) -> Array:
+    """A broken line (n, 2) whose corners are moved to their left by so much (n,)."""
+    steps = np.gradient(path, axis=0)
+    steps /= np.linalg.norm(steps, axis=1, keepdims=True)
+    return np.asarray(path + shift[:, None] * np.stack([-steps[:, 1], steps[:, 0]], -1))
+
+
+def sideways(strip: Strip, kind: Kind) -> tuple[Array, float] | None:
+    """How far each joint (n + 1,) is to be moved across, and by how much edges seem to lie too far out.
+
+    By the ruler's long edges; None where it has none.
+    """
+    along, left, right = _long_edges(strip, kind)
+    lean = float(strip.lean_mm[:, 1].mean())
+    wider = left - right - kind.width_mm
+    good = (along > 4) & (along < kind.length_mm - 4)
+    inside = good
+    good = good & (wider > -strip.wrong_mm) & (wider < strip.wrong_mm + abs(lean))
+    if good.sum() < LEAST_SHARE * inside.sum():
+        return None
+    joints = np.asarray(kind.segment_mm * np.arange(kind.segments + 1), float)
+    wide = float(np.median(wider[good]))
+    face = float(np.clip(wide, 0, abs(lean)))  # the side's own, not the upper face's
+    center = (left + right - face * np.sign(lean)) / 2
+    knots = joints if kind.jointed else joints[[0, -1]]
+    for _ in range(3):
+        moved = broken_line(along, knots, center, good)
+        off = np.abs(center - np.interp(along, knots, moved))
+        good = good & (off < max(3 * np.median(off[good]), 0.2))
+    thirds = [part.mean() for part in np.array_split((good & (off < STRAIGHT_MM))[inside], 3)]
+    if np.mean(thirds) < LEAST_SHARE or min(thirds) < LEAST_THIRD:
+        return None
+    return np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2
+
+
+def _long_edges(strip: Strip, kind: Kind) -> tuple[Array, Array, Array]:
+    """Places along (S,), and where the left and the right edge lie there (S,): steep, and as far apart as they should.
+
+    A shadow's edge beside the ruler may be steeper than the ruler's own.
+    """
+    slope = cv2.blur(np.linalg.norm(np.diff(strip.lab, axis=1), axis=2), (1, 9))[::SPARSE]
+    middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
+    lean = float(strip.lean_mm[:, 1].mean())
+    near = np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2) < REACH_MM + abs(min(lean, 0)) / 2
+    far = np.abs(middle - kind.width_mm / 2 - max(lean, 0) / 2) < REACH_MM + max(lean, 0) / 2
+    wider = middle[far][:, None] - middle[near] - kind.width_mm
+    unlike = (np.maximum(np.maximum(-wider, wider - abs(lean)) - strip.wrong_mm / 3, 0) / strip.wrong_mm) ** 2
+    steepest = np.maximum(slope[:, near | far].max(1), 1e-6)[:, None]
+    merit = (slope[:, far] / steepest)[:, :, None] + (slope[:, near] / steepest)[:, None] - unlike.astype(np.float32)
+    best = merit.reshape(len(slope), -1).argmax(1)
+    row, column = np.divmod(best, int(near.sum()))
+    return strip.along_mm[::SPARSE], _peak(slope, middle, middle[far][row]), _peak(slope, middle, middle[near][column])
+
+
+def _peak(height: Array, at: Array, near: Array) -> Array:
+    """The centroid (S,) of the peaks of rows (S, D) near places (S,)."""
+    weight = height * (np.abs(at - near[:, None]) <= 1.3)
+    return np.asarray((weight * at).sum(1) / np.maximum(weight.sum(1), 1e-9))
