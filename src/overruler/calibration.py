@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+
+LEAST_SHARE = -1.0
+"""Far outside of the table nobody knows how it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +21,30 @@ class Budget:
     """A base's underside over the board (curled mat, uneven table): each piece on its own."""
     diameter_mm: float = 0.1
     """A base's diameter against its catalogue size: each piece on its own."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bow:
+    """How the table stands off the plane that its edges lie in: two parabolas, along x and along y."""
+
+    middle_mm: Array
+    """(2,): of the table."""
+    half_mm: Array
+    """(2,): half its width and height."""
+    height_mm: Array
+    """(2,): by how much its middle stands over its edges, bowed along x and along y."""
+    turn_rad: float = 0.0
+    """By how much the table's own x and y are turned against the board frame's, counter-clockwise."""
+
+    def shares(self, xy_mm: Array) -> Array:
+        """How much of the two heights places (..., 2) on the table have (..., 2): 1 in its middle, 0 at its edges."""
+        c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
+        along = (xy_mm - self.middle_mm) @ np.array([[c, -s], [s, c]])
+        return np.asarray(np.maximum(1 - (along / self.half_mm) ** 2, LEAST_SHARE))
+
+    def z_mm(self, xy_mm: Array) -> Array:
+        """The table's height (...,) at places (..., 2)."""
+        return np.asarray(self.shares(xy_mm) @ self.height_mm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +80,19 @@ class Calibration:
     """Whether the markers' places were known beforehand, not only their size."""
     budget: Budget = Budget()
     problems: tuple[Problem, ...] = ()
+    bow: Bow | None = None
+    """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
+    with_bow: Array | None = None
+    """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
+
+    @property
+    def joint(self) -> Array:
+        """(17, 17): the covariance over the camera and the bow; a bow of which nothing is said is exact."""
+        if self.with_bow is not None:
+            return self.with_bow
+        joint = np.zeros((17, 17))
+        joint[:15, :15] = self.covariance
+        return joint
 
 
 @dataclass(frozen=True, slots=True)

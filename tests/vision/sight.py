@@ -12,6 +12,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import calibrate as module
+from overruler.vision.bow import levelled_mm
+from overruler.vision.doubt import by_table
 from overruler.vision.layout import HEIGHT_MM
 from overruler.vision.markers import Marker
 from overruler.vision.priors import lens_prior
@@ -39,13 +41,12 @@ def corners_of(board: Board) -> dict[int, Array]:
 def distances(found: Calibration, truth: Camera) -> tuple[Array, Array]:
     """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,)."""
     pixels = truth.project(np.column_stack([SPOTS, np.zeros(len(SPOTS))]))
-    gap = np.diff(found.camera.unproject(pixels)[PAIRS], axis=1)[:, 0]
+    flat = found.camera.unproject(pixels)
+    gap = np.diff(levelled_mm(found, flat)[PAIRS], axis=1)[:, 0]
     length = np.linalg.norm(gap, axis=1)
-    slopes = []
-    for step in np.diag(np.sqrt(np.diag(found.covariance)) * 0.01):
-        moved = (found.camera.moved(step).unproject(pixels) - found.camera.moved(-step).unproject(pixels)) / 2
-        slopes.append((np.diff(moved[PAIRS], axis=1)[:, 0] * gap).sum(1) / length / max(step.max(), 1e-300))
-    sigma = np.sqrt(np.einsum("ip,ij,jp->p", slopes, found.covariance, slopes))
+    moved = np.diff(by_table(found, flat)[PAIRS], axis=1)[:, 0]
+    slopes = np.einsum("pk,pkj->pj", gap / length[:, None], moved)
+    sigma = np.sqrt(np.einsum("pi,ij,pj->p", slopes, found.joint, slopes))
     return length - np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1), sigma
 
 
@@ -66,11 +67,16 @@ def swollen(found: Sequence[Marker], swell_px: float) -> list[Marker]:
 
 
 def as_stated(
-    camera: Camera, markers: Mapping[int, Array], random: np.random.Generator, spoil: float = 1.0
+    camera: Camera,
+    markers: Mapping[int, Array],
+    random: np.random.Generator,
+    spoil: float = 1.0,
+    own: float = 1.0,
+    shape: float | None = None,
 ) -> list[Marker]:
     """Markers as a camera would find them, with all the noise that calibration states: heights and swell, too."""
     lifted = {n: at + np.array([0, 0, spoil * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
-    return swollen(seen_markers(camera, lifted, random, spoil), SWELL_SIGMA_PX * random.normal())
+    return swollen(seen_markers(camera, lifted, random, spoil, own, shape), SWELL_SIGMA_PX * random.normal())
 
 
 class Sight:

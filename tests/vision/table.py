@@ -127,16 +127,25 @@ def _draw(
 
 
 def seen_markers(
-    camera: Camera, markers: Mapping[int, Array], random: np.random.Generator, spoil: float = 1.0
+    camera: Camera,
+    markers: Mapping[int, Array],
+    random: np.random.Generator,
+    spoil: float = 1.0,
+    own: float = 1.0,
+    shape: float | None = None,
 ) -> list[Marker]:
     """Markers as a camera would find them, with no picture drawn: true edges, and the noise that they are said to have.
 
-    `spoil` is how many times that of what the edges of a marker share.
+    `spoil` is how many times that of what the edges of a marker share, of its `shape` something else where told;
+    `own` how many times that of each edge.
     """
-    return [_seen(camera, number, corners, random, spoil) for number, corners in markers.items()]
+    scales = own, spoil, spoil if shape is None else shape
+    return [_seen(camera, number, corners, random, scales) for number, corners in markers.items()]
 
 
-def _seen(camera: Camera, number: int, corners: Array, random: np.random.Generator, spoil: float) -> Marker:
+def _seen(
+    camera: Camera, number: int, corners: Array, random: np.random.Generator, scales: tuple[float, float, float]
+) -> Marker:
     cells = _print(number, DICTIONARY)[2:-2, 2:-2] > MAT
     spots = stations(cells, 2.0)
     middle = np.array([spots.place[spots.edge == edge].mean(0) for edge in range(len(spots.line))])
@@ -153,8 +162,9 @@ def _seen(camera: Camera, number: int, corners: Array, random: np.random.Generat
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     true = Edges(middle, project(middle), normal, np.full(len(middle), 0.06), spots.line)
     seen = project(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float))
-    shared = [noise.shape_columns(true), noise.place_columns(true, MARKER_MM / side_px(seen))]
-    error = np.linalg.cholesky(noise.own_covariance(true)) @ random.normal(size=len(middle))
-    error += sum(spoil * columns @ random.normal(size=columns.shape[1]) for columns in shared)
+    own, place, shape = scales
+    shared = [shape * noise.shape_columns(true), place * noise.place_columns(true, MARKER_MM / side_px(seen))]
+    error = own * np.linalg.cholesky(noise.own_covariance(true)) @ random.normal(size=len(middle))
+    error += sum(columns @ random.normal(size=columns.shape[1]) for columns in shared)
     edges = replace(true, xy_px=true.xy_px + normal * error[:, None])
     return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, 0.01, edges, 60.0))

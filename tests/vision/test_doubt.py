@@ -35,7 +35,7 @@ def four(see: type[Sight]) -> Calibration:
 
 def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(four: Calibration) -> None:
     random, middle = np.random.default_rng(0), np.array([300.0, 500.0])
-    exact = replace(four, budget=replace(four.budget, scale_share=0.0))
+    exact = replace(four, budget=replace(four.budget, scale_share=0.0), bow=None, with_bow=None)
     turns = np.arange(4) * np.pi / 4
     ends = [middle + side * LENGTH_MM / 2 * np.stack([np.cos(turns), np.sin(turns)], -1) for side in (-1, 1)]
     pixels = [four.camera.project(np.column_stack([end, np.zeros(4)])) for end in ends]
@@ -45,12 +45,12 @@ def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(fou
         moved = four.camera.moved(0.2 * root @ random.normal(size=15))  # small steps: the law is linear
         errors.append(np.linalg.norm(moved.unproject(pixels[1]) - moved.unproject(pixels[0]), axis=1) - LENGTH_MM)
     sampled = np.sqrt(np.mean(np.square(errors))) / 0.2
-    assert float(doubts_mm(exact, four.covariance, middle)) == pytest.approx(sampled, rel=0.1)
+    assert float(doubts_mm(exact, exact.joint, middle)) == pytest.approx(sampled, rel=0.1)
 
 
 def test_the_scale_of_the_print_is_part_of_the_doubt(four: Calibration) -> None:
     sure = replace(four, budget=replace(four.budget, scale_share=0.0))
-    with_scale, without = (doubts_mm(one, np.zeros((15, 15)), np.array([450.0, 450.0])) for one in (four, sure))
+    with_scale, without = (doubts_mm(one, np.zeros((17, 17)), np.array([450.0, 450.0])) for one in (four, sure))
     assert float(with_scale) == pytest.approx(four.budget.scale_share * LENGTH_MM)
     assert float(without) == 0.0
 
@@ -66,9 +66,9 @@ def test_a_marker_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], where
         see(CAMERA, corners_of(board))
         found = calibrate(blank(), board)
         (before if places is FOUR else after).append(found)
-    promised = with_marker(before[0], before[0].covariance, square_mm(*where)[:, :2])
-    kept, gain = doubts_mm(before[0], promised, spots), doubts_mm(before[0], before[0].covariance, spots)
-    true = doubts_mm(after[0], after[0].covariance, spots)
+    promised = with_marker(before[0], before[0].joint, square_mm(*where)[:, :2])
+    kept, gain = doubts_mm(before[0], promised, spots), doubts_mm(before[0], before[0].joint, spots)
+    true = doubts_mm(after[0], after[0].joint, spots)
     assert np.median(true / kept) == pytest.approx(1, abs=0.3)
     assert kept.max() < 0.8 * gain.max()
 
@@ -107,9 +107,9 @@ def test_a_marker_that_lies_anywhere_says_less(see: type[Sight]) -> None:
     see(CAMERA, {n: ANYWHERE[n] for n in FOUR})
     free = calibrate(blank(), FREE)
     corners, spot = square_mm(*EIGHT[4])[:, :2], np.array([450.0, 450.0])
-    anywhere = doubts_mm(free, with_marker(free, free.covariance, corners), spot)
-    laid = doubts_mm(free, with_marker(replace(free, laid=True), free.covariance, corners), spot)
-    assert laid < anywhere <= doubts_mm(free, free.covariance, spot) * (1 + 1e-9)
+    anywhere = doubts_mm(free, with_marker(free, free.joint, corners), spot)
+    laid = doubts_mm(free, with_marker(replace(free, laid=True), free.joint, corners), spot)
+    assert laid < anywhere <= doubts_mm(free, free.joint, spot) * (1 + 1e-9)
 
 
 def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], four: Calibration) -> None:
@@ -119,7 +119,7 @@ def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], fo
     see(CAMERA, corners_of(known_board(FOUR)))
     found = calibrate(blank(), known_board(FOUR), lens=lens)
     promised = doubts_mm(four, with_lens(four), spot)
-    assert float(doubts_mm(found, found.covariance, spot)) == pytest.approx(float(promised), rel=0.2)
+    assert float(doubts_mm(found, found.joint, spot)) == pytest.approx(float(promised), rel=0.2)
 
 
 @settings(max_examples=30, deadline=None)

@@ -1,5 +1,6 @@
 """Stated doubts of distances, counted against cameras that are known."""
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -70,8 +71,10 @@ def test_a_lens_file_sharpens_what_four_markers_leave_open(see: type[Sight]) -> 
     camera, board = camera_over(6), known_board(FOUR)
     see(camera, corners_of(board))
     lens = Lens(SIZE, camera.matrix, camera.distortion, np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]))
-    without = distances(calibrate(blank(), board), camera)[1]
-    assert np.median(distances(calibrate(blank(), board, lens=lens), camera)[1]) < 0.4 * np.median(without)
+    found = [calibrate(blank(), board, lens=one) for one in (lens, None)]
+    # a lens says nothing of the table's bow, which four markers in its corners leave as open as it was
+    with_lens, without = (distances(replace(one, bow=None, with_bow=None), camera)[1] for one in found)
+    assert np.median(with_lens) < 0.4 * np.median(without)
 
 
 def test_leaving_a_marker_out_says_what_solving_without_it_does(see: type[Sight]) -> None:
@@ -101,7 +104,7 @@ def test_a_lens_that_sees_no_table_without_a_marker_leaves_it_unsaid() -> None:
 
     camera = camera_over(15)
     corners = list(corners_of(known_board(FOUR)).values())
-    solution = Solution(State(camera, 0.0), np.eye(15), 0.1, 1.0, 1.0, (1.0,) * 4, 0.0)
+    solution = Solution(State(camera, 0.0), np.eye(17), 0.1, 1.0, 1.0, (1.0,) * 4, 0.0)
     seen = [camera.project(at) for at in corners]
     assert left_out_mm(cast(Bundle, Blind()), solution, seen, corners) is None
 

@@ -45,7 +45,7 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
         groups = known() if layout == "known" else point_groups(clicked)
     bundle = Bundle(groups, PRIOR)
     gradient = cost_and_gradient(bundle, state)[1]
-    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 2 + [1e-4, 1e-4, 1e-6] * 7)
+    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 4 + [1e-4, 1e-4, 1e-6] * 7)
     for i in range(state.unknowns):
         step = np.zeros(state.unknowns)
         step[i] = sizes[i]
@@ -95,7 +95,7 @@ def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
             Group(g.xyz_mm, g.xy_px + extra[:, None] * g.normal_px, g.normal_px, g.own_px2, g.place_px, g.shape_px)
         )
     state = State(CAMERA, 0.0)
-    place, shape = Bundle(spoiled, PRIOR).rescaled(Bundle(spoiled, PRIOR).solve(state).state).scales
+    _, place, shape = Bundle(spoiled, PRIOR).averaged(Bundle(spoiled, PRIOR).solve(state).state)[0].scales
     assert (2.9 < place < 12) == (which == "place")
     assert (2.9 < shape < 12) == (which == "shape")
 

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from corners.view import SIZE_PX, View
+from corners.view import View
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 
@@ -51,10 +51,10 @@ def random_look(random: np.random.Generator, *, soft: bool) -> Look:
 
 def take(view: View, look: Look, dictionary: str, random: np.random.Generator) -> Frame:
     """The photo of a view."""
-    light: Floats = np.full((SIZE_PX[1], SIZE_PX[0]), MAT, np.float32)
+    light: Floats = np.full(view.size_px[::-1], MAT, np.float32)
     for number in view.corners_mm:
         _draw(light, view, number, print_of(number, dictionary), look.blur_px)
-    light *= np.linspace(1.1, 0.9, SIZE_PX[0], dtype=np.float32)  # a lamp to the left
+    light *= np.linspace(1.1, 0.9, view.size_px[0], dtype=np.float32)  # a lamp to the left
     tone = _toned(_noisy(np.asarray(light * look.exposure, np.float32), look, random), look)
     coded = cv2.imencode(".jpg", np.repeat(tone[:, :, None], 3, 2), [cv2.IMWRITE_JPEG_QUALITY, look.quality])[1]
     return Frame(np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8), "markers")
@@ -74,7 +74,7 @@ def _draw(light: Floats, view: View, number: int, cells: Array, blur_px: float) 
     corners_px = view.corners_px(number)
     card = corners_px.mean(0) + (corners_px - corners_px.mean(0)) * (1 + 2.5 * MARGIN_CELLS / len(cells))
     low = np.floor(card.min(0) - 12).astype(int).clip(0)
-    high = np.ceil(card.max(0) + 12).astype(int).clip(0, SIZE_PX)
+    high = np.ceil(card.max(0) + 12).astype(int).clip(0, view.size_px)
     fine = cv2.GaussianBlur(_shares(view, number, cells, low, high), (0, 0), blur_px * FINE)
     patch = cv2.resize(fine, (high - low).tolist(), interpolation=cv2.INTER_AREA)
     light[low[1] : high[1], low[0] : high[0]] = patch
@@ -85,7 +85,7 @@ def _shares(view: View, number: int, cells: Array, low: Array, high: Array) -> F
     corners, count = view.corners_mm[number], len(cells)
     axes = np.linalg.inv(np.stack([corners[1] - corners[0], corners[3] - corners[0]])) * count
     pixels = np.stack(np.meshgrid(*(np.arange(low[i], high[i], dtype=float) for i in (0, 1))), -1)
-    place = (view.camera.unproject(pixels) - corners[0]) @ axes
+    place = (view.camera.unproject(pixels, view.z_mm.get(number, 0.0)) - corners[0]) @ axes
     # between the middles of neighbouring pixels the way on the table is straight to a few 1e-4 px
     x, y = cv2.split(cv2.resize(place, None, fx=FINE, fy=FINE, interpolation=cv2.INTER_LINEAR))
     width_x, width_y = (

@@ -1,6 +1,6 @@
 """Where the camera stands and where the markers lie: tables drawn at random, with the truth of every corner."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,10 +22,13 @@ class View:
     tilt_deg: float
     corners_mm: dict[int, Array]
     """Each marker's corners (4, 2) on the table, the printed top left first, then clockwise."""
+    size_px: tuple[int, int] = SIZE_PX
+    z_mm: dict[int, float] = field(default_factory=dict)
+    """How high markers lie that do not lie on the table."""
 
     def corners_px(self, number: int) -> Array:
         """(4, 2): where they are seen."""
-        return self.camera.project(np.column_stack([self.corners_mm[number], np.zeros(4)]))
+        return self.camera.project(np.column_stack([self.corners_mm[number], np.full(4, self.z_mm.get(number, 0.0))]))
 
 
 def random_view(random: np.random.Generator) -> View:

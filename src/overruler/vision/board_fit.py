@@ -19,7 +19,7 @@ from overruler.vision.calibrate import FREE_BUDGET
 from overruler.vision.groups import square_mm
 from overruler.vision.joint import Joint, Rows, solve
 from overruler.vision.markers import Marker
-from overruler.vision.solve import SHIFT_SIGMA_PX, Prior
+from overruler.vision.solve import AS_SAID, SHIFT_SIGMA_PX, Prior
 from overruler.vision.views import View, linked, places_of, turned
 
 FEWEST_MARKERS = 2
@@ -165,7 +165,7 @@ class Table:
         prior = views[0].prior
         self.mean, self.root = prior.mean, np.linalg.inv(np.linalg.cholesky(prior.covariance))
         self.whiteners = [
-            [np.linalg.inv(np.linalg.cholesky(group.covariance((1.0, 1.0)))) for group in view.groups]
+            [np.linalg.inv(np.linalg.cholesky(group.covariance(AS_SAID))) for group in view.groups]
             for view in self.views
         ]
 

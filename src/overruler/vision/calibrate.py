@@ -1,12 +1,12 @@
 """From what is seen of the board to the camera, with the doubt of all of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from overruler.board import Board
-from overruler.calibration import Budget, Calibration
+from overruler.calibration import Bow, Budget, Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -36,15 +36,24 @@ POINTS_BUDGET = Budget(scale_share=2e-3)
 """A mat's corners are cut and rounded."""
 
 
-def calibrate(frame: Frame, board: Board | None, points: Sequence[Point] = (), lens: Lens | None = None) -> Calibration:
+def calibrate(
+    frame: Frame,
+    board: Board | None,
+    points: Sequence[Point] = (),
+    lens: Lens | None = None,
+    elsewhere: Collection[int] = (),
+) -> Calibration:
     """The camera of one photo, by the board's markers and by clicked points (u, v, x_mm, y_mm).
 
+    Markers whose ids are `elsewhere` do not lie on the board: nothing is made of them.
     Raises `CannotMeasure` where too little is seen or nothing fits it, `BadInput` where the points or the lens file are
     wrong. Points and markers that lie anywhere do not go together: the points have a frame, the markers none.
     """
     _check_points(frame, board, points)
     prior = lens_prior(frame, lens, markers=board is not None)
-    seen = find_markers(frame, board) if board is not None else ()
+    if board is not None:
+        board = board.without(elsewhere)
+    seen = tuple(m for m in find_markers(frame, board) if m.id not in elsewhere) if board is not None else ()
     return calibrate_seen(frame, board, seen, points, prior, lens is not None)
 
 
@@ -84,7 +93,7 @@ def _known(
     hidden = _hidden_markers(frame, corners_mm, markers, left_out, first.state)
     groups = [laid_group(marker, board) for marker in markers + hidden]
     groups += [group for k, group in enumerate(clicked) if k + len(seen) in kept]
-    solved = _finish(frame, groups, markers + hidden, prior, first.state)
+    solved = _finish(frame, groups, markers + hidden, prior, replace(first.state, bow=_bow(board, groups)))
     return _calibration(frame, board, solved, [corners_mm[m.id] for m in solved.markers], left_out, lens)
 
 
@@ -149,7 +158,8 @@ def _free(frame: Frame, board: Board, seen: Sequence[Marker], prior: Prior, lens
         return _solve_free(some, np.stack([corners[id(group)] for group in some]), board.marker_mm, prior)
 
     first, kept = consistent(groups, solve)
-    solved = _finish(frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, first.state)
+    state = replace(first.state, bow=_bow_under(first.state, printed_square_mm(board)))
+    solved = _finish(frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     return _calibration(frame, board, solved, [printed_square_mm(board)] * len(kept), left_out, lens)
 
@@ -180,10 +190,33 @@ def _finish(frame: Frame, groups: Sequence[Group], markers: Sequence[Marker], pr
     limit_px = MAX_RMS_PX if markers else MAX_POINTS_SHARE * max(frame.size_px)
     _check_fit(Bundle(groups, prior).solve(state, rounds=0), HOPELESS * limit_px)
     groups = groups if state.places is not None else lifted(groups, state.camera)
-    bundle = Bundle(groups, prior).rescaled(state)
-    solution = bundle.solve(state)
+    as_said = Bundle(groups, prior)
+    bundle, solution = as_said.averaged(state)
+    if solution.rms_px > limit_px:  # more noise than there can be: what is known of the lens is wrong, and shall show
+        bundle, solution = as_said, as_said.solve(state)
     _check_fit(solution, limit_px)
     return _Solved(solution, bundle, markers)
+
+
+def _bow(board: Board | None, groups: Sequence[Group]) -> Bow:
+    """A table that is flat so far: the board, or what lies within everything whose place is known."""
+    xy = np.concatenate([group.xyz_mm[:, :2] for group in groups])
+    low, high = xy.min(0), xy.max(0)
+    if board is not None and board.width_mm and board.height_mm:
+        low, high = np.zeros(2), np.array([board.width_mm, board.height_mm])
+    return Bow((low + high) / 2, np.maximum((high - low) / 2, 1.0), np.zeros(2))
+
+
+def _bow_under(state: State, square_mm: Array) -> Bow:
+    """A table that is flat so far, under markers that lie anywhere: along and across the picture, in any frame."""
+    count = len(state.places) if state.places is not None else 0
+    xy = np.concatenate([state.on_board(np.full(4, i), square_mm)[0][:, :2] for i in range(count)])
+    turn = float(np.arctan2(*state.camera.T_camera_board.rotation[0, 1::-1]))
+    c, s = np.cos(turn), np.sin(turn)
+    turned = xy @ np.array([[c, -s], [s, c]])
+    low, high = turned.min(0), turned.max(0)
+    middle = (low + high) / 2 @ np.array([[c, s], [-s, c]])
+    return Bow(middle, (high - low) / 2, np.zeros(2), turn)
 
 
 def _check_fit(solution: Solution, limit_px: float) -> None:
@@ -202,16 +235,19 @@ def _calibration(
     left_out: Sequence[int],
     lens: bool,
 ) -> Calibration:
-    camera, covariance, state = solved.solution.state.camera, solved.solution.covariance, solved.solution.state
+    camera, covariance, state = solved.solution.state.camera, solved.solution.joint, solved.solution.state
     low, high = _box(solved.bundle.groups, corners_mm, state)
+    bow = state.bow
     if solved.free:
         camera, covariance = moved_frame(camera, low, covariance)
-        high = high - low
+        bow, high = bow and replace(bow, middle_mm=bow.middle_mm - low), high - low
     width, height = (board.width_mm, board.height_mm) if board is not None else (None, None)
     corners_px = [marker.corners_px for marker in solved.markers]
     found = Calibration(
         camera=camera,
-        covariance=covariance,
+        covariance=covariance[:15, :15],
+        with_bow=covariance,
+        bow=bow,
         size_px=frame.size_px,
         rms_px=solved.solution.rms_px,
         markers=tuple(sorted(marker.id for marker in solved.markers)),
@@ -240,8 +276,8 @@ def _circumstances(
     known = {marker.id for marker in solved.markers} | set(left_out)
     hidden = unfound(solved.solution.state.camera, frame.size_px, corners, known)
     points = sum(not group.shifts for group in solved.bundle.groups)
-    worse = max(*solved.bundle.scales, solved.solution.sigma)
-    bent = solved.bundle.scales[1]
+    worse = max(*solved.bundle.scales[:2], solved.solution.sigma)
+    bent = solved.bundle.scales[2]
     return Circumstances(solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, bent, lens)
 
 

@@ -11,6 +11,7 @@ from overruler.calibration import Advice, Calibration, DoubtMap
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import ASSUMED_SIGMA
+from overruler.vision.bow import by_bow
 from overruler.vision.layout import HEIGHT_MM
 
 LENGTH_MM = 300.0
@@ -37,7 +38,7 @@ def doubt_map(calibration: Calibration, lens: bool = False, good_mm: float = 0.0
     Where the doubt is nowhere above `good_mm` no advice is sought. The places lie about `step_mm` apart.
     """
     xy = _places(calibration.board_mm, step_mm)
-    sigma = doubts_mm(calibration, calibration.covariance, xy)
+    sigma = doubts_mm(calibration, calibration.joint, xy)
     seen = _seen(calibration, xy)
     sought = float(np.max(sigma * seen)) > good_mm
     return DoubtMap(
@@ -53,28 +54,32 @@ def length_mm(calibration: Calibration) -> float:
 def doubts_mm(calibration: Calibration, covariance: Array, xy_mm: Array) -> Array:
     """1 σ (...) of distances of `length_mm` about `xy_mm` (..., 2): their root mean square by direction.
 
+    `covariance` (17, 17) is that of the camera and of the table's bow.
     Near the board's edge the distance is moved inwards, so that it lies on the board.
     """
     return _of_slopes(calibration, covariance, _slopes(calibration, xy_mm))
 
 
 def _slopes(calibration: Calibration, xy_mm: Array) -> Array:
-    """How the distances about places (..., 2) change with the camera's parameters (directions, ..., 15)."""
+    """How the distances about places (..., 2) change with the camera and the table's bow (directions, ..., 17)."""
     length, board, slopes = length_mm(calibration), np.array(calibration.board_mm), []
     for direction in DIRECTIONS:
         reach = np.abs(direction) * length / 2
         middle = np.clip(xy_mm, reach, board - reach)
-        ends = by_camera(
-            calibration.camera, np.stack([middle - direction * length / 2, middle + direction * length / 2])
-        )
+        ends = by_table(calibration, np.stack([middle - direction * length / 2, middle + direction * length / 2]))
         slopes.append(np.einsum("i,...ik->...k", direction, ends[1] - ends[0]))
     return np.stack(slopes)
 
 
 def _of_slopes(calibration: Calibration, covariance: Array, slopes: Array) -> Array:
-    """The doubts (...) of distances with slopes (directions, ..., 15)."""
+    """The doubts (...) of distances with slopes (directions, ..., 17)."""
     variance = np.mean(np.sum((slopes @ covariance) * slopes, axis=-1), axis=0)
     return np.asarray(np.sqrt(variance + (calibration.budget.scale_share * length_mm(calibration)) ** 2))
+
+
+def by_table(calibration: Calibration, xy_mm: Array) -> Array:
+    """How places (..., 2) on the table, fixed in the photo, move with the camera and the table's bow (..., 2, 17)."""
+    return np.concatenate([by_camera(calibration.camera, xy_mm), by_bow(calibration, xy_mm)], -1)
 
 
 def by_camera(camera: Camera, xy_mm: Array) -> Array:
@@ -102,7 +107,7 @@ def _best(calibration: Calibration, xy_mm: Array, seen: Array, lens: bool) -> li
     if not seen.any():
         return []
     slopes = _slopes(calibration, xy_mm[seen > 0])
-    before = _worst(calibration, calibration.covariance, slopes)
+    before = _worst(calibration, calibration.joint, slopes)
     tried = [Advice(text, before, after) for text, after in _more_markers(calibration, slopes)]
     if not lens:
         after = _worst(calibration, with_lens(calibration), slopes)
@@ -117,7 +122,7 @@ def _worst(calibration: Calibration, covariance: Array, slopes: Array) -> float:
 
 def _more_markers(calibration: Calibration, slopes: Array) -> Iterator[tuple[str, float]]:
     """One marker more, then a second one to it and so on while that helps: in words, and the greatest doubt then."""
-    rooms, covariance, laid = dict(new_markers(calibration)), calibration.covariance, list[str]()
+    rooms, covariance, laid = dict(new_markers(calibration)), calibration.joint, list[str]()
     least = np.inf
     while rooms and len(laid) < MOST_MARKERS:
         after = {where: with_marker(calibration, covariance, corners) for where, corners in rooms.items()}
@@ -154,7 +159,7 @@ def _where(row: str, column: str) -> str:
 
 
 def with_marker(calibration: Calibration, covariance: Array, corners_mm: Array) -> Array:
-    """The camera's covariance (15, 15), `covariance` before, had there been one more marker with corners (4, 2).
+    """The covariance (17, 17) of camera and bow, `covariance` before, had there been one more marker (4, 2).
 
     It is as surely placed as the others; where they lie anywhere, only its size and shape say something.
     """
@@ -168,7 +173,9 @@ def with_marker(calibration: Calibration, covariance: Array, corners_mm: Array) 
     if not calibration.laid:
         anywhere = d_point[..., :2] @ _moves(corners_mm - corners_mm.mean(0))
         noise += ANYWHERE_MM**2 * np.einsum("aik,bjk->aibj", anywhere, anywhere).reshape(8, 8)
-    return learned(covariance, slope.reshape(8, 15), noise)
+    shares = calibration.bow.shares(corners_mm) if calibration.bow is not None else np.zeros((4, 2))
+    rises = d_point[..., 2:] * shares[:, None, :]
+    return learned(covariance, np.concatenate([slope, rises], -1).reshape(8, 17), noise)
 
 
 def _moves(arms_mm: Array) -> Array:
@@ -180,10 +187,11 @@ def _moves(arms_mm: Array) -> Array:
 
 
 def with_lens(calibration: Calibration) -> Array:
-    """The camera's covariance (15, 15) had there been a lens file as sure as one without covariance is taken to be."""
+    """The covariance (17, 17) of camera and bow had there been a lens file as sure as one without covariance is taken
+    to be."""
     sigma = np.array(ASSUMED_SIGMA)
     sigma[:2] *= calibration.camera.matrix[[0, 1], [0, 1]]
-    return learned(calibration.covariance, np.eye(9, 15), np.diag(sigma**2))
+    return learned(calibration.joint, np.eye(9, 17), np.diag(sigma**2))
 
 
 def learned(covariance: Array, slope: Array, noise: Array) -> Array:

@@ -113,17 +113,20 @@ def sharpened(
 
     A calibration by enough markers is left as it is, and so is one that the bases would hardly make surer.
     """
-    plain = [d for d in detections if d.base.shape == "circle" and not d.also and d.visible >= LEAST_VISIBLE]
+    flat = [d for d in detections if d.base.shape == "circle" and not d.z_mm]
+    plain = [d for d in flat if not d.also and d.visible >= LEAST_VISIBLE]
     rings = [ring for d in plain if (ring := measured(frame, calibration, d)) is not None]
     calibration = replace(calibration, problems=worst_first((*calibration.problems, *wrong_size(calibration, rings))))
     kept = agreeing(rings, calibration.covariance)
     if len(kept) < FEWEST or len(calibration.markers) >= ENOUGH_MARKERS:
         return calibration, tuple(detections)
-    step, covariance = updated(Measures.of(kept), calibration.covariance)
-    if _doubt(calibration, covariance) > WORTH * _doubt(calibration, calibration.covariance):
+    step, joint = updated(Measures.of(kept, len(calibration.joint)), calibration.joint)
+    if _doubt(calibration, joint) > WORTH * _doubt(calibration, calibration.joint):
         return calibration, tuple(detections)
-    moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ step) for d in detections)
-    return replace(calibration, camera=calibration.camera.moved(step), covariance=covariance), moved
+    moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ step[:15]) for d in detections)
+    bow = calibration.bow and replace(calibration.bow, height_mm=calibration.bow.height_mm + step[15:])
+    camera = calibration.camera.moved(step[:15])
+    return replace(calibration, camera=camera, covariance=joint[:15, :15], with_bow=joint, bow=bow), moved
 
 
 def _doubt(calibration: Calibration, covariance: Array) -> float:
@@ -159,8 +162,10 @@ class Measures:
     """(N, N): the covariance of the surprises, were the camera exact."""
 
     @classmethod
-    def of(cls, rings: Sequence[Ring]) -> "Measures":
-        larger, slope = np.array([ring.larger_mm for ring in rings]), np.stack([ring.d_camera for ring in rings])
+    def of(cls, rings: Sequence[Ring], unknowns: int = 15) -> "Measures":
+        """`unknowns` may go on after the camera's 15 with some that no radius depends on."""
+        larger, slope = np.array([ring.larger_mm for ring in rings]), np.zeros((len(rings), unknowns))
+        slope[:, :15] = np.stack([ring.d_camera for ring in rings])
         return cls(-larger, slope, noise(rings))
 
     def expected(self, covariance: Array) -> Array:
@@ -169,7 +174,7 @@ class Measures:
 
 
 def updated(measures: Measures, covariance: Array) -> tuple[Array, Array]:
-    """The camera's step (15,) and its covariance (15, 15) after the measures (Kalman, 1960)."""
+    """The step (P,) of the unknowns and their covariance (P, P) after the measures (Kalman, 1960)."""
     gain = np.linalg.solve(measures.expected(covariance), measures.slope @ covariance).T
     rest = np.eye(len(covariance)) - gain @ measures.slope
     after = rest @ covariance @ rest.T + gain @ measures.noise @ gain.T

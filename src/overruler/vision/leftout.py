@@ -1,11 +1,12 @@
 """How well the markers predict one another: the error that a calibration makes where it was not fitted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.solve import Bundle, Solution
+from overruler.vision.solve import Bundle, Solution, State
 
 FEWEST = 4
 """Markers below which leaving one out leaves too little."""
@@ -25,14 +26,20 @@ def left_out_mm(
         return None
     errors = []
     for i, (seen_px, true_mm) in enumerate(zip(corners_px, corners_mm, strict=True)):
-        camera = bundle.without(solution.state, i).camera
-        found = camera.unproject(seen_px, true_mm[:, 2])
+        others = bundle.without(solution.state, i)
+        found = others.camera.unproject(seen_px, true_mm[:, 2] + _rise(others, i, true_mm))
         if not np.isfinite(found).all():  # without it the lens is known so badly that it sees no table there
             return None
         if solution.state.places is not None:
             found = laid_on(found, true_mm[:, :2])
         errors.append(np.linalg.norm(found - true_mm[:, :2], axis=1).mean())
     return float(np.mean(errors))
+
+
+def _rise(state: State, marker: int, corners_mm: Array) -> Array:
+    """How high the table's bow lifts a marker's corners (4,)."""
+    lifted, flat = (one.on_board(np.full(4, marker), corners_mm)[0] for one in (state, replace(state, bow=None)))
+    return np.asarray(lifted[:, 2] - flat[:, 2])
 
 
 def laid_on(points: Array, target: Array) -> Array:

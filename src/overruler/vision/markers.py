@@ -1,6 +1,6 @@
 """ArUco markers in a picture: their ids on a reduced picture, their edges at full size."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -12,8 +12,10 @@ from overruler.errors import UnknownName
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.bent import square_to_quad
+from overruler.vision.codes import Grey, dictionary, families
 from overruler.vision.edges import WINDOW_PX, Floats
 from overruler.vision.squares import Square, fit_square, side_px
+from overruler.vision.twins import one_each
 
 ERROR_CORRECTION = 0.3
 """OpenCV's default of 0.6 finds markers in gravel."""
@@ -29,6 +31,8 @@ LEAST_CELLS = 0.4
 """The share of its cells that must lie in the picture."""
 UNSURE_SHARE = 0.02
 """A corner less sure than this share of the marker's side says nothing: too few sides are seen."""
+MOST_SQUARES = 600
+"""So many of the largest squares are read to tell the dictionary: gravel has thousands of small ones."""
 FEW, ODD_SIZE = 4, 8.0
 """Among so many markers, one so many times larger or smaller than the typical one is none of them."""
 FRAME_PX = 8
@@ -48,9 +52,6 @@ _TAGS = (
 DICTIONARIES = (*(grid + size for grid in _GRIDS for size in _SIZES), *_TAGS, "DICT_ARUCO_ORIGINAL")
 _USUAL = (*(grid + "250" for grid in _GRIDS), "DICT_APRILTAG_36h11", "DICT_APRILTAG_25h9", "DICT_ARUCO_ORIGINAL")
 _RARE = tuple(name for name in (*(grid + "1000" for grid in _GRIDS), *_TAGS) if name not in _USUAL)
-
-
-Grey = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +95,7 @@ def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
     wanted = set(board.corners_mm) if board.corners_mm is not None else None
     found = _read(grey, board.dictionary, wanted)
     fitted = (_fit(grey, name, number, corners, MIN_SCORE) for name, number, corners in found)
-    return _plausible(_one_each(marker for marker in fitted if marker is not None))
+    return _plausible(one_each((marker for marker in fitted if marker is not None), board.corners_mm))
 
 
 def look_for_marker(frame: Frame, dictionary: str, number: int, corners_px: Array) -> Marker | None:
@@ -116,15 +117,34 @@ def _grey(frame: Frame) -> Grey:
     return np.asarray(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
-def _read(grey: Grey, dictionary: str, wanted: set[int] | None) -> "list[_Candidate]":
+def _read(grey: Grey, told: str, wanted: set[int] | None) -> "list[_Candidate]":
     """The readings by a dictionary, or by the one that reads most."""
-    if dictionary != "auto":
-        return _candidates(grey, _known(dictionary), wanted)
+    name = _known(told) if told != "auto" else _family(grey)
+    return _candidates(grey, name, wanted) if name is not None else []
+
+
+def _family(grey: Grey) -> str | None:
+    """The dictionary that reads most of the squares seen; one that is used often before one that is not."""
+    first = _share(grey)
     for names in (_USUAL, _RARE):
-        found = max((_candidates(grey, name, wanted) for name in names), key=len)
-        if len(found) > 1:
-            break
-    return found
+        counts = dict.fromkeys(names, 0)
+        for share in dict.fromkeys((first, max(1, first // 2))):
+            if max(counts.values()) < FEW:
+                counts = {name: max(counts[name], more) for name, more in _counts(grey, share, names).items()}
+        best = max(names, key=lambda name: counts[name])
+        if counts[best] > 1:
+            return best
+    return None
+
+
+def _counts(grey: Grey, share: int, names: Sequence[str]) -> dict[str, int]:
+    """How many markers of each dictionary the largest squares of the picture reduced to one `share`-th show."""
+    small = _reduced(grey, share)
+    detector = _detector(names[0])
+    detector.setDetectorParameters(_parameters(every=True))
+    quads, _, rejected = detector.detectMarkers(small)
+    squares = sorted((np.reshape(quad, (4, 2)) for quad in (*quads, *rejected)), key=side_px, reverse=True)
+    return families(small, squares[:MOST_SQUARES], names, ERROR_CORRECTION)
 
 
 def _known(name: str) -> str:
@@ -142,7 +162,7 @@ def _candidates(grey: Grey, name: str, wanted: set[int] | None) -> list[_Candida
 
     Of a board with known places four are enough to tell where the others are.
     """
-    share = max(1, round(max(grey.shape) / DETECT_PX))
+    share = _share(grey)
     found = _detect(grey, name, share)
     enough = FEW if wanted is None else min(FEW, len(wanted))
     if share > 1 and len({number for _, number, _ in found if wanted is None or number in wanted}) < enough:
@@ -152,15 +172,8 @@ def _candidates(grey: Grey, name: str, wanted: set[int] | None) -> list[_Candida
 
 
 def _detect(grey: Grey, name: str, share: int) -> list[_Candidate]:
-    """Markers read on the picture reduced to one `share`-th.
-
-    White is laid round it: a card that is cut off by the picture's border has its marker whole.
-    """
-    height, width = (size // share * share for size in grey.shape)
-    size = width // share, height // share
-    small = cv2.resize(grey[:height, :width], size, interpolation=cv2.INTER_AREA) if share > 1 else grey
-    framed = cv2.copyMakeBorder(small, FRAME_PX, FRAME_PX, FRAME_PX, FRAME_PX, cv2.BORDER_CONSTANT, value=255)
-    corners, ids, _ = _detector(name).detectMarkers(framed)
+    """Markers read on the picture reduced to one `share`-th."""
+    corners, ids, _ = _detector(name).detectMarkers(_reduced(grey, share))
     if ids is None:
         return []
     # resize keeps the picture's outer edges in place, and they lie half a pixel outside the outer pixels' centres
@@ -170,21 +183,41 @@ def _detect(grey: Grey, name: str, share: int) -> list[_Candidate]:
     ]
 
 
+def _share(grey: Grey) -> int:
+    """To which part of its size the picture is reduced first."""
+    return int(max(1, round(max(grey.shape) / DETECT_PX)))
+
+
+def _reduced(grey: Grey, share: int) -> Grey:
+    """The picture reduced to one `share`-th.
+
+    White is laid round it: a card that is cut off by the picture's border has its marker whole.
+    """
+    height, width = (size // share * share for size in grey.shape)
+    size = width // share, height // share
+    small = cv2.resize(grey[:height, :width], size, interpolation=cv2.INTER_AREA) if share > 1 else grey
+    framed = cv2.copyMakeBorder(small, FRAME_PX, FRAME_PX, FRAME_PX, FRAME_PX, cv2.BORDER_CONSTANT, value=255)
+    return np.asarray(framed, np.uint8)
+
+
 def _detector(name: str) -> cv2.aruco.ArucoDetector:
+    return cv2.aruco.ArucoDetector(dictionary(name), _parameters())
+
+
+def _parameters(every: bool = False) -> cv2.aruco.DetectorParameters:
+    """How markers are looked for; `every` keeps squares within others, as a marker's in its card's, though unread."""
     parameters = cv2.aruco.DetectorParameters()
     parameters.errorCorrectionRate = ERROR_CORRECTION
     parameters.minMarkerPerimeterRate = 0.03
-    return cv2.aruco.ArucoDetector(_dictionary(name), parameters)
-
-
-def _dictionary(name: str) -> cv2.aruco.Dictionary:
-    return cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, name))
+    if every:
+        parameters.minMarkerDistanceRate = 0.0
+    return parameters
 
 
 def _cells(name: str, number: int) -> NDArray[np.bool_]:
     """The marker's cells (N, N) with its black frame, True where white."""
-    dictionary = _dictionary(name)
-    bits = dictionary.generateImageMarker(number, dictionary.markerSize + 2)
+    family = dictionary(name)
+    bits = family.generateImageMarker(number, family.markerSize + 2)
     return np.asarray(bits > 127)
 
 
@@ -250,14 +283,6 @@ def _blur_px(contrast: float, steepness: float) -> float:
     """A step blurred by σ climbs by contrast / (σ √2π) a pixel at most; our own smoothing is taken out."""
     whole = contrast / (max(steepness, 1e-9) * np.sqrt(2 * np.pi))
     return float(np.sqrt(max(whole**2 - SMOOTHING_PX**2 - WINDOW_PX**2, 0.0)))
-
-
-def _one_each(markers: Iterable[Marker]) -> tuple[Marker, ...]:
-    best: dict[int, Marker] = {}
-    for marker in markers:
-        if marker.id not in best or marker.score > best[marker.id].score:
-            best[marker.id] = marker
-    return tuple(best[number] for number in sorted(best))
 
 
 def _plausible(markers: tuple[Marker, ...]) -> tuple[Marker, ...]:

@@ -10,6 +10,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.doubt import LENGTH_MM, doubt_map
 from overruler.vision.markers import Marker
+from overruler.vision.noise import SHAPE_PX
 from overruler.vision.solve import Solution
 
 FEW_MARKERS = 4
@@ -21,6 +22,8 @@ BLUR_PX, BLUR_CELLS = 3.0, 0.17
 """Blur, 1 σ, beyond which edges are uncertain: in px, and in cells of a marker."""
 LARGE_RESIDUALS, BENT = 8.0, 8.0
 """How many times worse than expected the markers may lie, and how many times more bent they may be, unsaid."""
+BENT_MM = 0.05
+"""And by how much their corners must be off for it to be worth a word: large in the photo, a good print looks bent."""
 UNSURE_MM = 0.6
 """The doubt of a distance anywhere on the board, 1 σ, that is worth a word."""
 COARSE_MM = 100.0
@@ -123,13 +126,20 @@ def _quality(seen: Circumstances) -> Iterator[Problem]:
     if seen.solution.strain > STRAIN and seen.lens:
         text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", text)
-    elif seen.bent > BENT:
+    elif seen.bent > BENT and seen.bent * SHAPE_PX * _mm_per_px(seen) > BENT_MM:
         yield Problem("markers_not_flat", "the markers do not look square: lay or glue them flat, on something stiff")
     elif seen.worse > LARGE_RESIDUALS or seen.solution.strain > STRAIN:
         text = (
             "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"
         )
         yield Problem("large_residuals", text)
+
+
+def _mm_per_px(seen: Circumstances) -> float:
+    """The table's millimetres in a pixel, where the typical marker lies."""
+    camera = seen.solution.state.camera
+    middles = camera.unproject(np.stack([marker.center_px for marker in seen.markers]))
+    return float(np.median(camera.mm_per_px(np.column_stack([middles, np.zeros(len(middles))]))))
 
 
 def _blurred(marker: Marker) -> bool:

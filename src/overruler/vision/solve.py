@@ -1,29 +1,33 @@
 """Least squares over one camera, the shift of edges, and where free markers lie; with the covariance of all of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.calibration import Bow
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.joint import inverse
+from overruler.vision.scales import Linear, averaged, likely_scales
 
 SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
 SWELL_SIGMA_PX = 0.04
 """1 σ of how far a marker's outer sides lie outwards of where its inner edges say: soft corners, neighbouring edges."""
-SHIFT, SWELL, PLACES = 15, 16, 17
+BOW_SHARE = 5e-4
+"""1 σ of how far the table's middle stands off its edges, along x and along y, as a share of its width and height."""
+SHIFT, SWELL, BOW, PLACES = 15, 16, 17, 19
 """Where, after the camera's 15, the other unknowns stand."""
-PLACE_SCALES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0, 25.0, 40.0, 65.0, 100.0)
-"""How many times worse than expected markers may turn out to be laid."""
-SHAPE_SCALES = PLACE_SCALES[:8]
-"""And how many times more bent and stretched: beyond this they would be no squares."""
-PASSED = 3.0
-"""So much below its greatest, a logarithm of a likelihood will not come back."""
-SCALE_SIGMA = 0.5
-"""1 σ of the logarithm of that, before the residuals are seen: four markers alone say next to nothing about it."""
+JOINT = np.r_[:15, BOW:PLACES]
+"""The camera and the bow."""
+
+
+Scales = tuple[float, float, float]
+"""How many times as large as expected the noise of edges, places and shapes is."""
+AS_SAID: Scales = (1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +55,10 @@ class Group:
         reach = self.xy_px - self.xy_px.mean(0)
         return np.asarray((reach * self.normal_px).sum(1) / np.abs(reach).max())
 
-    def covariance(self, scales: tuple[float, float]) -> Array:
-        """(K, K), the place's and the shape's doubt taken `scales` times."""
-        place, shape = scales[0] * self.place_px, scales[1] * self.shape_px
-        return np.asarray(self.own_px2 + place @ place.T + shape @ shape.T)
+    def covariance(self, scales: Scales) -> Array:
+        """(K, K), its own doubt, its place's and its shape's taken `scales` times."""
+        own, place, shape = scales[0] ** 2 * self.own_px2, scales[1] * self.place_px, scales[2] * self.shape_px
+        return np.asarray(own + place @ place.T + shape @ shape.T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +81,8 @@ class State:
     """(G, 3): x and y in mm and heading in radians of each marker that lies anywhere; None where places are known."""
     swell_px: float = 0.0
     """By how much all markers look larger than they are, at their sides."""
+    bow: Bow | None = None
+    """How the table is bowed; None where it is taken as flat."""
 
     @property
     def lens(self) -> Array:
@@ -85,7 +91,7 @@ class State:
 
     @property
     def unknowns(self) -> int:
-        """The camera's 15, shift and swell, then three a marker from the second on: the first holds the frame."""
+        """The camera's 15, shift, swell and bow, then three a marker from the second on: the first holds the frame."""
         return PLACES + (0 if self.places is None else 3 * (len(self.places) - 1))
 
     def moved(self, step: Array) -> "State":
@@ -93,19 +99,35 @@ class State:
         if places is not None:
             places = places + np.concatenate([np.zeros((1, 3)), step[PLACES:].reshape(-1, 3)])
         shift_px, swell_px = self.shift_px + float(step[SHIFT]), self.swell_px + float(step[SWELL])
-        return State(self.camera.moved(step[:15]), shift_px, places, swell_px)
+        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[BOW:PLACES])
+        return State(self.camera.moved(step[:15]), shift_px, places, swell_px, bow)
 
     def on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
         """Points (K, 3) of the groups (K,) on the board (K, 3), and their Jacobian (K, 3, 3) by x, y and heading."""
         if self.places is None:
-            return xyz_mm, None
+            return self._bowed(group, xyz_mm), None
         x, y, heading = self.places[group].T
         c, s, z = np.cos(heading), np.sin(heading), np.zeros(len(group))
         turned = np.stack([c * xyz_mm[:, 0] - s * xyz_mm[:, 1], s * xyz_mm[:, 0] + c * xyz_mm[:, 1], xyz_mm[:, 2]], -1)
         jacobian = np.zeros((len(group), 3, 3))
         jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
         jacobian[:, 0, 2], jacobian[:, 1, 2] = -turned[:, 1], turned[:, 0]
-        return turned + np.stack([x, y, z], -1), jacobian
+        return self._bowed(group, turned + np.stack([x, y, z], -1)), jacobian
+
+    def _bowed(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
+        """Points (K, 3) of a flat table where the bow lifts them."""
+        if self.bow is None:
+            return xyz_mm
+        return np.column_stack([xyz_mm[:, :2], xyz_mm[:, 2] + self.bow_shares(group, xyz_mm) @ self.bow.height_mm])
+
+    def bow_shares(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
+        """How much of the bow's heights points (K, 3) have (K, 2): a card lies flat, lifted as its middle is.
+
+        Its slope would tell more, were tables parabolas and cards never curled.
+        """
+        count = np.maximum(np.bincount(group), 1)
+        middle = np.stack([np.bincount(group, xyz_mm[:, axis]) / count for axis in (0, 1)], -1)
+        return np.zeros((len(group), 2)) if self.bow is None else self.bow.shares(middle[group])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,24 +135,29 @@ class Solution:
     """The best state and how sure it is."""
 
     state: State
-    covariance: Array
-    """(15, 15) over `PARAMETERS`, scaled by what the residuals say."""
+    joint: Array
+    """(17, 17) over `PARAMETERS` and the bow's two heights."""
     rms_px: float
     """Of the residuals along the edges' normals."""
     cost: float
     """Chi square with the prior's share."""
     sigma: float
-    """Root of chi square by its degrees of freedom; the covariance is scaled where it is above 1."""
+    """Root of chi square by its degrees of freedom."""
     misfits: tuple[float, ...]
     """Each group's mean square of residuals in units of their doubt: 1 is as expected."""
     strain: float
     """How many σ, as a root mean square over its nine numbers, the lens lies from what was known of it before."""
 
+    @property
+    def covariance(self) -> Array:
+        """(15, 15) over `PARAMETERS`."""
+        return self.joint[:15, :15]
+
 
 class Bundle:
     """The least squares over some groups and a prior."""
 
-    def __init__(self, groups: Sequence[Group], prior: Prior, scales: tuple[float, float] = (1.0, 1.0)) -> None:
+    def __init__(self, groups: Sequence[Group], prior: Prior, scales: Scales = AS_SAID) -> None:
         self.groups, self.prior, self.scales = tuple(groups), prior, scales
         ends = np.cumsum([0, *(len(group.xy_px) for group in groups)])
         self._slices = [slice(*pair) for pair in pairwise(ends)]
@@ -174,42 +201,25 @@ class Bundle:
         return state.moved(_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
 
     def covariance(self, state: State) -> Array:
-        """(15, 15) over `PARAMETERS` about `state`, for residuals as doubtful as was said: no method is surer."""
-        return _inverse(self._equations(state)[1])[:15, :15]
+        """(17, 17) over `PARAMETERS` and bow about `state`, for noise as large as was said: no method is surer."""
+        return np.asarray(inverse(self._equations(state)[1])[np.ix_(JOINT, JOINT)])
 
-    def rescaled(self, state: State) -> "Bundle":
-        """With the shared doubts as large as the residuals about `state` make likely, never smaller than expected."""
-        rows, scales = self._rows(state), (1.0, 1.0)
-        for _ in range(2):
-            scales = self._likely([(scale, scales[1]) for scale in PLACE_SCALES], 0, *rows), scales[1]
-            scales = scales[0], self._likely([(scales[0], scale) for scale in SHAPE_SCALES], 1, *rows)
-        return Bundle(self.groups, self.prior, scales)
+    def averaged(self, state: State) -> tuple["Bundle", Solution]:
+        """The solution near `state` as the mean over all likely scales, and the least squares under their mean."""
+        scales = likely_scales(self._linear(state))
+        solution = Bundle(self.groups, self.prior, scales).solve(state)
+        mean = averaged(self._linear(solution.state), scales)
+        bundle = Bundle(self.groups, self.prior, mean.scales)
+        joint = mean.covariance[np.ix_(JOINT, JOINT)]
+        return bundle, replace(solution, state=solution.state.moved(mean.step), joint=joint)
 
-    def _likely(self, trials: Sequence[tuple[float, float]], which: int, residual: Array, jacobian: Array) -> float:
-        """The mean of one of the scales over how likely each is, going up until that has clearly passed.
-
-        Its mean, not its likeliest value: a few markers leave it open, and may by chance agree too well.
-        """
-        values: list[float] = []
-        for scales in trials:
-            surprise = float(np.log(scales[which]) / SCALE_SIGMA) ** 2
-            values.append(Bundle(self.groups, self.prior, scales)._evidence(residual, jacobian) - surprise / 2)
-            if values[-1] < max(values) - PASSED:
-                break
-        weight = np.exp(np.array(values) - max(values))
-        return float(weight @ [scales[which] for scales in trials[: len(weight)]] / weight.sum())
-
-    def _evidence(self, residual: Array, jacobian: Array) -> float:
-        """Logarithm of the restricted likelihood (Patterson and Thompson, 1971), linear about the rows' state."""
-        chi_square, information, gradient = self._sums(residual, jacobian)
-        information = information + self._prior_information(len(gradient))
-        scale = np.sqrt(np.diag(information))
-        root = np.linalg.cholesky(information / np.outer(scale, scale))
-        gain = np.linalg.solve(root, gradient / scale)
-        noise = float(np.sum([np.log(np.diag(root)).sum() for root in self._roots]))
-        fit = float(np.log(np.diag(root)).sum() + np.log(scale).sum())
-        misfit = chi_square - float(gain @ gain)
-        return -noise - fit - misfit / 2
+    def _linear(self, state: State) -> Linear:
+        residual, jacobian = self._rows(state)
+        groups = []
+        for group, part in zip(self.groups, self._slices, strict=True):
+            white, columns = np.linalg.inv(np.linalg.cholesky(group.own_px2)), (group.place_px, group.shape_px)
+            groups.append((white @ columns[0], white @ columns[1], white @ jacobian[part], white @ residual[part]))
+        return Linear.of(groups, self._prior_information(state), self._away(state))
 
     def _sums(self, residual: Array, jacobian: Array) -> tuple[float, Array, Array]:
         """Chi square, information and gradient of the data, group by group: small products need no threads."""
@@ -222,11 +232,21 @@ class Bundle:
             gradient += j.T @ r
         return chi_square, information, gradient
 
-    def _prior_information(self, unknowns: int) -> Array:
-        information = np.zeros((unknowns, unknowns))
+    def _prior_information(self, state: State) -> Array:
+        information = np.zeros((state.unknowns, state.unknowns))
         information[:9, :9] = self._prior_root.T @ self._prior_root
         information[SHIFT, SHIFT], information[SWELL, SWELL] = 1 / SHIFT_SIGMA_PX**2, 1 / SWELL_SIGMA_PX**2
+        bow_mm = BOW_SHARE * 2 * state.bow.half_mm if state.bow is not None else np.ones(2)
+        information[BOW:PLACES, BOW:PLACES] = np.diag(1 / bow_mm**2)
         return information
+
+    def _away(self, state: State) -> Array:
+        """How far the unknowns (U,) lie from what was known of them before."""
+        away = np.zeros(state.unknowns)
+        away[:9], away[SHIFT], away[SWELL] = state.lens - self.prior.mean, state.shift_px, state.swell_px
+        if state.bow is not None:
+            away[BOW:PLACES] = state.bow.height_mm
+        return away
 
     def _rows(self, state: State) -> tuple[Array, Array]:
         """Residuals (N,) in px and their Jacobian (N, unknowns)."""
@@ -237,6 +257,9 @@ class Bundle:
         jacobian = np.zeros((len(points), state.unknowns))
         jacobian[:, :15] = -(self._normal[:, :, None] * d_camera).sum(1)
         jacobian[:, SHIFT], jacobian[:, SWELL] = self._shifts, -self._outwards
+        if state.bow is not None:
+            rise = -(self._normal * d_point[..., 2]).sum(1)
+            jacobian[:, BOW:PLACES] = rise[:, None] * state.bow_shares(self._group, points)
         if d_points is not None:
             by_place = -(self._normal[:, :, None] * (d_point @ d_points)).sum(1)
             for i, part in enumerate(self._slices[1:]):
@@ -250,19 +273,18 @@ class Bundle:
             nothing = np.eye(state.unknowns)
             return np.inf, nothing, nothing[0]
         chi_square, information, gradient = self._sums(*self._rows(state))
-        prior, away = self._prior_information(state.unknowns), np.zeros(state.unknowns)
-        away[:9], away[SHIFT], away[SWELL] = state.lens - self.prior.mean, state.shift_px, state.swell_px
+        prior, away = self._prior_information(state), self._away(state)
         return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
 
     def _solution(self, state: State, cost: float, information: Array) -> Solution:
         residual, _ = self._rows(state)
-        prior = self._prior_information(state.unknowns)
-        used = float(np.trace(_inverse(information) @ (information - prior)))
+        prior = self._prior_information(state)
+        used = float(np.trace(inverse(information) @ (information - prior)))
         white = [white @ residual[part] for white, part in zip(self._whiteners, self._slices, strict=True)]
         sigma = float(np.sqrt(sum(float(r @ r) for r in white) / max(len(residual) - used, 1.0)))
         return Solution(
             state=state,
-            covariance=_inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)[:15, :15],
+            joint=inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)[np.ix_(JOINT, JOINT)],
             rms_px=float(np.sqrt(np.mean(residual**2))),
             cost=cost,
             sigma=sigma,
@@ -275,8 +297,3 @@ def _step(information: Array, gradient: Array, damping: float, scale: Array) -> 
     """Marquardt's step: `damping` is a share of each unknown's own information, the square of its `scale`."""
     system = information / np.outer(scale, scale) + damping * np.eye(len(scale))
     return np.asarray(-np.linalg.solve(system, gradient / scale) / scale)
-
-
-def _inverse(information: Array) -> Array:
-    scale = np.sqrt(np.diag(information))
-    return np.asarray(np.linalg.inv(information / np.outer(scale, scale)) / np.outer(scale, scale))

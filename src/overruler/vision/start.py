@@ -97,9 +97,12 @@ def _sides(points: Array) -> Array:
 
 
 def moved_frame(camera: Camera, origin_mm: Array, covariance: Array) -> tuple[Camera, Array]:
-    """The camera and its covariance in a board frame whose origin is moved to `origin_mm` (2,), taken as exact."""
+    """The camera in a board frame whose origin is moved to `origin_mm` (2,), taken as exact, and its covariance.
+
+    The covariance may go on after the camera's 15 parameters.
+    """
     T_camera_board = camera.T_camera_board @ Pose(np.eye(3), np.array([*origin_mm, 0.0]))
-    jacobian = np.eye(15)
+    jacobian = np.eye(len(covariance))
     # a turn ω about the old origin carries the new one along by ω × arm
     jacobian[12:15, 9:12] = -skew(T_camera_board.translation_mm - camera.T_camera_board.translation_mm)
     return Camera(camera.matrix, camera.distortion, T_camera_board), jacobian @ covariance @ jacobian.T

@@ -1,0 +1,158 @@
+"""How many times worse, or better, than expected the markers are seen, laid and shaped, and what that leaves in doubt.
+
+Three numbers scale the three kinds of noise: each edge's own, a marker's place, a marker's shape. Each is about 1, as
+sure as a lognormal says; the residuals make it surer, up or down. The solution is the mean over what they may be, and
+its covariance has how much it differs between them: Student's t for whoever has one number to scale.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+
+SIGMA = 0.5
+"""1 σ of the logarithm of each scale, before the residuals are seen: four markers alone say next to nothing of some."""
+STEP = 1.35
+"""The ratio of neighbouring trials."""
+RANGES = ((0.2, 4.0), (0.2, 100.0), (0.2, 15.0))
+"""What the scales of own noise, place and shape may be: worse edges are none, a marker more misshapen is no square."""
+ALONE = (0.2, 40.0)
+"""What that of own noise may be where there is no other, as of clicked points."""
+TELLING = 0.02
+"""Trials of less weight than this share of the best one's are left out of the mean."""
+ROUNDS = 2
+"""How many times the scales are looked for one after the other."""
+
+
+def trials(which: int, alone: bool = False) -> Array:
+    """Values of one scale, so that 1 is among them; `alone` where own noise is all there is."""
+    low, high = ALONE if alone and which == 0 else RANGES[which]
+    return np.asarray(STEP ** np.arange(np.ceil(np.log(low) / np.log(STEP)), np.log(high) / np.log(STEP)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """One least squares, linear about a state: G groups, whose own noise is whitened away, and a prior."""
+
+    products: Array
+    """(G, C + U + 1, C + U + 1): of the columns of shared noise, the Jacobian's and the residual, with one another."""
+    kind: Array
+    """(G, C): which scale, 1 or 2, each column of shared noise has."""
+    edges: Array
+    """(G,): how many numbers a group has."""
+    prior: Array
+    """(U, U): information that was there before."""
+    away: Array
+    """(U,): how far the state lies from what that says."""
+
+    @classmethod
+    def of(cls, groups: "Sequence[tuple[Array, Array, Array, Array]]", prior: Array, away: Array) -> "Linear":
+        """Of each group's place (K, P), shape (K, S), Jacobian (K, U) and residual (K,), whitened by its own noise."""
+        most = [max(group[k].shape[1] for group in groups) for k in (0, 1)]
+        stacked, unknowns = [], len(away)
+        for place, shape, jacobian, residual in groups:
+            filled = [
+                np.pad(part, ((0, 0), (0, n - part.shape[1]))) for part, n in zip((place, shape), most, strict=True)
+            ]
+            rows = np.column_stack([*filled, jacobian, residual])
+            stacked.append(rows.T @ rows)
+        kind = np.tile(np.repeat([1, 2], most), (len(groups), 1))
+        assert stacked[0].shape[0] == sum(most) + unknowns + 1
+        return cls(np.stack(stacked), kind, np.array([len(group[3]) for group in groups], float), prior, away)
+
+    def sums(self, scales: Array) -> tuple[Array, Array]:
+        """For scales (N, 3): products (N, U + 1, U + 1) of the Jacobian and the residual, whitened whole, and noise.
+
+        The noise (N,) is the logarithm of its volume, but for what no scale changes.
+
+        By Woodbury's identity: shared noise takes out what it explains.
+        """
+        columns = self.kind.shape[1]
+        own2 = scales[:, 0, None, None, None] ** 2
+        size = scales[:, self.kind[0]][:, None, :]  # (N, 1, C)
+        inner = self.products[None, :, :columns, :columns] / own2 * size[..., None] * size[..., None, :]
+        root = np.linalg.cholesky(inner + np.eye(columns))
+        right = self.products[None, :, :columns, columns:] / own2 * size[..., None]
+        explained = np.linalg.solve(root, right)
+        total = self.products[None, :, columns:, columns:].sum(1) / own2[:, 0]
+        total = total - np.einsum("ngcu,ngcv->nuv", explained, explained)
+        volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum((1, 2)) + self.edges.sum() * np.log(scales[:, 0])
+        return total, np.asarray(volume)
+
+    def look(self, scales: Array) -> tuple[Array, Array, Array]:
+        """For scales (N, 3): the logarithm of how likely they are (N,), the step (N, U) to their best state, its doubt.
+
+        The doubt (N, U, U) is a covariance.
+        By the restricted likelihood (Patterson and Thompson, 1971) and what is known of scales beforehand.
+        """
+        total, volume = self.sums(scales)
+        information = total[:, :-1, :-1] + self.prior
+        gradient = total[:, :-1, -1] + self.prior @ self.away
+        unit = 1 / np.sqrt(np.diagonal(information, axis1=1, axis2=2))
+        scaled = information * unit[:, :, None] * unit[:, None, :]
+        root = np.linalg.cholesky(scaled)
+        covariance = np.linalg.inv(scaled) * unit[:, :, None] * unit[:, None, :]
+        step = -np.einsum("nij,nj->ni", covariance, gradient)
+        misfit = total[:, -1, -1] + self.away @ self.prior @ self.away + np.einsum("ni,ni->n", gradient, step)
+        fit = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1) - np.log(unit).sum(1)
+        surprise = ((np.log(scales) / SIGMA) ** 2).sum(1)
+        return np.asarray(-volume - fit - misfit / 2 - surprise / 2), np.asarray(step), np.asarray(covariance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Averaged:
+    """The mean over all scales."""
+
+    scales: tuple[float, float, float]
+    """Their mean: of own noise, place and shape."""
+    step: Array
+    """(U,): from the state about which the least squares was linear."""
+    covariance: Array
+    """(U, U)."""
+
+
+Three = tuple[float, float, float]
+
+
+def likely_scales(linear: Linear) -> Three:
+    """The three scales by how likely they are, one after the other."""
+    scales: Three = (1.0, 1.0, 1.0)
+    for _ in range(ROUNDS):
+        scales, _ = _once(linear, scales)
+    return scales
+
+
+def averaged(linear: Linear, near: Three = (1.0, 1.0, 1.0)) -> Averaged:
+    """Over how likely scales are, all together, where they are likely at all; `near` is about where that is."""
+    scales, _ = _once(linear, near)
+    _, kept = _once(linear, scales)
+    every = np.stack(np.meshgrid(*kept, indexing="ij"), -1).reshape(-1, 3)
+    likely, step, covariance = linear.look(every)
+    weight = _weight(likely)
+    mean = weight @ step
+    apart = step - mean
+    spread = np.einsum("n,ni,nj->ij", weight, apart, apart)
+    total = np.einsum("n,nij->ij", weight, covariance) + spread
+    own, place, shape = weight @ every
+    return Averaged((float(own), float(place), float(shape)), np.asarray(mean), np.asarray((total + total.T) / 2))
+
+
+def _once(linear: Linear, scales: Three) -> tuple[Three, list[Array]]:
+    """Each scale once by how likely it is with the others as they are, and which values of each are."""
+    found, kept = list(scales), []
+    for which in range(3):
+        values = trials(which, alone=linear.kind.size == 0)
+        tried = np.tile(found, (len(values), 1))
+        tried[:, which] = values
+        weight = _weight(linear.look(tried)[0])
+        found[which] = float(np.exp(weight @ np.log(values)))
+        kept.append(values[weight > TELLING * weight.max()])
+    own, place, shape = found
+    return (own, place, shape), kept
+
+
+def _weight(likely: Array) -> Array:
+    weight = np.exp(likely - likely.max())
+    return np.asarray(weight / weight.sum())
