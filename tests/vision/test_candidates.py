@@ -1,11 +1,12 @@
 """Candidates: no base is lost, whatever its size, its colours or its place; nothing is looked for where markers lie."""
 
+import cv2
 import numpy as np
 import pytest
 
 from overruler.bases import ROUND_MM
 from overruler.picture.render import Plinth
-from overruler.vision.candidates import Candidates, find_candidates
+from overruler.vision.candidates import Candidates, find_candidates, orientation
 from overruler.vision.detect import look_from_above
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
@@ -61,3 +62,23 @@ def test_the_view_from_above_maps_both_ways() -> None:
     assert np.allclose(view.to_mm(view.to_px(points)), points)
     column, row = view.to_px([90, 80]).round().astype(int)
     assert view.pixels[row, column].max() < view.pixels[row, column - 40].max()  # the dark base is where it stands
+
+
+def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
+    """Against the formula written out: the same, to the float's precision and the sampling of the median."""
+    rng = np.random.default_rng(4)
+    noise = rng.integers(0, 255, (90, 120, 3)).astype(np.uint8)
+    pixels = np.asarray(cv2.GaussianBlur(noise, (0, 0), 2.0), np.uint8)
+    mask = np.zeros((90, 120), np.float32)
+    mask[9:-9, 12:-12] = 1
+    cosine, sine = orientation(pixels, mask)
+    lab = cv2.GaussianBlur(cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), (0, 0), 1.0)
+    gx, gy = cv2.Sobel(lab, cv2.CV_32F, 1, 0), cv2.Sobel(lab, cv2.CV_32F, 0, 1)
+    length = np.hypot(cosine, sine)[mask > 0]
+    twice = np.arctan2(2 * (gx * gy).sum(2), (gx**2 - gy**2).sum(2))[mask > 0]
+    told = np.arctan2(sine, cosine)[mask > 0]
+    plain = length > 0.05
+    assert plain.mean() > 0.5
+    assert np.allclose(np.exp(1j * told[plain]), np.exp(1j * twice[plain]), atol=1e-3)
+    assert length.max() <= 1
+    assert not cosine[mask == 0].any()

@@ -23,6 +23,8 @@ RING_WIDTH_PX = 1.2
 RADIUS_STEP = 1.12
 """Radii closer than this ratio are found by one ring."""
 LEAST_RESPONSE = 0.1
+FEW = 3
+"""Every so many-th row and column tells how strong gradients usually are."""
 MOST = 350
 """Candidates kept at most: the best ones."""
 
@@ -87,13 +89,18 @@ def level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
 
 def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
     """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out."""
-    lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-    lab = cv2.GaussianBlur(lab, (0, 0), 1.0)
-    gx, gy = cv2.Sobel(lab, cv2.CV_32F, 1, 0), cv2.Sobel(lab, cv2.CV_32F, 0, 1)
-    strength = (gx * gx + gy * gy).sum(2)
-    usual = float(np.median(strength[mask > 0])) if mask.any() else 1.0
-    weight = mask / (strength + 4 * usual + 1e-3)
-    return np.asarray((gx * gx - gy * gy).sum(2) * weight), np.asarray((2 * gx * gy).sum(2) * weight)
+    lab = cv2.cvtColor(pixels.astype(np.float32) * np.float32(1 / 255), cv2.COLOR_BGR2Lab)
+    xx, yy, xy = (np.zeros(mask.shape, np.float32) for _ in range(3))
+    for channel in cv2.split(cv2.GaussianBlur(lab, (0, 0), 1.0)):  # one at a time: sums over a last axis of 3 are slow
+        gx, gy = cv2.Sobel(channel, cv2.CV_32F, 1, 0), cv2.Sobel(channel, cv2.CV_32F, 0, 1)
+        cv2.accumulateSquare(gx, xx)
+        cv2.accumulateSquare(gy, yy)
+        cv2.accumulateProduct(gx, gy, xy)
+    strength = xx + yy
+    few, where = strength[::FEW, ::FEW], mask[::FEW, ::FEW] > 0
+    usual = float(np.median(few[where])) if where.any() else 1.0
+    weight = mask / (strength + np.float32(4 * usual + 1e-3))
+    return (xx - yy) * weight, 2 * xy * weight
 
 
 def _ring(radius_px: float) -> tuple[Image, Image]:

@@ -7,6 +7,7 @@ outline; every edge found there competes with the others and with "hidden", and 
 squares over them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,6 +39,11 @@ FLOOR_PX = 0.12
 """1 σ of the place that no number of edges gets below: sharpening, coding, the rim's own roughness."""
 
 
+Way = tuple[Profile, bool]
+"""How a base is taken to be seen: its profile, and whether by its upper rim, the outline being lost."""
+WAYS: tuple[Way, ...] = tuple((profile, upper) for profile in PROFILES for upper in (False, True))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """Where a base stands, if it is this base."""
@@ -55,6 +61,8 @@ class Fit:
     profile: Profile
     upper: bool
     """Whether the upper rim was fitted, the lower one being lost against the mat."""
+    shown: tuple[float, float] = (0.0, 0.0)
+    """The shares of the outline and of the upper rim that the photo shows."""
 
     @property
     def support(self) -> float:
@@ -63,18 +71,24 @@ class Fit:
 
 
 def fit_base(
-    pixels: NDArray[np.uint8], camera: Camera, start_mm: Array, start_sigma_mm: float, radius_mm: float, z_mm: float
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    start_mm: Array,
+    start_sigma_mm: float,
+    radius_mm: float,
+    z_mm: float,
+    ways: Sequence[Way] = WAYS,
 ) -> Fit | None:
     """Fit (x, y) of a base of known radius from a rough start; None where nothing is seen of it.
 
     `pixels` (H, W, 3) is the photo, `start_mm` (2,) the guess and `start_sigma_mm` its 1 σ; the lower rim lies at
-    `z_mm`. Of the profiles, and of outline and upper rim, the one that explains most of what is seen is kept.
+    `z_mm`. Of the ways to see it, profiles with outline or upper rim, the one that explains most is kept.
     """
     view = View.around(pixels, camera, start_mm, radius_mm, z_mm)
     if view is None:
         return None
     start = np.asarray(start_mm, float), float(np.clip(start_sigma_mm / view.mm_per_px, WIDE_PX, 4 * WIDE_PX))
-    tries = [_fit(view, *start, radius_mm, profile, upper) for profile in PROFILES for upper in (False, True)]
+    tries = [_fit(view, *start, radius_mm, profile, upper) for profile, upper in ways]
     sigma = max(start_sigma_mm, WIDE_PX * view.mm_per_px)
     settled = [_against_start(one, start[0], sigma) for one in tries if one is not None]
     return _fused(_concluded(view, _either(settled)), start[0], start_sigma_mm) if settled else None
@@ -118,7 +132,7 @@ def _fit(
     return _judged(view, settled) if settled is not None else None
 
 
-def _merit(view: View, center_mm: Array, rims: Rims, directions: Array) -> float:
+def _shown(view: View, center_mm: Array, rims: Rims, directions: Array) -> tuple[float, float]:
     """The shares of outline and upper rim that are seen, the latter where it can be told from the former."""
     reach = 2 * NARROW_PX * view.mm_per_px
     edges = edges_across(view, center_mm, directions, rims.upper_mm - reach, rims.outline_mm + reach)
@@ -126,7 +140,8 @@ def _merit(view: View, center_mm: Array, rims: Rims, directions: Array) -> float
     for contour in (rims.outline_mm, rims.upper_mm):
         weight = claims(edges, edges.radius_mm - contour[edges.ray], NARROW_PX * view.mm_per_px, len(directions))
         shown.append(np.minimum(np.bincount(edges.ray, weight, len(directions)), 1))
-    return float(np.mean(shown[0] + UPPER_WORTH * shown[1] * (rims.outline_mm - rims.upper_mm > view.mm_per_px)))
+    apart = rims.outline_mm - rims.upper_mm > view.mm_per_px
+    return float(np.mean(shown[0])), float(np.mean(shown[1] * apart))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +159,7 @@ class _Settled:
     rims: Rims
     profile: Profile
     upper: bool
+    shown: tuple[float, float] = (0.0, 0.0)
     merit: float = 0.0
 
 
@@ -173,8 +189,8 @@ def _judged(view: View, settled: _Settled) -> _Settled:
     if settled.upper:
         lean = lean_of(view.camera, center, view.z_mm, settled.profile) * HEIGHT_SIGMA_MM / settled.profile.height_mm
         covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
-    merit = _merit(view, center, settled.rims, settled.directions)
-    return replace(settled, covariance_mm2=covariance, merit=merit)
+    shown = _shown(view, center, settled.rims, settled.directions)
+    return replace(settled, covariance_mm2=covariance, shown=shown, merit=shown[0] + UPPER_WORTH * shown[1])
 
 
 def _concluded(view: View, settled: _Settled) -> Fit:
@@ -184,7 +200,7 @@ def _concluded(view: View, settled: _Settled) -> Fit:
     rim = center + settled.directions * contour[:, None]
     slopes = sensitivity(view, rim, normals, settled.weight)
     seen = np.minimum(settled.weight, 1)
-    return Fit(center, settled.covariance_mm2, slopes, seen, settled.merit, settled.profile, upper)
+    return Fit(center, settled.covariance_mm2, slopes, seen, settled.merit, settled.profile, upper, settled.shown)
 
 
 def _settle(

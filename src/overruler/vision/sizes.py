@@ -1,27 +1,78 @@
-"""Which catalogue size each base has: what each one looks like, and that the bases of one table come in a few sizes."""
+"""Which catalogue size each base has: what each one looks like, and that the bases of one table come in a few sizes.
+
+Unknown of a table are what is played on it (which sizes there may be), how many of its bases have which size, and how
+often a lower rim is lost against the mat, so that the upper one is taken for it. All are inferred together: variational
+Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of sizes that is played together.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
 
 from overruler.geometry.pose import Array
 
-PSEUDO_COUNT = 0.3
-"""What the table is thought to hold of each size before it is seen: small, so that sizes already seen are preferred."""
-ROUNDS = 20
+SIZES_PRIOR = 1.0
+"""How many bases of each size the table is thought to hold before it is seen: few, so that sizes seen are preferred.
+
+Bases of one unit are seen wrong together; less would make the table too sure of their common error."""
+KINDS_PRIOR = (2.7, 0.3)
+"""The same for bases whose lower rim is seen, and for those of which only the upper one is."""
+NEVER = -14.0
+"""Log-likelihood of a size that was not even tried: low, but not so that one false finding settles what is played."""
+LEAST = 1e-9
+"""Nothing that may be played is less likely than this, against the likeliest."""
+ROUNDS = 25
 
 
-def size_probabilities(log_likelihood: Array) -> Array:
-    """The probability (N, C) of each size for each base from log-likelihoods (N, C).
+Played = tuple[NDArray[np.bool_], float]
+"""A set of sizes (C,) that are played together, and how likely that is of a table beforehand."""
 
-    The shares of the sizes on this table are unknowns too: expectation maximisation of a mixture, Dirichlet prior.
+
+def size_probabilities(log_likelihood: Array, played: Sequence[Played] = ()) -> Array:
+    """The probability (N, C, K) of each size and kind of sight for each base, from log-likelihoods (N, C, K).
+
+    Kinds are: lower rim seen, upper one taken for it. To one of the sets that are `played` this table's sizes belong;
+    without any, all sizes may meet.
     """
-    count, sizes = log_likelihood.shape
+    count, sizes, kinds = log_likelihood.shape
     if not count:
-        return np.empty((0, sizes))
-    likelihood = np.exp(log_likelihood - log_likelihood.max(1, keepdims=True))
-    shares = np.full(sizes, 1 / sizes)
-    posterior: Array = likelihood
+        return np.empty((0, sizes, kinds))
+    top = log_likelihood.max((1, 2), keepdims=True)
+    likelihood = np.exp(np.maximum(log_likelihood - top, NEVER))
+    sets = [pair for pair in played if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
+    tables = [_table(likelihood * some[:, None], some) for some, _ in sets]
+    evidence = np.array([value + np.log(before) for (_, value), (_, before) in zip(tables, sets, strict=True)])
+    weight = np.maximum(np.exp(evidence - evidence.max()), LEAST)
+    mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack([found for found, _ in tables]))
+    mixed = mixed * (log_likelihood > top + NEVER)
+    return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
+
+
+def _table(likelihood: Array, some: NDArray[np.bool_]) -> tuple[Array, float]:
+    """The probabilities (N, C, K), and the logarithm of how likely all is, if these are the sizes on the table."""
+    priors = np.where(some, SIZES_PRIOR, 0.0), np.array(KINDS_PRIOR)[: likelihood.shape[2]]
+    counts = [prior + len(likelihood) * prior / prior.sum() for prior in priors]
+    posterior, total = likelihood, np.ones(len(likelihood))
     for _ in range(ROUNDS):
-        posterior = likelihood * shares
-        posterior = posterior / posterior.sum(1, keepdims=True)
-        shares = (posterior.sum(0) + PSEUDO_COUNT) / (count + PSEUDO_COUNT * sizes)
-    return np.asarray(posterior)
+        sizes, kinds = (_expected(count) for count in counts)
+        posterior = likelihood * sizes[:, None] * kinds
+        total = posterior.sum((1, 2))
+        posterior = posterior / total[:, None, None]
+        seen = posterior.sum((0, 2)), posterior.sum((0, 1))
+        counts, before = [prior + new for prior, new in zip(priors, seen, strict=True)], counts
+    spent = sum(_divergence(count, prior) for count, prior in zip(before, priors, strict=True))
+    return posterior, float(np.log(total).sum()) - spent
+
+
+def _expected(count: Array) -> Array:
+    """The geometric mean of Dirichlet shares (C,); 0 where nothing is counted."""
+    return np.asarray(np.where(count > 0, np.exp(digamma(np.maximum(count, 1e-9)) - digamma(count.sum())), 0.0))
+
+
+def _divergence(count: Array, prior: Array) -> float:
+    """Kullback and Leibler's, of one Dirichlet distribution from another, over what the prior counts."""
+    count, prior = count[prior > 0], prior[prior > 0]
+    size = gammaln(count.sum()) - gammaln(prior.sum()) - np.sum(gammaln(count) - gammaln(prior))
+    return float(size + (count - prior) @ (digamma(count) - digamma(count.sum())))

@@ -1,0 +1,191 @@
+"""From the learned look at round things to round bases: their sizes, weighed across the table, and a fit of each.
+
+A base is looked at in two ways: by its lower rim, or by its upper one where the lower is lost against the mat. Then
+it seems smaller than it is, as large as another size of the catalogue; what else is on the table tells them apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.bases import PLAYED_TOGETHER_MM, ROUND_MM, Base
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.fit import Fit, Way, fit_base
+from overruler.vision.rims import RimGuesses
+from overruler.vision.silhouette import PROFILES
+from overruler.vision.sizes import Played, size_probabilities
+
+WORTH_A_FIT = 0.2
+"""Candidates that the learned look scores lower are not fitted."""
+WORTH_A_TRY = 0.0005
+"""Sizes less probable than this by the learned look, on this table, are not fitted."""
+LEAST_SCORE = 0.7
+"""Fitted candidates that score lower are no bases: a false base costs somewhat more than two that are missed."""
+ODDS_BIAS, ODDS_LOOK, ODDS_MERIT, ODDS_SEEN = -6.5, 1.3, 4.0, 2.6
+"""A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
+saw and for the share that the look expects in sight: logistic regression on rendered tables."""
+OVERLAP = 0.25
+"""Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
+LOOK_PLACE = 1.5
+"""The learned look's place is taken at so many of its stated σ: it shares pixels with the fit it is weighed against."""
+LOOK_SIZE, LOOK_RADIUS_MM = 2.6, 0.15
+"""So is its size; and 1 σ of the radius, whatever the look says: rims are made in more ways than it has seen."""
+TAPER, TAPER_SIGMA_MM = PROFILES[0], 0.25
+"""The usual profile, and 1 σ of how much smaller the upper rim's radius is."""
+FIT_NATS, UPPER_WORTH = 2.0, 0.2
+"""Log-likelihood of a whole rim seen against none of it; what the other rim adds to that."""
+WAYS: tuple[tuple[Way, ...], ...] = (tuple((profile, False) for profile in PROFILES), ((TAPER, True),))
+"""What is fitted: the outline, whatever the profile, or the upper rim."""
+AMBIGUOUS = 0.05
+"""Sizes at least this probable are reported beside the likeliest."""
+RARE, WITHIN_SIGMAS = 0.002, 3.0
+"""What is more likely than this lies within so many σ of what is said: no call is certain against it."""
+LEAST_SEEN = 0.35
+"""A rim counts as seen in a direction where the fit gave its edge at least this weight."""
+OUTLINE_POINTS = 72
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hypothesis:
+    """One size for one base, fitted."""
+
+    column: int
+    """Which of the radii."""
+    kind: int
+    """Which of `WAYS`."""
+    fit: Fit
+    log_likelihood: float
+    """By the fit alone."""
+
+
+def distinct(guesses: RimGuesses, radii: Array) -> list[int]:
+    """The guesses to keep, best first: bases stand beside each other, never in each other."""
+    kept: list[int] = []
+    limits = radii[0] * 0.85, radii[-1] * 1.15
+    for i in np.argsort(-guesses.score, kind="stable"):
+        radius = guesses.radius_mm[i]
+        if guesses.score[i] < WORTH_A_FIT or not limits[0] < radius < limits[1]:
+            continue
+        apart = np.hypot(*(guesses.xy_mm[kept] - guesses.xy_mm[i]).T)
+        others = guesses.radius_mm[kept]
+        if np.all(apart > others + radius - OVERLAP * 2 * np.minimum(others, radius)):
+            kept.append(int(i))
+    return kept
+
+
+def fit_rounds(
+    frame: Frame, calibration: Calibration, guesses: RimGuesses, radii: Array, least_score: float = LEAST_SCORE
+) -> tuple[Detection, ...]:
+    """The bases among `guesses`, no two in the same place, with sizes out of `radii` (C,), the surest first."""
+    if not len(guesses.score):
+        return ()
+    camera, played = calibration.camera, _played(radii)
+    looks = look_likelihood(guesses, radii, camera)
+    worth = size_probabilities(looks, played) > WORTH_A_TRY
+    fits = [fit_sizes(frame, camera, guesses, i, worth[i], radii) for i in range(len(worth))]
+    scores = np.array([score(guesses, i, tried) for i, tried in enumerate(fits)])
+    found = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
+    shares = size_probabilities(with_fits(looks, fits)[found], played)
+    detections = [
+        _detection(camera, fits[k], share, radii, float(scores[k])) for k, share in zip(found, shares, strict=True)
+    ]
+    return tuple(sorted(detections, key=lambda detection: -detection.score))
+
+
+def _played(radii: Array) -> list[Played]:
+    """Which of the radii (C,) are played together; nothing is known where somebody chose what to look for."""
+    anything = set(ROUND_MM) <= set(2 * radii)
+    return [(np.isin(2 * radii, sizes), before) for sizes, before in PLAYED_TOGETHER_MM.items()] if anything else []
+
+
+def look_likelihood(guesses: RimGuesses, radii: Array, camera: Camera) -> Array:
+    """Log-likelihood (N, C, 2) of each radius and way of seeing it, from the learned look's radius alone."""
+    seen = guesses.radius_mm[:, None, None]
+    height = camera.center_mm[2]
+    upper = (radii - TAPER.taper_mm) * height / (height - TAPER.height_mm)
+    rims = np.stack([radii, upper], -1)
+    own = np.hypot(LOOK_SIZE * guesses.sigma_radius_mm, LOOK_RADIUS_MM)[:, None, None]
+    sigma = np.hypot(own, [0.0, TAPER_SIGMA_MM])
+    return np.asarray(-0.5 * ((rims - seen) / sigma) ** 2 - np.log(sigma / own))
+
+
+def fit_sizes(
+    frame: Frame, camera: Camera, guesses: RimGuesses, i: int, worth: NDArray[np.bool_], radii: Array
+) -> list[Hypothesis]:
+    """The sizes and ways that are `worth` (C, 2) a fit, fitted."""
+    found = []
+    for column, kind in np.argwhere(worth):
+        start = guesses.xy_mm[i], LOOK_PLACE * float(guesses.sigma_xy_mm[i])
+        fit = fit_base(frame.pixels, camera, *start, float(radii[column]), 0.0, WAYS[kind])
+        if fit is not None:
+            found.append(Hypothesis(int(column), int(kind), fit, _fit_likelihood(fit, int(kind))))
+    return found
+
+
+def _fit_likelihood(fit: Fit, kind: int) -> float:
+    """Of a fit, by what it shows of the rim that it goes by, and of the other one."""
+    own, other = fit.shown[kind], fit.shown[1 - kind]
+    return FIT_NATS * (own + UPPER_WORTH * other)
+
+
+def with_fits(looks: Array, fits: Sequence[list[Hypothesis]]) -> Array:
+    """The likelihoods (N, C, 2) by look and fit together; what was not fitted is impossible."""
+    both = np.full(looks.shape, -np.inf)
+    for row, look, tried in zip(both, looks, fits, strict=True):
+        for one in tried:
+            row[one.column, one.kind] = look[one.column, one.kind] + one.log_likelihood
+    return both
+
+
+def score(guesses: RimGuesses, i: int, tried: list[Hypothesis]) -> float:
+    """How likely this is a base (0 to 1)."""
+    if not tried:
+        return 0.0
+    merit = max(one.fit.merit for one in tried)
+    look, seen = float(guesses.score[i]), float(guesses.visible[i])
+    odds = ODDS_BIAS + ODDS_LOOK * np.log(look / max(1 - look, 1e-9)) + ODDS_MERIT * merit + ODDS_SEEN * seen
+    return float(1 / (1 + np.exp(-odds)))
+
+
+def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Array, score: float) -> Detection:
+    """A base of the likeliest size, seen the likeliest way; `share` (C, 2) says how likely each is."""
+    sizes = share.sum(1)
+    best = max(tried, key=lambda one: (sizes[one.column], share[one.column, one.kind]))
+    also = tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(sizes > AMBIGUOUS) if c != best.column)
+    doubt = best.fit.covariance_mm2 + _size_doubt(best, tried, share, radii)
+    fit, base = replace(best.fit, covariance_mm2=doubt), Base.circle(float(2 * radii[best.column]))
+    angles = np.linspace(0, 2 * np.pi, OUTLINE_POINTS, endpoint=False)
+    ring = fit.xy_mm + base.width_mm / 2 * np.stack([np.cos(angles), np.sin(angles)], -1)
+    pixels = camera.project(np.column_stack([np.vstack([fit.xy_mm, ring]), np.zeros(OUTLINE_POINTS + 1)]))
+    return Detection(
+        base=base,
+        xy_mm=fit.xy_mm,
+        z_mm=0.0,
+        heading_deg=0.0,
+        covariance_mm2=fit.covariance_mm2,
+        d_xy_d_camera=fit.d_xy_d_camera,
+        score=score,
+        visible=float(np.mean(fit.seen > LEAST_SEEN)),
+        center_px=pixels[0],
+        outline_px=pixels[1:],
+        also=also,
+    )
+
+
+def _size_doubt(best: Hypothesis, tried: list[Hypothesis], share: Array, radii: Array) -> Array:
+    """What other sizes and ways add to the doubt (2, 2): their edge lies elsewhere, and so may their centre."""
+    doubt = np.zeros((2, 2))
+    for other in tried:
+        chance = float(share[other.column, other.kind])
+        if other is best or chance < RARE:
+            continue
+        apart = other.fit.xy_mm - best.fit.xy_mm
+        edge = radii[other.column] - radii[best.column]
+        doubt += max(chance, WITHIN_SIGMAS**-2) * (np.outer(apart, apart) + np.eye(2) * edge**2)
+    return doubt

@@ -1,0 +1,131 @@
+"""Round bases of a whole table: sizes that agree, a lower rim that is lost, a doubt that no other size escapes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overruler.bases import ROUND_MM
+from overruler.geometry.pose import Array
+from overruler.picture.render import Plinth
+from overruler.vision import rounds
+from overruler.vision.fit import Fit
+from overruler.vision.rims import RimGuesses
+from overruler.vision.rounds import RARE, WITHIN_SIGMAS, Hypothesis, distinct, fit_rounds, look_likelihood, score
+from overruler.vision.silhouette import PROFILES
+from tests.tables import camera_over, exact, photo
+
+RADII = np.array(ROUND_MM) / 2
+CONE = PROFILES[0]
+MAT = (0.15, 0.3, 0.4)
+LIGHT = (0.6, 0.65, 0.6)
+SURE = [(100.0, 100.0), (250.0, 120.0), (420.0, 90.0), (600.0, 130.0), (120.0, 380.0)]
+LOST = (400.0, 330.0)
+
+
+def guesses(xy_mm: list[tuple[float, float]], radius_mm: list[float], sigma_mm: float = 0.2) -> RimGuesses:
+    ones = np.ones(len(xy_mm))
+    return RimGuesses(0.995 * ones, np.array(xy_mm), np.array(radius_mm), 0.3 * ones, sigma_mm * ones, 0.9 * ones)
+
+
+def fitted(xy_mm: Array, shown: tuple[float, float] = (0.7, 0.2)) -> Fit:
+    seen = np.full(60, shown[0])
+    merit = shown[0] + 0.2 * shown[1]
+    return Fit(xy_mm, np.eye(2) * 0.01, np.zeros((2, 15)), seen, merit, CONE, upper=False, shown=shown)
+
+
+def test_a_lost_lower_rim_does_not_make_a_smaller_base() -> None:
+    """The rim of one base has the mat's own colour: its upper edge is as large as a 25 mm base would be."""
+    camera = camera_over(8.0)
+    plinths = [*(Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE), Plinth(*LOST, 27.0, rim=MAT, top=LIGHT)]
+    frame = photo(camera, plinths)
+    height = camera.center_mm[2]
+    upper = (13.5 - CONE.taper_mm) * height / (height - CONE.height_mm)
+    found = fit_rounds(frame, exact(camera), guesses([*SURE, LOST], [13.5] * 5 + [float(upper)]), RADII)
+    assert [one.base.width_mm for one in found] == [27.0] * 6
+    lost = min(found, key=lambda one: float(np.hypot(*(one.xy_mm - LOST))))
+    assert np.hypot(*(lost.xy_mm - LOST)) < 0.6
+    alone = fit_rounds(frame, exact(camera), guesses([LOST], [float(upper)]), RADII)
+    assert {base.width_mm for one in alone for base in (one.base, *one.also)} >= {25.0, 27.0}
+
+
+def test_chosen_sizes_may_all_meet() -> None:
+    """Who asks for 25 and 27 mm knows that both are on the table."""
+    camera = camera_over(8.0)
+    small = (400.0, 330.0)
+    frame = photo(camera, [*(Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE), Plinth(*small, 25.0, rim=LIGHT)])
+    seen = guesses([*SURE, small], [13.5] * 5 + [12.5], sigma_mm=0.05)
+    sizes = {one.base.width_mm for one in fit_rounds(frame, exact(camera), seen, np.array([12.5, 13.5]))}
+    assert sizes == {25.0, 27.0}
+
+
+@given(st.sampled_from(range(len(RADII))), st.floats(0, 38), st.floats(60, 640), st.floats(60, 440))
+def test_a_rim_is_likeliest_where_its_base_shows_it(size: int, tilt_deg: float, x: float, y: float) -> None:
+    camera = camera_over(tilt_deg)
+    height = camera.center_mm[2]
+    rims = RADII[size], (RADII[size] - CONE.taper_mm) * height / (height - CONE.height_mm)
+    for kind, rim in enumerate(rims):
+        likelihood = look_likelihood(guesses([(x, y)], [float(rim)]), RADII, camera)[0]
+        assert likelihood[:, kind].argmax() == size
+        assert likelihood[size, 0] >= likelihood[size, 1] or kind == 1
+
+
+def test_bases_stand_beside_each_other() -> None:
+    seen = guesses([(100, 100), (101, 100), (128, 100), (300, 100)], [13.5, 13.5, 13.5, 40.0])
+    seen = replace(seen, score=np.array([0.9, 0.95, 0.8, 0.1]))
+    assert distinct(seen, RADII) == [1, 2]
+
+
+@settings(max_examples=60)
+@given(st.floats(0, 1), st.floats(-2, 2), st.floats(-2, 2))
+def test_no_other_size_lies_far_outside_the_doubt(chance: float, dx: float, dy: float) -> None:
+    """A call is certain from 3.1 σ on: another size that is not rare keeps it from that."""
+    here, there = fitted(np.zeros(2)), fitted(np.array([dx, dy]))
+    tried = [Hypothesis(1, 0, here, 0.0), Hypothesis(2, 0, there, 0.0)]
+    share = np.zeros((len(RADII), 2))
+    share[1, 0], share[2, 0] = 1 - chance, chance
+    doubt = rounds._size_doubt(tried[0], tried, share, RADII)
+    edge = RADII[2] - RADII[1]
+    if chance < RARE:
+        assert not doubt.any()
+        return
+    for turn in np.linspace(0, np.pi, 7):
+        way = np.array([np.cos(turn), np.sin(turn)])
+        off = np.hypot(way @ there.xy_mm, edge)
+        assert off <= WITHIN_SIGMAS * np.sqrt(way @ doubt @ way) + 1e-9
+        assert way @ doubt @ way >= chance * off**2 - 1e-9
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99), st.floats(0, 1))
+def test_more_to_be_seen_makes_a_base_likelier(look: float, visible: float, shown: float) -> None:
+    def scored(look: float, visible: float, shown: float) -> float:
+        seen = replace(guesses([(0, 0)], [16.0]), score=np.array([look]), visible=np.array([visible]))
+        return score(seen, 0, [Hypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)])
+
+    here = scored(look, visible, shown)
+    assert 0 <= here <= 1
+    assert here < scored(look + 0.009, visible, shown)
+    assert here < scored(look, visible + 0.009, shown)
+    assert here < scored(look, visible, shown + 0.009)
+
+
+def test_what_could_not_be_fitted_is_no_base() -> None:
+    assert score(guesses([(0, 0)], [16.0]), 0, []) == 0
+    camera = camera_over()
+    outside = guesses([(5000.0, 5000.0)], [16.0])
+    frame = photo(camera, [])
+    assert fit_rounds(frame, exact(camera), outside, RADII) == ()
+    assert fit_rounds(frame, exact(camera), outside[:0], RADII) == ()
+
+
+@pytest.mark.parametrize("least", [0.0, 0.9])
+def test_only_what_scores_enough_is_a_base(least: float) -> None:
+    camera = camera_over(8.0)
+    frame = photo(camera, [Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE])
+    seen = replace(guesses(SURE, [13.5] * 5), score=np.array([0.99, 0.97, 0.9, 0.6, 0.25]))
+    found = fit_rounds(frame, exact(camera), seen, RADII, least)
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert all(one.score >= least for one in found)
+    assert (len(found) == 5) == (least == 0)

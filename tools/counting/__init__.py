@@ -1,0 +1,1 @@
+"""Photos of tables whose truth is known, measured and counted."""
