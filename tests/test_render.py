@@ -15,14 +15,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 import render_samples
 from render import lens, mesh
-from render.pieces import Piece, Shape, Stand, disc, distance_mm, oval, plate
+from render.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
 from render.spec import draw_spec
 from render.table import Table, build
 
 if TYPE_CHECKING:
     from render.tracer import Tracer
 
-SHAPES = [disc(27), disc(100), oval(60, 35), oval(105, 70), plate(40)]
+SHAPES = [disc(27), disc(100), oval(60, 35), oval(105, 70), plate(40), block(50, 25), block(100, 50, 0)]
 coordinates = st.floats(-300, 300)
 angles = st.floats(0, 360)
 
@@ -63,8 +63,9 @@ def test_a_rim_lies_on_its_outline_with_its_normals_outwards(shape: Shape) -> No
     if shape.type != "rectangle":
         np.testing.assert_allclose((2 * x / shape.length_mm) ** 2 + (2 * y / shape.width_mm) ** 2, 1, atol=1e-4)
     else:
-        assert np.abs(points).max() == pytest.approx(shape.length_mm / 2)
-        assert np.maximum(np.abs(x), np.abs(y)).min() > shape.length_mm / 2 - 1.5
+        assert np.abs(points).max(0) == pytest.approx([shape.length_mm / 2, shape.width_mm / 2])
+        inside = np.minimum(shape.length_mm / 2 - np.abs(x), shape.width_mm / 2 - np.abs(y))
+        assert inside.max() < 0.3 * shape.corner_mm  # a corner's middle lies (1 - 1 / √2) of its radius inside
 
 
 @pytest.mark.parametrize("kind", lens.SIZES_PX)

@@ -1,7 +1,18 @@
 """Bases: their exact shapes, and the catalogue of sizes that games use."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from overruler.errors import BadInput
+
+LARGEST_MM = 500.0
+"""No base that is looked for in a photo is larger."""
+_NUMBER = r"\d+(?:\.\d+)?"
+_SPELLING = re.compile(
+    rf"(?P<one>{_NUMBER})(?:\s*[x×]\s*(?P<other>{_NUMBER})\s*(?:mm)?\s*(?P<shape>o|oval|rectangle)?|\s*(?:mm)?)",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,22 @@ class Base:
     def oval(cls, width_mm: float, length_mm: float) -> "Base":
         return cls("oval", width_mm, length_mm)
 
+    @classmethod
+    def parse(cls, text: str) -> "Base":
+        """The base that people write as `27`, `40x40` or `75x42o`, and that `name` says; `BadInput` for anything else.
+
+        In mm. The longer of two sides is the length, whichever comes first.
+        """
+        spelled = _SPELLING.fullmatch(text.strip())
+        if spelled is None:
+            raise BadInput(f"{text.strip()!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm")
+        sizes = sorted(float(part) for part in (spelled["one"], spelled["other"]) if part)
+        if not 0 < sizes[0] <= sizes[-1] <= LARGEST_MM:
+            raise BadInput(f"{text.strip()!r} is no base: its size lies between 0 and {LARGEST_MM:g} mm")
+        if len(sizes) == 1:
+            return cls.circle(sizes[0])
+        return cls.oval(*sizes) if (spelled["shape"] or "").lower().startswith("o") else cls.rectangle(*sizes)
+
     @property
     def name(self) -> str:
         """As people say it: `27 mm`, `60 × 40 mm oval`."""
@@ -44,11 +71,22 @@ ROUND_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90,
 PLATES_MM: tuple[float, ...] = (40, 60, 80)
 """Every square plate of the catalogue, by its side: small, medium and large ships stand on them."""
 
+OVALS_MM: tuple[tuple[float, float], ...] = ((35, 60), (42, 75), (52, 90), (70, 105), (92, 120), (105, 170))
+"""Every oval base of the catalogue, by width and length; games whose round bases are known have none."""
+
 ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
     "legion": (27, 50, 70, 100, 120),
     "xwing": (),
 }
 """The round bases a game uses, where it uses only some."""
+
+PLAYED_TOGETHER_MM: Mapping[tuple[float, ...], float] = {
+    ROUND_BY_GAME_MM["legion"]: 0.49,
+    tuple(size for size in ROUND_MM if size != 27): 0.49,
+    ROUND_MM: 0.02,
+}
+"""What the round bases of one table may be, and how likely that is beforehand: those of Legion, which mixes with no
+other game (27 mm is its own), those of all other games, or anything."""
 
 PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
     "legion": (),
@@ -61,4 +99,5 @@ def catalogue(game: str | None = None) -> tuple[Base, ...]:
     """The bases to look for: a game's own where they are known, else all."""
     circles = (Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_MM))
     plates = (Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATES_MM))
-    return (*circles, *plates)
+    ovals = (Base.oval(*sides) for sides in OVALS_MM) if game not in ROUND_BY_GAME_MM else ()
+    return (*circles, *plates, *ovals)

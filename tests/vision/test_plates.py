@@ -218,7 +218,7 @@ def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.
 def test_the_catalogue_knows_which_games_use_plates() -> None:
     assert {base.shape for base in catalogue("legion")} == {"circle"}
     assert [base.width_mm for base in catalogue("xwing")] == [40, 60, 80]
-    assert {base.shape for base in catalogue()} == {"circle", "rectangle"}
+    assert {base.shape for base in catalogue()} == {"circle", "rectangle", "oval"}
 
 
 # --- overlaps ---

@@ -11,7 +11,7 @@ from render.figures import build
 from render.ground import Ground, footprint
 from render.mesh import about_z
 from render.paints import HUES, Paints, paints
-from render.pieces import Piece, Shape, disc, distance_mm, oval, plate, stand
+from render.pieces import Piece, Shape, block, disc, distance_mm, oval, plate, stand
 from render.terrain import Terrain
 
 Rng = np.random.Generator
@@ -59,6 +59,22 @@ TROOPS = {
         *[Kind(plate(40), "ship", 1, 2)] * 5,
         Kind(plate(60), "bigship", 1, 1),
         Kind(plate(80), "bigship", 1, 1),
+    ],
+    "ranks": [
+        Kind(block(25, 25), "inf", 4, 8, 0.9),
+        Kind(block(20, 20), "inf", 4, 8, 0.8),
+        Kind(block(50, 25), "cav", 3, 5, 0.85),
+        Kind(block(40, 40), "hero", 1, 3, 1.2),
+        Kind(block(50, 50, 0.3), "monster", 1, 2, 0.8),
+        Kind(block(100, 50), "monster", 1, 1, 1.1),
+        Kind(block(60, 40, 0.3), "cav", 1, 2),
+        Kind(oval(60, 35), "cav", 2, 4),
+        Kind(oval(75, 42), "cav", 1, 3, 1.15),
+        Kind(oval(90, 52), "cav", 1, 2, 1.3),
+        Kind(oval(105, 70), "monster", 1, 2, 1.1),
+        Kind(oval(120, 92), "monster", 1, 1, 1.2),
+        Kind(oval(170, 105), "tank", 1, 1, 1.8),
+        Kind(disc(32), "inf", 3, 6, 1.1),
     ],
 }
 """What a game's armies are made of; the first is the usual one."""
@@ -113,7 +129,7 @@ def muster(
     drawn = rng.permutation(list(HUES))[:2].tolist()
     armies = armies or drawn
     looks = [(str(rng.choice(RIM_CHOICE)), str(rng.choice(TOP_CHOICE))) for _ in range(2)]
-    count = round({"legion": 10, "inches": 8, "xwing": 8}[game] * crowd)
+    count = round({"legion": 10, "inches": 8, "xwing": 8, "ranks": 11}[game] * crowd)
     for k in range(count):
         player = k % 2
         kind = TROOPS[game][rng.integers(len(TROOPS[game]))]
@@ -173,9 +189,8 @@ def _next_to(friend: Piece, shape: Shape, gap_mm: float, rng: Rng) -> Place:
     """A place at a gap from a friend, exactly for discs and for plates side by side."""
     if shape.type == "rectangle":
         side = int(rng.integers(4))
-        step = about_z(friend.heading_deg + 90 * side)[:2, 0] * (
-            (friend.shape.length_mm + shape.length_mm) / 2 + gap_mm
-        )
+        apart = _reach(friend.shape, side) + _reach(shape, side) + gap_mm
+        step = about_z(friend.heading_deg + 90 * side)[:2, 0] * apart
         slide = about_z(friend.heading_deg + 90 * side)[:2, 1] * rng.uniform(-10, 10)
         return float(friend.x_mm + step[0] + slide[0]), float(friend.y_mm + step[1] + slide[1]), 0.0, friend.heading_deg
     angle = rng.uniform(0, 2 * np.pi)
@@ -186,6 +201,11 @@ def _next_to(friend: Piece, shape: Shape, gap_mm: float, rng: Rng) -> Place:
         0.0,
         float(rng.uniform(0, 360)),
     )
+
+
+def _reach(shape: Shape, side: int) -> float:
+    """From a rectangle's centre to one of its sides: ahead, left, behind, right."""
+    return (shape.width_mm if side % 2 else shape.length_mm) / 2
 
 
 def _garrison(host: Muster, one: Terrain, dress: Dress, unit: str, army: str) -> None:
@@ -223,7 +243,7 @@ def _near_a_line(host: Muster, dress: Dress, unit: str, army: str) -> None:
 def _at_distance(enemy: Piece, shape: Shape, gap_mm: float, rng: Rng) -> Place:
     if shape.type == "rectangle":
         side = int(rng.integers(4))
-        way = about_z(enemy.heading_deg + 90 * side)[:2, 0] * ((enemy.shape.length_mm + shape.length_mm) / 2 + gap_mm)
+        way = about_z(enemy.heading_deg + 90 * side)[:2, 0] * (_reach(enemy.shape, side) + _reach(shape, side) + gap_mm)
         return float(enemy.x_mm + way[0]), float(enemy.y_mm + way[1]), 0.0, enemy.heading_deg
     return _next_to(enemy, shape, gap_mm, rng)
 

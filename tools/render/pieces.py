@@ -45,11 +45,14 @@ class Shape:
     type: str
     width_mm: float
     length_mm: float
+    corner_mm: float = CORNER_MM
+    """Radius of a rectangle's corners."""
 
     def outline(self, inset_mm: float = 0, points: int = 180) -> Array:
         """Its lower edge (N, 2) about the origin, or a ring that much inside at its ends."""
         if self.type == "rectangle":
-            return rounded(self.width_mm - 2 * inset_mm, self.length_mm - 2 * inset_mm, max(CORNER_MM - inset_mm, 0.4))
+            corner = max(self.corner_mm - inset_mm, min(0.4, self.corner_mm))
+            return rounded(self.width_mm - 2 * inset_mm, self.length_mm - 2 * inset_mm, corner)
         ring = circle(self.length_mm / 2 - inset_mm, points)
         return np.asarray(ring * [1, self.width_mm / self.length_mm])
 
@@ -68,7 +71,7 @@ class Shape:
         if self.type == "circle":
             return {"type": "circle", "diameter_mm": self.length_mm}
         size: dict[str, float | str] = {"type": self.type, "width_mm": self.width_mm, "length_mm": self.length_mm}
-        return size | ({"corner_radius_mm": CORNER_MM} if self.type == "rectangle" else {})
+        return size | ({"corner_radius_mm": self.corner_mm} if self.type == "rectangle" else {})
 
 
 def disc(diameter_mm: float) -> Shape:
@@ -77,6 +80,11 @@ def disc(diameter_mm: float) -> Shape:
 
 def plate(side_mm: float) -> Shape:
     return Shape("rectangle", side_mm, side_mm)
+
+
+def block(length_mm: float, width_mm: float, corner_mm: float = CORNER_MM) -> Shape:
+    """A rectangle; no corner is sharper than 0.2 mm."""
+    return Shape("rectangle", width_mm, length_mm, max(corner_mm, 0.2))
 
 
 def oval(length_mm: float, width_mm: float) -> Shape:
@@ -258,13 +266,13 @@ def distance_mm(a: Piece, b: Piece) -> float:
             swell += piece.shape.length_mm / 2
             continue
         cores.append(Polygon(_core(piece.shape) @ about_z(piece.heading_deg)[:2, :2].T + [piece.x_mm, piece.y_mm]))
-        swell += CORNER_MM if piece.shape.type == "rectangle" else 0
+        swell += piece.shape.corner_mm if piece.shape.type == "rectangle" else 0
     gap = float(cores[0].distance(cores[1])) - swell
     return 0.0 if gap < 1e-4 else gap
 
 
 def _core(shape: Shape) -> NDArray[np.float64]:
     if shape.type == "rectangle":
-        half = np.array([shape.length_mm, shape.width_mm]) / 2 - CORNER_MM
+        half = np.array([shape.length_mm, shape.width_mm]) / 2 - shape.corner_mm
         return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
     return shape.outline(points=2048)

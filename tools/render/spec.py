@@ -6,11 +6,13 @@ import numpy as np
 
 from render.light import STYLES
 
-BOARDS_MM = {"legion": (1828.8, 914.4), "inches": (914.4, 914.4), "xwing": (914.4, 914.4)}
+BOARDS_MM = {"legion": (1828.8, 914.4), "inches": (914.4, 914.4), "xwing": (914.4, 914.4), "ranks": (1219.2, 914.4)}
+"""Regiments on rectangles and riders on ovals are drawn only where asked for."""
 MATS = {
     "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),
     "inches": ("grass", "drygrass", "city", "deck", "hex", "snow", "desert", "none", "craters"),
     "xwing": ("space", "space", "deck", "none"),
+    "ranks": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
 }
 DICTIONARIES = ("DICT_4X4_50",) * 6 + ("DICT_5X5_100", "DICT_5X5_50", "DICT_6X6_250", "DICT_6X6_50")
 EASE = ("easy", "normal", "normal", "hard")

@@ -19,7 +19,12 @@ from render.spec import Spec
 from render.terrain import KINDS, Terrain, hill
 
 Rng = np.random.Generator
-RULER_KINDS = {"legion": ("legion", "legion", "legion_short"), "xwing": ("xwing",), "inches": ("inch_stick",)}
+RULER_KINDS = {
+    "legion": ("legion", "legion", "legion_short"),
+    "xwing": ("xwing",),
+    "inches": ("inch_stick",),
+    "ranks": ("inch_stick",),
+}
 LITTER = ("token", "token", "token", "dice", "die", "card", "pencil", "mug", "tape")
 SPACE_LITTER = ("template", "template", "asteroid", "asteroid", "asteroid")
 ON_DECK = ("container", "barricade", "tower")
