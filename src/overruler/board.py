@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,16 @@ class Board:
     def known(self) -> bool:
         """Whether the markers' places are known."""
         return self.corners_mm is not None
+
+    def without(self, markers: Collection[int]) -> "Board":
+        """The board but for some of its markers: they lie elsewhere."""
+        if self.corners_mm is None or not set(markers) & set(self.corners_mm):
+            return self
+        numbers = sorted(self.corners_mm)
+        kept = [k for k, number in enumerate(numbers) if number not in markers]
+        rows = np.concatenate([np.arange(3 * k, 3 * k + 3) for k in kept]) if kept else np.zeros(0, int)
+        covariance = self.covariance[np.ix_(rows, rows)] if self.covariance is not None else None
+        return replace(self, corners_mm={numbers[k]: self.corners_mm[numbers[k]] for k in kept}, covariance=covariance)
 
     @classmethod
     def free(cls, marker_mm: float, dictionary: str = "auto") -> "Board":

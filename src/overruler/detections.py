@@ -1,6 +1,7 @@
 """What was found in one photo: bases, each with its place on the board and what it rests on."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
@@ -31,6 +32,31 @@ class Detection:
     """Other sizes that fit nearly as well: the size is ambiguous."""
     heading_modulo_deg: float = 360.0
     """The heading is known but for multiples of this: 90 where a square's sides are seen and its front is not."""
+    on: str | None = None
+    """The raised area that it stands on; None for the board."""
+    sigma_z_mm: float = 0.0
+    """1 σ of its height, beyond what every base has."""
+    shared_mm: Mapping[str, Array] = field(default_factory=dict)
+    """Causes of doubt in common with other pieces of the photo: how far (2,) 1 σ of each moves the place."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raised:
+    """An area above the board with a flat top that pieces may stand on: found in the photo, or told."""
+
+    id: str
+    footprint_mm: Array
+    """(K, 2): the outline of its top, where it truly lies."""
+    top_z_mm: float
+    sigma_mm: float
+    """1 σ of the top's height."""
+    probability: float = 1.0
+    """That it is raised at all, and no print on the mat."""
+    edge_mm: float = 2.0
+    """1 σ of where its outline lies."""
+    base_z_mm: float = 0.0
+    rough: bool = False
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

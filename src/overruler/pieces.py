@@ -257,7 +257,7 @@ class Terrain:
     @classmethod
     def of(cls, node: Node) -> "Terrain":
         known = {key: node.get(key, read, None) for key, read in _TERRAIN.items() if node.has(key)}
-        known |= {"id": node["id"].text(), "footprint_mm": _footprint(node["footprint_mm"])}
+        known |= {"id": node["id"].text(), "footprint_mm": footprint(node["footprint_mm"])}
         terrain = cls(top_z_mm=length(node["top_z_mm"]), **known, extra=unknown(node, (*known, "top_z_mm")))
         if terrain.top_z_mm < terrain.base_z_mm:
             node["top_z_mm"].fail(f"{terrain.top_z_mm:g} lies below base_z_mm, {terrain.base_z_mm:g}")
@@ -272,7 +272,8 @@ _TERRAIN: Mapping[str, Any] = {"base_z_mm": length, "rough": Node.boolean, "size
 """How each key that a terrain may have is read."""
 
 
-def _footprint(node: Node) -> tuple[Point, ...]:
+def footprint(node: Node) -> tuple[Point, ...]:
+    """The outline of something on the table: three points or more that hold an area."""
     points = [point(item) for item in node.items()]
     if len(set(points)) < 3:
         node.fail(f"a footprint needs 3 different points or more, found {len(set(points))}")

@@ -1,6 +1,6 @@
 """The referee looks at a picture of the table and says what stands where.
 
-frame → calibrate → rulers and grid → detect → sharpen by the bases found → survey → report
+frame → calibrate → rulers and grid → detect → hills, and what stands on them → sharpen by the bases → survey → report
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,21 +11,31 @@ import numpy as np
 from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
-from overruler.detections import RulerSeen
+from overruler.detections import Detection, RulerSeen
+from overruler.fixes import Fix
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.ground import Told
 from overruler.lens import Lens
 from overruler.report import Report
+from overruler.shot import Shot
 from overruler.vision.calibrate import calibrate
+from overruler.vision.corrections import corrected
 from overruler.vision.detect import MARGIN_MM, RADIUS_PX, detect, look_from_above
 from overruler.vision.evidence import sharpened
+from overruler.vision.heights import raise_pieces
 from overruler.vision.hexgrid import GridSeen, find_grid, turned
+from overruler.vision.hills import find_hills
+from overruler.vision.marker_size import doubted_size
+from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.problems import worst_first
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
+from overruler.vision.told import detect_on, on_top, told_ground
+from overruler.vision.track import Watch
 
 LINES_MM = 1.6
-"""A pixel of the picture from above in which rulers and grids are looked for."""
+"""A pixel of the picture from above in which rulers, grids and hills are looked for."""
 CARD = 1.4
 """A marker's white card against its black square: nothing stands there."""
 
@@ -42,32 +52,60 @@ class Referee:
     game: str | None = None
     bases: Sequence[Base] | None = None
     """The bases to look for; None for the game's own, or the whole catalogue."""
+    terrain: Sequence[Told] = ()
+    """Raised ground that somebody told of."""
+    fixes: Sequence[Fix] = ()
+    """What somebody corrected in what is found."""
 
     def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
         """Everything about one picture; `CannotMeasure` where it cannot be measured."""
         progress("finding the markers and the camera")
-        calibration = calibrate(frame, self.board, self.points, self.lens)
+        calibration = calibrate(frame, self.board, self.points, self.lens, on_top(self.terrain))
+        ground = told_ground(frame, calibration, self.terrain, self.board)
         progress("looking for rulers and a grid")
-        rulers, seen = self._printed(frame, calibration)
+        view = look_from_above(frame, calibration, LINES_MM * RADIUS_PX, self._margin_mm(calibration))
+        rulers, seen = self._printed(frame, calibration, view)
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        hidden = [*self._cards(calibration), *covered(rulers)]
+        hidden = [*self._cards(calibration), *covered(rulers), *ground.cards_mm(CARD)]
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
+        found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
+        areas = (*ground.areas, *find_hills(view, calibration, found, [area.id for area in ground.areas]))
+        found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)
+        of_size = doubted_size(frame, calibration, found)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        problems = worst_first((*calibration.problems, *contradictions(rulers), *turned(seen)))
+        problems = worst_first((*calibration.problems, *of_size, *contradictions(rulers), *turned(seen)))
         calibration = replace(calibration, problems=problems)
         grid = seen.grid if seen is not None and seen.straight else None
-        scene = survey(calibration, in_order, self.game, rulers, grid)
-        return Report(frame, calibration, in_order, scene, rulers=rulers)
+        scene = survey(calibration, in_order, self.game, rulers, grid, areas)
+        return corrected(Report(frame, calibration, in_order, scene, rulers=rulers), self.fixes)
 
-    def watch(self, frames: Iterable[Frame]) -> Iterator[Report]:
-        """A report for each picture of a source."""
-        for frame in frames:
-            yield self.look(frame)
+    def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
+        """A report for each photo of a source; of a film's shots, for each time that the table comes to rest."""
+        watching = self.watching()
+        for picture in source:
+            if isinstance(picture, Frame):
+                yield self.look(picture)
+            elif (tick := watching.look(picture)).rest is not None:
+                yield tick.rest
 
-    def _printed(self, frame: Frame, calibration: Calibration) -> tuple[tuple[RulerSeen, ...], GridSeen | None]:
-        """The range rulers that lie on the table, and the grid printed on it."""
-        view = look_from_above(frame, calibration, LINES_MM * RADIUS_PX, self._margin_mm(calibration))
+    def watching(self) -> Watch:
+        """Eyes for a film or a camera that stands still: shots in, ticks out."""
+        return Watch(self)
+
+    def find(
+        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
+    ) -> tuple[Detection, ...]:
+        """The bases in a box (2, 2) of a table that was looked at before; None for all that there may be."""
+        calibration = report.calibration
+        hidden = [*self._cards(calibration), *covered(report.rulers)]
+        bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
+        return detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
+
+    def _printed(
+        self, frame: Frame, calibration: Calibration, view: Orthophoto
+    ) -> tuple[tuple[RulerSeen, ...], GridSeen | None]:
+        """The range rulers that lie on the table, and the grid printed on it, by a picture from above."""
         return find_rulers(frame, calibration, view), find_grid(view, calibration.board_mm)
 
     def _margin_mm(self, calibration: Calibration) -> float:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
 from overruler.errors import BadInput, UnknownName
+from overruler.fixes import Fix, load_fixes
+from overruler.ground import Told, load_terrain
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
 from overruler.reading import Node
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from overruler.report import Report
 
 FEWEST_POINTS = 4
-LARGEST_BASE_MM = 500.0
 UNNAMED_GAME = "legion"
 """Whose questions a photo answers where no game is named."""
 
@@ -42,6 +43,8 @@ class Options:
     lens: Lens | None
     game: str | None
     bases: tuple[Base, ...] | None
+    terrain: tuple[Told, ...]
+    fixes: tuple[Fix, ...]
     questions: tuple[dict[str, Any], ...]
     scene: Path | None
     picture: Path | None
@@ -51,6 +54,17 @@ class Options:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("photo", type=Path, metavar="PHOTO", help="the photo: JPEG, PNG, WebP or TIFF")
+    add_table_arguments(parser)
+    out = parser.add_argument_group("what comes out").add_argument
+    out("--ask", action="append", default=[], metavar="QUESTION", help="a question (JSON), as to overruler ask")
+    out("--scene", type=Path, metavar="OUT.json", help="write the scene file")
+    out("--picture", type=Path, metavar="OUT.png", help="write the annotated photo (.png or .svg)")
+    out("--doubt", type=Path, metavar="OUT.png", help="draw how sure distances are over the board (.png or .svg)")
+    out("--json", action="store_true", help="print the scene and nothing else")
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is known of the table, for photos and films alike."""
     known = parser.add_argument_group("what is known of the table (one of the three)").add_argument
     known("--board", type=Path, metavar="BOARD.toml", help="a board file: markers whose places are known")
     known("--marker-mm", type=float, metavar="SIZE", help="side of the markers' black squares; they may lie anywhere")
@@ -60,13 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more("--dictionary", metavar="NAME", help="family of the markers, with --marker-mm (found where absent)")
     more("--lens", type=Path, metavar="LENS.toml", help="a lens file (found from the photo where absent)")
     more("--game", metavar="NAME", help=f"the game: {', '.join(GAMES)}")
-    more("--bases", metavar="27,50", help="diameters of the round bases to look for, in mm")
-    out = parser.add_argument_group("what comes out").add_argument
-    out("--ask", action="append", default=[], metavar="QUESTION", help="a question (JSON), as to overruler ask")
-    out("--scene", type=Path, metavar="OUT.json", help="write the scene file")
-    out("--picture", type=Path, metavar="OUT.png", help="write the annotated photo (.png or .svg)")
-    out("--doubt", type=Path, metavar="OUT.png", help="draw how sure distances are over the board (.png or .svg)")
-    out("--json", action="store_true", help="print the scene and nothing else")
+    more("--terrain", type=Path, metavar="TERRAIN.toml", help="a terrain file: hills, how high they are")
+    more("--fix", type=Path, metavar="FIX.toml", help="a fix file: what to correct in what is found (.toml or .json)")
+    more("--bases", metavar="27,40x40,75x42o", help="the bases to look for, in mm: round, square, oval")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +100,8 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
 
     say("reading the photo")
     frame = load_photo(options.photo)
-    referee = Referee(options.board, options.points, options.lens, options.game, options.bases)
+    known = (options.board, options.points, options.lens, options.game, options.bases)
+    referee = Referee(*known, terrain=options.terrain, fixes=options.fixes)
     report = referee.look(frame, say)
     return replace(report, verdicts=rulings(report.scene, options.questions))
 
@@ -152,6 +163,8 @@ def read_options(args: argparse.Namespace) -> Options:
         lens=Lens.load(args.lens) if args.lens else None,
         game=_game(args.game),
         bases=_bases(args.bases),
+        terrain=load_terrain(args.terrain) if args.terrain else (),
+        fixes=load_fixes(args.fix) if args.fix else (),
         questions=tuple(_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
         scene=args.scene,
         picture=args.picture,
@@ -222,17 +235,10 @@ def _game(name: str | None) -> str | None:
 def _bases(text: str | None) -> tuple[Base, ...] | None:
     if text is None:
         return None
-    return tuple(Base.circle(_diameter(part, text)) for part in text.split(","))
-
-
-def _diameter(part: str, text: str) -> float:
     try:
-        diameter = float(part)
-    except ValueError:
-        raise BadInput(f"--bases: expected diameters in mm with commas between, 27,50 say, found {text!r}") from None
-    if not 0 < diameter <= LARGEST_BASE_MM:
-        raise BadInput(f"--bases: a diameter lies between 0 and {LARGEST_BASE_MM:g} mm, found {part.strip()}")
-    return diameter
+        return tuple(dict.fromkeys(map(Base.parse, text.split(","))))
+    except BadInput as error:
+        raise BadInput(f"--bases: {error}; give several with commas between, 27,50 say") from None
 
 
 def _question(text: str, number: int, game: str | None) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from overruler.calibration import Calibration
 from overruler.detections import RulerSeen
 from overruler.geometry.covariance import SIGMAS
 from overruler.report import Report
+from overruler.scene import Piece
 from overruler.verdict import Verdict
 
 NOTHING = "no bases were found; --game or --bases says which sizes to look for"
-ON_THE_MAT = "every base is taken to stand on the mat: a ruling on one that stands on a hill is not to be trusted"
+ON_THE_MAT = "every other base is taken to stand on the mat: tell the ground of one that does not with --terrain"
+SURELY_RAISED = 0.9
 LITTLE_SEEN = 0.5
 """A base of whose rim less than this share was seen is marked."""
 
@@ -28,7 +30,7 @@ def show(report: Report, written: Sequence[Path]) -> None:
     for line in rulings(report):
         console.print(line)
     console.print()
-    for text in [*readings(report), *trust(report.calibration)]:
+    for text in [*heights(report), *readings(report), *trust(report.calibration)]:
         console.print(text)
     for path in written:
         console.print(Text(f"written: {path}", style="dim"))
@@ -43,12 +45,18 @@ def pieces(report: Report) -> Table:
     for piece, detection, sigma in zip(report.scene.pieces, report.detections, sigmas_mm(report), strict=True):
         place = (f"{piece.x_mm:.1f}", f"{piece.y_mm:.1f}", f"{1.96 * sigma:.1f}", f"{detection.visible:.0%}")
         style = "dim" if detection.visible < LITTLE_SEEN else ""
-        table.add_row(piece.id, piece.base.name, *place, _ambiguity(detection.also), style=style)
+        table.add_row(piece.id, piece.base.name, *place, _notes(piece, detection.also), style=style)
     return table
 
 
-def _ambiguity(also: Sequence[Base]) -> str:
-    return f"or {', '.join(base.name for base in also)}" if also else ""
+def _notes(piece: Piece, also: Sequence[Base]) -> str:
+    """What else a piece may be, and whether a person had a hand in it."""
+    notes = [f"or {', '.join(base.name for base in also)}"] if also else []
+    if not piece.extra.get("fitted", True):
+        notes.append("where you say: the photo does not show it")
+    elif "by_hand" in piece.extra:
+        notes.append("corrected by hand")
+    return "; ".join(notes)
 
 
 def sigmas_mm(report: Report) -> list[float]:
@@ -66,6 +74,18 @@ def rulings(report: Report) -> list[Text]:
 
 def _named(verdict: Verdict) -> str:
     return f"{' → '.join(verdict.pair)}: {verdict.sentence()}" if verdict.pair else verdict.sentence()
+
+
+def heights(report: Report) -> list[Text]:
+    """What stands on raised ground, and how high that is."""
+    lines = []
+    for terrain in report.scene.terrain:
+        on = [piece.id for piece in report.scene.pieces if piece.extra.get("on") == terrain.id]
+        perhaps = "" if terrain.extra.get("probability", 1) >= SURELY_RAISED else " (perhaps only printed)"
+        doubt_mm = 1.96 * terrain.extra.get("sigma_mm", 0.0)
+        high = f"{terrain.id}, {terrain.top_z_mm:.0f} ± {doubt_mm:.0f} mm high (95 %){perhaps}"
+        lines.append(Text(f"{', '.join(on) or 'nothing'} on {high}"))
+    return lines
 
 
 def readings(report: Report) -> list[Text]:

@@ -11,12 +11,23 @@ from overruler.picture.labels import Room
 from overruler.picture.lettering import width as text_width
 from overruler.picture.lettering import wrapped
 from overruler.picture.look import Look
-from overruler.picture.painters import arcs, base, measured_line, outline, range_lines, scale_bar, warning
+from overruler.picture.painters import (
+    arcs,
+    base,
+    height_of,
+    measured_line,
+    outline,
+    raised,
+    range_lines,
+    scale_bar,
+    warning,
+)
 from overruler.picture.raster import data_uri, font_face, output_size
 from overruler.picture.story import SEGMENT_MM, Claim, claims
 from overruler.picture.svg import BLACK, WHITE, element, group, path, plate, plate_size
 from overruler.picture.view import View
 from overruler.report import Report
+from overruler.scene import Terrain
 
 SMALL, LARGE = 8.5, 12.0
 """Letters of a label, in units of the view: a bystander's and that of a piece in a ruling."""
@@ -58,6 +69,7 @@ def _layers(report: Report) -> list[str]:
     warnings = _warnings(view, report, room)
     scale = _scale(view, report, room)
     return [
+        *(raised(view, terrain) for terrain in report.scene.terrain),
         range_lines(view, told[0]) if told else "",
         *(base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
         *(measured_line(view, claim) for claim in reversed(told)),
@@ -124,7 +136,16 @@ def _labels(view: View, report: Report, room: Room, looks: dict[str, Look], told
         x, y = room.place(plate_size(piece.id, size), (*edge.min(0), *edge.max(0)))
         leaders.append(_leader(view, edge, np.array([x, y]), size))
         plates.append(plate(piece.id, x, y, size, fill=look.colour if look else "#15191e"))
-    return group(leaders + plates)
+    return group(leaders + plates + [_height(view, terrain, room) for terrain in report.scene.terrain])
+
+
+def _height(view: View, terrain: Terrain, room: Room) -> str:
+    """The words beside raised ground."""
+    edge, size, text = view.px(terrain.footprint_mm, terrain.top_z_mm), SMALL * view.unit, height_of(terrain)
+    if not view.inside(edge):
+        return ""
+    x, y = room.place(plate_size(text, size), (*edge.min(0), *edge.max(0)))
+    return plate(text, x, y, size)
 
 
 def _leader(view: View, edge: Array, label: Array, size: float) -> str:

@@ -10,7 +10,7 @@ from overruler.picture.look import Look
 from overruler.picture.story import Claim
 from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, plate, words
 from overruler.picture.view import View, ring
-from overruler.scene import Piece
+from overruler.scene import Piece, Terrain
 
 ARC_DEG = 16.0
 """How far a range line runs to either side of the measured line, seen from the piece it is measured from."""
@@ -32,6 +32,26 @@ def base(view: View, piece: Piece, look: Look | None = None) -> str:
             path(edge, True, stroke=WHITE, stroke_width=1.0 * view.unit, stroke_opacity=0.95),
         )
     )
+
+
+def raised(view: View, terrain: Terrain) -> str:
+    """The outline of raised ground, at the height of its top: thin and dashed, for nothing is measured from it."""
+    corners = np.array([*terrain.footprint_mm, terrain.footprint_mm[0]])
+    edge = np.concatenate([view.line(a, b, terrain.top_z_mm)[:-1] for a, b in pairwise(corners)])
+    dash = f"{4 * view.unit:.2f} {3 * view.unit:.2f}"
+    return group(
+        (
+            path(edge, True, stroke=BLACK, stroke_width=1.8 * view.unit, stroke_opacity=0.4),
+            path(edge, True, stroke=WHITE, stroke_width=0.9 * view.unit, stroke_opacity=0.8, stroke_dasharray=dash),
+        )
+    )
+
+
+def height_of(terrain: Terrain) -> str:
+    """Raised ground's name and height, with its doubt (95 %) where there is one."""
+    sigma = terrain.extra.get("sigma_mm")
+    doubt = f" ± {1.96 * sigma:.0f}" if isinstance(sigma, int | float) and sigma >= 0.5 else ""
+    return f"{terrain.id}: {terrain.top_z_mm:.0f}{doubt} mm high"
 
 
 def measured_line(view: View, claim: Claim) -> str:

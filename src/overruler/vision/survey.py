@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 
 from overruler.calibration import Calibration
-from overruler.detections import Detection, RulerSeen
+from overruler.detections import Detection, Raised, RulerSeen
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.pose import Array
-from overruler.scene import Grid, Piece, Scene, Table
+from overruler.scene import Grid, Piece, Scene, Table, Terrain
+from overruler.vision.bow import by_bow, levelled
+from overruler.vision.heights import shared_covariance
 
+LIKELY = 0.5
+"""Ground less likely raised is no terrain of the scene; that it may be is in the doubt of what stands there."""
 UNNAMED_GAME = "legion"
 """What a scene says where no game was named: every scene file names one."""
 
@@ -21,18 +25,23 @@ def survey(
     game: str | None = None,
     rulers: Sequence[RulerSeen] = (),
     grid: Grid | None = None,
+    raised: Sequence[Raised] = (),
 ) -> Scene:
     """The scene of one photo: a piece for each detection, in their order, named p01, p02 and so on."""
+    detections = levelled(calibration, detections)
     covariance = joint_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
     pieces = tuple(
-        _piece(detection, f"p{number:0{digits}}", covariance[2 * number - 2 : 2 * number, 2 * number - 2 : 2 * number])
+        piece_of(
+            detection, f"p{number:0{digits}}", covariance[2 * number - 2 : 2 * number, 2 * number - 2 : 2 * number]
+        )
         for number, detection in enumerate(detections, 1)
     )
     return Scene(
         game=game or UNNAMED_GAME,
         board=Table(*calibration.board_mm),
         pieces=pieces,
+        terrain=tuple(_terrain(area) for area in raised if area.probability >= LIKELY),
         covariance=Covariance(covariance.tolist()) if pieces else None,
         grid=grid,
         extra={"calibration": _calibration_json(calibration), "rulers": [_ruler_json(ruler) for ruler in rulers]},
@@ -45,19 +54,22 @@ def joint_covariance(calibration: Calibration, detections: Sequence[Detection]) 
         return np.zeros((0, 0))
     budget, camera = calibration.budget, calibration.camera
     xy = np.stack([detection.xy_mm for detection in detections])
-    by_camera = np.concatenate([detection.d_xy_d_camera for detection in detections])
+    slopes = [np.column_stack([d.d_xy_d_camera, by_bow(calibration, d.xy_mm, d.z_mm)]) for d in detections]
+    by_table = np.concatenate(slopes)
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
-    covariance = by_camera @ calibration.covariance @ by_camera.T
+    covariance = by_table @ calibration.joint @ by_table.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
     eye = camera.center_mm
     for k, detection in enumerate(detections):
         lean = (detection.xy_mm - eye[:2]) / (eye[2] - detection.z_mm)  # a millimetre up looks like this much outwards
         own = detection.covariance_mm2 + budget.height_mm**2 * np.outer(lean, lean)
         covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * (budget.diameter_mm / 2) ** 2
+    covariance += shared_covariance(detections)
     return np.asarray((covariance + covariance.T) / 2)
 
 
-def _piece(detection: Detection, name: str, covariance: Array) -> Piece:
+def piece_of(detection: Detection, name: str, covariance: Array) -> Piece:
+    """A detection as a scene has it; `covariance` (2, 2) is its own block of the joint one."""
     (xx, xy), (yx, yy) = covariance.tolist()
     image = {"center_px": _rounded(detection.center_px), "outline_px": _rounded(detection.outline_px)}
     extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
@@ -65,6 +77,10 @@ def _piece(detection: Detection, name: str, covariance: Array) -> Piece:
         extra["also"] = [base.to_json() for base in detection.also]
     if detection.heading_modulo_deg < 360:
         extra["heading_modulo_deg"] = detection.heading_modulo_deg
+    if detection.on is not None:
+        extra["on"] = detection.on
+    if detection.sigma_z_mm:
+        extra["sigma_z_mm"] = round(detection.sigma_z_mm, 2)
     return Piece(
         id=name,
         base=detection.base,
@@ -74,6 +90,19 @@ def _piece(detection: Detection, name: str, covariance: Array) -> Piece:
         heading_deg=detection.heading_deg,
         covariance_mm2=((xx, xy), (yx, yy)),
         extra=extra,
+    )
+
+
+def _terrain(area: Raised) -> Terrain:
+    """A raised area as a scene has it, with how sure it is."""
+    return Terrain(
+        id=area.id,
+        footprint_mm=tuple((float(x), float(y)) for x, y in np.round(area.footprint_mm, 1)),
+        top_z_mm=round(area.top_z_mm, 2),
+        base_z_mm=area.base_z_mm,
+        rough=area.rough,
+        size=area.size,
+        extra={"sigma_mm": round(area.sigma_mm, 2), "probability": round(area.probability, 3)},
     )
 
 

@@ -1,0 +1,123 @@
+"""Pieces at the height they stand at: what lies on a raised area is seen displaced away from the camera.
+
+A point z above the board is seen on the board's plane D / (D − z) times as far from the point below the camera, the
+camera's height being D. Which pieces stand on what is decided at each area's own height, never on the plane z = 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import erf, sqrt
+
+import cv2
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.detections import Detection, Raised
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.fit import fit_base
+
+RARE = 0.002
+"""What is less likely than this is left out of the doubt."""
+WITHIN_SIGMAS = 3.0
+"""What is more likely lies within so many σ of where the piece is said to be: no call is certain against it."""
+NEW_START_MM = 1.5
+"""1 σ of where the fit at the true height starts: wide, for the start was seen in the same pixels."""
+
+
+def raise_pieces(
+    frame: Frame, calibration: Calibration, detections: Sequence[Detection], areas: Sequence[Raised]
+) -> tuple[Detection, ...]:
+    """The detections, those that stand on one of the areas fitted again at its height, in the same order.
+
+    A detection may come at any height. Where it is unsure whether a piece stands on an area, the likelier place is
+    taken and the other one is in its doubt. Pieces nowhere near an area are returned as they are.
+    """
+    return tuple(_placed(frame, calibration.camera, detection, areas) for detection in detections)
+
+
+def shared_covariance(detections: Sequence[Detection]) -> Array:
+    """(2N, 2N) mm²: what the causes that detections share add to the joint covariance of their places."""
+    covariance = np.zeros((2 * len(detections), 2 * len(detections)))
+    for cause in {cause for detection in detections for cause in detection.shared_mm}:
+        moved = np.concatenate([detection.shared_mm.get(cause, np.zeros(2)) for detection in detections])
+        covariance += np.outer(moved, moved)
+    return covariance
+
+
+def at_height(camera: Camera, xy_mm: Array, z_mm: float | Array, new_z_mm: float | Array) -> Array:
+    """The points (..., 2) at `new_z_mm` that are seen where the points (..., 2) at `z_mm` are."""
+    eye = camera.center_mm
+    return np.asarray(eye[:2] + (xy_mm - eye[:2]) * (eye[2] - new_z_mm) / (eye[2] - z_mm))
+
+
+def lean(camera: Camera, xy_mm: Array, z_mm: float) -> Array:
+    """How far (..., 2) a point that stays where it is in the photo moves for a millimetre of height."""
+    eye = camera.center_mm
+    return np.asarray((eye[:2] - xy_mm) / (eye[2] - z_mm))
+
+
+def chance_on(camera: Camera, detection: Detection, area: Raised) -> float:
+    """The probability that a piece stands on an area: that its middle lies within the outline, at the area's height."""
+    place = at_height(camera, detection.xy_mm, detection.z_mm, area.top_z_mm)
+    outline = np.asarray(area.footprint_mm, np.float32).reshape(-1, 1, 2)
+    inside_mm = cv2.pointPolygonTest(outline, (float(place[0]), float(place[1])), True)
+    across = np.hypot(area.edge_mm, area.sigma_mm * float(np.linalg.norm(lean(camera, place, area.top_z_mm))))
+    return area.probability * (1 + erf(inside_mm / max(float(across), 1e-6) / sqrt(2))) / 2
+
+
+def _placed(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[Raised]) -> Detection:
+    """The detection at the likeliest of the heights that it may stand at."""
+    chances = [(chance_on(camera, detection, area), area) for area in areas]
+    chance, area = max(chances, key=lambda pair: (pair[0], pair[1].top_z_mm), default=(0.0, None))
+    if area is None or chance < RARE:
+        return detection
+    flat = _moved(camera, detection, area.base_z_mm)
+    if chance < 0.5:
+        flat = detection if detection.z_mm == area.base_z_mm else flat
+        other = at_height(camera, flat.xy_mm, flat.z_mm, area.top_z_mm)
+        return _either(flat, area, chance, other - flat.xy_mm)
+    raised = _fitted(frame, camera, detection, area.top_z_mm)
+    moved = lean(camera, raised.xy_mm, area.top_z_mm) * area.sigma_mm
+    raised = replace(raised, on=area.id, sigma_z_mm=area.sigma_mm, shared_mm={area.id: moved})
+    return _either(raised, area, 1 - chance, flat.xy_mm - raised.xy_mm)
+
+
+def _either(detection: Detection, area: Raised, chance: float, apart_mm: Array) -> Detection:
+    """The detection with the doubt that it may, with that chance, lie `apart_mm` (2,) away."""
+    if chance < RARE:
+        return detection
+    shift = apart_mm * max(sqrt(chance), 1 / WITHIN_SIGMAS)
+    height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * max(sqrt(chance), 1 / WITHIN_SIGMAS)))
+    if 1 - area.probability < chance * 0.5:  # at the area's edge: no other piece shares it
+        own = detection.covariance_mm2 + np.outer(shift, shift)
+        return replace(detection, covariance_mm2=own, sigma_z_mm=height)
+    shared = {**detection.shared_mm, f"{area.id}, raised at all": shift}
+    return replace(detection, shared_mm=shared, sigma_z_mm=height)
+
+
+def _moved(camera: Camera, detection: Detection, z_mm: float) -> Detection:
+    """The detection at another height, seen where it was: its place, its doubt and its outline."""
+    share = (camera.center_mm[2] - z_mm) / (camera.center_mm[2] - detection.z_mm)
+    xy = at_height(camera, detection.xy_mm, detection.z_mm, z_mm)
+    _, d_point, d_camera = camera.jacobians(np.array([*xy, z_mm]))
+    return replace(
+        detection,
+        xy_mm=xy,
+        z_mm=z_mm,
+        covariance_mm2=detection.covariance_mm2 * share**2,
+        d_xy_d_camera=np.asarray(-np.linalg.solve(d_point[:, :2], d_camera)),
+    )
+
+
+def _fitted(frame: Frame, camera: Camera, seen: Detection, z_mm: float) -> Detection:
+    """A detection at another height, a round base fitted again there: on the board it would be larger than it is."""
+    found = _moved(camera, seen, z_mm)
+    if found.base.shape == "circle":
+        fit = fit_base(frame.pixels, camera, found.xy_mm, NEW_START_MM, found.base.width_mm / 2, z_mm)
+        if fit is not None:
+            found = replace(found, xy_mm=fit.xy_mm, covariance_mm2=fit.covariance_mm2, d_xy_d_camera=fit.d_xy_d_camera)
+    outline = camera.unproject(seen.outline_px, seen.z_mm) - seen.xy_mm + found.xy_mm
+    outline_px = camera.project(np.column_stack([outline, np.full(len(outline), z_mm)]))
+    return replace(found, center_px=camera.project(np.array([*found.xy_mm, z_mm])), outline_px=outline_px)

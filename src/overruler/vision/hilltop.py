@@ -1,0 +1,107 @@
+"""How high a hill is by the markers that lie on it: how large they look, and where, if somebody measured that.
+
+Least squares over each marker's place and turn, the height that all of them share, and how much larger than said they
+were printed (Gauss and Newton's method). The camera is taken as it was found; its doubt is added to the height's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.ground import Told
+from overruler.vision.groups import square_mm
+from overruler.vision.markers import Marker
+
+SWELL_PX = 0.06
+"""1 σ of how far the sides of markers look outwards of where they are: soft corners, neighbouring edges."""
+PRINT_SHARE = 2e-3
+"""1 σ of the size of markers whose print nobody measured."""
+ROUNDS = 12
+Z, SHARE, FIRST = 0, 1, 2
+"""The unknowns: the height, by which share the markers are larger, then x, y and turn of each marker."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Top:
+    """A hill's top as its markers show it."""
+
+    z_mm: float
+    sigma_mm: float
+    places: Mapping[int, Array]
+    """Of each marker: x and y of its middle in mm, and its turn in radians (3,)."""
+    strain: float
+    """How many σ what was told lies from what is seen, where that is most."""
+
+
+def measure_top(calibration: Calibration, told: Told, markers: Sequence[Marker], side_mm: float) -> Top:
+    """The height of a hill on whose top these markers lie, one or more, `side_mm` wide.
+
+    A height that was told counts too, as surely as it was told, and so do the markers' places.
+    """
+    camera, state = calibration.camera, _start(calibration.camera, markers, side_mm)
+    share = float(np.hypot(PRINT_SHARE, SWELL_PX / np.mean([marker.side_px for marker in markers])))
+    for _ in range(ROUNDS):
+        rows = [_seen(camera, marker, side_mm, state, k) for k, marker in enumerate(markers)]
+        rows.append(_known(told, markers, share, state))
+        misfit, slope, by_camera = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        scale = np.linalg.norm(slope, axis=0)
+        covariance = np.linalg.inv((slope / scale).T @ (slope / scale)) / np.outer(scale, scale)
+        state = state + covariance @ slope.T @ misfit
+    moved = covariance[Z] @ slope.T @ by_camera
+    sigma = np.sqrt(covariance[Z, Z] + moved @ calibration.covariance @ moved)
+    places = {marker.id: state[FIRST + 3 * k : FIRST + 3 * k + 3] for k, marker in enumerate(markers)}
+    strain = float(np.abs(_known(told, markers, share, state)[0]).max())
+    return Top(float(state[Z]), float(sigma), places, strain)
+
+
+def _start(camera: Camera, markers: Sequence[Marker], side_mm: float) -> Array:
+    """The unknowns by how large the markers look: on the board so much larger as they are nearer to the camera."""
+    squares = camera.unproject(np.stack([marker.corners_px for marker in markers]))
+    looks_mm = float(np.linalg.norm(squares - np.roll(squares, -1, axis=1), axis=-1).mean())
+    z_mm = float(camera.center_mm[2]) * (1 - side_mm / looks_mm)
+    state = [z_mm, 0.0]
+    for marker in markers:
+        corners = camera.unproject(marker.corners_px, z_mm)
+        right = corners[1] - corners[0] + corners[2] - corners[3]
+        state += [*corners.mean(0), np.arctan2(right[1], right[0])]
+    return np.array(state)
+
+
+Rows = tuple[Array, Array, Array]
+"""Misfits (N,) in units of their doubt; how what is expected moves with the unknowns (N, U) and the camera (N, 15)."""
+
+
+def _seen(camera: Camera, marker: Marker, side_mm: float, state: Array, k: int) -> Rows:
+    """The corners of the k-th marker."""
+    at = FIRST + 3 * k
+    turn = state[at + 2]
+    corners = square_mm(side_mm)[:, :2] - [side_mm / 2, -side_mm / 2]
+    axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    arm = (1 + state[SHARE]) * corners @ axes
+    points = np.column_stack([arm + state[at : at + 2], np.full(4, state[Z])])
+    pixels, by_point, by_camera = camera.jacobians(points)
+    slope = np.zeros((4, 2, len(state)))
+    slope[..., Z] = by_point[..., 2]
+    slope[..., SHARE] = np.einsum("cij,cj->ci", by_point[..., :2], corners @ axes)
+    slope[..., at : at + 2] = by_point[..., :2]
+    slope[..., at + 2] = np.einsum("cij,cj->ci", by_point[..., :2], arm[:, ::-1] * [-1, 1])
+    white = np.linalg.inv(np.linalg.cholesky(marker.square.covariance_px2))
+    misfit = (marker.corners_px - pixels).ravel()
+    return white @ misfit, white @ slope.reshape(8, -1), -white @ by_camera.reshape(8, 15)
+
+
+def _known(told: Told, markers: Sequence[Marker], share: float, state: Array) -> Rows:
+    """What is known besides: the markers' size, and what was told of the height and of where they lie."""
+    known = [(SHARE, 0.0, share)]
+    if told.top_z_mm is not None:
+        known.append((Z, told.top_z_mm, told.sigma_mm))
+    for k, marker in enumerate(markers if told.markers_at_mm else ()):
+        x, y = told.markers_at_mm[told.markers.index(marker.id)]
+        known += [(FIRST + 3 * k, x, told.edge_mm), (FIRST + 3 * k + 1, y, told.edge_mm)]
+    which, value, sigma = (np.array(part) for part in zip(*known, strict=True))
+    slope = np.eye(len(state))[which] / sigma[:, None]
+    return (value - state[which]) / sigma, slope, np.zeros((len(known), 15))

@@ -1,0 +1,49 @@
+"""A plane above the board, or a part of it, looked at as if it were the board."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array, Pose, skew
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """A rectangle parallel to the board's, with a frame of its own."""
+
+    origin_mm: Array
+    """(3,): where its own origin lies."""
+    calibration: Calibration
+    """In its own frame."""
+    slopes: Array
+    """(15, 15): how the camera's parameters there move with those in the board's frame."""
+
+    @classmethod
+    def of(cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]) -> "Level":
+        """The level through `origin_mm` (3,), `size_mm` wide and high from there."""
+        camera = calibration.camera
+        pose = camera.T_camera_board @ Pose(np.eye(3), np.asarray(origin_mm, float))
+        slopes = np.eye(15)
+        # a turn ω about the board's origin carries the level's along by ω × arm
+        slopes[12:15, 9:12] = -skew(pose.translation_mm - camera.T_camera_board.translation_mm)
+        there = replace(
+            calibration,
+            camera=Camera(camera.matrix, camera.distortion, pose),
+            covariance=slopes @ calibration.covariance @ slopes.T,
+            board_mm=size_mm,
+            bow=None,
+            with_bow=None,
+        )
+        return cls(np.asarray(origin_mm, float), there, slopes)
+
+    def on_board(self, detection: Detection) -> Detection:
+        """What was found on the level, in the board's frame."""
+        return replace(
+            detection,
+            xy_mm=detection.xy_mm + self.origin_mm[:2],
+            z_mm=detection.z_mm + float(self.origin_mm[2]),
+            d_xy_d_camera=detection.d_xy_d_camera @ self.slopes,
+        )

@@ -1,0 +1,78 @@
+"""`overruler measure` with what people tell: terrain, corrections and bases are read before the photo is."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from overruler.apps import measure
+from overruler.apps.cli import main
+from overruler.apps.measure import Options, read_options
+from overruler.apps.summary import pieces
+from overruler.bases import Base
+from tests.reports import report
+
+TERRAIN = """
+schema = "overruler/terrain/1"
+[[terrain]]
+id = "hill"
+footprint_mm = [[0, 0], [90, 0], [90, 90]]
+top_z_mm = 30
+"""
+FIX = 'schema = "overruler/fix/1"\n[[fix]]\ndo = "remove"\nid = "p01"\n'
+
+
+def options(*arguments: str) -> Options:
+    parser = argparse.ArgumentParser()
+    measure.add_arguments(parser)
+    return read_options(parser.parse_args(["table.jpg", "--marker-mm", "60", *arguments]))
+
+
+def test_terrain_and_corrections_are_read(tmp_path: Path) -> None:
+    (tmp_path / "terrain.toml").write_text(TERRAIN)
+    (tmp_path / "fix.toml").write_text(FIX)
+    read = options("--terrain", str(tmp_path / "terrain.toml"), "--fix", str(tmp_path / "fix.toml"))
+    assert [told.id for told in read.terrain] == ["hill"]
+    assert [(fix.do, fix.id) for fix in read.fixes] == [("remove", "p01")]
+    assert (options().terrain, options().fixes) == ((), ())
+
+
+def test_bases_of_all_shapes_are_asked_for_once_each() -> None:
+    wanted = (Base.circle(27), Base.rectangle(40, 40), Base.oval(42, 75))
+    assert options("--bases", "27, 40x40,75x42o,27.0,42x75 oval").bases == wanted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--terrain", "nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--fix", "nowhere.json"], "nowhere.json: cannot be read"),
+        (["--terrain", "wrong.toml"], "wrong.toml: schema: unknown"),
+        (["--fix", "wrong.toml"], "wrong.toml: fix: is missing"),
+        (["--bases", "27,40x"], "--bases: '40x' is no base"),
+        (["--bases", "27,,50"], "--bases: '' is no base"),
+        (["--bases", "75x420x3o"], "--bases: '75x420x3o' is no base"),
+        (["--bases", "40x900"], "between 0 and 500 mm"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wrong.toml").write_text('schema = "overruler/fix/1"\n')
+    assert main(["measure", "table.jpg", "--marker-mm", "60", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert (out, err.count("\n")) == ("", 1)
+
+
+def test_the_summary_says_what_was_corrected_by_hand() -> None:
+    plain = report()
+    first, second, *rest = plain.scene.pieces
+    moved = replace(first, extra={"by_hand": ["move"], "fitted": True})
+    told = replace(second, extra={"by_hand": ["add"], "fitted": False})
+    notes = list(pieces(replace(plain, scene=replace(plain.scene, pieces=(moved, told, *rest)))).columns[-1].cells)
+    assert "corrected by hand" in str(notes[0])
+    assert "the photo does not show it" in str(notes[1])
+    assert str(notes[2]) == ""
