@@ -3,6 +3,7 @@
 
     uv run tools/bench.py measure sample_images/legion_desert.jpg
     uv run tools/bench.py calibrate sample_images/legion_grass.jpg
+    uv run tools/bench.py analyze game.mp4 --minutes 10
     uv run tools/bench.py rules
 
 Seconds are this machine's and its load's; the ratios can be compared. Every row is the median of several rounds
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ from overruler.referee import Referee
 from overruler.rules import ask, matrix
 from overruler.scene import Scene
 from overruler.sources.photo import load_photo
+from overruler.sources.video import Film
 from overruler.vision.calibrate import calibrate
 from overruler.vision.detect import detect
 from overruler.vision.markers import find_markers
@@ -91,6 +94,38 @@ def _against(title: str, seconds: dict[str, float], others: Sequence[str]) -> Ta
     for name, value in seconds.items():
         table.add_row(name, f"{value:.3f}", *(f"{value / seconds[other]:.2f}" for other in others))
     return table
+
+
+# --- a film ---
+
+
+def analyze(film: Path, minutes: float, threads: int) -> Table:
+    """Watching a film, played over and over for so long, against decoding it; CPU time, and the memory at the end."""
+    board = Board.load(film.with_suffix(".toml"))
+    watch, decoding, watching, played_s = Referee(board).watching(), 0.0, 0.0, 0.0
+    table = Table("minutes", "decode, s", "analyze, s", "×", "memory, MiB", title=f"{film.name}, {threads} threads")
+    marks = [minutes * share for share in (0.1, 0.5, 1.0)]
+    while marks:
+        begin = time.process_time()
+        with Film(film, threads=threads, looks_per_s=1e-3) as opened:
+            length_s = sum(1 for _ in opened) and opened.read_to_s
+        middle = time.process_time()
+        with Film(film, threads=threads) as opened:
+            for shot in opened:
+                watch.look(replace(shot, time_s=played_s + shot.time_s))
+        decoding, watching = decoding + middle - begin, watching + time.process_time() - middle
+        played_s += length_s + 0.1
+        if played_s / 60 >= marks[0]:
+            marks.pop(0)
+            row = (played_s / 60, decoding, watching, watching / decoding, _memory_mib())
+            table.add_row(*(f"{value:.2f}" for value in row))
+    return table
+
+
+def _memory_mib() -> float:
+    """What this process holds now."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
 
 # --- the range engine ---
@@ -210,8 +245,14 @@ def main() -> int:
     of_rules = what.add_parser("rules", help="distances in bulk, one ruling, one process")
     for each, rounds in ((of_photo, 5), (of_camera, 9), (of_rules, 9)):
         each.add_argument("--rounds", type=int, default=rounds)
+    of_film = what.add_parser("analyze", help="watching a film against decoding it")
+    of_film.add_argument("film", type=Path, help="NAME.mp4 with its board file NAME.toml beside it")
+    of_film.add_argument("--minutes", type=float, default=2.0, help="how long it is played, over and over")
+    of_film.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
-    if args.what == "rules":
+    if args.what == "analyze":
+        Console().print(analyze(args.film, args.minutes, args.threads))
+    elif args.what == "rules":
         Console().print(rules(args.rounds))
     else:
         Console().print({"measure": measure, "calibrate": calibration}[args.what](args.photo, args.rounds))

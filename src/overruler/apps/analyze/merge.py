@@ -1,0 +1,150 @@
+"""Segments of a film put together: pieces keep their names from one to the next, and each moment is told once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import hypot, inf
+from typing import Any
+
+from overruler.errors import CannotMeasure
+from overruler.fixes import next_id
+
+SAME_MM = 15.0
+"""A piece at the seam stands within so much of where the segment before saw it."""
+SAME_SIZE = 0.09
+"""And its base differs by no larger share: the two may have chosen different catalogue sizes."""
+WAY_SIGMA_MM = 1.5
+"""1 σ of a place on the way: how high the piece was carried is not known at each."""
+
+Data = dict[str, Any]
+
+
+@dataclass
+class Film:
+    """All that is known of a film."""
+
+    name: str
+    bases: dict[str, Data] = field(default_factory=dict)
+    stays: dict[str, list[Data]] = field(default_factory=dict)
+    """Where each piece stood, from when to when, in order."""
+    moves: list[Data] = field(default_factory=list)
+    rests: list[Data] = field(default_factory=list)
+    positions: list[Data] = field(default_factory=list)
+    notes: list[Data] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    read_to_s: float = 0.0
+
+
+def merged(name: str, parts: Sequence[Data]) -> Film:
+    """The film that its segments tell; `CannotMeasure` where none of them could be measured."""
+    film = Film(name)
+    readable = [part for part in parts if part["refused"] is None]
+    if not readable:
+        raise CannotMeasure(f"{name}: {next((part['refused'] for part in parts), 'holds no picture')}")
+    for part in parts:
+        _add(film, part)
+    film.problems = list(dict.fromkeys(film.problems))
+    film.moves.sort(key=lambda move: (move["end_s"], move["piece"]))
+    once = {(row["time_s"], row["piece"]): row for row in film.positions}
+    film.positions = [once[key] for key in sorted(once)]
+    return film
+
+
+def _add(film: Film, part: Data) -> None:
+    begin, end = part["from_s"], part["to_s"] if part["to_s"] is not None else inf
+    film.read_to_s = max(film.read_to_s, min(part["read_to_s"], end))
+    film.problems += part["problems"]
+    if part["refused"] is not None:
+        if part["read_to_s"] > begin:
+            film.problems.append(f"from {begin:.0f} s to {min(end, part['read_to_s']):.0f} s: {part['refused']}")
+        return
+    names = _names(film, part, begin)
+    for own, name in names.items():
+        film.bases.setdefault(name, part["bases"][own])
+        _stay(film.stays.setdefault(name, []), part["stays"][own], begin)
+    moves = [move | {"piece": names[move["piece"]]} for move in part["moves"] if begin <= move["end_s"] < end]
+    film.moves += moves
+    film.rests += [_renamed(rest, names) for rest in part["rests"] if begin <= rest["time_s"] < end]
+    film.notes += [note for note in part["notes"] if begin <= note["time_s"] < end]
+    film.positions += _standing(part, names, begin, end)
+    film.positions += [row for move in moves for row in _way(move)]
+
+
+def _names(film: Film, part: Data, begin: float) -> dict[str, str]:
+    """The film's names for the segment's pieces: those at the same place at the seam, new ones for the others."""
+    names: dict[str, str] = {}
+    for own in part["stays"]:
+        here = _place(part["stays"][own], max(begin, part["stays"][own][0]["from_s"]))
+        taken = set(names.values())
+        near = [
+            (hypot(there["x_mm"] - here["x_mm"], there["y_mm"] - here["y_mm"]), name)
+            for name, stays in film.stays.items()
+            if name not in taken and _alike(film.bases[name], part["bases"][own])
+            for there in [_place(stays, max(begin, part["stays"][own][0]["from_s"]))]
+        ]
+        apart, name = min(near, default=(inf, ""))
+        names[own] = name if apart < SAME_MM else own if not film.stays else next_id([*film.stays, *taken])
+    return names
+
+
+def _place(stays: Sequence[Data], time_s: float) -> Data:
+    """Where a piece stood at a time, or last stood before it."""
+    return next((stay for stay in reversed(stays) if stay["from_s"] <= time_s), stays[0])
+
+
+def _alike(one: Data, other: Data) -> bool:
+    if one["shape"] != other["shape"]:
+        return False
+    sizes = ([value for key, value in base.items() if key != "shape"] for base in (one, other))
+    return all(abs(a - b) <= SAME_SIZE * a for a, b in zip(*sizes, strict=True))
+
+
+def _stay(stays: list[Data], more: Sequence[Data], begin: float) -> None:
+    """Add what a piece did from the seam on to what it did before."""
+    for stay in more:
+        if stay["to_s"] < begin:
+            continue
+        if stays and stay["from_s"] <= stays[-1]["to_s"]:
+            stays[-1]["to_s"] = max(stays[-1]["to_s"], stay["to_s"])
+        else:
+            stays.append(dict(stay))
+
+
+def _renamed(rest: Data, names: dict[str, str]) -> Data:
+    """A scene with the film's names for its pieces."""
+    scene = rest["scene"]
+    pieces = [piece | {"id": names[piece["id"]]} for piece in scene["pieces"]]
+    scene = scene | {"pieces": pieces}
+    if "covariance" in scene:
+        order = [names[own] for own in scene["covariance"]["order"]]
+        scene = scene | {"covariance": scene["covariance"] | {"order": order}}
+    return rest | {"scene": scene}
+
+
+def _standing(part: Data, names: dict[str, str], begin: float, end: float) -> list[Data]:
+    """A row for each piece at rest at each mark."""
+    rows = []
+    for mark in part["marks"]:
+        time_s, seen = mark["time_s"], set(mark["seen"])
+        for own, stays in part["stays"].items():
+            stay = next((stay for stay in stays if stay["from_s"] <= time_s <= stay["to_s"]), None)
+            if stay is not None and begin <= time_s < end:
+                rows.append(_row(names[own], time_s, stay["x_mm"], stay["y_mm"], stay["sigma_mm"], own in seen))
+    return rows
+
+
+def _way(move: Data) -> list[Data]:
+    """Rows for a piece on its way, both ends included."""
+    ends = [
+        _row(move["piece"], move[f"{which}_s"], move[f"{end}_x_mm"], move[f"{end}_y_mm"], move["sigma_mm"], True)
+        for which, end in (("start", "from"), ("end", "to"))
+    ]
+    between = [
+        _row(move["piece"], time_s, x, y, WAY_SIGMA_MM, True)
+        for time_s, x, y in move["trail"]
+        if move["start_s"] < time_s < move["end_s"]
+    ]
+    return [ends[0], *between, ends[1]]
+
+
+def _row(piece: str, time_s: float, x_mm: float, y_mm: float, sigma_mm: float, seen: bool) -> Data:
+    return {"piece": piece, "time_s": time_s, "x_mm": x_mm, "y_mm": y_mm, "sigma_mm": sigma_mm, "seen": seen}

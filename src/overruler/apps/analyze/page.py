@@ -1,0 +1,89 @@
+"""A film's page: one file with everything in it, to open in any browser, with no request to anywhere."""
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overruler.apps.analyze.merge import Film
+from overruler.picture.raster import font_face
+from overruler.rules import matrix
+from overruler.scene import Scene
+
+Data = dict[str, Any]
+TEMPLATE = Path(__file__).with_name("page.html")
+MOST_PAIRS = 1300
+"""Pairs whose distances go along; more would make the page slow to open."""
+
+
+def page(film: Film, rulings: Sequence[Data] | None, too_long: Sequence[Data] | None) -> str:
+    """The page's text."""
+    told = {
+        "name": film.name,
+        "length_s": round(film.read_to_s, 2),
+        "board": film.rests[-1]["scene"]["board"] if film.rests else {"width_mm": 1000, "height_mm": 1000},
+        "pieces": [_piece(film, name) for name in sorted(film.bases)],
+        "moves": [_move(move) for move in film.moves],
+        "rests": [_rest(rest) for rest in film.rests],
+        "terrain": film.rests[-1]["scene"].get("terrain", []) if film.rests else [],
+        "problems": [*film.problems, *(f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes)],
+        "rulings": _ruled(rulings),
+        "allowances": [_rounded(row) for row in too_long] if too_long is not None else None,
+    }
+    data = json.dumps(told, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+    text = TEMPLATE.read_text(encoding="utf-8")
+    return text.replace("{{name}}", escape(film.name)).replace("{{font}}", font_face()).replace("{{data}}", data)
+
+
+def _piece(film: Film, name: str) -> Data:
+    stays = [
+        [round(stay[key], 2) for key in ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")] for stay in film.stays[name]
+    ]
+    return {"id": name, "base": film.bases[name], "stays": stays}
+
+
+def _move(move: Data) -> Data:
+    trail = [[round(value, 2) for value in spot] for spot in move["trail"]]
+    way = [[round(value, 1) for value in corner] for corner in move["way_mm"]]
+    return _rounded({key: value for key, value in move.items() if key not in ("trail", "way_mm")}) | {
+        "trail": trail,
+        "way": way,
+    }
+
+
+def _rounded(row: Data) -> Data:
+    return {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
+
+
+def _rest(rest: Data) -> Data:
+    """A rest with its distances: each pair's in the order of the upper triangle, and 1 σ of each, in mm."""
+    found = matrix(Scene.from_json(rest["scene"]))
+    pairs = np.triu_indices(len(found.ids), 1)
+    told: Data = {"time_s": round(rest["time_s"], 2), "still": rest["still"], "ids": list(found.ids)}
+    if len(pairs[0]) <= MOST_PAIRS:
+        told["mm"] = np.round(found.distance_mm[pairs], 1).tolist()
+        told["sigma"] = np.round(found.sigma_mm[pairs], 2).tolist()
+    return told
+
+
+def _ruled(rulings: Sequence[Data] | None) -> list[list[Any]] | None:
+    """The last rest's rulings: from, to, range, probability, since when."""
+    if rulings is None:
+        return None
+    last = max((row["time_s"] for row in rulings), default=0.0)
+    rows = [row for row in rulings if row["time_s"] == last and row["range"] is not None]
+    rows.sort(key=lambda row: row["distance_mm"])
+    return [
+        [
+            row["from"],
+            row["to"],
+            row["range"],
+            round(row["probability"], 3),
+            round(row["since_s"], 1),
+            round(row["distance_mm"], 1),
+        ]
+        for row in rows[:400]
+    ]

@@ -1,0 +1,136 @@
+"""What came of a film as files: Parquet and CSV tables, scenes, chapters."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overruler.apps.analyze.merge import Film
+from overruler.errors import MissingExtra
+from overruler.writing import write_whole
+
+Data = dict[str, Any]
+Columns = Mapping[str, type]
+
+POSITIONS: Columns = {"piece": str, "time_s": float, "x_mm": float, "y_mm": float, "sigma_mm": float, "seen": bool}
+MOVES: Columns = {
+    "piece": str,
+    **dict.fromkeys(("start_s", "end_s", "from_x_mm", "from_y_mm", "to_x_mm", "to_y_mm"), float),
+    **dict.fromkeys(("distance_mm", "path_mm", "sigma_mm", "path_sigma_mm"), float),
+}
+RULINGS: Columns = {
+    "time_s": float,
+    "from": str,
+    "to": str,
+    "distance_mm": float,
+    "sigma_mm": float,
+    "range": int,
+    "probability": float,
+    "since_s": float,
+}
+ALLOWANCES: Columns = {
+    "piece": str,
+    "start_s": float,
+    "end_s": float,
+    "path_mm": float,
+    "allowance_mm": float,
+    "sigma_mm": float,
+    "probability": float,
+}
+
+
+def parquet(rows: Sequence[Data], columns: Columns) -> bytes:
+    """The rows as a Parquet file; `MissingExtra` where pyarrow is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("tables need pyarrow: pip install 'overruler[tables]'") from None
+    kinds = {str: pyarrow.string(), float: pyarrow.float64(), bool: pyarrow.bool_(), int: pyarrow.int32()}
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    arrays = [pyarrow.array([row[name] for row in rows], kinds[kind]) for name, kind in columns.items()]
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def written_csv(rows: Sequence[Data], columns: Columns) -> str:
+    """The rows as CSV, every number in full."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([row[name] for name in columns] for row in rows)
+    return text.getvalue()
+
+
+def scenes(film: Film) -> str:
+    """A scene a line, with its time."""
+    lines = [rest["scene"] | {"time_s": rest["time_s"], "film": film.name} for rest in film.rests]
+    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+
+
+def chapters(film: Film) -> str:
+    """Chapters for a player (WebVTT): one from each move to the next."""
+    starts = [(0.0, "Start"), *((move["start_s"], _chapter(move)) for move in sorted(film.moves, key=_start))]
+    ends = [start for start, _ in starts[1:]] + [max(film.read_to_s, starts[-1][0] + 0.1)]
+    cues = [f"{_clock(a)} --> {_clock(max(b, a + 0.001))}\n{text}\n" for (a, text), b in zip(starts, ends, strict=True)]
+    return "WEBVTT\n\n" + "\n".join(cues)
+
+
+def timeline(film: Film) -> str | None:
+    """The moves as markers for film editors (OpenTimelineIO); None where the extra `timeline` is not installed."""
+    try:
+        import opentimelineio as otio
+    except ImportError:
+        return None
+
+    def span(from_s: float, to_s: float) -> Any:
+        times = (otio.opentime.RationalTime(round(value * 1000), 1000) for value in (from_s, max(to_s - from_s, 0)))
+        return otio.opentime.TimeRange(*times)
+
+    clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
+    for move in film.moves:
+        marker = otio.schema.Marker(_chapter(move), span(move["start_s"], move["end_s"]), otio.schema.MarkerColor.CYAN)
+        clip.markers.append(marker)
+    track = otio.schema.Track(film.name, children=[clip])
+    whole = otio.schema.Timeline(film.name, tracks=[track])
+    return str(otio.adapters.write_to_string(whole, "otio_json"))
+
+
+def _start(move: Data) -> float:
+    return float(move["start_s"])
+
+
+def _chapter(move: Data) -> str:
+    return f"{move['piece']} moves {move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
+
+
+def _clock(time_s: float) -> str:
+    """Hours, minutes, seconds and milliseconds, as WebVTT has them."""
+    thousandths = round(time_s * 1000)
+    minutes, seconds = thousandths // 60_000, thousandths // 1000 % 60
+    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.{thousandths % 1000:03}"
+
+
+def write_all(
+    film: Film, folder: Path, rulings: Sequence[Data] | None, allowances: Sequence[Data] | None
+) -> list[Path]:
+    """Write every table, each whole; their paths."""
+    tables: list[tuple[str, Sequence[Data], Columns]] = [
+        ("positions", film.positions, POSITIONS),
+        ("moves", film.moves, MOVES),
+    ]
+    tables += [("rulings", rulings, RULINGS)] if rulings is not None else []
+    tables += [("allowances", allowances, ALLOWANCES)] if allowances is not None else []
+    files: dict[str, bytes | str] = {}
+    for name, rows, columns in tables:
+        files[f"{name}.parquet"] = parquet(rows, columns)
+        files[f"{name}.csv"] = written_csv(rows, columns)
+    files |= {"scenes.jsonl": scenes(film), "chapters.vtt": chapters(film)}
+    marked = timeline(film)
+    files |= {"timeline.otio": marked} if marked is not None else {}
+    for name, data in files.items():
+        write_whole(folder / name, data)
+    return [folder / name for name in files]

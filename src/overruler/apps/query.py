@@ -1,0 +1,65 @@
+"""`overruler query`: questions in SQL to what `overruler analyze` has written."""
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+from typing import Any
+
+from overruler.errors import BadInput, MissingExtra
+
+TABLES = ("positions", "moves", "rulings", "allowances")
+"""Each is there under its name, all films together, with a column `film`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder that analyze wrote into")
+    parser.add_argument("sql", metavar="SQL", help=f"a query over {', '.join(TABLES)}; each has a column film")
+    parser.add_argument("--csv", action="store_true", help="print comma-separated values")
+
+
+def run(args: argparse.Namespace) -> int:
+    names, rows = answered(args.folder, args.sql)
+    if args.csv or not sys.stdout.isatty():
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+        return 0
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*names)
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row))
+    Console().print(table)
+    return 0
+
+
+def answered(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns' names and the rows; `BadInput` where the folder or the query is wrong."""
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("queries need DuckDB: pip install 'overruler[tables]'") from None
+    with duckdb.connect() as connection:
+        if not sum(_attach(connection, folder, name) for name in TABLES):
+            raise BadInput(f"{folder}: holds no tables; give the folder that overruler analyze wrote into")
+        connection.execute("SET enable_external_access = false")  # a query reads these tables and nothing else
+        try:
+            found = connection.execute(sql)
+            rows = found.fetchall()
+        except duckdb.Error as error:
+            raise BadInput(f"SQL: {str(error).splitlines()[0]}") from None
+        return [column[0] for column in found.description or ()], rows
+
+
+def _attach(connection: Any, folder: Path, name: str) -> bool:
+    """Make the films' tables of one kind into one; whether there is any."""
+    files = sorted(folder.glob(f"*/{name}.parquet")) or sorted(folder.glob(f"{name}.parquet"))
+    parts = []
+    for file in files:
+        text, film = (str(value).replace("'", "''") for value in (file, file.resolve().parent.name))
+        parts.append(f"SELECT '{film}' AS film, * FROM read_parquet('{text}')")
+    if parts:
+        connection.execute(f"CREATE TABLE {name} AS {' UNION ALL '.join(parts)}")
+    return bool(parts)

@@ -1,0 +1,32 @@
+"""A folder of photos as a film: one a turn, in the order that their names count."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from overruler.errors import BadInput
+from overruler.frame import Frame
+from overruler.sources.photo import load_photo
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff")
+
+
+def photos_in(folder: Path) -> list[Path]:
+    """The photos in a folder: turn 2 before turn 10. `BadInput` where there is none."""
+    try:
+        found = [path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file()]
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be read: {error.strerror or error}") from None
+    if not found:
+        raise BadInput(f"{folder}: holds no photos ({', '.join(ENDINGS)})")
+    return sorted(found, key=lambda path: [int(part) if part.isdecimal() else part for part in _parts(path.name)])
+
+
+def _parts(name: str) -> list[str]:
+    """A name in runs of letters and digits, letters first: numbers are only ever compared with numbers."""
+    return re.split(r"([0-9]+)", name.lower())
+
+
+def load_folder(folder: Path) -> Iterator[Frame]:
+    """Each photo as a frame; one that cannot be read raises as `load_photo` does."""
+    return (load_photo(path) for path in photos_in(folder))

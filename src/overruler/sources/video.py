@@ -1,0 +1,208 @@
+"""A film as shots: every picture at its own time, turned the right way up, read as far as the file can be read.
+
+Pictures are addressed by the stream's own time stamps, never by counting: films of phones have no fixed rate.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.errors import BadInput, CannotMeasure, MissingExtra
+from overruler.shot import Box, Shot, part
+
+ENDINGS = (".mp4", ".mkv", ".mov", ".webm", ".avi", ".m4v", ".ts", ".mts", ".mpg", ".mpeg", ".ogv", ".flv", ".wmv")
+"""What the names of films end in."""
+LOOKS_PER_S = 10.0
+"""Pictures looked at in a second of film."""
+PLANAR = ("yuv420p", "yuvj420p", "nv12", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "gray")
+"""Ways to keep a picture whose first plane is its brightness, a byte a pixel."""
+FULL_RANGE = 2
+"""FFmpeg's number for brightness that uses all of a byte."""
+SHORT_S = 0.5
+"""A film that ends so much before its own header says is cut short."""
+
+
+def _av() -> ModuleType:
+    try:
+        import av
+    except ImportError:
+        raise MissingExtra("films need PyAV: pip install 'overruler[video]'") from None
+    return av  # its log stays off, as it comes: a decoder's thread that writes to it can wait for ever
+
+
+@dataclass
+class Film:
+    """A film file, open from its first picture on; use it in a `with` block and iterate over it once."""
+
+    path: Path
+    looks_per_s: float = LOOKS_PER_S
+    from_s: float = 0.0
+    to_s: float = float("inf")
+    """Pictures are shown from `from_s` on and before `to_s`."""
+    threads: int = 0
+    """Threads to decode with; 0 for as many as the decoder likes."""
+    damaged: int = 0
+    """Packets that could not be decoded so far, and pictures that came out damaged."""
+    read_to_s: float = 0.0
+    """The time of the last picture read so far."""
+    _container: Any = field(default=None, repr=False)
+    _stream: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Raises `BadInput` where there is no such file, `CannotMeasure` where it holds no film that can be read."""
+        av = _av()
+        _check_file(self.path)
+        try:
+            self._container = av.open(str(self.path))
+        except (av.error.FFmpegError, ValueError, OSError):
+            raise CannotMeasure(_unreadable(self.path)) from None
+        if not self._container.streams.video:
+            self._container.close()
+            raise CannotMeasure(f"{self.path}: holds no pictures, only sound; give the film itself")
+        self._stream = self._container.streams.video[0]
+        self._stream.thread_type = "AUTO"
+        if self.threads:
+            self._stream.codec_context.thread_count = self.threads
+
+    def __enter__(self) -> "Film":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._container.close()
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long the film says it is; None where it does not say."""
+        if self._stream.duration and self._stream.time_base:
+            return float(self._stream.duration * self._stream.time_base)
+        return self._container.duration / 1e6 if self._container.duration else None
+
+    @property
+    def frames_per_s(self) -> float | None:
+        """The mean rate, as the film says."""
+        return float(self._stream.average_rate) if self._stream.average_rate else None
+
+    def __iter__(self) -> Iterator[Shot]:
+        """The shots to look at, a tenth of a second apart or as far as the film's pictures are."""
+        due_s = -np.inf
+        for time_s, picture in self._pictures():
+            if time_s >= self.to_s:
+                return
+            self.read_to_s = max(self.read_to_s, time_s)
+            if time_s < max(due_s, self.from_s) - 1e-6:
+                continue
+            # The next one is due by the clock, so that a rate that does not divide the film's stays right on average.
+            due_s = max(due_s + 1 / self.looks_per_s, time_s + 0.5 / self.looks_per_s)
+            yield shot_of(picture, time_s, str(self.path))
+
+    def _pictures(self) -> Iterator[tuple[float, Any]]:
+        """Every picture that can be decoded, in the order it is shown, with its time."""
+        av = _av()
+        first = Fraction(self._stream.start_time or 0) * self._stream.time_base
+        if self.from_s > 0:
+            self._seek(first)
+        packets = self._container.demux(self._stream)
+        while True:
+            try:
+                packet = next(packets, None)
+                if packet is None:
+                    return
+                pictures = packet.decode()
+            except av.error.EOFError:
+                return
+            except (av.error.FFmpegError, ValueError):
+                self.damaged += 1
+                if self.damaged > 10_000:
+                    return
+                continue
+            for picture in pictures:
+                if picture.is_corrupt:
+                    self.damaged += 1
+                elif picture.pts is not None:
+                    yield float(picture.pts * picture.time_base - first), picture
+
+    def _seek(self, first: Fraction) -> None:
+        """To the last key picture before what is wanted; from the start where the file cannot be sought in."""
+        av = _av()
+        wanted = (Fraction(self.from_s) + first) / self._stream.time_base
+        try:
+            self._container.seek(max(int(wanted), 0), stream=self._stream, backward=True)
+        except av.error.FFmpegError:
+            self._container.close()
+            self._container = av.open(str(self.path))
+            self._stream = self._container.streams.video[0]
+
+    def problems(self) -> list[str]:
+        """What of the film could not be read, after all of it has been iterated over."""
+        found = []
+        if self.damaged:
+            found.append(f"{self.damaged} damaged pieces of the film were left out")
+        if self.to_s == float("inf") and self.duration_s and self.read_to_s < self.duration_s - self._last_s():
+            found.append(f"the film can be read to {self.read_to_s:.1f} s of {self.duration_s:.1f} s")
+        return found
+
+    def _last_s(self) -> float:
+        """How long before the end a whole film's last picture may be."""
+        return max(SHORT_S, 3 / (self.frames_per_s or 10.0))
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise BadInput(f"{path}: is a folder, not a film")
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if empty:
+        raise CannotMeasure(f"{path}: is empty; copy the film again")
+
+
+def _unreadable(path: Path) -> str:
+    remedy = "copy it again; an MP4 whose recording was cut off has no index: record MKV, or repair it first"
+    return f"{path}: is no film that can be read; {remedy}"
+
+
+def shot_of(picture: Any, time_s: float, name: str) -> Shot:
+    """A decoded picture as a shot."""
+    turns = round(picture.rotation / 90) % 4
+
+    def colours(box: Box | None) -> NDArray[np.uint8]:
+        if box is not None and not turns and picture.format.name == "yuv420p" and picture.color_range != FULL_RANGE:
+            return _part_of_planes(picture, box)
+        return part(np.rot90(picture.to_ndarray(format="bgr24"), turns), box)
+
+    grey = np.ascontiguousarray(np.rot90(_brightness(picture), turns)) if turns else _brightness(picture)
+    return Shot(time_s, grey, colours, f"{name} at {time_s:.2f} s")
+
+
+def _brightness(picture: Any) -> NDArray[np.uint8]:
+    """(H, W): the first plane where that is the brightness, without a copy."""
+    return _plane(picture, 0) if picture.format.name in PLANAR else np.asarray(picture.to_ndarray(format="gray"))
+
+
+def _plane(picture: Any, number: int) -> NDArray[np.uint8]:
+    plane = picture.planes[number]
+    return np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
+
+
+def _part_of_planes(picture: Any, box: Box) -> NDArray[np.uint8]:
+    """A box of a picture in colour, without turning all the rest of it into colour too."""
+    left, top, right, bottom = box[0] & ~1, box[1] & ~1, box[2] + box[2] % 2, box[3] + box[3] % 2
+    right, bottom = min(right, picture.width & ~1), min(bottom, picture.height & ~1)
+    planes = [_plane(picture, 0)[top:bottom, left:right]]
+    planes += [_plane(picture, k)[top // 2 : bottom // 2, left // 2 : right // 2] for k in (1, 2)]
+    packed = np.concatenate([plane.ravel() for plane in planes]).reshape(-1, right - left)
+    pixels = np.asarray(cv2.cvtColor(packed, cv2.COLOR_YUV2BGR_I420), np.uint8)
+    return part(pixels, (box[0] - left, box[1] - top, box[2] - left, box[3] - top))

@@ -1,0 +1,93 @@
+"""Where the picture changes: each shot as a few thousand blocks, against the last one and against the table at rest.
+
+A block is a mean over 8 × 8 pixels, which is nearly free of noise; a rim that moves by a pixel still changes it by
+several grey levels.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.pose import Array
+
+BLOCK_PX = 8
+STILL = 2.5
+"""Grey levels by which a block may change from shot to shot while nothing moves; coding noise stays below."""
+SAME = 4.0
+"""Grey levels by which a block may differ from the table at rest."""
+NOISES = 6.0
+"""So many times the picture's own noise are no change either: dim rooms are noisy."""
+THIN = 3
+"""The light and the noise are told by a few of the blocks."""
+DRIFT = 0.05
+"""Share of a slow change of light that the table at rest follows with every shot."""
+
+Small = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+
+
+def reduced(grey: NDArray[np.uint8]) -> Small:
+    """The means (H / 8, W / 8) over blocks of a picture's brightness (H, W)."""
+    rows, columns = (max(1, size // BLOCK_PX) for size in grey.shape)
+    part = grey[: rows * BLOCK_PX, : columns * BLOCK_PX]
+    return np.asarray(cv2.resize(part, (columns, rows), interpolation=cv2.INTER_AREA), np.float32)
+
+
+def differs(one: Small, other: Small, least: float) -> Mask:
+    """Where two reduced pictures differ by more than `least` levels and more than noise, the room's light set aside."""
+    off = one - other
+    some = off[:: THIN + 1, ::THIN].ravel()
+    light = float(np.median(some))
+    noise = 1.4826 * float(np.median(np.abs(some - light)))
+    return np.asarray(np.abs(off - light) > max(least, NOISES * noise))
+
+
+def areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
+    """How many separate areas a mask has, and each block's area (0 for none); gaps of `gap` blocks are bridged."""
+    wide = cv2.dilate(mask.astype(np.uint8), np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
+    count, labels = cv2.connectedComponents(wide, connectivity=8)
+    return count - 1, np.where(mask, labels, 0).astype(np.int32)
+
+
+def blocks_near(size: tuple[int, int], xy_px: Array, radius_px: float) -> tuple[slice, slice]:
+    """The blocks, as rows and columns of a mask of `size`, within the square round a place (2,) in the picture."""
+    low = np.floor((xy_px - radius_px) / BLOCK_PX).astype(int)
+    high = np.ceil((xy_px + radius_px) / BLOCK_PX).astype(int) + 1
+    columns, rows = (slice(max(int(a), 0), max(int(b), 0)) for a, b in zip(low, high, strict=True))
+    return rows, columns
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is known of the table at rest, in blocks, and when each block last moved."""
+
+    rest: Small
+    last: Small
+    moved_s: Array
+    """When each block last moved."""
+    changed: Mask
+    """Where the last shot differs from the table at rest."""
+
+    @classmethod
+    def of(cls, small: Small, time_s: float) -> "Changes":
+        return cls(small.copy(), small, np.full(small.shape, time_s), np.zeros(small.shape, bool))
+
+    def look(self, small: Small, time_s: float) -> Mask:
+        """Where the picture moves now; the table at rest follows the light where nothing has changed."""
+        moving = differs(small, self.last, STILL)
+        self.moved_s[moving] = time_s
+        self.last = small
+        self.changed = differs(small, self.rest, SAME)
+        self.rest += (DRIFT * ~(self.changed | moving)) * (small - self.rest)
+        return moving
+
+    def quiet(self, time_s: float, for_s: float) -> Mask:
+        """Where nothing has moved for so long."""
+        return self.moved_s <= time_s - for_s + 1e-6
+
+    def accept(self, where: Mask) -> None:
+        """What is seen now is the table at rest, at these blocks."""
+        self.rest[where] = self.last[where]
+        self.changed = self.changed & ~where

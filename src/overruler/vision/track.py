@@ -1,0 +1,176 @@
+"""Watching a table through a camera that stands still: a shot in, what it tells out.
+
+Most shots show nothing new and cost next to nothing. Where blocks of the picture change, the pieces there are followed
+by their look; where a changed area has come to rest, the table is measured again there, and there alone. Pieces keep
+their names: by standing where they stood, by having been followed, by size, look and nearness.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from overruler.detections import Detection
+from overruler.errors import CannotMeasure
+from overruler.fixes import next_id
+from overruler.report import Report
+from overruler.shot import Shot
+from overruler.track import Spot, Tick
+from overruler.vision.changes import Changes, Mask, reduced
+from overruler.vision.track_held import Held
+from overruler.vision.track_identity import Missing, assigned
+from overruler.vision.track_settled import Looks, handled, resolve
+from overruler.vision.track_table import SHOTS, Watched, averaged
+
+OPEN_S = 0.4
+"""The table must be still for so long before it is first measured."""
+NEAR_MM = 2.0
+"""What changes so near a piece may be about to take it."""
+RESTLESS_S = 4.0
+"""After so long it is measured all the same: people walk round the table."""
+AGAIN_S = 2.0
+"""How long to wait before trying once more where it could not be."""
+
+
+class Watch:
+    """One camera over one table: `look` at its shots in turn, then `close`."""
+
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
+        self._shots: deque[Shot] = deque(maxlen=SHOTS)
+        self._changes: Changes | None = None
+        self._table: Watched | None = None
+        self._before: Sequence[Held] = ()
+        """The pieces that were known when the camera changed."""
+        self._began_s = 0.0
+        self._retry_s = -np.inf
+        self._refused: CannotMeasure | None = None
+        self._sigmas: dict[str, float] = {}
+        self._moved = False
+        self._unsaid = False
+        """Whether something has changed since the last rest that was told."""
+
+    def look(self, shot: Shot) -> Tick:
+        """What one more shot tells. `CannotMeasure` is kept to `close`: the next shot may be better."""
+        small, notes = reduced(shot.grey), []
+        if self._changes is None or small.shape != self._changes.last.shape:
+            notes += self._restart(shot)
+            self._changes = Changes.of(small, shot.time_s)
+        moving = self._changes.look(small, shot.time_s)
+        if self._table is None:
+            return self._wait(shot, self._changes, moving, notes)
+        self._shots.append(shot)
+        moving &= self._table.on_table
+        _follow(self._table, moving)
+        before = len(self._table.held), [held.away_s for held in self._table.held]
+        moves = resolve(self._table, self._looks)
+        self._unsaid |= bool(moves) or before != (len(self._table.held), [held.away_s for held in self._table.held])
+        return Tick(shot.time_s, self._spots(shot.time_s), moves, self._rest(moving), tuple(notes))
+
+    def close(self) -> Tick | None:
+        """The end of the film: what the last shots tell. `CannotMeasure` where nothing could be measured in it."""
+        if self._table is None:
+            if not self._shots or self._changes is None:
+                raise self._refused or CannotMeasure("the film shows no picture that could be measured")
+            return self._open(self._shots[-1], self._changes, [])
+        moves = resolve(self._table, self._looks, settle_s=0.0)
+        self._unsaid |= bool(moves)
+        rest = self._rest()
+        return (
+            Tick(self._table.shot.time_s, self._spots(self._table.shot.time_s), moves, rest) if moves or rest else None
+        )
+
+    def again(self) -> None:
+        """The camera has been moved: measure anew when the table is next still; the pieces keep their names."""
+        self._changes, self._moved = None, True
+
+    # --- the beginning ---
+
+    def _restart(self, shot: Shot) -> list[str]:
+        """The first shot, one of another size, or the camera was moved: another camera."""
+        notes = []
+        if self._table is not None:
+            why = "the camera was moved" if self._moved else "the picture's size has changed"
+            notes.append(f"{why}: the table is measured anew")
+            self._before = tuple(self._table.held)
+        self._table, self._began_s, self._retry_s, self._moved = None, shot.time_s, -np.inf, False
+        self._shots.clear()
+        return notes
+
+    def _wait(self, shot: Shot, changes: Changes, moving: Mask, notes: list[str]) -> Tick:
+        """Wait for the table to be still, then measure it."""
+        restless = shot.time_s - self._began_s > RESTLESS_S
+        if moving.any() and not restless:
+            self._shots.clear()
+        self._shots.append(shot)
+        still = shot.time_s - float(changes.moved_s.max()) >= OPEN_S
+        if not (still or restless) or shot.time_s < self._retry_s:
+            return Tick(shot.time_s, (), notes=tuple(notes))
+        try:
+            return self._open(shot, changes, notes)
+        except CannotMeasure as error:
+            self._refused, self._retry_s = error, shot.time_s + AGAIN_S
+            return Tick(shot.time_s, (), notes=(*notes, str(error)))
+
+    def _open(self, shot: Shot, changes: Changes, notes: list[str]) -> Tick:
+        report = self._looks.look(averaged(self._shots))
+        table = Watched(report, changes, self._shots)
+        detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
+        for name, detection in _renamed(self._before, detections, table).items():
+            table.held.append(Held.of(name, detection, shot.grey, table.camera, shot.time_s))
+        changes.rest = changes.last.copy()
+        changes.changed[:] = False
+        self._table, self._unsaid = table, True
+        rest = self._rest()
+        return Tick(shot.time_s, self._spots(shot.time_s), rest=rest, notes=tuple(notes))
+
+    # --- what is told ---
+
+    def _spots(self, time_s: float) -> tuple[Spot, ...]:
+        held = self._table.held if self._table is not None else ()
+        return tuple(one.spot(time_s, self._sigmas.get(one.id, 0.0)) for one in held)
+
+    def _rest(self, moving: Mask | None = None) -> Report | None:
+        """The table as it stands, where something has changed since the last time and nothing is `moving` any more."""
+        if self._table is None or not self._unsaid:
+            return None
+        if moving is not None and (moving.any() or handled(self._table)):
+            return None
+        self._unsaid = False
+        report = self._table.report()
+        for piece in report.scene.pieces:
+            if piece.covariance_mm2:
+                (xx, _), (_, yy) = piece.covariance_mm2
+                self._sigmas[piece.id] = float(np.sqrt((xx + yy) / 2))
+        return report
+
+
+def _follow(table: Watched, moving: Mask) -> None:
+    """Follow the pieces near which something moves, or has changed for the first time."""
+    changed = table.changed
+    busy = moving | changed
+    before_s = table.shots[-2].time_s if len(table.shots) > 1 else table.shot.time_s
+    for held in table.held:
+        if held.away_s is not None and not held.seen and not held.trail:
+            continue
+        if held.trail and held.away_s is None and not busy[held.blocks(busy.shape, 0.0, home=True)].any():
+            held.home(table.shot.grey, table.camera, light=False)  # what hid it is gone, and nothing has changed
+            continue
+        near = held.blocks(moving.shape, NEAR_MM)
+        if moving[near].any() or (changed[near].any() and not held.trail):
+            held.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)
+
+
+def _renamed(before: Sequence[Held], found: dict[str, Detection], table: Watched) -> dict[str, Detection]:
+    """What was found, by the names of the pieces that were known before, and new names for the others."""
+    if not before:
+        return found
+    detections, grey = list(found.values()), table.shot.grey
+    looks = np.array([[held.alike(one, grey, table.camera) for one in detections] for held in before])
+    missing = [Missing(held.rest.base, held.place_mm) for held in before]
+    pairs = {j: i for i, j in assigned(missing, [(one.base, one.xy_mm) for one in detections], looks)}
+    named: dict[str, Detection] = {}
+    for j, one in enumerate(detections):
+        name = before[pairs[j]].id if j in pairs else next_id([*(held.id for held in before), *named])
+        named[name] = one
+    return named

@@ -1,0 +1,211 @@
+"""A piece as it is followed from shot to shot: its look, where it rests, and where it is on its way."""
+
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.detections import Detection
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.track import Spot
+from overruler.vision.changes import blocks_near
+from overruler.vision.track_patch import AGREE, HALF, Grey, Match, Patch, aligned, find, grid, patch_of
+
+SEEN = 0.38
+"""Share of its look that must be seen of a piece to say where it is."""
+THERE = 0.6
+"""Share of its look from which on a piece stands where it stood."""
+MOVED = 0.1
+"""By so much more must be seen of it elsewhere than where it stood, for it to have left."""
+REACH_MM = 16.0
+"""How far from where it is expected a piece is looked for: a hand speeds up by less in a tenth of a second."""
+LOST_MM, MOST_LOST = 6.0, 4
+"""So much farther for each shot that it was not seen in, up to so many."""
+LATELY = 20
+"""Places kept of a piece that stands where it stood."""
+AND_HAND = 1.3
+"""Radii of a piece round which the hand that carries it shows."""
+STEADY = 0.8
+"""Share of what was seen of it that must be seen in the next shot."""
+AWAY_MM = 2.0
+"""So far from where it stood a piece is on its way."""
+NEW_S, GONE_S = 3.0, 10.0
+"""So long a piece that was put down is new; after so long, one that was taken up is gone."""
+JUMP_MM = 60.0
+"""No hand moves a piece farther between two shots."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Footing:
+    """Where a resting piece is in the picture, worked out once."""
+
+    pixel: Array
+    """(2,)."""
+    slope: Array
+    """(2, 2): pixels for a millimetre on the board."""
+    maps: tuple[NDArray[np.float32], NDArray[np.float32]]
+    """Where each point of its look is seen."""
+
+    @classmethod
+    def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "Footing":
+        pixel, slope, _ = camera.jacobians(np.array([*detection.xy_mm, detection.z_mm]))
+        at = (pixel + grid(HALF, patch.step_mm) @ slope[:, :2].T).astype(np.float32)
+        return cls(pixel, np.asarray(slope[:, :2]), (at[..., 0][patch.inside], at[..., 1][patch.inside]))
+
+
+@dataclass(slots=True)
+class Held:
+    """One piece."""
+
+    id: str
+    rest: Detection
+    """As measured where it last stood."""
+    patch: Patch
+    there: Footing
+    rest_since_s: float
+    place_mm: Array
+    """(2,): where it was last seen."""
+    came_s: float = -np.inf
+    """When it first stood on the table, for one that was put there."""
+    step_mm: Array = field(default_factory=lambda: np.zeros(2))
+    gain: float = 1.0
+    carried: Patch | None = None
+    """Its look and that of what is round it, as last seen: a hand goes along."""
+    share: float = 1.0
+    """Of its look, as last seen."""
+    lost: int = 0
+    """Looks since it was last seen."""
+    away_s: float | None = None
+    """Since when it does not stand where it stood."""
+    trail: list[tuple[float, float, float]] = field(default_factory=list)
+    """Where it was seen since something came near it: time, x, y."""
+
+    @classmethod
+    def of(cls, name: str, detection: Detection, grey: Grey, camera: Camera, time_s: float) -> "Held":
+        xy = np.asarray(detection.xy_mm, float)
+        patch = _look(detection, grey, camera)
+        return cls(name, detection, patch, Footing.of(detection, patch, camera), time_s, xy.copy())
+
+    @property
+    def radius_mm(self) -> float:
+        return max(self.rest.base.width_mm, self.rest.base.length_mm) / 2
+
+    def follow(self, grey: Grey, camera: Camera, time_s: float, before_s: float) -> None:
+        """Look for it where it stood, and near where it should be by now; `before_s` is the time of the last shot."""
+        if not self.on_its_way:
+            self.trail = self.trail[-LATELY:] or [(before_s, *self.rest.xy_mm.tolist())]
+        share = self.untouched(grey)
+        match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), SEEN
+        if share < THERE:
+            match = self.at_home(grey, camera)
+        if match.share < THERE:
+            match, needed = self._anywhere(match, grey, camera)
+        if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < JUMP_MM:
+            self.step_mm = (match.xy_mm - self.place_mm) / (1 + self.lost)
+            self.place_mm, self.gain, self.share, self.lost = match.xy_mm, match.gain, match.share, 0
+            self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
+            self.carried = patch_of(grey, camera, match.xy_mm, self.rest.z_mm, AND_HAND * self.radius_mm)
+        else:
+            self.lost += 1
+
+    def _anywhere(self, home: Match, grey: Grey, camera: Camera) -> tuple[Match, float]:
+        """The better of home and elsewhere, and how much of it must be seen there to be believed.
+
+        A hand that takes a piece hides as much of it on the way as it did before: one that stood in full view and is
+        now seen in part, and elsewhere, is a hand that looks a little like it.
+        """
+        reach = REACH_MM + LOST_MM * min(self.lost, MOST_LOST)
+        expected = self.place_mm + self.step_mm * (1 + min(self.lost, MOST_LOST))
+        looks = [self.patch, *([self.carried] if self.carried is not None else [])]
+        match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
+        if self.on_its_way:
+            return match, SEEN
+        if home.share >= max(SEEN, match.share - MOVED):
+            return home, SEEN
+        return match, THERE if self.lost else max(SEEN, STEADY * self.share)
+
+    @property
+    def seen(self) -> bool:
+        """Whether it was seen the last time that it was looked for."""
+        return self.lost == 0
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether it was last seen away from where it stood."""
+        return bool(np.hypot(*(self.place_mm - self.rest.xy_mm)) > AWAY_MM)
+
+    def untouched(self, grey: Grey) -> float:
+        """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
+        seen = cv2.remap(grey, *self.there.maps, cv2.INTER_LINEAR).ravel()
+        return float(np.mean(np.abs(seen - self.patch.values[self.patch.inside]) < AGREE))
+
+    def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
+        """The blocks of the picture round where it is, or stood, and some way round it."""
+        moved = 0 if home else self.there.slope @ (self.place_mm - self.rest.xy_mm)
+        scale = float(np.sqrt(abs(np.linalg.det(self.there.slope))))
+        return blocks_near(size, self.there.pixel + moved, (self.radius_mm + more_mm) * scale)
+
+    def at_home(self, grey: Grey, camera: Camera) -> Match:
+        """What there is of it where it stood."""
+        return aligned(grey, camera, self.patch, np.asarray(self.rest.xy_mm, float), self.rest.z_mm)
+
+    def alike(self, detection: Detection, grey: Grey, camera: Camera) -> float:
+        """How much what was found looks like it, 0 to 1, a turn in the hand or other light set aside."""
+        match = aligned(grey, camera, self.patch, np.asarray(detection.xy_mm, float), detection.z_mm)
+        return max(match.share, _same_tones(self.patch, _look(detection, grey, camera)))
+
+    def home(self, grey: Grey, camera: Camera, light: bool) -> None:
+        """It stands where it stood; its look is taken again where the light has changed."""
+        self.place_mm = np.asarray(self.rest.xy_mm, float).copy()
+        self._rested()
+        if light:
+            self.patch = _look(self.rest, grey, camera)
+
+    def settle(self, detection: Detection, grey: Grey, camera: Camera, time_s: float) -> None:
+        """It stands somewhere else from now on."""
+        self.rest, self.rest_since_s = detection, time_s
+        self.place_mm = np.asarray(detection.xy_mm, float).copy()
+        self.patch = _look(detection, grey, camera)
+        self.there = Footing.of(detection, self.patch, camera)
+        self._rested()
+
+    def _rested(self) -> None:
+        self.step_mm, self.gain, self.share, self.lost, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
+        self.carried = None
+        self.trail.clear()
+
+    def state(self, time_s: float) -> str:
+        """One of `track.STATES`."""
+        if self.away_s is not None and not self.seen:
+            return "gone" if time_s - self.away_s > GONE_S else "lifted"
+        if not self.seen:
+            return "occluded"
+        if self.on_its_way:
+            return "moving"
+        return "new" if time_s - self.came_s < NEW_S else "static"
+
+    def spot(self, time_s: float, sigma_mm: float) -> Spot:
+        x, y = self.place_mm.tolist()
+        return Spot(self.id, self.rest.base, x, y, sigma_mm, self.state(time_s), self.seen)
+
+
+def _look(detection: Detection, grey: Grey, camera: Camera) -> Patch:
+    radius = max(detection.base.width_mm, detection.base.length_mm) / 2
+    return patch_of(grey, camera, np.asarray(detection.xy_mm, float), detection.z_mm, radius)
+
+
+def _same_tones(one: Patch, other: Patch) -> float:
+    """How much two looks have their brightness in common, ring by ring, whichever way round they are turned."""
+    half = one.values.shape[0] // 2
+    y, x = np.mgrid[-half : half + 1, -half : half + 1]
+    ring = np.minimum((np.hypot(x, y) * 6 / (half + 1)).astype(int), 5)
+    off = [
+        abs(
+            float(np.median(one.values[(ring == k) & one.inside]))
+            - float(np.median(other.values[(ring == k) & other.inside]))
+        )
+        for k in range(6)
+    ]
+    return float(np.exp(-np.mean(off) / 20))

@@ -1,0 +1,45 @@
+"""Which of the pieces that are missing is which of those that were found: by size, place and look."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+
+FAR_MM = 150.0
+"""A piece put down so far from where it was last seen is another as likely as not."""
+UNLIKE = 6.0
+"""What a look that does not agree at all costs, in units of that distance."""
+SIZES = 0.09
+"""Bases whose sizes differ by a larger share are different."""
+MOST = 8.0
+"""Pairs that cost more are none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Missing:
+    """A piece that does not stand where it stood."""
+
+    base: Base
+    last_mm: Array
+    """(2,): where it was last seen."""
+
+
+def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], looks: Array) -> list[tuple[int, int]]:
+    """Pairs of indexes into `missing` and `found`, at least cost in all; `looks` (M, F): how alike, 0 to 1."""
+    if not missing or not found:
+        return []
+    apart = np.array([[np.hypot(*(one.last_mm - xy)) for _, xy in found] for one in missing])
+    cost = np.log1p(apart / FAR_MM) + apart / FAR_MM + UNLIKE * (1 - looks) ** 2
+    sizes = np.array([[_alike(one.base, base) for base, _ in found] for one in missing])
+    cost = np.where(sizes, cost, 1e6)
+    return [
+        (i, j) for i, j in zip(*map(np.ndarray.tolist, linear_sum_assignment(cost)), strict=True) if cost[i, j] < MOST
+    ]
+
+
+def _alike(one: Base, other: Base) -> bool:
+    return one.shape == other.shape and abs(np.log(one.width_mm / other.width_mm)) < SIZES

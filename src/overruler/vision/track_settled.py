@@ -1,0 +1,221 @@
+"""Where a changed part of the table has come to rest: what stands there now, and which piece it is."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.fixes import next_id
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.report import Report
+from overruler.track import Move
+from overruler.vision.changes import Mask, areas
+from overruler.vision.survey import joint_covariance
+from overruler.vision.track_held import THERE, Held
+from overruler.vision.track_identity import Missing, assigned
+from overruler.vision.track_path import way_of
+from overruler.vision.track_table import AROUND_MM, Watched
+
+SETTLE_S = 0.3
+"""An area that has been still for so long is at rest."""
+NEW_S = 0.8
+"""Nothing new is looked for before all of the table has been still for so long: a hand is round in places."""
+ABSORB_S = 4.0
+"""Something large that lies still for so long is no hand."""
+HAND_MM2 = 6000.0
+"""A changed area that leaves more than this unexplained by pieces is a hand, or something like one."""
+NUDGE_MM = 0.7
+"""A piece that has shifted by less has not been moved."""
+TIGHT_MM = 10.0
+"""How far round a piece that was followed it is looked for."""
+COVERED = 0.25
+"""Share of a base's blocks that must have changed for it to have come."""
+
+
+class Looks(Protocol):
+    """Who can measure the table: the referee."""
+
+    def look(self, frame: Frame) -> Report:
+        """All of it."""
+
+    def find(
+        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
+    ) -> tuple[Detection, ...]:
+        """The bases in a box (2, 2) of it, by a camera that is known; None for every base there may be."""
+
+
+def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[Move, ...]:
+    """Measure again what has changed and come to rest: the moves that have ended so."""
+    settled = _settled(table, settle_s)
+    if not settled.any():
+        return ()
+    missing = _missing(table, settled)
+    fresh = not table.changes.quiet(table.shot.time_s, min(NEW_S, settle_s * 3))[table.on_table].all()
+    if fresh and not missing:
+        table.changes.accept(settled & _near_pieces(table, settled.shape))
+        return ()
+    found = _found(table, looks, settled, missing, fresh)
+    moves = _matched(table, missing, found, fresh)
+    table.changes.accept(settled & _near_pieces(table, settled.shape) if fresh else settled)
+    return moves
+
+
+def _near_pieces(table: Watched, size: tuple[int, int]) -> Mask:
+    """The blocks that pieces, their figures and their shadows explain, where they stand and where they stood."""
+    near = np.zeros(size, bool)
+    for held in table.held:
+        for home in (True, False):
+            near[held.blocks(size, AROUND_MM, home)] = True
+    return near
+
+
+def _settled(table: Watched, settle_s: float) -> Mask:
+    """The changed blocks of areas in which nothing has moved for so long, hands set aside."""
+    changed, settled = table.changed, np.zeros_like(table.on_table)
+    quiet = table.changes.quiet(table.shot.time_s, settle_s)
+    if not (changed & quiet).any():
+        return settled
+    count, labels = areas(changed | (~quiet & table.on_table))
+    for label in range(1, count + 1):
+        area = labels == label
+        if quiet[area].all() and not _hand(table, area & changed):
+            settled |= area & changed
+    return settled
+
+
+def _hand(table: Watched, area: Mask) -> bool:
+    """Whether an area shows more than pieces that come and go, and has not lain still for long."""
+    return _large(table, area) and not table.changes.quiet(table.shot.time_s, ABSORB_S)[area].all()
+
+
+def _large(table: Watched, area: Mask) -> bool:
+    left = area & ~_near_pieces(table, area.shape)
+    return bool(left.sum() * table.block_mm2 > HAND_MM2)
+
+
+def handled(table: Watched) -> bool:
+    """Whether something moves on the table, has just done so, or lies over it that is no piece."""
+    quiet = table.changes.quiet(table.shot.time_s, SETTLE_S)[table.on_table].all()
+    return not quiet or _large(table, table.changed)
+
+
+def _missing(table: Watched, settled: Mask) -> list[Held]:
+    """The pieces that do not stand where they stood; those of them that do after all are home."""
+    shot, missing = table.shot, []
+    for held in table.held:
+        near = settled[held.blocks(settled.shape, 0.0, home=True)].any()
+        if not (near or held.away_s is not None):
+            continue
+        match = held.at_home(shot.grey, table.camera)
+        shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
+        if match.share >= THERE and shifted < NUDGE_MM:
+            held.home(shot.grey, table.camera, light=bool(near))
+        else:
+            if held.away_s is None:
+                held.away_s = held.trail[-1][0] if held.trail else shot.time_s
+            missing.append(held)
+    return missing
+
+
+def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held], fresh: bool) -> list[Detection]:
+    """The bases that stand in the area now and did not before: first where the missing ones were followed to."""
+    left, found = settled.copy(), []
+    lost = [held for held in missing if held.seen is False or not held.on_its_way]
+    for held in missing:
+        if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
+            here = _in_box(table, looks, settled, missing, [held.rest.base], _round(held))
+            found += [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
+            lost += [] if here else [held]
+            for home in (True, False):
+                left[held.blocks(settled.shape, AROUND_MM, home)] = False
+    kinds = list({held.rest.base: None for held in lost})
+    if lost or not fresh:
+        boxes = table.boxes(settled if lost else left)
+        more = [one for box in boxes for one in _in_box(table, looks, settled, missing, kinds if fresh else None, box)]
+        found += [one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)]
+    return found
+
+
+def _round(held: Held) -> Array:
+    """The box (2, 2) round where a piece was last seen."""
+    return np.array([held.place_mm - held.radius_mm - TIGHT_MM, held.place_mm + held.radius_mm + TIGHT_MM])
+
+
+def _in_box(
+    table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held], kinds: Sequence[Base] | None, box: Array
+) -> list[Detection]:
+    part = table.still(box)
+    here = (part.whole_picture(one) for one in looks.find(part.frame, part.report, kinds, box))
+    return [one for one in here if _came(table, one, settled, missing)]
+
+
+def _came(table: Watched, one: Detection, settled: Mask, missing: Sequence[Held]) -> bool:
+    """Whether a base stands where the picture has changed, and no known piece stands there."""
+    radius = one.base.width_mm / 2
+    blocks = settled[table.blocks(one.xy_mm, one.z_mm, radius)]
+    if not blocks.size or blocks.mean() < COVERED:
+        return False
+    home = [held for held in table.held if held not in missing and held.away_s is None]
+    return all(np.hypot(*(held.rest.xy_mm - one.xy_mm)) > 0.6 * (held.radius_mm + radius) for held in home)
+
+
+def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection], fresh: bool) -> tuple[Move, ...]:
+    """Names for what was found; a move for each piece that stands elsewhere now."""
+    grey, time_s = table.shot.grey, table.shot.time_s
+    looks = np.array([[held.alike(one, grey, table.camera) for one in found] for held in missing])
+    wanted = [Missing(held.rest.base, held.place_mm) for held in missing]
+    pairs = assigned(wanted, [(one.base, one.xy_mm) for one in found], looks)
+    for i in set(range(len(missing))) - {i for i, _ in pairs}:
+        missing[i].lost += 1
+    for j in sorted(set(range(len(found))) - {j for _, j in pairs}) if not fresh else ():
+        name = next_id([held.id for held in table.held])
+        table.held.append(Held.of(name, found[j], grey, table.camera, time_s))
+        table.held[-1].came_s = time_s
+    moves = (_moved(table, missing[i], replace(found[j], base=missing[i].rest.base)) for i, j in pairs)
+    return tuple(move for move in moves if move is not None)
+
+
+def _moved(table: Watched, held: Held, detection: Detection) -> Move | None:
+    """The move of a piece that was found again; None where it stands where it stood."""
+    before, after = np.asarray(held.rest.xy_mm, float), np.asarray(detection.xy_mm, float)
+    distance = float(np.hypot(*(after - before)))
+    sigma = _distance_sigma(table, held.rest, detection, (after - before) / max(distance, 1e-9))
+    if distance < max(NUDGE_MM, 2 * sigma):
+        held.home(table.shot.grey, table.camera, light=True)
+        return None
+    trail = _trail(table, held, detection)
+    held.settle(detection, table.shot.grey, table.camera, table.shot.time_s)
+    way = way_of(np.array(trail), before, after, table.camera.center_mm)
+    return Move(
+        piece=held.id,
+        start_s=way.start_s,
+        end_s=way.end_s,
+        from_mm=(float(before[0]), float(before[1])),
+        to_mm=(float(after[0]), float(after[1])),
+        distance_mm=distance,
+        sigma_mm=sigma,
+        path_mm=way.length_mm,
+        path_sigma_mm=float(np.hypot(sigma, way.sigma_mm)),
+        way_mm=tuple((float(x), float(y)) for x, y in way.corners_mm),
+        trail=tuple(spot for spot in trail if way.start_s <= spot[0] <= way.end_s),
+    )
+
+
+def _trail(table: Watched, held: Held, detection: Detection) -> list[tuple[float, float, float]]:
+    """Where the piece was seen, from where it stood to where it stands; there at the latest when all was still."""
+    (x0, y0), (x1, y1) = held.rest.xy_mm.tolist(), detection.xy_mm.tolist()
+    still_s = float(table.changes.moved_s[table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)].max())
+    left_s = held.away_s if held.away_s is not None else still_s
+    trail = list(held.trail) or [(min(left_s, still_s), x0, y0)]
+    return [*trail, (max(still_s, trail[-1][0] + 1e-3), x1, y1)]
+
+
+def _distance_sigma(table: Watched, one: Detection, other: Detection, along: Array) -> float:
+    """1 σ of how far two places lie apart: what the camera has wrong is wrong in both."""
+    joint = joint_covariance(table.calibration, [one, other])
+    across = np.concatenate([-along, along])
+    return float(np.sqrt(across @ joint @ across))

@@ -1,0 +1,151 @@
+"""The table that is being watched: its camera, its pieces, the last shots of it, and where in the picture it is."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.report import Report
+from overruler.shot import Box, Shot
+from overruler.vision.changes import BLOCK_PX, Changes, Mask, areas, blocks_near
+from overruler.vision.survey import survey
+from overruler.vision.track_held import Held
+
+SHOTS = 3
+"""Shots averaged where something is measured."""
+MARGIN_MM = 60.0
+"""What goes on farther from the board is nobody's business."""
+AROUND_MM = 22.0
+"""How far beyond a base its figure and its shadow reach."""
+FEWEST_BLOCKS = 4
+"""A base fills more."""
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A table, a camera that stands still, and what is known by now."""
+
+    opened: Report
+    """The first look: the calibration, rulers, grid and terrain hold for as long as the camera stays."""
+    changes: Changes
+    shots: deque[Shot]
+    held: list[Held] = field(default_factory=list)
+    on_table: Mask = field(init=False)
+    """The blocks that show the table."""
+
+    def __post_init__(self) -> None:
+        rows, columns = self.changes.last.shape
+        u, v = np.meshgrid(np.arange(columns), np.arange(rows))
+        xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
+        low, high = np.full(2, -MARGIN_MM), np.array(self.calibration.board_mm) + MARGIN_MM
+        self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
+
+    @property
+    def calibration(self) -> Calibration:
+        return self.opened.calibration
+
+    @property
+    def camera(self) -> Camera:
+        return self.opened.calibration.camera
+
+    @property
+    def shot(self) -> Shot:
+        """The newest."""
+        return self.shots[-1]
+
+    @property
+    def changed(self) -> Mask:
+        """The table's blocks that differ from the table at rest."""
+        return self.changes.changed & self.on_table
+
+    # --- places and blocks ---
+
+    def blocks(self, xy_mm: Array, z_mm: float, radius_mm: float) -> tuple[slice, slice]:
+        """The blocks, as rows and columns, round a place on the board."""
+        point = np.array([*xy_mm, z_mm])
+        radius_px = radius_mm / float(self.camera.mm_per_px(point))
+        return blocks_near(self.changes.last.shape, self.camera.project(point), radius_px)
+
+    @property
+    def block_mm2(self) -> float:
+        """What a block in the middle shows."""
+        width, height = self.calibration.board_mm
+        return (BLOCK_PX * float(self.camera.mm_per_px(np.array([width / 2, height / 2, 0.0])))) ** 2
+
+    def boxes(self, where: Mask) -> list[Array]:
+        """The boxes (2, 2) on the board, and some way round them, of each area that could hold a base."""
+        count, labels = areas(where, gap=2)
+        found = []
+        for label in range(1, count + 1):
+            rows, columns = np.nonzero(labels == label)
+            if len(rows) >= FEWEST_BLOCKS:
+                u, v = (columns.min(), columns.max() + 1), (rows.min(), rows.max() + 1)
+                xy = self.camera.unproject(np.array([(x, y) for x in u for y in v]) * BLOCK_PX - 0.5)
+                found.append(np.array([xy.min(0) - AROUND_MM, xy.max(0) + AROUND_MM]))
+        return [box for box in found if np.isfinite(box).all()]
+
+    # --- pictures ---
+
+    def still(self, box_mm: Array) -> "Part":
+        """The last shots as one frame of a part of the table, their noise averaged away."""
+        (left, bottom), (right, top) = box_mm
+        corners = np.array(
+            [(x, y, 0.0) for x in (left, (left + right) / 2, right) for y in (bottom, (bottom + top) / 2, top)]
+        )
+        pixels, (width, height) = self.camera.project(corners), self.shot.size_px
+        low = np.clip(np.floor(np.nanmin(pixels, axis=0)) - 24, 0, None).astype(int)
+        high = np.clip(np.ceil(np.nanmax(pixels, axis=0)) + 24, None, (width, height)).astype(int)
+        box = int(low[0]), int(low[1]), max(int(high[0]), int(low[0]) + 1), max(int(high[1]), int(low[1]) + 1)
+        return Part(averaged(self.shots, box), self.opened, low.astype(float))
+
+    def report(self) -> Report:
+        """The table as it stands."""
+        standing = [held for held in self.held if held.away_s is None]
+        detections = tuple(held.rest for held in standing)
+        known, frame = self.opened.scene, self.shot.frame()
+        scene = survey(self.calibration, detections, known.game, self.opened.rulers, known.grid)
+        pieces = tuple(replace(piece, id=held.id) for piece, held in zip(scene.pieces, standing, strict=True))
+        scene = replace(scene, pieces=pieces, terrain=known.terrain)
+        return replace(self.opened, frame=frame, detections=detections, scene=scene)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part of the picture as a frame with a camera of its own."""
+
+    frame: Frame
+    whole: Report
+    corner_px: Array
+    """(2,): its upper left pixel in the whole picture."""
+
+    @property
+    def report(self) -> Report:
+        """What is known of the table, for the part's pixels."""
+        calibration, step = self.whole.calibration, np.zeros(15)
+        step[2:4] = -self.corner_px
+        camera = calibration.camera.moved(step)
+        return replace(self.whole, calibration=replace(calibration, camera=camera, size_px=self.frame.size_px))
+
+    def whole_picture(self, detection: Detection) -> Detection:
+        """A detection with its pixels counted in the whole picture."""
+        center, outline = detection.center_px + self.corner_px, detection.outline_px + self.corner_px
+        return replace(detection, center_px=center, outline_px=outline)
+
+
+def averaged(shots: Sequence[Shot] | deque[Shot], box: Box | None = None) -> Frame:
+    """Shots as one frame."""
+    total: NDArray[np.uint16] | None = None
+    for shot in shots:
+        pixels = shot.colours(box)
+        total = pixels.astype(np.uint16) if total is None else total + pixels
+    assert total is not None
+    mean = ((total + len(shots) // 2) // len(shots)).astype(np.uint8)
+    mean.setflags(write=False)
+    return Frame(mean, shots[-1].name, time_s=shots[-1].time_s)

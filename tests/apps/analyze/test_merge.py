@@ -1,0 +1,85 @@
+"""Segments are put together: names kept over the seam, each moment told once."""
+
+from typing import Any
+
+import pytest
+
+from overruler.apps.analyze.merge import merged
+from overruler.errors import CannotMeasure
+
+BASE = {"shape": "circle", "diameter_mm": 27.0}
+
+
+def stay(x_mm: float, from_s: float, to_s: float) -> dict[str, Any]:
+    return {"from_s": from_s, "to_s": to_s, "x_mm": x_mm, "y_mm": 100.0, "sigma_mm": 0.3}
+
+
+def move(piece: str, start_s: float, end_s: float, x0: float, x1: float) -> dict[str, Any]:
+    ends = {"from_x_mm": x0, "from_y_mm": 100.0, "to_x_mm": x1, "to_y_mm": 100.0}
+    lengths = {"distance_mm": abs(x1 - x0), "path_mm": abs(x1 - x0), "sigma_mm": 0.3, "path_sigma_mm": 0.3}
+    middle = [(start_s + end_s) / 2, (x0 + x1) / 2, 100.0]
+    return {"piece": piece, "start_s": start_s, "end_s": end_s, **ends, **lengths, "way_mm": [], "trail": [middle]}
+
+
+def part(begin: float, end: float | None, stays: dict[str, Any], moves: list[Any], times: range) -> dict[str, Any]:
+    marks = [{"time_s": float(t), "seen": list(stays)} for t in times]
+    pieces = [{"id": name, "base": BASE} for name in stays]
+    rests = [
+        {"time_s": float(times[-1]), "scene": {"pieces": pieces, "covariance": {"order": list(stays)}}, "still": ""}
+    ]
+    told = {"bases": dict.fromkeys(stays, BASE), "stays": stays, "marks": marks, "moves": moves, "rests": rests}
+    ends = {"from_s": begin, "to_s": end, "read_to_s": float(times[-1])}
+    return {**told, **ends, "notes": [], "problems": [], "refused": None}
+
+
+FIRST = part(
+    0.0,
+    10.0,
+    {"p01": [stay(100, 0, 6), stay(160, 7, 14)], "p02": [stay(300, 0, 14)]},
+    [move("p01", 6, 7, 100, 160), move("p02", 12, 13, 300, 300)],
+    range(15),
+)
+SECOND = part(
+    10.0,
+    None,
+    {"p01": [stay(160.4, 6, 20)], "p02": [stay(299.8, 6, 12), stay(350, 13, 20)], "p03": [stay(500, 15, 20)]},
+    [move("p02", 12, 13, 300, 350)],
+    range(6, 21),
+)
+# In the second segment the pieces come in another order.
+TURNED = SECOND | {
+    "bases": dict.fromkeys(("p02", "p01", "p03"), BASE),
+    "stays": {"p02": SECOND["stays"]["p01"], "p01": SECOND["stays"]["p02"], "p03": SECOND["stays"]["p03"]},
+    "moves": [SECOND["moves"][0] | {"piece": "p01"}],
+}
+
+
+@pytest.mark.parametrize("second", [SECOND, TURNED], ids=["in order", "turned round"])
+def test_pieces_keep_their_names_over_the_seam(second: dict[str, Any]) -> None:
+    film = merged("film", [FIRST, second])
+    assert sorted(film.bases) == ["p01", "p02", "p03"]
+    assert [(one["piece"], one["start_s"]) for one in film.moves] == [("p01", 6), ("p02", 12)]
+    assert [(one["x_mm"], one["to_s"]) for one in film.stays["p01"]] == [(100, 6), (160, 20)]
+    assert film.rests[-1]["scene"]["covariance"]["order"][0] == film.rests[-1]["scene"]["pieces"][0]["id"]
+
+
+def test_each_moment_is_told_once() -> None:
+    film = merged("film", [FIRST, SECOND])
+    rows = [(row["piece"], row["time_s"]) for row in film.positions]
+    assert len(rows) == len(set(rows))
+    at_rest = [row for row in film.positions if row["piece"] == "p02" and row["time_s"] in (9.0, 10.0, 11.0)]
+    assert [row["x_mm"] for row in at_rest] == [300, 299.8, 299.8]
+    assert [row["time_s"] for row in film.positions] == sorted(row["time_s"] for row in film.positions)
+
+
+def test_a_move_is_a_row_at_either_end_and_on_its_way() -> None:
+    rows = [row for row in merged("film", [FIRST]).positions if row["piece"] == "p01" and 6 <= row["time_s"] <= 7]
+    places = {(row["time_s"], row["x_mm"]) for row in rows}
+    assert {(6, 100), (6.5, 130), (7, 160)} <= places
+
+
+def test_a_segment_that_nothing_was_seen_in_is_named_and_the_others_stand() -> None:
+    film = merged("film", [FIRST, SECOND | {"refused": "no marker was found"}])
+    assert film.problems == ["from 10 s to 20 s: no marker was found"]
+    with pytest.raises(CannotMeasure, match="film: no marker"):
+        merged("film", [SECOND | {"refused": "no marker was found"}])

@@ -1,0 +1,134 @@
+"""What is written of a film: tables, chapters, the page, rulings, and what can be asked of them."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overruler.apps import query
+from overruler.apps.analyze import page, ruled, tables
+from overruler.apps.analyze.merge import Film
+from overruler.errors import BadInput
+
+MOVE = {
+    "piece": "p01",
+    "start_s": 61.5,
+    "end_s": 62.75,
+    "from_x_mm": 100.0,
+    "from_y_mm": 100.0,
+    "to_x_mm": 200.0,
+    "to_y_mm": 100.0,
+    "distance_mm": 100.0,
+    "path_mm": 152.4,
+    "sigma_mm": 0.2,
+    "path_sigma_mm": 0.5,
+    "way_mm": [[100.0, 100.0], [150.0, 140.0], [200.0, 100.0]],
+    "trail": [[62.0, 150.0, 140.0]],
+}
+
+
+def scene(x_mm: float) -> dict[str, Any]:
+    pieces = [
+        {"id": name, "base": {"shape": "circle", "diameter_mm": 27.0}, "x_mm": x, "y_mm": 100.0}
+        | {"covariance_mm2": [[0.04, 0.0], [0.0, 0.04]]}
+        for name, x in (("p01", x_mm), ("p02", 400.0))
+    ]
+    return {
+        "schema": "overruler/scene/1",
+        "game": "legion",
+        "board": {"width_mm": 900.0, "height_mm": 900.0},
+        "pieces": pieces,
+    }
+
+
+@pytest.fixture
+def film() -> Film:
+    told = Film("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
+    told.rests = [
+        {"time_s": time_s, "scene": scene(x), "still": "data:,"} for time_s, x in ((1.0, 100), (30.0, 100), (63.0, 200))
+    ]
+    told.bases = {name: {"shape": "circle", "diameter_mm": 27.0} for name in ("p01", "p02")}
+    places = {"x_mm": 100.0, "y_mm": 100.0, "sigma_mm": 0.2}
+    told.stays = {name: [{"from_s": 0.0, "to_s": 70.0, **places}] for name in told.bases}
+    told.positions = [{"piece": "p01", "time_s": 1.0, **places, "seen": True}]
+    return told
+
+
+def test_chapters_are_a_players(film: Film) -> None:
+    text = tables.chapters(film)
+    assert text.startswith("WEBVTT\n\n00:00:00.000 --> 00:01:01.500\nStart\n")
+    assert "00:01:01.500 --> 00:01:10.000\np01 moves 6.0 in (152 mm)\n" in text
+
+
+def test_tables_come_back_as_they_were_written(film: Film, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="tables need pyarrow")
+    pytest.importorskip("duckdb", reason="queries need DuckDB")
+    folder = tmp_path / "it's"
+    folder.mkdir()
+    tables.write_all(film, folder, ruled.rulings(film), None)
+    names, rows = query.answered(tmp_path, "SELECT film, piece, path_mm, end_s FROM moves")
+    assert names == ["film", "piece", "path_mm", "end_s"]
+    assert rows == [("it's", "p01", 152.4, 62.75)]
+    assert query.answered(tmp_path, "SELECT seen FROM positions")[1] == [(True,)]
+    assert (folder / "moves.csv").read_text().splitlines()[1].startswith("p01,61.5,62.75,100.0")
+    lines = [json.loads(line) for line in (folder / "scenes.jsonl").read_text().splitlines()]
+    assert [line["time_s"] for line in lines] == [1.0, 30.0, 63.0]
+
+
+def test_queries_that_are_wrong_are_refused_in_a_line(film: Film, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="tables need pyarrow")
+    pytest.importorskip("duckdb", reason="queries need DuckDB")
+    with pytest.raises(BadInput, match="holds no tables"):
+        query.answered(tmp_path, "SELECT 1")
+    tables.write_all(film, tmp_path, None, None)
+    with pytest.raises(BadInput, match="SQL: "):
+        query.answered(tmp_path, "SELECT nothing FROM moves")
+    with pytest.raises(BadInput, match="SQL: "):
+        query.answered(tmp_path, f"COPY moves TO '{tmp_path}/stolen.csv'")
+    assert not (tmp_path / "stolen.csv").exists()
+
+
+def test_the_page_is_whole_and_asks_nobody_for_anything(film: Film) -> None:
+    text = page.page(film, ruled.rulings(film), ruled.allowed(film, {"p01": 150.0}))
+    assert "<title>a &lt;b&gt; &amp; c: the game</title>" in text
+    assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", text)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert data is not None
+    told = json.loads(data[1])
+    assert told["problems"] == ["2 damaged </script> pieces"]
+    assert told["rests"][-1]["mm"] == [pytest.approx(173.0)]
+    assert told["moves"][0]["path_mm"] == 152.4
+
+
+def test_ranges_are_told_with_since_when(film: Film) -> None:
+    rows = ruled.rulings(film)
+    assert [(row["range"], row["since_s"]) for row in rows] == [(2, 1.0), (2, 1.0), (2, 1.0)]
+    film.rests[-1]["scene"] = scene(300.0)
+    rows = ruled.rulings(film)
+    assert [(row["range"], row["since_s"]) for row in rows] == [(2, 1.0), (2, 1.0), (1, 63.0)]
+    assert all(row["probability"] > 0.99 for row in rows)
+
+
+def test_a_move_longer_than_allowed_has_a_probability(film: Film) -> None:
+    assert ruled.allowed(film, {"p01": 152.4})[0]["probability"] == pytest.approx(0.5)
+    assert ruled.allowed(film, {"p01": 151.4})[0]["probability"] == pytest.approx(0.977, abs=1e-3)
+    assert ruled.allowed(film, {"p02": 10.0}) == []
+
+
+def test_allowances_are_read_in_either_unit() -> None:
+    assert ruled.read_allowances(["p03=6in", "p04=150mm"]) == {"p03": pytest.approx(152.4), "p04": 150.0}
+    for wrong in ("p03", "p03=6", "=6in", "p03=-1in", "p03=xin"):
+        with pytest.raises(BadInput, match="--allowance"):
+            ruled.read_allowances([wrong])
+
+
+def test_film_editors_get_a_marker_for_each_move(film: Film) -> None:
+    otio = pytest.importorskip("opentimelineio", reason="editors' markers need OpenTimelineIO")
+    text = tables.timeline(film)
+    assert text is not None
+    (marker,) = otio.adapters.read_from_string(text, "otio_json").tracks[0][0].markers
+    assert marker.name == "p01 moves 6.0 in (152 mm)"
+    assert marker.marked_range.start_time.to_seconds() == 61.5
+    assert marker.marked_range.duration.to_seconds() == 1.25

@@ -1,0 +1,112 @@
+"""Films: exact times, the right way up, read as far as they go."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overruler.errors import BadInput, CannotMeasure
+from overruler.sources.video import Film
+
+av: Any = pytest.importorskip("av", reason="films need PyAV")
+SIZE = 160, 96
+EVENLY = tuple(k / 25 for k in range(75))
+
+
+def written(path: Path, times_s: tuple[float, ...] = EVENLY, size: tuple[int, int] = SIZE) -> Path:
+    """A film whose pictures have these times and get brighter by one level each."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=1000, options={"crf": "12", "g": "10", "bf": "2"})
+        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+        stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
+        for number, time_s in enumerate(times_s):
+            pixels = np.full((size[1], size[0], 3), 40 + number % 160, np.uint8)
+            pixels[: size[1] // 2, : size[0] // 2] = 200, 60, 30
+            frame = av.VideoFrame.from_ndarray(pixels, format="bgr24")
+            frame.pts, frame.time_base = round(time_s * 1000), Fraction(1, 1000)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def test_times_are_the_films_own_also_at_a_changing_rate(tmp_path: Path) -> None:
+    times = (0.0, 0.04, 0.5, 0.54, 0.58, 1.3, 1.31, 1.32, 2.0)
+    with Film(written(tmp_path / "a.mkv", times), looks_per_s=1000) as film:
+        assert [shot.time_s for shot in film] == pytest.approx(times, abs=1e-3)
+        assert film.problems() == []
+
+
+def test_ten_shots_a_second_are_looked_at(tmp_path: Path) -> None:
+    with Film(written(tmp_path / "a.mp4")) as film:
+        times = [shot.time_s for shot in film]
+    assert len(times) == pytest.approx(30, abs=2)
+    assert np.diff(times).max() < 0.17
+    assert set(np.round(times, 6)) <= set(np.round(EVENLY, 6))
+
+
+def test_a_part_of_a_film_holds_the_same_pictures(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.mp4")
+    with Film(path, looks_per_s=1000) as film:
+        whole = {round(shot.time_s, 3): shot.grey.copy() for shot in film}
+    with Film(path, looks_per_s=1000, from_s=1.0, to_s=2.0) as film:
+        part = {round(shot.time_s, 3): shot.grey.copy() for shot in film}
+    assert sorted(part) == [time for time in sorted(whole) if 1.0 <= time < 2.0]
+    assert all(np.array_equal(part[time], whole[time]) for time in part)
+
+
+def test_colours_of_a_part_are_those_of_the_whole(tmp_path: Path) -> None:
+    with Film(written(tmp_path / "a.mp4")) as film:
+        shot = next(iter(film))
+    whole, part = shot.colours(None), shot.colours((33, 11, 101, 80))
+    assert shot.size_px == SIZE
+    assert part.shape == (69, 68, 3)
+    assert np.abs(part.astype(int) - whole[11:80, 33:101]).max() <= 6
+    assert shot.frame().time_s == shot.time_s
+
+
+def test_a_film_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    times = tuple(k / 25 for k in range(250))
+    data = written(tmp_path / "whole.mkv", times).read_bytes()
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(data[: len(data) // 2])
+    with Film(cut) as film:
+        last = max(shot.time_s for shot in film)
+        assert 2 < last < 8
+        assert f"can be read to {film.read_to_s:.1f} s of 10.0 s" in film.problems()[-1]
+
+
+def test_flipped_bits_cost_some_pictures_and_are_named_where_the_decoder_says_so(tmp_path: Path) -> None:
+    data = bytearray(written(tmp_path / "whole.mkv").read_bytes())
+    for place in np.random.default_rng(4).integers(1000, len(data), 40):
+        data[place] ^= 0x5A
+    (tmp_path / "flipped.mkv").write_bytes(data)
+    with Film(tmp_path / "flipped.mkv") as film:
+        shots = list(film)
+        assert len(shots) > 3
+        assert film.problems()
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [(b"", CannotMeasure, "is empty"), (b"no film at all", CannotMeasure, "no film that can be read")],
+)
+def test_what_is_no_film_is_a_clear_refusal(tmp_path: Path, data: bytes, error: type[Exception], words: str) -> None:
+    (tmp_path / "a.mp4").write_bytes(data)
+    with pytest.raises(error, match=words):
+        Film(tmp_path / "a.mp4")
+
+
+def test_no_file_a_folder_and_sound_alone(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such file"):
+        Film(tmp_path / "a.mp4")
+    with pytest.raises(BadInput, match="is a folder"):
+        Film(tmp_path)
+    with av.open(str(tmp_path / "sound.mka"), "w") as container:
+        stream = container.add_stream("pcm_s16le", rate=8000)
+        sound = av.AudioFrame.from_ndarray(np.zeros((1, 800), np.int16), format="s16", layout="mono")
+        sound.rate = 8000
+        container.mux(stream.encode(sound))
+    with pytest.raises(CannotMeasure, match="only sound"):
+        Film(tmp_path / "sound.mka")

@@ -1,0 +1,62 @@
+"""Blocks: what has changed, what moves, what is still."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.vision.changes import BLOCK_PX, Changes, areas, blocks_near, differs, reduced
+
+RANDOM = np.random.default_rng(3)
+SCENE = RANDOM.uniform(60, 190, (240, 320))
+
+
+def shot(change: float = 0.0, light: float = 0.0, noise: float = 1.5) -> NDArray[np.uint8]:
+    """The scene, with a square that differs, in other light, with noise."""
+    picture = SCENE + light + RANDOM.normal(0, noise, SCENE.shape)
+    picture[80:120, 160:208] += change
+    return np.asarray(picture.clip(0, 255).round(), np.uint8)
+
+
+def test_noise_and_light_are_no_change_and_a_thing_is() -> None:
+    still = reduced(shot())
+    assert not differs(reduced(shot()), still, 2.5).any()
+    assert not differs(reduced(shot(light=12)), still, 2.5).any()
+    found = differs(reduced(shot(change=15)), still, 2.5)
+    assert found[10:15, 20:26].all()
+    assert found.sum() == 30
+
+
+def test_what_has_changed_is_at_rest_once_nothing_moves_and_known_once_accepted() -> None:
+    changes = Changes.of(reduced(shot()), 0.0)
+    moving = changes.look(reduced(shot(change=20)), 0.1)
+    assert moving.sum() == 30
+    assert changes.changed.sum() == 30
+    assert not changes.look(reduced(shot(change=20)), 0.2).any()
+    assert not changes.quiet(0.2, 0.3)[moving].any()
+    assert changes.quiet(0.4, 0.3)[moving].all()
+    changes.accept(changes.changed)
+    changes.look(reduced(shot(change=20)), 0.5)
+    assert not changes.changed.any()
+
+
+def test_the_table_at_rest_follows_slow_light_only_where_nothing_has_changed() -> None:
+    changes = Changes.of(reduced(shot()), 0.0)
+    for step in range(60):
+        changes.look(reduced(shot(change=20, light=step / 4)), step / 10)
+    assert changes.changed.sum() == 30
+
+
+def test_areas_are_told_apart_and_gaps_bridged() -> None:
+    mask = np.zeros((20, 30), bool)
+    mask[2:5, 2:5] = mask[2:5, 6:8] = mask[12:14, 20:24] = True
+    count, labels = areas(mask)
+    assert count == 2
+    assert labels[2, 2] == labels[2, 6] != labels[12, 20]
+    assert not labels[~mask].any()
+
+
+def test_blocks_round_a_place_hold_it() -> None:
+    rows, columns = blocks_near((30, 40), np.array([100.0, 60.0]), 20.0)
+    assert rows.start * BLOCK_PX <= 40
+    assert rows.stop * BLOCK_PX >= 80
+    assert columns.start * BLOCK_PX <= 80
+    assert columns.stop * BLOCK_PX >= 120

@@ -1,0 +1,51 @@
+"""A look is found again where it went, also half hidden and in other light."""
+
+import cv2
+import numpy as np
+import pytest
+
+from overruler.geometry.pose import Array
+from overruler.vision.track_patch import Grey, aligned, find, patch_of
+from tests.vision.table import camera_over
+
+CAMERA = camera_over(8.0, size_px=(640, 480), focal_px=500.0, aim_mm=(450.0, 450.0))
+RADIUS_MM = 25.0
+
+
+def picture(xy_mm: Array, hidden_mm: float | None = None, gain: float = 1.0) -> Grey:
+    """A textured disc on a textured mat; a flat thing hides what lies more than `hidden_mm` to the right of it."""
+    u, v = np.meshgrid(np.arange(640), np.arange(480))
+    board = CAMERA.unproject(np.stack([u, v], -1).astype(float))
+    x, y = board[..., 0] - xy_mm[0], board[..., 1] - xy_mm[1]
+    mat = 150 + 14 * np.sin(board[..., 0] / 9) * np.sin(board[..., 1] / 13)
+    disc = 80 + 30 * np.sin(x / 5) * np.cos(y / 7) - 40 * (np.hypot(x, y) > 0.85 * RADIUS_MM)
+    seen = np.where(np.hypot(x, y) < RADIUS_MM, disc, mat) * gain
+    if hidden_mm is not None:
+        seen = np.where((x > hidden_mm) & (np.abs(y) < 60), 190, seen)
+    return np.asarray(cv2.GaussianBlur(seen, (0, 0), 0.8).clip(0, 255).round(), np.uint8)
+
+
+HOME = np.array([430.0, 470.0])
+LOOK = patch_of(picture(HOME), CAMERA, HOME, 0.0, RADIUS_MM)
+
+
+@pytest.mark.parametrize("step", [(0.0, 0.0), (3.3, -7.1), (-10.4, 6.2)])
+@pytest.mark.parametrize("hidden_mm", [None, 4.0])
+@pytest.mark.parametrize("gain", [1.0, 0.85])
+def test_it_is_found_where_it_went(step: tuple[float, float], hidden_mm: float | None, gain: float) -> None:
+    there = HOME + step
+    match = find(picture(there, hidden_mm, gain), CAMERA, [LOOK], HOME, 0.0, 12.0, gain + 0.03)  # a shot ago
+    assert np.hypot(*(match.xy_mm - there)) < 0.6
+    assert match.share > (0.8 if hidden_mm is None else 0.4)
+
+
+def test_where_it_is_not_little_of_it_is_seen() -> None:
+    far = picture(HOME + np.array([150.0, 0.0]))
+    assert find(far, CAMERA, [LOOK], HOME, 0.0, 12.0, 1.0).share < 0.38
+
+
+def test_the_share_falls_with_what_is_hidden() -> None:
+    shares = [aligned(picture(HOME, hidden), CAMERA, LOOK, HOME, 0.0).share for hidden in (None, 10.0, 0.0, -10.0)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.95
+    assert shares[-1] < 0.5

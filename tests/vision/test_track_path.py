@@ -1,0 +1,84 @@
+"""The way of a piece, from places taken on it: corners, length, times, whatever height it was carried at."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overruler.geometry.pose import Array
+from overruler.vision.track_path import Way, way_of
+
+EYE = np.array([450.0, 450.0, 1300.0])
+
+
+def carried(
+    corners: Array, rise_mm: float, noise_mm: float, seed: int, start_s: float = 2.0, end_s: float = 3.6
+) -> Array:
+    """The trail (N, 3) that a camera ten times a second sees of a piece carried along a line of legs."""
+    random = np.random.default_rng(seed)
+    times = np.arange(round((start_s - 0.5) * 10), round((end_s + 0.5) * 10) + 1) / 10
+    q = np.clip((times - start_s) / (end_s - start_s), 0, 1)
+    share = 3 * q**2 - 2 * q**3
+    lengths = np.hypot(*np.diff(corners, axis=0).T)
+    before = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.stack([np.interp(share * before[-1], before, corners[:, k]) for k in (0, 1)], -1)
+    lean = (places - EYE[:2]) / EYE[2]
+    seen = places + rise_mm * np.sin(np.pi * share)[:, None] * lean + random.normal(0, noise_mm, places.shape)
+    return np.column_stack([times, seen])
+
+
+def way(corners: Array, rise_mm: float = 0.0, noise_mm: float = 0.0, seed: int = 0) -> Way:
+    return way_of(carried(corners, rise_mm, noise_mm, seed), corners[0], corners[-1], EYE)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0, 2 * np.pi), st.floats(40, 300), st.floats(0, 6), st.integers(0, 100))
+def test_a_straight_way_is_as_long_as_it_is(angle: float, length: float, rise_mm: float, seed: int) -> None:
+    corners = np.array([[150.0, 700.0], [150 + length * np.cos(angle), 700 + length * np.sin(angle)]])
+    found = way(corners, rise_mm, 0.25, seed)
+    assert found.length_mm == pytest.approx(length, abs=0.7)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(25, 155), st.floats(50, 150), st.floats(50, 150), st.floats(0, 5), st.integers(0, 100))
+def test_two_legs_are_both_in_the_length(
+    turn_deg: float, first: float, second: float, rise_mm: float, seed: int
+) -> None:
+    turn = np.radians(turn_deg)
+    corner = np.array([200.0 + first, 600.0])
+    corners = np.array([[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])])
+    found = way(corners, rise_mm, 0.2, seed)
+    assert len(found.corners_mm) >= 3
+    assert abs(found.length_mm - first - second) < max(3.5 * found.sigma_mm, 1.0)
+
+
+def test_the_times_are_those_of_the_motion() -> None:
+    found = way(np.array([[200.0, 600.0], [350.0, 600.0]]), noise_mm=0.2)
+    assert found.start_s == pytest.approx(2.0, abs=0.15)
+    assert found.end_s == pytest.approx(3.6, abs=0.15)
+
+
+def test_one_place_taken_from_a_finger_makes_no_corner() -> None:
+    corners = np.array([[200.0, 600.0], [350.0, 600.0]])
+    trail = carried(corners, 3.0, 0.2, 1)
+    trail[len(trail) // 2, 2] += 9.0
+    assert way_of(trail, corners[0], corners[-1], EYE).length_mm == pytest.approx(150, abs=0.7)
+
+
+def test_a_way_that_nobody_saw_says_so() -> None:
+    ends = np.array([[200.0, 600.0], [350.0, 600.0]])
+    unseen = way_of(np.array([[2.0, *ends[0]], [3.0, *ends[1]]]), ends[0], ends[1], EYE)
+    assert unseen.length_mm == pytest.approx(150)
+    assert unseen.sigma_mm > way(ends).sigma_mm
+    assert unseen.sigma_mm > 1
+
+
+def test_a_trail_that_leads_elsewhere_is_a_hands() -> None:
+    corners = np.array([[200.0, 600.0], [350.0, 600.0]])
+    trail = carried(corners, 0.0, 0.2, 1)
+    trail[trail[:, 0] > 2.6, 1:] = 260.0, 660.0
+    trail = np.vstack([trail, [trail[-1, 0] + 0.1, *corners[1]]])
+    found = way_of(trail, corners[0], corners[1], EYE)
+    assert found.length_mm == pytest.approx(150, abs=0.1)
+    assert found.sigma_mm > 10
+    assert found.start_s == pytest.approx(2.0, abs=0.3)
