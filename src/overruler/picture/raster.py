@@ -56,6 +56,18 @@ def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(_coded(".jpg", resized(pixels, size_px))).decode()
 
 
+def jpeg(pixels: Pixels) -> bytes:
+    """The photo as a JPEG for screens, no larger than `LONGEST_PX`."""
+    return _coded(".jpg", resized(pixels, output_size((pixels.shape[1], pixels.shape[0]))))
+
+
+def small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
+    """A picture of a film as a JPEG whose longer side is at most so long."""
+    height, width = pixels.shape[:2]
+    share = min(1.0, longest_px / max(width, height))
+    return _coded(".jpg", resized(pixels, (max(1, round(width * share)), max(1, round(height * share)))))
+
+
 def font_face() -> str:
     """The CSS rule that brings the program's own font along."""
     font = base64.b64encode(FONT.read_bytes()).decode()

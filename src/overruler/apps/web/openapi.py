@@ -1,0 +1,193 @@
+"""The OpenAPI document of the HTTP API, written by hand: what a program may ask, and what it gets."""
+
+from typing import Any
+
+from overruler import __version__
+from overruler.apps.web.store import ALPHABET, LENGTH
+from overruler.fixes import SCHEMA as FIXES
+from overruler.scene import GAMES
+
+Json = dict[str, Any]
+TEXT: Json = {"type": "string"}
+NUMBER: Json = {"type": "number"}
+ONE = "/api/measurements/{id}"
+
+
+def document() -> Json:
+    """The whole document."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Overruler", "version": __version__, "description": _ABOUT},
+        "paths": {**_of_the_server(), **_of_measurements(), **_of_one()},
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer", "description": "The key in the address; with --lan only."}
+            },
+        },
+        "security": [{}, {"key": []}],
+    }
+
+
+_ABOUT = (
+    "A photo of a miniatures table in, its scene and rulings out. Lengths are in the unit that a key ends in; places "
+    'in a photo are pixels. Every refusal is JSON: {"error": one line for people}.'
+)
+
+SCHEMAS: dict[str, Json] = {
+    "Error": {"type": "object", "required": ["error"], "properties": {"error": TEXT}},
+    "Measurement": {
+        "type": "object",
+        "required": ["id", "created_s", "state", "step", "game", "table"],
+        "properties": {
+            "id": {"type": "string", "pattern": f"^[{ALPHABET}]{{{LENGTH}}}$"},
+            "created_s": NUMBER | {"description": "Seconds since 1970."},
+            "state": {"enum": ["queued", "measuring", "done", "failed"]},
+            "step": TEXT | {"description": "What is being done, or why it failed."},
+            "game": {"enum": list(GAMES)},
+            "table": TEXT,
+            "pieces": {"type": "integer", "description": "How many bases were found, once done."},
+            "unmeasurable": {"type": "boolean", "description": "Whether the photo is why it failed."},
+        },
+    },
+    "Question": {
+        "type": "object",
+        "required": ["question"],
+        "properties": {"question": TEXT},
+        "description": "As to `overruler ask`; `overruler rules GAME` lists them with examples.",
+    },
+    "Ruling": {
+        "type": "object",
+        "required": ["answer", "sentence", "headline", "clauses"],
+        "properties": {
+            "answer": {"type": "object", "description": "As `overruler ask` prints it."},
+            "sentence": TEXT,
+            "headline": TEXT,
+            "clauses": {"type": "object", "additionalProperties": TEXT},
+            "drawing": {"type": "object", "description": "The measured line as SVG path data in the photo's pixels."},
+        },
+    },
+    "Fixes": {
+        "type": "object",
+        "required": ["schema", "fix"],
+        "properties": {"schema": {"const": FIXES}, "fix": {"type": "array", "items": {"type": "object"}}},
+    },
+}
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _content(kind: str, schema: Json) -> Json:
+    return {"content": {kind: {"schema": schema}}}
+
+
+def _operation(
+    about: str, found: Json, *refusals: int, query: Json | None = None, body: Json | None = None, status: int = 200
+) -> Json:
+    """One operation: what it is about, what it gives, and the statuses of its refusals."""
+    said: Json = {"summary": about, "responses": {str(status): {"description": about, **found}}}
+    for refusal in (401, 403, 421, *refusals):
+        said["responses"][str(refusal)] = {
+            "description": _REFUSALS[refusal],
+            **_content("application/json", _ref("Error")),
+        }
+    if query:
+        said["parameters"] = [_parameter(name, schema) for name, schema in query.items()]
+    if body:
+        said["requestBody"] = {"required": True, **body}
+    return said
+
+
+def _parameter(name: str, schema: Json) -> Json:
+    return {"name": name, "in": "query", "required": schema.pop("needed", False), "schema": schema}
+
+
+_REFUSALS = {
+    401: "The key is missing or wrong.",
+    403: "A page of another site asked.",
+    404: "There is no such measurement, or nothing of it yet.",
+    413: "Too large.",
+    415: "Not a photo.",
+    421: "Not the name that the server goes by.",
+    422: "Something in the request makes no sense; the error says what.",
+    500: "The photo came to nothing for a reason of the server's own.",
+    503: "Too much is waiting.",
+}
+
+
+def _json(schema: Json) -> Json:
+    return _content("application/json", schema)
+
+
+def _wish() -> Json:
+    """How a photo is to be measured; one of table, marker_mm and points is needed."""
+    return {
+        "game": {"enum": list(GAMES)},
+        "table": TEXT | {"description": "A board by its name: one of `tables` of /api/about."},
+        "marker_mm": TEXT | {"description": "Side of the markers' black squares, where they may lie anywhere."},
+        "dictionary": TEXT | {"description": "Family of the markers, with marker_mm."},
+        "points": TEXT | {"description": "Four places or more: u,v=x,y;u,v=x,y (a pixel = its place in mm)."},
+        "bases": TEXT | {"description": "The bases to look for: 27,50 say."},
+        "lens": TEXT | {"description": "A lens by its name: one of `lenses` of /api/about."},
+    }
+
+
+def _of_the_server() -> Json:
+    return {
+        "/api/about": {"get": _operation("What the server knows", _json({"type": "object"}))},
+        "/api/openapi.json": {"get": _operation("This document", _json({"type": "object"}))},
+    }
+
+
+def _of_measurements() -> Json:
+    photo = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    found = _json(_ref("Measurement"))
+    send = _operation("Measure a photo", found, 413, 415, 422, 503, query=_wish(), body=photo, status=202)
+    newest = _operation("The newest measurements", _json({"type": "array", "items": _ref("Measurement")}))
+    return {"/api/measurements": {"get": newest, "post": send}}
+
+
+def _of_one() -> Json:
+    found, question = _json(_ref("Measurement")), {"question": TEXT | {"description": "A question, as JSON."}}
+    asked = {"question": {**question["question"], "needed": True}}
+    piece = {"piece": TEXT | {"needed": True}}
+    lines = {"lines_mm": TEXT | {"description": "Distances in mm, with commas between; else those of the ruler."}}
+    anything = _json({"type": "object"})
+    paths: Json = {
+        "": {"get": _operation("One measurement", found, 404), "delete": _operation("Delete it", {}, 404, status=204)},
+        "/again": {"post": _operation("Measure its photo otherwise", found, 404, 422, query=_wish(), status=202)},
+        "/scene": {"get": _operation("The scene file", anything, 404)},
+        "/table": {"get": _operation("All that is drawn before a question", anything, 404)},
+        "/photo": {"get": _operation("The photo", _images(), 404, query={"size": {"enum": ["shown", "full"]}})},
+        "/ask": {
+            "post": _operation(
+                "Rule on a question", _json(_ref("Ruling")), 404, 413, 422, body={**_json(_ref("Question"))}
+            )
+        },
+        "/bands": {"get": _operation("Range lines round a piece", _lines(), 404, 422, query=piece | lines)},
+        "/arcs": {"get": _operation("A ship's arcs", _lines(), 404, 422, query={"piece": TEXT | {"needed": True}})},
+        "/picture": {
+            "get": _operation("The annotated photo", _binary("image/png"), 404, 422, 500, 503, query=question)
+        },
+        "/bundle": {"get": _operation("A dispute bundle", _binary("application/zip"), 404, 422, query=asked)},
+        "/fixes": {
+            "put": _operation("Correct what was found", found, 404, 413, 422, 500, 503, body=_json(_ref("Fixes")))
+        },
+        "/link": {"get": _operation("Its address and QR code, for other phones", anything, 404)},
+    }
+    inside = [{"name": "id", "in": "path", "required": True, "schema": TEXT}]
+    return {ONE + path: {"parameters": inside, **operations} for path, operations in paths.items()}
+
+
+def _lines() -> Json:
+    return _json({"type": "array", "items": {"type": "object"}})
+
+
+def _binary(kind: str) -> Json:
+    return _content(kind, {"type": "string", "format": "binary"})
+
+
+def _images() -> Json:
+    return {"content": {kind: {"schema": {}} for kind in ("image/jpeg", "image/png", "image/webp")}}

@@ -1,0 +1,84 @@
+// What the page asks of the server. Every refusal is an Error whose message is for people.
+
+const HERE = "/api/measurements";
+
+export const about = () => get("/api/about");
+export const newest = () => get(HERE);
+export const table = (id) => get(`${HERE}/${id}/table`);
+export const one = (id) => get(`${HERE}/${id}`);
+export const rule = (id, question) => post(`${HERE}/${id}/ask`, question);
+export const correct = (id, fix) => put(`${HERE}/${id}/fixes`, { schema: "overruler/fix/1", fix });
+export const bands = (id, piece, reach) =>
+  get(`${HERE}/${id}/bands?${new URLSearchParams({ piece, ...(reach ? { lines_mm: String(reach * 25.4) } : {}) })}`);
+export const arcs = (id, piece) => get(`${HERE}/${id}/arcs?${new URLSearchParams({ piece })}`);
+export const again = (id, wish) => post(`${HERE}/${id}/again?${new URLSearchParams(wish)}`);
+export const forget = (id) => fetched(`${HERE}/${id}`, { method: "DELETE" });
+export const link = (id) => get(`${HERE}/${id}/link`);
+export const photo = (id, size = "") => `${HERE}/${id}/photo${size && `?size=${size}`}`;
+export const picture = (id, question) => `${HERE}/${id}/picture${asked(question)}`;
+export const bundle = (id, question) => `${HERE}/${id}/bundle${asked(question)}`;
+export const scene = (id) => `${HERE}/${id}/scene`;
+
+const asked = (question) => (question ? `?${new URLSearchParams({ question: JSON.stringify(question) })}` : "");
+const get = async (path) => (await fetched(path)).json();
+const post = (path, body) => told("POST", path, body);
+const put = (path, body) => told("PUT", path, body);
+const told = async (method, path, body = {}) =>
+  (await fetched(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } })).json();
+
+async function fetched(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("the computer does not answer: is it still on, and on this network?");
+  }
+  if (!answer.ok) throw new Error(await said(answer.text()));
+  return answer;
+}
+
+async function said(text) {
+  try {
+    return JSON.parse(await text).error;
+  } catch {
+    return "the computer gave no answer that makes sense";
+  }
+}
+
+// fetch() cannot say how much has been sent; this can.
+export function send(file, wish, progress) {
+  return new Promise((done, failed) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `${HERE}?${new URLSearchParams(wish)}`);
+    request.setRequestHeader("content-type", "application/octet-stream");
+    request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
+    request.onerror = () => failed(new Error("the photo did not get through: try again"));
+    request.onload = async () =>
+      request.status === 202 ? done(JSON.parse(request.responseText)) : failed(new Error(await said(request.responseText)));
+    request.send(file);
+  });
+}
+
+// The state of a measurement, each as it comes, until it has ended.
+export function watch(id, told) {
+  const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${HERE}/${id}/watch`;
+  return new Promise((done, failed) => {
+    const socket = new WebSocket(address);
+    let last;
+    socket.onmessage = (event) => told((last = JSON.parse(event.data)));
+    socket.onclose = async () => {
+      try {
+        while (!ended(last)) {
+          last = await one(id);
+          told(last);
+          if (!ended(last)) await new Promise((wait) => setTimeout(wait, 1000));
+        }
+        done(last);
+      } catch (error) {
+        failed(error);
+      }
+    };
+  });
+}
+
+const ended = (news) => news && (news.state === "done" || news.state === "failed");

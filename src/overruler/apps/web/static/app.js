@@ -1,0 +1,133 @@
+// The start: what is on the table, and a photo of it. Then the photo, and all that is asked of it.
+
+import * as api from "./api.js";
+import { Stage } from "./stage.js";
+import { Table } from "./table.js";
+
+const find = (name) => document.getElementById(name);
+const ANYWHERE = "(markers anywhere)";
+const CORNERS = "(no markers: I show the corners)";
+const known = await api.about().catch((error) => ({ error: error.message, games: [], tables: [], lenses: [] }));
+const stage = new Stage(find("stage"));
+let table = null;
+
+// --- the start ---
+
+function fill(select, names, kept) {
+  select.replaceChildren(...names.map(([value, text]) => new Option(text, value)));
+  if (kept && names.some(([value]) => value === kept)) select.value = kept;
+}
+
+// What was chosen last is chosen again; where nothing may be kept it is chosen anew.
+function remembered(key, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(`overruler.${key}`);
+    localStorage.setItem(`overruler.${key}`, value);
+  } catch {
+    return null;
+  }
+}
+
+function start() {
+  fill(find("game"), known.games.map((game) => [game.name, game.title]), remembered("game"));
+  const tables = [...known.tables, ANYWHERE, CORNERS].map((name) => [name, named(name)]);
+  fill(find("table"), tables, remembered("table"));
+  fill(find("lens"), [["", "found from the photo"], ...known.lenses.map((name) => [name, name])], remembered("lens"));
+  find("marker").value = remembered("marker") || 60;
+  find("lens-row").hidden = !known.lenses.length;
+  find("table").onchange = () => (find("marker-row").hidden = find("table").value !== ANYWHERE);
+  find("table").onchange();
+  for (const name of ["take", "choose"]) find(name).onchange = (event) => taken(event.target);
+  find("start-said").textContent = known.error || "";
+}
+
+const named = (name) =>
+  ({ [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
+
+async function earlier() {
+  const found = await api.newest().catch(() => []);
+  find("earlier").hidden = !found.length;
+  find("list").replaceChildren(...found.slice(0, 12).map(entry));
+}
+
+function entry(one) {
+  const link = document.createElement("a");
+  link.href = `/m/${one.id}`;
+  const picture = new Image();
+  picture.alt = "";
+  picture.loading = "lazy";
+  picture.src = api.photo(one.id);
+  const words = document.createElement("span");
+  const small = document.createElement("small");
+  const when = new Date(one.created_s * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  words.textContent = title(one);
+  small.textContent = `${when} · ${one.state === "done" ? `${one.pieces} bases` : one.step}`;
+  words.append(small);
+  link.append(picture, words);
+  const item = document.createElement("li");
+  item.append(link);
+  return item;
+}
+
+const title = (one) => `${known.games.find((game) => game.name === one.game)?.title || one.game} · ${one.table}`;
+
+function wish() {
+  const [game, choice, lens] = [find("game").value, find("table").value, find("lens").value];
+  const said = { game, ...(lens ? { lens } : {}) }; // the corners come later, where there are no markers
+  for (const [key, value] of Object.entries({ game, table: choice, lens, marker: find("marker").value })) remembered(key, value);
+  if (choice === CORNERS) return said;
+  if (choice === ANYWHERE) return { ...said, marker_mm: find("marker").value };
+  return { ...said, table: choice };
+}
+
+async function taken(input) {
+  const file = input.files[0];
+  input.value = "";
+  if (!file) return;
+  if (file.size > known.most_bytes)
+    return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: choose it as the camera saved it.`);
+  find("start-said").textContent = "";
+  const asked = wish();
+  show("photo");
+  find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
+  table = new Table(stage, known, asked);
+  await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
+}
+
+function refused(error) {
+  history.replaceState(null, "", "/");
+  show("start");
+  find("start-said").textContent = error.message;
+  find("start-said").scrollIntoView({ block: "center" });
+}
+
+// --- which of the two is shown ---
+
+function show(name) {
+  for (const other of ["start", "photo"]) find(other).hidden = other !== name;
+  if (name === "start") earlier();
+}
+
+async function open() {
+  const id = location.pathname.match(/^\/m\/([a-z0-9]+)$/)?.[1];
+  history.replaceState(null, "", location.pathname); // the key is in the cookie now
+  if (!id) return show("start");
+  show("photo");
+  try {
+    const one = await api.one(id);
+    find("title").textContent = title(one);
+    table = new Table(stage, known, { game: one.game });
+    await table.opened(one);
+  } catch (error) {
+    refused(error);
+  }
+}
+
+for (const dialog of document.querySelectorAll("dialog")) {
+  dialog.querySelector("[data-close]").onclick = () => dialog.close();
+  dialog.onclick = (event) => event.target === dialog && dialog.close();
+}
+addEventListener("popstate", () => location.reload());
+start();
+await open();
+document.documentElement.dataset.ready = "true";

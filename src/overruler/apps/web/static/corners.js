@@ -1,0 +1,118 @@
+// No markers: the mat's four corners, dragged to where they are in the photo, and the mat's size.
+
+import { button, choice, element, hint, labelled, number, row, said, title } from "./forms.js";
+import { Loupe, handle } from "./loupe.js";
+import { make } from "./svg.js";
+
+const FOOT = 304.8;
+const SIZES = [["6 × 3 ft", 6, 3], ["4 × 4 ft", 4, 4], ["3 × 3 ft", 3, 3], ["6 × 4 ft", 6, 4], ["2 × 2 ft", 2, 2]];
+const NAMES = ["far left", "far right", "near right", "near left"];
+
+export class Corners {
+  // `source` is the photo; `measure(points)` has it measured with `u,v=x,y;...`.
+  constructor(stage, source, why, measure) {
+    Object.assign(this, { stage, source, why, measure });
+  }
+
+  async open() {
+    const size = this.stage.size;
+    this.loupe = new Loupe(this.stage, this.source);
+    this.places ??= [[0.15, 0.2], [0.85, 0.2], [0.92, 0.85], [0.08, 0.85]].map(([x, y]) => [x * size[0], y * size[1]]);
+    this.stage.drag = { begin: (at, event) => this.#begin(at, event), move: (at, event) => this.#move(at, event), end: () => this.#end() };
+    this.#panel();
+    this.stage.room.bottom = document.getElementById("sheet").offsetHeight;
+    this.stage.fit();
+    this.#draw();
+  }
+
+  close() {
+    this.stage.drag = null;
+    this.stage.hand.replaceChildren();
+    this.loupe.hide();
+    document.getElementById("editing").hidden = true;
+    this.stage.room.bottom = 150;
+  }
+
+  #draw() {
+    const outline = `M${this.places.map((place) => place.join(" ")).join("L")}Z`;
+    this.stage.hand.replaceChildren(make("path", { d: outline, class: "lassoed" }), ...this.places.map((place, i) => handle(place, String(i + 1))));
+    this.stage.steady();
+  }
+
+  // The corner nearest to the finger follows it, however far off the finger took it.
+  #begin(at, event) {
+    const away = this.places.map((place) => Math.hypot(place[0] - at[0], place[1] - at[1]));
+    this.taken = away.indexOf(Math.min(...away));
+    if (away[this.taken] * this.stage.scale > 44) return false;
+    this.shift = [this.places[this.taken][0] - at[0], this.places[this.taken][1] - at[1]];
+    this.loupe.show(this.places[this.taken], event);
+    return true;
+  }
+
+  #move(at, event) {
+    this.places[this.taken] = [at[0] + this.shift[0], at[1] + this.shift[1]];
+    this.loupe.show(this.places[this.taken], event);
+    this.#draw();
+  }
+
+  #end() {
+    this.loupe.hide();
+  }
+
+  #panel() {
+    const [wide, high] = [number(1828.8), number(914.4)];
+    const usual = choice([...SIZES.map(([name]) => [name, name]), ["", "another size"]]);
+    usual.onchange = () => {
+      const size = SIZES.find(([name]) => name === usual.value);
+      if (size) [wide.value, high.value] = [size[1] * FOOT, size[2] * FOOT];
+    };
+    for (const input of [wide, high]) input.oninput = () => (usual.value = "");
+    const complaint = said("");
+    const go = button("Measure", () => this.#measure(Number(wide.value), Number(high.value), complaint), "main");
+    const keys = this.#keys();
+    const panel = document.getElementById("editing");
+    panel.hidden = false;
+    panel.replaceChildren(
+      title("Show the mat's corners"),
+      hint(`${this.why ? `${this.why[0].toUpperCase()}${this.why.slice(1)}. ` : ""}Drag each number on to a corner of the mat: 1 ${NAMES[0]}, 2 ${NAMES[1]}, 3 ${NAMES[2]}, 4 ${NAMES[3]}.`),
+      row(labelled("Mat", usual), labelled("Wide, mm", wide), labelled("Deep, mm", high)),
+      keys,
+      complaint,
+      row(go),
+    );
+  }
+
+  // The same with a keyboard: a corner is chosen, and the arrows move it.
+  #keys() {
+    const buttons = NAMES.map((name, i) => {
+      const one = button(String(i + 1), () => {});
+      one.setAttribute("aria-label", `Corner ${i + 1}, ${name}: move with the arrow keys`);
+      one.onkeydown = (event) => this.#nudge(i, event);
+      return one;
+    });
+    return element("div", { className: "row" }, ...buttons);
+  }
+
+  #nudge(corner, event) {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    const step = (event.shiftKey ? 1 : 8) / this.stage.scale;
+    this.places[corner] = this.places[corner].map((value, axis) => value + way[axis] * step);
+    this.#draw();
+  }
+
+  async #measure(wide, high, complaint) {
+    if (!(wide > 0 && high > 0)) return void (complaint.textContent = "Say how wide and how deep the mat is.");
+    const board = [[0, high], [wide, high], [wide, 0], [0, 0]];
+    // the drawing counts from the photo's upper left corner, a place in the photo from the middle of its first pixel
+    const points = this.places.map(([u, v], i) => `${(u - 0.5).toFixed(2)},${(v - 0.5).toFixed(2)}=${board[i].join(",")}`).join(";");
+    try {
+      this.close();
+      await this.measure(points);
+    } catch (error) {
+      await this.open();
+      document.querySelector("#editing .said").textContent = error.message;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// Corrections: a base is dragged, resized, turned, removed or added; the photo then says where exactly it stands.
+
+import * as api from "./api.js";
+import { button, choice, hint, labelled, row, said, title } from "./forms.js";
+import { Loupe, handle } from "./loupe.js";
+import { cased } from "./svg.js";
+
+const AHEAD = { colour: "#f07c00", dash: [] };
+
+export class Correct {
+  constructor(table) {
+    this.table = table;
+  }
+
+  get stage() {
+    return this.table.stage;
+  }
+
+  enter() {
+    this.loupe = new Loupe(this.stage, api.photo(this.table.id, "full"));
+    this.stage.drag = { begin: (at, event) => this.#begin(at, event), move: (at, event) => this.#move(at, event), end: () => this.#end() };
+    this.#choose(null);
+  }
+
+  leave() {
+    this.stage.drag = null;
+    this.stage.hand.replaceChildren();
+    this.loupe.hide();
+  }
+
+  tapped(piece, at) {
+    if (piece) this.#choose(piece, piece.center_px);
+    else this.#choose(null, at);
+  }
+
+  // A piece to correct, or an empty place to put one.
+  #choose(piece, place = null) {
+    Object.assign(this, { piece, place });
+    if (piece) this.stage.near(piece);
+    this.#draw();
+    this.#panel();
+  }
+
+  #draw() {
+    const ahead = this.piece?.ahead_px && `M${this.piece.center_px.join(" ")}L${this.piece.ahead_px.join(" ")}`;
+    this.stage.hand.replaceChildren(...(ahead ? [cased(ahead, "line", AHEAD)] : []), ...(this.place ? [handle(this.place)] : []));
+    this.stage.steady();
+  }
+
+  // --- dragging ---
+
+  #begin(at, event) {
+    if (!this.place || Math.hypot(at[0] - this.place[0], at[1] - this.place[1]) * this.stage.scale > 34) return false;
+    this.shift = [this.place[0] - at[0], this.place[1] - at[1]];
+    this.from = this.place;
+    this.#move(at, event);
+    return true;
+  }
+
+  #move(at, event) {
+    this.place = [at[0] + this.shift[0], at[1] + this.shift[1]];
+    const shift = this.piece ? [this.place[0] - this.piece.center_px[0], this.place[1] - this.piece.center_px[1]] : [0, 0];
+    this.loupe.show(this.place, event, this.piece?.d, shift);
+    this.#draw();
+  }
+
+  #end() {
+    this.loupe.hide();
+    const far = Math.hypot(this.place[0] - this.from[0], this.place[1] - this.from[1]) * this.stage.scale;
+    if (this.piece && far > 2) this.#send({ do: "move", id: this.piece.id, xy_px: this.#pixel() });
+  }
+
+  // The drawing counts from the photo's upper left corner, a place in the photo from the middle of its first pixel.
+  #pixel() {
+    return this.place.map((value) => Math.round(100 * (value - 0.5)) / 100);
+  }
+
+  // --- the panel ---
+
+  #panel() {
+    const panel = document.getElementById("editing");
+    panel.replaceChildren(...(this.piece ? this.#ofPiece() : this.place ? this.#ofPlace() : this.#ofNone()), (this.complaint = said("")));
+    this.complaint.hidden = true;
+  }
+
+  #ofNone() {
+    const undo = button("Undo the last", () => this.#undo());
+    undo.disabled = !this.table.found.fixes.length;
+    return [title("Correct a base"), hint("Tap a base to move, resize or remove it; tap an empty place to add one."), row(undo)];
+  }
+
+  #ofPiece() {
+    const piece = this.piece;
+    const sizes = this.#sizes(piece.base);
+    sizes.onchange = () => this.#send({ do: "resize", id: piece.id, base: sizes.value });
+    const round = piece.base.shape === "circle";
+    const turns = round ? [] : [button("Turn 90°", () => this.#send({ do: "turn", id: piece.id, heading_deg: (piece.heading_deg + 90) % 360 }))];
+    const fronts = piece.heading_modulo_deg ? [button("Front is right", () => this.#send({ do: "turn", id: piece.id, heading_deg: piece.heading_deg }))] : [];
+    return [
+      title(`${piece.id} · ${piece.base.name}`),
+      hint(`Drag the ring to the middle of the base: it is measured again from there.${round ? "" : " The line points ahead."}`),
+      row(labelled("Size", sizes), ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
+      row(button("Done", () => this.#choose(null))),
+    ];
+  }
+
+  #ofPlace() {
+    const sizes = this.#sizes(this.table.found.pieces[0]?.base);
+    const add = () => this.#send({ do: "add", base: sizes.value, xy_px: this.#pixel() });
+    return [
+      title("Add a base here"),
+      hint("Drag the ring to the middle of the base."),
+      row(labelled("Size", sizes), button("Add", add, "main"), button("Cancel", () => this.#choose(null))),
+    ];
+  }
+
+  #sizes(now) {
+    const known = this.table.found.bases;
+    const all = now && !known.some((base) => base.name === now.name) ? [now, ...known] : known;
+    return choice(all.map((base) => [spelled(base), base.name]), now && spelled(now));
+  }
+
+  // --- telling the server ---
+
+  async #send(fix) {
+    await this.#put([...this.table.found.fixes, fix], fix.do === "remove" || fix.do === "add" ? null : fix.id);
+  }
+
+  #undo() {
+    return this.#put(this.table.found.fixes.slice(0, -1), null);
+  }
+
+  async #put(fixes, chosen) {
+    try {
+      await this.table.corrected(fixes);
+      const piece = this.table.found.pieces.find((one) => one.id === chosen) || null;
+      this.#choose(piece, piece?.center_px);
+    } catch (error) {
+      this.#choose(this.piece, this.piece?.center_px ?? this.place);
+      this.complaint.hidden = false;
+      this.complaint.textContent = error.message;
+    }
+  }
+}
+
+// As `overruler measure --bases` spells it.
+const spelled = (base) =>
+  ({ circle: () => `${base.diameter_mm}`, rectangle: () => `${base.length_mm}x${base.width_mm}`, oval: () => `${base.length_mm}x${base.width_mm}o` })[base.shape]();

@@ -1,0 +1,35 @@
+// The bases as a list, for keyboards and screen readers, and for whoever prefers names.
+
+const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+
+export function fill(table, dialog) {
+  const draw = () => dialog.querySelector("ul").replaceChildren(...table.found.pieces.map(row));
+  const row = (piece) => {
+    const button = element("button");
+    const words = element("span", "", piece.id + (piece.unit ? ` · ${piece.unit}` : ""));
+    const letter = piece.id === table.a?.id ? "A" : piece.id === table.b?.id ? "B" : "";
+    words.append(element("small", "", about(piece)));
+    button.append(words);
+    if (letter) button.append(element("span", "letter", letter));
+    button.setAttribute("aria-pressed", Boolean(letter));
+    button.dataset.piece = piece.id;
+    button.onclick = () => {
+      table.pick(piece);
+      if (table.a && table.b) return dialog.close();
+      draw();
+      dialog.querySelector(`[data-piece="${piece.id}"]`).focus();
+    };
+    const item = element("li");
+    item.append(button);
+    return item;
+  };
+  if (table.mode !== "rule") table.enter("rule");
+  draw();
+  dialog.showModal();
+}
+
+function about(piece) {
+  const seen = piece.fitted === false ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
+  const whose = [piece.player, piece.leader && "leader"].filter(Boolean).map((word) => `, ${word}`).join("");
+  return `${piece.base.name}, at ${piece.place_mm.map((value) => value.toFixed(0)).join(" / ")} mm ± ${piece.doubt_mm.toFixed(1)}${seen}${whose}`;
+}

@@ -1,0 +1,40 @@
+// A ruling in words: the answer, how sure it is, and what would change it.
+
+import { icon } from "./svg.js";
+
+const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+
+// `told` is a hint (text), a refusal ({ error }) or a ruling.
+export function ruled(into, told) {
+  if (typeof told === "string") return into.replaceChildren(element("p", "next", told));
+  if (told.error) return into.replaceChildren(element("p", "said", told.error));
+  const call = element("div", "call");
+  const words = told.words || { headline: told.headline, detail: told.sentence, between: [] };
+  if (told.look) call.append(icon(told.look));
+  const title = element("p", "headline", words.headline);
+  const from = words.between.length === 2 ? `${words.between.join(" to ")}: ` : "";
+  call.append(title, element("p", "detail", `${from}${words.detail}`));
+  into.replaceChildren(call, ...odds(told.answer), ...next(told.answer));
+}
+
+// The chances of every answer that has one, where they are not as good as settled.
+function odds(answer) {
+  const chances = Object.entries(answer.probability || {}).filter(([, share]) => share >= 0.001);
+  if (chances.length < 2 || answer.call === "certain") return [];
+  const list = element("div", "odds");
+  for (const [name, share] of chances.sort((a, b) => b[1] - a[1])) {
+    const [row, bar] = [element("div"), element("i")];
+    bar.style.width = `${100 * share}%`;
+    row.append(element("span", "", said(name)), bar, element("span", "", `${(100 * share).toFixed(share > 0.99 ? 1 : 0)} %`));
+    list.append(row);
+  }
+  return [list];
+}
+
+function next(answer) {
+  const least = (answer.changes || []).reduce((best, one) => (!best || one.move_mm < best.move_mm ? one : best), null);
+  if (!least || least.move_mm > 60) return [];
+  return [element("p", "hint", `${least.move_mm.toFixed(1)} mm of a move would make it ${said(JSON.stringify(least.to))}.`)];
+}
+
+const said = (name) => ({ true: "yes", false: "no", null: "out of reach" })[name] ?? name.replaceAll('"', "");

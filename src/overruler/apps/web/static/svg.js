@@ -1,0 +1,48 @@
+// SVG elements, and lines that show on any ground.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function make(name, attributes = {}, ...children) {
+  const found = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  found.append(...children);
+  return found;
+}
+
+export function cased(d, kind, core) {
+  const lines = ["out", "mid", "core"].map((name) => make("path", { d, class: name }));
+  if (core) lines[2].style.stroke = core.colour;
+  if (core && core.dash.length) lines[2].style.strokeDasharray = core.dash.map((part) => part * 3.2).join(" ");
+  if (!core && kind !== "base") lines.pop();
+  return make("g", { class: kind }, ...lines);
+}
+
+// A word on a plate, at a place of the photo; `data-at` keeps its size on the screen when the photo is zoomed.
+export function plate(text, [x, y], kind = "plate", colour = "") {
+  const wide = Math.max(22, text.length * 7.4 + 14);
+  const box = make("rect", { x: -wide / 2, y: -11, width: wide, height: 22, rx: 7 });
+  if (colour) box.style.fill = colour;
+  const words = make("text", {});
+  words.textContent = text;
+  return make("g", { class: kind, "data-at": `${x} ${y}` }, box, words);
+}
+
+// A letter over a base, so that the base itself stays in sight.
+export function pin(letter, { center_px: [x, y], reach_px: reach }) {
+  const words = make("text", { y: -20 });
+  words.textContent = letter;
+  const drop = make("path", { d: "M0 -3L-7 -12H7Z" });
+  return make("g", { class: "pin", "data-at": `${x} ${y - reach}` }, drop, make("circle", { cy: -20, r: 12 }), words);
+}
+
+export function icon(look) {
+  const found = make("svg", { viewBox: "-1.1 -1.1 2.2 2.2", "aria-hidden": "true" });
+  const disc = make("circle", { r: 1 });
+  disc.style.fill = look.colour;
+  disc.style.stroke = "none";
+  const lines = make("path", { d: look.icon });
+  lines.style.stroke = "#fff";
+  lines.style.strokeWidth = "0.2";
+  found.append(disc, lines);
+  return found;
+}

@@ -1,0 +1,116 @@
+// Units: a loop drawn round some bases makes them one.
+
+import { button, choice, hint, labelled, row, said, text, title } from "./forms.js";
+import { make } from "./svg.js";
+
+export class Units {
+  constructor(table) {
+    Object.assign(this, { table, chosen: new Set() });
+  }
+
+  get stage() {
+    return this.table.stage;
+  }
+
+  enter() {
+    this.chosen.clear();
+    this.stage.drag = { begin: (at) => this.#begin(at), move: (at) => this.#move(at), end: () => this.#end() };
+    this.#draw();
+    this.#panel();
+  }
+
+  leave() {
+    this.stage.drag = null;
+    this.stage.hand.replaceChildren();
+  }
+
+  tapped(piece) {
+    if (piece) this.#toggle(piece.id);
+  }
+
+  #toggle(id) {
+    if (!this.chosen.delete(id)) this.chosen.add(id);
+    this.#draw();
+    this.#panel();
+  }
+
+  // --- the loop ---
+
+  #begin(at) {
+    this.loop = [at];
+    return true;
+  }
+
+  #move(at) {
+    this.loop.push(at);
+    this.#draw();
+  }
+
+  #end() {
+    const [loop, tap] = [this.loop, this.loop.length < 4];
+    this.loop = null;
+    if (tap) {
+      const piece = this.table.nearest(loop[0]);
+      return piece ? this.#toggle(piece.id) : undefined;
+    }
+    for (const piece of this.table.found.pieces) if (inside(piece.center_px, loop)) this.chosen.add(piece.id);
+    this.#draw();
+    this.#panel();
+  }
+
+  #draw() {
+    const loop = this.loop ? [make("path", { d: `M${this.loop.map((place) => place.join(" ")).join("L")}Z`, class: "lassoed" })] : [];
+    this.stage.hand.replaceChildren(...loop);
+    for (const base of this.stage.bases.children) base.classList.toggle("on", this.chosen.has(base.dataset.id));
+  }
+
+  // --- the panel ---
+
+  #panel() {
+    const panel = document.getElementById("editing");
+    panel.replaceChildren(...(this.chosen.size ? this.#ofSome() : [title("Make a unit"), hint("Draw a loop round its bases, or tap them. Two fingers move the photo.")]), (this.complaint = said("")));
+    this.complaint.hidden = true;
+  }
+
+  #ofSome() {
+    const ids = [...this.chosen];
+    const first = this.table.found.pieces.find((piece) => piece.id === ids[0]);
+    const [name, player] = [text(first.unit || "", { placeholder: "Guards" }), text(first.player || "", { placeholder: "Blue" })];
+    const leader = choice([["", "nobody"], ...ids.map((id) => [id, id])], ids.find((id) => this.#of(id).leader) || ids[0]);
+    return [
+      title(ids.length === 1 ? "1 base" : `${ids.length} bases`),
+      row(labelled("Unit", name), labelled("Player", player), labelled("Leader", leader)),
+      row(button("Save", () => this.#save(name.value.trim(), player.value.trim(), leader.value), "main"), button("Let go", () => this.enter())),
+    ];
+  }
+
+  #of(id) {
+    return this.table.found.pieces.find((piece) => piece.id === id);
+  }
+
+  async #save(unit, player, leader) {
+    if (!unit && !player) return this.#complain("Give the unit a name, or say whose it is.");
+    const named = (id) => ({ do: "name", id, ...(unit ? { unit, leader: id === leader } : {}), ...(player ? { player } : {}) });
+    try {
+      await this.table.corrected([...this.table.found.fixes, ...[...this.chosen].map(named)]);
+      this.enter();
+    } catch (error) {
+      this.#complain(error.message);
+    }
+  }
+
+  #complain(words) {
+    this.complaint.hidden = false;
+    this.complaint.textContent = words;
+  }
+}
+
+// Whether a place lies inside a loop: a ray from it crosses the loop an odd number of times.
+function inside([x, y], loop) {
+  let odd = false;
+  loop.forEach(([ax, ay], i) => {
+    const [bx, by] = loop[(i + 1) % loop.length];
+    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) odd = !odd;
+  });
+  return odd;
+}

@@ -1,0 +1,67 @@
+"""What two taps ask in each game, and the arcs of a ship.
+
+`A` and `B` stand for the pieces tapped (or their units, where a question asks for units), `ARC` for the arc chosen and
+`REACH` for the inches typed.
+"""
+
+from typing import Any
+
+from overruler.apps.web.drawn import rays
+from overruler.geometry.arcs import Edge
+from overruler.reading import Node
+from overruler.rules import game_of
+from overruler.rules.ship_arcs import arc_named
+from overruler.scene import GAMES, Piece, Scene
+
+_FROM_TO = {"from": "A", "to": "B"}
+DISTANCE = {"label": "Distance", "ask": {"question": "distance", **_FROM_TO}}
+RANGE = {"label": "Range", "ask": {"question": "range", **_FROM_TO}}
+TAPS: dict[str, list[dict[str, Any]]] = {
+    "legion": [RANGE, {"label": "Attack", "ask": {"question": "attack_range", "attacker": "A", "defender": "B"}}],
+    "xwing": [
+        RANGE,
+        {
+            "label": "Attack",
+            "ask": {"question": "attack_range", "attacker": "A", "defender": "B", "arc": "ARC"},
+            "arcs": ["front", "left", "right", "rear", "full_front", "full_rear", "bullseye"],
+        },
+    ],
+    "positioning": [
+        {"label": "Within", "ask": {"question": "within", **_FROM_TO, "distance_in": "REACH"}, "reach_in": 6},
+        {"label": "Base to base", "ask": {"question": "b2b", **_FROM_TO}},
+        {"label": "Sight", "ask": {"question": "los", **_FROM_TO}},
+        {"label": "Cover", "ask": {"question": "cover", **_FROM_TO}},
+    ],
+}
+
+
+def games() -> list[dict[str, Any]]:
+    """Each game with what it can be asked by tapping."""
+    return [
+        {
+            "name": name,
+            "title": game_of(name).title,
+            "taps": [*TAPS.get(name, ()), DISTANCE],
+        }
+        for name in GAMES
+    ]
+
+
+def arcs(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
+    """The outlines of a ship's arcs on the photo; `BadInput` where nobody knows yet which side is its front."""
+    index = scene.pieces.index(ship)
+    found = []
+    for name in _names(ship):
+        region = arc_named(scene, index, Node(name, "arc")).on_board(ship)
+        found.append({"name": name, "lines": rays(scene, ship, [_edge(edge) for edge in region.edges])})
+    return found
+
+
+def _edge(edge: Edge) -> tuple[Any, Any]:
+    return edge.start, edge.along
+
+
+def _names(ship: Piece) -> list[str]:
+    own = [str(arc.get("name")) for arc in ship.stats.get("arcs", []) if isinstance(arc, dict)]
+    square = ship.base.shape == "rectangle" and ship.base.width_mm == ship.base.length_mm
+    return list(dict.fromkeys((*own, *(("front", "rear") if square else ()), "bullseye")))

@@ -1,0 +1,85 @@
+"""`overruler serve`: where it listens, what it tells, and what it refuses before it starts."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from overruler.apps import serve
+from overruler.apps.cli import main
+from overruler.apps.serve import Place, listen, settings_of
+from overruler.apps.web import lan
+from overruler.errors import BadInput
+
+SAMPLES = Path(__file__).parents[2] / "sample_images"
+
+
+def arguments(*given: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    serve.add_arguments(parser)
+    return parser.parse_args(["--port", "0", *given])
+
+
+def place(*given: str) -> Place:
+    sockets, found = listen(arguments(*given))
+    assert [line.getsockname()[1] for line in sockets] == [found.port] * len(sockets)
+    for line in sockets:
+        line.close()
+    return found
+
+
+def test_it_listens_to_this_machine_alone_and_needs_no_key() -> None:
+    found = place()
+    assert found.hosts == ("127.0.0.1",)
+    assert found.url == f"http://localhost:{found.port}/"
+    assert found.key is None
+
+
+def test_on_the_network_it_has_a_key_that_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lan, "address", lambda: "127.0.0.2")  # stands for the machine's own
+    one, other = place("--lan"), place("--lan")
+    assert one.hosts == ("127.0.0.2", "127.0.0.1")
+    assert one.key != other.key
+    assert len(one.key or "") >= 20
+    assert one.url == f"http://127.0.0.2:{one.port}/?key={one.key}"
+
+
+def test_an_address_open_to_others_never_goes_without_a_key() -> None:
+    assert place("--host", "0.0.0.0").key
+
+
+def test_without_a_network_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lan, "address", lambda: None)
+    with pytest.raises(BadInput, match="--host"):
+        place("--lan")
+
+
+def test_a_taken_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    sockets, found = listen(arguments())
+    assert main(["serve", "--port", str(found.port)]) == 2
+    for line in sockets:
+        line.close()
+    assert "--port" in capsys.readouterr().err
+
+
+def test_boards_are_chosen_by_name_and_hosts_are_those_it_listens_at(tmp_path: Path) -> None:
+    board = SAMPLES / "legion_desert.toml"
+    given = arguments("--board", str(board), "--store", str(tmp_path), "--name", "Table.local", "--keep", "2")
+    found = settings_of(given, Place(("192.168.1.5", "127.0.0.1"), 80, False, "key"))
+    assert found.choices.boards["legion desert"] == board.read_text()
+    assert {"localhost", "192.168.1.5", "table.local"} <= found.door.hosts
+    assert (found.keep_days, found.url) == (2.0, "http://192.168.1.5:80/")
+
+
+@pytest.mark.parametrize(
+    "given", [("--keep", "0"), ("--most-mb", "-1"), ("--workers", "3"), ("--tls-cert", "x.pem"), ("--board", "no.toml")]
+)
+def test_what_makes_no_sense_is_refused_before_it_starts(given: tuple[str, ...]) -> None:
+    with pytest.raises(BadInput):
+        settings_of(arguments(*given), place(*given))
+
+
+def test_the_code_is_drawn_for_a_terminal() -> None:
+    rows = lan.code("http://192.168.1.5:8321/?key=abc").splitlines()
+    assert len({len(row) for row in rows}) <= 3
+    assert "█" in "".join(rows) or "▄" in "".join(rows)

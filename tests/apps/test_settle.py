@@ -1,0 +1,148 @@
+"""Dispute bundles: the same contents give the same bytes, and one byte changed anywhere is found."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from overruler.apps import bundles, settle
+from overruler.apps.cli import main
+from overruler.apps.web.work import scene_text
+from overruler.errors import BadInput
+from overruler.reading import Node
+from tests.apps.web.desk import jpeg, scene
+
+QUESTION = {"question": "range", "from": "p01", "to": "p02"}
+ARGUMENTS = ("photo.jpg", "--marker-mm=60", "--game", "legion")
+
+
+def files() -> dict[str, bytes]:
+    return {"photo.jpg": jpeg(), "scene.json": scene_text(scene().to_json()).encode()}
+
+
+WHOLE = bundles.bundle(files(), ARGUMENTS, QUESTION)
+
+
+@pytest.fixture(autouse=True)
+def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the photo measured anew gives, in place of measuring it."""
+    found = {"text": scene_text(scene().to_json())}
+
+    def pretend(members: Mapping[str, bytes], say: settle.Say) -> str:
+        settle._options([item.text() for item in _arguments(members)])
+        return found["text"]
+
+    monkeypatch.setattr(settle, "measured", pretend)
+    return found
+
+
+def _arguments(members: Mapping[str, bytes]) -> list[Any]:
+    return Node.of_json(members[bundles.MANIFEST].decode(), bundles.MANIFEST)["measure"].items()
+
+
+def wrong(data: bytes) -> list[str]:
+    """What does not match in a bundle."""
+    found = settle.examine(data, bundles.unpacked(data, "bundle.zip"), lambda text: None)
+    return [finding.text for finding in found if not finding.matches]
+
+
+def test_the_same_contents_give_the_same_bytes() -> None:
+    assert bundles.bundle(files(), ARGUMENTS, QUESTION) == WHOLE
+
+
+def test_a_bundle_as_it_was_made_is_settled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(WHOLE)
+    assert main(["settle", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "byte for byte: range 3" in out
+    assert "settled: everything matches" in out
+    assert bundles.fingerprint(WHOLE) in out
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
+def test_one_byte_changed_anywhere_is_found(at: int, by: int) -> None:
+    changed = bytearray(WHOLE)
+    changed[at] ^= by
+    try:
+        assert wrong(bytes(changed))
+    except BadInput:
+        return
+
+
+@pytest.mark.parametrize("name", ["photo.jpg", "scene.json", "answer.json", "question.json", "README.txt"])
+def test_the_changed_file_is_named(name: str) -> None:
+    members = bundles.unpacked(WHOLE, "bundle.zip")
+    changed = bytearray(members[name])
+    changed[len(changed) // 2] ^= 1
+    found = wrong(bundles.packed(members | {name: bytes(changed)}))
+    assert f"{name} is not the file that was packed" in found
+
+
+def resealed(**changed: bytes) -> bytes:
+    """A bundle that somebody changed and whose checksums they mended."""
+    members = bundles.unpacked(WHOLE, "bundle.zip") | {name.replace("_", "."): data for name, data in changed.items()}
+    del members[bundles.MANIFEST]
+    return bundles.packed(members | {bundles.MANIFEST: bundles._manifest(members, ARGUMENTS)})
+
+
+def test_an_answer_that_was_mended_is_found_by_asking_again() -> None:
+    answer = json.loads(bundles.unpacked(WHOLE, "bundle.zip")["answer.json"])
+    answer["range"] += 1
+    found = wrong(resealed(answer_json=(json.dumps(answer) + "\n").encode()))
+    assert len(found) == 1
+    assert "another answer: range 3" in found[0]
+
+
+def test_a_scene_that_was_mended_is_found_by_measuring_anew() -> None:
+    moved = scene().to_json()
+    moved["pieces"][0]["x_mm"] += 5.0
+    found = wrong(resealed(scene_json=scene_text(moved).encode()))
+    assert any("at most 5 mm from where they were" in text and "the answer is range 3" in text for text in found)
+
+
+def test_a_program_that_measures_otherwise_says_how_far_off_it_is(measured: dict[str, str]) -> None:
+    shifted = scene().to_json()
+    shifted["pieces"][1]["y_mm"] += 1e-9
+    measured["text"] = scene_text(shifted)
+    (found,) = wrong(WHOLE)
+    assert "1e-09 mm" in found
+    assert "the versions are the same" in found
+
+
+@pytest.mark.parametrize("argument", ["--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"])
+def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
+    members = bundles.unpacked(WHOLE, "bundle.zip")
+    manifest = json.loads(members[bundles.MANIFEST])
+    manifest["measure"] = ["photo.jpg", argument]
+    found = wrong(bundles.packed(members | {bundles.MANIFEST: json.dumps(manifest).encode()}))
+    assert any(text.startswith("the photo:") for text in found)
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "photo.jpg/x", "more.json"])
+def test_strange_files_are_refused(name: str) -> None:
+    members = bundles.unpacked(WHOLE, "bundle.zip") | {name: b"x"}
+    with pytest.raises(BadInput, match="no bundle"):
+        bundles.unpacked(bundles.packed(members), "bundle.zip")
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"no zip at all", WHOLE[:500], WHOLE[:-30]])
+def test_what_is_no_bundle_is_one_line(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(data)
+    assert main(["settle", str(path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_json_holds_the_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(WHOLE.replace(b'"legion"', b'"legioN"', 1))
+    assert main(["settle", "--json", "--quick", str(path)]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert not told["settled"]
+    assert any(not finding["matches"] for finding in told["findings"])

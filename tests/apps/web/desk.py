@@ -1,0 +1,108 @@
+"""A server whose photos are measured before they are sent: all is real but for what is slow."""
+
+import io
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from overruler.apps.web import app as application
+from overruler.apps.web.app import Settings, make_app
+from overruler.apps.web.guard import Door
+from overruler.apps.web.jobs import Failed
+from overruler.apps.web.work import SCENE, SHOWN, scene_text
+from overruler.geometry.covariance import Covariance
+from overruler.scene import Scene
+from tests.reports import SIZE_PX, camera, report
+
+HOME = "http://localhost"
+UNREADABLE = "no markers were found"
+
+
+def jpeg(size_px: tuple[int, int] = (320, 240), **options: Any) -> bytes:
+    """A small photo of nothing."""
+    out = io.BytesIO()
+    noise = np.random.default_rng(1).integers(0, 255, (size_px[1], size_px[0], 3), np.uint8)
+    Image.fromarray(noise).save(out, "JPEG", **options)
+    return out.getvalue()
+
+
+def scene() -> Scene:
+    """The scene of `tests.reports`, as a photo's: with its camera and a doubt of half a millimetre."""
+    seen = camera()
+    calibration = {
+        "size_px": list(SIZE_PX),
+        "matrix": seen.matrix.tolist(),
+        "distortion": seen.distortion.tolist(),
+        "rotation": seen.T_camera_board.rotation.tolist(),
+        "translation_mm": seen.T_camera_board.translation_mm.tolist(),
+        "problems": [],
+    }
+    found = report().scene
+    doubt = Covariance((np.eye(2 * len(found.pieces)) * 0.25).tolist())
+    return replace(found, covariance=doubt, extra={"calibration": calibration})
+
+
+class Ready:
+    """Workers that have everything measured at once: a photo 64 px wide shows no markers."""
+
+    full = False
+
+    def __init__(self, processes: int) -> None:
+        self.done: list[tuple[str, list[Any]]] = []
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def do(
+        self, name: str, folder: Path, arguments: list[Any], say: Callable[[str], None], urgent: bool = False
+    ) -> Any:
+        self.done.append((name, arguments))
+        say("looking for bases")
+        if name == "picture":
+            return b"\x89PNG"
+        with Image.open(folder / arguments[0]) as photo:
+            if photo.width == 64:
+                raise Failed(UNREADABLE, unmeasurable=True)
+        (folder / SCENE).write_text(scene_text(scene().to_json()))
+        (folder / SHOWN).write_bytes(jpeg())
+        return {"pieces": 5, "size_px": list(SIZE_PX)}
+
+
+@contextmanager
+def client(
+    monkeypatch: pytest.MonkeyPatch, store: Path, door: Door | None = None, **settings: Any
+) -> Iterator[TestClient]:
+    """A client of a server of its own."""
+    monkeypatch.setattr(application, "Workers", Ready)
+    told = Settings(store, door or Door(frozenset({"localhost"})), **settings)
+    with TestClient(make_app(told), base_url=HOME) as found:
+        yield found
+
+
+def ended(found: TestClient, name: str) -> Mapping[str, Any]:
+    """A measurement once it is done or has failed."""
+    for _ in range(200):
+        state: dict[str, Any] = found.get(f"/api/measurements/{name}").json()
+        if state["state"] in ("done", "failed"):
+            return state
+        time.sleep(0.01)
+    raise AssertionError("it never ended")
+
+
+def measured(found: TestClient, photo: bytes | None = None, **wish: str) -> str:
+    """The id of a measurement that is done."""
+    wish = {"game": "legion", "marker_mm": "60", **wish}
+    answer = found.post("/api/measurements", params=wish, content=photo or jpeg())
+    assert answer.status_code == 202, answer.text
+    name: str = answer.json()["id"]
+    ended(found, name)
+    return name

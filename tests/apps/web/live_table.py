@@ -1,0 +1,115 @@
+"""A table to be shown live: pieces that a test moves, a hand, a camera that can be unplugged, and no slow looking."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import cv2
+import numpy as np
+import uvicorn
+
+from overruler.apps.web.guard import Door
+from overruler.apps.web.live import Air, make_live_app
+from overruler.apps.web.live_desk import Desk
+from overruler.apps.web.live_eyes import Eyes
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.errors import CannotMeasure
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.picture.render import Plinth, render
+from overruler.report import Report
+from overruler.shot import Shot
+from overruler.sources.live import Live, Source
+from overruler.vision.survey import survey
+from overruler.vision.track import Watch
+from tests.tables import BOARD_MM, SIZE_PX, camera_over, exact
+
+CAMERA = camera_over(10.0)
+SIZES_MM = {"p01": 27.0, "p02": 50.0, "p03": 27.0}
+
+
+class Table:
+    """What the camera sees, and a referee who knows where everything is."""
+
+    def __init__(self) -> None:
+        self.places = {"p01": (150.0, 250.0), "p02": (300.0, 140.0), "p03": (420.0, 380.0)}
+        self.hand = False
+        self.plugged = True
+        self._drawn: dict[Any, Any] = {}
+
+    def picture(self) -> Any:
+        key = tuple(self.places.values())
+        if key not in self._drawn:
+            plinths = [Plinth(*at, SIZES_MM[name], rim=(0.02,) * 3) for name, at in self.places.items()]
+            self._drawn[key] = render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
+        pixels = self._drawn[key]
+        if self.hand:
+            x, y = CAMERA.project(np.array([*self.places["p02"], 20.0])).astype(int)
+            pixels = cv2.rectangle(
+                pixels.copy(), (int(x) - 60, int(y) - 700), (int(x) + 60, int(y) + 60), (120, 150, 200), -1
+            )
+        return pixels
+
+    def shots(self) -> Iterator[Shot]:
+        begin = time.monotonic()
+        while self.plugged:
+            yield Shot.of(Frame(self.picture(), "table", time_s=time.monotonic() - begin))
+            time.sleep(0.08)
+        raise CannotMeasure("camera 0: gives no more pictures")
+
+    # --- the referee ---
+
+    def watching(self) -> Watch:
+        return Watch(self)
+
+    def look(self, frame: Frame) -> Report:
+        found = tuple(map(self._detection, self.places))
+        calibration = exact(CAMERA)
+        return Report(frame, calibration, found, survey(calibration, found, "legion"))
+
+    def find(self, frame: Frame, report: Report, bases: Any, within_mm: Array) -> tuple[Detection, ...]:
+        inside = [n for n, at in self.places.items() if (at > within_mm[0]).all() and (at < within_mm[1]).all()]
+        return tuple(one for one in map(self._detection, inside) if bases is None or one.base in bases)
+
+    def _detection(self, name: str) -> Detection:
+        at = np.array(self.places[name])
+        pixel = CAMERA.project(np.array([*at, 0.0]))
+        base, doubt = Base.circle(SIZES_MM[name]), np.eye(2) * 0.01
+        return Detection(base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1)))
+
+
+def air(table: Table, door: Door | None = None, overlay_key: str | None = None) -> Air:
+    """The live application's parts over a table."""
+    desk = Desk()
+    referee: Any = table
+    live = Live(Source("table", table.shots))
+    eyes = Eyes(live, referee, lambda seen: desk.told(seen, eyes.shot))
+    return Air(desk, eyes, door or Door(frozenset({"localhost"})), overlay_key)
+
+
+@contextmanager
+def served(found: Air, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
+    """Its address, while it is served by a thread."""
+    line = socket.create_server(("127.0.0.1", port))
+    server = uvicorn.Server(
+        uvicorn.Config(make_live_app(found), log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, args=([line],), daemon=True)
+    thread.start()
+    try:
+        yield f"http://localhost:{line.getsockname()[1]}", server
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def until(true: Any, timeout_s: float = 15.0) -> None:
+    """Wait for something; an error where it does not come."""
+    end = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.03)

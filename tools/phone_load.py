@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""How quick is the server? One photo from upload to drawn table, then twenty at once while somebody taps.
+
+    uv run tools/phone_load.py sample_images/legion_grass.jpg --photos 20
+
+Prints seconds and megabytes of this machine; run it with nothing else going on. Needs Chromium for the first part.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+ENDED = ("done", "failed")
+
+
+class Server:
+    """A server process and the questions it is asked."""
+
+    def __init__(self, board: Path, store: str) -> None:
+        command = [sys.executable, "-m", "overruler", "serve", "--port", "0", "--store", store, "--board", str(board)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.home = self.process.stdout.readline().strip()
+        self.table = next(name for name in self.get("about")["tables"])
+
+    def get(self, path: str, body: bytes | None = None) -> Any:
+        with urllib.request.urlopen(f"{self.home}api/{path}", body, timeout=900) as answer:
+            return json.load(answer)
+
+    def send(self, photo: bytes) -> str:
+        query = urllib.parse.urlencode({"game": "legion", "table": self.table})
+        name: str = self.get(f"measurements?{query}", photo)["id"]
+        return name
+
+    def ended(self, name: str) -> dict[str, Any]:
+        while (found := self.get(f"measurements/{name}"))["state"] not in ENDED:
+            time.sleep(0.5)
+        state: dict[str, Any] = found
+        return state
+
+    def megabytes(self) -> float:
+        """The memory of the server and its processes, shared pages counted once."""
+        found = [self.process.pid, *_children(self.process.pid)]
+        return sum(_pss_kb(pid) for pid in found) / 1000
+
+
+def _children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    own = [int(child) for child in path.read_text().split()] if path.exists() else []
+    return own + [other for child in own for other in _children(child)]
+
+
+def _pss_kb(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def first_photo(server: Server, photo: Path) -> None:
+    """In a browser: from the moment the photo is chosen until its bases are drawn."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
+        page.goto(server.home)
+        page.wait_for_selector("html[data-ready]")
+        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        weight = page.evaluate("""() => ["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
+            .filter((one) => !one.name.includes("/photo")).reduce((sum, one) => sum + one.transferSize, 0)""")
+        print(f"page: {weight / 1000:.0f} kB, first paint after {paint:.0f} ms")
+        for attempt in range(3):
+            page.goto(server.home)
+            page.wait_for_selector("html[data-ready]")
+            page.select_option("#table", server.table)
+            begin = time.perf_counter()
+            page.set_input_files("#choose", photo)
+            page.wait_for_selector("#drawing .base", timeout=600_000)
+            print(f"photo {attempt + 1}: drawn {time.perf_counter() - begin:.2f} s after it was chosen")
+        browser.close()
+
+
+def at_once(server: Server, photo: bytes, photos: int) -> None:
+    """Many photos at once, and somebody who taps meanwhile."""
+    ready = server.send(photo)
+    pieces = [piece["id"] for piece in server.get(f"measurements/{server.ended(ready)['id']}/table")["pieces"]]
+    states: list[str] = []
+    begin = time.perf_counter()
+    threads = [threading.Thread(target=lambda: states.append(server.ended(server.send(photo))["state"]))
+               for _ in range(photos)]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    taps, most = tapped(server, ready, pieces, threads)
+    seconds = time.perf_counter() - begin
+    print(f"{photos} photos at once: {states.count('done')} measured in {seconds:.1f} s, {most:.0f} MB at most")
+    print(f"{len(taps)} taps meanwhile: median {_ms(taps, 0.5):.0f} ms, 95 % within {_ms(taps, 0.95):.0f} ms")
+
+
+def tapped(
+    server: Server, name: str, pieces: Sequence[str], threads: Sequence[threading.Thread]
+) -> tuple[list[float], float]:
+    """How long each tap took, and the most memory there was, until all threads have ended."""
+    taps: list[float] = []
+    most = 0.0
+    while any(thread.is_alive() for thread in threads):
+        start, end = pieces[len(taps) % len(pieces)], pieces[(len(taps) + 7) % len(pieces)]
+        question = json.dumps({"question": "range", "from": start, "to": end}).encode()
+        begin = time.perf_counter()
+        server.get(f"measurements/{name}/ask", question)
+        taps.append(time.perf_counter() - begin)
+        most = max(most, server.megabytes())
+        time.sleep(0.1)
+    return taps, most
+
+
+def _ms(seconds: list[float], share: float) -> float:
+    return 1000 * statistics.quantiles(seconds, n=100)[round(100 * share) - 1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("photo", type=Path, help="a photo with its board file beside it")
+    parser.add_argument("--photos", type=int, default=20, help="how many at once (20)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as store:
+        server = Server(args.photo.with_suffix(".toml"), store)
+        try:
+            print(f"idle: {server.megabytes():.0f} MB")
+            first_photo(server, args.photo)
+            at_once(server, args.photo.read_bytes(), args.photos)
+        finally:
+            server.process.terminate()
+            server.process.wait(10)
+
+
+if __name__ == "__main__":
+    main()
