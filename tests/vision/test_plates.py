@@ -17,10 +17,10 @@ from overruler.geometry.pose import Array
 from overruler.vision import detect as module
 from overruler.vision import plates
 from overruler.vision.orthophoto import orthophoto
-from overruler.vision.plate_candidates import find_squares
+from overruler.vision.overview import MM_PER_PX, look
 from overruler.vision.plate_fit import fit_closely, fit_roughly
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
-from overruler.vision.plates import FINEST_MM, find_plates, overlap_mm
+from overruler.vision.plates import find_plates, overlap_mm
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
 
@@ -45,7 +45,7 @@ def table_camera(tilt_deg: float) -> Camera:
 
 
 def plates_on(frame: Frame, camera: Camera, expected: bool = True) -> list[Detection]:
-    view = orthophoto(frame.pixels, camera, BOX_MM, FINEST_MM)
+    view = orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX)
     return find_plates(frame, camera, view, (40.0, 60.0, 80.0), (), expected)
 
 
@@ -99,7 +99,7 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(monkeypatch: pyte
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
     assert len(plates_on(frame, camera, expected=False)) == 1
-    monkeypatch.setattr(plates, "_score", lambda fit: (plates.SURE + plates.LEAST_SCORE) / 2)
+    monkeypatch.setattr(plates, "_score", lambda *_: (plates.SURE + plates.LEAST_SCORE) / 2)
     assert len(plates_on(frame, camera, expected=True)) > 0
     assert plates_on(frame, camera, expected=False) == []
 
@@ -120,18 +120,18 @@ def test_hidden_cards_hold_no_plates() -> None:
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[4:], SIZE_PX)
     card = np.array([[360.0, 110], [440, 110], [440, 190], [360, 190]])
-    view = orthophoto(frame.pixels, camera, BOX_MM, FINEST_MM)
+    view = orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX)
     found = find_plates(frame, camera, view, (40.0,), [card])
     assert [one.xy_mm.round().tolist() for one in found] == [[460, 400]]
 
 
 @pytest.mark.parametrize("turn_deg", [0.0, 20.0, 45.0, 83.0])
-def test_candidates_lie_within_reach_of_the_fit(turn_deg: float) -> None:
+def test_guesses_lie_within_reach_of_the_fit(turn_deg: float) -> None:
     camera = table_camera(15.0)
     frame = table_with(camera, [Ship(300, 250, turn_deg)], SIZE_PX)
-    best = find_squares(orthophoto(frame.pixels, camera, BOX_MM, FINEST_MM), (40.0,))[0]
-    assert np.hypot(best[0] - 300, best[1] - 250) < 4
-    assert abs((best[3] - turn_deg + 45) % 90 - 45) < 6
+    best = look(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera)[0]
+    assert np.hypot(*(best.xy_mm - [300, 250])) < 5
+    assert abs((np.degrees(best.turn_rad) - turn_deg + 45) % 90 - 45) < 6
 
 
 @pytest.mark.parametrize("off", [(0.0, 0.0, 0.0), (4.0, -3.0, 4.0), (-3.5, -4.0, -5.0)])
@@ -213,6 +213,16 @@ def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.
     frame = table_with(camera, [], SIZE_PX)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
     assert module.detect(frame, calibration, catalogue("legion")) == ()
+
+
+def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = tuple(found_at(2000.0 + 100 * k, Base.circle(32), 0.9) for k in range(30))
+    monkeypatch.setattr(module, "_detect_round", lambda *_: rounds)
+    camera = table_camera(10.0)
+    frame = table_with(camera, SHIPS, SIZE_PX)
+    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
+    shapes = [one.base.shape for one in module.detect(frame, calibration, [Base.circle(32), *catalogue("xwing")])]
+    assert (shapes.count("circle"), shapes.count("rectangle")) == (len(rounds), len(SHIPS))
 
 
 def test_the_catalogue_knows_which_games_use_plates() -> None:

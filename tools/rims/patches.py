@@ -55,7 +55,7 @@ def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Samples:
     sensor = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
     photo = develop(rng, np.asarray(sensor, np.float32))
     bases = [(k, plate) for k, plate in enumerate(scene.plates) if plate.is_base]
-    truth = np.array([[*p.center_mm, p.radius_mm, _visible(k, p, owners, view)] for k, p in bases]).reshape(-1, 4)
+    truth = np.array([[*p.center_mm, p.radius_mm, visible_share(k, p, owners, view)] for k, p in bases]).reshape(-1, 4)
     candidates = _inside(_candidates(rng, photo, view, scene.plates, reach), view)
     return teach(rng, photo, view.camera, candidates, truth)
 
@@ -105,7 +105,7 @@ def _view(rng: Rng) -> tuple[View, float]:
     height, angle = rng.uniform(800, 2100), rng.uniform(0, 0.72) ** 1.3 * 0.72**-0.3
     around, roll = rng.uniform(0, 6.3, 2)
     eye = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
-    rotation = _looking(eye, np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0), roll)
+    rotation = looking(eye, np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0), roll)
     pose = Pose(rotation, -rotation @ eye)
     depth = pose.translation_mm[2]
     focal = depth / mm_per_px * np.sqrt(np.cos(angle))
@@ -115,7 +115,7 @@ def _view(rng: Rng) -> tuple[View, float]:
     return View(Camera(matrix, np.zeros(5), pose), side, side), reach
 
 
-def _looking(eye: Array, at: Array, roll: float) -> Array:
+def looking(eye: Array, at: Array, roll: float) -> Array:
     """The rotation (3, 3), board to camera, that looks from `eye` at a point."""
     z = (at - eye) / np.linalg.norm(at - eye)
     x = np.cross([np.cos(roll), np.sin(roll), 0.0], z)
@@ -126,7 +126,7 @@ def _looking(eye: Array, at: Array, roll: float) -> Array:
 # --- what is seen of a rim ---
 
 
-def _visible(k: int, plate: Plate, owners: Mask, view: View) -> float:
+def visible_share(k: int, plate: Plate, owners: Mask, view: View) -> float:
     """Share of the foot's edge in sight: the mat is seen just outside it, or the plate inside beside a neighbour."""
     fine = view.finer(_FINER)
     outside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, 0.7), 0.0))

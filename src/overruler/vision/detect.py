@@ -14,10 +14,10 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision import ovals
+from overruler.vision import ovals, overview
 from overruler.vision.candidates import find_candidates
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.plates import FINEST_MM, find_plates
+from overruler.vision.plates import find_plates
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, distinct, fit_rounds
 
@@ -27,8 +27,6 @@ MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
 HULLS = 10.0
 """A round base must be surer than a plate at the same place, its doubt so many times less: ships have round hulls."""
-A_TABLE = 4
-"""Where so many round bases stand, no plates are looked for: ships do not fly among foot soldiers."""
 ONE_KIND = 2.0
 """Where plates outnumber round bases so many times, the round ones are the hulls and tokens of a table of ships: no
 game of the catalogue stands on both."""
@@ -53,9 +51,9 @@ def detect(
     found: tuple[Detection, ...] = ()
     if len(radii):
         found += _detect_round(frame, calibration, radii, hidden, margin_mm, progress, within_mm)
-    if sides and len(found) < A_TABLE:
+    if sides:
         progress("looking for square plates")
-        view = look_from_above(frame, calibration, FINEST_MM * RADIUS_PX, margin_mm, within_mm)
+        view = look_from_above(frame, calibration, overview.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
         found += tuple(find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii)))
     if oblong := [base for base in bases if base.shape == "oval"]:
         progress("looking for ovals")

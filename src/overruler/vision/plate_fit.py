@@ -33,6 +33,8 @@ NATS = 8.0
 """Log-likelihood of one contour seen all along one side."""
 ROUGH_REACH_MM, ROUGH_PX, ROUGH_MM = 6.0, 1.0, 0.8
 """How far the first look reaches, and 1 σ of a mark in it, the larger of the two."""
+START_MM = 2.5
+"""1 σ of the place that the first look starts from."""
 ROUGH_TURNS = np.radians(np.arange(-6.0, 6.01, 0.75))
 FINE_REACH, FINE_PX, FINE_MM = 1.6, 0.4, 0.15
 """How far the second look reaches, in σ of the first, and 1 σ of a mark in it."""
@@ -73,7 +75,7 @@ def fit_roughly(view: View, start_mm: Array, start_turn_rad: float, side_mm: flo
     seen = look.sides()
     if seen is None:
         return None
-    half = _halves(NATS * seen)
+    half = [axis - 0.5 * (look.shifts[:, None] / START_MM) ** 2 for axis in _halves(NATS * seen)]
     evidence = [_log_sum(axis, 1) for axis in half]
     joint = evidence[0] + evidence[1] + look.prior
     turn, inset = np.unravel_index(int(np.argmax(joint)), joint.shape)

@@ -1,4 +1,4 @@
-"""Square plates under ships on pegs: candidates from above, a fit of each, and what tells plates from other squares."""
+"""Square plates under ships on pegs: a fit of each guess of the look from above, and what tells plates from others."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,31 +12,29 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.plate_candidates import find_squares
+from overruler.vision.overview import Guess, look
 from overruler.vision.plate_fit import PlateFit, fit_closely, fit_roughly
 from overruler.vision.plate_front import Front, front_of
 from overruler.vision.plate_sides import HEIGHT_MM, normals_of
 from overruler.vision.rays import View
 
-FINEST_MM = 1.6
-"""Candidates are looked for at no finer a resolution than this."""
-FIRST = 25
-"""Where plates are not expected, so many candidates of each size, the best ones, are looked at first, ..."""
+SIZE_SIGMA = 0.15
+"""1 σ of the logarithm of a side as guessed; sides further off than this many of it are not fitted:"""
+MOST_OFF = 2.5
+SURE_TURN = 0.75
+"""A heading guessed as surely as this, but for quarters of a turn, is where the fit starts, ..."""
+TURNS_RAD = np.radians([0.0, 22.5, 45.0, 67.5])
+"""... else it starts all round."""
 SURE = 0.95
-"""... and where none of them is a plate as surely as this, the table has none: ships seldom come alone, and hidden."""
-LEAST_ROUGH_MERIT = 14.0
-"""Rough fits that explain less are not looked at closely."""
-SAME = 0.2
-"""Rough fits whose centres are closer than this share of the side speak of the same plate: one is kept."""
+"""Where plates are not expected and none is as sure as this, there are none: ships seldom come alone, and hidden."""
 OVERLAP = 0.12
 """Two plates may seem to overlap by this share of the smaller one's side, not more."""
 ENOUGH = 0.8
 """A side, or a limit of an arc, of which this much is seen counts in full."""
-ODDS_BIAS, ODDS_SIDES, ODDS_ARCS, ODDS_MERIT, ODDS_DOUBLING = -16.4, 2.0, 7.7, 0.432, -4.1
-"""A plate's log odds: a constant, then for each side seen, for each limit of an arc, for the log-likelihood of it all
-and for each doubling of the smallest side: logistic regression on rendered tables."""
-SMALLEST_MM = 40.0
-LEAST_SCORE = 0.6
+ODDS_BIAS, ODDS_LOOK, ODDS_SIDES, ODDS_ARCS = -7.6, 2.55, 3.1, 5.0
+"""A plate's log odds: a constant, then for the look's log odds, for each side seen and for each limit of an arc:
+logistic regression on rendered tables."""
+LEAST_SCORE = 0.5
 """Squares that score lower are no plates."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
@@ -77,62 +75,61 @@ def find_plates(
 ) -> list[Detection]:
     """The plates with one of these sides, the likeliest first; none where a `hidden` polygon (K, 2) in mm lies.
 
-    Where they are not `expected`, nothing being known of the game, there are none unless one is plain to see.
+    `from_above` shows the board at `overview.MM_PER_PX`. Where plates are not `expected`, nothing being known of the
+    game, there are none unless one is plain to see.
     """
-    squares = find_squares(from_above, sides_mm, hidden)
-    if not expected:
-        best = np.concatenate([squares[squares[:, 2] == side][:FIRST] for side in sides_mm])
-        if not any(plate.score > SURE for plate in _among(frame, camera, best)):
-            return []
-    return [_detection(camera, plate) for plate in _standing(_among(frame, camera, squares))]
+    guesses = [guess for guess in look(from_above, camera, hidden) if guess.kind == "plate"]
+    plates = [_plate(frame, camera, guess, sides_mm) for guess in guesses]
+    likely = [plate for plate in plates if plate is not None and plate.score >= LEAST_SCORE]
+    plain = expected or any(plate.score > SURE for plate in likely)
+    return [_detection(camera, plate) for plate in _standing(likely if plain else ())]
 
 
-def _among(frame: Frame, camera: Camera, squares: Array) -> list[Plate]:
-    """Those of the candidates (N, 5) that look like plates; they may still overlap."""
-    rough = [_rough(frame, camera, row) for row in squares]
-    likely = _distinct([pair for pair in rough if pair is not None and pair[1].merit > LEAST_ROUGH_MERIT])
-    plates = [_plate(*pair) for pair in likely]
-    return [plate for plate in plates if plate is not None and plate.score >= LEAST_SCORE]
-
-
-def _rough(frame: Frame, camera: Camera, row: Array) -> tuple[View, PlateFit] | None:
-    x, y, side_mm, turn_deg, _ = row
-    view = View.around(frame.pixels, camera, np.array([x, y]), side_mm * 0.75, HEIGHT_MM)
-    if view is None:
+def _plate(frame: Frame, camera: Camera, guess: Guess, sides_mm: Sequence[float]) -> Plate | None:
+    """The plate that a guess speaks of, of the side that its fit and its guess make likeliest."""
+    rough = [_rough(frame, camera, guess, side_mm, off) for side_mm, off in _sides(guess, sides_mm)]
+    best = max((one for one in rough if one is not None), key=lambda one: one[0], default=None)
+    if best is None:
         return None
-    fit = fit_roughly(view, np.array([x, y]), float(np.radians(turn_deg)), float(side_mm))
-    return (view, fit) if fit is not None else None
-
-
-def _distinct(rough: list[tuple[View, PlateFit]]) -> list[tuple[View, PlateFit]]:
-    """The likeliest of every group of rough fits that speak of the same plate."""
-    kept: list[tuple[View, PlateFit]] = []
-    for view, fit in sorted(rough, key=lambda pair: -pair[1].merit):
-        same = (np.hypot(*(fit.xy_mm - k.xy_mm)) < SAME * fit.side_mm for _, k in kept if k.side_mm == fit.side_mm)
-        if not any(same):
-            kept.append((view, fit))
-    return kept
-
-
-def _plate(view: View, rough: PlateFit) -> Plate | None:
-    fit = fit_closely(view, rough)
+    _, view, start = best
+    fit = fit_closely(view, start)
     if fit is None:
         return None
-    return Plate(fit, front_of(view, fit.xy_mm, fit.turn_rad, fit.side_mm), _score(fit), view)
+    return Plate(fit, front_of(view, fit.xy_mm, fit.turn_rad, fit.side_mm), _score(fit, guess), view)
 
 
-def _score(fit: PlateFit) -> float:
-    """How likely this is a plate (0 to 1), by what is seen of its sides and of its card."""
+def _sides(guess: Guess, sides_mm: Sequence[float]) -> list[tuple[float, float]]:
+    """The sides that a guess may have, and by how many σ each is off."""
+    guessed = np.log(guess.length_mm * guess.width_mm) / 2
+    off = [(side_mm, float(np.log(side_mm) - guessed) / SIZE_SIGMA) for side_mm in sides_mm]
+    return [pair for pair in off if abs(pair[1]) < MOST_OFF]
+
+
+def _rough(
+    frame: Frame, camera: Camera, guess: Guess, side_mm: float, off: float
+) -> tuple[float, View, PlateFit] | None:
+    """The likeliest rough fit of one side, and its log-likelihood."""
+    view = View.around(frame.pixels, camera, guess.xy_mm, side_mm * 0.75, HEIGHT_MM)
+    if view is None:
+        return None
+    turns = guess.turn_rad + (TURNS_RAD[:1] if guess.turned > SURE_TURN else TURNS_RAD)
+    fits = [fit_roughly(view, guess.xy_mm, float(turn), side_mm) for turn in turns]
+    best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.merit, default=None)
+    return None if best is None else (best.merit - off**2 / 2, view, best)
+
+
+def _score(fit: PlateFit, guess: Guess) -> float:
+    """How likely this is a plate (0 to 1), by the look from above and by what is seen of its sides and of its card."""
     sides, arcs = (float(np.clip(seen, 0, ENOUGH).sum()) for seen in (fit.seen, fit.arcs))
-    odds = ODDS_BIAS + ODDS_SIDES * sides + ODDS_ARCS * arcs + ODDS_MERIT * fit.merit
-    odds += ODDS_DOUBLING * np.log2(fit.side_mm / SMALLEST_MM)
+    looked = np.log(guess.score / (1 - guess.score))
+    odds = ODDS_BIAS + ODDS_LOOK * looked + ODDS_SIDES * sides + ODDS_ARCS * arcs
     return float(1 / (1 + np.exp(-odds)))
 
 
 def _standing(plates: Iterable[Plate]) -> list[Plate]:
     """The plates that can all stand there, surer ones first: they lie beside each other, never in each other."""
     kept: list[Plate] = []
-    for plate in sorted(plates, key=lambda one: -one.fit.merit):
+    for plate in sorted(plates, key=lambda one: -one.score):
         if all(
             overlap_mm(plate.corners_mm, other.corners_mm) < OVERLAP * min(plate.fit.side_mm, other.fit.side_mm)
             for other in kept

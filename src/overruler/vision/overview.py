@@ -1,0 +1,151 @@
+"""A learned look at the whole table from above: where bases stand that are not round, how large and which way they lie.
+
+One fully convolutional network sees the board from straight above at 2 mm a pixel, and which way things of height lean.
+For every cell of 8 mm it says how likely the middle of a plate, a rectangle or an oval lies there, and where exactly,
+how large and at which heading. The place itself is a fit in the photo's own pixels. `docs/plates.md` says how it was
+trained.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.candidates import level_mask
+from overruler.vision.orthophoto import Orthophoto
+
+Floats = NDArray[np.float32]
+MODEL = Path(__file__).with_name("overview.onnx")
+MM_PER_PX = 2.0
+"""The picture from above that the network sees."""
+CELL_PX = 4
+"""One answer for so many pixels a side."""
+KINDS = ("plate", "rectangle", "oval")
+"""A plate is a square that carries a card, under a ship on a peg."""
+UNIT_MM = 50.0
+"""Sizes are said as the logarithm of their share of this."""
+LEAN_UNIT = 0.5
+"""A thing of height z appears z times the lean further out; what counts as 1."""
+LEAST_SCORE = 0.2
+APART = 0.35
+"""Two guesses closer than this share of the smaller one's width speak of the same base."""
+SQUARE = 1.15
+"""A rectangle no longer than this many times its width counts as a square."""
+CHANNELS = 13
+"""Logits of the kinds (3), dx and dy in cells (2), log length and width (2), cos and sin of once, twice and four times
+the heading (6)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guess:
+    """Something that may be a base."""
+
+    kind: str
+    xy_mm: Array
+    """(2,): as it appears on the plane z = 0."""
+    length_mm: float
+    width_mm: float
+    turn_rad: float
+    """The way its length runs, but for halves of a turn; of squares but for quarters."""
+    turned: float
+    """How sure the heading is but for quarters, 0 to 1."""
+    score: float
+    """How likely it is one, over 0 and below 1."""
+
+
+def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[Guess]:
+    """All that may be plates, rectangles and ovals in a picture from above at `MM_PER_PX`, the likeliest first.
+
+    None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
+    """
+    view = _at_scale(view)
+    answer = _answer(view, camera)
+    score = _likelihood(answer[:3])
+    cells = score.shape[1:]
+    mask = cv2.resize(level_mask(view, hidden, 0), cells[::-1], interpolation=cv2.INTER_NEAREST)
+    best = score.max(0) * mask
+    highest = cv2.dilate(best, np.ones((3, 3), np.uint8))
+    rows, columns = np.nonzero((best >= highest) & (best > LEAST_SCORE))
+    order = np.argsort(-best[rows, columns], kind="stable")
+    return _distinct(
+        [
+            _guess(view, answer[:, row, column], row, column)
+            for row, column in zip(rows[order], columns[order], strict=True)
+        ]
+    )
+
+
+def _at_scale(view: Orthophoto) -> Orthophoto:
+    """The picture as finely as the network knows it; a photo of a large table comes coarser."""
+    if abs(view.mm_per_px / MM_PER_PX - 1) < 0.02:
+        return view
+    rows, columns = view.pixels.shape[:2]
+    size = round(columns * view.mm_per_px / MM_PER_PX), round(rows * view.mm_per_px / MM_PER_PX)
+    pixels = np.asarray(cv2.resize(view.pixels, size, interpolation=cv2.INTER_LINEAR), np.uint8)
+    seen = cv2.resize(view.seen.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+    return Orthophoto(pixels, seen, view.left_mm, view.top_mm, MM_PER_PX)
+
+
+def _guess(view: Orthophoto, answer: Array, row: int, column: int) -> Guess:
+    kind = int(answer[:3].argmax())
+    middle = (np.array([column, row]) + 0.5) * CELL_PX - 0.5
+    at = view.to_mm(middle + answer[3:5] * CELL_PX)
+    length, width = UNIT_MM * np.exp(answer[5:7])
+    twice, fourfold = answer[9:13].reshape(2, 2)
+    square = kind == 0 or (kind == 1 and length < SQUARE * width)
+    turn = _turn(fourfold, 4) if square else _turn(twice, 2)
+    turned = float(min(np.hypot(*fourfold), 1.0))
+    return Guess(KINDS[kind], at, float(length), float(width), turn, turned, float(_likelihood(answer[kind])))
+
+
+def _likelihood(logit: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -30, 30))))
+
+
+def _turn(cosine_sine: Array, times: int) -> float:
+    return float(np.arctan2(cosine_sine[1], cosine_sine[0]) / times)
+
+
+def _distinct(guesses: Sequence[Guess]) -> list[Guess]:
+    """The likeliest of every group of guesses that speak of the same base; they come likeliest first."""
+    kept: list[Guess] = []
+    for one in guesses:
+        if all(np.hypot(*(one.xy_mm - k.xy_mm)) > APART * min(one.width_mm, k.width_mm) for k in kept):
+            kept.append(one)
+    return kept
+
+
+def picture_input(pixels: NDArray[np.uint8], lean: Floats) -> Floats:
+    """What the network takes (5, H, W): the picture (H, W, 3), and the lean (H, W, 2) to the right and down."""
+    colours = pixels.astype(np.float32) / 64 - 2
+    return np.ascontiguousarray(np.concatenate([colours, lean / LEAN_UNIT], -1).transpose(2, 0, 1))
+
+
+def lean_at(view: Orthophoto, camera: Camera) -> Floats:
+    """How far (H, W, 2), per mm of its height, a thing appears from its foot: to the right and down in the picture."""
+    rows, columns = view.pixels.shape[:2]
+    eye = camera.center_mm
+    x, y = np.meshgrid(np.arange(columns, dtype=np.float32), np.arange(rows, dtype=np.float32))
+    at = view.to_mm(np.stack([x, y], -1))
+    return np.asarray((at - eye[:2]) / eye[2] * [1, -1], np.float32)
+
+
+def _answer(view: Orthophoto, camera: Camera) -> Array:
+    """The network's answers (13, rows, columns), a cell each."""
+    blob = picture_input(view.pixels, lean_at(view, camera))
+    rows, columns = blob.shape[1:]
+    more = [(0, 0), (0, -rows % CELL_PX), (0, -columns % CELL_PX)]
+    network = _network()
+    network.setInput(np.pad(blob, more, mode="edge")[None])
+    return np.asarray(network.forward()[0], float)
+
+
+@cache
+def _network() -> cv2.dnn.Net:
+    return cv2.dnn.readNetFromONNX(str(MODEL))

@@ -1,0 +1,200 @@
+"""Train the finder of plates, ovals and rectangles: writes src/overruler/vision/overview.onnx and its log in shapes/.
+
+python tools/train_shapes.py draw  --out build/shapes --count 36 --drawn 270
+python tools/train_shapes.py learn --out build/shapes --steps 2000
+"""
+
+import argparse
+import copy
+import pickle
+import sys
+import time
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.multiprocessing import get_context
+
+from shapes.crops import Floats, Sheet, batch, read_sheet
+from shapes.lessons import loss
+from shapes.network import INPUTS, OverviewNet
+
+HERE = Path(__file__).parent
+MODEL = HERE.parent / "src" / "overruler" / "vision" / "overview.onnx"
+BATCH, RATE = 16, 3e-3
+HELD_OUT = 10
+"""One table in so many is kept for the check."""
+SAY_EVERY, CHECKS = 100, 6
+BLOCK, TILES = 90, 60
+"""Drawn sheets in a file, and mats that they lie on."""
+TRACED = 0.65
+"""The share of crops that are of traced tables, where there are drawn ones too."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
+    cv2.setNumThreads(1)
+    {"draw": draw, "learn": learn}[options.what](options)
+
+
+def draw(options: argparse.Namespace) -> None:
+    from rims.mats import library
+    from shapes.drawn import drawn_sheet
+    from shapes.tables import draw_table
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    for seed in range(options.seed, options.seed + options.count):
+        draw_table(seed, options.out)
+    for first in range(0, options.drawn, BLOCK):
+        path = options.out / f"drawn_{first:05d}.pkl"
+        if not path.exists():
+            tiles = library(options.seed, TILES)
+            path.write_bytes(pickle.dumps([drawn_sheet([options.seed, first + k], tiles) for k in range(BLOCK)]))
+
+
+def learn(options: argparse.Namespace) -> None:
+    """Teach for so many steps, some processes beside each other on the same weights (Hogwild: Recht et al., 2011)."""
+    torch.manual_seed(options.seed)
+    net = OverviewNet()
+    if options.start is not None:
+        net.load_state_dict(torch.load(options.start))
+    net, mean = net.share_memory(), copy.deepcopy(net)
+    beside = get_context("spawn")
+    done = beside.Value("i", 0)
+    others = [beside.Process(target=_teach, args=(k, net, mean, done, options)) for k in range(1, options.processes)]
+    for other in others:
+        other.start()
+    lines = _teach(0, net, mean, done, options)
+    for other in others:
+        other.join()
+    export(mean, options.model)
+    (HERE / "shapes" / "overview.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+class Tables:
+    """The tables of a folder; those still being drawn come in as they are ready."""
+
+    def __init__(self, folder: Path, kept: bool = False) -> None:
+        self.folder, self.kept, self.known = folder, kept, set[Path]()
+        self.sheets: list[Sheet] = []
+        self.drawn: list[Sheet] = []
+        self.refresh()
+
+    def refresh(self) -> None:
+        for path in sorted(set(self.folder.glob("*.json")) - self.known):
+            self.known.add(path)
+            if (int(path.stem[1:]) % HELD_OUT == 0) == self.kept:
+                self.sheets.append(read_sheet(path))
+        for path in [] if self.kept else sorted(set(self.folder.glob("drawn_*.pkl")) - self.known):
+            self.known.add(path)
+            self.drawn += pickle.loads(path.read_bytes())
+
+    def batch(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        traced = not self.drawn or rng.random() < TRACED
+        return batch(rng, self.sheets if traced else self.drawn, BATCH)
+
+
+def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: argparse.Namespace) -> list[str]:
+    """One process' steps; the first one keeps the running mean of the weights, and says how it goes."""
+    cv2.setNumThreads(1)
+    torch.set_num_threads(1)  # two that wait for each other on a busy machine are slower
+    tables, checks = Tables(options.out), [] if which else _checks(Tables(options.out, kept=True).sheets)
+    chooser = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
+    lines = [f"seed {options.seed}  weights {sum(p.numel() for p in net.parameters())}"]
+    rng, losses = np.random.default_rng([options.seed, 5, which]), deque[float](maxlen=SAY_EVERY)
+    said = 0
+    while done.value < options.steps:
+        for group in chooser.param_groups:
+            group["lr"] = options.rate * _share(done.value / options.steps)
+        losses.append(_step(net, tables.batch(rng), chooser))
+        with done.get_lock():
+            done.value += 1
+        if which == 0:
+            _follow(mean, net, min(1 - 5 * options.processes / 1000, 1 - 10 / (10 + done.value)))
+        if done.value - said >= SAY_EVERY:
+            said = done.value
+            tables.refresh()
+            if which == 0:
+                lines.append(
+                    f"step {said:5d}  loss {np.mean(losses):.4f}  check {_check(mean, checks):.4f}  "
+                    f"tables {len(tables.sheets)} + {len(tables.drawn)}  {time.process_time():.0f} s"
+                )
+                print(lines[-1], flush=True)
+                torch.save(mean.state_dict(), options.out / "overview.pt")
+    return lines
+
+
+def _share(progress: float) -> float:
+    """The learning rate: up in the first twentieth, then down by a cosine."""
+    warm = min(1.0, (progress + 0.003) / 0.05)
+    return float(warm * (0.5 + 0.5 * np.cos(np.pi * min(progress, 1.0))) + 1e-3)
+
+
+def _step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Optimizer) -> float:
+    net.train()
+    blob, truth = (torch.from_numpy(part) for part in pair)
+    with torch.autocast("cpu", torch.bfloat16):
+        answer = net(blob.to(memory_format=torch.channels_last))
+    value = loss(answer.float(), truth)
+    chooser.zero_grad(set_to_none=True)
+    value.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+    chooser.step()
+    return float(value.item())
+
+
+def _follow(mean: nn.Module, net: nn.Module, keep: float) -> None:
+    for old, new in zip(mean.state_dict().values(), net.state_dict().values(), strict=True):
+        if old.dtype.is_floating_point:
+            old.detach().mul_(keep).add_(new.detach(), alpha=1 - keep)
+        else:
+            old.copy_(new)
+
+
+def _checks(sheets: Sequence[Sheet]) -> list[tuple[Tensor, Tensor]]:
+    rng = np.random.default_rng(77)
+    pairs = [batch(rng, sheets, BATCH) for _ in range(CHECKS)] if sheets else []
+    return [(torch.from_numpy(blob), torch.from_numpy(truth)) for blob, truth in pairs]
+
+
+def _check(net: nn.Module, checks: list[tuple[Tensor, Tensor]]) -> float:
+    net.eval()
+    with torch.inference_mode():
+        return float(np.mean([float(loss(net(blob), truth)) for blob, truth in checks]))
+
+
+def export(net: nn.Module, path: Path) -> None:
+    """The network as ONNX, for pictures of any size."""
+    net.eval()
+    axes = {2: "rows", 3: "columns"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
+        torch.onnx.export(
+            net, (torch.zeros(1, INPUTS, 128, 128),), str(path), opset_version=13, input_names=["picture"],
+            output_names=["answers"], dynamic_axes={"picture": axes, "answers": axes}, dynamo=False,
+        )  # fmt: skip
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("draw", "learn"))
+    parser.add_argument("--out", type=Path, required=True, help="folder of the tables")
+    parser.add_argument("--count", type=int, default=36, help="tables to draw")
+    parser.add_argument("--drawn", type=int, default=270, help="drawn pieces of tables besides")
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
+    parser.add_argument("--start", type=Path, help="weights to start from")
+    parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
