@@ -249,8 +249,15 @@ def main() -> int:
     of_film.add_argument("film", type=Path, help="NAME.mp4 with its board file NAME.toml beside it")
     of_film.add_argument("--minutes", type=float, default=2.0, help="how long it is played, over and over")
     of_film.add_argument("--threads", type=int, default=1)
+    of_live = what.add_parser("live", help="a film as if it were a camera")
+    of_live.add_argument("film", type=Path, help="NAME.mp4 with NAME.toml and its truth, NAME.json, beside it")
+    of_live.add_argument("--minutes", type=float, default=5.0, help="how long it is looked at, over and over")
     args = parser.parse_args()
-    if args.what == "analyze":
+    if args.what == "live":
+        from live_bench import live
+
+        Console().print(live(args.film, args.minutes))
+    elif args.what == "analyze":
         Console().print(analyze(args.film, args.minutes, args.threads))
     elif args.what == "rules":
         Console().print(rules(args.rounds))

@@ -23,11 +23,26 @@ COMMANDS = {
         """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
     ),
     "markers": ("make a sheet of markers to print", "overruler markers --paper a4 --size-mm 60 --out markers.pdf"),
+    "analyze": (
+        "turn a film of a game into moves, positions, rulings and a page",
+        "overruler analyze game.mp4 --board calibration/boards/legion-6x3.toml --game legion --out games",
+    ),
+    "live": (
+        "put range lines and rulings over a camera's picture, for a stream",
+        "overruler live 0 --board calibration/boards/legion-6x3.toml --game legion",
+    ),
+    "obs": ("put the live overlay into a running OBS", "overruler obs setup"),
     "calibrate": (
         "measure a lens once, or where a table's markers lie",
         "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml",
     ),
+    "query": (
+        "ask what analyze has written, in SQL",
+        """overruler query games "select piece, sum(path_mm) from moves group by piece\"""",
+    ),
     "rules": ("say what a game can be asked, and by which clauses it is ruled", "overruler rules legion"),
+    "serve": ("open the page for phones: photograph the table, tap two bases", "overruler serve --lan"),
+    "settle": ("check a dispute bundle: its files, answer and photo", "overruler settle dispute.zip"),
     "doctor": ("check what is installed", "overruler doctor"),
 }
 """Each command's one line and the example that its help begins with."""

@@ -77,8 +77,9 @@ def _landmark(calibration: Calibration, square_mm: Array, grey: Grey) -> Landmar
     step = max(1, int((high - low).max()) // MOST_PX)
     rows, columns = (slice(int(low[axis]), int(high[axis]), step) for axis in (1, 0))
     whole = grey[rows.start - 1 : rows.stop + 1, columns.start - 1 : columns.stop + 1].astype(np.float32)
-    slopes = np.stack([(whole[1:-1, 2:] - whole[1:-1, :-2]) / 2, (whole[2:, 1:-1] - whole[:-2, 1:-1]) / 2])
-    return Landmark(rows, columns, _level(grey[rows, columns]), slopes[:, ::step, ::step])
+    across, down = whole[1:-1, 2:] - whole[1:-1, :-2], whole[2:, 1:-1] - whole[:-2, 1:-1]
+    slopes = np.stack([across, down])[:, ::step, ::step] / 2
+    return Landmark(rows, columns, _level(grey[rows, columns]), np.asarray(slopes, np.float32))
 
 
 def _level(part: Grey) -> NDArray[np.float32]:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import cv2
@@ -32,6 +33,13 @@ CAMERA = camera_over(10.0)
 SIZES_MM = {"p01": 27.0, "p02": 50.0, "p03": 27.0}
 
 
+@cache
+def drawn(places: tuple[tuple[str, tuple[float, float]], ...]) -> Any:
+    """The table with its pieces, drawn once."""
+    plinths = [Plinth(*at, SIZES_MM[name], rim=(0.02,) * 3) for name, at in places]
+    return render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
+
+
 class Table:
     """What the camera sees, and a referee who knows where everything is."""
 
@@ -39,14 +47,9 @@ class Table:
         self.places = {"p01": (150.0, 250.0), "p02": (300.0, 140.0), "p03": (420.0, 380.0)}
         self.hand = False
         self.plugged = True
-        self._drawn: dict[Any, Any] = {}
 
     def picture(self) -> Any:
-        key = tuple(self.places.values())
-        if key not in self._drawn:
-            plinths = [Plinth(*at, SIZES_MM[name], rim=(0.02,) * 3) for name, at in self.places.items()]
-            self._drawn[key] = render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
-        pixels = self._drawn[key]
+        pixels = drawn(tuple(self.places.items()))
         if self.hand:
             x, y = CAMERA.project(np.array([*self.places["p02"], 20.0])).astype(int)
             pixels = cv2.rectangle(

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
-from starlette.websockets import WebSocketDisconnect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from overruler.apps.web.guard import Door
 from overruler.apps.web.live import make_live_app
@@ -75,11 +76,11 @@ def shown(page: "Page") -> Any:
     return np.array(Image.open(io.BytesIO(page.screenshot(omit_background=True))).convert("RGBA"))
 
 
-def ends() -> Any:
-    """The closest points of the pair in the picture (2, 2), from nothing but the truth."""
-    a, b = (np.array(Table().places[name]) for name in ("p01", "p02"))
+def ends(one: str = "p01", other: str = "p02") -> Any:
+    """The closest points of a pair in the picture (2, 2), from nothing but the truth."""
+    a, b = (np.array(Table().places[name]) for name in (one, other))
     way = (b - a) / np.linalg.norm(b - a)
-    places = [a + way * SIZES_MM["p01"] / 2, b - way * SIZES_MM["p02"] / 2]
+    places = [a + way * SIZES_MM[one] / 2, b - way * SIZES_MM[other] / 2]
     return CAMERA.project(np.column_stack([places, np.zeros(2)]))
 
 
@@ -87,10 +88,14 @@ def ends() -> Any:
 
 
 @needs_browser
-def test_the_line_lies_where_the_camera_sees_it_and_the_ground_is_clear(ruled: str, page: "Page") -> None:
-    page.goto(f"{ruled}/overlay?show=lines")
+@pytest.mark.parametrize("pair", [("p01", "p02"), ("p02", "p03")])
+def test_the_line_lies_where_the_camera_sees_it_and_the_ground_is_clear(
+    home: str, page: "Page", pair: tuple[str, str]
+) -> None:
+    call(f"{home}/api/live/do/pick?from={pair[0]}&to={pair[1]}", post=True)
+    page.goto(f"{home}/overlay?show=lines")
     page.wait_for_selector("#lines path", state="attached")
-    pixels, (start, end) = shown(page), ends()
+    pixels, (start, end) = shown(page), ends(*pair)
     assert (pixels[SIZE_PX[1] // 2, SIZE_PX[0] - 5] == 0).all()
     rows, columns = np.nonzero((pixels == (*CORE, 255)).all(-1))
     places = np.column_stack([columns, rows]) - start
@@ -247,11 +252,19 @@ def test_the_key_for_overlays_shows_and_does_nothing_else(table: Table) -> None:
         for path in ("/control", "/api/live", "/api/live/picture.jpg"):
             assert client.get(f"{path}?key=air-key").status_code == 401
         assert client.post("/api/live/do/clear?key=air-key").status_code == 401
-        with client.websocket_connect("/api/live/air?key=air-key") as told:
-            assert told.receive_json()["version"]
-        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/live/air") as told:
-            told.receive_json()
         assert client.post("/api/live/do/clear?key=desk-key").status_code == 200
+
+
+def test_the_state_is_told_to_those_with_a_key(table: Table) -> None:
+    with served(air(table, Door(frozenset({"localhost"}), "desk-key"), "air-key")) as (home, _):
+        address = home.replace("http", "ws") + "/api/live/air"
+        for key in ("air-key", "desk-key"):
+            with connect(f"{address}?key={key}") as told:
+                assert json.loads(told.recv(10))["version"] >= 1
+                assert json.loads(told.recv(10))["beat"] >= 1
+        for refused in (address, f"{address}?key=wrong"):
+            with pytest.raises(InvalidStatus), connect(refused):
+                pass
 
 
 def test_pages_of_other_sites_may_not_press_buttons(table: Table) -> None:

@@ -1,6 +1,7 @@
 """A broadcast as a recorded game: what the eyes see, written as a film's results are."""
 
 from pathlib import Path
+from typing import Any
 
 from overruler.apps.analyze.merge import merged
 from overruler.apps.analyze.segment import Log
@@ -27,5 +28,5 @@ class Recorder:
         """Write the tables and the page; `CannotMeasure` where nothing was ever measured."""
         if not self._opened:
             raise CannotMeasure(f"{self._out}: nothing was recorded: the table was never measured")
-        part = {"from_s": 0.0, "to_s": None, "read_to_s": self._last_s, "problems": [], "refused": None}
+        part: dict[str, Any] = {"from_s": 0.0, "to_s": None, "read_to_s": self._last_s, "problems": [], "refused": None}
         write_results(merged(self._out.name, [self._log.data() | part]), self._out, self._game, {})

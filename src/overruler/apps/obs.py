@@ -1,0 +1,144 @@
+"""`overruler obs setup`: puts the overlay into a running OBS.
+
+OBS with a browser source gets the overlay's page; without one, an image source that is fed the overlay as a PNG with
+alpha for as long as the command runs.
+"""
+
+import argparse
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.error import URLError
+from urllib.parse import urlsplit
+
+from overruler.apps.live import PORT as LIVE_PORT
+from overruler.errors import BadInput
+
+if TYPE_CHECKING:
+    from overruler.sources.obs import Obs
+
+NAME = "Overruler overlay"
+BROWSER, IMAGE = "browser_source", "image_source"
+FEED_S = 0.2
+ANSWER_S = 5.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("setup",), metavar="setup", help="create the overlay's source, or mend it")
+    obs = parser.add_argument_group(
+        "the running OBS (its password: the environment variable OBS_PASSWORD)"
+    ).add_argument
+    obs("--host", default="localhost", help="where it runs (localhost)")
+    obs("--port", type=int, default=4455, help="its WebSocket's port (4455)")
+    obs("--scene", metavar="NAME", help="the scene to put it in (the one on air)")
+    live = parser.add_argument_group("what is shown").add_argument
+    overlay = f"http://localhost:{LIVE_PORT}/overlay"
+    live("--overlay", default=overlay, metavar="URL", help=f"the overlay's address ({overlay})")
+    live("--image", action="store_true", help="feed an image source, even where OBS has a browser source")
+
+
+def run(args: argparse.Namespace) -> int:
+    from overruler.sources.obs import Obs
+
+    _check(args.overlay)
+    with Obs(args.host, args.port) as obs:
+        scene = args.scene or obs.request("GetCurrentProgramScene")["currentProgramSceneName"]
+        kinds = obs.request("GetInputKindList")["inputKinds"]
+        if BROWSER in kinds and not args.image:
+            width, height = _canvas(obs)
+            page = {"url": args.overlay, "width": width, "height": height, "fps_custom": False, "shutdown": False}
+            put(obs, scene, BROWSER, page)
+            print(f"{NAME}: a browser source in the scene {scene!r}")
+            return 0
+        _feed(obs, scene, args.overlay)
+    return 0
+
+
+def _check(address: str) -> None:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc or not parts.path.endswith("/overlay"):
+        raise BadInput(f"--overlay: expected the address that overruler live prints, found {address!r}")
+
+
+def _canvas(obs: "Obs") -> tuple[int, int]:
+    video = obs.request("GetVideoSettings")
+    return int(video["baseWidth"]), int(video["baseHeight"])
+
+
+def put(obs: "Obs", scene: str, kind: str, settings: dict[str, object]) -> None:
+    """The overlay's source, in front of everything in a scene and as large as the canvas, new or as it was."""
+    known = {one["inputName"]: one["inputKind"] for one in obs.request("GetInputList")["inputs"]}
+    if NAME in known and known[NAME].partition("_v")[0] != kind:
+        obs.request("RemoveInput", inputName=NAME)
+        time.sleep(0.5)  # OBS lets go of it a little later than it says
+        del known[NAME]
+    if NAME not in known:
+        item = obs.request("CreateInput", sceneName=scene, inputName=NAME, inputKind=kind, inputSettings=settings)
+        number = item["sceneItemId"]
+    else:
+        obs.request("SetInputSettings", inputName=NAME, inputSettings=settings)
+        number = _item(obs, scene)
+    width, height = _canvas(obs)
+    bounds = {"boundsType": "OBS_BOUNDS_STRETCH", "boundsWidth": float(width), "boundsHeight": float(height)}
+    where = {"positionX": 0.0, "positionY": 0.0, **bounds}
+    obs.request("SetSceneItemTransform", sceneName=scene, sceneItemId=number, sceneItemTransform=where)
+    last = len(obs.request("GetSceneItemList", sceneName=scene)["sceneItems"]) - 1
+    obs.request("SetSceneItemIndex", sceneName=scene, sceneItemId=number, sceneItemIndex=last)
+
+
+def _item(obs: "Obs", scene: str) -> int:
+    items = obs.request("GetSceneItemList", sceneName=scene)["sceneItems"]
+    found = [int(item["sceneItemId"]) for item in items if item["sourceName"] == NAME]
+    if found:
+        return found[0]
+    return int(obs.request("CreateSceneItem", sceneName=scene, sourceName=NAME)["sceneItemId"])
+
+
+# --- without a browser source ---
+
+
+def _feed(obs: "Obs", scene: str, overlay: str) -> None:
+    """Write the overlay where an image source reads it, whenever it changes, until Ctrl-C; then it is empty."""
+    with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
+        path = Path(folder) / "overlay.png"
+        path.write_bytes(clear_png())
+        put(obs, scene, IMAGE, {"file": str(path)})
+        print(f"{NAME}: an image source in the scene {scene!r}, fed until Ctrl-C", flush=True)
+        try:
+            while True:
+                feed(obs, path, overlay)
+                time.sleep(FEED_S)
+        finally:
+            show(obs, path, clear_png())
+
+
+def feed(obs: "Obs", path: Path, overlay: str) -> None:
+    """One look at what is on air; nothing where the server does not say."""
+    parts = urlsplit(overlay)
+    address = parts._replace(path=f"{parts.path}.png").geturl()
+    try:
+        with urllib.request.urlopen(address, timeout=ANSWER_S) as answer:
+            data: bytes = answer.read()
+    except (URLError, OSError):
+        data = clear_png()
+    show(obs, path, data)
+
+
+def show(obs: "Obs", path: Path, png: bytes) -> None:
+    """Let OBS read another picture at once; it looks at files' times only once a second."""
+    if path.read_bytes() != png:
+        path.write_bytes(png)
+        obs.request("SetInputSettings", inputName=NAME, inputSettings={"file": str(path)})
+
+
+def clear_png() -> bytes:
+    """A picture of nothing."""
+    import io
+
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.new("RGBA", (16, 9)).save(out, "PNG")
+    return out.getvalue()

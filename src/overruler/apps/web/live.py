@@ -1,0 +1,221 @@
+"""The live server: what goes on air, and the desk that decides it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from overruler.apps.web.app import FAULTS
+from overruler.apps.web.guard import Door
+from overruler.apps.web.live_desk import Desk
+from overruler.apps.web.live_door import LiveGuard
+from overruler.apps.web.live_drawn import LAYERS, document
+from overruler.apps.web.live_eyes import Eyes
+from overruler.apps.web.pages import file, served
+from overruler.errors import BadInput, UnknownName
+from overruler.reading import Node
+from overruler.rules import ask
+
+LOOK_S, BEAT_S = 0.03, 0.25
+"""How often a page's socket looks for news, and how often it is told that the server lives."""
+PATIENCE_S = 5.0
+"""A page that does not read for so long is left alone."""
+LONGEST_QUESTION = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Air:
+    """What the live application is made of."""
+
+    desk: Desk
+    eyes: Eyes
+    door: Door
+    overlay_key: str | None = None
+
+
+def make_live_app(air: Air) -> Starlette:
+    """The application; the eyes open and close with its lifespan."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.desk = air.desk
+        air.eyes.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(air.eyes.stop)
+
+    guard = Middleware(LiveGuard, door=air.door, overlay_key=air.overlay_key)
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=FAULTS)
+
+
+def desk_of(connection: HTTPConnection) -> Desk:
+    desk: Desk = connection.app.state.desk
+    return desk
+
+
+# --- on air ---
+
+
+async def overlay(request: Request) -> Response:
+    return served(request, "overlay.html")
+
+
+async def control(request: Request) -> Response:
+    return served(request, "control.html")
+
+
+async def air(socket: WebSocket) -> None:
+    """All of the state whenever it changes, and a beat in between; what a page says is not heard."""
+    await socket.accept()
+    tasks = {asyncio.create_task(_until_gone(socket)), asyncio.create_task(_tell(socket, desk_of(socket)))}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _tell(socket: WebSocket, desk: Desk) -> None:
+    told, due, clock = (-1, False), 0.0, asyncio.get_running_loop().time
+    while True:
+        (version, text), on_air = desk.state(), desk.on_air()
+        if version != told[0]:
+            await asyncio.wait_for(socket.send_text(text), PATIENCE_S)
+        if (version, on_air) != told or clock() >= due:
+            beat = json.dumps({"beat": version, "on_air": on_air})
+            await asyncio.wait_for(socket.send_text(beat), PATIENCE_S)
+            told, due = (version, on_air), clock() + BEAT_S
+        await asyncio.sleep(LOOK_S)
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    try:
+        while True:
+            await socket.receive()
+            if socket.client_state.name == "DISCONNECTED":
+                return
+    except (WebSocketDisconnect, RuntimeError, KeyError):
+        return
+
+
+async def overlay_png(request: Request) -> Response:
+    """What is on air as a PNG with alpha: for programs that cannot show a page."""
+    desk = desk_of(request)
+    wide = _width(request)
+    shown = _shown(request)
+    drawn = document([text for name, text in desk.shown().layers.items() if name in shown], desk.size_px)
+    from overruler.picture.raster import rasterized
+
+    return Response(await asyncio.to_thread(rasterized, drawn, wide), media_type="image/png")
+
+
+def _shown(request: Request) -> set[str]:
+    asked = [name for name in request.query_params.get("show", ",".join(LAYERS)).split(",") if name]
+    for name in asked:
+        if name not in LAYERS:
+            raise UnknownName("show", name, LAYERS)
+    return set(asked)
+
+
+def _width(request: Request) -> int:
+    text = request.query_params.get("width", "1920")
+    if not text.isdecimal() or not 16 <= int(text) <= 3840:
+        raise BadInput("width: a whole number from 16 to 3840")
+    return int(text)
+
+
+async def frozen(request: Request) -> Response:
+    return _picture(desk_of(request).frozen_jpeg())
+
+
+async def picture(request: Request) -> Response:
+    """The camera's newest picture."""
+    return _picture(await asyncio.to_thread(desk_of(request).jpeg))
+
+
+def _picture(data: bytes | None) -> Response:
+    if data is None:
+        return JSONResponse({"error": "there is no such picture now"}, 404)
+    return Response(data, media_type="image/jpeg")
+
+
+# --- for programs ---
+
+
+async def state(request: Request) -> Response:
+    desk = desk_of(request)
+    return JSONResponse(json.loads(desk.state()[1]) | {"on_air": desk.on_air()})
+
+
+async def scene(request: Request) -> Response:
+    found = desk_of(request).scene()
+    if found is None:
+        return JSONResponse({"error": "the table has not been measured yet"}, 404)
+    return JSONResponse(found.to_json())
+
+
+async def answer(request: Request) -> Response:
+    """A question of the table as it stands."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST_QUESTION:
+            return JSONResponse({"error": f"longer than {LONGEST_QUESTION} bytes"}, 413)
+    found = desk_of(request).scene()
+    if found is None:
+        return JSONResponse({"error": "the table has not been measured yet"}, 404)
+    question = Node.of_json(body.decode(errors="replace"), "question")
+    return JSONResponse((await asyncio.to_thread(ask, found, question)).to_json())
+
+
+ACTIONS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    "pick": (Desk.pick, ("from", "to")),
+    "swap": (Desk.swap, ()),
+    "bands": (Desk.bands, ("piece",)),
+    "clear": (Desk.clear, ()),
+    "freeze": (Desk.freeze, ()),
+    "close": (lambda desk: desk.freeze(large=True), ()),
+    "live": (Desk.go_on, ()),
+}
+"""What buttons do, and what each is told."""
+
+
+async def action(request: Request) -> Response:
+    """A button: `POST /api/live/do/pick?from=p01&to=p02`."""
+    name = request.path_params["name"]
+    if name not in ACTIONS:
+        raise UnknownName("action", name, ACTIONS)
+    act, keys = ACTIONS[name]
+    missing = [key for key in keys if key not in request.query_params]
+    if missing:
+        raise BadInput(f"{name}: say {' and '.join(missing)} in the address, ?{missing[0]}=p01 say")
+    arguments: list[Any] = [request.query_params[key] for key in keys]
+    await asyncio.to_thread(act, desk_of(request), *arguments)
+    return await state(request)
+
+
+routes = [
+    Route("/", control),
+    Route("/control", control),
+    Route("/overlay", overlay),
+    Route("/overlay.png", overlay_png),
+    Route("/static/{name}", file),
+    WebSocketRoute("/api/live/air", air),
+    Route("/api/live/frozen.jpg", frozen),
+    Route("/api/live/picture.jpg", picture),
+    Route("/api/live", state),
+    Route("/api/live/scene", scene),
+    Route("/api/live/ask", answer, methods=["POST"]),
+    Route("/api/live/do/{name}", action, methods=["POST"]),
+]

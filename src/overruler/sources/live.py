@@ -1,0 +1,195 @@
+"""Cameras and streams as they run: a reader of its own fills one slot, and the newest picture wins.
+
+A source that ends or stalls is tried again, at growing intervals; until pictures come, it is lost and says why.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
+from overruler.shot import Box, Shot, part
+from overruler.sources.video import LOOKS_PER_S, Film, shot_of
+
+STREAMS = ("http://", "https://", "rtsp://", "rtmp://", "udp://", "tcp://")
+OPEN_S, STALL_S = 10.0, 2.0
+"""How long a stream may take to begin; how long a picture may be the newest."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 8.0
+"""Before a source is tried again."""
+
+Opened = Callable[[], Iterator[Shot]]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where pictures come from."""
+
+    name: str
+    opened: Opened
+    """Opens it anew: its shots, as they come. Raises `OverrulerError` or `OSError` where it cannot."""
+    again: bool = True
+    """Whether there is any use in opening it once more when it has ended."""
+
+
+def source(address: str, loop: bool = False) -> Source:
+    """What an address means; `BadInput` where it means nothing.
+
+    A number or a device is a camera, a file is a film shown as if live, `obs://HOST:PORT/Source name` a source of OBS.
+    """
+    if address.startswith("obs://"):
+        from overruler.sources.obs import screenshots
+
+        return Source(address, screenshots(address))
+    if address.startswith(STREAMS):
+        return Source(address, lambda: _stream(address))
+    if address.isdecimal() or address.startswith("/dev/"):
+        return Source(f"camera {address}", lambda: _camera(int(address) if address.isdecimal() else address))
+    path = Path(address)
+    if "://" in address:
+        raise BadInput(f"{address}: addresses begin with {', '.join((*STREAMS, 'obs://'))}")
+    with Film(path):
+        return Source(str(path), lambda: _film(path, loop), again=False)
+
+
+# --- kinds of sources ---
+
+
+def _film(path: Path, loop: bool) -> Iterator[Shot]:
+    """A film at its own pace."""
+    while True:
+        begin = time.monotonic()
+        with Film(path) as film:
+            for shot in film:
+                time.sleep(max(begin + shot.time_s - time.monotonic(), 0.0))
+                yield shot
+        if not loop:
+            return
+
+
+def _stream(address: str) -> Iterator[Shot]:
+    try:
+        import av
+    except ImportError:
+        raise MissingExtra("streams need PyAV: pip install 'overruler[video]'") from None
+    begin = time.monotonic()
+    try:
+        with av.open(address, timeout=(OPEN_S, STALL_S)) as container:
+            if not container.streams.video:
+                raise CannotMeasure(f"{address}: holds no pictures")
+            stream: Any = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            for picture in container.decode(stream):
+                yield shot_of(picture, time.monotonic() - begin, address)
+    except (av.error.FFmpegError, ValueError, OSError) as error:
+        raise CannotMeasure(f"{address}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _camera(which: int | str) -> Iterator[Shot]:
+    camera = cv2.VideoCapture(which)
+    try:
+        if not camera.isOpened():
+            raise CannotMeasure(f"camera {which}: cannot be opened: is it plugged in, and free?")
+        camera.set(cv2.CAP_PROP_FRAME_WIDTH, 1920)
+        camera.set(cv2.CAP_PROP_FRAME_HEIGHT, 1080)
+        begin = time.monotonic()
+        while True:
+            good, pixels = camera.read()
+            if not good:
+                raise CannotMeasure(f"camera {which}: gives no more pictures; is it still plugged in?")
+            yield shot_from(np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}")
+    finally:
+        camera.release()
+
+
+def shot_from(pixels: np.ndarray[Any, np.dtype[np.uint8]], time_s: float, name: str) -> Shot:
+    """Pixels (H, W, 3), blue green red, as a shot."""
+    grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
+
+    def colours(box: Box | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return part(pixels, box)
+
+    return Shot(time_s, grey, colours, name)
+
+
+# --- the slot ---
+
+
+class Live:
+    """A source that runs: `newest` is all that anybody wants of it."""
+
+    def __init__(self, source: Source, least_s: float = 1 / LOOKS_PER_S) -> None:
+        self.source = source
+        self._least_s = least_s
+        self._slot: tuple[int, Shot] | None = None
+        self._came_s = -np.inf
+        self._why = "opening"
+        self._news = threading.Condition()
+        self._ended = threading.Event()
+        self._first_s = time.monotonic()
+        self._thread = threading.Thread(target=self._read, name="source", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._thread.join(STALL_S)
+
+    def newest(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
+        """The newest shot and its number, once that is greater than `after`; None where none comes in time."""
+        with self._news:
+            self._news.wait_for(lambda: self._slot is not None and self._slot[0] > after, timeout_s)
+            return self._slot if self._slot is not None and self._slot[0] > after else None
+
+    def lost(self) -> str | None:
+        """Why there are no pictures now; None where they come."""
+        if time.monotonic() - self._came_s < STALL_S:
+            return None
+        return self._why or f"no picture for {STALL_S:g} s"
+
+    def _read(self) -> None:
+        wait_s = FIRST_WAIT_S
+        while not self._ended.is_set():
+            before = self._slot
+            try:
+                self._fill()
+                self._why = "it has ended"
+            except (OverrulerError, OSError) as error:
+                self._why = str(error)
+            self._came_s = -np.inf
+            if not self.source.again:
+                return
+            wait_s = FIRST_WAIT_S if self._slot is not before else min(2 * wait_s, LONGEST_WAIT_S)
+            self._ended.wait(wait_s)
+
+    def _fill(self) -> None:
+        """Put shots into the slot until they end, at most one each `least_s`."""
+        due = -np.inf
+        for shot in self.source.opened():
+            if self._ended.is_set():
+                return
+            self._came_s, self._why = (now := time.monotonic()), ""
+            if now < due:
+                continue
+            due = max(due + self._least_s, now + self._least_s / 2)
+            with self._news:
+                number = self._slot[0] + 1 if self._slot else 1
+                self._slot = number, replace(shot, time_s=now - self._first_s, colours=_one_at_a_time(shot))
+                self._news.notify_all()
+
+
+def _one_at_a_time(shot: Shot) -> Callable[[Box | None], np.ndarray[Any, np.dtype[np.uint8]]]:
+    """A shot's colours for several threads: a decoder's picture is converted by one of them at a time."""
+    lock = threading.Lock()
+
+    def colours(box: Box | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        with lock:
+            return shot.colours(box)
+
+    return colours

@@ -1,0 +1,140 @@
+"""OBS, by its WebSocket (obs-websocket 5, part of OBS from 28 on): requests, and a source's pictures.
+
+The camera stays OBS's own; a picture of a source comes as a JPEG whenever it is asked for.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import cv2
+import numpy as np
+
+from overruler.errors import BadInput, CannotMeasure, MissingExtra
+from overruler.shot import Shot
+from overruler.sources.live import shot_from
+
+PORT = 4455
+PASSWORD = "OBS_PASSWORD"
+"""The environment variable that holds the password: on the command line, others could read it."""
+ANSWER_S = 5.0
+QUALITY = 85
+PICTURES_PER_S = 5.0
+HELLO, IDENTIFY, IDENTIFIED, REQUEST, ANSWER = 0, 1, 2, 6, 7
+"""The protocol's numbers for what a message is."""
+
+Data = dict[str, Any]
+
+
+class Obs:
+    """A connection to a running OBS; use it in a `with` block."""
+
+    def __init__(self, host: str = "localhost", port: int = PORT, password: str | None = None) -> None:
+        """Raises `CannotMeasure` where no OBS answers there, or where it does not let us in."""
+        try:
+            from websockets.exceptions import WebSocketException
+            from websockets.sync.client import connect
+        except ImportError:
+            raise MissingExtra("OBS needs websockets: pip install 'overruler[web]'") from None
+        self._faults = (WebSocketException, OSError, TimeoutError)
+        self._where, self._count, self._open = f"OBS at {host}:{port}", 0, ExitStack()
+        try:
+            opened = connect(f"ws://{host}:{port}", open_timeout=ANSWER_S, max_size=2**26, compression=None)
+            self._line = self._open.enter_context(opened)
+        except self._faults as error:
+            raise CannotMeasure(f"{self._where} does not answer ({error}): Tools, WebSocket Server Settings") from None
+        self._enter(password if password is not None else os.environ.get(PASSWORD, ""))
+
+    def __enter__(self) -> "Obs":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def request(self, kind: str, **data: Any) -> Data:
+        """What OBS answers; `BadInput` with its own words where it cannot do so."""
+        self._count += 1
+        self._send(REQUEST, {"requestType": kind, "requestId": str(self._count), "requestData": data})
+        while (told := self._read())["op"] != ANSWER or told["d"]["requestId"] != str(self._count):
+            pass
+        status = told["d"]["requestStatus"]
+        if not status["result"]:
+            raise BadInput(f"OBS: {kind}: {status.get('comment', status['code'])}")
+        found: Data = told["d"].get("responseData") or {}
+        return found
+
+    def _enter(self, password: str) -> None:
+        hello = self._read()["d"]
+        proof = {}
+        if "authentication" in hello:
+            proof = {"authentication": answer(password, **hello["authentication"])}
+        self._send(IDENTIFY, {"rpcVersion": 1, "eventSubscriptions": 0, **proof})
+        try:
+            self._read()
+        except CannotMeasure:
+            self._open.close()
+            raise CannotMeasure(f"{self._where} does not let us in: set {PASSWORD} to its password") from None
+
+    def _send(self, op: int, data: Data) -> None:
+        try:
+            self._line.send(json.dumps({"op": op, "d": data}))
+        except self._faults as error:
+            raise CannotMeasure(f"{self._where} has gone: {error}") from None
+
+    def _read(self) -> Data:
+        try:
+            told: Data = json.loads(self._line.recv(ANSWER_S))
+        except (*self._faults, ValueError) as error:
+            raise CannotMeasure(f"{self._where} has gone: {error}") from None
+        return told
+
+
+def answer(password: str, challenge: str, salt: str) -> str:
+    """The proof of a password that obs-websocket asks for (its protocol, "Creating an authentication string")."""
+
+    def coded(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    return coded(coded(password + salt) + challenge)
+
+
+def place(address: str) -> tuple[str, int, str]:
+    """Host, port and source that `obs://HOST:PORT/Source name` names; `BadInput` where it is none."""
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "localhost", parts.port or PORT
+    except ValueError:
+        parts, host, port = urlsplit(""), "", 0
+    name = unquote(parts.path.lstrip("/"))
+    if parts.scheme != "obs" or not name:
+        raise BadInput(f"{address}: expected obs://HOST:PORT/Source name, obs://localhost:{PORT}/Camera say")
+    return host, port, name
+
+
+def screenshots(address: str) -> Callable[[], Iterator[Shot]]:
+    """How to open the pictures of a source of OBS."""
+    host, port, name = place(address)
+    return lambda: _pictures(host, port, name, address)
+
+
+def _pictures(host: str, port: int, name: str, address: str) -> Iterator[Shot]:
+    begin = due = time.monotonic()
+    with Obs(host, port) as obs:
+        wanted = {"sourceName": name, "imageFormat": "jpg", "imageCompressionQuality": QUALITY}
+        while True:
+            data = obs.request("GetSourceScreenshot", **wanted)["imageData"].partition(",")[2]
+            pixels = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
+            if pixels is None:
+                raise CannotMeasure(f"{address}: OBS sent a picture that cannot be read")
+            yield shot_from(np.asarray(pixels, np.uint8), time.monotonic() - begin, address)
+            due = max(due + 1 / PICTURES_PER_S, time.monotonic())
+            time.sleep(max(0.0, due - time.monotonic()))

@@ -1,0 +1,203 @@
+"""OBS itself, without a screen: its pictures taken, the overlay put into it and seen in its program picture."""
+
+import base64
+import io
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytest.importorskip("websockets", reason="OBS is spoken to by websockets")
+
+from overruler.apps import obs as command
+from overruler.errors import BadInput, CannotMeasure
+from overruler.sources.live import Live, source
+from overruler.sources.obs import Obs, answer, place
+from tests.apps.web.live_table import Table, air, served, until
+from tests.tables import SIZE_PX
+
+PASSWORD = "a fine password"
+SCENE, CAMERA = "Scene", "Camera"
+REAL = pytest.mark.skipif(
+    shutil.which("obs") is None or shutil.which("Xvfb") is None,
+    reason="no OBS or no Xvfb is installed: apt-get install -y obs-studio xvfb",
+)
+SETTINGS = """[General]
+FirstRun=true
+[OBSWebSocket]
+FirstLoad=false
+ServerEnabled=true
+ServerPort={port}
+AlertsEnabled=false
+AuthRequired=true
+ServerPassword={password}
+[Basic]
+Profile=Untitled
+ProfileDir=Untitled
+"""
+PROFILE = """[General]
+Name=Untitled
+[Video]
+BaseCX={size[0]}
+BaseCY={size[1]}
+OutputCX={size[0]}
+OutputCY={size[1]}
+FPSType=1
+FPSInt=10
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        port: int = line.getsockname()[1]
+    return port
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Where an OBS of our own answers: a canvas as large as the table's picture, its camera a still of it."""
+    home, found = tmp_path_factory.mktemp("obs"), free_port()
+    profile = home / "obs-studio" / "basic" / "profiles" / "Untitled"
+    profile.mkdir(parents=True)
+    (home / "obs-studio" / "global.ini").write_text(SETTINGS.format(port=found, password=PASSWORD))
+    (profile / "basic.ini").write_text(PROFILE.format(size=SIZE_PX))
+    Image.fromarray(np.asarray(Table().picture())[..., ::-1]).save(home / "camera.png")
+    silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    reading, writing = os.pipe()
+    screen = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24"]
+    with subprocess.Popen(screen, pass_fds=[writing], **silent) as server:
+        os.close(writing)
+        display = f":{os.read(reading, 16).decode().strip()}"
+        own = {key: value for key, value in os.environ.items() if not key.startswith("QT_")}  # OpenCV's Qt is not OBS's
+        here = own | {"DISPLAY": display, "XDG_CONFIG_HOME": str(home), "LIBGL_ALWAYS_SOFTWARE": "1"}
+        with subprocess.Popen(["obs", "--multi", "--disable-updater"], env=here, **silent) as program:
+            try:
+                until(lambda: answers(found), 60)
+                with connected(found) as obs:
+                    until(lambda: ready(obs), 30)
+                    told = {"inputKind": "image_source", "inputSettings": {"file": str(home / "camera.png")}}
+                    obs.request("CreateInput", sceneName=SCENE, inputName=CAMERA, **told)
+                yield found
+            finally:
+                program.kill()
+                server.terminate()
+    os.close(reading)
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+def ready(obs: Obs) -> bool:
+    try:
+        return bool(obs.request("GetCurrentProgramScene"))
+    except BadInput:
+        return False  # it answers before it has loaded its scenes
+
+
+def connected(port: int) -> Obs:
+    return Obs("127.0.0.1", port, PASSWORD)
+
+
+def program(obs: Obs) -> Any:
+    """What OBS has on air (H, W, 3), red green blue."""
+    told = obs.request("GetSourceScreenshot", sourceName=SCENE, imageFormat="png")["imageData"]
+    return np.array(Image.open(io.BytesIO(base64.b64decode(told.partition(",")[2]))).convert("RGB"))
+
+
+def lines_in(obs: Obs, table: Table) -> int:
+    """How many pixels of the program are what the overlay adds to the camera's picture."""
+    plain = np.asarray(table.picture())[..., ::-1].astype(int)
+    return int((np.abs(program(obs).astype(int) - plain).max(-1) > 40).sum())
+
+
+@REAL
+def test_the_overlay_lies_on_the_camera_in_the_program_and_goes_with_its_piece(
+    port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table()
+    found = air(table)
+    with connected(port) as obs, served(found) as (home, _):
+        until(lambda: found.desk.scene() is not None)
+        found.desk.pick("p01", "p02")
+        path = tmp_path / "overlay.png"
+        path.write_bytes(command.clear_png())
+        command.put(obs, SCENE, command.IMAGE, {"file": str(path)})
+        command.put(obs, SCENE, command.IMAGE, {"file": str(path)})  # a second time: mended, not doubled
+        items = obs.request("GetSceneItemList", sceneName=SCENE)["sceneItems"]
+        assert sorted(item["sourceName"] for item in items) == [CAMERA, command.NAME]
+        ended = threading.Event()
+        feeder = threading.Thread(target=feeding, args=(port, path, home, ended))
+        feeder.start()
+        try:
+            until(lambda: lines_in(obs, table) > 5000)
+            table.hand = True
+            until(lambda: found.desk.shown().ruling is None)
+            until(lambda: lines_in(obs, Table()) == 0)
+        finally:
+            ended.set()
+            feeder.join()
+
+
+def feeding(port: int, path: Path, home: str, ended: threading.Event) -> None:
+    with connected(port) as obs:
+        while not ended.is_set():
+            command.feed(obs, path, f"{home}/overlay")
+            time.sleep(0.1)
+
+
+@REAL
+def test_a_source_of_obs_is_a_camera(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OBS_PASSWORD", PASSWORD)
+    live = Live(source(f"obs://127.0.0.1:{port}/{CAMERA}"))
+    live.start()
+    try:
+        got = live.newest(0, 10)
+        assert got is not None
+        shot = got[1]
+        assert shot.size_px == SIZE_PX
+        off = np.abs(shot.colours(None).astype(int) - np.asarray(Table().picture()).astype(int))
+        assert np.median(off) <= 4  # a JPEG of it
+        assert live.lost() is None
+    finally:
+        live.stop()
+
+
+@REAL
+def test_a_wrong_password_and_a_missing_source_are_said(port: int) -> None:
+    with pytest.raises(CannotMeasure, match="OBS_PASSWORD"):
+        Obs("127.0.0.1", port, "wrong")
+    with connected(port) as obs, pytest.raises(BadInput, match="nowhere"):
+        obs.request("GetSourceScreenshot", sourceName="nowhere", imageFormat="png")
+
+
+def test_without_obs_it_says_where_to_look() -> None:
+    with pytest.raises(CannotMeasure, match="WebSocket Server Settings"):
+        Obs("127.0.0.1", free_port())
+
+
+def test_the_proof_of_a_password_is_the_protocols_own() -> None:
+    """The example in obs-websocket's protocol document."""
+    told = {
+        "challenge": "+IxH4CnCiqpX1rM9scsNynZzbOe4KhDeYcTNS3PDaeY=",
+        "salt": "lM1GncleQOaCu9lT1yeUZhFYnqhsLLP1G5lAGo3ixaI=",
+    }
+    assert answer("supersecretpassword", **told) == "1Ct943GAT+6YQUUX47Ia/ncufilbe6+oD6lY+5kaCu4="
+
+
+def test_addresses_name_host_port_and_source() -> None:
+    assert place("obs://10.0.0.7:4466/Overhead%20camera") == ("10.0.0.7", 4466, "Overhead camera")
+    assert place("obs://localhost/Camera") == ("localhost", 4455, "Camera")
+    for bad in ("obs://localhost:4455", "obs://localhost:x/Camera", "http://localhost/Camera"):
+        with pytest.raises(BadInput, match="obs://HOST:PORT"):
+            place(bad)

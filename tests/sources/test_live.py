@@ -1,0 +1,123 @@
+"""Sources as they run: the newest picture wins, a lost one is said and tried again."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overruler.errors import BadInput, CannotMeasure
+from overruler.shot import Shot
+from overruler.sources.live import Live, Source, shot_from, source
+
+av = pytest.importorskip("av", reason="films need PyAV")
+
+
+def shot(level: int) -> Shot:
+    return shot_from(np.full((8, 8, 3), level, np.uint8), 0.0, "test")
+
+
+def film(path: Path, frames: int = 10) -> Path:
+    """Each picture brighter than the last, ten a second."""
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for number in range(frames):
+            pixels = np.full((48, 64, 3), 20 + 20 * number, np.uint8)
+            for packet in stream.encode(av.VideoFrame.from_ndarray(pixels, format="bgr24")):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    return path
+
+
+def running(opened: Source) -> Live:
+    live = Live(opened, least_s=0.0)
+    live.start()
+    return live
+
+
+def test_who_comes_late_gets_the_newest() -> None:
+    done = threading.Event()
+
+    def shots() -> Iterator[Shot]:
+        yield from map(shot, range(50))
+        done.wait(10)
+
+    live = running(Source("test", shots))
+    try:
+        while (got := live.newest(0, 5)) and got[0] < 50:
+            time.sleep(0.01)
+        assert got is not None
+        assert got[1].grey[0, 0] == 49
+        assert live.newest(50, 0.05) is None
+        assert live.lost() is None
+    finally:
+        done.set()
+        live.stop()
+
+
+def test_what_breaks_off_is_said_and_opened_again() -> None:
+    opened, hold = [], threading.Event()
+
+    def shots() -> Iterator[Shot]:
+        opened.append(1)
+        yield shot(len(opened))
+        if len(opened) == 1:
+            raise CannotMeasure("the cable is out")
+        hold.wait(10)
+
+    live = running(Source("test", shots))
+    try:
+        assert live.newest(0, 5) is not None
+        end = time.monotonic() + 5
+        while live.lost() is None:
+            assert time.monotonic() < end
+        assert live.lost() == "the cable is out"
+        again = live.newest(1, 5)
+        assert again is not None
+        assert again[1].grey[0, 0] == 2
+        assert live.lost() is None
+    finally:
+        hold.set()
+        live.stop()
+
+
+def test_a_film_is_shown_at_its_own_pace_and_then_it_has_ended(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    levels = [int(one.grey[0, 0]) for one in source(str(film(tmp_path / "film.mp4"))).opened()]
+    assert time.monotonic() - begin >= 0.85
+    assert levels == sorted(levels)
+    assert len(levels) == 10
+    live = running(source(str(tmp_path / "film.mp4")))
+    live._thread.join(10)
+    assert live.lost() == "it has ended"
+
+
+def test_a_film_may_begin_again(tmp_path: Path) -> None:
+    shots = source(str(film(tmp_path / "film.mp4", frames=3)), loop=True).opened()
+    levels = [int(next(shots).grey[0, 0]) for _ in range(5)]
+    assert levels[3:] == levels[:2]
+
+
+def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
+    live = running(source("tcp://127.0.0.1:9"))
+    try:
+        end = time.monotonic() + 10
+        while "127.0.0.1:9" not in (live.lost() or ""):
+            assert time.monotonic() < end
+    finally:
+        live.stop()
+
+
+@pytest.mark.parametrize("address", ["no-such-film.mp4", "ftp://somewhere/film.mp4", "obs://localhost:4455"])
+def test_addresses_that_mean_nothing_are_refused(address: str) -> None:
+    with pytest.raises(BadInput):
+        source(address)
+
+
+def test_a_camera_that_is_not_there_is_lost_not_fatal() -> None:
+    with pytest.raises(CannotMeasure, match="plugged in"):
+        next(source("97").opened())
