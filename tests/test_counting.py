@@ -6,7 +6,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from counting import peers, tags, verifier
+import counting.peers as peers
+import counting.tags as tags
+import counting.verifier as verifier
 from counting.tally import Tally, matches, pairing_of, tally
 from overruler.picture.render import Plinth
 from overruler.scene import Scene

@@ -20,7 +20,7 @@ from overruler.picture.sheet import PAPERS_MM, sheet
 ROOT = Path(__file__).parents[2]
 DPI = 300
 MM_PER_PX = 25.4 / DPI
-STORED = sorted((ROOT / "calibration" / "sheets").glob("*.pdf"))
+STORED = sorted((ROOT / "calibration" / "sheets").glob("markers-*.pdf"))
 
 
 def pages(pdf: bytes) -> list[np.ndarray]:

@@ -1,5 +1,7 @@
 """The lens sheet is a physical thing: it is rendered, and OpenCV's own detector measures it."""
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pypdfium2  # type: ignore[import-untyped]
@@ -9,6 +11,7 @@ from overruler.picture.chartsheet import chart_on, chart_sheet
 from overruler.picture.coverage import DARK, PALE, coverage, encoded, shade
 from overruler.picture.sheet import PAPERS_MM
 
+ROOT = Path(__file__).parents[2]
 DPI = 200
 MM_PER_PX = 25.4 / DPI
 
@@ -48,6 +51,16 @@ def test_the_sheet_keeps_off_the_bars_and_the_paper_s_edge(paper: str) -> None:
 
 def test_the_same_sheet_is_the_same_file() -> None:
     assert chart_sheet("a4") == chart_sheet("a4")
+
+
+@pytest.mark.parametrize("paper", PAPERS_MM)
+def test_the_stored_sheet_prints_as_the_program_s_own(paper: str) -> None:
+    stored = (ROOT / "calibration" / "sheets" / f"lens-{paper}.pdf").read_bytes()
+    pages = [
+        np.asarray(pypdfium2.PdfDocument(pdf)[0].render(scale=DPI / 72, grayscale=True).to_numpy())
+        for pdf in (stored, chart_sheet(paper))
+    ]
+    assert np.array_equal(*pages)
 
 
 def test_coverage_shows_every_corner_and_the_errors_in_words() -> None:

@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import special
 
 from overruler.geometry.pose import Array
-from overruler.vision.sizes import size_probabilities
+from overruler.vision.sizes import digamma, size_probabilities
 
 SIZES_MM = np.array([25.0, 27.0, 28.5, 32.0])
 LEGION = SIZES_MM == 27
@@ -80,3 +81,8 @@ def test_probabilities(log_likelihood: Array) -> None:
     turned = [(some[order], before) for some, before in PLAYED]
     assert np.allclose(size_probabilities(log_likelihood[:, order], turned), shares[:, order])
     assert np.allclose(size_probabilities(log_likelihood[::-1], PLAYED), shares[::-1])
+
+
+@given(st.floats(1e-9, 1e6))
+def test_digamma_is_the_known_one(x: float) -> None:
+    assert abs(float(digamma(x)) - special.digamma(x)) < 1e-12 * max(1.0, abs(special.digamma(x)))

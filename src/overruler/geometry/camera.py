@@ -42,19 +42,24 @@ class Camera:
     def distort(self, xy: ArrayLike) -> Array:
         """Ideal image coordinates (..., 2), at focal length 1, to distorted ones."""
         xy = np.asarray(xy, float)
-        x, y = xy[..., 0], xy[..., 1]
+        return np.stack(self._distorted(xy[..., 0], xy[..., 1]), -1)
+
+    def _distorted(self, x: Array, y: Array) -> tuple[Array, Array]:
         k1, k2, p1, p2, k3 = self.distortion
-        r2 = x * x + y * y
+        xx, yy, xy = x * x, y * y, x * y
+        r2 = xx + yy
         radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        u = x * radial + 2 * p1 * x * y + p2 * (r2 + 2 * x * x)
-        v = y * radial + p1 * (r2 + 2 * y * y) + 2 * p2 * x * y
-        return np.stack([u, v], -1)
+        return x * radial + 2 * p1 * xy + p2 * (r2 + 2 * xx), y * radial + p1 * (r2 + 2 * yy) + 2 * p2 * xy
 
     def project(self, xyz_mm: ArrayLike) -> Array:
         """Board points (..., 3) to pixels (..., 2). Points behind the camera give NaN."""
-        xyz = self.T_camera_board.apply(xyz_mm)
-        depth = np.where(xyz[..., 2:] > 0, xyz[..., 2:], np.nan)
-        return np.asarray(self.distort(xyz[..., :2] / depth) * self.matrix[[0, 1], [0, 1]] + self.matrix[:2, 2])
+        points, pose = np.asarray(xyz_mm, float), self.T_camera_board
+        x, y, z = pose.rotation @ points.reshape(-1, 3).T + pose.translation_mm[:, None]  # rows: quicker than columns
+        z[z <= 0] = np.nan
+        pixels = np.empty((len(z), 2))
+        for k, distorted in enumerate(self._distorted(x / z, y / z)):
+            pixels[:, k] = distorted * self.matrix[k, k] + self.matrix[k, 2]
+        return pixels.reshape(*points.shape[:-1], 2)
 
     def jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
         """Board points (..., 3) to pixels (..., 2); slopes by the point (..., 2, 3) and the parameters (..., 2, 15)."""

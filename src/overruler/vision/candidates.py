@@ -125,14 +125,13 @@ def _peaks(response: Image, ring_mm: float, level: int, view: Orthophoto) -> Arr
 
 def _distinct(rows: Array) -> Array:
     """The strongest of every group of rows that speak of the same circle, `MOST` at most; rows come strongest first."""
-    kept: list[Array] = []
+    kept, count = np.empty((MOST, rows.shape[1])), 0
     for row in rows[: 4 * MOST]:
-        if len(kept) == MOST:
+        if count == MOST:
             break
-        if kept:
-            others = np.stack(kept)
-            apart = np.hypot(*(others[:, :2] - row[:2]).T) > 0.35 * np.minimum(others[:, 2], row[2])
-            if not np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.3)):
-                continue
-        kept.append(row)
-    return np.stack(kept) if kept else np.empty((0, 4))
+        others = kept[:count]
+        apart = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1]) > 0.35 * np.minimum(others[:, 2], row[2])
+        if np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.3)):
+            kept[count] = row
+            count += 1
+    return kept[:count]

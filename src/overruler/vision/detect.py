@@ -4,7 +4,8 @@ look from above (orthophoto) → candidates → rims (what is a base, roughly wh
 Square plates and ovals go their own ways (`plates`, `ovals`); of two kinds that claim one place the surer one stands.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -48,17 +49,23 @@ def detect(
     """
     radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
     sides = sorted({base.width_mm for base in bases if base.shape == "rectangle" and base.width_mm == base.length_mm})
-    found: tuple[Detection, ...] = ()
-    if len(radii):
-        found += _detect_round(frame, calibration, radii, hidden, margin_mm, progress, within_mm)
-    if sides:
-        progress("looking for square plates")
+    oblong = [base for base in bases if base.shape == "oval"]
+
+    def round_ones() -> Iterable[Detection]:
+        return _detect_round(frame, calibration, radii, hidden, margin_mm, progress, within_mm)
+
+    def plates() -> Iterable[Detection]:
         view = look_from_above(frame, calibration, overview.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
-        found += tuple(find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii)))
-    if oblong := [base for base in bases if base.shape == "oval"]:
-        progress("looking for ovals")
+        return find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
+
+    def oval_ones() -> Iterable[Detection]:
         view = look_from_above(frame, calibration, ovals.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
-        found += tuple(ovals.find_ovals(frame, calibration.camera, view, oblong, hidden))
+        return ovals.find_ovals(frame, calibration.camera, view, oblong, hidden)
+
+    kinds = ((round_ones, len(radii)), (plates, sides), (oval_ones, oblong))
+    with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
+        looks = [pool.submit(look) for look, asked in kinds if asked]
+    found = tuple(one for look in looks for one in look.result())
     return _of_one_kind(_apart(found))
 
 

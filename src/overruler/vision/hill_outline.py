@@ -6,8 +6,10 @@ both edges; where the top hides its foot, one. For each height and run the best 
 (Viterbi over directions, twice round), with the foot's evidence added to the top's.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import cv2
 import numpy as np
@@ -24,7 +26,7 @@ STRIP_MM = (4.0, 8.0)
 """A strip of side narrower than the first is one edge with the top's; from the second on it is two."""
 OUTSIDE = -0.3
 """What a foot beyond the patch says."""
-AT_A_TIME = 16
+AT_A_TIME = 64
 BESIDE_MM = (6.0, 9.0, 12.0, 15.0)
 """How far from the edge the ground is compared, on the top and outside the foot."""
 
@@ -57,16 +59,24 @@ class Outlines:
         return np.asarray(self.middle_mm + directions(self.reach_mm.shape[1]) * self.reach_mm[k][:, None])
 
 
-def best_outlines(field: Field, eye_mm: Array, middle_mm: Array, guess: Guess, count: int) -> Outlines:
-    """The outlines round a place, seen by a camera at `eye_mm` (3,), in so many directions."""
-    evidence = outline_evidence(field, middle_mm, count)
-    parts = []
-    for start in range(0, len(guess.heights_mm), AT_A_TIME):
-        some = slice(start, start + AT_A_TIME)
-        pairs = zip(guess.heights_mm[some], guess.runs_mm[some], strict=True)
-        parts.append(_closed(np.stack([_with_foot(evidence, eye_mm, middle_mm, *pair) for pair in pairs])))
-    nats, path = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Outlines(middle_mm, nats / count, distances()[path])
+def best_outlines(
+    field: Field, eye_mm: Array, places_mm: Sequence[Array], guess: Guess, count: int
+) -> Iterator[Outlines]:
+    """The outlines round each of some places, seen by a camera at `eye_mm` (3,), in so many directions."""
+    tries = _tries(field, eye_mm, places_mm, guess, count)
+    parts = [_closed(np.stack(some)) for some in iter(lambda: list(islice(tries, AT_A_TIME)), [])]
+    nats, path = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else ((), ())
+    for k, middle in enumerate(places_mm):
+        here = slice(k * len(guess.heights_mm), (k + 1) * len(guess.heights_mm))
+        yield Outlines(middle, nats[here] / count, distances()[path[here]])
+
+
+def _tries(field: Field, eye_mm: Array, places_mm: Sequence[Array], guess: Guess, count: int) -> Iterator[Floats]:
+    """The evidence for each guess at each place."""
+    for middle in places_mm:
+        evidence = outline_evidence(field, middle, count)
+        for pair in zip(guess.heights_mm, guess.runs_mm, strict=True):
+            yield _with_foot(evidence, eye_mm, middle, *pair)
 
 
 def _with_foot(evidence: Floats, eye_mm: Array, middle_mm: Array, height_mm: float, run_mm: float) -> Floats:

@@ -66,9 +66,9 @@ def find_hills(
     flat = [one for one in standing if one.z_mm == 0]
     field = field_of(view, list(_hidden(camera, standing)))
     found: list[Raised] = []
-    for place in _places(flat):
-        if not any(_within(camera, area, place) for area in found):
-            area = _ground(field, camera, place)
+    for first in best_outlines(field, camera.center_mm, _places(flat), quick_guess(), QUICK):
+        if not any(_within(camera, area, first.middle_mm) for area in found):
+            area = _ground(field, camera, first)
             if area is not None:
                 found.append(replace(area, id=next(names)))
     return tuple(found)
@@ -99,14 +99,13 @@ def _within(camera: Camera, area: Raised, place_mm: Array) -> bool:
     return cv2.pointPolygonTest(area.footprint_mm.astype(np.float32).reshape(-1, 1, 2), (x, y), False) >= 0
 
 
-def _ground(field: Field, camera: Camera, place_mm: Array) -> Raised | None:
-    """The raised ground round a place; None where it hardly is."""
+def _ground(field: Field, camera: Camera, first: Outlines) -> Raised | None:
+    """The raised ground round a place, by a first look at it; None where it hardly is."""
     eye = camera.center_mm
-    first = best_outlines(field, eye, place_mm, quick_guess(), QUICK)
     if first.nats.max() < PROMISING or _different(field, eye, first, quick_guess()) < HARDLY_DISTINCT:
         return None
     guess = full_guess()
-    outlines = best_outlines(field, eye, place_mm, guess, FULL)
+    (outlines,) = best_outlines(field, eye, [first.middle_mm], guess, FULL)
     share = posterior(outlines.nats * FULL, guess)
     flat, raised = share[0], share[1:] / max(share[1:].sum(), 1e-12)
     different = _different(field, eye, outlines, guess)

@@ -42,29 +42,33 @@ def orthophoto(
     """Rectify a photo (H, W, 3) over the box (left, bottom, right, top) at one resolution."""
     left, bottom, right, top = box_mm
     width, height = (max(1, round(size / mm_per_px)) for size in (right - left, top - bottom))
-    xy_px = _warp(camera, left, top, width, height, mm_per_px)
+    coarse = _warp(camera, left, top, width, height, mm_per_px)
     center = np.array([[(left + right) / 2, (bottom + top) / 2, 0.0]])
     shrink = int(np.clip(mm_per_px / float(camera.mm_per_px(center)[0]), 1, 8))
     if shrink > 1:  # average first, so that nothing aliases
         pixels = np.asarray(
             cv2.resize(pixels, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA), np.uint8
         )
-        xy_px = (xy_px + 0.5) / shrink - 0.5
+        coarse = (coarse + 0.5) / shrink - 0.5
+    u, v = (_between(part, width, height) for part in (coarse[..., 0], coarse[..., 1]))
     rows, columns = pixels.shape[:2]
-    maps = np.nan_to_num(xy_px, nan=-1e4).astype(np.float32)
-    seen = (maps >= 0).all(-1) & (maps[..., 0] <= columns - 1) & (maps[..., 1] <= rows - 1)
-    flat = cv2.remap(pixels, maps[..., 0], maps[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    seen = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
+    flat = cv2.remap(pixels, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return Orthophoto(np.asarray(flat, np.uint8), seen, left, top, mm_per_px)
 
 
 def _warp(camera: Camera, left_mm: float, top_mm: float, width: int, height: int, mm_per_px: float) -> Array:
-    """Where in the photo each pixel of the rectified picture lies (height, width, 2)."""
+    """Where in the photo every `GRID_PX`-th pixel of the rectified picture lies (h, w, 2)."""
     columns = np.arange(0, width + GRID_PX, GRID_PX)
     rows = np.arange(0, height + GRID_PX, GRID_PX)
     x, y = np.meshgrid(left_mm + (columns + 0.5) * mm_per_px, top_mm - (rows + 0.5) * mm_per_px)
-    coarse = camera.project(np.stack([x, y, np.zeros_like(x)], -1)).astype(np.float32)
-    u, v = np.meshgrid(
-        np.arange(width, dtype=np.float32) / GRID_PX,
-        np.arange(height, dtype=np.float32) / GRID_PX,
+    return camera.project(np.stack([x, y, np.zeros_like(x)], -1))
+
+
+def _between(coarse: Array, width: int, height: int) -> NDArray[np.float32]:
+    """One coordinate (height, width) at every pixel, by that on the grid; far outside where it is unknown."""
+    grow = np.array([[1 / GRID_PX, 0, 0], [0, 1 / GRID_PX, 0]])
+    fine = cv2.warpAffine(
+        coarse.astype(np.float32), grow, (width, height), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     )
-    return np.asarray(cv2.remap(coarse, u, v, cv2.INTER_LINEAR), float)
+    return np.nan_to_num(np.asarray(fine, np.float32), copy=False, nan=-1e4)

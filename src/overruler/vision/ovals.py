@@ -5,6 +5,7 @@ gradients run square to it, and one pair of convolutions for each size and headi
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -46,7 +47,7 @@ def find_ovals(
     fits = [
         fit
         for base, start in _candidates(from_above, bases, hidden)
-        if (fit := fit_outline(frame.pixels, camera, start, base, 0.0)) is not None and fit.merit > LEAST_MERIT
+        if (fit := fit_outline(frame.pixels, camera, start, base, 0.0, LEAST_MERIT)) and fit.merit > LEAST_MERIT
     ]
     return [_detection(camera, fit) for fit in _beside_each_other(fits)]
 
@@ -54,7 +55,8 @@ def find_ovals(
 def _candidates(view: Orthophoto, bases: Sequence[Base], hidden: Sequence[Array]) -> list[tuple[Base, Start]]:
     """Where ovals may lie, and of which size: the best of all sizes and headings at each place."""
     cosine, sine = orientation(view.pixels, level_mask(view, hidden, 0))
-    rows = [row for k, base in enumerate(bases) for row in _of_size(view, cosine, sine, base, k)]
+    field = _Spectra.of(cosine, sine, max(base.length_mm for base in bases) / view.mm_per_px)
+    rows = [row for k, base in enumerate(bases) for row in _of_size(view, field, base, k)]
     kept: list[Array] = []
     for row in sorted(rows, key=lambda row: -row[4]):
         near = (bases[int(row[3])].width_mm / 4 > np.hypot(*(row[:2] - other[:2])) for other in kept)
@@ -63,20 +65,53 @@ def _candidates(view: Orthophoto, bases: Sequence[Base], hidden: Sequence[Array]
     return [(bases[int(row[3])], Start(row[:2], START_MM, float(row[2]))) for row in kept]
 
 
-def _of_size(view: Orthophoto, cosine: Image, sine: Image, base: Base, number: int) -> Iterable[Array]:
+def _of_size(view: Orthophoto, field: "_Spectra", base: Base, number: int) -> Iterable[Array]:
     """Rows of x, y, heading in rad, the base's number, and the share of the rim that is there."""
-    best = np.full(cosine.shape, -1.0, np.float32)
-    turn = np.zeros(cosine.shape, np.float32)
+    best = np.full(field.shape, -1.0, np.float32)
+    turn = np.zeros(field.shape, np.float32)
     for turn_deg in TURNS_DEG:
-        kernels = _kernels(base, view.mm_per_px, np.radians(turn_deg))
-        response = cv2.filter2D(cosine, -1, kernels[0]) + cv2.filter2D(sine, -1, kernels[1])
-        turn = np.where(response > best, np.float32(np.radians(turn_deg)), turn)
-        best = np.maximum(best, response)
+        response = field.response(_kernels(base, view.mm_per_px, np.radians(turn_deg)))
+        np.copyto(turn, np.float32(np.radians(turn_deg)), where=response > best)
+        np.maximum(best, response, out=best)
     reach = max(2, int(base.width_mm / 4 / view.mm_per_px))
     highest = cv2.dilate(best, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
     rows, columns = np.nonzero((best >= highest) & (best > LEAST_RESPONSE))
     xy = view.to_mm(np.stack([columns, rows], -1))
     return np.column_stack([xy, turn[rows, columns], np.full(len(xy), number), best[rows, columns]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spectra:
+    """The field of doubled gradient angles, transformed once for all sizes and headings."""
+
+    cosine: Image
+    sine: Image
+    margin_px: int
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, cosine: Image, sine: Image, length_px: float) -> "_Spectra":
+        """The two fields mirrored at their borders, for kernels up to `length_px` and their rims' width."""
+        margin = int(np.ceil(length_px / 2 + 3 * WIDTH_PX))
+        rows, columns = (cv2.getOptimalDFTSize(size + 2 * margin) for size in cosine.shape)
+        more = rows - cosine.shape[0] - margin, columns - cosine.shape[1] - margin
+
+        def spectrum(part: Image) -> Image:
+            wide = cv2.copyMakeBorder(part, margin, more[0], margin, more[1], cv2.BORDER_REFLECT_101)
+            return np.asarray(cv2.dft(wide), np.float32)
+
+        return cls(spectrum(cosine), spectrum(sine), margin, (cosine.shape[0], cosine.shape[1]))
+
+    def response(self, kernels: tuple[Image, Image]) -> Image:
+        """The sum of both fields, each filtered by its kernel: a product of spectra."""
+        total: Image = np.zeros_like(self.cosine)
+        for part, kernel in zip((self.cosine, self.sine), kernels, strict=True):
+            wide = np.zeros_like(part)
+            wide[: len(kernel), : len(kernel)] = kernel
+            total += cv2.mulSpectrums(part, cv2.dft(wide, nonzeroRows=len(kernel)), 0, conjB=True)
+        start = self.margin_px - len(kernel) // 2
+        flat = cv2.idft(total, flags=cv2.DFT_SCALE | cv2.DFT_REAL_OUTPUT)
+        return np.asarray(flat[start : start + self.shape[0], start : start + self.shape[1]], np.float32)
 
 
 def _kernels(base: Base, mm_per_px: float, turn_rad: float) -> tuple[Image, Image]:

@@ -50,11 +50,13 @@ class View:
 
     def sample(self, xy_mm: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Colours (..., 3) at board points (..., 2), and whether they lie in the picture."""
-        xyz = np.concatenate([xy_mm, np.full((*xy_mm.shape[:-1], 1), self.z_mm)], -1)
+        xyz = np.empty((*xy_mm.shape[:-1], 3))
+        xyz[..., :2], xyz[..., 2] = xy_mm, self.z_mm
         at = (self.camera.project(xyz) - self.corner_px).astype(np.float32)
+        u, v = at[..., 0], at[..., 1]
         rows, columns = self.lab.shape[:2]
-        inside = (at >= 0).all(-1) & (at[..., 0] <= columns - 1) & (at[..., 1] <= rows - 1)
-        colours = cv2.remap(self.lab, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        inside = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
+        colours = cv2.remap(self.lab, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(colours, np.float32), inside
 
 
@@ -83,11 +85,13 @@ def edges_across(view: View, center_mm: Array, directions: Array, inner_mm: Arra
     count = int(np.ceil((outer_mm - inner_mm).max() / step)) + 1
     radii = inner_mm[:, None] + np.arange(count) * step
     colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
-    slope = np.linalg.norm(np.diff(colours, axis=1), axis=-1) * inside[:, 1:]
+    change = colours[:, 1:] - colours[:, :-1]
+    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * inside[:, 1:]
     usual = float(np.median(slope.max(1)))
-    peak = np.zeros_like(slope, bool)
-    peak[:, 1:-1] = (slope[:, 1:-1] >= slope[:, :-2]) & (slope[:, 1:-1] > slope[:, 2:])
-    ray, at = np.nonzero(peak & (slope > max(LEAST_EDGE, 0.25 * usual)))
+    here = slope[:, 1:-1]
+    peak = (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > max(LEAST_EDGE, 0.25 * usual))
+    ray, at = np.nonzero(peak)
+    at += 1
     before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
     part = 0.5 * (before - after) / (before - 2 * here + after)
     return Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))

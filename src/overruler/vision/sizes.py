@@ -5,11 +5,11 @@ often a lower rim is lost against the mat, so that the upper one is taken for it
 Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of sizes that is played together.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import digamma, gammaln
+from numpy.typing import ArrayLike, NDArray
 
 from overruler.geometry.pose import Array
 
@@ -74,5 +74,15 @@ def _expected(count: Array) -> Array:
 def _divergence(count: Array, prior: Array) -> float:
     """Kullback and Leibler's, of one Dirichlet distribution from another, over what the prior counts."""
     count, prior = count[prior > 0], prior[prior > 0]
-    size = gammaln(count.sum()) - gammaln(prior.sum()) - np.sum(gammaln(count) - gammaln(prior))
+    size = math.lgamma(count.sum()) - math.lgamma(prior.sum())
+    size -= sum(math.lgamma(a) - math.lgamma(b) for a, b in zip(count.tolist(), prior.tolist(), strict=True))
     return float(size + (count - prior) @ (digamma(count) - digamma(count.sum())))
+
+
+def digamma(x: ArrayLike) -> Array:
+    """The slope of the logarithm of the gamma function at x > 0, to 1e-12: loading scipy for it takes longer than all
+    else here. Ten steps up the recurrence, then Stirling's series (Abramowitz and Stegun 6.3.5, 6.3.18)."""
+    below = np.asarray(x, float)
+    high = below + 10
+    series = 1 / 12 - (1 / 120 - (1 / 252 - (1 / 240 - 1 / 132 / high**2) / high**2) / high**2) / high**2
+    return np.asarray(np.log(high) - 1 / (2 * high) - series / high**2 - sum(1 / (below + k) for k in range(10)))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
@@ -32,6 +31,8 @@ def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], lo
     """Pairs of indexes into `missing` and `found`, at least cost in all; `looks` (M, F): how alike, 0 to 1."""
     if not missing or not found:
         return []
+    from scipy.optimize import linear_sum_assignment  # slow to load, and of no use to a photo
+
     apart = np.array([[np.hypot(*(one.last_mm - xy)) for _, xy in found] for one in missing])
     cost = np.log1p(apart / FAR_MM) + apart / FAR_MM + UNLIKE * (1 - looks) ** 2
     sizes = np.array([[_alike(one.base, base) for base, _ in found] for one in missing])

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from overruler.geometry.pose import Array
 
@@ -146,6 +145,8 @@ def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
     known = np.vstack([places, corners])
     low, high = (np.tile(edge, len(inner)) for edge in (known.min(0) - BEYOND_MM, known.max(0) + BEYOND_MM))
     bounds = np.append(low, 0.0), np.append(high, HIGHEST_MM)
+    from scipy.optimize import least_squares  # slow to load, and of no use to a photo
+
     found = least_squares(misfits, start, bounds=bounds, loss="soft_l1", f_scale=2.0, max_nfev=40)
     sigma = 0.0
     if len(inner):
