@@ -60,7 +60,7 @@ def test_the_stored_sheet_prints_as_the_program_s_own(paper: str) -> None:
         np.asarray(pypdfium2.PdfDocument(pdf)[0].render(scale=DPI / 72, grayscale=True).to_numpy())
         for pdf in (stored, chart_sheet(paper))
     ]
-    assert np.array_equal(*pages)
+    assert np.array_equal(pages[0], pages[1])
 
 
 def test_coverage_shows_every_corner_and_the_errors_in_words() -> None:
