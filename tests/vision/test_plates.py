@@ -116,6 +116,15 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     assert after > 4 * before
 
 
+def test_a_plate_may_have_gone_astray_whatever_its_fit_says() -> None:
+    camera = table_camera(10.0)
+    found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
+    away = np.array([plates.ASTRAY_MM, 0.0])
+    assert away @ np.linalg.solve(found.covariance_mm2, away) > 5 * plates.WITHIN_SIGMAS**2
+    said = plates.maybe_astray(found)
+    assert away @ np.linalg.solve(said.covariance_mm2, away) < plates.WITHIN_SIGMAS**2
+
+
 def test_hidden_cards_hold_no_plates() -> None:
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[4:], SIZE_PX)

@@ -18,7 +18,7 @@ from overruler.geometry.pose import Array
 from overruler.vision import ovals, overview
 from overruler.vision.candidates import find_candidates
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.plates import find_plates
+from overruler.vision.plates import find_plates, maybe_astray
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, distinct, fit_rounds
 
@@ -56,7 +56,8 @@ def detect(
 
     def plates() -> Iterable[Detection]:
         view = look_from_above(frame, calibration, overview.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
-        return find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
+        found = find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
+        return [maybe_astray(plate) for plate in found]
 
     def oval_ones() -> Iterable[Detection]:
         view = look_from_above(frame, calibration, ovals.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)

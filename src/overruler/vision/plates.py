@@ -1,7 +1,7 @@
 """Square plates under ships on pegs: a fit of each guess of the look from above, and what tells plates from others."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,9 @@ LEAST_SCORE = 0.5
 """Squares that score lower are no plates."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
+ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
+"""One plate in fifteen is off by about so much along each axis, other edges having been taken for its sides, and
+nothing in its fit tells (rendered tables, `docs/plates.md`): that lies within so many σ of what is said of each."""
 CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 """Of a plate that looks along +x, counter-clockwise."""
 OUTLINE_POINTS = 18
@@ -83,6 +86,11 @@ def find_plates(
     likely = [plate for plate in plates if plate is not None and plate.score >= LEAST_SCORE]
     plain = expected or any(plate.score > SURE for plate in likely)
     return [_detection(camera, plate) for plate in _standing(likely if plain else ())]
+
+
+def maybe_astray(plate: Detection) -> Detection:
+    """The plate, with the doubt that its fit may have gone astray: no call is certain against it."""
+    return replace(plate, covariance_mm2=plate.covariance_mm2 + np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
 
 
 def _plate(frame: Frame, camera: Camera, guess: Guess, sides_mm: Sequence[float]) -> Plate | None:
