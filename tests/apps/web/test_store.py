@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,9 @@ from overruler.errors import BadInput
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "store")) as store:
+        yield store
 
 
 def added(store: Store, **changes: Any) -> Measurement:
@@ -29,13 +32,15 @@ def test_what_is_added_is_found_again(store: Store, tmp_path: Path) -> None:
     one = added(store)
     assert store.find(one.id) == one
     store.close()
-    assert Store(tmp_path / "store").find(one.id) == one
+    with closing(Store(tmp_path / "store")) as again:
+        assert again.find(one.id) == one
 
 
 def test_what_a_stopped_server_left_has_failed(store: Store, tmp_path: Path) -> None:
     one = added(store, state=MEASURING)
     store.close()
-    found = Store(tmp_path / "store").find(one.id)
+    with closing(Store(tmp_path / "store")) as again:
+        found = again.find(one.id)
     assert found is not None
     assert found.state == FAILED
     assert "again" in found.step
