@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
@@ -158,7 +159,7 @@ def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
     return _Fitted(line(found.x), float(found.x[-1]), 2 * float(found.cost), sigma)
 
 
-def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[Array, Array, Array]:
+def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[Array, NDArray[np.intp], Array]:
     """How far places (N, 2) lie from the nearest leg (N,), on which leg (N,), and the places brought down (N, 2)."""
     lengths = np.hypot(*np.diff(corners, axis=0).T)
     before = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -169,7 +170,7 @@ def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[
     return off, leg, lowered
 
 
-def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, Array, Array]:
+def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, NDArray[np.intp], Array]:
     """Each place's signed distance from the nearest leg, that leg, and the share of the whole way up to there."""
     legs = np.diff(corners, axis=0)
     lengths = np.maximum(np.hypot(*legs.T), 1e-9)
@@ -181,7 +182,7 @@ def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, Array
     side = np.sign(legs[leg, 0] * rel[rows, leg, 1] - legs[leg, 1] * rel[rows, leg, 0])
     off = side * np.hypot(*gap[rows, leg].T)
     done = (before[leg] + along[rows, leg] * lengths[leg]) / max(float(before[-1]), 1e-9)
-    return off, leg, done
+    return np.asarray(off), leg, np.asarray(done)
 
 
 def _farthest(fit: _Fitted, places: Array, eye_mm: Array) -> tuple[Array | None, int]:
