@@ -39,6 +39,8 @@ TREND_SHARE = 0.005
 """1 σ of how much larger, as a share, bases look at one end of the table than in the middle: light and view slant."""
 OUTLIER = 3.5
 """A base this many σ off has another size or something leaning on it."""
+LEAST_RAYS = 12
+"""A rim seen in fewer directions tells nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,20 +61,28 @@ class Ring:
 
 def measured(frame: Frame, calibration: Calibration, detection: Detection) -> Ring | None:
     """The rim of one base; None where too little of its lower edge shows."""
+    lower = lower_rim(frame, calibration, detection)
+    if lower is None:
+        return None
+    radius, (view, rays) = detection.base.width_mm / 2, lower
+    reach = 2.5 * EDGE_PX * view.mm_per_px
+    edges = edges_across(
+        view, detection.xy_mm, rays, np.full(len(rays), radius - reach), np.full(len(rays), radius + reach)
+    )
+    return _ring(view, calibration, detection, rays, edges) if len(edges.ray) >= LEAST_RAYS else None
+
+
+def lower_rim(frame: Frame, calibration: Calibration, detection: Detection) -> tuple[View, Array] | None:
+    """A round base's surroundings, and the directions (R, 2) in which its lower rim is its outline, whatever its
+    profile; None where it lies out of the picture or those directions are fewer than `LEAST_RAYS`."""
     radius, camera = detection.base.width_mm / 2, calibration.camera
     view = View.around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
     if view is None:
         return None
     rays = rays_of(radius, view.mm_per_px)
     outlines = [rims_of(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm for p in PROFILES]
-    rays = rays[np.max(outlines, axis=0) < radius + 1e-9]  # where the lower rim is the outline, whatever the profile
-    reach = 2.5 * EDGE_PX * view.mm_per_px
-    if len(rays) < 12:
-        return None
-    edges = edges_across(
-        view, detection.xy_mm, rays, np.full(len(rays), radius - reach), np.full(len(rays), radius + reach)
-    )
-    return _ring(view, calibration, detection, rays, edges) if len(edges.ray) >= 12 else None
+    rays = rays[np.max(outlines, axis=0) < radius + 1e-9]
+    return (view, rays) if len(rays) >= LEAST_RAYS else None
 
 
 def _ring(view: View, calibration: Calibration, detection: Detection, rays: Array, edges: Edges) -> Ring | None:

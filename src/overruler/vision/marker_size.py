@@ -13,14 +13,14 @@ from overruler.calibration import Calibration, Problem
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.rays import View, claims, edges_across, rays_of
-from overruler.vision.silhouette import PROFILES, rims_of
+from overruler.vision.evidence import lower_rim
+from overruler.vision.rays import claims, edges_across
 
 SHARES = np.arange(-0.085, 0.0851, 0.005)
 """By how much bases are tried larger."""
 FEWEST, MOST = 5, 14
 """Bases below which nothing is said, and so many, the surest, that are looked at."""
-LEAST_VISIBLE, LEAST_RAYS = 0.3, 12
+LEAST_VISIBLE = 0.3
 EDGE_PX = 0.5
 """1 σ of an edge about a rim."""
 LEAST_SHARE, LEAST_GAIN, SIGMAS = 0.02, 0.03, 3.0
@@ -51,15 +51,10 @@ def doubted_size(frame: Frame, calibration: Calibration, detections: Sequence[De
 
 def rim_seen(frame: Frame, calibration: Calibration, detection: Detection) -> Array | None:
     """The share of its lower rim that is seen, were the base larger by each of `SHARES`; None where it is hidden."""
-    radius, camera = detection.base.width_mm / 2, calibration.camera
-    view = View.around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
-    if view is None:
+    lower = lower_rim(frame, calibration, detection)
+    if lower is None:
         return None
-    rays = rays_of(radius, view.mm_per_px)
-    outlines = [rims_of(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm for p in PROFILES]
-    rays = rays[np.max(outlines, axis=0) < radius + 1e-9]  # where the lower rim is the outline, whatever the profile
-    if len(rays) < LEAST_RAYS:
-        return None
+    radius, (view, rays) = detection.base.width_mm / 2, lower
     reach = np.full(len(rays), SHARES.max() * radius + 2 * EDGE_PX * view.mm_per_px)
     edges = edges_across(view, detection.xy_mm, rays, radius - reach, radius + reach)
     sigma = EDGE_PX * view.mm_per_px
