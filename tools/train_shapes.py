@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.multiprocessing import get_context
 
 from shapes.crops import Floats, Sheet, batch, read_sheet
-from shapes.lessons import loss
+from shapes.lessons import follow, loss, share
 from shapes.network import INPUTS, OverviewNet
 
 HERE = Path(__file__).parent
@@ -33,8 +33,8 @@ HELD_OUT = 10
 SAY_EVERY, CHECKS = 100, 6
 BLOCK, TILES = 90, 60
 """Drawn sheets in a file, and mats that they lie on."""
-TRACED = 0.65
-"""The share of crops that are of traced tables, where there are drawn ones too."""
+TRACED, FLEET = 0.25, 0.6
+"""The shares of crops that are of traced tables, and of drawn ones with ships, where there are drawn ones too."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,16 +46,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def draw(options: argparse.Namespace) -> None:
     from rims.mats import library
     from shapes.drawn import drawn_sheet
+    from shapes.fleet import fleet_sheet
     from shapes.tables import draw_table
 
     options.out.mkdir(parents=True, exist_ok=True)
     for seed in range(options.seed, options.seed + options.count):
         draw_table(seed, options.out)
-    for first in range(0, options.drawn, BLOCK):
-        path = options.out / f"drawn_{first:05d}.pkl"
-        if not path.exists():
-            tiles = library(options.seed, TILES)
-            path.write_bytes(pickle.dumps([drawn_sheet([options.seed, first + k], tiles) for k in range(BLOCK)]))
+    for kind, count, sheet in (("drawn", options.drawn, drawn_sheet), ("fleet", options.fleet, fleet_sheet)):
+        for first in range(0, count, BLOCK):
+            path = options.out / f"{kind}_{first:05d}.pkl"
+            if not path.exists():
+                tiles = library(options.seed + first, TILES)
+                path.write_bytes(pickle.dumps([sheet([options.seed, first + k], tiles) for k in range(BLOCK)]))
 
 
 def learn(options: argparse.Namespace) -> None:
@@ -84,6 +86,7 @@ class Tables:
         self.folder, self.kept, self.known = folder, kept, set[Path]()
         self.sheets: list[Sheet] = []
         self.drawn: list[Sheet] = []
+        self.fleet: list[Sheet] = []
         self.refresh()
 
     def refresh(self) -> None:
@@ -94,10 +97,15 @@ class Tables:
         for path in [] if self.kept else sorted(set(self.folder.glob("drawn_*.pkl")) - self.known):
             self.known.add(path)
             self.drawn += pickle.loads(path.read_bytes())
+        for path in [] if self.kept else sorted(set(self.folder.glob("fleet_*.pkl")) - self.known):
+            self.known.add(path)
+            self.fleet += pickle.loads(path.read_bytes())
 
     def batch(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        traced = not self.drawn or rng.random() < TRACED
-        return batch(rng, self.sheets if traced else self.drawn, BATCH)
+        kind = rng.random()
+        kinds = (self.fleet, FLEET), (self.drawn, 1 - TRACED)
+        chosen = next((sheets for sheets, most in kinds if sheets and kind < most), self.sheets)
+        return batch(rng, chosen, BATCH)
 
 
 def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: argparse.Namespace) -> list[str]:
@@ -107,33 +115,29 @@ def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: 
     tables, checks = Tables(options.out), [] if which else _checks(Tables(options.out, kept=True).sheets)
     chooser = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
     lines = [f"seed {options.seed}  weights {sum(p.numel() for p in net.parameters())}"]
+    begin = time.monotonic()
     rng, losses = np.random.default_rng([options.seed, 5, which]), deque[float](maxlen=SAY_EVERY)
     said = 0
-    while done.value < options.steps:
+    while (progress := max(done.value / options.steps, (time.monotonic() - begin) / 60 / options.minutes)) < 1:
         for group in chooser.param_groups:
-            group["lr"] = options.rate * _share(done.value / options.steps)
+            group["lr"] = options.rate * share(progress)
         losses.append(_step(net, tables.batch(rng), chooser))
         with done.get_lock():
             done.value += 1
         if which == 0:
-            _follow(mean, net, min(1 - 5 * options.processes / 1000, 1 - 10 / (10 + done.value)))
+            follow(mean, net, min(1 - 5 * options.processes / 1000, 1 - 10 / (10 + done.value)))
         if done.value - said >= SAY_EVERY:
             said = done.value
             tables.refresh()
             if which == 0:
                 lines.append(
                     f"step {said:5d}  loss {np.mean(losses):.4f}  check {_check(mean, checks):.4f}  "
-                    f"tables {len(tables.sheets)} + {len(tables.drawn)}  {time.process_time():.0f} s"
+                    f"tables {len(tables.sheets)} + {len(tables.drawn)} + {len(tables.fleet)}  "
+                    f"{time.process_time():.0f} s"
                 )
                 print(lines[-1], flush=True)
                 torch.save(mean.state_dict(), options.out / "overview.pt")
     return lines
-
-
-def _share(progress: float) -> float:
-    """The learning rate: up in the first twentieth, then down by a cosine."""
-    warm = min(1.0, (progress + 0.003) / 0.05)
-    return float(warm * (0.5 + 0.5 * np.cos(np.pi * min(progress, 1.0))) + 1e-3)
 
 
 def _step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Optimizer) -> float:
@@ -147,14 +151,6 @@ def _step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Opti
     nn.utils.clip_grad_norm_(net.parameters(), 5.0)
     chooser.step()
     return float(value.item())
-
-
-def _follow(mean: nn.Module, net: nn.Module, keep: float) -> None:
-    for old, new in zip(mean.state_dict().values(), net.state_dict().values(), strict=True):
-        if old.dtype.is_floating_point:
-            old.detach().mul_(keep).add_(new.detach(), alpha=1 - keep)
-        else:
-            old.copy_(new)
 
 
 def _checks(sheets: Sequence[Sheet]) -> list[tuple[Tensor, Tensor]]:
@@ -187,7 +183,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--count", type=int, default=36, help="tables to draw")
     parser.add_argument("--drawn", type=int, default=270, help="drawn pieces of tables besides")
+    parser.add_argument("--fleet", type=int, default=900, help="drawn pieces of tables with ships besides")
     parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--minutes", type=float, default=600.0, help="time it may take, if that is less")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")

@@ -26,17 +26,13 @@ def seen_from(tilt_deg: float, ships: list[Ship], mm_per_px: float = MM_PER_PX) 
     return orthophoto(frame.pixels, camera, BOX_MM, mm_per_px), camera
 
 
-def plates_in(view: Orthophoto, camera: Camera) -> list[Guess]:
-    return [guess for guess in look(view, camera) if guess.kind == "plate"]
-
-
 def test_an_empty_mat_has_nothing_on_it() -> None:
     assert look(*seen_from(15.0, [])) == []
 
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 25.0])
 def test_plates_are_guessed_where_they_lie_at_their_heading_and_size(tilt_deg: float) -> None:
-    guesses = plates_in(*seen_from(tilt_deg, SHIPS))
+    guesses = look(*seen_from(tilt_deg, SHIPS))
     assert len(guesses) == len(SHIPS)
     for ship in SHIPS:
         guess = min(guesses, key=lambda one: float(np.hypot(*(one.xy_mm - [ship.x_mm, ship.y_mm]))))
@@ -47,7 +43,7 @@ def test_plates_are_guessed_where_they_lie_at_their_heading_and_size(tilt_deg: f
 
 @pytest.mark.parametrize("mm_per_px", [1.0, 3.2])
 def test_pictures_finer_or_coarser_are_brought_to_scale(mm_per_px: float) -> None:
-    first, second = sorted(plates_in(*seen_from(10.0, SHIPS, mm_per_px)), key=lambda one: one.length_mm)
+    first, second = sorted(look(*seen_from(10.0, SHIPS, mm_per_px)), key=lambda one: one.length_mm)
     for guess, ship in [(first, SHIPS[0]), (second, SHIPS[1])]:
         assert np.hypot(*(guess.xy_mm - [ship.x_mm, ship.y_mm])) < 6
         assert abs(np.log(guess.length_mm / ship.side_mm)) < 0.25
@@ -85,7 +81,7 @@ places = st.lists(st.tuples(st.floats(0, 200), st.floats(0, 200), st.floats(20, 
 
 @given(places)
 def test_of_guesses_at_one_place_the_likeliest_stays(rows: list[tuple[float, float, float]]) -> None:
-    guesses = [Guess("plate", np.array([x, y]), side, side, 0.0, 1.0, 0.5) for x, y, side in rows]
+    guesses = [Guess(np.array([x, y]), side, side, 0.0, 1.0, 0.5) for x, y, side in rows]
     kept = _distinct(guesses)
 
     def same(one: Guess, other: Guess) -> bool:

@@ -18,8 +18,9 @@ from overruler.vision import detect as module
 from overruler.vision import plates
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.overview import MM_PER_PX, look
-from overruler.vision.plate_fit import fit_closely, fit_roughly
+from overruler.vision.plate_fit import fit_closely
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
+from overruler.vision.plate_start import start_at
 from overruler.vision.plates import find_plates, overlap_mm
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
@@ -116,13 +117,15 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     assert after > 4 * before
 
 
-def test_a_plate_may_have_gone_astray_whatever_its_fit_says() -> None:
+def test_a_plate_that_is_not_plain_may_have_gone_astray() -> None:
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([plates.ASTRAY_MM, 0.0])
     assert away @ np.linalg.solve(found.covariance_mm2, away) > 5 * plates.WITHIN_SIGMAS**2
-    said = plates.maybe_astray(found)
+    said = plates.maybe_astray(replace(found, score=0.9))
     assert away @ np.linalg.solve(said.covariance_mm2, away) < plates.WITHIN_SIGMAS**2
+    plain = replace(found, score=0.999)
+    assert plates.maybe_astray(plain) is plain
 
 
 def test_hidden_cards_hold_no_plates() -> None:
@@ -150,7 +153,7 @@ def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -
     start = np.array([300 + off[0], 250 + off[1]])
     view = View.around(frame.pixels, camera, start, 30.0, HEIGHT_MM)
     assert view is not None
-    rough = fit_roughly(view, start, np.radians(30 + off[2]), 40.0)
+    rough = start_at(view, start, np.radians(30 + off[2]), 40.0)
     assert rough is not None
     fit = fit_closely(view, rough)
     assert fit is not None

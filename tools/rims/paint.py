@@ -33,7 +33,7 @@ def paint(scene: Scene, view: View, lamp: Lamp, tiles: Sequence[Picture]) -> tup
             here = (slice(box[1], box[1] + box[3]), slice(box[0], box[0] + box[2]))
             body = _draw_plate(canvas[here], scene.plates[k], casters, view.part(box), lamp, tiles)
             owners[here][body > 0] = k + 1
-    _draw_solids(canvas, owners, scene.solids, view, lamp)
+    draw_solids(canvas, owners, scene.solids, view, lamp)
     return canvas, owners
 
 
@@ -147,7 +147,7 @@ def _topping(plate: Plate) -> Array:
 # --- solids ---
 
 
-def _draw_solids(canvas: Floats, owners: Mask, solids: Sequence[Solid], view: View, lamp: Lamp) -> None:
+def draw_solids(canvas: Floats, owners: Mask, solids: Sequence[Solid], view: View, lamp: Lamp) -> None:
     """All solids, the farthest triangle first."""
     if not solids:
         return

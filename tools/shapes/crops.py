@@ -25,6 +25,10 @@ CELLS = SIDE // CELL_PX
 MARGIN_MM = 60.0
 HIDDEN, HALF_SEEN = 0.08, 0.22
 """What shows less of its rim is nothing, or may be either."""
+CLOSE_MM = 54.0
+"""A closer look enlarges a base to about this size."""
+ENLARGED, LARGEST_MM = 0.35, 100.0
+"""The share of crops in which a base is enlarged, as a closer look shows it, and what then looks larger is neither."""
 TRUTHS = 18
 """Per cell: how likely each kind (3), whether heat counts, whether a base's middle lies within, dx and dy, log length
 and width, cos and sin of once, twice and four times the heading, and whether each of the three is known."""
@@ -70,23 +74,27 @@ def _base(camera: Camera, piece: dict[str, Any]) -> list[float]:
 
 def crop(rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:
     """What the network sees (5, 128, 128), and the truth of its cells (18, 32, 32)."""
-    turn, scale, mirror = rng.uniform(0, 2 * np.pi), float(np.exp(rng.uniform(-0.15, 0.15))), rng.choice([-1.0, 1.0])
+    turn, mirror = rng.uniform(0, 2 * np.pi), rng.choice([-1.0, 1.0])
+    middle, size_mm = _middle(rng, sheet)
+    scale = float(np.exp(rng.uniform(-0.15, 0.15)))
+    if size_mm and rng.random() < ENLARGED:
+        scale = max(1.0, rng.uniform(0.75, 1.1) * CLOSE_MM / size_mm)
     # out of the crop's frame (mm about its middle, y up) into the table's: p = middle + spin @ q
     c, s = np.cos(turn), np.sin(turn)
     spin = np.array([[c, -s], [s, c]]) @ np.diag([mirror, 1.0]) / scale
-    middle = _middle(rng, sheet)
     pixels = _recoloured(rng, _cut(sheet, middle, spin))
     lean = np.linalg.solve(spin, (middle - sheet.camera.center_mm[:2]) / sheet.camera.center_mm[2]) / scale
     there = np.broadcast_to(lean * [1, -1], (SIDE, SIDE, 2)).astype(np.float32)
     return picture_input(pixels, there), _labels(sheet, middle, spin, scale)
 
 
-def _middle(rng: Rng, sheet: Sheet) -> Array:
-    """Mostly near a base."""
+def _middle(rng: Rng, sheet: Sheet) -> tuple[Array, float]:
+    """Mostly near a base, and then that one's size in mm."""
     if len(sheet.bases) and rng.random() < 0.75:
-        return np.asarray(sheet.bases[rng.integers(len(sheet.bases)), :2] + rng.uniform(-90, 90, 2))
+        base = sheet.bases[rng.integers(len(sheet.bases))]
+        return np.asarray(base[:2] + rng.uniform(-90, 90, 2)), float(base[2:4].max())
     size = np.array(sheet.pixels.shape[1::-1]) * FINE_MM
-    return np.asarray([sheet.left_mm, sheet.top_mm] + rng.uniform(0, 1, 2) * size * [1, -1])
+    return np.asarray([sheet.left_mm, sheet.top_mm] + rng.uniform(0, 1, 2) * size * [1, -1]), 0.0
 
 
 def _cut(sheet: Sheet, middle: Array, spin: Array) -> NDArray[np.uint8]:
@@ -108,9 +116,9 @@ def _recoloured(rng: Rng, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if rng.random() < 0.3:
         light = light[..., rng.permutation(3)]
     light = np.asarray(light ** np.float32(np.exp(rng.normal(0, 0.2))), np.float32)
-    light *= np.exp(rng.normal(-0.1, 0.25) + rng.normal(0, 0.08, 3)).astype(np.float32)
+    light *= np.exp(rng.normal(-0.1, 0.3) + rng.normal(0, rng.choice([0.08, 0.3]), 3)).astype(np.float32)
     if rng.random() < 0.35:
-        light = np.asarray(cv2.GaussianBlur(light, (0, 0), float(rng.uniform(0.3, 0.9))), np.float32)
+        light = np.asarray(cv2.GaussianBlur(light, (0, 0), float(rng.uniform(0.3, 1.2))), np.float32)
     if rng.random() < 0.35:
         light = light + np.float32(rng.uniform(0.2, 0.8)) * (light - cv2.GaussianBlur(light, (0, 0), 1.0))
     light = light + np.float32(rng.uniform(0, 0.03)) * rng.standard_normal(light.shape, np.float32)
@@ -129,8 +137,8 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
         if (np.abs(at - CELLS / 2) > CELLS / 2 + 4).any() or shown < HIDDEN:
             continue
         away = np.hypot(x - at[0], y - at[1])
-        if shown < HALF_SEEN:
-            truth[3][away < 2.5] = 0
+        if shown < HALF_SEEN or max(length, width) * scale > max(LARGEST_MM, 1.16 * max(length, width)):
+            truth[3][away < max(2.5, 0.3 * width * scale / MM_PER_PX / CELL_PX)] = 0
             continue
         spread = float(np.clip(0.18 * width * scale / MM_PER_PX / CELL_PX, 0.6, 1.2))
         truth[int(kind)] = np.maximum(truth[int(kind)], np.exp(-0.5 * (away / spread) ** 2))

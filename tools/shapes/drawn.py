@@ -33,7 +33,7 @@ LEAST_MM, HIGH_MM = 13.0, 10.0
 def drawn_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     """One piece of a table from above."""
     rng = np.random.default_rng(list(seed))
-    view = _view(rng)
+    view = view_of(rng, REACH_MM, float(rng.uniform(0.8, 1.6)))
     scene = make_scene(rng, REACH_MM, tiles)
     shapes = [_reshaped(rng, plate) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in shapes])
@@ -66,16 +66,16 @@ def _reshaped(rng: Rng, plate: Plate) -> tuple[Plate, tuple[float, float, float,
     return replace(plate, outline_mm=outline @ spin), (2 * half[0], 2 * half[1], turn, kind)
 
 
-def _view(rng: Rng) -> View:
-    """A camera over the origin: from straight above to 42° aside."""
-    mm_per_px, height = float(rng.uniform(0.8, 1.6)), rng.uniform(800, 2100)
+def view_of(rng: Rng, reach_mm: float, mm_per_px: float) -> View:
+    """A camera over the origin that shows so far around it: from straight above to 42° aside."""
+    height = rng.uniform(800, 2100)
     angle, around, roll = rng.uniform(0, 0.74), *rng.uniform(0, 6.3, 2)
     eye: Array = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
     rotation = looking(eye, np.append(rng.uniform(-0.3, 0.3, 2) * height, 0), roll)
     pose = Pose(rotation, -rotation @ eye)
     depth = pose.translation_mm[2]
     focal = depth / mm_per_px * np.sqrt(np.cos(angle))
-    side = int(2 * REACH_MM / mm_per_px)
+    side = int(2 * reach_mm / mm_per_px)
     middle = focal * pose.translation_mm[:2] / depth
     matrix = np.array([[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]])
     return View(Camera(matrix, np.zeros(5), pose), side, side)

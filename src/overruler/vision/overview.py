@@ -35,8 +35,6 @@ LEAN_UNIT = 0.5
 LEAST_SCORE = 0.2
 APART = 0.35
 """Two guesses closer than this share of the smaller one's width speak of the same base."""
-SQUARE = 1.15
-"""A rectangle no longer than this many times its width counts as a square."""
 CHANNELS = 13
 """Logits of the kinds (3), dx and dy in cells (2), log length and width (2), cos and sin of once, twice and four times
 the heading (6)."""
@@ -44,32 +42,31 @@ the heading (6)."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guess:
-    """Something that may be a base."""
+    """Something that may be a plate."""
 
-    kind: str
     xy_mm: Array
     """(2,): as it appears on the plane z = 0."""
     length_mm: float
     width_mm: float
     turn_rad: float
-    """The way its length runs, but for halves of a turn; of squares but for quarters."""
+    """Its heading, but for quarters of a turn."""
     turned: float
-    """How sure the heading is but for quarters, 0 to 1."""
+    """How sure the heading is, 0 to 1."""
     score: float
     """How likely it is one, over 0 and below 1."""
 
 
 def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[Guess]:
-    """All that may be plates, rectangles and ovals in a picture from above at `MM_PER_PX`, the likeliest first.
+    """All that may be plates in a picture from above, the likeliest first.
 
     None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
     """
     view = _at_scale(view)
     answer = _answer(view, camera)
-    score = _likelihood(answer[:3])
-    cells = score.shape[1:]
+    score = _likelihood(answer[0])
+    cells = score.shape
     mask = cv2.resize(level_mask(view, hidden, 0), cells[::-1], interpolation=cv2.INTER_NEAREST)
-    best = score.max(0) * mask
+    best = score * mask
     highest = cv2.dilate(best, np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero((best >= highest) & (best > LEAST_SCORE))
     order = np.argsort(-best[rows, columns], kind="stable")
@@ -79,6 +76,15 @@ def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list
             for row, column in zip(rows[order], columns[order], strict=True)
         ]
     )
+
+
+def answers(pictures: Floats) -> Array:
+    """The network's answers (N, 13, rows, columns), a cell each, to pictures (N, 5, H, W) as `picture_input` makes."""
+    rows, columns = pictures.shape[2:]
+    more = [(0, 0), (0, 0), (0, -rows % CELL_PX), (0, -columns % CELL_PX)]
+    network = _network()
+    network.setInput(np.pad(pictures, more, mode="edge"))
+    return np.asarray(network.forward(), float)
 
 
 def _at_scale(view: Orthophoto) -> Orthophoto:
@@ -93,23 +99,20 @@ def _at_scale(view: Orthophoto) -> Orthophoto:
 
 
 def _guess(view: Orthophoto, answer: Array, row: int, column: int) -> Guess:
-    kind = int(answer[:3].argmax())
     middle = (np.array([column, row]) + 0.5) * CELL_PX - 0.5
     at = view.to_mm(middle + answer[3:5] * CELL_PX)
     length, width = UNIT_MM * np.exp(answer[5:7])
-    twice, fourfold = answer[9:13].reshape(2, 2)
-    square = kind == 0 or (kind == 1 and length < SQUARE * width)
-    turn = _turn(fourfold, 4) if square else _turn(twice, 2)
-    turned = float(min(np.hypot(*fourfold), 1.0))
-    return Guess(KINDS[kind], at, float(length), float(width), turn, turned, float(_likelihood(answer[kind])))
+    turned = float(min(np.hypot(*answer[11:13]), 1.0))
+    return Guess(at, float(length), float(width), quarter_turn(answer[11:13]), turned, float(_likelihood(answer[0])))
 
 
 def _likelihood(logit: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -30, 30))))
 
 
-def _turn(cosine_sine: Array, times: int) -> float:
-    return float(np.arctan2(cosine_sine[1], cosine_sine[0]) / times)
+def quarter_turn(fourfold: Array) -> float:
+    """The heading, in rad but for quarters of a turn, whose fourfold has this cosine and sine."""
+    return float(np.arctan2(fourfold[1], fourfold[0]) / 4)
 
 
 def _distinct(guesses: Sequence[Guess]) -> list[Guess]:
@@ -137,13 +140,8 @@ def lean_at(view: Orthophoto, camera: Camera) -> Floats:
 
 
 def _answer(view: Orthophoto, camera: Camera) -> Array:
-    """The network's answers (13, rows, columns), a cell each."""
-    blob = picture_input(view.pixels, lean_at(view, camera))
-    rows, columns = blob.shape[1:]
-    more = [(0, 0), (0, -rows % CELL_PX), (0, -columns % CELL_PX)]
-    network = _network()
-    network.setInput(np.pad(blob, more, mode="edge")[None])
-    return np.asarray(network.forward()[0], float)
+    """The network's answers (13, rows, columns) to a whole picture from above."""
+    return np.asarray(answers(picture_input(view.pixels, lean_at(view, camera))[None])[0])
 
 
 @cache

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.vision.plate_edges import Edges, look_along
 from overruler.vision.plate_sides import (
     TAPER_MM,
     Marks,
@@ -21,6 +22,7 @@ from overruler.vision.plate_sides import (
     normals_of,
     side_strokes,
 )
+from overruler.vision.plate_start import Start, pairs
 from overruler.vision.rays import View
 
 INSET_MM, INSET_SIGMA_MM = 2.4, 0.5
@@ -31,14 +33,15 @@ LINE_EDGE_WORTH, LINE_EDGE_PX, LINE_EDGE_MM = 0.4, 0.9, 0.4
 """What seeing each contour all along a side says, and each limit of an arc all along."""
 NATS = 8.0
 """Log-likelihood of one contour seen all along one side."""
-ROUGH_REACH_MM, ROUGH_PX, ROUGH_MM = 6.0, 1.0, 0.8
-"""How far the first look reaches, and 1 σ of a mark in it, the larger of the two."""
-START_MM = 2.5
-"""1 σ of the place that the first look starts from."""
-ROUGH_TURNS = np.radians(np.arange(-6.0, 6.01, 0.75))
-FINE_REACH, FINE_PX, FINE_MM = 1.6, 0.4, 0.15
-"""How far the second look reaches, in σ of the first, and 1 σ of a mark in it."""
-FINE_TURNS = np.radians(np.arange(-1.2, 1.21, 0.2))
+REACH_MM, FINE_PX, FINE_MM = 2.2, 0.4, 0.15
+"""How far the look reaches, and 1 σ of a mark in it, the larger of the two."""
+TURNS = np.radians(np.arange(-1.8, 1.81, 0.3))
+STEP_MM = 0.25
+"""Across the sides, of the learned look along them."""
+FINE_TEMPER = 3.0
+"""What the learned look says counts for so much less beside the marks that the close look sees itself."""
+WIDE_MM = 2.0
+"""What the rough look leaves likely further away than this from the place found is doubt of its own."""
 BINS_PER_SIGMA = 2.5
 STEPS_PER_SIGMA = 2.0
 """How finely rays are sampled."""
@@ -69,43 +72,25 @@ class PlateFit:
     """Log-likelihood of what is seen, for comparing fits."""
 
 
-def fit_roughly(view: View, start_mm: Array, start_turn_rad: float, side_mm: float) -> PlateFit | None:
-    """A plate by its sides alone, from a start off by some 5 mm and 5°; `view` is of the plane of its upper face."""
-    look = _Look(view, start_mm, start_turn_rad, side_mm, ROUGH_REACH_MM, ROUGH_TURNS, _rough_sigma_mm(view))
-    seen = look.sides()
-    if seen is None:
-        return None
-    half = [axis - 0.5 * (look.shifts[:, None] / START_MM) ** 2 for axis in _halves(NATS * seen)]
-    evidence = [_log_sum(axis, 1) for axis in half]
-    joint = evidence[0] + evidence[1] + look.prior
-    turn, inset = np.unravel_index(int(np.argmax(joint)), joint.shape)
-    forward, left = (int(np.argmax(axis[turn, :, inset])) for axis in half)
-    at = int(turn), forward, left, int(inset)
-    shift = look.shifts[[forward, left]]
-    xy = look.xy_mm + shift @ look.axes
-    spread = np.eye(2) * look.sigma_mm**2
-    merit = float(half[0][turn, forward, inset] + half[1][turn, left, inset] + look.prior[inset])
-    return look.fit(xy, at, spread, seen, np.zeros(4), merit)
+def fit_closely(view: View, start: Start) -> PlateFit | None:
+    """The plate by its sides and its card's lines, of the two ways that these could run the likelier one.
 
-
-def _rough_sigma_mm(view: View) -> float:
-    return max(ROUGH_PX * view.mm_per_px, ROUGH_MM)
-
-
-def fit_closely(view: View, rough: PlateFit) -> PlateFit | None:
-    """The same plate by its sides and its card's lines, of the two ways that these could run the likelier one."""
-    looks = (_closely(view, rough, quarter * np.pi / 2) for quarter in (0, 1))
+    `view` is of the plane of its upper face.
+    """
+    edges = look_along(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM)
+    looks = (_closely(view, start, edges, quarter) for quarter in (0, 1))
     found = [fit for fit in looks if fit is not None]
     return max(found, key=lambda fit: fit.merit) if found else None
 
 
-def _closely(view: View, rough: PlateFit, quarter_rad: float) -> PlateFit | None:
-    sigma, reach = max(FINE_PX * view.mm_per_px, FINE_MM), FINE_REACH * _rough_sigma_mm(view)
-    look = _Look(view, rough.xy_mm, rough.turn_rad + quarter_rad, rough.side_mm, reach, FINE_TURNS, sigma)
+def _closely(view: View, start: Start, edges: Edges, quarter: int) -> PlateFit | None:
+    sigma = max(FINE_PX * view.mm_per_px, FINE_MM)
+    look = _Look(view, start.xy_mm, start.turn_rad + quarter * np.pi / 2, start.side_mm, REACH_MM, TURNS, sigma)
     seen, arcs = look.sides(), look.arcs()
     if seen is None or arcs is None:
         return None
-    along, across = _halves(NATS * seen)
+    told = pairs(np.roll(edges.sides(look.shifts, TURNS), -quarter, 0) / FINE_TEMPER)
+    along, across = (half + one[..., None] for half, one in zip(_halves(NATS * seen), told, strict=True))
     joint = along[:, :, None] + across[:, None] + NATS * ARC_WORTH * arcs.sum(0)[..., None] + look.prior
     weight = np.exp(joint - joint.max())
     weight /= weight.sum()
@@ -116,7 +101,10 @@ def _closely(view: View, rough: PlateFit, quarter_rad: float) -> PlateFit | None
     best = np.unravel_index(int(np.argmax(joint)), joint.shape)
     at = int(best[0]), int(best[1]), int(best[2]), int(best[3])
     fit = look.fit(look.xy_mm + shift @ look.axes, at, spread, seen, arcs[:, at[0], at[1], at[2]], float(joint.max()))
-    return replace(fit, covariance_mm2=spread + _besides(fit, look.axes) + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2)
+    floor = np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
+    return replace(
+        fit, covariance_mm2=spread + _besides(fit, look.axes) + start.look.beyond(fit.xy_mm, WIDE_MM) + floor
+    )
 
 
 def _besides(fit: PlateFit, axes: Array) -> Array:
@@ -245,8 +233,3 @@ def _blurred(counted: Array) -> Array:
         weight = np.exp(-0.5 * (apart / BINS_PER_SIGMA) ** 2)
         blurred[..., here] += weight * counted[..., there][..., : counted.shape[-1] - abs(apart)]
     return blurred
-
-
-def _log_sum(values: Array, axis: int) -> Array:
-    most = values.max(axis, keepdims=True)
-    return np.asarray(np.log(np.exp(values - most).sum(axis)) + most.squeeze(axis))

@@ -88,7 +88,7 @@ def side_strokes(
     """The four sides, looked at from so far to so far from the centre, in steps of `step_mm`."""
     normals = normals_of(turn_rad)
     along = _spaced(view, CORNER_MM - side_mm / 2, side_mm / 2 - CORNER_MM)
-    return Strokes(np.tile(xy_mm, (4, 1)), _left_of(normals), normals, along, _samples(*reach_mm, step_mm))
+    return Strokes(np.tile(xy_mm, (4, 1)), left_of(normals), normals, along, _samples(*reach_mm, step_mm))
 
 
 def arc_strokes(view: View, xy_mm: Array, turn_rad: float, side_mm: float, reach_mm: float, step_mm: float) -> Strokes:
@@ -97,11 +97,12 @@ def arc_strokes(view: View, xy_mm: Array, turn_rad: float, side_mm: float, reach
     directions = np.stack([np.cos(angles), np.sin(angles)], -1)
     along = _spaced(view, *(share * side_mm / 2 / np.cos(ARC_RAD) for share in (ARC_FROM, ARC_TO)))
     return Strokes(
-        np.tile(xy_mm, (4, 1)), directions, _left_of(directions), along, _samples(-reach_mm, reach_mm, step_mm)
+        np.tile(xy_mm, (4, 1)), directions, left_of(directions), along, _samples(-reach_mm, reach_mm, step_mm)
     )
 
 
-def _left_of(directions: Array) -> Array:
+def left_of(directions: Array) -> Array:
+    """The directions (N, 2) a quarter of a turn further counter-clockwise."""
     return np.stack([-directions[:, 1], directions[:, 0]], -1)
 
 

@@ -13,9 +13,11 @@ from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.overview import Guess, look
-from overruler.vision.plate_fit import PlateFit, fit_closely, fit_roughly
+from overruler.vision.plate_fit import PlateFit, fit_closely
 from overruler.vision.plate_front import Front, front_of
+from overruler.vision.plate_looks import Looks, look_closer
 from overruler.vision.plate_sides import HEIGHT_MM, normals_of
+from overruler.vision.plate_start import Start, start_at
 from overruler.vision.rays import View
 
 SIZE_SIGMA = 0.15
@@ -25,22 +27,28 @@ SURE_TURN = 0.75
 """A heading guessed as surely as this, but for quarters of a turn, is where the fit starts, ..."""
 TURNS_RAD = np.radians([0.0, 22.5, 45.0, 67.5])
 """... else it starts all round."""
-SURE = 0.95
+SURE = 0.97
 """Where plates are not expected and none is as sure as this, there are none: ships seldom come alone, and hidden."""
 OVERLAP = 0.12
 """Two plates may seem to overlap by this share of the smaller one's side, not more."""
 ENOUGH = 0.8
 """A side, or a limit of an arc, of which this much is seen counts in full."""
-ODDS_BIAS, ODDS_LOOK, ODDS_SIDES, ODDS_ARCS = -7.6, 2.55, 3.1, 5.0
-"""A plate's log odds: a constant, then for the look's log odds, for each side seen and for each limit of an arc:
-logistic regression on rendered tables."""
-LEAST_SCORE = 0.5
+LEAST_LOOK = 0.08
+"""What closer looks find less likely is not fitted."""
+MOST_SPREAD_MM = 6.0
+"""Looks that disagree by more disagree no further."""
+ODDS = (-6.23, 0.56, 2.75, 0.06, 1.54, 4.03, 0.79, 4.92)
+"""A plate's log odds: a constant, then what each of the signs counts for: logistic regression on rendered tables."""
+LEAST_SCORE = 0.6
 """Squares that score lower are no plates."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
+PLAIN = 0.99
+"""Of plates as sure as this none of 170 was 3 mm off or more; of the others one in fifteen was, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
-"""One plate in fifteen is off by about so much along each axis, other edges having been taken for its sides, and
-nothing in its fit tells (rendered tables, `docs/plates.md`): that lies within so many σ of what is said of each."""
+"""... by about so much along each axis at worst (`docs/plates.md`): that lies within so many σ of what is said then."""
+LEAST_ARCS = 0.4
+"""The card's axis is known where so much of its arcs is seen, of 4."""
 CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 """Of a plate that looks along +x, counter-clockwise."""
 OUTLINE_POINTS = 18
@@ -81,20 +89,25 @@ def find_plates(
     `from_above` shows the board at `overview.MM_PER_PX`. Where plates are not `expected`, nothing being known of the
     game, there are none unless one is plain to see.
     """
-    guesses = [guess for guess in look(from_above, camera, hidden) if guess.kind == "plate"]
-    plates = [_plate(frame, camera, guess, sides_mm) for guess in guesses]
+    plates = [_plate(frame, camera, guess, sides_mm) for guess in look(from_above, camera, hidden)]
     likely = [plate for plate in plates if plate is not None and plate.score >= LEAST_SCORE]
     plain = expected or any(plate.score > SURE for plate in likely)
     return [_detection(camera, plate) for plate in _standing(likely if plain else ())]
 
 
 def maybe_astray(plate: Detection) -> Detection:
-    """The plate, with the doubt that its fit may have gone astray: no call is certain against it."""
+    """The plate, with the doubt that its fit may have gone astray where that is not plain."""
+    if plate.score >= PLAIN:
+        return plate
     return replace(plate, covariance_mm2=plate.covariance_mm2 + np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
 
 
-def _plate(frame: Frame, camera: Camera, guess: Guess, sides_mm: Sequence[float]) -> Plate | None:
-    """The plate that a guess speaks of, of the side that its fit and its guess make likeliest."""
+def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]) -> Plate | None:
+    """The plate that a guess speaks of, of the side that its looks and its fit make likeliest."""
+    looks = look_closer(frame.pixels, camera, first)
+    if looks is None or looks.guess.score < LEAST_LOOK:
+        return None
+    guess = looks.guess
     rough = [_rough(frame, camera, guess, side_mm, off) for side_mm, off in _sides(guess, sides_mm)]
     best = max((one for one in rough if one is not None), key=lambda one: one[0], default=None)
     if best is None:
@@ -103,7 +116,8 @@ def _plate(frame: Frame, camera: Camera, guess: Guess, sides_mm: Sequence[float]
     fit = fit_closely(view, start)
     if fit is None:
         return None
-    return Plate(fit, front_of(view, fit.xy_mm, fit.turn_rad, fit.side_mm), _score(fit, guess), view)
+    front = front_of(view, fit.xy_mm, fit.turn_rad, fit.side_mm)
+    return Plate(fit, front, _score(start, fit, first, looks), view)
 
 
 def _sides(guess: Guess, sides_mm: Sequence[float]) -> list[tuple[float, float]]:
@@ -113,25 +127,29 @@ def _sides(guess: Guess, sides_mm: Sequence[float]) -> list[tuple[float, float]]
     return [pair for pair in off if abs(pair[1]) < MOST_OFF]
 
 
-def _rough(
-    frame: Frame, camera: Camera, guess: Guess, side_mm: float, off: float
-) -> tuple[float, View, PlateFit] | None:
+def _rough(frame: Frame, camera: Camera, guess: Guess, side_mm: float, off: float) -> tuple[float, View, Start] | None:
     """The likeliest rough fit of one side, and its log-likelihood."""
     view = View.around(frame.pixels, camera, guess.xy_mm, side_mm * 0.75, HEIGHT_MM)
     if view is None:
         return None
     turns = guess.turn_rad + (TURNS_RAD[:1] if guess.turned > SURE_TURN else TURNS_RAD)
-    fits = [fit_roughly(view, guess.xy_mm, float(turn), side_mm) for turn in turns]
+    fits = [start_at(view, guess.xy_mm, float(turn), side_mm) for turn in turns]
     best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.merit, default=None)
     return None if best is None else (best.merit - off**2 / 2, view, best)
 
 
-def _score(fit: PlateFit, guess: Guess) -> float:
-    """How likely this is a plate (0 to 1), by the look from above and by what is seen of its sides and of its card."""
+def _score(start: Start, fit: PlateFit, first: Guess, looks: Looks) -> float:
+    """How likely this is a plate (0 to 1), by the looks from above, and by what is seen of its sides and its card."""
+    odds = float(np.dot(ODDS, [1.0, *_signs(start, fit, first, looks)]))
+    return float(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
+
+
+def _signs(start: Start, fit: PlateFit, first: Guess, looks: Looks) -> list[float]:
+    """What speaks for a plate: both looks' log odds, how well looks agree, what its sides and its card say."""
+    odds = [float(np.log(guess.score / (1 - guess.score))) for guess in (first, looks.guess)]
     sides, arcs = (float(np.clip(seen, 0, ENOUGH).sum()) for seen in (fit.seen, fit.arcs))
-    looked = np.log(guess.score / (1 - guess.score))
-    odds = ODDS_BIAS + ODDS_LOOK * looked + ODDS_SIDES * sides + ODDS_ARCS * arcs
-    return float(1 / (1 + np.exp(-odds)))
+    told = [float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())]
+    return [*odds, min(looks.spread_mm, MOST_SPREAD_MM), *told, sides, arcs]
 
 
 def _standing(plates: Iterable[Plate]) -> list[Plate]:
@@ -176,5 +194,7 @@ def _detection(camera: Camera, plate: Plate) -> Detection:
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
         center_px=pixels[0],
         outline_px=pixels[1:],
-        heading_modulo_deg=180.0 if plate.front.known else 90.0,  # of fronts that seem known one in eight is the rear
+        heading_modulo_deg=180.0
+        if plate.front.known and fit.arcs.clip(0).sum() > LEAST_ARCS
+        else 90.0,  # of fronts that seem known one in eight is the rear
     )

@@ -1,0 +1,119 @@
+"""Where a plate lies, to a millimetre or so: what is seen along its sides, weighed over a grid of what it could be.
+
+A shift of the plate moves opposite sides opposite ways, a turn moves the ends of each side: the log posterior over
+shift and turn is a sum of values that the look along the sides gives (`plate_edges`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.plate_edges import BINS, Edges, look_along
+from overruler.vision.plate_sides import normals_of
+from overruler.vision.rays import View
+
+STEP_MM = 0.5
+"""Across the sides."""
+SHIFTS_MM, TURNS_RAD = np.arange(-6.0, 6.01, 0.25), np.radians(np.arange(-6.0, 6.01, 0.75))
+TEMPER = 1.6
+"""Neighbouring stretches err alike: their log likelihoods count for so much less."""
+PULL_MM, TURN_SIGMA = 2.0, np.radians(3.5)
+"""How far guesses usually are off: the scale of a heavy tail along each axis, and 1 σ of the heading."""
+FAR_MM, FAR_RAD = 2.0, np.radians(3.0)
+"""A place found further than this from where the look was centred is looked at again."""
+LEAST_INSIDE = 0.5
+"""The share of a plate that must lie in the photo."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """Roughly where a plate of one size lies."""
+
+    side_mm: float
+    xy_mm: Array
+    turn_rad: float
+    look: "_Posterior"
+    """Where else it may lie."""
+    told: Array
+    """(4,): how much each side says, 0 to 1."""
+    merit: float
+    """The log of how much likelier what is seen is with a plate of this size there than without any."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Posterior:
+    """Over turns, and shifts forward and to the left, about some place."""
+
+    xy_mm: Array
+    turn_rad: float
+    logs: Array
+    """(T, S, S)"""
+    edges: Edges
+
+    @property
+    def best(self) -> tuple[Array, float]:
+        """The likeliest place and heading."""
+        turn, forward, left = np.unravel_index(int(np.argmax(self.logs)), self.logs.shape)
+        shift = SHIFTS_MM[[int(forward), int(left)]]
+        return self.xy_mm + shift @ normals_of(self.turn_rad)[:2], self.turn_rad + float(TURNS_RAD[turn])
+
+    @property
+    def evidence(self) -> float:
+        most = float(self.logs.max())
+        return most + float(np.log(np.exp(self.logs - most).mean()))
+
+    def beyond(self, xy_mm: Array, reach_mm: float) -> Array:
+        """The second moments (2, 2) about a place of what is likely further away from it than so much."""
+        share = np.exp(self.logs - self.logs.max()).sum(0)
+        grid = np.stack(np.meshgrid(SHIFTS_MM, SHIFTS_MM, indexing="ij"), -1)
+        off = self.xy_mm + grid @ normals_of(self.turn_rad)[:2] - xy_mm
+        far = np.hypot(*np.moveaxis(off, -1, 0)) > reach_mm
+        return np.asarray(np.einsum("uv,uvi,uvj->ij", share / share.sum() * far, off, off))
+
+
+def start_at(view: View, guess_mm: Array, turn_rad: float, side_mm: float) -> Start | None:
+    """A plate of one size near a guess off by some 5 mm and 5°; `view` is of the plane of its upper face.
+
+    None where the photo does not show it.
+    """
+    look = _posterior(view, guess_mm, turn_rad, side_mm, guess_mm)
+    if look is None:
+        return None
+    xy, turn = look.best
+    if np.hypot(*(xy - guess_mm)) > FAR_MM or abs(turn - turn_rad) > FAR_RAD:
+        look = _posterior(view, xy, turn, side_mm, guess_mm) or look
+        xy, turn = look.best
+    return Start(side_mm, xy, turn, look, _told(look.edges), look.evidence)
+
+
+def pairs(sides: Array) -> tuple[Array, Array]:
+    """What each pair of opposite sides (4, T, S) says of a shift along its axis, forward and to the left (T, S)."""
+    return sides[0] + sides[2][:, ::-1], sides[1] + sides[3][:, ::-1]
+
+
+def _posterior(view: View, xy_mm: Array, turn_rad: float, side_mm: float, guess_mm: Array) -> _Posterior | None:
+    """What is seen from a supposed place, and the prior that the guess gives; None beyond the photo's border."""
+    if _inside(view, xy_mm, side_mm) < LEAST_INSIDE:
+        return None
+    edges = look_along(view, xy_mm, turn_rad, side_mm, STEP_MM)
+    forward, left = pairs(edges.sides(SHIFTS_MM, TURNS_RAD) / TEMPER)
+    off = normals_of(turn_rad)[:2] @ (xy_mm - guess_mm)
+    pull = [np.log1p(((SHIFTS_MM + part) / PULL_MM) ** 2) for part in off]
+    tilt = 0.5 * (TURNS_RAD / TURN_SIGMA) ** 2
+    logs = (forward - pull[0])[:, :, None] + (left - pull[1])[:, None] - tilt[:, None, None]
+    return _Posterior(xy_mm, turn_rad, logs, edges)
+
+
+def _inside(view: View, xy_mm: Array, side_mm: float) -> float:
+    """The share of a plate's corners and middles of sides in the photo."""
+    normals = normals_of(0.0)
+    points = xy_mm + side_mm / 2 * np.concatenate([normals, normals + np.roll(normals, 1, 0)])
+    return float(view.sample(points[None])[1].mean())
+
+
+def _told(edges: Edges) -> Array:
+    """How much each side says (4,): 1 where all its stretches know where it lies."""
+    share = np.exp(edges.logs)
+    share /= share.sum(-1, keepdims=True)
+    return np.asarray((1 + (share * np.log(share)).sum(-1) / np.log(BINS)).mean(-1))

@@ -1,0 +1,142 @@
+"""Train the look along plates' sides: writes src/overruler/vision/plate_edges.onnx.
+
+python tools/train_sides.py draw  --out build/sides --traced build/shapes --blocks 14
+python tools/train_sides.py learn --out build/sides --minutes 20
+"""
+
+import argparse
+import copy
+import sys
+import time
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from overruler.vision.plate_edges import ACROSS, ALONG, INPUTS
+from shapes.lessons import follow, share
+from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
+
+MODEL = Path(__file__).parent.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
+BATCH, RATE, TRACED = 192, 3e-3, 2.0
+"""Traced strips count for so much more."""
+SAY_EVERY, CHECK = 50, 1500
+"""The strips of the first block are kept for the check."""
+Block = tuple[NDArray[np.float16], NDArray[np.float32]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
+    cv2.setNumThreads(1)
+    torch.set_num_threads(1)
+    {"draw": draw, "learn": learn}[options.what](options)
+
+
+def draw(options: argparse.Namespace) -> None:
+    """Strips of so many blocks of drawn photos, and of all traced tables of a folder."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.traced is not None:
+        _write(options.out / "traced.npz", traced_block(sorted(options.traced.glob("r*.json"))))
+    for number in range(options.blocks):
+        path = options.out / f"drawn_{number:03d}.npz"
+        if not path.exists():
+            _write(path, drawn_block(number))
+
+
+def _write(path: Path, block: Block) -> None:
+    np.savez(path, strips=block[0], places=block[1])
+
+
+def learn(options: argparse.Namespace) -> None:
+    torch.manual_seed(options.seed)
+    net = SidesNet()
+    if options.start is not None:
+        net.load_state_dict(torch.load(options.start))
+    net = net.to(memory_format=torch.channels_last)
+    mean, chooser = copy.deepcopy(net), torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
+    rng, losses = np.random.default_rng(options.seed), deque[float](maxlen=SAY_EVERY)
+    (check, *blocks), weights = _blocks(options.out)
+    begin, steps = time.monotonic(), 0
+    while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
+        for group in chooser.param_groups:
+            group["lr"] = options.rate * share(progress)
+        losses.append(_step(net, _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))]), chooser))
+        steps += 1
+        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
+        if steps % SAY_EVERY == 0:
+            print(f"step {steps:5d}  loss {np.mean(losses):.3f}  check {_check(mean, check):.3f}", flush=True)
+            torch.save(mean.state_dict(), options.out / "plate_edges.pt")
+    export(mean, options.model)
+
+
+def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
+    """All strips, those kept for the check first, and how often each of the other blocks is learnt from."""
+    paths = sorted(folder.glob("*.npz"))
+    blocks = [(file["strips"], file["places"]) for file in map(np.load, paths)]
+    weights = np.array(
+        [
+            len(places) * (TRACED if path.stem == "traced" else 1.0)
+            for path, (_, places) in zip(paths, blocks, strict=True)
+        ][1:]
+    )
+    return blocks, weights / weights.sum()
+
+
+def _batch(rng: np.random.Generator, block: Block) -> tuple[Tensor, Tensor]:
+    chosen = rng.integers(0, len(block[1]), BATCH)
+    strips = recoloured(rng, block[0][chosen].astype(np.float32))
+    return torch.from_numpy(strips).to(memory_format=torch.channels_last), torch.from_numpy(block[1][chosen])
+
+
+def _step(net: nn.Module, pair: tuple[Tensor, Tensor], chooser: torch.optim.Optimizer) -> float:
+    net.train()
+    with torch.autocast("cpu", torch.bfloat16):
+        answer = net(pair[0])
+    value = loss(answer.float(), pair[1])
+    chooser.zero_grad(set_to_none=True)
+    value.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+    chooser.step()
+    return float(value.item())
+
+
+def _check(net: nn.Module, block: Block) -> float:
+    net.eval()
+    few = np.random.default_rng(0).permutation(len(block[1]))[:CHECK]
+    with torch.inference_mode():
+        return float(loss(net(torch.from_numpy(block[0][few].astype(np.float32))), torch.from_numpy(block[1][few])))
+
+
+def export(net: nn.Module, path: Path) -> None:
+    """The network as ONNX, for any number of strips."""
+    net.eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
+        torch.onnx.export(
+            net, (torch.zeros(12, INPUTS, ACROSS, ALONG),), str(path), opset_version=13, input_names=["strips"],
+            output_names=["places"], dynamic_axes={"strips": {0: "strips"}, "places": {0: "strips"}}, dynamo=False,
+        )  # fmt: skip
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("draw", "learn"))
+    parser.add_argument("--out", type=Path, required=True, help="folder of the strips")
+    parser.add_argument("--traced", type=Path, help="folder of traced tables, as train_shapes.py draws them")
+    parser.add_argument("--blocks", type=int, default=14, help="blocks of drawn photos")
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
+    parser.add_argument("--start", type=Path, help="weights to start from")
+    parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
