@@ -87,7 +87,7 @@ def edges_across(view: View, center_mm: Array, directions: Array, inner_mm: Arra
     colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
     change = colours[:, 1:] - colours[:, :-1]
     slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * inside[:, 1:]
-    usual = float(np.median(slope.max(1)))
+    usual = _middle(slope.max(1))
     here = slope[:, 1:-1]
     peak = (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > max(LEAST_EDGE, 0.25 * usual))
     ray, at = np.nonzero(peak)
@@ -95,6 +95,12 @@ def edges_across(view: View, center_mm: Array, directions: Array, inner_mm: Arra
     before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
     part = 0.5 * (before - after) / (before - 2 * here + after)
     return Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))
+
+
+def _middle(values: NDArray[np.float32]) -> float:
+    """The median; numpy's own takes longer than all else that is done here with a few values."""
+    ordered = np.sort(values)
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def claims(edges: Edges, off_mm: Array, sigma_mm: float, rays: int) -> Array:

@@ -167,7 +167,8 @@ def _long_edges(strip: Strip, kind: Kind) -> tuple[Array, Array, Array]:
 
     A shadow's edge beside the ruler may be steeper than the ruler's own.
     """
-    slope = np.asarray(cv2.blur(np.linalg.norm(np.diff(strip.lab, axis=1), axis=2), (1, 9))[::SPARSE], float)
+    step = np.diff(strip.lab, axis=1)
+    slope = np.asarray(cv2.blur(np.sqrt(np.einsum("sdc,sdc->sd", step, step)), (1, 9))[::SPARSE], float)
     middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
     lean = float(strip.lean_mm[:, 1].mean())
     near = np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2) < REACH_MM + abs(min(lean, 0)) / 2

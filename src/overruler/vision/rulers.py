@@ -32,7 +32,9 @@ BEYOND_MM = 30.0
 CONTRADICTS = 3.5
 """A ruler so many σ off its nominal length contradicts the markers."""
 MOST = 9
-"""How many are measured at most."""
+"""How many are measured at most, long ones first: shorter ones may be parts of them."""
+ALIKE_MM = 20.0
+"""A ruler whose middle lies so near another's is the same one, or a part of it."""
 
 
 def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tuple[RulerSeen, ...]:
@@ -40,21 +42,16 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     bars = find_bars(view, sorted({kind.width_mm for kind in KINDS}))
     tries = [one for bar in bars for kind in KINDS if kind.width_mm == bar.width_mm for one in _placed(bar, kind)]
     best = sorted(tries, key=lambda one: -one[0])[:MOST]
-    measured = [
-        (kind.length_mm + 5 * kind.segments + score, measured_ruler(frame, calibration, kind, path))
-        for score, kind, path in best
-    ]
-    return tuple(_distinct([(merit, ruler) for merit, ruler in measured if ruler is not None]))
-
-
-def _distinct(found: list[tuple[float, RulerSeen]]) -> list[RulerSeen]:
-    """The best of those that lie on each other: long ones before shorter ones, which may be parts of them."""
     kept: list[RulerSeen] = []
-    for _, ruler in sorted(found, key=lambda one: -one[0]):
-        middle = ruler.path_mm.mean(0)
-        if all(_off(other.path_mm, middle) > 20 for other in kept):
-            kept.append(ruler)
-    return kept
+    for _, kind, path in sorted(best, key=lambda one: -(one[1].length_mm + 5 * one[1].segments + one[0])):
+        if _beside(path, kept) and (ruler := measured_ruler(frame, calibration, kind, path)) is not None:
+            kept += [ruler] if _beside(ruler.path_mm, kept) else []
+    return tuple(kept)
+
+
+def _beside(path_mm: Array, others: Sequence[RulerSeen]) -> bool:
+    """Whether what is laid along a path is none of the others, nor a part of one."""
+    return all(_off(other.path_mm, path_mm.mean(0)) > ALIKE_MM for other in others)
 
 
 def _off(path: Array, point: Array) -> float:
