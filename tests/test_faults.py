@@ -204,3 +204,36 @@ def test_a_hundred_bases_are_told_apart() -> None:
     assert count.wrong == []
     assert count.found >= 90
     assert count.certain > 2000
+
+
+def tokens(count: int, seed: int) -> list[Plinth]:
+    """Cardboard discs of any size and two colours, thrown about the army."""
+    draw, found = np.random.default_rng(seed), list[Plinth]()
+    while len(found) < count:
+        x, y = draw.uniform((70, 70), (BOARD_MM[0] - 70, BOARD_MM[1] - 70))
+        size = draw.uniform(18, 30)
+        if all(np.hypot(x - p.x_mm, y - p.y_mm) > (size + p.diameter_mm) / 2 + 3 for p in [*found, *ARMY]):
+            (a, b), high = draw.uniform(0.05, 0.8, (2, 3)).tolist(), 1.5
+            found.append(Plinth(float(x), float(y), size, height_mm=high, taper_mm=0.0, rim=tuple(a), top=tuple(b)))
+    return found
+
+
+def printed(frame: Frame, discs: list[Plinth]) -> Frame:
+    """With a star on each of the discs."""
+    pixels, turn = frame.pixels.copy(), np.arange(10) * np.pi / 5
+    for k, disc in enumerate(discs):
+        reach = disc.diameter_mm / 2 * np.where(np.arange(10) % 2, 0.35, 0.75)
+        xy = np.stack([disc.x_mm + reach * np.cos(turn + k), disc.y_mm + reach * np.sin(turn + k)], -1)
+        star = CAMERA.project(np.column_stack([xy, np.full(10, disc.height_mm)]))
+        ink = (20, 20, 20) if max(disc.top) > 0.35 else (235, 235, 235)
+        cv2.fillPoly(pixels, [np.rint(star * 16).astype(np.int32)], ink, cv2.LINE_AA, 4)
+    return replace(frame, pixels=pixels)
+
+
+def test_a_hundred_tokens_are_no_bases() -> None:
+    discs = tokens(100, seed=7)
+    report = look(printed(photo(CAMERA, [*ARMY, *discs], eight_markers()), discs))
+    count = counted(report, ARMY)
+    assert count.wrong == []
+    assert count.found == len(ARMY)
+    assert len(report.scene.pieces) <= len(ARMY) + 2

@@ -6,7 +6,7 @@ import pytest
 
 from overruler.bases import ROUND_MM
 from overruler.picture.render import Plinth
-from overruler.vision.candidates import Candidates, find_candidates, orientation
+from overruler.vision.candidates import MOST, MOST_ALIKE, Candidates, _distinct, find_candidates, orientation
 from overruler.vision.detect import look_from_above
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
@@ -82,3 +82,14 @@ def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
     assert np.allclose(np.exp(1j * told[plain]), np.exp(1j * twice[plain]), atol=1e-3)
     assert length.max() <= 1
     assert not cosine[mask == 0].any()
+
+
+def test_a_mesh_of_one_size_leaves_room_for_the_others() -> None:
+    """A thousand strong answers to one ring on a lattice, and a few weak ones to others between them."""
+    lattice = np.stack(np.meshgrid(np.arange(40) * 26.0, np.arange(25) * 26.0), -1).reshape(-1, 2)
+    mesh = np.column_stack([lattice, np.full(1000, 13.0), np.linspace(0.6, 0.5, 1000)])
+    bases = np.array([[200.0, 150.0, 31.0, 0.3], [600.0, 300.0, 36.0, 0.2], [313.0, 313.0, 15.0, 0.1]])
+    kept = _distinct(np.vstack([mesh, bases]))
+    assert {tuple(row) for row in bases} <= {tuple(row) for row in kept}
+    assert np.array_equal(kept[: -len(bases)], mesh[:MOST_ALIKE])
+    assert len(kept) <= MOST

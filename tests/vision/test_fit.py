@@ -58,7 +58,7 @@ def test_half_hidden_is_found_and_says_so() -> None:
     assert fits[1] is not None
     assert np.hypot(*(fits[1].xy_mm - [300.0, 240.0])) < 0.4
     assert fits[1].support < 0.75 * fits[0].support
-    assert np.trace(fits[1].covariance_mm2) > 1.3 * np.trace(fits[0].covariance_mm2)
+    assert np.trace(fits[1].covariance_mm2) > 4 * np.trace(fits[0].covariance_mm2)  # by its edges alone: 3.1
 
 
 def test_nothing_there_is_no_fit() -> None:

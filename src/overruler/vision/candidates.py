@@ -27,6 +27,8 @@ FEW = 3
 """Every so many-th row and column tells how strong gradients usually are."""
 MOST = 350
 """Candidates kept at most: the best ones."""
+MOST_ALIKE = 175
+"""Of one ring at most: a printed mesh answers to one size everywhere, and would leave no room for the others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,14 +45,8 @@ class Candidates:
 
 def find_candidates(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array] = ()) -> Candidates:
     """Rough circles with any of the radii, none where a `hidden` polygon (K, 2) in mm lies."""
-    found = []
-    for level, rings_mm in _by_level(radii_mm, view.mm_per_px).items():
-        a, b = orientation(_level(view, level), level_mask(view, hidden, level))
-        scale = view.mm_per_px * 2**level
-        for ring_mm in rings_mm:
-            cosine, sine = _ring(ring_mm / scale)
-            response = cv2.filter2D(a, -1, cosine) + cv2.filter2D(b, -1, sine)
-            found.append(_peaks(response, ring_mm, level, view))
+    levels = _by_level(radii_mm, view.mm_per_px).items()
+    found = [_of_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
     rows = np.concatenate(found) if found else np.empty((0, 4))
     rows = _distinct(rows[np.argsort(-rows[:, 3], kind="stable")])
     return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
@@ -67,6 +63,17 @@ def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[flo
         level = max(0, int(np.floor(np.log2(radius / mm_per_px / RING_PX[0]))))
         levels.setdefault(level, []).append(last)
     return levels
+
+
+def _of_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
+    """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
+    a, b = orientation(_level(view, level), level_mask(view, hidden, level))
+    found = []
+    for ring_mm in rings_mm:
+        cosine, sine = _ring(ring_mm / (view.mm_per_px * 2**level))
+        response = cv2.filter2D(a, -1, cosine) + cv2.filter2D(b, -1, sine)
+        found.append(_peaks(response, ring_mm, level, view))
+    return np.concatenate(found)
 
 
 def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
@@ -89,10 +96,14 @@ def level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
 
 def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
     """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out."""
-    lab = cv2.cvtColor(pixels.astype(np.float32) * np.float32(1 / 255), cv2.COLOR_BGR2Lab)
+    lab = cv2.cvtColor(np.multiply(pixels, np.float32(1 / 255), dtype=np.float32), cv2.COLOR_BGR2Lab)
+    lab = cv2.GaussianBlur(lab, (0, 0), 1.0, dst=lab)
     xx, yy, xy = (np.zeros(mask.shape, np.float32) for _ in range(3))
-    for channel in cv2.split(cv2.GaussianBlur(lab, (0, 0), 1.0)):  # one at a time: sums over a last axis of 3 are slow
-        gx, gy = cv2.Sobel(channel, cv2.CV_32F, 1, 0), cv2.Sobel(channel, cv2.CV_32F, 0, 1)
+    channel, gx, gy = (np.empty(mask.shape, np.float32) for _ in range(3))
+    for k in range(3):  # one at a time, in the same memory: new memory, and sums over a last axis of 3, are slow
+        cv2.extractChannel(lab, k, channel)
+        cv2.Sobel(channel, cv2.CV_32F, 1, 0, gx)
+        cv2.Sobel(channel, cv2.CV_32F, 0, 1, gy)
         cv2.accumulateSquare(gx, xx)
         cv2.accumulateSquare(gy, yy)
         cv2.accumulateProduct(gx, gy, xy)
@@ -123,13 +134,23 @@ def _peaks(response: Image, ring_mm: float, level: int, view: Orthophoto) -> Arr
     return np.column_stack([xy, np.full(len(xy), ring_mm), response[rows, columns]])
 
 
+def _of_each_ring(rows: Array, most: int) -> Array:
+    """The rows without those that come after so many of their own ring."""
+    keep = np.ones(len(rows), bool)
+    for ring_mm in np.unique(rows[:, 2]):
+        keep[np.flatnonzero(rows[:, 2] == ring_mm)[most:]] = False
+    return rows[keep]
+
+
 def _distinct(rows: Array) -> Array:
     """The strongest of every group of rows that speak of the same circle, `MOST` at most; rows come strongest first."""
     kept, count = np.empty((MOST, rows.shape[1])), 0
-    for row in rows[: 4 * MOST]:
+    for row in _of_each_ring(rows, 2 * MOST_ALIKE)[: 4 * MOST]:
         if count == MOST:
             break
         others = kept[:count]
+        if np.count_nonzero(others[:, 2] == row[2]) >= MOST_ALIKE:
+            continue
         apart = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1]) > 0.35 * np.minimum(others[:, 2], row[2])
         if np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.3)):
             kept[count] = row

@@ -27,6 +27,13 @@ MERIT_NATS = 12.0
 """Log-likelihood of a whole rim seen against none of it: how fast a fit that shows less becomes unlikely."""
 CORRELATION = 3.2
 """Neighbouring radii share texture, shadow and blur: 1 σ is this much larger than independent edges would have it."""
+LEAST_SEEN = 0.35
+"""A rim counts as seen in a direction where its edge has at least this weight."""
+UNSEEN = 6.0
+"""1 σ of the place in px, over the variance of the edges about the rim in px² times the share of it not seen: where it
+is hidden, blurred or lost against the mat, the rest may be something else. Counted on renders, clean and spoilt."""
+INSIDE, OUTSIDE = 0.92, 1.12
+"""Where a rim's colour is looked at, and the mat's beside it, in radii."""
 UPPER_WORTH = 0.2
 """What seeing the upper rim says of a base, against seeing its outline."""
 UPPER_PENALTY = 0.08
@@ -63,6 +70,8 @@ class Fit:
     """Whether the upper rim was fitted, the lower one being lost against the mat."""
     shown: tuple[float, float] = (0.0, 0.0)
     """The shares of the outline and of the upper rim that the photo shows."""
+    contrast: float = 0.0
+    """How far the colours inside and outside of the fitted rim lie apart (L*a*b* units), median over the directions."""
 
     @property
     def support(self) -> float:
@@ -152,6 +161,8 @@ class _Settled:
     """(2,)."""
     covariance_mm2: Array
     """(2, 2)."""
+    spread_mm: float
+    """1 σ of the edges about the rim, those counted that may well be something else."""
     weight: Array
     """(K,): how surely the rim was seen on each ray."""
     directions: Array
@@ -176,16 +187,24 @@ def _refine(
     slant = np.sum(normals * directions, axis=-1)[edges.ray]
     offset = (edges.radius_mm - contour[edges.ray]) * slant
     shift, weight, information = _settle(edges, normals, offset, view.mm_per_px, sigma_px)
-    noise = np.sum(weight * (offset - normals[edges.ray] @ shift) ** 2) / max(weight.sum() - 2, 1)
-    covariance = np.linalg.inv(information) * noise * CORRELATION**2
+    left = offset - normals[edges.ray] @ shift
+    covariance = np.asarray(np.linalg.inv(information) * (_spread(weight, left) * CORRELATION) ** 2)
+    spread = _spread(claims(edges, left, WIDE_PX * view.mm_per_px, len(directions)), left)
     by_ray = np.asarray(np.bincount(edges.ray, weight, len(directions)), float)
-    return _Settled(center_mm + shift, covariance, by_ray, directions, rims, profile, upper)
+    return _Settled(center_mm + shift, covariance, spread, by_ray, directions, rims, profile, upper)
+
+
+def _spread(weight: Array, left_mm: Array) -> float:
+    """1 σ of what is left of edges (M,) that a place (x, y) was fitted to."""
+    return float(np.sqrt(np.sum(weight * left_mm**2) / max(weight.sum() - 2, 1)))
 
 
 def _judged(view: View, settled: _Settled) -> _Settled:
     """The fit with its merit, and with the doubt that the edges alone do not show."""
     center = settled.center_mm
-    covariance = settled.covariance_mm2 + np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
+    unseen = float(np.mean(settled.weight <= LEAST_SEEN))
+    floor_px = np.hypot(FLOOR_PX, UNSEEN * unseen * (settled.spread_mm / view.mm_per_px) ** 2)
+    covariance = settled.covariance_mm2 + np.eye(2) * (floor_px * view.mm_per_px) ** 2
     if settled.upper:
         lean = lean_of(view.camera, center, view.z_mm, settled.profile) * HEIGHT_SIGMA_MM / settled.profile.height_mm
         covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
@@ -199,8 +218,16 @@ def _concluded(view: View, settled: _Settled) -> Fit:
     contour, normals = settled.rims.contour(upper)
     rim = center + settled.directions * contour[:, None]
     slopes = sensitivity(view, rim, normals, settled.weight)
-    seen = np.minimum(settled.weight, 1)
-    return Fit(center, settled.covariance_mm2, slopes, seen, settled.merit, settled.profile, upper, settled.shown)
+    seen, contrast = np.minimum(settled.weight, 1), _contrast(view, settled, contour)
+    covariance, merit, shown = settled.covariance_mm2, settled.merit, settled.shown
+    return Fit(center, covariance, slopes, seen, merit, settled.profile, upper, shown, contrast)
+
+
+def _contrast(view: View, settled: _Settled, contour_mm: Array) -> float:
+    """The length of the median step of colour from outside the rim to its inside."""
+    reach = contour_mm[:, None] * settled.directions
+    inside, outside = view.sample(settled.center_mm + np.array([INSIDE, OUTSIDE])[:, None, None] * reach)[0]
+    return float(np.linalg.norm(np.median(inside - outside, axis=0)))
 
 
 def _settle(
