@@ -106,7 +106,7 @@ def ready(obs: Obs) -> bool:
 
 
 def connected(port: int) -> Obs:
-    return Obs("127.0.0.1", port, PASSWORD)
+    return Obs("127.0.0.1", port, PASSWORD, answer_s=30)  # drawn by the processor, beside other tests
 
 
 def program(obs: Obs) -> Any:
@@ -201,3 +201,75 @@ def test_addresses_name_host_port_and_source() -> None:
     for bad in ("obs://localhost:4455", "obs://localhost:x/Camera", "http://localhost/Camera"):
         with pytest.raises(BadInput, match="obs://HOST:PORT"):
             place(bad)
+
+
+class Gone:
+    """An OBS that is closed and opened again while it is fed."""
+
+    def __init__(self) -> None:
+        self.lives, self.files = 0, [b""]
+
+    def __enter__(self) -> "Gone":
+        self.lives += 1
+        if self.lives == 3:
+            raise CannotMeasure("OBS does not answer")
+        return self
+
+    def __exit__(self, *told: object) -> None: ...
+
+    def request(self, kind: str, **told: Any) -> dict[str, Any]:
+        if kind == "SetInputSettings" and "file" in told["inputSettings"]:
+            self.files.append(Path(told["inputSettings"]["file"]).read_bytes())
+            if self.lives in (2, 4) and self.files[-1] == b"a ruling":
+                raise KeyboardInterrupt if self.lives == 4 else CannotMeasure("OBS has gone")
+        answers: dict[str, dict[str, Any]] = {
+            "GetInputList": {"inputs": [{"inputName": command.NAME, "inputKind": "image_source"}]},
+            "GetSceneItemList": {"sceneItems": [{"sourceName": command.NAME, "sceneItemId": 1}]},
+            "GetVideoSettings": {"baseWidth": 1920, "baseHeight": 1080},
+        }
+        return answers.get(kind, {})
+
+
+def test_obs_is_fed_again_when_it_has_been_restarted_and_left_with_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone: Any = Gone()
+    monkeypatch.setattr(command, "AGAIN_S", 0.0)
+    monkeypatch.setattr(command, "feed", lambda obs, path, overlay, tag: command.show(obs, path, b"a ruling"))
+    with pytest.raises(KeyboardInterrupt):
+        command.keep_fed(lambda: gone, SCENE, "http://localhost:8322/overlay")
+    assert gone.lives == 4
+    assert gone.files[-1] == command.clear_png()
+    assert capsys.readouterr().err.count("trying again") == 2
+
+
+class Shown:
+    """What an OBS was told to show."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def request(self, kind: str, **told: Any) -> dict[str, Any]:
+        self.told.append(kind)
+        return {}
+
+
+def test_what_is_on_air_is_drawn_once_and_gone_with_the_server(tmp_path: Path) -> None:
+    found, path, obs = air(Table()), tmp_path / "overlay.png", Shown()
+    told: Any = obs
+    path.write_bytes(command.clear_png())
+    with served(found) as (home, _):
+        until(lambda: found.desk.scene() is not None)
+        found.desk.pick("p01", "p02")
+        until(lambda: found.desk.shown().ruling)
+        tag = command.feed(told, path, f"{home}/overlay")
+        ruling = path.read_bytes()
+        assert np.array(Image.open(io.BytesIO(ruling)))[..., 3].max() == 255
+        assert command.feed(told, path, f"{home}/overlay", tag) == tag
+        assert path.read_bytes() == ruling
+        assert obs.told.count("SetInputSettings") == 1
+        found.desk.clear()
+        assert command.feed(told, path, f"{home}/overlay", tag) != tag
+        assert np.array(Image.open(path))[..., 3].max() == 0
+    command.feed(told, path, f"{home}/overlay", tag)
+    assert path.read_bytes() == command.clear_png()

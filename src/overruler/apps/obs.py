@@ -5,24 +5,30 @@ alpha for as long as the command runs.
 """
 
 import argparse
+import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from overruler.apps.live import PORT as LIVE_PORT
-from overruler.errors import BadInput
+from overruler.errors import BadInput, CannotMeasure
 
 if TYPE_CHECKING:
     from overruler.sources.obs import Obs
 
 NAME = "Overruler overlay"
 BROWSER, IMAGE = "browser_source", "image_source"
-FEED_S = 0.2
-ANSWER_S = 5.0
+FEED_S = 0.1
+ANSWER_S = 1.0
+"""A live server that does not answer for so long has nothing on air."""
+NOT_MODIFIED = 304
+AGAIN_S = 2.0
+"""Before an OBS that has gone is looked for again."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             put(obs, scene, BROWSER, page)
             print(f"{NAME}: a browser source in the scene {scene!r}")
             return 0
-        _feed(obs, scene, args.overlay)
+    keep_fed(lambda: Obs(args.host, args.port), scene, args.overlay)
     return 0
 
 
@@ -99,36 +105,64 @@ def _item(obs: "Obs", scene: str) -> int:
 # --- without a browser source ---
 
 
-def _feed(obs: "Obs", scene: str, overlay: str) -> None:
-    """Write the overlay where an image source reads it, whenever it changes, until Ctrl-C; then it is empty."""
+def keep_fed(opened: "Callable[[], Obs]", scene: str, overlay: str) -> None:
+    """Feed an image source until Ctrl-C, through restarts of OBS and of the live server; then it is empty."""
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
         path = Path(folder) / "overlay.png"
         path.write_bytes(clear_png())
-        put(obs, scene, IMAGE, {"file": str(path)})
+        with opened() as obs:  # what is wrong from the first is said, and ends it
+            put(obs, scene, IMAGE, {"file": str(path)})
         print(f"{NAME}: an image source in the scene {scene!r}, fed until Ctrl-C", flush=True)
-        try:
-            while True:
-                feed(obs, path, overlay)
-                time.sleep(FEED_S)
-        finally:
-            show(obs, path, clear_png())
+        said = ""
+        while True:
+            try:
+                with opened() as obs:
+                    _fed(obs, scene, overlay, path)
+            except (CannotMeasure, BadInput) as error:  # a restarted OBS answers before it has its scenes
+                if str(error) != said:
+                    print(f"overruler: {error}; trying again", file=sys.stderr, flush=True)
+                said = str(error)
+                time.sleep(AGAIN_S)
 
 
-def feed(obs: "Obs", path: Path, overlay: str) -> None:
-    """One look at what is on air; nothing where the server does not say."""
-    parts = urlsplit(overlay)
-    address = parts._replace(path=f"{parts.path}.png").geturl()
+def _fed(obs: "Obs", scene: str, overlay: str, path: Path) -> None:
+    """Write the overlay where an image source reads it, whenever it changes."""
+    put(obs, scene, IMAGE, {"file": str(path)})
     try:
-        with urllib.request.urlopen(address, timeout=ANSWER_S) as answer:
-            data: bytes = answer.read()
+        tag = ""
+        while True:
+            tag = feed(obs, path, overlay, tag)
+            time.sleep(FEED_S)
+    finally:
+        show(obs, path, clear_png())
+
+
+def feed(obs: "Obs", path: Path, overlay: str, tag: str = "") -> str:
+    """One look at what is on air; nothing where the server does not say.
+
+    `tag` is the picture's that is shown now, the answer that of the new one: the same one is not drawn again.
+    """
+    parts = urlsplit(overlay)
+    asked = urllib.request.Request(parts._replace(path=f"{parts.path}.png").geturl(), headers={"if-none-match": tag})
+    data, tag = clear_png(), ""
+    try:
+        with urllib.request.urlopen(asked, timeout=ANSWER_S) as answer:
+            data, tag = answer.read(), answer.headers.get("etag", "")
+    except HTTPError as error:
+        error.close()
+        if error.code == NOT_MODIFIED:
+            data, tag = path.read_bytes(), asked.get_header("If-none-match") or ""
     except (URLError, OSError):
-        data = clear_png()
+        pass
     show(obs, path, data)
+    return tag
 
 
 def show(obs: "Obs", path: Path, png: bytes) -> None:
     """Let OBS read another picture at once; it looks at files' times only once a second."""
-    if path.read_bytes() != png:
+    if path.read_bytes() == png:
+        obs.request("GetVersion")  # whether it is still there
+    else:
         path.write_bytes(png)
         obs.request("SetInputSettings", inputName=NAME, inputSettings={"file": str(path)})
 

@@ -35,6 +35,8 @@ class Source:
     """Opens it anew: its shots, as they come. Raises `OverrulerError` or `OSError` where it cannot."""
     again: bool = True
     """Whether there is any use in opening it once more when it has ended."""
+    loops: bool = False
+    """Whether it then begins at once with another time: a film shown over and over."""
 
 
 def source(address: str, loop: bool = False) -> Source:
@@ -54,34 +56,31 @@ def source(address: str, loop: bool = False) -> Source:
     if "://" in address:
         raise BadInput(f"{address}: addresses begin with {', '.join((*STREAMS, 'obs://'))}")
     with Film(path):
-        return Source(str(path), lambda: _film(path, loop), again=False)
+        return Source(str(path), lambda: _film(path), again=loop, loops=loop)
 
 
 # --- kinds of sources ---
 
 
-def _film(path: Path, loop: bool) -> Iterator[Shot]:
+def _film(path: Path) -> Iterator[Shot]:
     """A film at its own pace."""
-    while True:
-        begin = time.monotonic()
-        with Film(path) as film:
-            for shot in film:
-                time.sleep(max(begin + shot.time_s - time.monotonic(), 0.0))
-                yield shot
-        if not loop:
-            return
+    begin = time.monotonic()
+    with Film(path) as film:
+        for shot in film:
+            time.sleep(max(begin + shot.time_s - time.monotonic(), 0.0))
+            yield shot
 
 
 def _stream(address: str) -> Iterator[Shot]:
     try:
         import av
     except ImportError:
-        raise MissingExtra("streams need PyAV: pip install 'overruler[video]'") from None
+        raise MissingExtra.of("streams need PyAV", "video") from None
     begin = time.monotonic()
     try:
         with av.open(address, timeout=(OPEN_S, STALL_S)) as container:
             if not container.streams.video:
-                raise CannotMeasure(f"{address}: holds no pictures")
+                raise CannotMeasure(f"{address}: holds no pictures: is it a film or a camera's stream?")
             stream: Any = container.streams.video[0]
             stream.thread_type = "AUTO"
             for picture in container.decode(stream):
@@ -127,6 +126,8 @@ class Live:
         self.source = source
         self._least_s = least_s
         self._slot: tuple[int, Shot] | None = None
+        self.cuts = 0
+        """How often the pictures have leapt to another time."""
         self._came_s = -np.inf
         self._why = "opening"
         self._news = threading.Condition()
@@ -162,6 +163,9 @@ class Live:
                 self._why = "it has ended"
             except (OverrulerError, OSError) as error:
                 self._why = str(error)
+            if self.source.loops and self._slot is not before:
+                self.cuts += 1
+                continue
             self._came_s = -np.inf
             if not self.source.again:
                 return

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
 from overruler.shot import Shot
@@ -36,17 +37,20 @@ Data = dict[str, Any]
 class Obs:
     """A connection to a running OBS; use it in a `with` block."""
 
-    def __init__(self, host: str = "localhost", port: int = PORT, password: str | None = None) -> None:
+    def __init__(
+        self, host: str = "localhost", port: int = PORT, password: str | None = None, answer_s: float = ANSWER_S
+    ) -> None:
         """Raises `CannotMeasure` where no OBS answers there, or where it does not let us in."""
         try:
             from websockets.exceptions import WebSocketException
             from websockets.sync.client import connect
         except ImportError:
-            raise MissingExtra("OBS needs websockets: pip install 'overruler[web]'") from None
+            raise MissingExtra.of("OBS needs websockets", "web") from None
         self._faults = (WebSocketException, OSError, TimeoutError)
         self._where, self._count, self._open = f"OBS at {host}:{port}", 0, ExitStack()
+        self._answer_s = answer_s
         try:
-            opened = connect(f"ws://{host}:{port}", open_timeout=ANSWER_S, max_size=2**26, compression=None)
+            opened = connect(f"ws://{host}:{port}", open_timeout=answer_s, max_size=2**26, compression=None)
             self._line = self._open.enter_context(opened)
         except self._faults as error:
             raise CannotMeasure(f"{self._where} does not answer ({error}): Tools, WebSocket Server Settings") from None
@@ -92,7 +96,7 @@ class Obs:
 
     def _read(self) -> Data:
         try:
-            told: Data = json.loads(self._line.recv(ANSWER_S))
+            told: Data = json.loads(self._line.recv(self._answer_s))
         except (*self._faults, ValueError) as error:
             raise CannotMeasure(f"{self._where} has gone: {error}") from None
         return told
@@ -129,12 +133,17 @@ def screenshots(address: str) -> Callable[[], Iterator[Shot]]:
 def _pictures(host: str, port: int, name: str, address: str) -> Iterator[Shot]:
     begin = due = time.monotonic()
     with Obs(host, port) as obs:
-        wanted = {"sourceName": name, "imageFormat": "jpg", "imageCompressionQuality": QUALITY}
         while True:
-            data = obs.request("GetSourceScreenshot", **wanted)["imageData"].partition(",")[2]
-            pixels = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
-            if pixels is None:
-                raise CannotMeasure(f"{address}: OBS sent a picture that cannot be read")
-            yield shot_from(np.asarray(pixels, np.uint8), time.monotonic() - begin, address)
+            yield shot_from(screenshot(obs, name), time.monotonic() - begin, address)
             due = max(due + 1 / PICTURES_PER_S, time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
+
+
+def screenshot(obs: Obs, source: str) -> NDArray[np.uint8]:
+    """What a source or a scene of OBS shows now (H, W, 3), blue green red."""
+    wanted = {"sourceName": source, "imageFormat": "jpg", "imageCompressionQuality": QUALITY}
+    data = obs.request("GetSourceScreenshot", **wanted)["imageData"].partition(",")[2]
+    pixels = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
+    if pixels is None:
+        raise CannotMeasure(f"OBS: {source}: sent a picture that cannot be read: does the source show one?")
+    return np.asarray(pixels, np.uint8)

@@ -110,7 +110,7 @@ def served(found: Air, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
         thread.join(10)
 
 
-def until(true: Any, timeout_s: float = 15.0) -> None:
+def until(true: Any, timeout_s: float = 60.0) -> None:
     """Wait for something; an error where it does not come."""
     end = time.monotonic() + timeout_s
     while not true():

@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,18 +226,20 @@ def test_clients_that_never_read_and_clients_that_talk_nonsense_hold_nobody_up(t
         f"GET /api/live/air HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     ).encode()
-    deaf = [socket.create_connection(("127.0.0.1", port)) for _ in range(5)]
-    for line in deaf:
-        line.sendall(hello)
-    for rubbish in (b"\x00\xff" * 500, hello + b"\xff" * 4000, hello + b"\x81\x85abcdzzzzz" * 20):
-        with socket.create_connection(("127.0.0.1", port)) as line:
-            line.sendall(rubbish)
-    begin = time.monotonic()
-    for _ in range(10):
-        assert call(f"{ruled}/api/live")["calibrated"]
-    assert time.monotonic() - begin < 5
-    for line in deaf:
-        line.close()
+    with ExitStack() as open_:
+        deaf = [open_.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(5)]
+        for line in deaf:
+            line.sendall(hello)
+        for rubbish in (b"\x00\xff" * 500, hello + b"\xff" * 4000, hello + b"\x81\x85abcdzzzzz" * 20):
+            with socket.create_connection(("127.0.0.1", port)) as line:
+                line.sendall(rubbish)
+        air = ruled.replace("http", "ws") + "/api/live/air"
+        readers = [open_.enter_context(connect(air)) for _ in range(15)]
+        begin = time.monotonic()
+        call(f"{ruled}/api/live/do/swap", post=True)
+        for reader in readers:
+            until(lambda one=reader: json.loads(one.recv(5)).get("pair") == ["p02", "p01"])
+        assert time.monotonic() - begin < 10
 
 
 # --- who may ---

@@ -1,35 +1,35 @@
 """The live server: what goes on air, and the desk that decides it."""
 
 import asyncio
+import hashlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from overruler.apps.web.app import FAULTS
 from overruler.apps.web.guard import Door
+from overruler.apps.web.live_actions import desk_of
+from overruler.apps.web.live_actions import routes as programs
 from overruler.apps.web.live_desk import Desk
 from overruler.apps.web.live_door import LiveGuard
 from overruler.apps.web.live_drawn import LAYERS, document
 from overruler.apps.web.live_eyes import Eyes
 from overruler.apps.web.pages import file, served
 from overruler.errors import BadInput, UnknownName
-from overruler.reading import Node
-from overruler.rules import ask
 
 LOOK_S, BEAT_S = 0.03, 0.25
 """How often a page's socket looks for news, and how often it is told that the server lives."""
 PATIENCE_S = 5.0
 """A page that does not read for so long is left alone."""
-LONGEST_QUESTION = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def make_live_app(air: Air) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.desk = air.desk
+        app.state.desk, app.state.eyes = air.desk, air.eyes
         air.eyes.start()
         try:
             yield
@@ -56,11 +56,6 @@ def make_live_app(air: Air) -> Starlette:
 
     guard = Middleware(LiveGuard, door=air.door, overlay_key=air.overlay_key)
     return Starlette(routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=FAULTS)
-
-
-def desk_of(connection: HTTPConnection) -> Desk:
-    desk: Desk = connection.app.state.desk
-    return desk
 
 
 # --- on air ---
@@ -115,9 +110,17 @@ async def overlay_png(request: Request) -> Response:
     wide = _width(request)
     shown = _shown(request)
     drawn = document([text for name, text in desk.shown().layers.items() if name in shown], desk.size_px)
+    tag = f'"{hashlib.sha256(f"{wide} {drawn}".encode()).hexdigest()[:20]}"'
+    if request.headers.get("if-none-match") == tag:  # who asks ten times a second must not cost ten drawings
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(await asyncio.to_thread(_png, drawn, wide), media_type="image/png", headers={"etag": tag})
+
+
+@lru_cache(maxsize=4)
+def _png(drawn: str, wide: int) -> bytes:
     from overruler.picture.raster import rasterized
 
-    return Response(await asyncio.to_thread(rasterized, drawn, wide), media_type="image/png")
+    return rasterized(drawn, wide)
 
 
 def _shown(request: Request) -> set[str]:
@@ -128,8 +131,8 @@ def _shown(request: Request) -> set[str]:
     return set(asked)
 
 
-def _width(request: Request) -> int:
-    text = request.query_params.get("width", "1920")
+def _width(request: Request, usual: int = 1920) -> int:
+    text = request.query_params.get("width", str(usual))
     if not text.isdecimal() or not 16 <= int(text) <= 3840:
         raise BadInput("width: a whole number from 16 to 3840")
     return int(text)
@@ -150,59 +153,12 @@ def _picture(data: bytes | None) -> Response:
     return Response(data, media_type="image/jpeg")
 
 
-# --- for programs ---
+async def clip(request: Request) -> Response:
+    """The ruling on air as a film with alpha, for replays."""
+    from overruler.apps.web.live_clip import film
 
-
-async def state(request: Request) -> Response:
-    desk = desk_of(request)
-    return JSONResponse(json.loads(desk.state()[1]) | {"on_air": desk.on_air()})
-
-
-async def scene(request: Request) -> Response:
-    found = desk_of(request).scene()
-    if found is None:
-        return JSONResponse({"error": "the table has not been measured yet"}, 404)
-    return JSONResponse(found.to_json())
-
-
-async def answer(request: Request) -> Response:
-    """A question of the table as it stands."""
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > LONGEST_QUESTION:
-            return JSONResponse({"error": f"longer than {LONGEST_QUESTION} bytes"}, 413)
-    found = desk_of(request).scene()
-    if found is None:
-        return JSONResponse({"error": "the table has not been measured yet"}, 404)
-    question = Node.of_json(body.decode(errors="replace"), "question")
-    return JSONResponse((await asyncio.to_thread(ask, found, question)).to_json())
-
-
-ACTIONS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
-    "pick": (Desk.pick, ("from", "to")),
-    "swap": (Desk.swap, ()),
-    "bands": (Desk.bands, ("piece",)),
-    "clear": (Desk.clear, ()),
-    "freeze": (Desk.freeze, ()),
-    "close": (lambda desk: desk.freeze(large=True), ()),
-    "live": (Desk.go_on, ()),
-}
-"""What buttons do, and what each is told."""
-
-
-async def action(request: Request) -> Response:
-    """A button: `POST /api/live/do/pick?from=p01&to=p02`."""
-    name = request.path_params["name"]
-    if name not in ACTIONS:
-        raise UnknownName("action", name, ACTIONS)
-    act, keys = ACTIONS[name]
-    missing = [key for key in keys if key not in request.query_params]
-    if missing:
-        raise BadInput(f"{name}: say {' and '.join(missing)} in the address, ?{missing[0]}=p01 say")
-    arguments: list[Any] = [request.query_params[key] for key in keys]
-    await asyncio.to_thread(act, desk_of(request), *arguments)
-    return await state(request)
+    desk, wide = desk_of(request), _width(request, usual=1280)
+    return Response(await asyncio.to_thread(film, desk.shown(), desk.size_px, wide), media_type="video/webm")
 
 
 routes = [
@@ -210,12 +166,10 @@ routes = [
     Route("/control", control),
     Route("/overlay", overlay),
     Route("/overlay.png", overlay_png),
+    Route("/overlay.webm", clip),
     Route("/static/{name}", file),
     WebSocketRoute("/api/live/air", air),
     Route("/api/live/frozen.jpg", frozen),
     Route("/api/live/picture.jpg", picture),
-    Route("/api/live", state),
-    Route("/api/live/scene", scene),
-    Route("/api/live/ask", answer, methods=["POST"]),
-    Route("/api/live/do/{name}", action, methods=["POST"]),
+    *programs,
 ]

@@ -3,12 +3,16 @@
 import json
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overruler.apps.web.live_drawn import Graphics, Wanted, bases, graphics
+from overruler.apps.web.drawn import view_of
+from overruler.apps.web.live_drawn import Graphics, arcs, bases, graphics
 from overruler.apps.web.live_eyes import STANDING, Seen
+from overruler.apps.web.live_wants import Wanted, bodies, tap_of, taps
 from overruler.errors import BadInput, OverrulerError, UnknownName
+from overruler.fixes import Fix
 from overruler.scene import Scene
 from overruler.shot import Shot
 
@@ -38,6 +42,8 @@ class Desk:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seen, self._wanted = Seen(), Wanted()
+        self._labels: Mapping[str, Mapping[str, Any]] = {}
+        """What people say of a piece that no picture shows: unit, player, leader, kind, stats."""
         self._frozen: Frozen | None = None
         self._shot: Shot | None = None
         self._looked_s = -1e9
@@ -85,8 +91,12 @@ class Desk:
         return self._size_px
 
     def scene(self) -> Scene | None:
-        report = self._seen.report
-        return report.scene if report is not None else None
+        """The table as it last came to rest, with what people say of its pieces."""
+        if self._seen.report is None:
+            return None
+        scene = self._seen.report.scene
+        labels = self._labels
+        return replace(scene, pieces=tuple(replace(one, **labels.get(one.id, {})) for one in scene.pieces))
 
     def frozen_jpeg(self) -> bytes | None:
         frozen = self._frozen
@@ -100,10 +110,20 @@ class Desk:
     # --- what the caster does ---
 
     def pick(self, one: str, other: str) -> None:
-        self._check(one, other)
+        """Rule on two pieces, or units by their names."""
+        self._check(one, other, units=True)
         if one == other:
             raise BadInput("pick two pieces: from and to are the same")
         self._want(replace(self._wanted, pair=(one, other)))
+
+    def ask(self, question: str, arc: str | None = None, reach_in: float | None = None) -> None:
+        """What a pair asks from now on: `Range`, `Attack`, … as the game has it."""
+        if (scene := self.scene()) is not None:
+            tap_of(scene.game, question)
+        now = self._wanted
+        self._want(
+            replace(now, tap=question, arc=arc or now.arc, reach_in=now.reach_in if reach_in is None else reach_in)
+        )
 
     def swap(self) -> None:
         if self._wanted.pair:
@@ -112,9 +132,30 @@ class Desk:
     def bands(self, piece: str) -> None:
         """Range lines round a piece, or none if it has them."""
         self._check(piece)
-        had = self._wanted.bands
-        kept = tuple(name for name in had if name != piece)
-        self._want(replace(self._wanted, bands=kept if piece in had else (*had, piece)))
+        self._want(replace(self._wanted, bands=_other(self._wanted.bands, piece)))
+
+    def arcs(self, piece: str) -> None:
+        """A ship's arcs, or none if they are drawn; `BadInput` where its front is not known."""
+        self._check(piece)
+        scene = self.scene()
+        ship = next((one for one in scene.pieces if one.id == piece), None) if scene is not None else None
+        if scene is not None and ship is not None:
+            arcs(scene, view_of(scene), ship)
+        self._want(replace(self._wanted, arcs=_other(self._wanted.arcs, piece)))
+
+    def label(self, fixes: Sequence[Fix]) -> None:
+        """Keep what corrections say of pieces beside where they stand, and their new names."""
+        labels, wanted = dict(self._labels), self._wanted
+        for fix in fixes:
+            if fix.id is None or not fix.labels:
+                continue
+            name = str(fix.labels.get("new_id", fix.id))
+            said = {key: value for key, value in fix.labels.items() if key != "new_id"}
+            labels[name] = {**labels.pop(fix.id, {}), **said}
+            wanted = wanted.renamed(fix.id, name)
+        with self._lock:
+            self._labels, self._wanted = labels, wanted
+            self._compose()
 
     def clear(self) -> None:
         """Everything off the air."""
@@ -154,8 +195,10 @@ class Desk:
             self._wanted = wanted
             self._compose()
 
-    def _check(self, *names: str) -> None:
+    def _check(self, *names: str, units: bool = False) -> None:
         known = [spot.id for spot in self._seen.spots]
+        if units and (scene := self.scene()) is not None:
+            known += sorted({piece.unit for piece in scene.pieces if piece.unit})
         for name in names:
             if name not in known:
                 raise UnknownName("piece", name, known)
@@ -166,7 +209,7 @@ class Desk:
         """Make the state anew where it has changed; the lock is held."""
         seen, frozen = self._seen, self._frozen
         places = tuple((spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in seen.spots)
-        drawn_by = (seen.number, seen.report is None, seen.standing, self._wanted)
+        drawn_by = (seen.number, seen.report is None, seen.standing, self._wanted, self._labels)
         key = (drawn_by, places, seen.lost, seen.notes, frozen.number if frozen else 0, self._size_px)
         if key == self._key:
             return
@@ -177,14 +220,15 @@ class Desk:
         self._text = json.dumps(self._told(), separators=(",", ":"), allow_nan=False)
 
     def _drawn(self) -> Graphics:
-        scene = self.scene()
+        scene, self._error = self.scene(), ""
         if scene is None or self._seen.lost is not None:
             return Graphics({})
-        try:
-            return graphics(scene, self._wanted, self._seen.standing)
-        except OverrulerError as error:
-            self._error = str(error)
-            return Graphics({})
+        for less in ({}, {"pair": None}, {"arcs": ()}, {"pair": None, "arcs": ()}):  # what cannot be, and no more
+            try:
+                return graphics(scene, replace(self._wanted, **less), self._seen.standing)
+            except OverrulerError as error:
+                self._error = self._error or str(error)
+        return Graphics({})
 
     def _told(self) -> dict[str, Any]:
         seen, frozen = self._seen, self._frozen
@@ -200,6 +244,8 @@ class Desk:
             "problems": [problem.text for problem in seen.report.calibration.problems] if seen.report else [],
             "pair": list(self._wanted.pair) if self._wanted.pair else None,
             "bands": list(self._wanted.bands),
+            "arcs": list(self._wanted.arcs),
+            **self._asked(scene),
             "waiting": self._waiting(),
             "layers": on.layers,
             "ruling": on.ruling,
@@ -210,17 +256,35 @@ class Desk:
             ],
         }
 
+    def _asked(self, scene: Scene | None) -> dict[str, Any]:
+        """What a pair asks, and what it could."""
+        if scene is None:
+            return {"questions": [], "question": None}
+        wanted, known = self._wanted, taps(scene.game)
+        told = [
+            {"label": tap["label"], **{key: tap[key] for key in ("arcs", "reach_in") if key in tap}} for tap in known
+        ]
+        now = {"label": wanted.tap or known[0]["label"], "arc": wanted.arc, "reach_in": wanted.reach_in}
+        return {"questions": told, "question": now}
+
     def _waiting(self) -> list[str]:
         """Why something that is wanted is not on air."""
+        scene, standing = self.scene(), self._seen.standing
         pair = self._wanted.pair or ()
-        standing = self._seen.standing
+        wanted = sorted(bodies(scene, pair)) if scene is not None else pair
         away = {spot.id: spot.state for spot in self._seen.spots if spot.id not in standing}
         settling = dict.fromkeys(STANDING, "being measured")
-        return [
+        found = [
             f"{name} is {settling.get(away.get(name, ''), away.get(name, 'not there'))}"
-            for name in pair
+            for name in wanted
             if name not in standing
         ]
+        return [*found, *([self._error] if self._error else [])]
+
+
+def _other(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The names with one more, or without it if it is there."""
+    return tuple(one for one in names if one != name) if name in names else (*names, name)
 
 
 def _jpeg(shot: Shot, longest_px: int) -> bytes:

@@ -1,19 +1,24 @@
 """What goes over the camera's picture, as SVG in the camera's own pixels: range bands, lines, the ruling in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from overruler.apps.web.drawn import lines_of, view_of
-from overruler.picture.banner import SAFE_SHARE, banner
+from overruler.apps.web.live_room import Room
+from overruler.apps.web.live_wants import Wanted, between, bodies, question, tap_of
+from overruler.apps.web.taps import arcs as arcs_of
+from overruler.geometry.pose import Array
+from overruler.picture.banner import banner
 from overruler.picture.lettering import FAMILY
+from overruler.picture.painters import arcs as arcs_round
 from overruler.picture.painters import base, measured_line, outline, range_lines
-from overruler.picture.story import SEGMENT_MM, Claim, claim
-from overruler.picture.svg import BLACK, WHITE, element, group, path, path_data, plate
+from overruler.picture.story import SEGMENT_MM, Claim, claim, length
+from overruler.picture.svg import BLACK, WHITE, element, group, path, path_data, plate, plate_size
 from overruler.picture.view import View, ring
-from overruler.rules import ask, game_of
+from overruler.rules import ask
 from overruler.scene import Piece, Scene
 from overruler.units import inches_from_mm
 
@@ -25,15 +30,6 @@ ZOOM_SHARE = 0.14
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the caster wants on air."""
-
-    pair: tuple[str, str] | None = None
-    bands: tuple[str, ...] = ()
-    """The pieces that have range lines round them."""
-
-
-@dataclass(frozen=True, slots=True)
 class Graphics:
     """What can be on air of that."""
 
@@ -41,54 +37,97 @@ class Graphics:
     ruling: dict[str, Any] | None = None
     box_px: tuple[float, float, float, float] | None = None
     """x, y, width and height of the picture round the gap, for showing it large."""
+    ends_px: tuple[tuple[float, float], tuple[float, float]] | None = None
+    """Where the measured line begins and ends."""
 
 
 def graphics(scene: Scene, wanted: Wanted, standing: frozenset[str]) -> Graphics:
     """The graphics that hold now: nothing about a piece that does not stand where it was measured."""
     view = view_of(scene)
-    pieces = {piece.id: piece for piece in scene.pieces if piece.id in standing}
-    layers = {"bands": group(bands(scene, view, pieces[name]) for name in wanted.bands if name in pieces)}
-    if wanted.pair is None or not set(wanted.pair) <= set(pieces):
-        return Graphics(layers)
-    told = ruled(scene, wanted.pair)
-    ends = [pieces[name] for name in wanted.pair]
-    ruler = "" if wanted.pair[0] in wanted.bands else range_lines(view, told)  # its lines are there already
-    on_table = [ruler, *(base(view, piece, told.look) for piece in ends), measured_line(view, told)]
-    layers |= {"lines": group(on_table), "verdict": _words(view, told)}
-    return Graphics(layers, _said(told), _box(view, told))
+    room, pieces = Room(view), {piece.id: piece for piece in scene.pieces if piece.id in standing}
+    told = ruled(scene, wanted) if wanted.pair and bodies(scene, wanted.pair) <= set(pieces) else None
+    over = _told(view, told, room, ruler=told.pieces[0].id not in wanted.bands) if told is not None else Graphics({})
+    round_them = [bands(scene, view, pieces[name], room) for name in wanted.bands if name in pieces]
+    round_them += [arcs(scene, view, pieces[name]) for name in wanted.arcs if name in pieces]
+    return replace(over, layers={"bands": group(round_them), **over.layers})
 
 
-def ruled(scene: Scene, pair: tuple[str, str]) -> Claim:
-    """The range between two pieces, or their distance where the game has no ruler."""
-    name = "range" if game_of(scene.game).ruler else "distance"
-    return claim(scene, ask(scene, {"question": name, "from": pair[0], "to": pair[1]}))
+def _told(view: View, told: Claim, room: Room, ruler: bool) -> Graphics:
+    """A ruling's own graphics; without `ruler` its lines are there already."""
+    line = view.line(told.from_mm, told.to_mm, told.z_mm)
+    room.keep([line, *(outline(view, piece) for piece in told.pieces)])
+    on_table = [range_lines(view, told) if ruler else "", *(base(view, piece, told.look) for piece in told.pieces)]
+    layers = {"lines": group((*on_table, measured_line(view, told))), "verdict": _words(view, told, room)}
+    for _, arc in arcs_round(view, told) if ruler else ():
+        for place in arc[[0, -1]]:
+            room.take(place, np.array(plate_size("0", 9 * view.unit)))
+    (u, v), (x, y) = line[[0, -1]].tolist()
+    return Graphics(layers, _said(told), _box(view, told), ((u, v), (x, y)))
 
 
-def bands(scene: Scene, view: View, piece: Piece) -> str:
+def ruled(scene: Scene, wanted: Wanted) -> Claim:
+    """What the pair asks; an answer that rests on no distance is shown on the line between the two."""
+    asked = question(scene, wanted)
+    verdict = ask(scene, asked)
+    if asked["question"] == "distance":
+        told = claim(scene, verdict)
+        said = length(told.distance_mm, 1.96 * told.sigma_mm, scene.game).partition(" (")[0]
+        return replace(told, headline=f"{' → '.join(piece.id for piece in told.pieces)}: {said}")
+    if verdict.from_point_mm and verdict.to_point_mm:
+        return claim(scene, verdict)
+    line = ask(scene, between(asked))
+    places = {key: getattr(line, key) for key in ("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm", "pair")}
+    told = claim(scene, replace(verdict, **places))
+    label = tap_of(scene.game, wanted.tap)["label"]
+    return replace(told, detail="  ·  ".join(part for part in (label, told.detail) if part))
+
+
+def arcs(scene: Scene, view: View, ship: Piece) -> str:
+    """A ship's arcs; `BadInput` where nobody knows which side is its front."""
+    lines = "".join(d for one in arcs_of(scene, ship) for d in one["lines"])
+    below = element("path", d=lines, fill="none", stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6)
+    return group(
+        (below, element("path", d=lines, fill="none", stroke=WHITE, stroke_width=1.9 * view.unit), base(view, ship))
+    )
+
+
+def bands(scene: Scene, view: View, piece: Piece, room: Room) -> str:
     """Every range line round a base, each with its number where the picture has room for it."""
     segment = scene.ruler.segment_mm if scene.ruler else SEGMENT_MM.get(scene.game)
-    parts = []
+    lines, numbers = [], []
+    room.keep([outline(view, piece)])
     for line_mm in lines_of(scene):
         places = view.px(ring(piece.shape, line_mm, steps=FINE), piece.z_mm)
         closed = np.concatenate([places, places[:1]])
-        parts += [
+        lines += [
             path(closed, stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6),
             path(closed, stroke=WHITE, stroke_width=1.9 * view.unit),
-            *_numbers(view, places, f"{line_mm / segment:.0f}" if segment else f"{inches_from_mm(line_mm):g} in"),
         ]
-    return group((*parts, base(view, piece)))
+        numbers += _numbers(
+            view, places, f"{line_mm / segment:.0f}" if segment else f"{inches_from_mm(line_mm):g} in", room
+        )
+    return group((*lines, base(view, piece), *numbers))
 
 
-def _numbers(view: View, places: np.ndarray[Any, np.dtype[np.float64]], name: str) -> list[str]:
-    border = SAFE_SHARE * max(view.size_px)
-    shown = [place for place in places[:: FINE // 8] if view.inside(place[None], border)]
-    return [plate(name, float(x), float(y), 11 * view.unit, edge=BLACK) for x, y in shown[::2]]
+def _numbers(view: View, places: Array, name: str, room: Room) -> list[str]:
+    """A line's name at up to four places along it, a quarter of the way round apart, where they hide nothing."""
+    size, marks = 11 * view.unit, []
+    for quarter in np.split(places, 4):
+        for place in quarter[:: FINE // 60]:
+            if room.free(place, np.array(plate_size(name, size))):
+                room.take(place, np.array(plate_size(name, size)))
+                marks.append(plate(name, float(place[0]), float(place[1]), size, edge=BLACK))
+                break
+    return marks
 
 
-def _words(view: View, told: Claim) -> str:
+def _words(view: View, told: Claim, room: Room) -> str:
+    """The ruling in words, in a corner where it hides neither line nor bases."""
     plate_ = banner([told], view.size_px)
-    border = SAFE_SHARE * np.array(view.size_px)
-    return plate_.drawn(float(border[0]), float(view.size_px[1] - border[1] - plate_.high))
+    size = np.array([plate_.wide, plate_.high])
+    left, top = room.corner(size).tolist()
+    room.take(np.array([left, top]) + size / 2, size)
+    return plate_.drawn(left, top)
 
 
 def _said(told: Claim) -> dict[str, Any]:
@@ -119,6 +158,7 @@ def bases(scene: Scene) -> dict[str, dict[str, Any]]:
             "d": path_data(outline(view, piece), closed=True),
             "center_px": [round(float(v), 1) for v in view.px([piece.x_mm, piece.y_mm], piece.z_mm)],
             "base": piece.base.name,
+            **{key: value for key in ("unit", "player", "leader") if (value := getattr(piece, key))},
         }
         for piece in scene.pieces
     }

@@ -2,10 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from queue import SimpleQueue
 
-from overruler.errors import OverrulerError
+from overruler.errors import CannotMeasure, OverrulerError
+from overruler.fixes import Fix
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.shot import Shot
@@ -20,6 +23,8 @@ BUMPED_S = 1.0
 SAME_MM = 0.05
 """A piece stands where its scene says if no farther off."""
 STANDING = ("static", "new")
+PATIENCE_S = 10.0
+"""How long who corrects something waits for it: the table may just be being measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +72,9 @@ class Eyes:
     _marks: Landmarks | None = None
     _away_s: float | None = None
     """Since when the markers are elsewhere."""
+    _cuts: int = 0
+    _wishes: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(default_factory=SimpleQueue)
+    """Corrections that wait for the eyes' own thread."""
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -82,16 +90,48 @@ class Eyes:
         self.live.stop()
         self._thread.join(5.0)
 
+    def correct(self, fixes: Sequence[Fix]) -> None:
+        """Put right what was found on the table as it stands; `OverrulerError` where that cannot be done."""
+        done: Future[None] = Future()
+        self._wishes.put((fixes, done))
+        try:
+            done.result(PATIENCE_S)
+        except TimeoutError:
+            done.cancel()
+            raise CannotMeasure("the table is being measured: try once more") from None
+
     def _run(self) -> None:
         number = 0
         while not self._ended.is_set():
             found = self.live.newest(number, NAP_S)
             if found is not None:
                 number, self.shot = found
+                self._cut()
                 self._seen = self._looked(self.shot)
             self._seen = replace(self._seen, lost=self.live.lost())
             self.looked_s = time.monotonic()
             self.heard(self._seen)
+            self._granted()
+
+    def _cut(self) -> None:
+        """Begin anew where the pictures have leapt to another time: what stands elsewhere now has not been moved."""
+        if self.live.cuts != self._cuts:
+            self._cuts, self._marks, self._away_s = self.live.cuts, None, None
+            self._seen = replace(self._seen, report=None, spots=(), notes=())
+            self._watch.again("the film begins again")
+
+    def _granted(self) -> None:
+        while not self._wishes.empty():
+            fixes, done = self._wishes.get()
+            if not done.set_running_or_notify_cancel():
+                continue
+            try:
+                if self._away_s is not None:
+                    raise CannotMeasure("the camera was moved: wait until the table has been measured again")
+                self._watch.correct(fixes)
+                done.set_result(None)
+            except Exception as error:  # it is for who asked to hear
+                done.set_exception(error)
 
     def _looked(self, shot: Shot) -> Seen:
         if self._marks is not None and self._elsewhere(shot, self._marks):

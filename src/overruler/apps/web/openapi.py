@@ -38,7 +38,7 @@ SCHEMAS: dict[str, Json] = {
     "Error": {"type": "object", "required": ["error"], "properties": {"error": TEXT}},
     "Measurement": {
         "type": "object",
-        "required": ["id", "created_s", "state", "step", "game", "table"],
+        "required": ["id", "created_s", "state", "step", "game", "table", "version"],
         "properties": {
             "id": {"type": "string", "pattern": f"^[{ALPHABET}]{{{LENGTH}}}$"},
             "created_s": NUMBER | {"description": "Seconds since 1970."},
@@ -46,6 +46,7 @@ SCHEMAS: dict[str, Json] = {
             "step": TEXT | {"description": "What is being done, or why it failed."},
             "game": {"enum": list(GAMES)},
             "table": TEXT,
+            "version": {"type": "integer", "description": "How often it was corrected."},
             "pieces": {"type": "integer", "description": "How many bases were found, once done."},
             "unmeasurable": {"type": "boolean", "description": "Whether the photo is why it failed."},
         },
@@ -64,6 +65,7 @@ SCHEMAS: dict[str, Json] = {
             "sentence": TEXT,
             "headline": TEXT,
             "clauses": {"type": "object", "additionalProperties": TEXT},
+            "version": {"type": "integer", "description": "How often the table had been corrected."},
             "drawing": {"type": "object", "description": "The measured line as SVG path data in the photo's pixels."},
         },
     },
@@ -75,7 +77,7 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
-def _ref(name: str) -> Json:
+def ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -83,15 +85,15 @@ def _content(kind: str, schema: Json) -> Json:
     return {"content": {kind: {"schema": schema}}}
 
 
-def _operation(
+def operation(
     about: str, found: Json, *refusals: int, query: Json | None = None, body: Json | None = None, status: int = 200
 ) -> Json:
     """One operation: what it is about, what it gives, and the statuses of its refusals."""
     said: Json = {"summary": about, "responses": {str(status): {"description": about, **found}}}
     for refusal in (401, 403, 421, *refusals):
         said["responses"][str(refusal)] = {
-            "description": _REFUSALS[refusal],
-            **_content("application/json", _ref("Error")),
+            "description": REFUSALS[refusal],
+            **_content("application/json", ref("Error")),
         }
     if query:
         said["parameters"] = [_parameter(name, schema) for name, schema in query.items()]
@@ -104,10 +106,11 @@ def _parameter(name: str, schema: Json) -> Json:
     return {"name": name, "in": "query", "required": schema.pop("needed", False), "schema": schema}
 
 
-_REFUSALS = {
+REFUSALS = {
     401: "The key is missing or wrong.",
     403: "A page of another site asked.",
     404: "There is no such measurement, or nothing of it yet.",
+    412: "Somebody else has corrected the table since the version that If-Match names.",
     413: "Too large.",
     415: "Not a photo.",
     421: "Not the name that the server goes by.",
@@ -117,7 +120,7 @@ _REFUSALS = {
 }
 
 
-def _json(schema: Json) -> Json:
+def as_json(schema: Json) -> Json:
     return _content("application/json", schema)
 
 
@@ -136,56 +139,58 @@ def _wish() -> Json:
 
 def _of_the_server() -> Json:
     return {
-        "/api/about": {"get": _operation("What the server knows", _json({"type": "object"}))},
-        "/api/openapi.json": {"get": _operation("This document", _json({"type": "object"}))},
+        "/api/about": {"get": operation("What the server knows", as_json({"type": "object"}))},
+        "/api/openapi.json": {"get": operation("This document", as_json({"type": "object"}))},
     }
 
 
 def _of_measurements() -> Json:
     photo = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-    found = _json(_ref("Measurement"))
-    send = _operation("Measure a photo", found, 413, 415, 422, 503, query=_wish(), body=photo, status=202)
-    newest = _operation("The newest measurements", _json({"type": "array", "items": _ref("Measurement")}))
+    found = as_json(ref("Measurement"))
+    send = operation("Measure a photo", found, 413, 415, 422, 503, query=_wish(), body=photo, status=202)
+    newest = operation("The newest measurements", as_json({"type": "array", "items": ref("Measurement")}))
     return {"/api/measurements": {"get": newest, "post": send}}
 
 
 def _of_one() -> Json:
-    found, question = _json(_ref("Measurement")), {"question": TEXT | {"description": "A question, as JSON."}}
+    found, question = as_json(ref("Measurement")), {"question": TEXT | {"description": "A question, as JSON."}}
     asked = {"question": {**question["question"], "needed": True}}
     piece = {"piece": TEXT | {"needed": True}}
     lines = {"lines_mm": TEXT | {"description": "Distances in mm, with commas between; else those of the ruler."}}
-    anything = _json({"type": "object"})
+    anything = as_json({"type": "object"})
     paths: Json = {
-        "": {"get": _operation("One measurement", found, 404), "delete": _operation("Delete it", {}, 404, status=204)},
-        "/again": {"post": _operation("Measure its photo otherwise", found, 404, 422, query=_wish(), status=202)},
-        "/scene": {"get": _operation("The scene file", anything, 404)},
-        "/table": {"get": _operation("All that is drawn before a question", anything, 404)},
-        "/photo": {"get": _operation("The photo", _images(), 404, query={"size": {"enum": ["shown", "full"]}})},
+        "": {"get": operation("One measurement", found, 404), "delete": operation("Delete it", {}, 404, status=204)},
+        "/again": {"post": operation("Measure its photo otherwise", found, 404, 422, query=_wish(), status=202)},
+        "/scene": {"get": operation("The scene file", anything, 404)},
+        "/table": {"get": operation("All that is drawn before a question", anything, 404)},
+        "/photo": {"get": operation("The photo", _images(), 404, query={"size": {"enum": ["shown", "full"]}})},
         "/ask": {
-            "post": _operation(
-                "Rule on a question", _json(_ref("Ruling")), 404, 413, 422, body={**_json(_ref("Question"))}
+            "post": operation(
+                "Rule on a question", as_json(ref("Ruling")), 404, 413, 422, body={**as_json(ref("Question"))}
             )
         },
-        "/bands": {"get": _operation("Range lines round a piece", _lines(), 404, 422, query=piece | lines)},
-        "/arcs": {"get": _operation("A ship's arcs", _lines(), 404, 422, query={"piece": TEXT | {"needed": True}})},
-        "/picture": {
-            "get": _operation("The annotated photo", _binary("image/png"), 404, 422, 500, 503, query=question)
-        },
-        "/bundle": {"get": _operation("A dispute bundle", _binary("application/zip"), 404, 422, query=asked)},
-        "/fixes": {
-            "put": _operation("Correct what was found", found, 404, 413, 422, 500, 503, body=_json(_ref("Fixes")))
-        },
-        "/link": {"get": _operation("Its address and QR code, for other phones", anything, 404)},
+        "/bands": {"get": operation("Range lines round a piece", _lines(), 404, 422, query=piece | lines)},
+        "/arcs": {"get": operation("A ship's arcs", _lines(), 404, 422, query={"piece": TEXT | {"needed": True}})},
+        "/picture": {"get": operation("The annotated photo", binary("image/png"), 404, 422, 500, 503, query=question)},
+        "/bundle": {"get": operation("A dispute bundle", binary("application/zip"), 404, 422, query=asked)},
+        "/fixes": {"put": _corrections(found)},
+        "/link": {"get": operation("Its address and QR code, for other phones", anything, 404)},
     }
     inside = [{"name": "id", "in": "path", "required": True, "schema": TEXT}]
     return {ONE + path: {"parameters": inside, **operations} for path, operations in paths.items()}
 
 
+def _corrections(found: Json) -> Json:
+    said = operation("Correct what was found", found, 404, 412, 413, 422, 500, 503, body=as_json(ref("Fixes")))
+    about = "The `version` of the table that was looked at, in quotes: corrections made meanwhile are not lost."
+    return said | {"parameters": [{"name": "If-Match", "in": "header", "schema": TEXT, "description": about}]}
+
+
 def _lines() -> Json:
-    return _json({"type": "array", "items": {"type": "object"}})
+    return as_json({"type": "array", "items": {"type": "object"}})
 
 
-def _binary(kind: str) -> Json:
+def binary(kind: str) -> Json:
     return _content(kind, {"type": "string", "format": "binary"})
 
 

@@ -1,60 +1,96 @@
 // The caster's desk, for a dock of OBS: the picture with pieces to click, and buttons that do what the HTTP actions do.
 import { listen } from "/static/air.js";
+import { Asked } from "/static/control_asked.js";
+import { Correct } from "/static/control_correct.js";
+import { Pieces } from "/static/control_pieces.js";
+import { Units } from "/static/control_units.js";
 
 const at = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
-const LEAST_REACH = 30, PICTURE_MS = 250;
-let first = null, now = null;
+const PICTURE_MS = 250;
+const HELP = {
+  rule: "Click two pieces: from, to.",
+  bands: "Click a piece: its range lines, on or off.",
+  arcs: "Click a ship: its arcs, on or off.",
+  units: "Click pieces to choose them, then give them a unit.",
+  correct: "Drag a piece to where it stands. Click an empty place to add one.",
+};
+const KEYS = "Keys: Tab and Enter pick, B range lines, A arcs, S swap, F freeze, Z look closely, Esc clear, 1 to 5 what a click does.";
 
-async function act(name, told = {}) {
-  const answer = await fetch(`/api/live/do/${name}?${new URLSearchParams(told)}`, { method: "POST" });
-  at("said").textContent = answer.ok ? "" : (await answer.json()).error;
-}
-
-function pick(id) {
-  if (at("ringing").checked) act("bands", { piece: id });
-  else if (first && first !== id) { act("pick", { from: first, to: id }); first = null; }
-  else first = first === id ? null : id;
-  if (now) table(now);
-}
-
-function node(name, told, parent) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(told)) made.setAttribute(key, value);
-  parent.append(made);
-  return made;
-}
-
-function made(piece) {
-  const group = node("g", { class: "piece", tabindex: 0, role: "button", "data-id": piece.id }, at("table"));
-  node("circle", {}, group);
-  node("path", {}, group);
-  node("text", {}, group).textContent = piece.id;
-  group.addEventListener("click", () => pick(piece.id));
-  group.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(piece.id); }
-    if (event.key === "b") act("bands", { piece: piece.id });
-  });
-  return group;
-}
-
-function table(state) {
-  at("table").setAttribute("viewBox", `0 0 ${state.size_px.join(" ")}`);
-  const there = new Map([...at("table").children].map((group) => [group.dataset.id, group]));
-  for (const piece of state.pieces.filter((one) => one.d)) {
-    const group = there.get(piece.id) || made(piece), [x, y] = piece.center_px;
-    there.delete(piece.id);
-    const chosen = piece.id === first || state.pair?.includes(piece.id) || state.bands.includes(piece.id);
-    group.dataset.state = piece.state;
-    group.setAttribute("aria-pressed", Boolean(chosen));
-    group.setAttribute("aria-label", `${piece.id}, ${piece.base}, ${piece.state}`);
-    const [circle, path, text] = group.children;
-    path.setAttribute("d", piece.d);
-    for (const [key, value] of [["cx", x], ["cy", y], ["r", LEAST_REACH]]) circle.setAttribute(key, value);
-    text.setAttribute("x", x);
-    text.setAttribute("y", y + 9);
+class Desk {
+  constructor() {
+    Object.assign(this, { first: null, now: null, mode: "rule" });
+    this.pieces = new Pieces(at("table"), this);
+    this.asked = new Asked(this);
+    this.modes = { units: new Units(this), correct: new Correct(this) };
+    for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => this.act(button.dataset.do));
+    for (const button of document.querySelectorAll("[data-mode]")) button.addEventListener("click", () => this.turn(button.dataset.mode));
+    document.addEventListener("keydown", (event) => this.#key(event));
+    this.turn("rule");
   }
-  for (const group of there.values()) group.remove();
+
+  // --- telling the server ---
+
+  act(name, told = {}) {
+    return this.#post(`do/${name}?${new URLSearchParams(told)}`);
+  }
+
+  fix(...fixes) {
+    return this.#post("fix", JSON.stringify({ schema: "overruler/fix/1", fix: fixes }));
+  }
+
+  async #post(path, body) {
+    const answer = await fetch(`/api/live/${path}`, { method: "POST", body }).catch(() => null);
+    const said = !answer ? "The server does not answer." : answer.ok ? "" : (await answer.json()).error;
+    at("said").textContent = said;
+    return !said;
+  }
+
+  // --- picking ---
+
+  picked(id) {
+    if (this.mode === "bands" || this.mode === "arcs") this.act(this.mode, { piece: id });
+    else if (this.mode !== "rule") this.modes[this.mode].picked(id);
+    else this.#rule(id);
+    this.pieces.draw();
+  }
+
+  #rule(id) {
+    const name = (one) => (at("whole").checked && this.piece(one)?.unit) || one;
+    if (this.first && this.first !== id) this.act("pick", { from: name(this.first), to: name(id) });
+    this.first = this.first ? null : id;
+  }
+
+  piece(id) {
+    return this.now?.pieces.find((one) => one.id === id);
+  }
+
+  turn(mode) {
+    this.modes[this.mode]?.leave();
+    Object.assign(this, { mode, first: null });
+    for (const button of document.querySelectorAll("[data-mode]")) button.setAttribute("aria-checked", button.dataset.mode === mode);
+    at("editing").replaceChildren();
+    this.modes[mode]?.enter();
+    at("help").textContent = `${HELP[mode]} ${KEYS}`;
+    this.pieces.draw();
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select") || event.defaultPrevented) return;
+    const mode = Object.keys(HELP)[Number(event.key) - 1];
+    if (mode) return this.turn(mode);
+    const name = { s: "swap", f: "freeze", z: "close", Escape: "clear" }[event.key];
+    if (name) this.act(name);
+  }
+
+  // --- showing ---
+
+  told(state, onAir, linked) {
+    this.now = state;
+    this.pieces.draw();
+    this.asked.show(state);
+    words(state, onAir, linked);
+    document.documentElement.dataset.version = state.version;
+  }
 }
 
 function words(state, onAir, linked) {
@@ -64,6 +100,7 @@ function words(state, onAir, linked) {
   at("source").toggleAttribute("data-lost", Boolean(why));
   at("headline").textContent = (onAir && state.ruling && `${state.ruling.between.join(" → ")}: ${state.ruling.headline}`) || "";
   at("detail").textContent = (onAir && state.ruling?.detail) || "";
+  at("clip").hidden = !(onAir && state.ruling);
   at("waiting").textContent = state.waiting.length ? `Off the air: ${state.waiting.join(", ")}` : "";
   at("notes").replaceChildren(...[...state.notes, ...state.problems].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   document.querySelector("[data-do=freeze]").setAttribute("aria-pressed", Boolean(state.frozen && !state.frozen.large));
@@ -77,16 +114,6 @@ function picture() {
   next.src = `/api/live/picture.jpg?n=${Date.now()}`;
 }
 
-for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => act(button.dataset.do));
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const name = { s: "swap", f: "freeze", z: "close", Escape: "clear" }[event.key];
-  if (name) act(name);
-});
-listen((state, onAir, linked) => {
-  now = state;
-  table(state);
-  words(state, onAir, linked);
-  document.documentElement.dataset.version = state.version;
-});
+const desk = new Desk();
+listen((state, onAir, linked) => desk.told(state, onAir, linked));
 picture();

@@ -1,0 +1,97 @@
+// Corrections on the desk: a piece is dragged or nudged, removed or added; the picture then says where exactly it stands.
+import { button, hint, labelled, row, text, title } from "/static/forms.js";
+
+const HAND_PX = 2;
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export class Correct {
+  constructor(desk) {
+    Object.assign(this, { desk, id: null, place: null });
+  }
+
+  enter() {
+    this.#choose(null, null);
+  }
+
+  leave() {
+    Object.assign(this, { id: null, place: null });
+  }
+
+  has(id) {
+    return id === this.id;
+  }
+
+  ghost() {
+    return this.place && { id: this.id, to: this.place };
+  }
+
+  picked(id) {
+    this.#choose(id, null);
+  }
+
+  placed(id, place) {
+    this.#choose(null, place);
+  }
+
+  async dragged(id, place) {
+    this.#choose(id, place);
+    await this.#move();
+  }
+
+  // Arrows nudge a piece, with Shift ten times as far; Enter measures it there; Delete takes it away.
+  key(event, id) {
+    const step = STEPS[event.key];
+    if (event.key === "Delete") this.#remove(id);
+    else if (event.key === "m" && this.id === id && this.place) this.#move();
+    else if (step) {
+      const from = this.id === id && this.place ? this.place : this.desk.piece(id).center_px, far = event.shiftKey ? 10 : 1;
+      this.#choose(id, [from[0] + step[0] * far, from[1] + step[1] * far]);
+    } else return false;
+    return true;
+  }
+
+  // --- telling the server ---
+
+  // The drawing counts from the picture's upper left corner, a place in it from the middle of its first pixel. How
+  // surely somebody points is a matter of the screen's pixels.
+  #pointed() {
+    const xy_px = this.place.map((value) => Math.round(100 * (value - 0.5)) / 100);
+    return { xy_px, sigma_px: Math.max(2, HAND_PX * this.desk.pieces.scale()) };
+  }
+
+  async #move() {
+    if (await this.desk.fix({ do: "move", id: this.id, ...this.#pointed() })) this.#choose(this.id, null);
+  }
+
+  async #remove(id) {
+    if (await this.desk.fix({ do: "remove", id })) this.#choose(null, null);
+  }
+
+  async #add(base) {
+    if (await this.desk.fix({ do: "add", base, ...this.#pointed() })) this.#choose(null, null);
+  }
+
+  // --- the panel ---
+
+  #choose(id, place) {
+    Object.assign(this, { id, place });
+    document.getElementById("editing").replaceChildren(...(id ? this.#ofPiece(id) : place ? this.#ofPlace() : []));
+    this.desk.pieces.draw();
+  }
+
+  #ofPiece(id) {
+    const piece = this.desk.piece(id), size = text(piece.base, { size: 14 });
+    const turn = text("", { size: 5, placeholder: "90" });
+    const parts = [
+      labelled("Base", row(size, button("Resize", () => this.desk.fix({ do: "resize", id, base: size.value })))),
+      labelled("Ahead, degrees", row(turn, button("Turn", () => this.desk.fix({ do: "turn", id, heading_deg: Number(turn.value) })))),
+      button("Remove", () => this.#remove(id)),
+    ];
+    return [title(`${id} · ${piece.base}`), row(...parts), hint("Drag it, or nudge it by arrow keys and press M: it is measured again from there.")];
+  }
+
+  #ofPlace() {
+    const size = text("", { size: 8, placeholder: "27, 60x35o" });
+    return [title("Add a base here"), row(labelled("Base", size), button("Add", () => this.#add(size.value)), button("Cancel", () => this.#choose(null, null)))];
+  }
+}
