@@ -27,6 +27,7 @@ FLOORS = (
         "ground",
         "fixes",
         "scene",
+        "house",
         "verdict",
         "report",
         "track",

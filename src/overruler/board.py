@@ -218,7 +218,7 @@ def _corners(node: Node) -> dict[int, Array]:
 def _covariance(node: Node, count: int) -> Array:
     covariance = np.array(node.matrix(3 * count, 3 * count)) if count else node.fail("goes with corners_mm")
     if np.abs(covariance - covariance.T).max() > 1e-9 or np.linalg.eigvalsh(covariance).min() < -1e-9:
-        node.fail("is not symmetric and positive semi-definite")
+        node.fail("is not symmetric and positive semi-definite: make it anew (overruler calibrate board)")
     return covariance
 
 

@@ -9,7 +9,9 @@
 Every message is one line: what is wrong, where, and what to do about it.
 """
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class OverrulerError(Exception):
@@ -30,11 +32,33 @@ class UnknownName(BadInput, LookupError):
     """A name that is not among those there are."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"{what}: unknown name {name!r}; known: {', '.join(sorted(known)) or 'none'}")
+        known = sorted(known)
+        super().__init__(f"{what}: unknown name {name!r}; known: {', '.join(known) or 'none'}{nearest(name, known)}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question that names what was probably meant, to end a complaint with; empty where nothing is near."""
+    from difflib import get_close_matches
+
+    simple = {one.casefold(): one for one in known}
+    found = get_close_matches(name.casefold(), simple, n=1)
+    return f"; did you mean {simple[found[0]]!r}?" if found else ""
 
 
 class MissingExtra(OverrulerError, ImportError):
     """A part of the program that is not installed."""
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> "MissingExtra":
+        """`what` is missing, and the extra that brings it."""
+        return cls(f"{what}: {bringing(extra)}")
+
+
+def bringing(extra: str) -> str:
+    """The command that installs an extra, by the installer that this environment is from."""
+    made_by = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install --force"}
+    found = [command for file, command in made_by.items() if (Path(sys.prefix) / file).exists()]
+    return f"{found[0] if found else 'pip install'} 'overruler[{extra}]'"
 
 
 class CannotMeasure(OverrulerError, RuntimeError):
@@ -52,9 +76,11 @@ OPENCV_REMEDY = (
 
 def explain_import_error(error: ImportError) -> MissingExtra | None:
     """One line with the remedy where `error` says that OpenCV does not load; None where it is about something else."""
-    if error.name == "cv2":
-        return MissingExtra("OpenCV is not installed: pip install opencv-python-headless")
     library = str(error).partition(":")[0]
-    if library.startswith("lib") and ".so" in library:
+    if library.startswith("lib") and ".so" in library:  # such an error bears OpenCV's name too
         return MissingExtra(f"OpenCV does not load, the system lacks {library}: {OPENCV_REMEDY}")
+    if error.name == "cv2" and isinstance(error, ModuleNotFoundError):
+        return MissingExtra("OpenCV is not installed: pip install opencv-python-headless")
+    if error.name == "cv2":
+        return MissingExtra(f"OpenCV does not load ({error}): {OPENCV_REMEDY}")
     return None

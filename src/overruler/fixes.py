@@ -59,7 +59,7 @@ class Fix:
             if key not in ("do", *needs, *may):
                 node[key].fail(f"does not go with {do}; known: {', '.join(sorted((*needs, *may)))}")
         _check_place(node, do)
-        known = {key: _READ[key](node[key]) for key in (*needs, *may) if key in needs - _PLACES or node.has(key)}
+        known = {key: FIX_KEYS[key](node[key]) for key in (*needs, *may) if key in needs - PLACE_KEYS or node.has(key)}
         labels = {key: known.pop(key) for key in LABELS if key in known}
         if do == "name" and not labels:
             node.fail(f"says nothing new: give one of {', '.join(LABELS)}")
@@ -77,23 +77,23 @@ def _check_place(node: Node, do: str) -> None:
 
 def _name(node: Node) -> str:
     name = node.text()
-    return name if name.strip() else node.fail("is empty")
+    return name if name.strip() else node.fail("is empty: give a name, or leave it out")
 
 
 def _base(node: Node) -> Base:
-    text = f"{node.value:g}" if type(node.value) in (int, float) else node.text()
+    text = f"{node.number():g}" if type(node.value) in (int, float) else node.text()
     try:
         return Base.parse(text)
     except BadInput as error:
         node.fail(str(error))
 
 
-_PLACES = {"xy_mm", "xy_px"}
+PLACE_KEYS = {"xy_mm", "xy_px"}
 LABELS = ("new_id", "unit", "player", "leader", "kind", "stats")
 """What a name is given, beside its own: a piece's own keys in a scene."""
 DEEDS: Mapping[str, tuple[set[str], set[str]]] = {
-    "move": ({"id"} | _PLACES, {"sigma_px", "heading_deg"}),
-    "add": ({"base"} | _PLACES, {"id", "sigma_px", "heading_deg", "z_mm", "sigma_mm", *LABELS[1:]}),
+    "move": ({"id"} | PLACE_KEYS, {"sigma_px", "heading_deg"}),
+    "add": ({"base"} | PLACE_KEYS, {"id", "sigma_px", "heading_deg", "z_mm", "sigma_mm", *LABELS[1:]}),
     "remove": ({"id"}, set()),
     "resize": ({"id", "base"}, {"sigma_px", "heading_deg"}),
     "turn": ({"id", "heading_deg"}, set()),
@@ -101,7 +101,7 @@ DEEDS: Mapping[str, tuple[set[str], set[str]]] = {
     "name": ({"id"}, set(LABELS)),
 }
 """What can be done, with the keys that it needs (of places one) and those that it may have."""
-_READ: Mapping[str, Any] = {
+FIX_KEYS: Mapping[str, Any] = {
     "id": _name,
     "xy_mm": point,
     "xy_px": lambda node: node.vector(2),

@@ -50,10 +50,10 @@ class Told:
     @classmethod
     def of(cls, node: Node) -> "Told":
         """One entry of a terrain file; `BadInput` names the path of what is wrong in it."""
-        known = {key: read(node[key]) for key, read in _KEYS.items() if node.has(key)}
+        known = {key: read(node[key]) for key, read in TOLD_KEYS.items() if node.has(key)}
         for key in node.keys():  # noqa: SIM118 - a Node is no dict
-            if key not in known and key not in _OUTLINES:
-                node[key].fail(f"unknown key; known: {', '.join(sorted((*_KEYS, *_OUTLINES)))}")
+            if key not in known and key not in OUTLINE_KEYS:
+                node[key].fail(f"unknown key; known: {', '.join(sorted((*TOLD_KEYS, *OUTLINE_KEYS)))}")
         outline = _outline(node)
         _check(node, known)
         known = {"top_z_mm": None, "sigma_mm": RULE_MM} | known
@@ -84,7 +84,7 @@ def _check_once(named: list[tuple[Node, str]]) -> None:
 
 
 def _outline(node: Node) -> tuple[Point, ...]:
-    given = [key for key in _OUTLINES if node.has(key)]
+    given = [key for key in OUTLINE_KEYS if node.has(key)]
     if len(given) != 1:
         node.fail("give footprint_mm (its outline on the board) or around_mm (about the middle of its first marker)")
     if given == ["around_mm"] and not node.has("markers"):
@@ -119,8 +119,8 @@ def _ids(node: Node) -> tuple[int, ...]:
     return ids
 
 
-_OUTLINES = ("footprint_mm", "around_mm")
-_KEYS: Mapping[str, Any] = {
+OUTLINE_KEYS = ("footprint_mm", "around_mm")
+TOLD_KEYS: Mapping[str, Any] = {
     "id": _name,
     "top_z_mm": length,
     "sigma_mm": size,

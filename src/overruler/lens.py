@@ -104,7 +104,7 @@ def _covariance(node: Node) -> Array:
     covariance = np.array(node.matrix(9, 9))
     scale = np.sqrt(np.abs(np.outer(np.diag(covariance), np.diag(covariance)))) + 1e-30
     if np.abs((covariance - covariance.T) / scale).max() > 1e-6 or np.linalg.eigvalsh(covariance / scale).min() < -1e-6:
-        node.fail("is not symmetric and positive semi-definite")
+        node.fail("is not symmetric and positive semi-definite: make it anew (overruler calibrate lens)")
     return covariance
 
 

@@ -124,7 +124,7 @@ class Grid:
 
 # --- pieces ---
 
-_SIZES = {"circle": ("diameter_mm",), "rectangle": ("width_mm", "length_mm"), "oval": ("width_mm", "length_mm")}
+SIZE_KEYS = {"circle": ("diameter_mm",), "rectangle": ("width_mm", "length_mm"), "oval": ("width_mm", "length_mm")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +162,11 @@ class Piece:
 
     @classmethod
     def of(cls, node: Node, grid: Grid | None) -> "Piece":
-        known = {key: node.get(key, read, None) for key, read in _PIECE.items() if node.has(key)}
+        known = {key: node.get(key, read, None) for key, read in PIECE_KEYS.items() if node.has(key)}
         known |= {"id": node["id"].text(), "base": _base(node["base"])}
         known["x_mm"], known["y_mm"] = _place(node, grid, known.get("hex"))
-        inner = {"base": ("shape", *_SIZES[known["base"].shape])}
-        return cls(**known, extra=unknown(node, (*_PIECE, "id", "base", "x_mm", "y_mm"), inner))
+        inner = {"base": ("shape", *SIZE_KEYS[known["base"].shape])}
+        return cls(**known, extra=unknown(node, (*PIECE_KEYS, "id", "base", "x_mm", "y_mm"), inner))
 
     def to_json(self) -> dict[str, Any]:
         place = {"hex": list(self.hex)} if self.hex else {"x_mm": self.x_mm, "y_mm": self.y_mm}
@@ -180,8 +180,8 @@ class Piece:
 
 
 def _base(node: Node) -> Base:
-    shape = node["shape"].choice(tuple(_SIZES))
-    sizes = {key: size(node[key]) for key in _SIZES[shape]}
+    shape = node["shape"].choice(tuple(SIZE_KEYS))
+    sizes = {key: size(node[key]) for key in SIZE_KEYS[shape]}
     return Base.circle(**sizes) if shape == "circle" else Base(shape, **sizes)
 
 
@@ -220,7 +220,7 @@ def _heading(node: Node) -> float:
     return degrees if abs(degrees) <= MOST_DEG else node.fail(f"turns more than {MOST_DEG:g} degrees, {degrees:g}")
 
 
-_PIECE: Mapping[str, Any] = {
+PIECE_KEYS: Mapping[str, Any] = {
     "z_mm": length,
     "heading_deg": _heading,
     "covariance_mm2": _covariance,
@@ -256,7 +256,7 @@ class Terrain:
 
     @classmethod
     def of(cls, node: Node) -> "Terrain":
-        known = {key: node.get(key, read, None) for key, read in _TERRAIN.items() if node.has(key)}
+        known = {key: node.get(key, read, None) for key, read in TERRAIN_KEYS.items() if node.has(key)}
         known |= {"id": node["id"].text(), "footprint_mm": footprint(node["footprint_mm"])}
         terrain = cls(top_z_mm=length(node["top_z_mm"]), **known, extra=unknown(node, (*known, "top_z_mm")))
         if terrain.top_z_mm < terrain.base_z_mm:
@@ -265,10 +265,10 @@ class Terrain:
 
     def to_json(self) -> dict[str, Any]:
         known = {"id": self.id, "footprint_mm": [list(point) for point in self.footprint_mm]}
-        return merged(known | {key: getattr(self, key) for key in ("top_z_mm", *_TERRAIN)}, self.extra)
+        return merged(known | {key: getattr(self, key) for key in ("top_z_mm", *TERRAIN_KEYS)}, self.extra)
 
 
-_TERRAIN: Mapping[str, Any] = {"base_z_mm": length, "rough": Node.boolean, "size": Node.integer}
+TERRAIN_KEYS: Mapping[str, Any] = {"base_z_mm": length, "rough": Node.boolean, "size": Node.integer}
 """How each key that a terrain may have is read."""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from overruler.errors import BadInput
+from overruler.errors import BadInput, nearest
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{path}: is not UTF-8 text") from None
+        raise BadInput(f"{path}: is not UTF-8 text: save it as such") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,9 @@ class Node:
 
     def choice(self, known: tuple[str, ...]) -> str:
         text = self.text()
-        return text if text in known else self.fail(f"unknown {text!r}; known: {', '.join(known)}")
+        return (
+            text if text in known else self.fail(f"unknown {text!r}; known: {', '.join(known)}{nearest(text, known)}")
+        )
 
     def vector(self, length: int) -> tuple[float, ...]:
         values = tuple(item.number() for item in self.items())

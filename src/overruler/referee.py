@@ -4,7 +4,7 @@ frame → calibrate → rulers and grid → detect → hills, and what stands on
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from overruler.fixes import Fix
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.ground import Told
+from overruler.house import House
 from overruler.lens import Lens
 from overruler.report import Report
 from overruler.shot import Shot
@@ -28,6 +29,7 @@ from overruler.vision.hexgrid import GridSeen, find_grid, turned
 from overruler.vision.hills import find_hills
 from overruler.vision.marker_size import doubted_size
 from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.owners import as_settled
 from overruler.vision.problems import worst_first
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
@@ -56,6 +58,8 @@ class Referee:
     """Raised ground that somebody told of."""
     fixes: Sequence[Fix] = ()
     """What somebody corrected in what is found."""
+    house: House = field(default_factory=House)
+    """What the table has settled for itself."""
 
     def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
         """Everything about one picture; `CannotMeasure` where it cannot be measured."""
@@ -78,7 +82,8 @@ class Referee:
         calibration = replace(calibration, problems=problems)
         grid = seen.grid if seen is not None and seen.straight else None
         scene = survey(calibration, in_order, self.game, rulers, grid, areas)
-        return corrected(Report(frame, calibration, in_order, scene, rulers=rulers), self.fixes)
+        report = as_settled(Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house)
+        return corrected(report, self.fixes)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
         """A report for each photo of a source; of a film's shots, for each time that the table comes to rest."""
@@ -91,7 +96,7 @@ class Referee:
 
     def watching(self) -> Watch:
         """Eyes for a film or a camera that stands still: shots in, ticks out."""
-        return Watch(self)
+        return Watch(self, self.house)
 
     def find(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
@@ -100,7 +105,8 @@ class Referee:
         calibration = report.calibration
         hidden = [*self._cards(calibration), *covered(report.rulers)]
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
-        return detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
+        found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
+        return raise_pieces(frame, calibration, found, report.areas)
 
     def _printed(
         self, frame: Frame, calibration: Calibration, view: Orthophoto

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from overruler.calibration import Calibration
-from overruler.detections import Detection, RulerSeen
+from overruler.detections import Detection, Raised, RulerSeen
 from overruler.frame import Frame
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -22,3 +22,5 @@ class Report:
     """The most important first."""
     rulers: tuple[RulerSeen, ...] = ()
     """Range rulers that lie in the photo."""
+    areas: tuple[Raised, ...] = ()
+    """Raised ground that pieces may stand on."""

@@ -24,6 +24,8 @@ __all__ = ["GAMES", "SCHEMA", "Grid", "Piece", "Ruler", "Scene", "Table", "Terra
 SCHEMA = "overruler/scene/1"
 DEFAULT_KINDS = {"xwing": "ship"}
 """The kind of a piece that names none, in the games where it is no character."""
+IN_INCHES = ("skirmish", "positioning")
+"""The games that measure in inches."""
 
 
 GAMES = tuple(sorted(file.stem for file in (Path(__file__).parent / "rules" / "games").glob("[a-z]*.py")))

@@ -15,3 +15,10 @@ def mm_from_inches(length_in: float) -> float:
 def inches_from_mm(length_mm: float) -> float:
     """Inches in `length_mm` millimetres."""
     return length_mm / MM_PER_INCH
+
+
+def spelled(length_mm: float, reach_mm: float, in_inches: bool) -> str:
+    """A length for people, with its 95 % to either side; an exact one, whose reach is 0, without."""
+    unit, digits, shown = ("in", 2, inches_from_mm) if in_inches else ("mm", 1, float)
+    doubt = f" ± {max(shown(reach_mm), 10**-digits):.{digits}f}" if reach_mm else ""
+    return f"{shown(length_mm):.{digits}f}{doubt} {unit}{' (95 %)' if reach_mm else ''}"

@@ -28,11 +28,11 @@ def check_writable(path: str | Path) -> None:
     """Raise `BadInput` now where `write_whole` would later."""
     path = Path(path)
     if path.is_dir():
-        raise BadInput(f"{path}: is a folder, not a file")
+        raise BadInput(f"{path}: is a folder: name a file in it")
     if not path.parent.is_dir():
-        raise BadInput(f"{path}: there is no folder {path.parent}")
+        raise BadInput(f"{path}: there is no folder {path.parent}: make it first, or name another")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise BadInput(f"{path}: the folder {path.parent} cannot be written to")
+        raise BadInput(f"{path}: the folder {path.parent} cannot be written to: choose another")
 
 
 def _umask() -> int:

@@ -140,7 +140,9 @@ def test_output_that_cannot_be_encoded_is_no_error() -> None:
             "apt-get install -y libgl1 libglib2.0-0",
         ),
         (ImportError("libgthread-2.0.so.0: cannot open shared object file"), "libgthread-2.0.so.0"),
-        (ModuleNotFoundError("No module named 'cv2'", name="cv2"), "pip install"),
+        (ImportError("libxcb.so.1: cannot open shared object file", name="cv2"), "lacks libxcb.so.1: apt-get"),
+        (ImportError("undefined symbol: PyObject", name="cv2"), "OpenCV does not load (undefined symbol: PyObject)"),
+        (ModuleNotFoundError("No module named 'cv2'", name="cv2"), "OpenCV is not installed: pip install"),
     ],
 )
 def test_opencv_that_does_not_load_gets_its_remedy(error: ImportError, said: str) -> None:

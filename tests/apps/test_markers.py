@@ -232,7 +232,7 @@ def test_without_the_library_the_install_command_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "fpdf", None)
     assert main(["markers", "--out", str(tmp_path / "a.pdf")]) == 2
-    assert "pip install fpdf2" in capsys.readouterr().err
+    assert "pip install 'overruler[print]'" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

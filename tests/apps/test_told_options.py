@@ -76,3 +76,14 @@ def test_the_summary_says_what_was_corrected_by_hand() -> None:
     assert "corrected by hand" in str(notes[0])
     assert "the photo does not show it" in str(notes[1])
     assert str(notes[2]) == ""
+
+
+def test_the_summary_says_whose_a_piece_is_or_may_be() -> None:
+    plain = report()
+    first, second, third, *rest = plain.scene.pieces
+    mine = replace(first, player="Anna")
+    torn = replace(second, extra={"player_unsure": ["Anna", "Ben"]})
+    weak = replace(third, extra={"player_unsure": ["Ben"]})
+    notes = list(pieces(replace(plain, scene=replace(plain.scene, pieces=(mine, torn, weak, *rest)))).columns[-1].cells)
+    assert str(notes[0]).endswith("Anna")
+    assert [str(note) for note in notes[1:3]] == ["of Anna or Ben?", "of Ben perhaps"]

@@ -1,5 +1,6 @@
 """The doubt map as a picture."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import cv2
@@ -9,7 +10,8 @@ import pytest
 from overruler.calibration import Advice, Calibration, DoubtMap
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
-from overruler.picture.doubtmap import drawn, encoded, headline, sentence
+from overruler.picture import doubtmap
+from overruler.picture.doubtmap import _darkness, drawn, encoded, headline, sentence
 
 SIZE = (800, 600)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -84,3 +86,22 @@ def test_an_advice_is_one_sentence() -> None:
     assert (
         sentence(Advice("add a marker at the left edge", 0.5, 0.25)) == "add a marker at the left edge: 0.50 → 0.25 mm"
     )
+
+
+def test_no_figure_lies_under_the_words(
+    calibration: Calibration, doubt: DoubtMap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doubtmap, "LABEL_MM", 60.0)  # so close together that some would
+    root = ElementTree.fromstring(drawn(calibration, replace(doubt, advice=doubt.advice * 4)))
+    plates = [[float(node.get(key, 0)) for key in ("x", "y", "width", "height")] for node in root.iter(f"{SVG}rect")]
+    *figures, (left, top, wide, high) = plates
+    assert figures
+    assert all(x > left + wide or x + w < left or y > top + high or y + h < top for x, y, w, h in figures)
+    assert wide < 0.9 * SIZE[0]
+
+
+def test_more_doubt_is_darker_and_small_doubts_differ() -> None:
+    shades = [_darkness(sigma) for sigma in (0.01, 0.1, 0.2, 0.4, 1.0, 3.0, 9.0)]
+    assert shades == sorted(shades)
+    assert (shades[0], shades[-1]) == (0.0, 1.0)
+    assert shades[3] - shades[2] > 0.15

@@ -16,7 +16,7 @@ from overruler.picture import drawing, loupe
 from overruler.picture.banner import SAFE_SHARE, banner
 from overruler.picture.labels import Room
 from overruler.picture.look import CLOSE, NO, YES
-from overruler.picture.painters import arcs
+from overruler.picture.painters import arcs, range_lines
 from overruler.picture.raster import LONGEST_PX, output_size, resized
 from overruler.picture.story import claim, claims
 from overruler.picture.view import View
@@ -218,7 +218,10 @@ def test_the_magnifier_shows_the_photo_s_own_pixels() -> None:
     u, v = np.rint(camera().project([*(told.to_mm + 8.0), 0.0])).astype(int)
     pixels = table.frame.pixels.copy()
     pixels[v - 1 : v + 2, u - 1 : u + 2] = (0, 0, 255)
-    glass = loupe.loupe(view, told, drawing._room(view, table, [told]))
+    room = drawing._room(view, table, [told])
+    range_lines(view, told, room)
+    drawing._plaque(view, room, [told])
+    glass = loupe.loupe(view, told, room)
     assert glass is not None
     _, _, stats, middles = cv2.connectedComponentsWithStats(_red(replace(table, frame=Frame(pixels, "spot"))))
     spots = [(middles[i], stats[i, cv2.CC_STAT_AREA]) for i in range(1, len(stats)) if stats[i, cv2.CC_STAT_AREA] > 20]

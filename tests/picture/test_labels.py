@@ -73,3 +73,13 @@ def test_points_that_are_nowhere_take_nothing() -> None:
     room = Room(SIZE)
     room.take_points(np.full((4, 2), np.nan))
     assert not room.boxes
+
+
+def test_where_no_place_is_free_the_least_taken_one_is_given() -> None:
+    room, middles = Room((100, 100)), np.array([(20.0, 20.0), (60.0, 60.0), (80.0, 20.0)])
+    for x, y in middles:
+        room.take((x - 5, y - 5, x + 5, y + 5), weight=3.0 if x != 60 else 2.0)
+    assert room.free((10, 10), middles, 0.4).tolist() == [[60.0, 60.0]]
+    below = middles + np.array([0.0, 30.0])
+    assert room.free((10, 10), below, 0.4).tolist() == below.tolist()
+    assert len(room.boxes) == 3 + 1 + 3

@@ -128,7 +128,14 @@ def test_every_game_answers_distances(game: str) -> None:
     verdict = ask(scene(game=game), {"question": "distance", "from": "rebels", "to": "solo"})
     assert verdict.distance_mm == pytest.approx(330)
     assert "any.closest_piece" in verdict.rules
-    assert verdict.sentence() == "330.0 ± 0.0 mm"
+    assert verdict.sentence() == ("12.99 in" if game in ("skirmish", "positioning") else "330.0 mm")
+
+
+def test_a_distance_in_doubt_is_said_with_its_95_percent() -> None:
+    doubtful = [piece | {"covariance_mm2": [[0.04, 0], [0, 0.04]]} for piece in PIECES]
+    verdict = ask(scene(pieces=doubtful), {"question": "distance", "from": "r1", "to": "e1"})
+    assert verdict.sigma_mm == pytest.approx(0.08**0.5, rel=1e-3)
+    assert verdict.sentence() == f"{verdict.distance_mm:.1f} ± 0.6 mm (95 %)"
 
 
 def test_terrain_of_any_outline_is_measured_to_its_edge() -> None:

@@ -13,7 +13,17 @@ from overruler.picture.render import Plinth
 from overruler.vision import rounds
 from overruler.vision.fit import Fit
 from overruler.vision.rims import RimGuesses
-from overruler.vision.rounds import RARE, WITHIN_SIGMAS, Hypothesis, distinct, fit_rounds, look_likelihood, score
+from overruler.vision.rounds import (
+    RARE,
+    WITHIN_SIGMAS,
+    Hypothesis,
+    company_of,
+    contrast_of,
+    distinct,
+    fit_rounds,
+    look_likelihood,
+    score,
+)
 from overruler.vision.silhouette import PROFILES
 from tests.tables import camera_over, exact, photo
 
@@ -98,17 +108,48 @@ def test_no_other_size_lies_far_outside_the_doubt(chance: float, dx: float, dy: 
         assert way @ doubt @ way >= chance * off**2 - 1e-9
 
 
-@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99), st.floats(0, 1))
-def test_more_to_be_seen_makes_a_base_likelier(look: float, visible: float, shown: float) -> None:
-    def scored(look: float, visible: float, shown: float) -> float:
-        seen = replace(guesses([(0, 0)], [16.0]), score=np.array([look]), visible=np.array([visible]))
-        return score(seen, 0, [Hypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)])
+@given(st.floats(0.01, 0.99), st.floats(0, 1), st.floats(0.05, 1), st.floats(0.1, 5), st.floats(0.2, 5))
+def test_whatever_speaks_for_a_base_makes_it_likelier(
+    look: float, shown: float, sigma_mm: float, contrast: float, company: float
+) -> None:
+    def scored(look: float, shown: float, sigma_mm: float, contrast: float, company: float) -> float:
+        seen = replace(guesses([(0, 0)], [16.0], sigma_mm), score=np.array([look]))
+        return score(seen, 0, [Hypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)], contrast, company)
 
-    here = scored(look, visible, shown)
+    here = scored(look, shown, sigma_mm, contrast, company)
     assert 0 <= here <= 1
-    assert here < scored(look + 0.009, visible, shown)
-    assert here < scored(look, visible + 0.009, shown)
-    assert here < scored(look, visible, shown + 0.009)
+    assert here < scored(look + 0.009, shown, sigma_mm, contrast, company)
+    assert here < scored(look, shown + 0.009, sigma_mm, contrast, company)
+    assert here < scored(look, shown, 0.9 * sigma_mm, contrast, company)
+    assert here < scored(look, shown, sigma_mm, 1.1 * contrast, company)
+    assert here < scored(look, shown, sigma_mm, contrast, 1.1 * company)
+
+
+def test_contrast_is_against_what_is_usual_in_this_light() -> None:
+    """Half the light halves every contrast and makes nothing less likely; what cannot be fitted has no say."""
+
+    def told(light: float) -> Array:
+        fits = [replace(fitted(np.zeros(2)), contrast=light * (1 + step) - 1) for step in (40.0, 40.0, 9.0)]
+        tried = [[Hypothesis(0, 0, fit, 0.0)] for fit in fits]
+        return contrast_of(guesses([(0.0, 0.0)] * 4, [13.5] * 4), [*tried, []])
+
+    full = told(1.0)
+    assert told(0.5)[:3] == pytest.approx(full[:3])
+    assert full[0] == full[1] > 1 > full[2]
+    alone = [Hypothesis(0, 0, replace(fitted(np.zeros(2)), contrast=7.0), 0.0)]
+    assert contrast_of(guesses([(0.0, 0.0)], [13.5]), [alone]) == pytest.approx([1.0])
+
+
+@given(st.lists(st.floats(12, 80), min_size=1, max_size=20), st.sampled_from([0.9, 1.0, 1.1]))
+def test_company_is_that_of_others_of_the_same_size(radii: list[float], scale: float) -> None:
+    """What stands alone has none to be judged by; a unit's members have more of it than what is of another size."""
+    seen = guesses([(0.0, 0.0)] * len(radii), [scale * radius for radius in radii])
+    others = company_of(seen)
+    assert others == pytest.approx(company_of(replace(seen, radius_mm=np.array(radii))))
+    assert company_of(seen[:1]) == pytest.approx([1.0])
+    unit = guesses([(0.0, 0.0)] * 6, [13.5] * 5 + [31.0])
+    assert (company_of(unit)[:5] > 1).all()
+    assert company_of(unit)[5] < 1
 
 
 def test_what_could_not_be_fitted_is_no_base() -> None:
@@ -129,3 +170,11 @@ def test_only_what_scores_enough_is_a_base(least: float) -> None:
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(one.score >= least for one in found)
     assert (len(found) == 5) == (least == 0)
+
+
+def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
+    sizes = np.sort([*ROUND_MM, 95.0])
+    sets = [some for some, _ in rounds._played(sizes / 2)]
+    assert len(sets) > 1
+    assert all(some[sizes == 95.0].all() for some in sets)
+    assert any(not some[sizes == 27.0].any() for some in sets)

@@ -127,7 +127,7 @@ def _check_entries(entries: Iterable[zipfile.ZipInfo], name: str) -> None:
     if strange or len(set(names)) < len(names):
         raise BadInput(f"{name}: is no bundle: it holds {', '.join(map(repr, strange or names))}")
     if missing := [needed for needed in (MANIFEST, SCENE, QUESTION, ANSWER) if needed not in names]:
-        raise BadInput(f"{name}: is no bundle: {', '.join(missing)} is missing")
+        raise BadInput(f"{name}: is no bundle: {', '.join(missing)} is missing: is it whole, as the page made it?")
     if sum(entry.file_size for entry in entries) > LARGEST:
         raise BadInput(f"{name}: holds more than {LARGEST / 1e6:g} MB")
 

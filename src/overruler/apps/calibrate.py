@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.out)
     if len(set(args.photos)) < len(args.photos):
         twice = next(path for path, count in Counter(args.photos).items() if count > 1)
-        raise BadInput(f"{twice}: is named twice")
+        raise BadInput(f"{twice}: is named twice: name each photo once")
     return calibrate_lens(args) if args.what == "lens" else calibrate_board(args)
 
 

@@ -41,11 +41,17 @@ COMMANDS = {
         """overruler query games "select piece, sum(path_mm) from moves group by piece\"""",
     ),
     "rules": ("say what a game can be asked, and by which clauses it is ruled", "overruler rules legion"),
+    "config": ("say what the user's own file makes the default", "overruler config show --origin"),
     "serve": ("open the page for phones: photograph the table, tap two bases", "overruler serve --lan"),
     "settle": ("check a dispute bundle: its files, answer and photo", "overruler settle dispute.zip"),
+    "demo": ("measure a sample photo, and show step by step how", "overruler demo --out demo --open"),
+    "schema": ("print the JSON Schema of a file, a question or an answer", "overruler schema scene"),
+    "completion": ("complete commands and options in the shell", "overruler completion bash"),
     "doctor": ("check what is installed", "overruler doctor"),
 }
 """Each command's one line and the example that its help begins with."""
+CONFIGURED = ("measure", "ask", "analyze", "live", "serve")
+"""The commands whose options a user's own file has defaults for."""
 
 INTERRUPTED = 130
 """The status of a process ended by Ctrl-C: 128 + SIGINT."""
@@ -77,6 +83,8 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the process's exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if "_ARGCOMPLETE" in os.environ:
+        import_module("overruler.apps.completion").complete()
     try:
         status = _finished(arguments)
         print(end="", flush=True)
@@ -108,7 +116,12 @@ def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name, *rest = arguments
         command: Command = import_module(f"overruler.apps.{name}")
-        return command.run(_command_parser(name, command).parse_args(rest))
+        args = _command_parser(name, command).parse_args(rest)
+        if name in CONFIGURED:
+            from overruler.apps.configured import Config
+
+            Config.of_user().fill(args)
+        return command.run(args)
     if arguments and not arguments[0].startswith("-"):
         raise UnknownName("command", arguments[0], COMMANDS)
     parser = _top_parser()

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
 
-from overruler.errors import explain_import_error
+from overruler.errors import bringing, explain_import_error
 from overruler.picture import selftest
 
 SUPPORTED = ((3, 11), (3, 13))
 """The oldest and the newest Python that the program is tested on."""
 OPENCV = "opencv-python"
+EVERYTHING = "all"
+"""The extra that is all the others."""
 MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "fail": "[bold red]FAIL[/]"}
 
 
@@ -65,7 +67,8 @@ def check_libraries(requirements: list[str]) -> Iterator[Finding]:
     for requirement in requirements:
         name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", requirement)
-        yield _library(name, extra[1] if extra else None)
+        if extra is None or extra[1] != EVERYTHING:
+            yield _library(name, extra[1] if extra else None)
 
 
 def _library(name: str, extra: str | None) -> Finding:
@@ -75,8 +78,9 @@ def _library(name: str, extra: str | None) -> Finding:
             return Finding("ok", candidate, version(candidate))
         except PackageNotFoundError:
             continue
-    level, purpose = ("warn", f" (for the extra {extra!r})") if extra else ("fail", "")
-    return Finding(level, name, "not installed", f"pip install {name}{purpose}")
+    if extra:
+        return Finding("warn", name, "not installed", bringing(extra))
+    return Finding("fail", name, "not installed", f"pip install {name}")
 
 
 def check_wheels(installed: list[str]) -> Finding:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overruler.apps.own import add_own_arguments, bases_of, read_house, read_own_bases
 from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
 from overruler.ground import Told, load_terrain
+from overruler.house import House
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
 from overruler.reading import Node
@@ -45,6 +47,7 @@ class Options:
     bases: tuple[Base, ...] | None
     terrain: tuple[Told, ...]
     fixes: tuple[Fix, ...]
+    house: House
     questions: tuple[dict[str, Any], ...]
     scene: Path | None
     picture: Path | None
@@ -77,6 +80,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     more("--terrain", type=Path, metavar="TERRAIN.toml", help="a terrain file: hills, how high they are")
     more("--fix", type=Path, metavar="FIX.toml", help="a fix file: what to correct in what is found (.toml or .json)")
     more("--bases", metavar="27,40x40,75x42o", help="the bases to look for, in mm: round, square, oval")
+    add_own_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,14 +98,19 @@ def run(args: argparse.Namespace) -> int:
 
 def look(options: Options, say: Callable[[str], None]) -> "Report":
     """Measure the photo and rule on what is asked, or on what is likely to be."""
-    from overruler.apps.rulings import rulings
-    from overruler.referee import Referee
+    from concurrent.futures import ThreadPoolExecutor
+
     from overruler.sources.photo import load_photo
 
     say("reading the photo")
-    frame = load_photo(options.photo)
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
+        from overruler.apps.rulings import rulings
+        from overruler.referee import Referee
+
+        frame = reading.result()
     known = (options.board, options.points, options.lens, options.game, options.bases)
-    referee = Referee(*known, terrain=options.terrain, fixes=options.fixes)
+    referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house)
     report = referee.look(frame, say)
     return replace(report, verdicts=rulings(report.scene, options.questions))
 
@@ -162,9 +171,10 @@ def read_options(args: argparse.Namespace) -> Options:
         points=tuple(_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
         game=_game(args.game),
-        bases=_bases(args.bases),
+        bases=bases_of(args.bases, read_own_bases(args.own_base), args.game),
         terrain=load_terrain(args.terrain) if args.terrain else (),
         fixes=load_fixes(args.fix) if args.fix else (),
+        house=read_house(args),
         questions=tuple(_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
         scene=args.scene,
         picture=args.picture,
@@ -230,15 +240,6 @@ def _game(name: str | None) -> str | None:
     if name is not None and name not in GAMES:
         raise UnknownName("--game", name, GAMES)
     return name
-
-
-def _bases(text: str | None) -> tuple[Base, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(dict.fromkeys(map(Base.parse, text.split(","))))
-    except BadInput as error:
-        raise BadInput(f"--bases: {error}; give several with commas between, 27,50 say") from None
 
 
 def _question(text: str, number: int, game: str | None) -> dict[str, Any]:

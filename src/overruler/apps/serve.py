@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overruler.apps.own import add_own_arguments, read_house, read_own_bases
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
@@ -22,6 +23,8 @@ PORT = 8321
 KEEP_DAYS = 30.0
 MOST_MB = 25.0
 KEY_BYTES = 16
+EVERYWHERE = ("0.0.0.0", "::")
+"""To listen there is to listen at all of the machine's addresses; nobody can be sent there."""
 
 
 def add_reach_arguments(parser: argparse.ArgumentParser, port: int) -> None:
@@ -42,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table = parser.add_argument_group("what is known of the tables").add_argument
     table("--board", type=Path, action="append", default=[], metavar="BOARD.toml", help="a board file to choose from")
     table("--lens", type=Path, action="append", default=[], metavar="LENS.toml", help="a lens file to choose from")
+    add_own_arguments(parser)
     kept = parser.add_argument_group("what is kept").add_argument
     kept("--store", type=Path, metavar="DIR", help="where photos and scenes are kept (this user's data folder)")
     kept("--keep", type=float, default=KEEP_DAYS, metavar="DAYS", help=f"for how long ({KEEP_DAYS:g} days)")
@@ -58,11 +62,13 @@ class Place:
     port: int
     secure: bool
     key: str | None
+    name: str | None = None
+    """The name that others know it by, where it listens at every address."""
 
     @property
     def root(self) -> str:
         """The address that others find it at."""
-        shown = "localhost" if self.hosts[0] == "127.0.0.1" else self.hosts[0]
+        shown = self.name or ("localhost" if self.hosts[0] == "127.0.0.1" else self.hosts[0])
         shown = f"[{shown}]" if ":" in shown else shown
         return f"http{'s' if self.secure else ''}://{shown}:{self.port}/"
 
@@ -75,7 +81,12 @@ class Place:
 def run(args: argparse.Namespace) -> int:
     check_installed()
     sockets, place = listen(args)
-    settings = settings_of(args, place)
+    try:
+        settings = settings_of(args, place)
+    except BaseException:
+        for line in sockets:
+            line.close()
+        raise
     _tell(place, settings)
     from overruler.apps.web.app import make_app
 
@@ -89,7 +100,7 @@ def check_installed() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra("the server is not installed: pip install 'overruler[web]'") from None
+        raise MissingExtra.of("the server is not installed", "web") from None
 
 
 def listen(args: argparse.Namespace) -> tuple[list[socket.socket], Place]:
@@ -107,7 +118,8 @@ def listen(args: argparse.Namespace) -> tuple[list[socket.socket], Place]:
         port = sockets[-1].getsockname()[1]
     open_to_others = any(host not in ("127.0.0.1", "::1") for host in hosts)
     key = secrets.token_urlsafe(KEY_BYTES) if open_to_others else None
-    return sockets, Place(hosts, port, args.tls_cert is not None, key)
+    name = args.name[0] if args.name and hosts[0] in EVERYWHERE else None
+    return sockets, Place(hosts, port, args.tls_cert is not None, key, name)
 
 
 def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
@@ -142,11 +154,19 @@ def settings_of(args: argparse.Namespace, place: Place) -> "Settings":
         store=args.store or _data_folder(),
         door=Door(frozenset(hosts), place.key),
         url=place.root,
-        choices=Choices(boards | usual_boards(), lenses),
+        choices=Choices(boards | usual_boards(), lenses, own_arguments(args)),
         keep_days=args.keep,
         processes=workers,
         most_bytes=int(args.most_mb * 1e6),
     )
+
+
+def own_arguments(args: argparse.Namespace) -> tuple[str, ...]:
+    """What is the tables' own, as every measurement is told it; `BadInput` names what is wrong with it."""
+    read_house(args)
+    read_own_bases(args.own_base)
+    kept = ("--own-base", args.own_base), ("--player", args.player), ("--house-rule", args.house_rule)
+    return tuple(f"{option}={text}" for option, texts in kept for text in texts)
 
 
 def _data_folder() -> Path:

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 def _bytes(path: Path) -> bytes:
     try:
         if path.stat().st_size > bundles.LARGEST:
-            raise BadInput(f"{path}: is larger than any bundle")
+            raise BadInput(f"{path}: is larger than any bundle: give the ZIP file that the page made")
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -50,8 +50,12 @@ def pieces(report: Report) -> Table:
 
 
 def _notes(piece: Piece, also: Sequence[Base]) -> str:
-    """What else a piece may be, and whether a person had a hand in it."""
+    """What else a piece may be, whose it is, and whether a person had a hand in it."""
     notes = [f"or {', '.join(base.name for base in also)}"] if also else []
+    if piece.player:
+        notes.append(piece.player)
+    elif perhaps := piece.extra.get("player_unsure"):
+        notes.append(f"of {' or '.join(perhaps)}?" if len(perhaps) > 1 else f"of {perhaps[0]} perhaps")
     if not piece.extra.get("fitted", True):
         notes.append("where you say: the photo does not show it")
     elif "by_hand" in piece.extra:

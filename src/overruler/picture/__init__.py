@@ -7,6 +7,7 @@ from overruler.errors import BadInput
 from overruler.writing import write_whole
 
 if TYPE_CHECKING:
+    from overruler.picture.raster import Pixels
     from overruler.report import Report
 
 ENDINGS = (".png", ".svg")
@@ -17,6 +18,14 @@ def draw(report: "Report") -> str:
     from overruler.picture import drawing
 
     return drawing.draw(report)
+
+
+def shown(report: "Report") -> "Pixels":
+    """The annotated photo as pixels (H, W, 3), blue green red, no larger than a screen."""
+    from overruler.picture import drawing, raster
+
+    pixels = report.frame.pixels
+    return raster.blended(drawing.overlay(report), pixels, raster.output_size((pixels.shape[1], pixels.shape[0])))
 
 
 def encoded(report: "Report", ending: str) -> bytes:

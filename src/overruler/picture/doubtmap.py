@@ -7,13 +7,14 @@ from overruler.geometry.pose import Array
 from overruler.picture import ENDINGS
 from overruler.picture.coverage import shade
 from overruler.picture.lettering import fitted
+from overruler.picture.lettering import width as text_width
 from overruler.picture.raster import Pixels, composited, data_uri, font_face, output_size
 from overruler.picture.svg import BLACK, WHITE, cased, element, group, path_data, plate, words
 from overruler.picture.view import View
 
 OPACITY = 0.62
-DARKEST_MM = 3.0
-"""The doubt that is drawn in the darkest shade."""
+LIGHTEST_MM, DARKEST_MM = 0.1, 3.0
+"""The doubts that are drawn in the lightest and the darkest shade; in between twice the doubt is one step darker."""
 LABEL_MM, LABELS = 180.0, 5
 """How far apart the figures on the board stand, about, and how many there are along its longer side at least."""
 LETTERS, FIGURES = 12.0, 9.5
@@ -52,9 +53,15 @@ def _tiles(view: View, doubt: DoubtMap) -> str:
     tiles = []
     for row, column in np.argwhere(seen > 0.99):
         corners = px[[row, row, row + 1, row + 1], [column, column + 1, column + 1, column]]
-        colour = shade(float(sigma[row, column]) / DARKEST_MM)
+        colour = shade(_darkness(float(sigma[row, column])))
         tiles.append(element("path", d=path_data(corners, closed=True), fill=colour, stroke=colour))
     return group(tiles, opacity=OPACITY, stroke_width=0.3 * view.unit)
+
+
+def _darkness(sigma_mm: float) -> float:
+    """How dark a doubt is drawn, 0 to 1: the same on every map, so that maps can be compared."""
+    share = np.log(max(sigma_mm, LIGHTEST_MM) / LIGHTEST_MM) / np.log(DARKEST_MM / LIGHTEST_MM)
+    return float(min(share, 1.0))
 
 
 def _of_four(values: Array) -> Array:
@@ -63,7 +70,8 @@ def _of_four(values: Array) -> Array:
 
 
 def _figures(view: View, doubt: DoubtMap) -> str:
-    """The doubt in mm at places some way apart."""
+    """The doubt in mm at places some way apart, where the words leave room."""
+    left, top, wide, high = _plate(view, doubt)
     apart_mm = float(min(LABEL_MM, np.ptp(doubt.xy_mm, axis=(0, 1)).max() / LABELS))
     step = max(1, round(apart_mm / float(doubt.xy_mm[0, 1, 0] - doubt.xy_mm[0, 0, 0])))
     rows, columns = (np.arange(step // 2, size, step) for size in doubt.sigma_mm.shape)
@@ -72,6 +80,8 @@ def _figures(view: View, doubt: DoubtMap) -> str:
         for column in columns:
             if doubt.seen[row, column]:
                 x, y = view.px(doubt.xy_mm[row, column])
+                if left - 2 * size < x < left + wide + 2 * size and top - size < y < top + high + size:
+                    continue
                 parts.append(plate(f"{doubt.sigma_mm[row, column]:.2f}", float(x), float(y), size))
     return group(parts)
 
@@ -89,15 +99,25 @@ def sentence(advice: Advice) -> str:
     return f"{advice.text}: {advice.before_mm:.2f} → {advice.after_mm:.2f} mm"
 
 
+def _lines(doubt: DoubtMap) -> list[str]:
+    return [headline(doubt), *(sentence(advice) for advice in doubt.advice[:MOST_LINES])]
+
+
+def _plate(view: View, doubt: DoubtMap) -> tuple[float, float, float, float]:
+    """Where the words stand at the picture's foot: left, top, width and height."""
+    lines, (width, height) = _lines(doubt), view.size_px
+    step, border = 1.5 * LETTERS * view.unit, 0.05 * width
+    high = step * (len(lines) + 0.6)
+    wide = max(map(text_width, lines)) * LETTERS * view.unit + 2 * step
+    return border, height - 0.03 * height - high, min(wide, width - 2 * border), high
+
+
 def _words(view: View, doubt: DoubtMap) -> str:
-    """The headline and the advice on a plate along the picture's foot."""
-    lines = [headline(doubt), *(sentence(advice) for advice in doubt.advice[:MOST_LINES])]
-    unit, (width, height) = view.unit, view.size_px
-    step, border = 1.5 * LETTERS * unit, 0.05 * width
-    top = height - 0.03 * height - step * (len(lines) + 0.6)
-    back = {"x": border, "y": top, "width": width - 2 * border, "height": step * (len(lines) + 0.6)}
-    parts = [element("rect", **back, rx=8.0 * unit, fill=BLACK, fill_opacity=0.8)]
-    for k, line in enumerate(lines, 1):
-        text, size = fitted(line, LETTERS * unit, width - 2 * border - 2 * step)
-        parts.append(words(text, border + step, top + step * k, size, "start"))
+    """The headline and the advice on a plate."""
+    (left, top, wide, high), step = _plate(view, doubt), 1.5 * LETTERS * view.unit
+    box = {"x": left, "y": top, "width": wide, "height": high}
+    parts = [element("rect", **box, rx=8.0 * view.unit, fill=BLACK, fill_opacity=0.88)]
+    for k, line in enumerate(_lines(doubt), 1):
+        text, size = fitted(line, LETTERS * view.unit, wide - 2 * step)
+        parts.append(words(text, left + step, top + step * k, size, "start"))
     return group(parts)

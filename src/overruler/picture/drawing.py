@@ -12,7 +12,6 @@ from overruler.picture.lettering import width as text_width
 from overruler.picture.lettering import wrapped
 from overruler.picture.look import Look
 from overruler.picture.painters import (
-    arcs,
     base,
     height_of,
     measured_line,
@@ -32,6 +31,8 @@ from overruler.scene import Terrain
 SMALL, LARGE = 8.5, 12.0
 """Letters of a label, in units of the view: a bystander's and that of a piece in a ruling."""
 WARNINGS = 2
+WRAPPED = (0.4, 0.3, 0.22)
+"""How wide a warning may be, in shares of the picture; the first is best."""
 DECISIVE = 25.0
 """How much worse it is to cover a piece that a ruling is about than a bystander."""
 SCALE_MM = 100.0
@@ -64,20 +65,25 @@ def _layers(report: Report) -> list[str]:
     told = claims(report.scene, report.verdicts)
     looks = {piece.id: claim.look for claim in reversed(told) for piece in claim.pieces}
     room = _room(view, report, told)
+    lines = range_lines(view, told[0], room) if told else ""
+    taken = len(room.boxes)
     plaque = _plaque(view, room, told)
+    plates = room.boxes[taken:]
     magnified = _magnified(view, report, room, told)
+    taken = len(room.boxes)
     warnings = _warnings(view, report, room)
+    plates += room.boxes[taken:]
     scale = _scale(view, report, room)
     return [
         *(raised(view, terrain) for terrain in report.scene.terrain),
-        range_lines(view, told[0]) if told else "",
+        lines,
         *(base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
         *(measured_line(view, claim) for claim in reversed(told)),
-        _labels(view, report, room, looks, told),
         scale,
         magnified,
         warnings,
         plaque,
+        _labels(view, report, room, looks, told, plates),
     ]
 
 
@@ -91,9 +97,6 @@ def _room(view: View, report: Report, told: list[Claim]) -> Room:
         line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
         for start, end in pairwise(line[::2]):
             room.take_points(np.stack([start, end]), 4 * view.unit)
-    for _, arc in arcs(view, told[0]) if told else ():
-        for end in (arc[:1], arc[-1:]):
-            room.take_points(end, 7 * view.unit)
     return room
 
 
@@ -125,18 +128,28 @@ def _magnified(view: View, report: Report, room: Room, told: list[Claim]) -> str
     return ""
 
 
-def _labels(view: View, report: Report, room: Room, looks: dict[str, Look], told: list[Claim]) -> str:
-    """The words on lines first, then the pieces in rulings, then the bystanders: the later, the less good its place."""
+def _labels(
+    view: View, report: Report, room: Room, looks: dict[str, Look], told: list[Claim], hidden: list[Array]
+) -> str:
+    """The words on lines first, then the pieces in rulings, then the bystanders: the later, the less good its place.
+
+    A bystander under one of the `hidden` boxes has none.
+    """
     leaders, plates = [], [_tag(view, claim, room) for claim in told]
     for piece in sorted(report.scene.pieces, key=lambda piece: piece.id not in looks):
         look, edge = looks.get(piece.id), outline(view, piece)
-        if not view.inside(edge):
+        if not view.inside(edge) or (not look and _under(edge.mean(0), hidden)):
             continue
         size = (LARGE if look else SMALL) * view.unit
         x, y = room.place(plate_size(piece.id, size), (*edge.min(0), *edge.max(0)))
         leaders.append(_leader(view, edge, np.array([x, y]), size))
         plates.append(plate(piece.id, x, y, size, fill=look.colour if look else "#15191e"))
     return group(leaders + plates + [_height(view, terrain, room) for terrain in report.scene.terrain])
+
+
+def _under(point: Array, boxes: list[Array]) -> bool:
+    """Whether a place (2,) lies in one of some boxes."""
+    return any(bool((box[:2] < point).all() and (point < box[2:]).all()) for box in boxes)
 
 
 def _height(view: View, terrain: Terrain, room: Room) -> str:
@@ -186,14 +199,27 @@ def _scale(view: View, report: Report, room: Room) -> str:
 
 
 def _warnings(view: View, report: Report, room: Room) -> str:
-    """The calibration's worst problems, in the upper left corner or where there is room."""
+    """The calibration's worst problems, in the upper left corner or where there is room, in longer lines or shorter."""
     size, problems = 11.5 * view.unit, [problem.text for problem in report.calibration.problems[:WARNINGS]]
     if not problems:
         return ""
-    lines = [line for text in problems for line in wrapped(text, size, 0.4 * view.size_px[0])]
-    wide, high = max(map(text_width, lines)) * size + 3.0 * size, (len(lines) * 1.35 + 0.6) * size
-    (left, top), half = SAFE_SHARE * np.array(view.size_px), np.array([wide, high]) / 2
+    ways = [[line for text in problems for line in wrapped(text, size, share * view.size_px[0])] for share in WRAPPED]
+    costs = [room.least_covered(box, _in_corners(view, box)) for box in (_box(lines, size) for lines in ways)]
+    lines = ways[int(np.argmin(np.round(costs, 1)))]
+    box = _box(lines, size)
+    middles = _in_corners(view, box)
+    x, y = middles[room.best(box, middles, DECISIVE)] - np.array(box) / 2
+    return warning(lines, float(x), float(y), size, box[0])
+
+
+def _box(lines: list[str], size: float) -> tuple[float, float]:
+    """Width and height of a warning."""
+    return max(map(text_width, lines)) * size + 3.0 * size, (len(lines) * 1.35 + 0.6) * size
+
+
+def _in_corners(view: View, box: tuple[float, float]) -> Array:
+    """The middles (4, 2) of a box in the picture's corners, the upper left first."""
+    (left, top), (wide, high) = SAFE_SHARE * np.array(view.size_px), box
     right, bottom = np.array(view.size_px) * (1 - SAFE_SHARE) - [wide, high]
     corners = np.array([(left, top), (right, top), (left, bottom), (right, bottom)])
-    x, y = corners[room.best((wide, high), corners + half, DECISIVE)]
-    return warning(lines, float(x), float(y), size, wide)
+    return corners + np.array(box) / 2

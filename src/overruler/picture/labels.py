@@ -62,6 +62,14 @@ class Room:
         self.take(boxes[chosen], weight)
         return chosen
 
+    def free(self, size: tuple[float, float], middles: Array, most: float) -> Array:
+        """Those middles (N, 2) at which a box of a size covers `most` at most, else the best one; they are taken."""
+        cost = self.covered(_boxes(size, middles))
+        kept = middles[cost <= most] if (cost <= most).any() else middles[[np.argmin(cost)]]
+        for box in _boxes(size, kept):
+            self.take(box)
+        return np.asarray(kept)
+
     def least_covered(self, size: tuple[float, float], middles: Array) -> float:
         """How much a box of a size covers in the best of some middles (N, 2)."""
         return float(self.covered(_boxes(size, middles)).min())

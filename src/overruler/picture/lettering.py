@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 FONT = Path(__file__).parent / "fonts" / "Inter-SemiBold.otf"
 FAMILY = "Inter"
 WEIGHT = 600
-CAPITAL = 0.73
-"""Height of a capital as a share of the font's size."""
 
 _MEASURED_AT_PX = 256
 """A size at which hinting and rounding do not show."""

@@ -56,7 +56,8 @@ class Cards:
     def corners_mm(self, width_mm: float, height_mm: float) -> dict[int, list[list[float]]]:
         """Each placed marker's corners (4, 3) on a board: the printed top left first, clockwise."""
         if min(width_mm, height_mm) < self.card_mm * (3 if self.count > 4 else 2):
-            raise BadInput(f"a board of {width_mm:g} × {height_mm:g} mm has no room for cards of {self.card_mm:.1f} mm")
+            board = f"a board of {width_mm:g} × {height_mm:g} mm"
+            raise BadInput(f"{board} has no room for cards of {self.card_mm:.1f} mm: take smaller ones")
         low = self.border_mm
         corners: dict[int, list[list[float]]] = {}
         for marker, (_, x_share, y_share) in enumerate(PLACES[: self.count]):

@@ -6,9 +6,10 @@ from itertools import pairwise
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.picture.labels import Room
 from overruler.picture.look import Look
 from overruler.picture.story import Claim
-from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, plate, words
+from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, plate, plate_size, words
 from overruler.picture.view import View, ring
 from overruler.scene import Piece, Terrain
 
@@ -72,23 +73,39 @@ def _bar_across(view: View, claim: Claim, share: float, half_length: float) -> A
     return np.stack([middle - across * half_length * view.unit, middle + across * half_length * view.unit])
 
 
-def range_lines(view: View, claim: Claim) -> str:
-    """The ruler's lines near the measured line, as arcs round the piece they are counted from, with their numbers."""
-    parts = []
+FREE = 0.4
+"""A number that covers more than this of what is there stands at the arc's other end alone."""
+STRETCHES = 8
+"""An arc takes the room of so many boxes along it."""
+
+
+def range_lines(view: View, claim: Claim, room: Room | None = None) -> str:
+    """The ruler's lines near the measured line, as arcs round the piece they are counted from, with their numbers.
+
+    A number stands at either end of its arc, or where there is `room` for it, which is then taken.
+    """
+    parts, size = [], 9 * view.unit
     for name, arc in arcs(view, claim):
         parts += [
             path(arc, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6, stroke_linecap="round"),
             path(arc, stroke=WHITE, stroke_width=1.2 * view.unit, stroke_linecap="round"),
         ]
-        for x, y in (arc[0], arc[-1]):
-            parts.append(plate(name, x, y, 9 * view.unit, edge=BLACK))
+        ends = arc[[0, -1]]
+        for x, y in room.free(plate_size(name, size), ends, FREE) if room else ends:
+            parts.append(plate(name, float(x), float(y), size, edge=BLACK))
+        if room:
+            for stretch in np.array_split(arc, STRETCHES):
+                room.take_points(stretch, 2 * view.unit)
     return group(parts)
 
 
 def arcs(view: View, claim: Claim) -> list[tuple[str, Array]]:
-    """The lines up to the first past the measured distance, by name, where the picture holds them."""
+    """The lines up to the first past the measured distance, by name, where the picture holds them.
+
+    Contact is no line: it would lie on the base's own edge.
+    """
     needed = sum(line < claim.distance_mm for line in claim.lines_mm) + 1
-    found = [(claim.line_name(line), _arc(view, claim, line)) for line in claim.lines_mm[:needed]]
+    found = [(claim.line_name(line), _arc(view, claim, line)) for line in claim.lines_mm[:needed] if line > 0]
     return [(name, arc) for name, arc in found if len(arc) > 1 and view.inside(arc, 8 * view.unit)]
 
 

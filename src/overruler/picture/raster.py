@@ -40,15 +40,19 @@ def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
 
 def composited(overlay_svg: str, pixels: Pixels) -> bytes:
     """The PNG of a photo under a transparent drawing, no larger than `LONGEST_PX`."""
+    return _coded(".png", blended(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))))
+
+
+def blended(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
+    """A photo under a transparent drawing, at a size of the photo's own shape."""
     import cv2
 
-    size = output_size((pixels.shape[1], pixels.shape[0]))
-    drawn = cv2.imdecode(np.frombuffer(rasterized(overlay_svg, size[0]), np.uint8), cv2.IMREAD_UNCHANGED)
-    if drawn is None or drawn.shape != (size[1], size[0], 4):
+    drawn = cv2.imdecode(np.frombuffer(rasterized(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED)
+    if drawn is None or drawn.shape != (size_px[1], size_px[0], 4):
         raise RuntimeError("the drawing could not be rendered")
     cover = drawn[..., 3:].astype(np.float32) / 255
-    picture = drawn[..., :3] * cover + resized(pixels, size) * (1 - cover)
-    return _coded(".png", np.rint(picture).astype(np.uint8))
+    picture = drawn[..., :3] * cover + resized(pixels, size_px) * (1 - cover)
+    return np.asarray(np.rint(picture), np.uint8)
 
 
 def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:

@@ -75,7 +75,7 @@ def document(paper: str, title: str) -> "FPDF":
         from fpdf import FPDF
         from fpdf.prefs import ViewerPreferences
     except ImportError:
-        raise MissingExtra("a sheet of markers needs fpdf2, which is not installed: pip install fpdf2") from None
+        raise MissingExtra.of("a sheet of markers needs fpdf2, which is not installed", "print") from None
     pdf = FPDF(unit="mm", format=PAPERS_MM[paper])
     pdf.set_auto_page_break(False)
     pdf.set_margin(MARGIN_MM)

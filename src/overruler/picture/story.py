@@ -7,13 +7,12 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.picture.look import CLOSE, MEASURED, NO, YES, Look
-from overruler.scene import Piece, Scene
-from overruler.units import inches_from_mm
+from overruler.scene import IN_INCHES, Piece, Scene
+from overruler.units import spelled
 from overruler.verdict import TOO_CLOSE, Verdict
 
 SEGMENT_MM = {"legion": 152.4, "xwing": 100.0}
 """The length by which a game's ruler is numbered, where the scene brings no ruler of its own."""
-IN_INCHES = ("skirmish", "positioning")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +71,7 @@ def claim(scene: Scene, verdict: Verdict) -> Claim:
         look=look_of(verdict),
         headline=f"{pair[0]} → {pair[1]}: {headline}" if verdict.pair else headline,
         detail="  ·  ".join(part for part in (reason, _measure(verdict, scene.game, bool(reason))) if part),
-        tag=reason.partition(",")[0] if verdict.call == TOO_CLOSE else headline,
+        tag=reason.partition(",")[0] if verdict.call == TOO_CLOSE else headline.removesuffix(" (95 %)"),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm),
@@ -103,9 +102,7 @@ def _measure(verdict: Verdict, game: str, after_reason: bool) -> str:
 
 def length(distance_mm: float, reach_mm: float, game: str) -> str:
     """A distance with its 95 % to either side, in the game's own unit; an exact one without."""
-    unit, digits, shown = ("in", 2, inches_from_mm) if game in IN_INCHES else ("mm", 1, float)
-    doubt = f" ± {max(shown(reach_mm), 10**-digits):.{digits}f}" if reach_mm else ""
-    return f"{shown(distance_mm):.{digits}f}{doubt} {unit}{' (95 %)' if reach_mm else ''}"
+    return spelled(distance_mm, reach_mm, game in IN_INCHES)
 
 
 def look_of(verdict: Verdict) -> Look:

@@ -7,7 +7,8 @@ from typing import Any
 from overruler.reading import Node
 from overruler.rules.doubt import doubt_of
 from overruler.rules.measure import between, verdict_on
-from overruler.scene import Ruler, Scene
+from overruler.scene import IN_INCHES, Ruler, Scene
+from overruler.units import spelled
 from overruler.verdict import Verdict
 
 Rule = Callable[[Scene, Node], Verdict]
@@ -80,7 +81,9 @@ def distance(scene: Scene, question: Node) -> Verdict:
     sigma = doubt.sigma_mm if doubt else 0.0
     return replace(
         verdict_on(question, measure, sigma),
-        headline="in contact" if measure.closest.touches else f"{measure.distance_mm:.1f} ± {sigma:.1f} mm",
+        headline="in contact"
+        if measure.closest.touches
+        else spelled(measure.distance_mm, 1.96 * sigma, scene.game in IN_INCHES),
         rules=("any.edge_to_edge", *(("any.closest_piece",) if len(measure.pairs) > 1 else ())),
     )
 

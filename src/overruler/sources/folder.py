@@ -1,12 +1,9 @@
 """A folder of photos as a film: one a turn, in the order that their names count."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from overruler.errors import BadInput
-from overruler.frame import Frame
-from overruler.sources.photo import load_photo
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff")
 
@@ -25,8 +22,3 @@ def photos_in(folder: Path) -> list[Path]:
 def _parts(name: str) -> list[str]:
     """A name in runs of letters and digits, letters first: numbers are only ever compared with numbers."""
     return re.split(r"([0-9]+)", name.lower())
-
-
-def load_folder(folder: Path) -> Iterator[Frame]:
-    """Each photo as a frame; one that cannot be read raises as `load_photo` does."""
-    return (load_photo(path) for path in photos_in(folder))

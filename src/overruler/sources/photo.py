@@ -53,7 +53,7 @@ def _check_file(path: Path) -> None:
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise BadInput(f"{path}: is a folder, not a photo") from None
+        raise BadInput(f"{path}: is a folder: name a photo in it (overruler analyze takes folders)") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
@@ -99,7 +99,8 @@ def _blue_green_red(image: Image.Image) -> NDArray[np.uint8]:
         image = image.convert("RGBA")
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, image)
-    raw = image.convert("RGB").tobytes("raw", "BGR")  # twice as fast as turning the channels round in numpy
+    image = image if image.mode == "RGB" else image.convert("RGB")
+    raw = image.tobytes("raw", "BGR")  # twice as fast as turning the channels round in numpy
     return np.frombuffer(raw, np.uint8).reshape(image.height, image.width, 3)
 
 

@@ -25,6 +25,13 @@ PLANAR = ("yuv420p", "yuvj420p", "nv12", "yuv422p", "yuvj422p", "yuv444p", "yuvj
 """Ways to keep a picture whose first plane is its brightness, a byte a pixel."""
 FULL_RANGE = 2
 """FFmpeg's number for brightness that uses all of a byte."""
+SPARE, SLACK = 2.0, 0.1
+"""While all is calm, of a film with so many times the pictures that are looked at those that no other is made from are
+not decoded, where what is left comes as often as it is wanted, and this share less often."""
+JOINED_S = 1.0
+"""Time stamps that step back so far are a second recording's."""
+MOST_DAMAGED = 10_000
+"""With more damage than this a film is read no further."""
 SHORT_S = 0.5
 """A film that ends so much before its own header says is cut short."""
 
@@ -33,7 +40,7 @@ def _av() -> ModuleType:
     try:
         import av
     except ImportError:
-        raise MissingExtra("films need PyAV: pip install 'overruler[video]'") from None
+        raise MissingExtra.of("films need PyAV", "video") from None
     return av  # its log stays off, as it comes: a decoder's thread that writes to it can wait for ever
 
 
@@ -48,6 +55,8 @@ class Film:
     """Pictures are shown from `from_s` on and before `to_s`."""
     threads: int = 0
     """Threads to decode with; 0 for as many as the decoder likes."""
+    calm: bool = False
+    """Whether nothing happens: who looks at the shots says so, and fewer pictures are decoded."""
     damaged: int = 0
     """Packets that could not be decoded so far, and pictures that came out damaged."""
     read_to_s: float = 0.0
@@ -93,10 +102,12 @@ class Film:
 
     def __iter__(self) -> Iterator[Shot]:
         """The shots to look at, a tenth of a second apart or as far as the film's pictures are."""
-        due_s = -np.inf
+        due_s, spare = -np.inf, (self.frames_per_s or 0.0) >= SPARE * self.looks_per_s
         for time_s, picture in self._pictures():
             if time_s >= self.to_s:
                 return
+            spare = spare and not (self.calm and time_s > self.read_to_s + (1 + SLACK) / self.looks_per_s)
+            self._stream.codec_context.skip_frame = "NONREF" if spare and self.calm else "DEFAULT"
             self.read_to_s = max(self.read_to_s, time_s)
             if time_s < max(due_s, self.from_s) - 1e-6:
                 continue
@@ -106,29 +117,34 @@ class Film:
 
     def _pictures(self) -> Iterator[tuple[float, Any]]:
         """Every picture that can be decoded, in the order it is shown, with its time."""
-        av = _av()
         first = Fraction(self._stream.start_time or 0) * self._stream.time_base
         if self.from_s > 0:
             self._seek(first)
+        last_s, joined_s = -np.inf, 0.0
+        for picture in self._decoded():
+            if picture is None or picture.is_corrupt:
+                self.damaged += 1
+            elif picture.pts is not None:
+                time_s = float(picture.pts * picture.time_base - first)
+                if time_s + joined_s < last_s - JOINED_S:  # recordings put end to end: the clock has started again
+                    joined_s = last_s + 1 / (self.frames_per_s or 10.0) - time_s
+                last_s = time_s + joined_s
+                yield last_s, picture
+
+    def _decoded(self) -> Iterator[Any]:
+        """What the decoder gives, None for each packet that it cannot decode."""
+        av = _av()
         packets = self._container.demux(self._stream)
-        while True:
+        while self.damaged <= MOST_DAMAGED:
             try:
                 packet = next(packets, None)
                 if packet is None:
                     return
-                pictures = packet.decode()
+                yield from packet.decode()
             except av.error.EOFError:
                 return
             except (av.error.FFmpegError, ValueError):
-                self.damaged += 1
-                if self.damaged > 10_000:
-                    return
-                continue
-            for picture in pictures:
-                if picture.is_corrupt:
-                    self.damaged += 1
-                elif picture.pts is not None:
-                    yield float(picture.pts * picture.time_base - first), picture
+                yield None
 
     def _seek(self, first: Fraction) -> None:
         """To the last key picture before what is wanted; from the start where the file cannot be sought in."""

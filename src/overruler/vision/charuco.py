@@ -79,7 +79,8 @@ def find_chart(frame: Frame, chart: Chart) -> Sighting:
     smooth = np.asarray(cv2.GaussianBlur(grey.astype(np.float32), (0, 0), SMOOTHING_PX), np.float32)
     sighting = _refined(smooth, chart, SheetMap.of(seen_mm, seen_px, grey.shape), seen_mm)
     if len(sighting.xy_px) < FEWEST_CORNERS:
-        raise CannotMeasure(f"only {len(sighting.xy_px)} corners of the sheet are seen, {FEWEST_CORNERS} are needed")
+        few = f"only {len(sighting.xy_px)} corners of the sheet are seen, {FEWEST_CORNERS} are needed"
+        raise CannotMeasure(f"{few}: have all of it in the picture, flat")
     return sighting
 
 

@@ -185,7 +185,9 @@ def _name(table: _Table, fix: Fix) -> _Standing:
     name = str(fix.labels.get("new_id", one.piece.id))
     if name != one.piece.id:
         _claim(table, fix, name)
-    piece = replace(one.piece, id=name, **_told(table, fix, name))
+    settled = ("player_unsure",) if "player" in fix.labels else ()
+    extra = {key: value for key, value in one.piece.extra.items() if key not in settled}
+    piece = replace(one.piece, id=name, extra=extra, **_told(table, fix, name))
     done = replace(one, piece=piece, by_hand=(*one.by_hand, fix.do))
     table.pieces = {new.piece.id: new for new in (done if old is one else old for old in table.pieces.values())}
     return done

@@ -85,7 +85,7 @@ def _place(report: Report, fix: Fix, z_mm: float) -> Array:
         place = np.array(fix.xy_mm)
         return 2 * place - levelled_mm(report.calibration, place, z_mm)
     place = report.calibration.camera.unproject(np.array(fix.xy_px), z_mm)
-    return place if np.isfinite(place).all() else fix.fail("points above the horizon")
+    return place if np.isfinite(place).all() else fix.fail("points above the horizon: point at the table")
 
 
 def _check_in_photo(report: Report, fix: Fix, xy_mm: Array, z_mm: float) -> None:

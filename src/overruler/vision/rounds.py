@@ -27,13 +27,17 @@ WORTH_A_TRY = 0.0005
 """Sizes less probable than this by the learned look, on this table, are not fitted."""
 LEAST_SCORE = 0.7
 """Fitted candidates that score lower are no bases: a false base costs somewhat more than two that are missed."""
-ODDS_BIAS, ODDS_LOOK, ODDS_MERIT, ODDS_SEEN = -6.5, 1.3, 4.0, 2.6
+ODDS = np.array([-13.15, 1.17, 6.56, -2.06, 1.57, 0.72])
 """A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
-saw and for the share that the look expects in sight: logistic regression on rendered tables."""
+saw, and for the logarithms of the look's doubt of the radius, as a share of it, of the contrast at the rim and of the
+company: logistic regression on rendered tables."""
+COMPANY_LOG, COMPANY_SHARE = 0.06, 0.2
+"""Things are of one size here whose radii are this near (logarithm of the ratio); one in so many is expected to be."""
 OVERLAP = 0.25
 """Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
-LOOK_PLACE = 1.5
-"""The learned look's place is taken at so many of its stated σ: it shares pixels with the fit it is weighed against."""
+LOOK_PLACE, LOOK_HIDDEN = 1.6, 5.0
+"""The learned look's place is taken at so many of its stated σ, and so many more times the share of the rim that it
+expects hidden: counted on renders."""
 LOOK_SIZE, LOOK_RADIUS_MM = 2.6, 0.15
 """So is its size; and 1 σ of the radius, whatever the look says: rims are made in more ways than it has seen."""
 TAPER, TAPER_SIGMA_MM = PROFILES[0], 0.25
@@ -89,7 +93,8 @@ def fit_rounds(
     looks = look_likelihood(guesses, radii, camera)
     worth = size_probabilities(looks, played) > WORTH_A_TRY
     fits = [fit_sizes(frame, camera, guesses, i, worth[i], radii) for i in range(len(worth))]
-    scores = np.array([score(guesses, i, tried) for i, tried in enumerate(fits)])
+    company, contrast = company_of(guesses), contrast_of(guesses, fits)
+    scores = np.array([score(guesses, i, tried, contrast[i], company[i]) for i, tried in enumerate(fits)])
     found = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
     shares = size_probabilities(with_fits(looks, fits)[found], played)
     detections = [
@@ -99,9 +104,13 @@ def fit_rounds(
 
 
 def _played(radii: Array) -> list[Played]:
-    """Which of the radii (C,) are played together; nothing is known where somebody chose what to look for."""
-    anything = set(ROUND_MM) <= set(2 * radii)
-    return [(np.isin(2 * radii, sizes), before) for sizes, before in PLAYED_TOGETHER_MM.items()] if anything else []
+    """Which of the radii (C,) are played together; nothing is known where somebody chose what to look for.
+
+    Sizes that no catalogue has are somebody's own: they may meet any.
+    """
+    anything, own = set(ROUND_MM) <= set(2 * radii), ~np.isin(2 * radii, ROUND_MM)
+    sets = [(np.isin(2 * radii, sizes) | own, before) for sizes, before in PLAYED_TOGETHER_MM.items()]
+    return sets if anything else []
 
 
 def look_likelihood(guesses: RimGuesses, radii: Array, camera: Camera) -> Array:
@@ -120,8 +129,9 @@ def fit_sizes(
 ) -> list[Hypothesis]:
     """The sizes and ways that are `worth` (C, 2) a fit, fitted."""
     found = []
+    sigma = float((LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible[i])) * guesses.sigma_xy_mm[i])
     for column, kind in np.argwhere(worth):
-        start = guesses.xy_mm[i], LOOK_PLACE * float(guesses.sigma_xy_mm[i])
+        start = guesses.xy_mm[i], sigma
         fit = fit_base(frame.pixels, camera, *start, float(radii[column]), 0.0, WAYS[kind])
         if fit is not None:
             found.append(Hypothesis(int(column), int(kind), fit, _fit_likelihood(fit, int(kind))))
@@ -143,13 +153,35 @@ def with_fits(looks: Array, fits: Sequence[list[Hypothesis]]) -> Array:
     return both
 
 
-def score(guesses: RimGuesses, i: int, tried: list[Hypothesis]) -> float:
-    """How likely this is a base (0 to 1)."""
+def company_of(guesses: RimGuesses) -> Array:
+    """How many others are of each one's size, against how many are expected to be (N,): 1 where it stands alone.
+
+    Bases come in units, what only looks like one in any size. Each is counted by its score.
+    """
+    near = np.abs(np.log(guesses.radius_mm[:, None] / guesses.radius_mm)) < COMPANY_LOG
+    alike, others = near @ guesses.score - guesses.score, guesses.score.sum() - guesses.score
+    return np.asarray((1 + alike) / (1 + COMPANY_SHARE * others))
+
+
+def contrast_of(guesses: RimGuesses, fits: Sequence[list[Hypothesis]]) -> Array:
+    """The contrast at each one's rim against what is usual on this table, in this light (N,)."""
+    seen = np.log([1 + _best(tried).contrast if tried else 1.0 for tried in fits])
+    weight = guesses.score * [bool(tried) for tried in fits]
+    return np.asarray(np.exp(seen - weight @ seen / max(weight.sum(), 1e-9)))
+
+
+def _best(tried: list[Hypothesis]) -> Fit:
+    return max((one.fit for one in tried), key=lambda fit: fit.merit)
+
+
+def score(guesses: RimGuesses, i: int, tried: list[Hypothesis], contrast: float = 1.0, company: float = 1.0) -> float:
+    """How likely this is a base (0 to 1), by its contrast and its company against what is usual and expected."""
     if not tried:
         return 0.0
-    merit = max(one.fit.merit for one in tried)
-    look, seen = float(guesses.score[i]), float(guesses.visible[i])
-    odds = ODDS_BIAS + ODDS_LOOK * np.log(look / max(1 - look, 1e-9)) + ODDS_MERIT * merit + ODDS_SEEN * seen
+    look = float(guesses.score[i])
+    doubt = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
+    said = np.log([max(look, 1e-9) / max(1 - look, 1e-9), doubt, contrast, company])
+    odds = float(ODDS @ [1.0, said[0], _best(tried).merit, *said[1:]])
     return float(1 / (1 + np.exp(-odds)))
 
 

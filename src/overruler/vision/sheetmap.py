@@ -60,7 +60,7 @@ class SheetMap:
             flat = from_middle / self._growth(flat)
         matrix, _ = cv2.findHomography(mm, flat + self.middle, 0)
         if matrix is None or not np.isfinite(matrix).all():
-            raise CannotMeasure("the sheet is seen too much from the side")
+            raise CannotMeasure("the sheet is seen too much from the side: hold the camera more in front of it")
         return replace(self, matrix=np.array(matrix, float))
 
     @property

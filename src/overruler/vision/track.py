@@ -12,11 +12,15 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
-from overruler.fixes import next_id
+from overruler.fixes import Fix, next_id
+from overruler.house import House
+from overruler.pieces import Piece
 from overruler.report import Report
 from overruler.shot import Shot
 from overruler.track import Spot, Tick
 from overruler.vision.changes import Changes, Mask, reduced
+from overruler.vision.owners import as_settled
+from overruler.vision.track_corrected import put_right
 from overruler.vision.track_held import Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_settled import Looks, handled, resolve
@@ -35,8 +39,11 @@ AGAIN_S = 2.0
 class Watch:
     """One camera over one table: `look` at its shots in turn, then `close`."""
 
-    def __init__(self, looks: Looks) -> None:
+    def __init__(self, looks: Looks, house: House | None = None) -> None:
         self._looks = looks
+        self._house = house or House()
+        self._owned: dict[str, Piece] = {}
+        """Pieces as they were first told: whose one is does not change."""
         self._shots: deque[Shot] = deque(maxlen=SHOTS)
         self._changes: Changes | None = None
         self._table: Watched | None = None
@@ -46,7 +53,8 @@ class Watch:
         self._retry_s = -np.inf
         self._refused: CannotMeasure | None = None
         self._sigmas: dict[str, float] = {}
-        self._moved = False
+        self._why = ""
+        """Why the table must be measured anew."""
         self._unsaid = False
         """Whether something has changed since the last rest that was told."""
 
@@ -71,7 +79,7 @@ class Watch:
         """The end of the film: what the last shots tell. `CannotMeasure` where nothing could be measured in it."""
         if self._table is None:
             if not self._shots or self._changes is None:
-                raise self._refused or CannotMeasure("the film shows no picture that could be measured")
+                raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
             return self._open(self._shots[-1], self._changes, [])
         moves = resolve(self._table, self._looks, settle_s=0.0)
         self._unsaid |= bool(moves)
@@ -80,9 +88,16 @@ class Watch:
             Tick(self._table.shot.time_s, self._spots(self._table.shot.time_s), moves, rest) if moves or rest else None
         )
 
-    def again(self) -> None:
-        """The camera has been moved: measure anew when the table is next still; the pieces keep their names."""
-        self._changes, self._moved = None, True
+    def again(self, why: str = "the camera was moved") -> None:
+        """Measure anew when the table is next still: the camera has been moved, say. The pieces keep their names."""
+        self._changes, self._why = None, why
+
+    def correct(self, fixes: Sequence[Fix]) -> None:
+        """Put right what was found on the table as it stands: the next rest tells it; `BadInput` where it cannot be."""
+        if self._table is None:
+            raise CannotMeasure("the table has not been measured yet: wait until it has come to rest")
+        put_right(self._table, fixes)
+        self._unsaid = True
 
     # --- the beginning ---
 
@@ -90,10 +105,10 @@ class Watch:
         """The first shot, one of another size, or the camera was moved: another camera."""
         notes = []
         if self._table is not None:
-            why = "the camera was moved" if self._moved else "the picture's size has changed"
+            why = self._why or "the picture's size has changed"
             notes.append(f"{why}: the table is measured anew")
             self._before = tuple(self._table.held)
-        self._table, self._began_s, self._retry_s, self._moved = None, shot.time_s, -np.inf, False
+        self._table, self._began_s, self._retry_s, self._moved = None, shot.time_s, -np.inf, ""
         self._shots.clear()
         return notes
 
@@ -121,6 +136,8 @@ class Watch:
         changes.rest = changes.last.copy()
         changes.changed[:] = False
         self._table, self._unsaid = table, True
+        if not self._before:
+            self._owned = {piece.id: piece for piece in report.scene.pieces}
         rest = self._rest()
         return Tick(shot.time_s, self._spots(shot.time_s), rest=rest, notes=tuple(notes))
 
@@ -137,7 +154,8 @@ class Watch:
         if moving is not None and (moving.any() or handled(self._table)):
             return None
         self._unsaid = False
-        report = self._table.report()
+        report = as_settled(self._table.report(), self._house, self._owned)
+        self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
         for piece in report.scene.pieces:
             if piece.covariance_mm2:
                 (xx, _), (_, yy) = piece.covariance_mm2

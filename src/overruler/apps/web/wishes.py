@@ -27,6 +27,8 @@ class Choices:
 
     boards: Mapping[str, str] = field(default_factory=dict)
     lenses: Mapping[str, str] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+    """Arguments of `overruler measure` for all photos: the tables' own bases, players and rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def wish(said: Mapping[str, str], choices: Choices) -> Wish:
     if lens := said.get("lens"):
         files |= {LENS: _chosen("lens", lens, choices.lenses)}
         arguments += ["--lens", LENS]
-    return Wish(game, table, (*arguments, "--game", game), files)
+    return Wish(game, table, (*arguments, *choices.own, "--game", game), files)
 
 
 def _table(said: Mapping[str, str], choices: Choices) -> tuple[str, list[str], dict[str, str]]:

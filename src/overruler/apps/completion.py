@@ -1,0 +1,103 @@
+"""`overruler completion SHELL`: what a shell runs once, so that the tabulator completes commands, options and names.
+
+The shell asks the program itself each time, so nothing it was told once grows old; of the program no more is loaded
+than the module of the command that is being typed.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from overruler.apps.cli import COMMANDS, Command, Parser
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    into = 'the shell: eval "$(overruler completion bash)" in its start-up file, or overruler completion fish | source'
+    parser.add_argument("shell", choices=SHELLS, metavar=" | ".join(SHELLS), help=into)
+
+
+def run(args: argparse.Namespace) -> int:
+    from argcomplete.shell_integration import shellcode
+
+    print(shellcode(["overruler"], shell=args.shell))
+    return 0
+
+
+def complete() -> None:
+    """Tell the shell that asks by its environment how the line may go on, and end the process."""
+    import argcomplete
+
+    argcomplete.autocomplete(whole_parser(os.environ.get("COMP_LINE", "")), always_complete_options="long")
+
+
+def whole_parser(line: str) -> argparse.ArgumentParser:
+    """A parser of all commands, of which only the one that the line names has its options."""
+    parser = Parser(prog="overruler", allow_abbrev=False)
+    parser.add_argument("--version", action="store_true")
+    commands = parser.add_subparsers(parser_class=Parser)
+    typed = line.split()[1:2]
+    for name, (about, _) in COMMANDS.items():
+        inner = commands.add_parser(name, help=about, allow_abbrev=False)
+        if typed == [name]:
+            command: Command = import_module(f"overruler.apps.{name}")
+            command.add_arguments(inner)
+            _name_values(inner)
+    return parser
+
+
+def _name_values(parser: argparse.ArgumentParser) -> None:
+    """Say of each option what can follow it, where that is neither one of a few words nor any file."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                _name_values(inner)
+        elif action.dest in VALUES:
+            action.completer = VALUES[action.dest]  # type: ignore[attr-defined]
+
+
+def _games(**_: Any) -> tuple[str, ...]:
+    from overruler.scene import GAMES
+
+    return GAMES
+
+
+def _dictionaries(**_: Any) -> tuple[str, ...]:
+    from overruler.board import DICTIONARIES
+
+    return ("auto", *DICTIONARIES)
+
+
+def _signs(**_: Any) -> list[str]:
+    from overruler.house import SIGNS
+
+    return [f"{sign}=" for sign in SIGNS]
+
+
+def _rules(**_: Any) -> list[str]:
+    from overruler.rules import game_of
+
+    return [f"{game}.{name}={chosen}" for game in _games() for name in game_of(game).settings
+            for chosen in ("true", "false")]  # fmt: skip
+
+
+def _toml(prefix: str = "", **_: Any) -> list[str]:
+    """TOML files, and folders on the way to one."""
+    from argcomplete.completers import FilesCompleter
+
+    return list(FilesCompleter(("toml",))(prefix))
+
+
+VALUES: Mapping[str, Callable[..., Any]] = {
+    "game": _games,
+    "dictionary": _dictionaries,
+    "player": _signs,
+    "house_rule": _rules,
+    "board": _toml,
+    "lens": _toml,
+    "terrain": _toml,
+}
+"""What can follow an option, by the name that its value goes by."""

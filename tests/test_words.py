@@ -1,0 +1,166 @@
+"""What the program says no with: what is wrong, and what to do about it."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import overruler
+from overruler.apps.cli import COMMANDS, main
+from overruler.errors import BadInput, MissingExtra, UnknownName, nearest
+from overruler.reading import Node
+
+PACKAGE = Path(overruler.__file__).parent
+PASSED_ON = "…"
+"""Stands for what is only known when the program runs."""
+
+
+def spelled(node: ast.expr) -> str:
+    """The text of a message, with `PASSED_ON` for each value in it."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(spelled, node.values))
+    if isinstance(node, ast.BinOp):
+        return spelled(node.left) + spelled(node.right)
+    return PASSED_ON
+
+
+def complaints(*names: str) -> Iterator[tuple[str, str]]:
+    """The place and the message of each complaint of these names in the program's code."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args:
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}", spelled(node.args[0])
+
+
+def has_remedy(message: str) -> bool:
+    """Whether something follows what is wrong; a message that is handed on whole is judged where it is made."""
+    text = re.sub(rf"^({PASSED_ON}|[\w ]+ {PASSED_ON}): ", "", message)
+    return text == PASSED_ON or text.endswith(PASSED_ON) or re.search(r"[;:?,(] ?\w|\?$", text) is not None
+
+
+def test_every_photo_that_cannot_be_measured_is_told_what_would_help() -> None:
+    found = dict(complaints("CannotMeasure"))
+    assert len(found) > 30
+    assert not {place: message for place, message in found.items() if not has_remedy(message)}
+
+
+def test_every_missing_part_is_named_with_the_command_that_brings_it() -> None:
+    found = dict(complaints("MissingExtra"))
+    assert found
+    assert not [f"{place}: {message}" for place, message in found.items()
+                if "pip install" not in message and not message.endswith(f": {PASSED_ON}")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("", "pip install 'overruler[web]'"),
+        ("uv-receipt.toml", "uv tool install 'overruler[web]'"),
+        ("pipx_metadata.json", "pipx install --force 'overruler[web]'"),
+    ],
+)
+def test_the_command_is_that_of_the_installer(
+    file: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    if file:
+        (tmp_path / file).touch()
+    assert str(MissingExtra.of("the server is not installed", "web")) == f"the server is not installed: {command}"
+
+
+def test_every_extra_that_is_named_exists() -> None:
+    calls = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+             if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra.of"]  # fmt: skip
+    extras = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert len(calls) > 5
+    assert {ast.literal_eval(call.args[1]) for call in calls} <= set(extras)
+    assert set(re.findall(r"\w+", extras["all"][0])) - {"overruler"} == set(extras) - {"all"}
+
+
+def test_no_complaint_is_more_than_a_line_or_ends_in_a_full_stop() -> None:
+    found = dict(complaints("CannotMeasure", "BadInput", "MissingExtra"))
+    assert not [place for place, message in found.items() if "\n" in message or message.endswith((".", ":", "!"))]
+
+
+@pytest.mark.parametrize(
+    "message", ["no marker was seen", "…: no marker was seen", "camera …: is dark", "… is too dark"]
+)
+def test_what_counts_as_a_remedy(message: str) -> None:
+    assert not has_remedy(message)
+    assert has_remedy(f"{message}; light the table")
+    assert has_remedy(f"{message}: is the lamp on?")
+
+
+# --- the nearest name ---
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("mesure", "measure"), ("analyse", "analyze"), ("Serve", "serve"), ("calibrat", "calibrate"), ("setle", "settle")],
+)
+def test_a_command_that_is_mistyped_is_told_the_nearest(
+    typed: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([typed]) == 2
+    assert capsys.readouterr().err.endswith(f"; did you mean {meant!r}?\n")
+
+
+def test_what_is_like_nothing_is_told_no_nearest() -> None:
+    assert nearest("qqq", COMMANDS) == ""
+    assert str(UnknownName("game", "chess", ["legion"])) == "game: unknown name 'chess'; known: legion"
+
+
+def test_names_in_files_are_told_the_nearest_too() -> None:
+    with pytest.raises(BadInput, match=r"a\.json: shape: unknown 'circel'; known: circle, oval; did you mean 'circle'"):
+        Node({"shape": "circel"}, "a.json")["shape"].choice(("circle", "oval"))
+
+
+# --- exit statuses ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["measure", "nothing.jpg", "--marker-mm=60"], 2, "nothing.jpg: no such file"),
+        (["measure", ".", "--marker-mm=60"], 2, "is a folder: name a photo in it"),
+        (["measure", "empty.jpg", "--marker-mm=60"], 3, "empty.jpg: "),
+        (["measure", "text.jpg", "--marker-mm=60"], 3, "text.jpg: is not a picture that can be read; use JPEG"),
+        (["measure", "text.jpg"], 2, "nothing says how large things are: give --board"),
+        (["measure", "text.jpg", "--board=text.jpg"], 2, "text.jpg: not TOML"),
+        (["measure", "text.jpg", "--marker-mm=60", "--game=legoin"], 2, "did you mean 'legion'?"),
+        (["measure", "text.jpg", "--marker-mm=60", "--picture=a.jpg"], 2, "must end in .png or .svg"),
+        (["ask", "text.jpg", "{}"], 2, "text.jpg: not JSON"),
+        (["ask", "nothing.json", "{}"], 2, "nothing.json: cannot be read: No such file"),
+        (["analyze", "nothing.mp4", "--marker-mm=60", "--out=out"], 2, "nothing.mp4: no such file"),
+        (["calibrate", "lens", "text.jpg", "text.jpg", "--out=l.toml"], 2, "is named twice: name each photo once"),
+        (["markers", "--out=nowhere/a.pdf"], 2, "there is no folder nowhere: make it first"),
+        (["markers", "--out=a.txt"], 2, "the name must end in .pdf"),
+        (["settle", "text.jpg"], 2, "text.jpg: is no bundle"),
+        (["rules", "legoin"], 2, "did you mean 'legion'?"),
+        (["query", "nowhere", "select 1"], 2, "give the folder that overruler analyze wrote into"),
+        (["live", "0"], 2, "nothing says how large things are: give --board"),
+        (["serve", "--keep=0"], 2, "--keep and --most-mb must be greater than 0"),
+        (["serve", "--player=rde=Anna"], 2, "did you mean 'red'?"),
+    ],
+)
+def test_a_complaint_is_one_line_and_a_status(
+    arguments: list[str],
+    status: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.jpg").touch()
+    (tmp_path / "text.jpg").write_text("no picture = at all")
+    assert main(arguments) == status
+    out, err = capsys.readouterr()
+    assert said in err
+    assert (out, err.count("\n")) == ("", 1)
