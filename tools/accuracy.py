@@ -38,7 +38,7 @@ finds them by our own way and by OpenCV's:
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -98,21 +98,30 @@ def measured(photos: list[Path]) -> Iterator[tuple[Path, Truth, Frame, Report]]:
 
 def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
     """How well each photo is measured, and with `tagged` what that hangs on."""
-    table = Table("photo", "found", "false", "size", "mm50", "mm95", "in95", "wrong")
+    rows: dict[str, Tally] = {}
     everything, counts, others = Tally(), tags.Counts(), peers.peers() if tagged else {}
     for photo, truth, frame, report in measured(photos):
         counted = tally(report.scene, truth)
         everything.add(counted)
-        table.add_row(*row(photo.stem, counted))
+        rows[photo.stem] = counted
         if tagged:
             _tag(counts, truth, frame, report, counted)
-    table.add_section()
-    table.add_row(*row("all", everything))
+    found = table(rows | {"all": everything})
     if not tagged:
-        return [table]
+        return [found]
     without = [] if "ellipses" in others else ["OpenCV's ellipse finder is not in this wheel: left out (see --help)"]
     ordered = {tag: counts[tag] for tag in sorted(counts, key=lambda tag: (tag != "all", tag))}
-    return [table, tags.table(ordered, [tags.OURS, *others]), *without]
+    return [found, tags.table(ordered, [tags.OURS, *others]), *without]
+
+
+def table(counted: Mapping[str, Tally]) -> Table:
+    """A row for each photo, the last one for all."""
+    found = Table("photo", "found", "false", "size", "mm50", "mm95", "in95", "wrong")
+    for name, one in counted.items():
+        if name == "all":
+            found.add_section()
+        found.add_row(*row(name, one))
+    return found
 
 
 def _tag(counts: tags.Counts, truth: Truth, frame: Frame, report: Report, counted: Tally) -> None:

@@ -1,0 +1,135 @@
+"""The schemas of the files that tell of a table: board, lens, terrain and corrections.
+
+Three of them are TOML: a schema then speaks of the values that a reader of TOML makes.
+"""
+
+import sys
+from itertools import chain
+
+from overruler.apps.schemas.words import (
+    FLAG,
+    NAME,
+    NUMBER,
+    OBJECT,
+    OUTLINE,
+    POINT,
+    POSITIVE,
+    TEXT,
+    Schema,
+    choice,
+    matrix,
+    of_readers,
+    record,
+    several,
+    whole,
+)
+from overruler.bases import LARGEST_MM
+from overruler.board import DICTIONARIES
+from overruler.board import SCHEMA as BOARD
+from overruler.fixes import DEEDS, FIX_KEYS, LABELS, PLACE_KEYS
+from overruler.fixes import SCHEMA as FIX
+from overruler.ground import OUTLINE_KEYS, TOLD_KEYS
+from overruler.ground import SCHEMA as TERRAIN
+from overruler.lens import SCHEMA as LENS
+from overruler.pieces import KINDS
+
+PIXELS: Schema = {"type": "number", "minimum": 1, "maximum": sys.float_info.max}
+BASE: Schema = {
+    "anyOf": [
+        {"type": "number", "minimum": 1e-4, "maximum": LARGEST_MM},
+        {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*([xX×]\s*\d+(\.\d+)?\s*)?([mM]{2})?\s*\w*\s*$"},
+    ]
+}
+"""A base as people write it: 27, "27", "40x40", "75x42o"."""
+
+
+def board() -> Schema:
+    """A board file: how large the board is, and where its markers lie."""
+    markers = record(
+        {"size_mm": POSITIVE},
+        {
+            "dictionary": choice(("auto", *DICTIONARIES)),
+            "corners_mm": _corners(),
+            "scale_share": POSITIVE,
+            "covariance": several(several(NUMBER), 3),
+            "print": _print(),
+        },
+        dependentRequired={"covariance": ["corners_mm"]},
+    )
+    required = {"schema": {"const": BOARD}, "width_mm": POSITIVE, "height_mm": POSITIVE, "markers": markers}
+    return record(required, {"name": TEXT})
+
+
+def _corners() -> Schema:
+    """Each marker's corners by its id, the printed top left first, then clockwise."""
+    each = {"patternProperties": {r"^\d+$": matrix(4, 3)}, "additionalProperties": False}
+    return {"type": "object", "minProperties": 1, **each}
+
+
+def _print() -> Schema:
+    lengths = dict.fromkeys(("printed_mm", "across_mm", "along_mm", "doubt_mm"), POSITIVE)
+    return record(lengths, {"flush": FLAG})
+
+
+def lens() -> Schema:
+    """A lens file: OpenCV's matrix and five numbers of distortion, with their covariance."""
+    rows = (
+        [POSITIVE, {"const": 0}, NUMBER],
+        [{"const": 0}, POSITIVE, NUMBER],
+        [{"const": value} for value in (0, 0, 1)],
+    )
+    required = {
+        "schema": {"const": LENS},
+        "size_px": several(PIXELS, 2, 2),
+        "matrix": _exactly(*(_exactly(*row) for row in rows)),
+        "distortion": several(NUMBER, 5, 5),
+    }
+    return record(required, {"covariance": matrix(9, 9)})
+
+
+def _exactly(*items: Schema) -> Schema:
+    return {"type": "array", "prefixItems": list(items), "minItems": len(items), "maxItems": len(items)}
+
+
+def terrain() -> Schema:
+    """A terrain file: raised ground that people tell of."""
+    special = {
+        "id": NAME | {"not": {"pattern": r"^p\d+$"}},
+        "markers": several(whole(0), 1) | {"uniqueItems": True},
+        "markers_at_mm": several(POINT),
+    }
+    keys = of_readers(TOLD_KEYS, special) | dict.fromkeys(OUTLINE_KEYS, OUTLINE)
+    one = {
+        "type": "object",
+        "properties": keys,
+        "required": ["id"],
+        "additionalProperties": False,
+        "oneOf": [{"required": [key]} for key in OUTLINE_KEYS],
+        "anyOf": [{"required": ["top_z_mm"]}, {"required": ["markers"]}],
+        "dependentRequired": {key: ["markers"] for key in ("around_mm", "marker_mm", "markers_at_mm")},
+    }
+    return record({"schema": {"const": TERRAIN}, "terrain": several(one)}, additionalProperties=False)
+
+
+def fix() -> Schema:
+    """A fix file: what people correct in what was found."""
+    deeds = [_deed(do) for do in DEEDS]
+    return record({"schema": {"const": FIX}, "fix": several({"oneOf": deeds})}, additionalProperties=False)
+
+
+def _deed(do: str) -> Schema:
+    """One kind of correction, with the keys that go with it."""
+    needs, may = DEEDS[do]
+    special = {
+        **dict.fromkeys(("id", "new_id", "unit", "player"), NAME),
+        "xy_px": several(NUMBER, 2, 2),
+        "base": BASE,
+        "kind": choice(KINDS),
+        "stats": OBJECT,
+    }
+    known = of_readers(FIX_KEYS, special)
+    keys = {key: known[key] for key in sorted(chain(needs, may))}
+    required = {"do": {"const": do}, **{key: keys.pop(key) for key in sorted(needs - PLACE_KEYS)}}
+    places = {"oneOf": [{"required": [key]} for key in sorted(PLACE_KEYS)]} if needs & PLACE_KEYS else {}
+    says = {"anyOf": [{"required": [key]} for key in LABELS]} if do == "name" else {}
+    return record(required, keys, additionalProperties=False, **places, **says)
