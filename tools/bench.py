@@ -23,6 +23,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import av
 import cv2
 import numpy as np
 import shapely
@@ -107,12 +108,11 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
     marks = [minutes * share for share in (0.1, 0.5, 1.0)]
     while marks:
         begin = time.process_time()
-        with Film(film, threads=threads, looks_per_s=1e-3) as opened:
-            length_s = sum(1 for _ in opened) and opened.read_to_s
+        length_s = decoded_s(film, threads)
         middle = time.process_time()
         with Film(film, threads=threads) as opened:
             for shot in opened:
-                watch.look(replace(shot, time_s=played_s + shot.time_s))
+                opened.calm = watch.look(replace(shot, time_s=played_s + shot.time_s)).calm
         decoding, watching = decoding + middle - begin, watching + time.process_time() - middle
         played_s += length_s + 0.1
         if played_s / 60 >= marks[0]:
@@ -120,6 +120,14 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
             row = (played_s / 60, decoding, watching, watching / decoding, _memory_mib())
             table.add_row(*(f"{value:.2f}" for value in row))
     return table
+
+
+def decoded_s(film: Path, threads: int) -> float:
+    """Decode every picture of a film as PyAV does it; the time of the last one."""
+    with av.open(str(film)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type, stream.codec_context.thread_count = "AUTO", threads
+        return max(float(picture.time) for picture in container.decode(stream) if picture.time is not None)
 
 
 def _memory_mib() -> float:
@@ -252,11 +260,17 @@ def main() -> int:
     of_live = what.add_parser("live", help="a film as if it were a camera")
     of_live.add_argument("film", type=Path, help="NAME.mp4 with NAME.toml and its truth, NAME.json, beside it")
     of_live.add_argument("--minutes", type=float, default=5.0, help="how long it is looked at, over and over")
+    of_truth = what.add_parser("truth", help="what is seen in films as if live, against their truth")
+    of_truth.add_argument("films", type=Path, nargs="+", help="NAME.mp4 with NAME.toml and NAME.json beside it")
     args = parser.parse_args()
     if args.what == "live":
         from live_bench import live
 
         Console().print(live(args.film, args.minutes))
+    elif args.what == "truth":
+        from live_truth import live_truth
+
+        Console().print(live_truth(args.films))
     elif args.what == "analyze":
         Console().print(analyze(args.film, args.minutes, args.threads))
     elif args.what == "rules":

@@ -110,3 +110,36 @@ def test_no_file_a_folder_and_sound_alone(tmp_path: Path) -> None:
         container.mux(stream.encode(sound))
     with pytest.raises(CannotMeasure, match="only sound"):
         Film(tmp_path / "sound.mka")
+
+
+def test_while_all_is_calm_fewer_pictures_are_decoded_and_the_film_is_seen_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=30, options={"bf": "2"})
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        noise = np.random.default_rng(2).integers(0, 255, (90, SIZE[1], SIZE[0], 3), np.uint8)
+        for pixels in noise // 8 + 90:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="bgr24")))
+        container.mux(stream.encode())
+
+    def seen(calm: bool) -> tuple[int, list[float]]:
+        with Film(path, calm=calm, threads=1) as film:
+            decoded, times = 0, []
+            pictures = film._decoded
+
+            def counted() -> Any:
+                nonlocal decoded
+                for picture in pictures():
+                    decoded += 1
+                    yield picture
+
+            film._decoded = counted  # type: ignore[method-assign]
+            times = [shot.time_s for shot in film]
+            assert film.problems() == []
+            return decoded, times
+
+    (all_of_them, often), (some, calmly) = seen(False), seen(True)
+    assert all_of_them == 90
+    assert some < 75
+    assert calmly[-1] == pytest.approx(often[-1], abs=0.2)
+    assert max(np.diff(calmly)) < 0.21

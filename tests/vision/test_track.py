@@ -30,6 +30,7 @@ class Oracle:
     def __init__(self) -> None:
         self.places = {name: np.array(home[:2]) for name, home in HOMES.items()}
         self.asked = 0
+        self.blind = False
 
     def look(self, frame: Frame) -> Report:
         found = tuple(map(self.detection, self.places))
@@ -40,6 +41,8 @@ class Oracle:
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
     ) -> tuple[Detection, ...]:
         self.asked += 1
+        if self.blind:
+            return ()
         inside = [name for name, at in self.places.items() if (at > within_mm[0]).all() and (at < within_mm[1]).all()]
         found = (self.detection(name) for name in inside)
         return tuple(one for one in found if bases is None or one.base in bases)
@@ -78,8 +81,9 @@ def shots(moved: bool, hand: bool, until_s: float = 4.6) -> Iterator[Shot]:
         yield Shot.of(Frame(pixels, "film", time_s=time_s))
 
 
-def watched(moved: bool, hand: bool) -> tuple[list[Tick], Oracle]:
+def watched(moved: bool, hand: bool, blind: bool = False) -> tuple[list[Tick], Oracle]:
     oracle = Oracle()
+    oracle.blind = blind
     watch, ticks = Watch(oracle), []
     for shot in shots(moved, hand):
         if moved and shot.time_s >= START_S:
@@ -102,6 +106,15 @@ def test_the_piece_that_was_carried_has_moved_and_no_other(ticks: list[Tick]) ->
     assert move.start_s == pytest.approx(START_S, abs=0.25)
     assert move.end_s == pytest.approx(END_S, abs=0.25)
     assert move.path_mm == pytest.approx(move.distance_mm, abs=0.7)
+
+
+def test_a_piece_that_is_recognised_as_a_base_no_more_is_known_by_its_own_look() -> None:
+    ticks, oracle = watched(moved=True, hand=True, blind=True)
+    (move,) = (move for tick in ticks for move in tick.moves)
+    assert oracle.asked
+    assert move.piece == "p02"
+    assert move.to_mm == pytest.approx(TO, abs=0.5)
+    assert move.sigma_mm < 1.0
 
 
 def test_it_is_seen_on_its_way(ticks: list[Tick]) -> None:

@@ -32,6 +32,8 @@ SLACK_SHARE = 0.1
 MOST_LEGS = 6
 WORTH = 14.0
 """By how much the misfit must fall for a leg more: two more numbers, by the usual criterion and then some."""
+HAND_MM_S = 150.0
+"""A hand that carries a piece goes about so fast at most."""
 AWAY_MM = 1.5
 """Places nearer to a leg than this make no corner."""
 
@@ -54,7 +56,7 @@ def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> Way:
     trail = _landed(_believed(trail, start_mm, end_mm), start_mm, end_mm)
     start_s, end_s = _times(trail, start_mm, end_mm)
     between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
-    corners, sigma = _legs(between, start_mm, end_mm, eye_mm)
+    corners, sigma = _legs(between, start_mm, end_mm, eye_mm, end_s - start_s)
     return Way(corners, _length(corners), sigma, start_s, end_s)
 
 
@@ -101,11 +103,11 @@ def _crossing(times: Array, away: Array, near: float) -> float:
     return float(times[first - 1] + np.clip(share, 0, 1) * (times[first] - times[first - 1]))
 
 
-def _legs(places: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> tuple[Array, float]:
-    """The corners (K + 1, 2), and the 1 σ of the length by the fit."""
+def _legs(places: Array, start_mm: Array, end_mm: Array, eye_mm: Array, long_s: float) -> tuple[Array, float]:
+    """The corners (K + 1, 2), and the 1 σ of the length by the fit; the way took `long_s`."""
     corners = np.stack([start_mm, end_mm])
     if len(places) < 3:
-        return corners, _unseen_sigma(corners, places)
+        return corners, _unseen_sigma(corners, places, long_s)
     best = _fitted(corners, places, eye_mm)
     most_mm = _length(np.vstack([start_mm, places, end_mm])) * (1 + SLACK_SHARE)
     for _ in range(min(MOST_LEGS, len(places) // FEWEST) - 1):
@@ -119,9 +121,10 @@ def _legs(places: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> tuple
     return best.corners, best.sigma
 
 
-def _unseen_sigma(corners: Array, places: Array) -> float:
-    """A way that nobody saw is straight as far as is known: it may well be a quarter longer."""
-    return 0.25 * _length(corners) / (1 + len(places))
+def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
+    """A way that nobody saw is straight as far as is known: it may well be a quarter longer, or what a hand goes."""
+    more = max(HAND_MM_S * long_s - _length(corners), 0.0) / 2
+    return float(np.hypot(0.25 * _length(corners), more)) / (1 + len(places))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from overruler.vision.changes import Mask, areas
 from overruler.vision.survey import joint_covariance
 from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_identity import Missing, assigned
+from overruler.vision.track_known import known
 from overruler.vision.track_path import way_of
 from overruler.vision.track_table import AROUND_MM, Watched
 
@@ -56,12 +58,21 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
     missing = _missing(table, settled)
     fresh = not table.changes.quiet(table.shot.time_s, min(NEW_S, settle_s * 3))[table.on_table].all()
     if fresh and not missing:
-        table.changes.accept(settled & _near_pieces(table, settled.shape))
+        table.changes.accept(_explained(table, settled, fresh))
         return ()
     found = _found(table, looks, settled, missing, fresh)
     moves = _matched(table, missing, found, fresh)
-    table.changes.accept(settled & _near_pieces(table, settled.shape) if fresh else settled)
+    table.changes.accept(_explained(table, settled, fresh))
     return moves
+
+
+def _explained(table: Watched, settled: Mask, fresh: bool) -> Mask:
+    """What of the settled blocks is known now: not where a piece was followed to while a hand still hides its home."""
+    done = settled & _near_pieces(table, settled.shape) if fresh else settled.copy()
+    for held in table.held:
+        if held.away_s is None and held.on_its_way:
+            done[held.blocks(done.shape, 0.0)] = False
+    return done
 
 
 def _near_pieces(table: Watched, size: tuple[int, int]) -> Mask:
@@ -128,15 +139,27 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
     for held in missing:
         if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
             here = _in_box(table, looks, settled, missing, [held.rest.base], _round(held))
-            found += [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
-            lost += [] if here else [held]
+            near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
+            found += near
+            lost += [] if near else [held]
             for home in (True, False):
                 left[held.blocks(settled.shape, AROUND_MM, home)] = False
-    kinds = list({held.rest.base: None for held in lost})
     if lost or not fresh:
-        boxes = table.boxes(settled if lost else left)
+        boxes, kinds = table.boxes(settled if lost else left), list({held.rest.base: None for held in lost})
         more = [one for box in boxes for one in _in_box(table, looks, settled, missing, kinds if fresh else None, box)]
+        more += [] if more else _by_look(table, settled, missing, lost, boxes)
         found += [one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)]
+    return found
+
+
+def _by_look(
+    table: Watched, settled: Mask, missing: Sequence[Held], lost: Sequence[Held], boxes: Sequence[Array]
+) -> list[Detection]:
+    """The lost pieces themselves, where their looks are seen in the boxes (2, 2) of the area."""
+    found = []
+    for held, box in product(lost, boxes):
+        one = known(table, held, box.mean(0), max(float((box[1] - box[0]).max()) / 2 - held.radius_mm, TIGHT_MM))
+        found += [one] if one is not None and _came(table, one, settled, missing) else []
     return found
 
 

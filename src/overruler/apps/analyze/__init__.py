@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.segment_s >= 5:
         raise BadInput(f"--segment-s: at least 5 seconds are needed, {args.segment_s:g} given")
     if args.scheduler and args.engine != "dask":
-        raise BadInput("--scheduler goes with --engine dask")
+        raise BadInput("--scheduler goes with --engine dask: give both, or neither")
     allowances = read_allowances(args.allowance)
     from overruler.apps.analyze.work import analyze
 

@@ -20,7 +20,7 @@ from overruler.report import Report
 from overruler.shot import Shot
 from overruler.sources.video import Film
 from overruler.track import Move, Spot, Tick
-from overruler.vision.track import Watch
+from overruler.vision.track_bumped import Steady, Watching
 
 SEGMENT_S = 300.0
 """A film is cut into segments so long."""
@@ -89,7 +89,12 @@ def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: No
     begin = max(0.0, segment.from_s - LEAD_S)
     with Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=segment.threads) as film:
         log = Log(begin)
-        refused = watched(log, segment.referee.watching(), film, seen)
+
+        def told(tick: Tick) -> None:
+            film.calm = tick.calm
+            seen(tick.time_s)
+
+        refused = watched(log, Steady(segment.referee.watching()), film, told)
         return log.data() | {
             "from_s": segment.from_s,
             "to_s": None if segment.to_s == float("inf") else segment.to_s,
@@ -99,11 +104,12 @@ def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: No
         }
 
 
-def watched(log: "Log", watch: Watch, shots: Iterable[Shot], seen: Callable[[float], None]) -> str | None:
+def watched(log: "Log", watch: Watching | Steady, shots: Iterable[Shot], told: Callable[[Tick], None]) -> str | None:
     """Note everything that the shots tell; why nothing could be measured, where that is so."""
     for shot in shots:
-        log.note(watch.look(shot))
-        seen(shot.time_s)
+        tick = watch.look(shot)
+        log.note(tick)
+        told(tick)
     try:
         last = watch.close()
     except CannotMeasure as error:

@@ -47,7 +47,7 @@ def parquet(rows: Sequence[Data], columns: Columns) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra("tables need pyarrow: pip install 'overruler[tables]'") from None
+        raise MissingExtra.of("tables need pyarrow", "tables") from None
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), bool: pyarrow.bool_(), int: pyarrow.int32()}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
     arrays = [pyarrow.array([row[name] for row in rows], kinds[kind]) for name, kind in columns.items()]

@@ -57,7 +57,7 @@ def referee_of(args: argparse.Namespace) -> Referee:
     known |= {key: value for key, value in vars(args).items() if key in known}
     options = measure.read_options(argparse.Namespace(**known))
     table = (options.board, options.points, options.lens, options.game, options.bases)
-    return Referee(*table, terrain=options.terrain, fixes=options.fixes)
+    return Referee(*table, terrain=options.terrain, fixes=options.fixes, house=options.house)
 
 
 def _names(videos: Sequence[Path]) -> list[str]:
