@@ -17,8 +17,9 @@ class Budget:
 
     scale_share: float = 5e-4
     """Printed size and layout of the markers against the nominal: moves everything together."""
-    height_mm: float = 0.5
-    """A base's underside over the board (curled mat, uneven table): each piece on its own."""
+    height_mm: float = 0.25
+    """A base's underside over the bowed board (folds, fibres, grit): each piece on its own. With the bow's own doubt it
+    makes up the half millimetre that a height on a table is known to."""
     diameter_mm: float = 0.1
     """A base's diameter against its catalogue size: each piece on its own."""
 
