@@ -115,6 +115,14 @@ def test_a_program_that_measures_otherwise_says_how_far_off_it_is(measured: dict
     assert "the versions are the same" in found
 
 
+def test_another_doubt_in_the_same_places_is_told_as_such(measured: dict[str, str]) -> None:
+    doubted = scene().to_json()
+    doubted["covariance"]["mm2"] = [[2 * value for value in row] for row in doubted["covariance"]["mm2"]]
+    measured["text"] = scene_text(doubted)
+    (found,) = wrong(WHOLE)
+    assert "the same bases in the same places, with another doubt" in found
+
+
 @pytest.mark.parametrize("argument", ["--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"])
 def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
     members = bundles.unpacked(WHOLE, "bundle.zip")

@@ -3,12 +3,18 @@
 import io
 import os
 import struct
+import sys
+import tempfile
 import zlib
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
@@ -188,6 +194,7 @@ BROKEN = {
     "head.jpg": jpeg_bytes()[:300],
     "tiny.png": b"",
     "photo.heic": b"\x00\x00\x00\x18ftypheic" + bytes(100),
+    "photo.avif": b"\x00\x00\x00\x18ftypavif" + bytes(100),
     "huge.png": png_header(10_000, 10_000),
     "absurd.png": png_header(200_000, 200_000),
     "header.png": png_header(640, 480),
@@ -216,10 +223,53 @@ def test_a_picture_too_large_is_refused_by_its_header(tmp_path: Path, name: str)
         load_photo(tmp_path / name)
 
 
-def test_a_heic_picture_is_named_as_one(tmp_path: Path) -> None:
+def test_without_the_extra_a_heic_picture_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
     (tmp_path / "a.jpg").write_bytes(BROKEN["photo.heic"])
-    with pytest.raises(CannotMeasure, match="HEIC"):
+    with pytest.raises(CannotMeasure, match=r"HEIC picture: .*overruler\[heic\].*, or save it as JPEG"):
         load_photo(tmp_path / "a.jpg")
+
+
+def test_an_avif_picture_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(BROKEN["photo.avif"])
+    with pytest.raises(CannotMeasure, match="AVIF"):
+        load_photo(tmp_path / "a.jpg")
+
+
+@pytest.mark.parametrize("orientation", [1, 3, 6, 8])
+def test_a_heic_picture_is_seen_as_a_jpeg_is(tmp_path: Path, orientation: int) -> None:
+    heif = pytest.importorskip("pillow_heif", reason="HEIC needs the extra 'heic'")
+    shown = Image.new("RGB", (320, 240), "white")
+    shown.paste("red", (0, 0, 40, 40))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    exif.get_ifd(0x8769)[0xA405] = 26  # the focal length, as on film
+    shown.save(tmp_path / "a.jpg", quality=98, exif=exif.tobytes())
+    heif.from_pillow(shown).save(tmp_path / "a.heic", quality=98, exif=exif.tobytes())
+    jpeg, found = load_photo(tmp_path / "a.jpg"), load_photo(tmp_path / "a.heic")
+    assert found.size_px == jpeg.size_px
+    assert found.focal_px == jpeg.focal_px is not None
+    assert np.abs(found.pixels.astype(int) - jpeg.pixels).mean() < 2
+
+
+@given(st.integers(0, 200), st.integers(1, 255))
+def test_a_damaged_heic_picture_is_refused_as_any_other(at: int, by: int) -> None:
+    data = bytearray(heic_bytes())
+    data[at] ^= by
+    for broken in (bytes(data), heic_bytes()[: at * 4]):
+        with tempfile.NamedTemporaryFile(suffix=".heic") as file:
+            file.write(broken)
+            file.flush()
+            with suppress(CannotMeasure):  # and nothing else
+                load_photo(file.name)
+
+
+@cache
+def heic_bytes() -> bytes:
+    heif = pytest.importorskip("pillow_heif", reason="HEIC needs the extra 'heic'")
+    out = io.BytesIO()
+    heif.from_pillow(Image.new("RGB", (96, 80), "teal")).save(out)
+    return out.getvalue()
 
 
 def test_missing_files_and_folders_are_wrong_options(tmp_path: Path) -> None:

@@ -172,6 +172,8 @@ def _apart(one: Scene, other: Scene) -> str:
         return f"{len(other.pieces)} bases in place of {len(one.pieces)}"
     pairs = zip(one.pieces, other.pieces, strict=True)
     far = max((abs(complex(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) for a, b in pairs), default=0.0)
+    if not far:
+        return "the same bases in the same places, with another doubt or other particulars"
     return f"the same bases, at most {far:.2g} mm from where they were"
 
 

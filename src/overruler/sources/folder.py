@@ -5,7 +5,7 @@ from pathlib import Path
 
 from overruler.errors import BadInput
 
-ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff")
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 
 
 def photos_in(folder: Path) -> list[Path]:

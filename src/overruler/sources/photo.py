@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from overruler.errors import BadInput, CannotMeasure
+from overruler.errors import BadInput, CannotMeasure, bringing
 from overruler.frame import Frame
 
 MAX_PIXELS = 60_000_000
@@ -18,7 +18,8 @@ MIN_SIDE_PX = 64
 """A picture narrower than this shows no table that could be measured."""
 
 _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF")
-_HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif")
+_HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+_AS_JPEG = "save it as JPEG (iPhone: Camera, Most Compatible)"
 
 _ORIENTATION, _EXIF_IFD = 0x0112, 0x8769
 _FOCAL_35MM, _ZOOM, _WIDTH, _HEIGHT = 0xA405, 0xA404, 0xA002, 0xA003
@@ -41,7 +42,7 @@ def load_photo(path: str | Path) -> Frame:
             raise _too_large(path) from None
         except UnidentifiedImageError:
             raise _not_a_picture(path) from None
-        except (OSError, SyntaxError, ValueError, EOFError, MemoryError, IndexError, KeyError, TypeError) as error:
+        except (OSError, SyntaxError, ValueError, LookupError, TypeError, EOFError, MemoryError, RuntimeError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise CannotMeasure(f"{path}: the picture is damaged ({reason}); copy or take it again") from None
 
@@ -59,7 +60,7 @@ def _check_file(path: Path) -> None:
 
 
 def _read(path: Path) -> Frame:
-    with Image.open(path, formats=_FORMATS) as image:
+    with _opened(path) as image:
         width, height = image.size
         if width * height > MAX_PIXELS:
             raise _too_large(path)
@@ -75,6 +76,20 @@ def _read(path: Path) -> Frame:
     return Frame(pixels, str(path), focal_px, share, orientation)
 
 
+def _opened(path: Path) -> Image.Image:
+    """A picture of which no more than the header has been read."""
+    with path.open("rb") as file:
+        head = file.read(12)
+    if head[4:8] != b"ftyp" or head[8:12] not in _HEIC_BRANDS:
+        return Image.open(path, formats=_FORMATS)
+    try:
+        from pillow_heif import HeifImageFile
+    except ImportError:
+        raise CannotMeasure(f"{path}: is a HEIC picture: {bringing('heic')}, or {_AS_JPEG}") from None
+    found: Image.Image = HeifImageFile(path)  # type: ignore[no-untyped-call]
+    return found
+
+
 def _too_large(path: Path) -> CannotMeasure:
     return CannotMeasure(f"{path}: more than {MAX_PIXELS // 1_000_000} megapixels; save it smaller, 12 are plenty")
 
@@ -82,8 +97,8 @@ def _too_large(path: Path) -> CannotMeasure:
 def _not_a_picture(path: Path) -> CannotMeasure:
     with path.open("rb") as file:
         head = file.read(12)
-    if head[4:8] == b"ftyp" and head[8:12] in _HEIC_BRANDS:
-        return CannotMeasure(f"{path}: is a HEIC or AVIF picture; save it as JPEG (iPhone: Camera, Most Compatible)")
+    if head[4:12] == b"ftypavif":
+        return CannotMeasure(f"{path}: is an AVIF picture; {_AS_JPEG}")
     return CannotMeasure(f"{path}: is not a picture that can be read; use JPEG, PNG, WebP or TIFF")
 
 

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from overruler.apps import bundles
+from overruler.apps.web import openapi
 from overruler.apps.web.work import FIXES
 from overruler.rules import ask
 from overruler.scene import Scene
@@ -190,6 +191,15 @@ def test_the_photo_is_served_small_and_whole(api: TestClient) -> None:
     small, whole = (api.get(f"/api/measurements/{name}/photo", params={"size": size}) for size in ("shown", "full"))
     assert small.headers["content-type"] == whole.headers["content-type"] == "image/jpeg"
     assert whole.content.startswith(b"\xff\xd8")
+    assert api.get(f"/api/measurements/{name}/photo", params={"size": "huge"}).status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/api/measurements", "/api/measurements/{id}"])
+def test_a_method_that_is_not_there_is_told_those_that_are(api: TestClient, path: str) -> None:
+    answer = api.patch(path.format(id=measured(api)))
+    told = {method.upper() for method in openapi.document()["paths"][path] if method != "parameters"}
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == told | {"HEAD"}
 
 
 def test_a_picture_is_asked_for_with_its_question(api: TestClient) -> None:
@@ -213,6 +223,23 @@ def test_corrections_are_checked_before_they_are_tried(api: TestClient) -> None:
     assert answer.status_code == 422
     assert "fix[0].do" in answer.json()["error"]
     assert len(tasks(api)) == done
+
+
+def test_nobodys_corrections_are_lost(api: TestClient) -> None:
+    name = measured(api)
+    place, fixes = f"/api/measurements/{name}/fixes", {"schema": "overruler/fix/1", "fix": []}
+    seen = api.get(f"/api/measurements/{name}/table")
+    assert seen.headers["etag"] == f'"{seen.json()["version"]}"'
+    first = api.put(place, json=fixes, headers={"if-match": seen.headers["etag"]})
+    assert (first.status_code, first.json()["version"]) == (200, seen.json()["version"] + 1)
+    done = len(tasks(api))
+    second = api.put(place, json=fixes, headers={"if-match": seen.headers["etag"]})
+    assert second.status_code == 412
+    assert "somebody else" in second.json()["error"]
+    assert len(tasks(api)) == done
+    assert api.put(place, json=fixes, headers={"if-match": first.headers["etag"]}).status_code == 200
+    assert api.put(place, json=fixes).status_code == 200  # a program that does not ask is not refused
+    assert api.post(f"/api/measurements/{name}/ask", json=RANGE).json()["version"] == first.json()["version"] + 2
 
 
 def test_a_bundle_holds_all_that_the_ruling_rests_on(api: TestClient, tmp_path: Path) -> None:

@@ -2,17 +2,19 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from overruler.apps.web import drawn
+from overruler.apps.web.profiles import ATTACKS
 from overruler.apps.web.taps import arcs, games
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
 from overruler.rules import ask
-from overruler.scene import GAMES
+from overruler.scene import GAMES, Scene
 from tests.apps.web.desk import scene
 from tests.reports import camera
 
@@ -79,10 +81,39 @@ def test_arcs_start_at_the_ship_and_reach_as_far_as_the_ruler() -> None:
         arcs(replace(table, pieces=(*table.pieces[:4], unsure)), unsure)
 
 
+def profiled(fields: list[dict[str, Any]]) -> Scene:
+    """The scene with something said of every field of every base's profile, on hexes."""
+    said = {
+        "whole": 12,
+        "number": 6.5,
+        "flag": False,
+        "figures": [{"range": 4}, {"range": {"infantry": 3, "vehicle": 1}}],
+    }
+    stats: dict[str, Any] = {}
+    for field in fields:
+        part, _, name = field["key"].partition(".")
+        value = field["of"][0] if field["type"] == "choice" else said[field["type"]]
+        stats[part] = {**stats.get(part, {}), name: value} if name else value
+    grid = {"type": "hex", "orientation": "pointy", "size_mm": 30, "origin_mm": [0, 0]}
+    told = scene().to_json()
+    return Scene.from_json({**told, "grid": grid, "pieces": [{**piece, "stats": stats} for piece in told["pieces"]]})
+
+
+def test_a_profile_is_all_that_the_questions_ask_for() -> None:
+    """Without one the answer names what is missing by its path, which the page puts in words of its own."""
+    for game in games():
+        for tap in ATTACKS.get(game["name"], ()):
+            question = {key: {"A": "p01", "B": "p02"}.get(value, value) for key, value in tap["ask"].items()}
+            table = replace(profiled(game["profile"]), game=game["name"])
+            bare = replace(table, pieces=tuple(replace(piece, stats={}) for piece in table.pieces))
+            with pytest.raises(BadInput, match=r"pieces\[\d+\]\.stats\.\w+"):
+                ask(bare, question)
+
+
 def test_every_game_can_be_asked_something_by_two_taps() -> None:
     assert [game["name"] for game in games()] == list(GAMES)
     for game in games():
-        table = replace(scene(), game=game["name"])
+        table = replace(profiled(game["profile"]), game=game["name"])
         values = {"A": "p01", "B": "p02", "REACH": 6, "ARC": "bullseye"}
         for tap in game["taps"]:
             question = {key: values.get(value, value) for key, value in tap["ask"].items()}

@@ -1,7 +1,7 @@
 """What programs and the page ask of the server: JSON over HTTP, under /api. `openapi` describes it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
@@ -118,8 +118,10 @@ async def scene(request: Request) -> Response:
 
 async def table(request: Request) -> Response:
     """All that the page draws before anything is asked."""
+    clerk, name = clerk_of(request), _id(request)
+    version = clerk.find(name).version  # read first: what is newer than its version is read again, never the reverse
     told = await asyncio.to_thread(drawn.table, _scene(request))
-    return JSONResponse(told | {"fixes": clerk_of(request).fixes(_id(request))})
+    return JSONResponse(told | {"fixes": clerk.fixes(name), "version": version}, headers=_tagged(version))
 
 
 async def photo(request: Request) -> Response:
@@ -127,7 +129,8 @@ async def photo(request: Request) -> Response:
     clerk = clerk_of(request)
     found = clerk.find(_id(request))
     shown = clerk.store.place(found.id, SHOWN)
-    whole = request.query_params.get("size") == "full" or not shown.exists()
+    size = Node(request.query_params.get("size", "shown"), "size").choice(("shown", "full"))
+    whole = size == "full" or not shown.exists()
     path = clerk.store.place(found.id, found.arguments[0]) if whole else shown
     return FileResponse(path, headers={"cache-control": "private, max-age=86400"})
 
@@ -135,7 +138,9 @@ async def photo(request: Request) -> Response:
 async def answer(request: Request) -> Response:
     """Rule on a question, given as JSON."""
     question = Node.of_json(await _text(request, LONGEST_QUESTION), "question")
-    return JSONResponse(await asyncio.to_thread(_ruled, _scene(request), question))
+    scene = _scene(request)
+    version = clerk_of(request).find(_id(request)).version
+    return JSONResponse(await asyncio.to_thread(_ruled, scene, question) | {"version": version})
 
 
 def _ruled(scene: Scene, question: Node) -> dict[str, Any]:
@@ -177,9 +182,15 @@ async def bundle(request: Request) -> Response:
 
 
 async def correct(request: Request) -> Response:
-    """Put corrections (overruler/fix/1) in place of those made before."""
+    """Put corrections (overruler/fix/1) in place of those before; with If-Match only of those that it names."""
     fixes = Node.of_json(await _text(request, LONGEST_FIXES), "fixes")
-    return JSONResponse((await clerk_of(request).correct(_id(request), fixes)).to_json())
+    seen = request.headers.get("if-match", "*").strip()
+    done = await clerk_of(request).correct(_id(request), fixes, None if seen == "*" else seen.strip('"'))
+    return JSONResponse(done.to_json(), headers=_tagged(done.version))
+
+
+def _tagged(version: int) -> Mapping[str, str]:
+    return {"etag": f'"{version}"'}
 
 
 async def link(request: Request) -> Response:
@@ -240,14 +251,21 @@ async def _text(request: Request, most: int) -> str:
         raise Refused("is not UTF-8 text", 422) from None
 
 
+def _either(path: str, **by_method: Callable[[Request], Awaitable[Response]]) -> Route:
+    """One route for all the methods of a path: a refusal of any other then names them all."""
+
+    async def answered(request: Request) -> Response:
+        return await by_method["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, answered, methods=list(by_method))
+
+
 ONE = "/api/measurements/{id}"
 routes = [
     Route("/api/about", about),
     Route("/api/openapi.json", described),
-    Route("/api/measurements", newest),
-    Route("/api/measurements", take_in, methods=["POST"]),
-    Route(ONE, one),
-    Route(ONE, remove, methods=["DELETE"]),
+    _either("/api/measurements", GET=newest, POST=take_in),
+    _either(ONE, GET=one, DELETE=remove),
     Route(f"{ONE}/again", again, methods=["POST"]),
     Route(f"{ONE}/scene", scene),
     Route(f"{ONE}/table", table),

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from overruler.apps.web import api, pages, watch
-from overruler.apps.web.clerk import Clerk, NotThere
+from overruler.apps.web.clerk import Changed, Clerk, NotThere
 from overruler.apps.web.guard import Door, Guard
 from overruler.apps.web.jobs import Busy, Failed, Workers
 from overruler.apps.web.photos import MOST_BYTES, Refused
@@ -84,7 +84,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 def _status(error: Exception) -> int:
     if isinstance(error, Refused):
         return error.status
-    return {NotThere: 404, Busy: 503, Failed: 500}.get(type(error), 422)
+    return {NotThere: 404, Changed: 412, Busy: 503, Failed: 500}.get(type(error), 422)
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:

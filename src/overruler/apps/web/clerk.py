@@ -36,6 +36,10 @@ class NotThere(OverrulerError):
     """There is no such measurement, or nothing of it yet."""
 
 
+class Changed(OverrulerError):
+    """Somebody else has corrected the table since it was read."""
+
+
 @dataclass(slots=True)
 class Clerk:
     """One for each server."""
@@ -157,15 +161,18 @@ class Clerk:
         path = self.store.place(self.find(name).id, FIXES)
         return list(json.loads(path.read_text())["fix"]) if path.exists() else []
 
-    async def correct(self, name: str, fixes: Node) -> Measurement:
-        """Put these corrections in place of those before; nothing changes where one of them cannot be made."""
+    async def correct(self, name: str, fixes: Node, version: str | None = None) -> Measurement:
+        """Put these corrections in place of those before; nothing changes where one of them cannot be made, nor
+        (`Changed`) where `version` is given and is not the table's any more."""
         read_fixes(fixes)
         async with self._correcting:
             self.scene_file(name)
             measurement = self.find(name)
+            if version not in (None, str(measurement.version)):
+                raise Changed("somebody else has corrected this table meanwhile: look at it again, then correct it")
             arguments = [*measurement.arguments, json.dumps(fixes.value)]
             found = await self._urgently("correct", name, arguments)
-            self._now(replace(measurement, found=found))
+            self._now(replace(measurement, found={**found, "version": measurement.version + 1}))
         return self.find(name)
 
     async def bundle(self, name: str, question: Mapping[str, Any]) -> bytes:

@@ -69,6 +69,7 @@ def _piece(scene: Scene, view: View, index: int) -> dict[str, Any]:
         "player": piece.player,
         "unit": piece.unit,
         "leader": piece.leader,
+        "stats": dict(piece.stats),
     }
     if piece.base.shape != "circle":
         shown["ahead_px"] = _rounded(view.px(_ahead(piece), piece.z_mm))

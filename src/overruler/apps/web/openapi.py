@@ -163,7 +163,7 @@ def _of_one() -> Json:
         "/again": {"post": operation("Measure its photo otherwise", found, 404, 422, query=_wish(), status=202)},
         "/scene": {"get": operation("The scene file", anything, 404)},
         "/table": {"get": operation("All that is drawn before a question", anything, 404)},
-        "/photo": {"get": operation("The photo", _images(), 404, query={"size": {"enum": ["shown", "full"]}})},
+        "/photo": {"get": operation("The photo", _images(), 404, 422, query={"size": {"enum": ["shown", "full"]}})},
         "/ask": {
             "post": operation(
                 "Rule on a question", as_json(ref("Ruling")), 404, 413, 422, body={**as_json(ref("Question"))}

@@ -150,13 +150,15 @@ def _jpeg(data: bytes, exif: bytes) -> bytes:
     if exif:
         body = b"Exif\0\0" + exif
         out.append(b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body)
-    out += (part for marker, part in _segments(data) if _of_the_picture(marker, part))
+    segments = list(_segments(data))
+    if not segments or segments[-1][0] != _END:
+        raise _damaged()  # cut off on its way: no decoder takes it
+    out += (part for marker, part in segments if _of_the_picture(marker, part))
     return b"".join(out)
 
 
 def _segments(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each segment with the pixels that follow it, and the picture's end where the file has one: a photo that was cut
-    off stays so, for else its lower part would be taken for grey."""
+    """Each segment with the pixels that follow it, and the picture's end where the file has one."""
     at = 2
     while found := _NEXT.search(data, at):
         if found[1][0] == _END:
@@ -194,13 +196,15 @@ def _png(data: bytes, exif: bytes) -> bytes:
         if kind == b"IHDR" and exif:
             out.append(struct.pack(">I4s", len(exif), b"eXIf") + exif + struct.pack(">I", zlib.crc32(b"eXIf" + exif)))
         if kind == b"IEND":
-            break
+            return b"".join(out)
         at += 12 + length
-    return b"".join(out)
+    raise _damaged()
 
 
 def _webp(data: bytes, exif: bytes) -> bytes:
     chunks, at = [], 12
+    if struct.unpack_from("<I", data, 4)[0] + 8 > len(data) + 1:  # some writers leave out the last byte of padding
+        raise _damaged()
     while at + 8 <= len(data):
         kind, length = struct.unpack_from("<4sI", data, at)
         body = data[at + 8 : at + 8 + length]

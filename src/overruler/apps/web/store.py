@@ -50,8 +50,13 @@ class Measurement:
     def ended(self) -> bool:
         return self.state in (DONE, FAILED)
 
+    @property
+    def version(self) -> int:
+        """How often it was corrected: who corrects what somebody else has corrected meanwhile is told."""
+        return int(self.found.get("version", 0))
+
     def to_json(self) -> dict[str, Any]:
-        shown = {key: getattr(self, key) for key in ("id", "created_s", "state", "step", "game", "table")}
+        shown = {key: getattr(self, key) for key in ("id", "created_s", "state", "step", "game", "table", "version")}
         return {**shown, **self.found}
 
 

@@ -7,6 +7,7 @@
 from typing import Any
 
 from overruler.apps.web.drawn import rays
+from overruler.apps.web.profiles import ATTACKS, PROFILES
 from overruler.geometry.arcs import Edge
 from overruler.reading import Node
 from overruler.rules import game_of
@@ -41,7 +42,8 @@ def games() -> list[dict[str, Any]]:
         {
             "name": name,
             "title": game_of(name).title,
-            "taps": [*TAPS.get(name, ()), DISTANCE],
+            "taps": [*TAPS.get(name, ()), DISTANCE, *ATTACKS.get(name, ())],
+            "profile": PROFILES.get(name, []),
         }
         for name in GAMES
     ]

@@ -7,7 +7,9 @@ export const newest = () => get(HERE);
 export const table = (id) => get(`${HERE}/${id}/table`);
 export const one = (id) => get(`${HERE}/${id}`);
 export const rule = (id, question) => post(`${HERE}/${id}/ask`, question);
-export const correct = (id, fix) => put(`${HERE}/${id}/fixes`, { schema: "overruler/fix/1", fix });
+// In place of the corrections of that version only: what somebody else has corrected meanwhile is never lost.
+export const correct = (id, fix, version) =>
+  told("PUT", `${HERE}/${id}/fixes`, { schema: "overruler/fix/1", fix }, { "if-match": `"${version}"` });
 export const bands = (id, piece, reach) =>
   get(`${HERE}/${id}/bands?${new URLSearchParams({ piece, ...(reach ? { lines_mm: String(reach * 25.4) } : {}) })}`);
 export const arcs = (id, piece) => get(`${HERE}/${id}/arcs?${new URLSearchParams({ piece })}`);
@@ -22,9 +24,8 @@ export const scene = (id) => `${HERE}/${id}/scene`;
 const asked = (question) => (question ? `?${new URLSearchParams({ question: JSON.stringify(question) })}` : "");
 const get = async (path) => (await fetched(path)).json();
 const post = (path, body) => told("POST", path, body);
-const put = (path, body) => told("PUT", path, body);
-const told = async (method, path, body = {}) =>
-  (await fetched(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } })).json();
+const told = async (method, path, body = {}, more = {}) =>
+  (await fetched(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json", ...more } })).json();
 
 async function fetched(path, options) {
   let answer;
@@ -33,7 +34,7 @@ async function fetched(path, options) {
   } catch {
     throw new Error("the computer does not answer: is it still on, and on this network?");
   }
-  if (!answer.ok) throw new Error(await said(answer.text()));
+  if (!answer.ok) throw Object.assign(new Error(await said(answer.text())), { status: answer.status });
   return answer;
 }
 

@@ -30,7 +30,7 @@ export class Corners {
     this.stage.hand.replaceChildren();
     this.loupe.hide();
     document.getElementById("editing").hidden = true;
-    this.stage.room.bottom = 150;
+    this.stage.room.bottom = null;
   }
 
   #draw() {

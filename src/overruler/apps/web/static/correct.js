@@ -136,7 +136,8 @@ export class Correct {
       const piece = this.table.found.pieces.find((one) => one.id === chosen) || null;
       this.#choose(piece, piece?.center_px);
     } catch (error) {
-      this.#choose(this.piece, this.piece?.center_px ?? this.place);
+      const piece = this.piece && this.table.found.pieces.find((one) => one.id === this.piece.id);
+      this.#choose(piece || null, this.piece ? piece?.center_px : this.place);
       this.complaint.hidden = false;
       this.complaint.textContent = error.message;
     }

@@ -11,7 +11,7 @@ export class Stage {
     this.picture = root.querySelector("#picture");
     this.drawing = root.querySelector("#drawing");
     this.size = [1, 1];
-    this.room = { top: 70, bottom: 150 };
+    this.room = { top: 70, bottom: null };
     this.pointers = new Map();
     this.onTap = () => {};
     this.drag = null; // while set, one finger belongs to it: { begin(at) -> bool, move(at), end(at) }
@@ -49,9 +49,14 @@ export class Stage {
     }
   }
 
+  // What the sheet covers of the photo: as much as a ruling takes, from the start, so that nothing jumps under a finger.
+  get covered() {
+    return this.room.bottom ?? Math.min(340, 0.56 * this.box.height);
+  }
+
   fit() {
     const box = (this.box = this.root.getBoundingClientRect());
-    const high = Math.max(120, box.height - this.room.top - this.room.bottom);
+    const high = Math.max(120, box.height - this.room.top - this.covered);
     this.least = Math.min(box.width / this.size[0], high / this.size[1]) || 1;
     this.scale = this.least;
     this.x = (box.width - this.size[0] * this.scale) / 2;
@@ -64,7 +69,7 @@ export class Stage {
     const [xs, ys] = [points.map((point) => point[0]), points.map((point) => point[1])];
     const wide = Math.max(...xs) - Math.min(...xs) + 1;
     const high = Math.max(...ys) - Math.min(...ys) + 1;
-    const free = this.box.height - this.room.top - this.room.bottom;
+    const free = this.box.height - this.room.top - this.covered;
     const fitting = Math.min((this.box.width - 2 * margin) / wide, (free - margin) / high);
     this.scale = Math.min(Math.max(this.least, fitting), this.least * 6);
     this.x = this.box.width / 2 - this.scale * (Math.min(...xs) + wide / 2);
@@ -77,7 +82,7 @@ export class Stage {
     const wanted = 44 / Math.max(reach, 1);
     if (this.scale < wanted) this.scale = Math.min(wanted, CLOSEST);
     this.x = this.box.width / 2 - this.scale * x;
-    this.y = (this.room.top + this.box.height - this.room.bottom - 60) / 2 - this.scale * y;
+    this.y = (this.room.top + this.box.height - this.covered - 60) / 2 - this.scale * y;
     this.place();
   }
 

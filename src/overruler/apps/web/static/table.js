@@ -147,8 +147,11 @@ export class Table {
   async corrected(fixes) {
     this.#busy("Looking again"); // the photo, where somebody pointed
     try {
-      await api.correct(this.id, fixes);
+      await api.correct(this.id, fixes, this.found.version);
       await this.refresh();
+    } catch (error) {
+      if (error.status === 412) await this.refresh();
+      throw error;
     } finally {
       find("progress").hidden = true;
     }
@@ -180,12 +183,21 @@ export class Table {
     find("why").hidden = true;
     const [question, drawn] = [this.question(), this.#around(turn)];
     if (!question) ruled(find("ruling"), this.#hint());
-    const told = question && (await api.rule(this.id, question).catch((error) => ({ error: error.message })));
+    const front = `The photo does not say which side of ${this.a?.id} is its front: turn it under Correct until the line points ahead.`;
+    const told = question && this.#frontless ? { error: front } : question && (await api.rule(this.id, question).catch((error) => ({ error: error.message })));
     if (turn !== this.turn) return;
+    if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
     this.stage.line.replaceChildren();
     if (told) this.#show(told);
     await drawn;
     this.#links(question);
+  }
+
+  // Somebody else has corrected the table: what is shown is never older than what is ruled on.
+  async #anew() {
+    await this.refresh();
+    const words = "Somebody else has corrected this table: this is how it stands now.";
+    find("ruling").append(Object.assign(document.createElement("p"), { className: "hint", textContent: words }));
   }
 
   #hint() {
@@ -195,9 +207,7 @@ export class Table {
   }
 
   #show(told) {
-    const unsure = told.error && this.a.heading_modulo_deg && this.tap.arcs;
-    const front = `The photo does not say which side of ${this.a.id} is its front: turn it under Correct until the line points ahead.`;
-    ruled(find("ruling"), unsure ? { error: front } : told);
+    ruled(find("ruling"), this.#lacking(told.error) || told);
     find("why").hidden = !told.clauses;
     find("reasons").replaceChildren(...Object.values(told.clauses || {}).map((text) => Object.assign(document.createElement("p"), { textContent: text })));
     if (!told.drawing) return;
@@ -205,6 +215,18 @@ export class Table {
     const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
     this.stage.line.append(cased(line, "line", told.look), plate(told.words.tag, middle, "plate", told.look.colour));
     this.stage.steady();
+  }
+
+  // Whose profile a question needs and does not have, in the page's own words.
+  #lacking(error) {
+    const found = error?.match(/pieces\[(\d+)\]\.stats\.?(\w*)/);
+    const piece = found && this.found.pieces[found[1]];
+    return piece && { error: `${piece.id} lacks its ${found[2].replace("_", " ") || "profile"}: tap it under Units, then Profile.` };
+  }
+
+  // An arc points nowhere while nobody has said which side of the ship is its front.
+  get #frontless() {
+    return this.a?.heading_modulo_deg && this.tap.arcs;
   }
 
   drawBases() {
@@ -233,7 +255,7 @@ export class Table {
     if (!this.a || !(banded || aimed)) return group.replaceChildren();
     const reach = find("reach-row").hidden ? 0 : Number(find("reach").value);
     const rings = banded ? await api.bands(this.id, this.a.id, reach).catch(() => []) : [];
-    const arcs = aimed ? await api.arcs(this.id, this.a.id).catch(() => []) : [];
+    const arcs = aimed && !this.#frontless ? await api.arcs(this.id, this.a.id).catch(() => []) : [];
     if (turn !== this.turn) return;
     const drawn = rings.flatMap((ring) => [cased(ring.d, "band"), ...this.#numbers(ring)]);
     const lines = arcs.filter((arc) => arc.name === find("arc").value).flatMap((arc) => arc.lines.map((d) => cased(d, "band arc")));

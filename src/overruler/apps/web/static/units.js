@@ -1,6 +1,7 @@
 // Units: a loop drawn round some bases makes them one.
 
 import { button, choice, hint, labelled, row, said, text, title } from "./forms.js";
+import { profile } from "./profile.js";
 import { make } from "./svg.js";
 
 export class Units {
@@ -80,8 +81,16 @@ export class Units {
     return [
       title(ids.length === 1 ? "1 base" : `${ids.length} bases`),
       row(labelled("Unit", name), labelled("Player", player), labelled("Leader", leader)),
-      row(button("Save", () => this.#save(name.value.trim(), player.value.trim(), leader.value), "main"), button("Let go", () => this.enter())),
+      row(button("Save", () => this.#save(name.value.trim(), player.value.trim(), leader.value), "main"), ...this.#more(ids), button("Let go", () => this.enter())),
     ];
+  }
+
+  // Games whose questions rest on more than places ask for it here.
+  #more(ids) {
+    const { known, found } = this.table;
+    const fields = known.games.find((one) => one.name === found.game)?.profile || [];
+    const shown = () => [...profile(fields, this.#of(ids[0]).stats, ids, (made) => this.#put((id) => ({ do: "name", id, stats: made(this.#of(id).stats) })), () => this.#panel()), this.complaint];
+    return fields.length ? [button("Profile", () => document.getElementById("editing").replaceChildren(...shown()))] : [];
   }
 
   #of(id) {
@@ -90,7 +99,10 @@ export class Units {
 
   async #save(unit, player, leader) {
     if (!unit && !player) return this.#complain("Give the unit a name, or say whose it is.");
-    const named = (id) => ({ do: "name", id, ...(unit ? { unit, leader: id === leader } : {}), ...(player ? { player } : {}) });
+    await this.#put((id) => ({ do: "name", id, ...(unit ? { unit, leader: id === leader } : {}), ...(player ? { player } : {}) }));
+  }
+
+  async #put(named) {
     try {
       await this.table.corrected([...this.table.found.fixes, ...[...this.chosen].map(named)]);
       this.enter();
