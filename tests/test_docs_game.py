@@ -88,6 +88,18 @@ def test_what_is_wrong_is_said(house: Path, question: dict[str, Any], more: dict
     assert said in done.stderr
 
 
+def test_where_nothing_is_asked_its_distances_are_told(house: Path) -> None:
+    """It has a ruler, and no question `range`."""
+    asked(house, SPELL)
+    program = """
+from overruler.apps.rulings import rulings
+from overruler.scene import Scene
+print([verdict.sentence() for verdict in rulings(Scene.load("scene.json"), ())])
+"""
+    done = run(house, "-c", program)
+    assert (done.stdout, done.stderr) == ("['100.0 mm']\n", "")
+
+
 def test_it_is_listed(house: Path) -> None:
     done = run(house, "-m", "overruler", "rules", "duel")
     assert done.stdout.startswith("Duel of Wands, on a ruler of 3 x 50 mm\n")

@@ -108,8 +108,8 @@ class Verdict:
 
     def _close(self) -> str:
         odds = self.probability or {}
-        first, second = sorted(odds, key=lambda key: -odds[key])[:2]
-        return f"too close to call: {self._said(first)} or {self._said(second)}, {self._share()}"
+        likeliest = sorted(odds, key=lambda key: -odds[key])[:2]
+        return "too close to call: " + " or ".join(f"{self._said(key)} ({100 * odds[key]:.0f} %)" for key in likeliest)
 
     def _margin(self) -> str:
         if self.margin_mm is None:

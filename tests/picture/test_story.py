@@ -21,7 +21,7 @@ SCENE = Scene("legion", Table(900, 600), pieces())
             "13.2 mm inside the line, certain  ·  444.0 ± 0.6 mm (95 %)",
             "range 3",
         ),
-        (RULINGS[1], CLOSE, "p01 → p03: too close to call", "2 or 3, 62 %  ·  270.4 ± 0.6 mm (95 %)", "2 or 3"),
+        (RULINGS[1], CLOSE, "p01 → p03: too close to call", "2 (62 %) or 3 (38 %)  ·  270.4 ± 0.6 mm (95 %)", "2 or 3"),
         (
             RULINGS[2],
             NO,

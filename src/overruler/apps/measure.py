@@ -59,7 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("photo", type=Path, metavar="PHOTO", help="the photo: JPEG, PNG, WebP or TIFF")
     add_table_arguments(parser)
     out = parser.add_argument_group("what comes out").add_argument
-    out("--ask", action="append", default=[], metavar="QUESTION", help="a question (JSON), as to overruler ask")
+    asked = "a question (JSON), as to overruler ask (absent: what the closest opponents' range is)"
+    out("--ask", action="append", default=[], metavar="QUESTION", help=asked)
     out("--scene", type=Path, metavar="OUT.json", help="write the scene file")
     out("--picture", type=Path, metavar="OUT.png", help="write the annotated photo (.png or .svg)")
     out("--doubt", type=Path, metavar="OUT.png", help="draw how sure distances are over the board (.png or .svg)")

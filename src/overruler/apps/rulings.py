@@ -17,10 +17,11 @@ Pair = tuple[Piece, Piece]
 
 
 def rulings(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict, ...]:
-    """The answers to the questions, or to the range between the closest opponents where none is asked."""
+    """The answers to the questions; where none is asked, the closest opponents' range, or distance in other games."""
     if questions:
         return tuple(ask(scene, question) for question in questions)
-    name = "range" if game_of(scene.game).ruler else "distance"
+    game = game_of(scene.game)
+    name = "range" if game.ruler and "range" in game.questions else "distance"
     return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in closest_opponents(scene))
 
 

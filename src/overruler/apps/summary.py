@@ -16,7 +16,7 @@ from overruler.scene import Piece
 from overruler.verdict import Verdict
 
 NOTHING = "no bases were found; --game or --bases says which sizes to look for"
-ON_THE_MAT = "every other base is taken to stand on the mat: tell the ground of one that does not with --terrain"
+ON_THE_MAT = "base is taken to stand on the mat: tell the ground of one that does not with --terrain"
 SURELY_RAISED = 0.9
 LITTLE_SEEN = 0.5
 """A base of whose rim less than this share was seen is marked."""
@@ -30,7 +30,7 @@ def show(report: Report, written: Sequence[Path]) -> None:
     for line in rulings(report):
         console.print(line)
     console.print()
-    for text in [*heights(report), *readings(report), *trust(report.calibration)]:
+    for text in [*heights(report), *readings(report), *trust(report.calibration), ground(report)]:
         console.print(text)
     for path in written:
         console.print(Text(f"written: {path}", style="dim"))
@@ -110,5 +110,10 @@ def trust(calibration: Calibration) -> list[Text]:
     if calibration.left_out_mm is not None:
         good.append(f"each marker predicted by the others to {calibration.left_out_mm:.2f} mm")
     lines = [Text(f"calibration: {', '.join(good)}")]
-    lines += [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
-    return [*lines, Text(ON_THE_MAT, style="dim")]
+    return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
+
+
+def ground(report: Report) -> Text:
+    """What the pieces that nothing raised is known of are taken to stand on."""
+    raised = any("on" in piece.extra for piece in report.scene.pieces)
+    return Text(f"every {'other ' if raised else ''}{ON_THE_MAT}", style="dim")

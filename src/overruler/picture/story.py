@@ -1,5 +1,6 @@
 """What a picture tells: each ruling as words, a look, and the places on the board that it rests on."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -71,7 +72,7 @@ def claim(scene: Scene, verdict: Verdict) -> Claim:
         look=look_of(verdict),
         headline=f"{pair[0]} → {pair[1]}: {headline}" if verdict.pair else headline,
         detail="  ·  ".join(part for part in (reason, _measure(verdict, scene.game, bool(reason))) if part),
-        tag=reason.partition(",")[0] if verdict.call == TOO_CLOSE else headline.removesuffix(" (95 %)"),
+        tag=re.sub(r" \(\d+ %\)", "", reason) if verdict.call == TOO_CLOSE else headline.removesuffix(" (95 %)"),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm),

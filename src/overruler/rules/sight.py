@@ -32,7 +32,7 @@ def los(scene: Scene, question: Node) -> Verdict:
         rules=sight.rules("positioning"),
         value=sight.clear,
         margin_mm=sight.margin_mm,
-        probability=_odds(SightDoubt(sight), "clear"),
+        probability=yes_or_no(SightDoubt(sight), "clear"),
     )
 
 
@@ -47,7 +47,7 @@ def cover(scene: Scene, question: Node) -> Verdict:
         rules=("positioning.cover", "positioning.cover_size", *sight.rules("positioning")),
         value=bool(objects),
         margin_mm=sight.cover_margin_mm,
-        probability=_odds(SightDoubt(sight), "cover"),
+        probability=yes_or_no(SightDoubt(sight), "cover"),
     )
 
 
@@ -63,7 +63,7 @@ def _sizes(scene: Scene) -> Mapping[str, int]:
     return sizes | {ground.id: ground.size for ground in scene.terrain}
 
 
-def _odds(doubt: SightDoubt, what: str) -> dict[str, float] | None:
+def yes_or_no(doubt: SightDoubt, what: str) -> dict[str, float] | None:
     """The probabilities of yes and no; None in an exact scene."""
     if doubt.scene.covariance is None:
         return None
