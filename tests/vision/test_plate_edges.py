@@ -79,3 +79,13 @@ def test_stretches_divide_each_side_without_its_corners() -> None:
     assert places.shape[0] == STRETCHES
     assert np.abs(places).max() < 60 / 2 - 1.5
     np.testing.assert_allclose(np.diff(places.ravel()), np.diff(places.ravel())[0])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(-4, 4), st.floats(-0.1, 0.1), st.integers(0, STRETCHES - 1))
+def test_what_stretches_say_is_read_between_bins_and_turned(shift: float, turn: float, stretch: int) -> None:
+    along = stretches_mm(40.0).mean(1)
+    logs = np.zeros((4, STRETCHES, BINS))
+    logs[:, stretch] = np.arange(BINS) - BINS // 2  # a ramp: its value is the place that was read, in bins
+    read = Edges(logs, along, 0.5).sides(np.array([shift]), np.array([turn]))[:, 0, 0]
+    np.testing.assert_allclose(read, (shift - along[stretch] * turn) / 0.5, atol=1e-9)

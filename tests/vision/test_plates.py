@@ -100,7 +100,7 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(monkeypatch: pyte
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
     assert len(plates_on(frame, camera, expected=False)) == 1
-    monkeypatch.setattr(plates, "_score", lambda *_: (plates.SURE + plates.LEAST_SCORE) / 2)
+    monkeypatch.setattr(plates.Plate, "score", (plates.SURE + plates.LEAST_SCORE) / 2)
     assert len(plates_on(frame, camera, expected=True)) > 0
     assert plates_on(frame, camera, expected=False) == []
 
@@ -153,7 +153,7 @@ def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -
     start = np.array([300 + off[0], 250 + off[1]])
     view = View.around(frame.pixels, camera, start, 30.0, HEIGHT_MM)
     assert view is not None
-    rough = start_at(view, start, np.radians(30 + off[2]), 40.0)
+    rough = start_at(view, start, [np.radians(30 + off[2])], 40.0)
     assert rough is not None
     fit = fit_closely(view, rough)
     assert fit is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.plate_edges import Edges, look_along
+from overruler.vision.plate_edges import look_along
 from overruler.vision.plate_sides import (
     TAPER_MM,
     Marks,
@@ -77,34 +77,50 @@ def fit_closely(view: View, start: Start) -> PlateFit | None:
 
     `view` is of the plane of its upper face.
     """
-    edges = look_along(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM)
-    looks = (_closely(view, start, edges, quarter) for quarter in (0, 1))
-    found = [fit for fit in looks if fit is not None]
+    sigma = max(FINE_PX * view.mm_per_px, FINE_MM)
+    ahead = _Look(view, start.xy_mm, start.turn_rad, start.side_mm, REACH_MM, TURNS, sigma)
+    seen = ahead.sides()
+    if seen is None:
+        return None
+    told = look_along(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM).sides(ahead.shifts, TURNS)
+    aside = replace(ahead, turn_rad=ahead.turn_rad + np.pi / 2)
+    looks = [(ahead, seen, told), (aside, np.roll(seen, -1, 0), np.roll(told, -1, 0))]
+    found = [fit for fit in (_closely(start, *look) for look in looks) if fit is not None]
     return max(found, key=lambda fit: fit.merit) if found else None
 
 
-def _closely(view: View, start: Start, edges: Edges, quarter: int) -> PlateFit | None:
-    sigma = max(FINE_PX * view.mm_per_px, FINE_MM)
-    look = _Look(view, start.xy_mm, start.turn_rad + quarter * np.pi / 2, start.side_mm, REACH_MM, TURNS, sigma)
-    seen, arcs = look.sides(), look.arcs()
-    if seen is None or arcs is None:
+def _closely(start: Start, look: "_Look", seen: Array, told: Array) -> PlateFit | None:
+    """The likeliest fit of one way that the card's lines may run, by what is seen of its sides and told of them."""
+    arcs = look.arcs()
+    if arcs is None:
         return None
-    told = pairs(np.roll(edges.sides(look.shifts, TURNS), -quarter, 0) / FINE_TEMPER)
-    along, across = (half + one[..., None] for half, one in zip(_halves(NATS * seen), told, strict=True))
-    joint = along[:, :, None] + across[:, None] + NATS * ARC_WORTH * arcs.sum(0)[..., None] + look.prior
-    weight = np.exp(joint - joint.max())
-    weight /= weight.sum()
-    plane = weight.sum((0, 3))
+    both = zip(_halves(NATS * seen), pairs(told / FINE_TEMPER), strict=True)
+    along, across = (half + one[..., None] for half, one in both)
+    where, merit = _weighed(along + look.prior, across, NATS * ARC_WORTH * arcs.sum(0))
+    plane = where.sum(0)
     shift = np.array([plane.sum(1) @ look.shifts, plane.sum(0) @ look.shifts])
     off = np.stack(np.meshgrid(look.shifts, look.shifts, indexing="ij"), -1) - shift
     spread = look.axes.T @ np.einsum("uv,uvi,uvj->ij", plane, off, off) @ look.axes
-    best = np.unravel_index(int(np.argmax(joint)), joint.shape)
-    at = int(best[0]), int(best[1]), int(best[2]), int(best[3])
-    fit = look.fit(look.xy_mm + shift @ look.axes, at, spread, seen, arcs[:, at[0], at[1], at[2]], float(joint.max()))
-    floor = np.eye(2) * (FLOOR_PX * view.mm_per_px) ** 2
+    turn, forward, left = (int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
+    inset = int(np.argmax(along[turn, forward] + across[turn, left] + look.prior))
+    at = turn, forward, left, inset
+    fit = look.fit(look.xy_mm + shift @ look.axes, at, spread, seen, arcs[:, turn, forward, left], merit)
+    floor = np.eye(2) * (FLOOR_PX * look.view.mm_per_px) ** 2
     return replace(
         fit, covariance_mm2=spread + _besides(fit, look.axes) + start.look.beyond(fit.xy_mm, WIDE_MM) + floor
     )
+
+
+def _weighed(along: Array, across: Array, arcs: Array) -> tuple[Array, float]:
+    """The posterior (T, S, S) over turns and both shifts, whatever the inset, and the log of its whole weight.
+
+    What is seen along one axis, and along the other (T, S, I), share the inset; the arcs (T, S, S) know nothing of it:
+    the sum over insets is a product of matrices.
+    """
+    one, other = np.exp(along - along.max()), np.exp(across - across.max())
+    weight = one @ other.transpose(0, 2, 1) * np.exp(arcs - arcs.max())
+    total = float(weight.sum())
+    return weight / total, float(np.log(total) + along.max() + across.max() + arcs.max())
 
 
 def _besides(fit: PlateFit, axes: Array) -> Array:

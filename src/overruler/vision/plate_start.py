@@ -4,6 +4,7 @@ A shift of the plate moves opposite sides opposite ways, a turn moves the ends o
 shift and turn is a sum of values that the look along the sides gives (`plate_edges`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,16 +73,17 @@ class _Posterior:
         return np.asarray(np.einsum("uv,uvi,uvj->ij", share / share.sum() * far, off, off))
 
 
-def start_at(view: View, guess_mm: Array, turn_rad: float, side_mm: float) -> Start | None:
-    """A plate of one size near a guess off by some 5 mm and 5°; `view` is of the plane of its upper face.
+def start_at(view: View, guess_mm: Array, turns_rad: Sequence[float], side_mm: float) -> Start | None:
+    """A plate of one size near a guess off by some 5 mm and, of the likeliest of these headings, 5°.
 
-    None where the photo does not show it.
+    `view` is of the plane of its upper face. None where the photo does not show it.
     """
-    look = _posterior(view, guess_mm, turn_rad, side_mm, guess_mm)
+    looks = [_posterior(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
+    look = max((one for one in looks if one is not None), key=lambda one: one.evidence, default=None)
     if look is None:
         return None
     xy, turn = look.best
-    if np.hypot(*(xy - guess_mm)) > FAR_MM or abs(turn - turn_rad) > FAR_RAD:
+    if np.hypot(*(xy - guess_mm)) > FAR_MM or abs(turn - look.turn_rad) > FAR_RAD:
         look = _posterior(view, xy, turn, side_mm, guess_mm) or look
         xy, turn = look.best
     return Start(side_mm, xy, turn, look, _told(look.edges), look.evidence)

@@ -33,18 +33,18 @@ OVERLAP = 0.12
 """Two plates may seem to overlap by this share of the smaller one's side, not more."""
 ENOUGH = 0.8
 """A side, or a limit of an arc, of which this much is seen counts in full."""
-LEAST_LOOK = 0.08
-"""What closer looks find less likely is not fitted."""
 MOST_SPREAD_MM = 6.0
 """Looks that disagree by more disagree no further."""
-ODDS = (-6.23, 0.56, 2.75, 0.06, 1.54, 4.03, 0.79, 4.92)
+ODDS = (-5.29, 0.41, 2.57, 0.03, 1.45, 2.45, 0.98, 4.73)
 """A plate's log odds: a constant, then what each of the signs counts for: logistic regression on rendered tables."""
+LEAST_HOPE_FROM_ABOVE, LEAST_HOPE = -8.5, -4.0
+"""Log odds by what is seen from above, and with what the sides tell from further away: less has no hope any more."""
 LEAST_SCORE = 0.6
 """Squares that score lower are no plates."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
 PLAIN = 0.99
-"""Of plates as sure as this none of 170 was 3 mm off or more; of the others one in fifteen was, ..."""
+"""Of plates as sure as this none of 193 was 3 mm off or more; of the others one in twenty-five was, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
 """... by about so much along each axis at worst (`docs/plates.md`): that lies within so many σ of what is said then."""
 LEAST_ARCS = 0.4
@@ -61,9 +61,14 @@ class Plate:
 
     fit: PlateFit
     front: Front
-    score: float
-    """0 to 1: how likely it is one."""
+    signs: tuple[float, ...]
+    """What speaks for one, in the order of `ODDS`."""
     view: View
+
+    @property
+    def score(self) -> float:
+        """How likely it is one (0 to 1), by the looks from above, and by what is seen of its sides and its card."""
+        return float(1 / (1 + np.exp(-np.clip(_log_odds(self.signs), -30, 30))))
 
     @property
     def heading_rad(self) -> float:
@@ -105,7 +110,7 @@ def maybe_astray(plate: Detection) -> Detection:
 def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]) -> Plate | None:
     """The plate that a guess speaks of, of the side that its looks and its fit make likeliest."""
     looks = look_closer(frame.pixels, camera, first)
-    if looks is None or looks.guess.score < LEAST_LOOK:
+    if looks is None or not _hopeful(_signs_from_above(first, looks), LEAST_HOPE_FROM_ABOVE):
         return None
     guess = looks.guess
     rough = [_rough(frame, camera, guess, side_mm, off) for side_mm, off in _sides(guess, sides_mm)]
@@ -113,11 +118,11 @@ def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]
     if best is None:
         return None
     _, view, start = best
-    fit = fit_closely(view, start)
+    fit = fit_closely(view, start) if _hopeful(_early_signs(start, first, looks), LEAST_HOPE) else None
     if fit is None:
         return None
     front = front_of(view, fit.xy_mm, fit.turn_rad, fit.side_mm)
-    return Plate(fit, front, _score(start, fit, first, looks), view)
+    return Plate(fit, front, tuple(_signs(start, fit, first, looks)), view)
 
 
 def _sides(guess: Guess, sides_mm: Sequence[float]) -> list[tuple[float, float]]:
@@ -133,23 +138,35 @@ def _rough(frame: Frame, camera: Camera, guess: Guess, side_mm: float, off: floa
     if view is None:
         return None
     turns = guess.turn_rad + (TURNS_RAD[:1] if guess.turned > SURE_TURN else TURNS_RAD)
-    fits = [start_at(view, guess.xy_mm, float(turn), side_mm) for turn in turns]
-    best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.merit, default=None)
-    return None if best is None else (best.merit - off**2 / 2, view, best)
+    start = start_at(view, guess.xy_mm, turns.tolist(), side_mm)
+    return None if start is None else (start.merit - off**2 / 2, view, start)
 
 
-def _score(start: Start, fit: PlateFit, first: Guess, looks: Looks) -> float:
-    """How likely this is a plate (0 to 1), by the looks from above, and by what is seen of its sides and its card."""
-    odds = float(np.dot(ODDS, [1.0, *_signs(start, fit, first, looks)]))
-    return float(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
+def _hopeful(signs: Sequence[float], least: float) -> bool:
+    """Whether, by the first of the signs, a closer look could still make this a plate."""
+    return _log_odds(signs) > least
+
+
+def _log_odds(signs: Sequence[float]) -> float:
+    """Of a plate, by the first of the signs, or all of them."""
+    return float(np.dot(ODDS[: 1 + len(signs)], [1.0, *signs]))
 
 
 def _signs(start: Start, fit: PlateFit, first: Guess, looks: Looks) -> list[float]:
-    """What speaks for a plate: both looks' log odds, how well looks agree, what its sides and its card say."""
+    """What speaks for a plate: all of the early signs, and how much is seen of its sides and of its card's arcs."""
+    seen = (float(np.clip(part, 0, ENOUGH).sum()) for part in (fit.seen, fit.arcs))
+    return [*_early_signs(start, first, looks), *seen]
+
+
+def _early_signs(start: Start, first: Guess, looks: Looks) -> list[float]:
+    """What is seen from above, and how much the sides tell of a plate and of where each lies."""
+    return [*_signs_from_above(first, looks), float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())]
+
+
+def _signs_from_above(first: Guess, looks: Looks) -> list[float]:
+    """The log odds by the first look and by the closer ones, and how far these disagree."""
     odds = [float(np.log(guess.score / (1 - guess.score))) for guess in (first, looks.guess)]
-    sides, arcs = (float(np.clip(seen, 0, ENOUGH).sum()) for seen in (fit.seen, fit.arcs))
-    told = [float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())]
-    return [*odds, min(looks.spread_mm, MOST_SPREAD_MM), *told, sides, arcs]
+    return [*odds, min(looks.spread_mm, MOST_SPREAD_MM)]
 
 
 def _standing(plates: Iterable[Plate]) -> list[Plate]:
