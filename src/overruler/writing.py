@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from overruler.errors import BadInput
@@ -9,12 +11,19 @@ from overruler.errors import BadInput
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
     """Put `data` (text as UTF-8) under `path` in one step, or raise `BadInput` and leave what was there."""
+    with whole(path) as temporary:
+        temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def whole(path: str | Path) -> Iterator[Path]:
+    """A new file to write, put under `path` in one step when all went well; else `path` keeps what it was."""
     path = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data.encode() if isinstance(data, str) else data)
+            yield Path(temporary)
             os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, path)
         except BaseException:

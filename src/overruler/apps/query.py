@@ -8,7 +8,7 @@ from typing import Any
 
 from overruler.errors import BadInput, MissingExtra
 
-TABLES = ("positions", "moves", "rulings", "allowances")
+TABLES = ("positions", "moves", "rulings", "allowances", "contacts", "turns")
 """Each is there under its name, all films together, with a column `film`."""
 
 

@@ -45,14 +45,27 @@ def composited(overlay_svg: str, pixels: Pixels) -> bytes:
 
 def blended(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     """A photo under a transparent drawing, at a size of the photo's own shape."""
+    return laid(layer(overlay_svg, size_px), resized(pixels, size_px))
+
+
+def layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
+    """A transparent drawing as pixels (H, W, 4), blue green red alpha."""
     import cv2
 
     drawn = cv2.imdecode(np.frombuffer(rasterized(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED)
     if drawn is None or drawn.shape != (size_px[1], size_px[0], 4):
         raise RuntimeError("the drawing could not be rendered")
-    cover = drawn[..., 3:].astype(np.float32) / 255
-    picture = drawn[..., :3] * cover + resized(pixels, size_px) * (1 - cover)
-    return np.asarray(np.rint(picture), np.uint8)
+    return np.asarray(drawn, np.uint8)
+
+
+def laid(layer_: Pixels, pixels: Pixels) -> Pixels:
+    """A layer (H, W, 4) over pixels (H, W, 3) of its own size; what it does not cover stays as it is."""
+    covered = layer_[..., 3] > 0
+    over = layer_[covered].astype(np.float32)
+    cover = over[:, 3:] / 255
+    found = pixels.copy()
+    found[covered] = np.rint(over[:, :3] * cover + pixels[covered] * (1 - cover)).astype(np.uint8)
+    return found
 
 
 def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:

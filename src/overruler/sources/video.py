@@ -96,6 +96,10 @@ class Film:
         return self._container.duration / 1e6 if self._container.duration else None
 
     @property
+    def has_sound(self) -> bool:
+        return bool(self._container.streams.audio)
+
+    @property
     def frames_per_s(self) -> float | None:
         """The mean rate, as the film says."""
         return float(self._stream.average_rate) if self._stream.average_rate else None

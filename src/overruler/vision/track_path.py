@@ -5,7 +5,6 @@ line of straight legs on the board between two places that are known well; the h
 both are fitted at once (least squares with a soft limit for places taken from a finger).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -195,8 +194,3 @@ def _farthest(fit: _Fitted, places: Array, eye_mm: Array) -> tuple[Array | None,
     least = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
     at = int(np.argmax(least))
     return (lowered[at], int(leg[at])) if least[at] > AWAY_MM else (None, 0)
-
-
-def trail_of(seen: Sequence[tuple[float, float, float]]) -> Array:
-    """(N, 3)."""
-    return np.array(seen, float).reshape(-1, 3)

@@ -1,11 +1,16 @@
 """Segments are put together: names kept over the seam, each moment told once."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from overruler.apps.analyze import segment
 from overruler.apps.analyze.merge import merged
+from overruler.bases import Base
 from overruler.errors import CannotMeasure
+from overruler.track import Spot, Tick
 
 BASE = {"shape": "circle", "diameter_mm": 27.0}
 
@@ -83,3 +88,26 @@ def test_a_segment_that_nothing_was_seen_in_is_named_and_the_others_stand() -> N
     assert film.problems == ["from 10 s to 20 s: no marker was found"]
     with pytest.raises(CannotMeasure, match="film: no marker"):
         merged("film", [SECOND | {"refused": "no marker was found"}])
+
+
+def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment, "rest_data", lambda time_s, report: {"time_s": time_s, "scene": {"pieces": []}})
+    log = segment.Log(0.0)
+    for time_s, x_mm in ((0.0, 100.0), (1.0, 100.0), (2.0, None), (3.0, None), (4.0, 104.0), (5.0, 104.0)):
+        spots = (Spot("p01", Base.circle(27.0), x_mm, 50.0, 0.3, "static", True),) if x_mm is not None else ()
+        log.note(Tick(time_s, spots, rest=rest(x_mm) if time_s in (0.0, 4.0) and x_mm is not None else None))
+    told = log.data() | {"from_s": 0.0, "to_s": None, "read_to_s": 5.0, "problems": [], "refused": None}
+    film = merged("film", [told])
+    assert [(row["time_s"], row["x_mm"]) for row in film.positions] == [
+        (0.0, 100.0),
+        (1.0, 100.0),
+        (4.0, 104.0),
+        (5.0, 104.0),
+    ]
+    assert film.moves == []
+
+
+def rest(x_mm: float) -> Any:
+    """A report as far as it is noted."""
+    found = SimpleNamespace(xy_mm=np.array([x_mm, 50.0]))
+    return SimpleNamespace(scene=SimpleNamespace(pieces=[SimpleNamespace(id="p01")]), detections=[found])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from overruler.apps import query
-from overruler.apps.analyze import page, ruled, tables
+from overruler.apps.analyze import page, ruled, tables, turns
 from overruler.apps.analyze.merge import Film
 from overruler.errors import BadInput
 
@@ -67,11 +67,15 @@ def test_tables_come_back_as_they_were_written(film: Film, tmp_path: Path) -> No
     pytest.importorskip("duckdb", reason="queries need DuckDB")
     folder = tmp_path / "it's"
     folder.mkdir()
-    tables.write_all(film, folder, ruled.rulings(film), None)
+    touching = [{"time_s": 1.0, "from": "p01", "to": "p02", "distance_mm": 0.0, "sigma_mm": 0.2, "probability": 0.5}]
+    in_turns = turns.rows(film, turns.guessed(film))
+    tables.write_all(film, folder, ruled.rulings(film), None, touching, in_turns)
     names, rows = query.answered(tmp_path, "SELECT film, piece, path_mm, end_s FROM moves")
     assert names == ["film", "piece", "path_mm", "end_s"]
     assert rows == [("it's", "p01", 152.4, 62.75)]
     assert query.answered(tmp_path, "SELECT seen FROM positions")[1] == [(True,)]
+    assert query.answered(tmp_path, "SELECT turn, moves FROM turns")[1] == [("1", 1)]
+    assert query.answered(tmp_path, 'SELECT "from", "to", probability FROM contacts')[1] == [("p01", "p02", 0.5)]
     assert (folder / "moves.csv").read_text().splitlines()[1].startswith("p01,61.5,62.75,100.0")
     lines = [json.loads(line) for line in (folder / "scenes.jsonl").read_text().splitlines()]
     assert [line["time_s"] for line in lines] == [1.0, 30.0, 63.0]

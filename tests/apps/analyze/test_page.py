@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from overruler.apps.analyze import page as pages
-from overruler.apps.analyze import ruled
+from overruler.apps.analyze import ruled, turns
 from overruler.apps.analyze.merge import Film
 from tests.apps.analyze.test_outputs import MOVE, scene
 
@@ -37,7 +37,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         "p02": [{"from_s": 0.0, "to_s": 70.0, "x_mm": 400.0, **at}],
     }
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(pages.page(told, ruled.rulings(told), ruled.allowed(told, {"p01": 150.0})), encoding="utf-8")
+    touching = [{"time_s": 63.0, "from": "p01", "to": "p02", "distance_mm": 0.2, "sigma_mm": 0.3, "probability": 0.31}]
+    in_turns = turns.rows(told, [turns.Turn("1", 0.0, "red", "the start"), turns.Turn("<2>", 61.5, "", turns.PAUSE)])
+    allowed = ruled.allowed(told, {"p01": 150.0})
+    text = pages.page(told, ruled.rulings(told), allowed, touching, in_turns)
+    path.write_text(text, encoding="utf-8")
     return path.as_uri()
 
 
@@ -128,3 +132,12 @@ def luminance(colour: str) -> float:
     shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_turns_and_contacts_are_listed(page: "Page") -> None:
+    rows = page.locator("#turns tbody tr").all_inner_texts()
+    assert [row.split("\t") for row in rows] == [
+        ["1", "0:00.0", "1:01.5", "red", "0", "the start"],
+        ["<2>", "1:01.5", "1:10.0", "", "1", "a long pause"],
+    ]
+    assert page.locator("#contacts tbody tr").all_inner_texts() == ["p01 – p02\t1:03.0\t0.2 mm ± 0.6 mm\t31 %"]

@@ -12,11 +12,16 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
+from overruler.apps.analyze import overlay
+from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
 
-pytest.importorskip("av", reason="films need PyAV")
+av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
+from overruler.apps.analyze.merge import Film  # noqa: E402
+from overruler.picture.replay import mp4  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
+from tests.tables import SIZE_PX, camera_over  # noqa: E402
 
 TABLES = ("moves.parquet", "positions.parquet", "scenes.jsonl")
 
@@ -112,3 +117,104 @@ def test_what_cannot_be_read_is_one_clear_line(
     assert cli.main(command) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"overruler: {broken}: is ")
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_films_of_one_picture_and_of_none(
+    count: int, video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = shortened(video, tmp_path / "short.mkv", count)
+    status = cli.main(arguments(short, tmp_path))
+    if count:
+        assert status == 0
+        assert len(pq.read_table(tmp_path / "short" / "positions.parquet")) == 2
+        assert len(pq.read_table(tmp_path / "short" / "moves.parquet")) == 0
+    else:
+        assert status == 3
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("overruler: ")
+        assert "picture" in line
+
+
+def shortened(video: Path, path: Path, count: int) -> Path:
+    """The first pictures of a film as a film."""
+    with av.open(str(video)) as whole, av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10, options={"crf": "16"})
+        stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
+        for picture in [next(whole.decode(video=0)) for _ in range(count)]:
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode() if count else [])
+        if not count:
+            container.start_encoding()
+    path.with_suffix(".toml").write_bytes(video.with_suffix(".toml").read_bytes())
+    return path
+
+
+# --- the recording, drawn over ---
+
+
+def test_the_recording_is_drawn_over_and_keeps_its_times(video: Path, unbroken: Path, tmp_path: Path) -> None:
+    out = tmp_path / "drawn.mp4"
+    assert cli.main([*arguments(video, unbroken.parent), "--video", str(out)]) == 0
+    before, after = pictures(video), pictures(out)
+    assert list(after) == pytest.approx(list(before), abs=1e-3)
+    changed = {time_s: np.abs(after[time_s] - before[time_s]).max(-1) for time_s in (1.5, 6.0)}
+    middle = [(a + b) / 2 for a, b in zip(table.STARTS, table.ENDS, strict=True)]
+    rim = table.STANDS[0] + 25.0, table.STANDS[1]
+    assert strongest(changed[1.5], rim) > 60  # a base's outline
+    assert strongest(changed[1.5], middle) < 40  # nothing has moved there yet
+    assert strongest(changed[6.0], middle) > 60  # the way that the piece took
+    assert strongest(changed[6.0], (40.0, 330.0)) < 40
+
+
+def test_pictures_that_come_at_no_fixed_rate_keep_their_times(tmp_path: Path) -> None:
+    times = [0.0, 0.04, 0.25, 0.25, 1.5, 1.501]
+    black = np.zeros((48, 64, 3), np.uint8)
+    assert mp4(((time_s, black) for time_s in times), (64, 48), 29.97, tmp_path / "film.mp4") == 6
+    with av.open(str(tmp_path / "film.mp4")) as container:
+        found = [picture.time for picture in container.decode(video=0)]
+    assert found == pytest.approx(times, abs=1e-4)
+
+
+def pictures(path: Path) -> dict[float, np.ndarray[tuple[int, ...], np.dtype[np.int16]]]:
+    with av.open(str(path)) as container:
+        return {
+            round(one.time, 3): one.to_ndarray(format="bgr24").astype(np.int16) for one in container.decode(video=0)
+        }
+
+
+def strongest(changed: np.ndarray[tuple[int, ...], np.dtype[np.int16]], at_mm: Sequence[float]) -> int:
+    """The greatest change within some pixels of a place on the board."""
+    u, v = np.rint(camera_over(9.0).project(np.array([*at_mm, 0.0]))).astype(int)
+    return int(changed[v - 6 : v + 7, u - 6 : u + 7].max())
+
+
+def test_a_film_that_cannot_be_drawn_to_its_end_leaves_what_was_there(
+    video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "drawn.mp4"
+    out.write_bytes(b"what was there")
+
+    def fails(_: object, time_s: float) -> str:
+        if time_s > 0.5:
+            raise KeyboardInterrupt
+        return ""
+
+    monkeypatch.setattr(overlay.Overlay, "at", fails)
+    with pytest.raises(KeyboardInterrupt):
+        drawn.write(video, Film("game"), out)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"what was there"]
+
+
+@pytest.mark.parametrize(
+    ("films", "out", "wrong"),
+    [(["a.mkv", "b.mkv"], "o.mp4", "one film"), (["."], "o.mp4", "one film"), (["a.mkv"], "o.avi", ".mp4")],
+)
+def test_drawn_films_that_cannot_be_are_refused_at_once(
+    films: list[str], out: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(tmp_path / name) for name in films]
+    assert cli.main(["analyze", *given, "--out", str(tmp_path), "--video", str(tmp_path / out)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("overruler: --video: ")
+    assert wrong in line

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from overruler.apps.analyze.ruled import read_allowances
+from overruler.apps.analyze.turns import read_turns
 from overruler.apps.measure import add_table_arguments
 from overruler.errors import BadInput
 
@@ -19,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser)
     out = parser.add_argument_group("what comes out").add_argument
     out("--allowance", action="append", default=[], metavar="p03=6in", help="how far a piece may move; in or mm")
+    out("--video", type=Path, metavar="OUT.mp4", help="the recording with bases, ways and rulings drawn over it")
+    out("--turns", type=Path, metavar="TURNS.csv", help="the game's turns, put right by you; else they are guessed")
     out("--resume", action=argparse.BooleanOptionalAction, default=True, help="go on from what is done (the default)")
     more = parser.add_argument_group("who does the work").add_argument
     more("--engine", choices=ENGINES, default="serial", help="this process, or Dask's workers")
@@ -35,6 +38,13 @@ def run(args: argparse.Namespace) -> int:
     if args.scheduler and args.engine != "dask":
         raise BadInput("--scheduler goes with --engine dask: give both, or neither")
     allowances = read_allowances(args.allowance)
+    if args.video:
+        from overruler.apps.analyze import video
+
+        video.check(args.videos, args.video)
+    if args.turns and len(args.videos) != 1:
+        raise BadInput("--turns: goes with one film; give the films one by one")
+    turns = read_turns(args.turns) if args.turns else None
     from overruler.apps.analyze.work import analyze
 
-    return analyze(args, allowances)
+    return analyze(args, allowances, turns)

@@ -69,18 +69,18 @@ def _xy(piece: Piece) -> Array:
     return np.array([piece.x_mm, piece.y_mm])
 
 
-def _sigma(piece: Piece) -> float:
+def sigma_of(piece: Piece) -> float:
     return float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2)) if piece.covariance_mm2 else 0.0
 
 
 def _note(told: Film, name: str, piece: Piece, time_s: float, before: Piece | None) -> None:
     """A row for a piece, and a move where it stands elsewhere than in the photo before."""
-    place: dict[str, Any] = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "sigma_mm": _sigma(piece)}
+    place: dict[str, Any] = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "sigma_mm": sigma_of(piece)}
     told.positions.append({"piece": name, "time_s": time_s, **place, "seen": True})
     told.bases.setdefault(name, piece.base.to_json())
     stays = told.stays.setdefault(name, [])
     away = float(np.hypot(*(_xy(piece) - _xy(before)))) if before is not None else 0.0
-    sigma = float(np.hypot(_sigma(piece), _sigma(before))) if before is not None else 0.0
+    sigma = float(np.hypot(sigma_of(piece), sigma_of(before))) if before is not None else 0.0
     if before is not None and away > max(MOVED_MM, MOVED_SIGMAS * sigma):
         ends = (before.x_mm, before.y_mm), (piece.x_mm, piece.y_mm)
         start_s = stays[-1]["to_s"]

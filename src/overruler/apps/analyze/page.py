@@ -17,9 +17,16 @@ Data = dict[str, Any]
 TEMPLATE = Path(__file__).with_name("page.html")
 MOST_PAIRS = 1300
 """Pairs whose distances go along; more would make the page slow to open."""
+MOST_CONTACTS = 1000
 
 
-def page(film: Film, rulings: Sequence[Data] | None, too_long: Sequence[Data] | None) -> str:
+def page(
+    film: Film,
+    rulings: Sequence[Data] | None,
+    too_long: Sequence[Data] | None,
+    contacts: Sequence[Data] = (),
+    turns: Sequence[Data] = (),
+) -> str:
     """The page's text."""
     told = {
         "name": film.name,
@@ -31,6 +38,8 @@ def page(film: Film, rulings: Sequence[Data] | None, too_long: Sequence[Data] | 
         "terrain": film.rests[-1]["scene"].get("terrain", []) if film.rests else [],
         "problems": [*film.problems, *(f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes)],
         "rulings": _ruled(rulings),
+        "contacts": [_rounded(row) for row in contacts[:MOST_CONTACTS]],
+        "turns": [_rounded(row) for row in turns] if len(turns) > 1 else [],
         "allowances": [_rounded(row) for row in too_long] if too_long is not None else None,
     }
     data = json.dumps(told, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")

@@ -28,6 +28,8 @@ LEAD_S, TAIL_S = 15.0, 15.0
 """So much more is read before and after."""
 MARK_S = 1.0
 """How often it is noted whether a piece at rest is in sight."""
+SAME_MM = 1e-6
+"""A place that differs by more was measured anew."""
 STILL_PX = 800
 """The longer side of the pictures that are kept."""
 
@@ -135,6 +137,8 @@ class Log:
     def note(self, tick: Tick) -> None:
         for move in tick.moves:
             self._moved(move)
+        if tick.rest is not None:
+            self._placed(tick.rest, tick.time_s)
         for spot in tick.spots:
             self._stands(spot, tick.time_s)
         self._opened |= bool(tick.spots)
@@ -165,6 +169,13 @@ class Log:
             stay["sigma_mm"] = spot.sigma_mm
         if spot.state not in ("lifted", "gone"):
             stay["to_s"] = max(stay["to_s"], time_s)
+
+    def _placed(self, report: Report, time_s: float) -> None:
+        """Where a piece was measured anew without a move, the camera bumped or a person's doing, its stay says so."""
+        for piece, found in zip(report.scene.pieces, report.detections, strict=True):
+            (x, y), stays = found.xy_mm.tolist(), self._stays.get(piece.id)
+            if stays and max(abs(x - stays[-1]["x_mm"]), abs(y - stays[-1]["y_mm"])) > SAME_MM:
+                stays.append(stays[-1] | {"from_s": time_s, "to_s": time_s, "x_mm": x, "y_mm": y})
 
     def data(self) -> Data:
         return {

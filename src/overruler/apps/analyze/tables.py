@@ -39,6 +39,13 @@ ALLOWANCES: Columns = {
     "sigma_mm": float,
     "probability": float,
 }
+CONTACTS: Columns = {
+    "time_s": float,
+    "from": str,
+    "to": str,
+    **dict.fromkeys(("distance_mm", "sigma_mm", "probability"), float),
+}
+TURNS: Columns = {"turn": str, "from_s": float, "to_s": float, "player": str, "moves": int, "why": str}
 
 
 def parquet(rows: Sequence[Data], columns: Columns) -> bytes:
@@ -71,12 +78,27 @@ def scenes(film: Film) -> str:
     return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
-def chapters(film: Film) -> str:
-    """Chapters for a player (WebVTT): one from each move to the next."""
-    starts = [(0.0, "Start"), *((move["start_s"], _chapter(move)) for move in sorted(film.moves, key=_start))]
+def chapters(film: Film, turns: Sequence[Data] = ()) -> str:
+    """Chapters for a player (WebVTT): one from each move to the next, and from the beginning of each turn."""
+    moves = [(_start(move), _chapter(move)) for move in sorted(film.moves, key=_start)]
+    starts = [(0.0, "Start"), *moves]
+    if len(turns) > 1:
+        begun = {start for start, _ in moves}
+        starts += [(turn["from_s"], "begins") for turn in turns if turn["from_s"] not in {0.0, *begun}]
+        starts = [(start, _in_turn(turns, start, text)) for start, text in sorted(starts, key=lambda one: one[0])]
     ends = [start for start, _ in starts[1:]] + [max(film.read_to_s, starts[-1][0] + 0.1)]
     cues = [f"{_clock(a)} --> {_clock(max(b, a + 0.001))}\n{text}\n" for (a, text), b in zip(starts, ends, strict=True)]
     return "WEBVTT\n\n" + "\n".join(cues)
+
+
+def _in_turn(turns: Sequence[Data], time_s: float, text: str) -> str:
+    """A chapter's name with its turn's; on one line, and without what WebVTT reads as its own."""
+    turn = next((turn for turn in reversed(turns) if turn["from_s"] <= time_s), None)
+    if turn is None:
+        return text
+    whose = f" ({turn['player']})" if turn["player"] else ""
+    named = " ".join(f"Turn {turn['turn']}{whose}: {text}".split())
+    return named.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def timeline(film: Film) -> str | None:
@@ -115,12 +137,19 @@ def _clock(time_s: float) -> str:
 
 
 def write_all(
-    film: Film, folder: Path, rulings: Sequence[Data] | None, allowances: Sequence[Data] | None
+    film: Film,
+    folder: Path,
+    rulings: Sequence[Data] | None,
+    allowances: Sequence[Data] | None,
+    contacts: Sequence[Data] = (),
+    turns: Sequence[Data] = (),
 ) -> list[Path]:
     """Write every table, each whole; their paths."""
     tables: list[tuple[str, Sequence[Data], Columns]] = [
         ("positions", film.positions, POSITIONS),
         ("moves", film.moves, MOVES),
+        ("contacts", contacts, CONTACTS),
+        ("turns", turns, TURNS),
     ]
     tables += [("rulings", rulings, RULINGS)] if rulings is not None else []
     tables += [("allowances", allowances, ALLOWANCES)] if allowances is not None else []
@@ -128,7 +157,7 @@ def write_all(
     for name, rows, columns in tables:
         files[f"{name}.parquet"] = parquet(rows, columns)
         files[f"{name}.csv"] = written_csv(rows, columns)
-    files |= {"scenes.jsonl": scenes(film), "chapters.vtt": chapters(film)}
+    files |= {"scenes.jsonl": scenes(film), "chapters.vtt": chapters(film, turns)}
     marked = timeline(film)
     files |= {"timeline.otio": marked} if marked is not None else {}
     for name, data in files.items():

@@ -13,10 +13,12 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from overruler.apps import measure
 from overruler.apps.analyze import folder, page, tables
+from overruler.apps.analyze.contacts import contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial
 from overruler.apps.analyze.merge import Data, Film, merged
 from overruler.apps.analyze.ruled import allowed, rulings
 from overruler.apps.analyze.segment import LEAD_S, Segment, analysed, encoded, segments
+from overruler.apps.analyze.turns import Turn, guessed, rows
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
 from overruler.writing import write_whole
@@ -33,7 +35,7 @@ class Task:
     path: Path
 
 
-def analyze(args: argparse.Namespace, allowances: Mapping[str, float]) -> int:
+def analyze(args: argparse.Namespace, allowances: Mapping[str, float], turns: Sequence[Turn] | None) -> int:
     """The exit status: 0 where of every film something could be measured."""
     referee = referee_of(args)
     engine = serial if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
@@ -42,11 +44,19 @@ def analyze(args: argparse.Namespace, allowances: Mapping[str, float]) -> int:
     for video, name in zip(args.videos, names, strict=True):
         try:
             film = _film(video, _made(args.out / name), referee, engine, args)
-            write_results(film, args.out / name, args.game is not None, allowances)
+            write_results(film, args.out / name, args.game is not None, allowances, turns)
+            if args.video:
+                _draw(video, film, args.video)
         except CannotMeasure as error:
             _say(str(error))
             status = error.exit_code
     return status
+
+
+def _draw(video: Path, film: Film, out: Path) -> None:
+    from overruler.apps.analyze.video import write
+
+    print(f"  {write(video, film, out)}")
 
 
 def referee_of(args: argparse.Namespace) -> Referee:
@@ -161,14 +171,18 @@ def _length_s(task: Task, tasks: Sequence[Task]) -> float:
 # --- results ---
 
 
-def write_results(film: Film, out: Path, game: bool, allowances: Mapping[str, float]) -> None:
+def write_results(
+    film: Film, out: Path, game: bool, allowances: Mapping[str, float], turns: Sequence[Turn] | None = None
+) -> None:
+    """Write all tables and the page; without `turns` they are guessed."""
     unknown = sorted(set(allowances) - set(film.bases))
     if unknown:
         raise BadInput(f"--allowance: {film.name} has no piece {unknown[0]}; it has {', '.join(sorted(film.bases))}")
     ruled = rulings(film) if game else None
     too_long = allowed(film, allowances) if allowances else None
-    tables.write_all(film, out, ruled, too_long)
-    write_whole(out / "report.html", page.page(film, ruled, too_long))
+    touching, in_turns = contacts(film), rows(film, turns or guessed(film))
+    tables.write_all(film, out, ruled, too_long, touching, in_turns)
+    write_whole(out / "report.html", page.page(film, ruled, too_long, touching, in_turns))
     _show(film, out, too_long)
 
 
