@@ -33,8 +33,8 @@ SMALL, LARGE = 8.5, 12.0
 WARNINGS = 2
 WRAPPED = (0.4, 0.3, 0.22)
 """How wide a warning may be, in shares of the picture; the first is best."""
-DECISIVE = 25.0
-"""How much worse it is to cover a piece that a ruling is about than a bystander."""
+BYSTANDER, DECISIVE = 4.0, 25.0
+"""How much worse it is to cover a piece than a word: any piece, and one that a ruling is about."""
 SCALE_MM = 100.0
 """The scale bar's length where the game's ruler has none."""
 
@@ -92,7 +92,7 @@ def _room(view: View, report: Report, told: list[Claim]) -> Room:
     room = Room(view.size_px, 0.012 * max(view.size_px))
     told_of = {piece.id for claim in told for piece in claim.pieces}
     for piece in report.scene.pieces:
-        room.take_points(outline(view, piece), view.unit, weight=DECISIVE if piece.id in told_of else 1.0)
+        room.take_points(outline(view, piece), view.unit, weight=DECISIVE if piece.id in told_of else BYSTANDER)
     for claim in told:
         line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
         for start, end in pairwise(line[::2]):
