@@ -22,7 +22,7 @@ def ground(canvas: Canvas, rng: Rng, tiles: Sequence[Picture]) -> None:
     side = canvas.size_px * FINE_MM
     for _ in range(int(rng.choice([0, 0, 0, 0, 0, 1, 2]))):
         outline = any_outline(rng) * rng.uniform(0.2, 1.4) + rng.uniform(0, side, 2)
-        soft = rng.choice([0.3, rng.uniform(0.5, 6)])
+        soft = float(rng.choice([0.3, rng.uniform(0.5, 6)]))
         mask = cv2.GaussianBlur(canvas.mask(outline), (0, 0), soft)
         ink = tile(rng, tiles, canvas) if rng.random() < 0.6 else colour(rng)
         canvas.lay((mask * rng.uniform(0.3, 1)).astype(np.uint8), ink)
@@ -81,7 +81,7 @@ def _line(canvas: Canvas, rng: Rng, points_mm: Array, closed: bool) -> None:
 def _cards(canvas: Canvas, rng: Rng, side: float) -> None:
     """Markers, cards, rulers and sheets: thin, with the narrow shadow of what lies flat."""
     for _ in range(int(rng.choice([0, 0, 1]))):
-        size = np.array([rng.uniform(30, 130), rng.uniform(20, 130)]) * rng.choice([1, 1, 2])
+        size = np.array([rng.uniform(30, 130), rng.uniform(20, 130)]) * float(rng.choice([1, 1, 2]))
         if rng.random() < 0.2:
             size = np.array([rng.uniform(150, 800), rng.uniform(12, 45)])
         spot, turn = rng.uniform(0, side, 2), rng.uniform(0, 6.3)

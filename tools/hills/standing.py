@@ -35,7 +35,7 @@ def _hill(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], spot: Array) -> Bl
     foot = any_outline(rng) + spot
     height = float(np.clip(np.exp(rng.normal(np.log(25), 0.6)), 7, 90))
     middle, reach = foot.mean(0), float(np.hypot(*(foot - foot.mean(0)).T).mean())
-    kind = rng.choice(["upright", "steep", "sloped", "steps"], p=[0.35, 0.25, 0.28, 0.12])
+    kind = str(rng.choice(["upright", "steep", "sloped", "steps"], p=[0.35, 0.25, 0.28, 0.12]))
     run = {"upright": 0.0, "steep": rng.uniform(0, 0.2), "sloped": rng.uniform(0.1, 1.2), "steps": rng.uniform(0.2, 1)}[
         kind
     ]

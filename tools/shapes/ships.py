@@ -17,7 +17,7 @@ def any_ship(rng: Rng, xy_mm: Array, turn_rad: float, side_mm: float) -> list[So
         paints[:2] = paints[:2].mean(1, keepdims=True) * rng.uniform(0.8, 1.25, 3)
     size = side_mm * float(np.exp(rng.normal(-0.15, 0.38)))
     spin = turned(turn_rad + rng.choice([0, 0, 0, rng.uniform(0, 6.3), rng.normal(0, 0.3)]))
-    lean = _tipped(rng, rng.choice([0.0, 0.05, 0.4]))
+    lean = _tipped(rng, float(rng.choice([0.0, 0.05, 0.4])))
     at = np.array([*xy_mm + rng.normal(0, 0.04 * side_mm, 2), height])
     parts = [
         Solid(part.points_mm * size @ (spin @ lean).T + at, part.faces, paints[int(part.colour[0])].astype(np.float32))
