@@ -1,7 +1,6 @@
 """The page of a film in a real browser: its slider, its tables, both looks, and no complaint."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +11,13 @@ from overruler.apps.analyze import page as pages
 from overruler.apps.analyze import ruled, turns
 from overruler.apps.analyze.merge import Film
 from tests.apps.analyze.test_outputs import MOVE, scene
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tried with playwright")
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install -y chromium")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +41,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = pages.page(told, ruled.rulings(told), allowed, touching, in_turns)
     path.write_text(text, encoding="utf-8")
     return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture

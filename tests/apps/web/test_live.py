@@ -21,14 +21,14 @@ from overruler.apps.web.guard import Door
 from overruler.apps.web.live import make_live_app
 from overruler.picture.look import YES_COLOUR
 from tests.apps.web.live_table import CAMERA, SIZES_MM, Table, air, served, until
-from tests.apps.web.test_page import CHROMIUM, FLAGS
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
 from tests.tables import SIZE_PX
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CORE = tuple(int(YES_COLOUR[i : i + 2], 16) for i in (1, 3, 5))
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install -y chromium")
 
 
 def call(address: str, post: bool = False) -> Any:
@@ -53,16 +53,6 @@ def ruled(home: str) -> str:
     call(f"{home}/api/live/do/pick?from=p01&to=p02", post=True)
     until(lambda: call(f"{home}/api/live")["ruling"])
     return home
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture

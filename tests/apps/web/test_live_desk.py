@@ -27,11 +27,12 @@ from overruler.frame import Frame
 from overruler.picture.view import View
 from overruler.scene import Piece, Scene
 from tests.apps.web.live_table import CAMERA, SIZES_MM, Table, air, served, until
-from tests.apps.web.test_live import browser as browser
-from tests.apps.web.test_live import call, needs_browser
+from tests.apps.web.test_live import call
 from tests.apps.web.test_live import home as home
 from tests.apps.web.test_live import page as page
 from tests.apps.web.test_live import table as table
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
 from tests.tables import SIZE_PX
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -15,14 +14,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tried with playwright")
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install -y chromium")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+pytestmark = needs_browser
 SAMPLES = Path(__file__).parents[3] / "sample_images"
 WIDTH_PX = 1920
 FINGER_PX = 44
@@ -52,14 +50,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
         server.terminate()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture
