@@ -26,6 +26,7 @@ from overruler.vision.detect import MARGIN_MM, RADIUS_PX, detect, look_from_abov
 from overruler.vision.evidence import sharpened
 from overruler.vision.heights import raise_pieces
 from overruler.vision.hexgrid import GridSeen, find_grid, turned
+from overruler.vision.hill_sizes import by_sizes
 from overruler.vision.hills import find_hills
 from overruler.vision.marker_size import doubted_size
 from overruler.vision.orthophoto import Orthophoto
@@ -73,7 +74,8 @@ class Referee:
         hidden = [*self._cards(calibration), *covered(rulers), *ground.cards_mm(CARD)]
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
         found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
-        areas = (*ground.areas, *find_hills(view, calibration, found, [area.id for area in ground.areas]))
+        hills = find_hills(view, calibration, found, [area.id for area in ground.areas])
+        areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)
         of_size = doubted_size(frame, calibration, found)

@@ -27,8 +27,8 @@ SIZE_SIGMAS, LEAST_SHARE = 3.0, 0.015
 """How many σ, and by which share, all bases must be off for the markers' size to be doubted."""
 LEAST_VISIBLE = 0.6
 """The share of its rim that must have been seen of a base."""
-EDGE_PX, FLOOR_PX = 0.5, 0.1
-"""1 σ of an edge about the rim, and of a radius whatever the number of edges."""
+EDGE_PX, FLOOR_PX, REACH = 0.5, 0.1, 2.5
+"""1 σ of an edge about the rim, and of a radius whatever the number of edges; in how many σ they are looked for."""
 ROUNDS = 6
 CORRELATION = 1.8
 """Neighbouring radii share texture and shadow; by how much radii of one photo scatter."""
@@ -65,7 +65,7 @@ def measured(frame: Frame, calibration: Calibration, detection: Detection) -> Ri
     if lower is None:
         return None
     radius, (view, rays) = detection.base.width_mm / 2, lower
-    reach = 2.5 * EDGE_PX * view.mm_per_px
+    reach = REACH * EDGE_PX * view.mm_per_px
     edges = edges_across(
         view, detection.xy_mm, rays, np.full(len(rays), radius - reach), np.full(len(rays), radius + reach)
     )

@@ -73,7 +73,7 @@ def _placed(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[
     chance, area = max(chances, key=lambda pair: (pair[0], pair[1].top_z_mm), default=(0.0, None))
     if area is None or chance < RARE:
         return detection
-    flat = _moved(camera, detection, area.base_z_mm)
+    flat = moved_to(camera, detection, area.base_z_mm)
     if chance < 0.5:
         flat = detection if detection.z_mm == area.base_z_mm else flat
         other = at_height(camera, flat.xy_mm, flat.z_mm, area.top_z_mm)
@@ -97,7 +97,7 @@ def _either(detection: Detection, area: Raised, chance: float, apart_mm: Array) 
     return replace(detection, shared_mm=shared, sigma_z_mm=height)
 
 
-def _moved(camera: Camera, detection: Detection, z_mm: float) -> Detection:
+def moved_to(camera: Camera, detection: Detection, z_mm: float) -> Detection:
     """The detection at another height, seen where it was: its place, its doubt and its outline."""
     share = (camera.center_mm[2] - z_mm) / (camera.center_mm[2] - detection.z_mm)
     xy = at_height(camera, detection.xy_mm, detection.z_mm, z_mm)
@@ -113,7 +113,7 @@ def _moved(camera: Camera, detection: Detection, z_mm: float) -> Detection:
 
 def _fitted(frame: Frame, camera: Camera, seen: Detection, z_mm: float) -> Detection:
     """A detection at another height, a round base fitted again there: on the board it would be larger than it is."""
-    found = _moved(camera, seen, z_mm)
+    found = moved_to(camera, seen, z_mm)
     if found.base.shape == "circle":
         fit = fit_base(frame.pixels, camera, found.xy_mm, NEW_START_MM, found.base.width_mm / 2, z_mm)
         if fit is not None:
