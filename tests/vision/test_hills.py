@@ -1,5 +1,7 @@
 """Hills under pieces, found in a picture from above, and how high they are."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from overruler.bases import Base
 from overruler.detections import Detection, Raised
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision import hills
 from overruler.vision.heights import at_height
-from overruler.vision.hillmap import DARK, lean_at, picture_input, resized
+from overruler.vision.hillmap import DARK, hill_map, lean_at, picture_input, resized
 from overruler.vision.hills import find_hills
 from overruler.vision.orthophoto import Orthophoto
 from tests.tables import BOARD_MM, camera_over, exact
@@ -108,6 +111,21 @@ def test_a_print_is_not_said_to_be_raised() -> None:
 def test_a_hill_where_nothing_stands_is_not_looked_for() -> None:
     camera = camera_over(30.0)
     assert find_hills(table(camera, 36.0, 3), exact(camera), standing(camera, BESIDE, 0.0)) == ()
+
+
+@pytest.mark.parametrize(("share", "found"), [(0.3, 1), (0.8, 0)])
+def test_what_covers_most_of_the_table_is_the_table(share: float, found: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = camera_over(20.0)
+    view = table(camera, None, 1)
+    standing_there = standing(camera, np.array([[350.0, 250.0]]), 0.0)
+    cells = hill_map(view, camera)
+    rows, columns = cells.top.shape
+    inside = (
+        np.abs(np.indices((rows, columns)) / np.array([rows, columns])[:, None, None] - 0.5).max(0) < share**0.5 / 2
+    )
+    said = replace(cells, top=np.where(inside, np.float32(0.99), np.float32(0)) * cells.view.seen)
+    monkeypatch.setattr(hills, "hill_map", lambda *_: said)
+    assert len(find_hills(view, exact(camera), standing_there)) == found
 
 
 def test_names_that_are_taken_are_not_given_again() -> None:

@@ -21,8 +21,8 @@ from overruler.vision.orthophoto import Orthophoto
 
 LIKELY = 0.4
 """Cells that are more likely a top than this belong to one."""
-LEAST_MM2 = 60.0**2
-"""Smaller tops are lids, boxes and tokens."""
+LEAST_MM2, MOST_SHARE = 60.0**2, 0.5
+"""Smaller tops are lids, boxes and tokens; what covers more than this share of the picture is the table itself."""
 BESIDE_MM = 12.0
 """So near to a top a piece may stand on it."""
 INSIDE = 0.8
@@ -59,9 +59,10 @@ def find_hills(
 def _tops(seen: HillMap) -> Iterator[Mask]:
     """The cells (H, W) of each flat top that is large enough."""
     likely = np.asarray(seen.top > LIKELY, np.uint8)
+    most = MOST_SHARE * float(seen.view.seen.sum())
     number, labels, stats, _ = cv2.connectedComponentsWithStats(likely, connectivity=4)
     for k in range(1, number):
-        if stats[k, cv2.CC_STAT_AREA] * seen.view.mm_per_px**2 > LEAST_MM2:
+        if LEAST_MM2 / seen.view.mm_per_px**2 < stats[k, cv2.CC_STAT_AREA] < most:
             yield labels == k
 
 
