@@ -69,7 +69,6 @@ def _told(eyes: Timed, film: Path, share: float, memory: list[float]) -> Table:
         for at, looked in eyes.rests
         if 0 < at - move["hand_to_s"] < 1.5
     ]
-    quarter = max(1, len(memory) // 4)
     table = Table("what", "figure")
     table.add_row("looks while nothing moves", str(len(eyes.still_s)))
     table.add_row(
@@ -80,9 +79,8 @@ def _told(eyes: Timed, film: Path, share: float, memory: list[float]) -> Table:
         told = f"{np.median(late):.2f} s, at most {max(late):.2f} s ({len(late)})"
         table.add_row("from the hand's leaving to the new scene", told)
     table.add_row("CPU, decoding and moves included", f"{share:.2f} of a core")
-    table.add_row(
-        "memory, first and last quarter", f"{np.mean(memory[:quarter]):.0f}, {np.mean(memory[-quarter:]):.0f} MB"
-    )
+    parts = ", ".join(f"{np.mean(part):.0f}" for part in np.array_split(memory, min(6, len(memory))))
+    table.add_row("memory, sixth by sixth of the time", f"{parts} MB")
     return table
 
 

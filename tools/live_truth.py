@@ -42,12 +42,12 @@ class Judge:
     invented: set[str] = field(default_factory=set)
     moves: list[Move] = field(default_factory=list)
     late_s: list[float] = field(default_factory=list)
-    """How long after a hand had left, each move's new place was told in a scene."""
+    """How long after a hand had left, each moved piece could be ruled on where it stood then: 0 where it was before."""
     stale_s: float = 0.0
     """The longest that a piece was said to stand where it was no more."""
     looks: int = 0
-    _waiting: list[float] = field(default_factory=list)
-    """When the hand left moves that are told, but of which no scene is."""
+    _waiting: list[tuple[str, float]] = field(default_factory=list)
+    """Pieces whose moves are told, but that are not said to stand, and when the hand left them."""
 
     def told(self, seen: Seen, at_s: float, now_s: float, tick: Tick | None) -> None:
         """What was said at `now_s` of the picture taken at `at_s`."""
@@ -55,11 +55,14 @@ class Judge:
             return
         self.looks += 1
         self.moves += tick.moves
-        self._waiting += [true["hand_to_s"] for move in tick.moves for true in self.truth["moves"] if _is(move, true)]
+        moved = [
+            (move.piece, true["hand_to_s"]) for move in tick.moves for true in self.truth["moves"] if _is(move, true)
+        ]
+        self._waiting += moved
         self._stale(seen, at_s)
+        self.late_s += [max(now_s - hand_s, 0.0) for piece, hand_s in self._waiting if piece in seen.standing]
+        self._waiting = [one for one in self._waiting if one[0] not in seen.standing]
         if tick.rest is not None:
-            self.late_s += [now_s - hand_s for hand_s in self._waiting]
-            self._waiting.clear()
             self._rest(tick, at_s)
 
     def _rest(self, tick: Tick, at_s: float) -> None:
@@ -171,6 +174,6 @@ def live_truth(films: Sequence[Path]) -> Table:
         )
         table.add_row("within their 95 %", f"{np.mean(sigmas < 1.96):.0%} of {len(sigmas)} coordinates")
     if len(late):
-        table.add_row("from the hand's leaving to the new scene", f"{np.median(late):.2f}, at most {late.max():.2f} s")
+        table.add_row("from the hand's leaving to a ruling", f"{np.median(late):.2f}, at most {late.max():.2f} s")
     table.add_row("a moved piece still said to stand", f"at most {max(one.stale_s for one in found) - HAND_S:.2f} s")
     return table

@@ -24,12 +24,15 @@ def test_this_machine_is_healthy(capsys: pytest.CaptureFixture[str]) -> None:
     for checked in ("Python", "numpy", "OpenCV loads", "JPEG", "PNG", "WebP", "TIFF", "lettering", "fpdf2"):
         assert checked in out
     assert "FAIL" not in out
+    assert out.splitlines()[-1].startswith("Overruler works")
 
 
 def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(selftest, "lettering", raising(RuntimeError("no glyphs")))
     assert main(["doctor"]) == 1
-    assert "no glyphs" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no glyphs" in out
+    assert out.splitlines()[-1] == "Overruler cannot work here before this is mended: lettering."
 
 
 @pytest.mark.parametrize(

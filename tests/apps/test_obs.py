@@ -6,9 +6,10 @@ import os
 import shutil
 import socket
 import subprocess
-import threading
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -122,38 +123,44 @@ def lines_in(obs: Obs, table: Table) -> int:
 
 
 @REAL
-def test_the_overlay_lies_on_the_camera_in_the_program_and_goes_with_its_piece(
-    port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_overlay_lies_on_the_camera_goes_with_its_piece_and_ends_with_the_command(
+    port: int, tmp_path: Path
 ) -> None:
     table = Table()
     found = air(table)
-    with connected(port) as obs, served(found) as (home, _):
+    with connected(port) as obs:
+        command.Slide(obs, tmp_path).put(SCENE)  # so that the command finds one: it is mended, not doubled
+    with connected(port) as obs, served(found) as (home, _), feeding(port, home) as feeder:
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
-        path = tmp_path / "overlay.png"
-        path.write_bytes(command.clear_png())
-        command.put(obs, SCENE, command.IMAGE, {"file": str(path)})
-        command.put(obs, SCENE, command.IMAGE, {"file": str(path)})  # a second time: mended, not doubled
+        until(lambda: lines_in(obs, table) > 5000)
         items = obs.request("GetSceneItemList", sceneName=SCENE)["sceneItems"]
         assert sorted(item["sourceName"] for item in items) == [CAMERA, command.NAME]
-        ended = threading.Event()
-        feeder = threading.Thread(target=feeding, args=(port, path, home, ended))
-        feeder.start()
+        table.hand = True
+        until(lambda: found.desk.shown().ruling is None)
+        until(lambda: lines_in(obs, Table()) == 0)
+        table.hand = False
+        until(lambda: lines_in(obs, table) > 5000)
+        feeder.kill()  # nothing of ours is left that could take the ruling off the air
+        until(lambda: lines_in(obs, table) == 0, command.HELD_S + 5)
+        end = time.monotonic() + 2 * command.HELD_S
+        while time.monotonic() < end:
+            assert lines_in(obs, table) == 0
+
+
+@contextmanager
+def feeding(port: int, home: str) -> Iterator[subprocess.Popen[str]]:
+    """`overruler obs setup`, once it has said that it feeds."""
+    asked = ["--host", "127.0.0.1", "--port", str(port), "--overlay", f"{home}/overlay", "--image"]
+    started = [sys.executable, "-m", "overruler", "obs", "setup", "--scene", SCENE, *asked]
+    own = os.environ | {"OBS_PASSWORD": PASSWORD}
+    with subprocess.Popen(started, env=own, stdout=subprocess.PIPE, text=True) as feeder:
         try:
-            until(lambda: lines_in(obs, table) > 5000)
-            table.hand = True
-            until(lambda: found.desk.shown().ruling is None)
-            until(lambda: lines_in(obs, Table()) == 0)
+            assert feeder.stdout is not None
+            assert "slide show" in feeder.stdout.readline()
+            yield feeder
         finally:
-            ended.set()
-            feeder.join()
-
-
-def feeding(port: int, path: Path, home: str, ended: threading.Event) -> None:
-    with connected(port) as obs:
-        while not ended.is_set():
-            command.feed(obs, path, f"{home}/overlay")
-            time.sleep(0.1)
+            feeder.kill()
 
 
 @REAL
@@ -218,12 +225,13 @@ class Gone:
     def __exit__(self, *told: object) -> None: ...
 
     def request(self, kind: str, **told: Any) -> dict[str, Any]:
-        if kind == "SetInputSettings" and "file" in told["inputSettings"]:
-            self.files.append(Path(told["inputSettings"]["file"]).read_bytes())
+        if kind == "SetInputSettings":
+            self.files.append(Path(told["inputSettings"]["files"][0]["value"]).read_bytes())
             if self.lives in (2, 4) and self.files[-1] == b"a ruling":
                 raise KeyboardInterrupt if self.lives == 4 else CannotMeasure("OBS has gone")
         answers: dict[str, dict[str, Any]] = {
-            "GetInputList": {"inputs": [{"inputName": command.NAME, "inputKind": "image_source"}]},
+            "GetInputList": {"inputs": [{"inputName": command.NAME, "inputKind": "slideshow_v2"}]},
+            "GetInputKindList": {"inputKinds": ["image_source", "slideshow_v2"]},
             "GetSceneItemList": {"sceneItems": [{"sourceName": command.NAME, "sceneItemId": 1}]},
             "GetVideoSettings": {"baseWidth": 1920, "baseHeight": 1080},
         }
@@ -235,7 +243,7 @@ def test_obs_is_fed_again_when_it_has_been_restarted_and_left_with_nothing(
 ) -> None:
     gone: Any = Gone()
     monkeypatch.setattr(command, "AGAIN_S", 0.0)
-    monkeypatch.setattr(command, "feed", lambda obs, path, overlay, tag: command.show(obs, path, b"a ruling"))
+    monkeypatch.setattr(command, "feed", lambda slide, overlay, tag: slide.show(b"a ruling"))
     with pytest.raises(KeyboardInterrupt):
         command.keep_fed(lambda: gone, SCENE, "http://localhost:8322/overlay")
     assert gone.lives == 4
@@ -255,21 +263,29 @@ class Shown:
 
 
 def test_what_is_on_air_is_drawn_once_and_gone_with_the_server(tmp_path: Path) -> None:
-    found, path, obs = air(Table()), tmp_path / "overlay.png", Shown()
+    found, obs = air(Table()), Shown()
     told: Any = obs
-    path.write_bytes(command.clear_png())
+    slide = command.Slide(told, tmp_path)
     with served(found) as (home, _):
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
         until(lambda: found.desk.shown().ruling)
-        tag = command.feed(told, path, f"{home}/overlay")
-        ruling = path.read_bytes()
+        tag = command.feed(slide, f"{home}/overlay")
+        ruling = slide.png
         assert np.array(Image.open(io.BytesIO(ruling)))[..., 3].max() == 255
-        assert command.feed(told, path, f"{home}/overlay", tag) == tag
-        assert path.read_bytes() == ruling
-        assert obs.told.count("SetInputSettings") == 1
+        assert command.feed(slide, f"{home}/overlay", tag) == tag
+        assert slide.png == ruling
+        assert obs.told == ["SetInputSettings", "TriggerMediaInputAction"]  # put on again, not drawn again
         found.desk.clear()
-        assert command.feed(told, path, f"{home}/overlay", tag) != tag
-        assert np.array(Image.open(path))[..., 3].max() == 0
-    command.feed(told, path, f"{home}/overlay", tag)
-    assert path.read_bytes() == command.clear_png()
+        assert command.feed(slide, f"{home}/overlay", tag) != tag
+        assert np.array(Image.open(io.BytesIO(slide.png)))[..., 3].max() == 0
+    command.feed(slide, f"{home}/overlay", tag)
+    assert slide.png == command.clear_png()
+    assert len(list(tmp_path.iterdir())) <= 2  # what OBS reads, and may still be reading
+
+
+def test_an_obs_without_slide_shows_is_told_so(tmp_path: Path) -> None:
+    obs: Any = Shown()
+    obs.request = lambda kind, **told: {"inputKinds": ["image_source"]}
+    with pytest.raises(BadInput, match="slide shows"):
+        command.Slide(obs, tmp_path).put(SCENE)

@@ -49,6 +49,8 @@ def test_a_plain_distance_is_measured_and_says_what_it_lies_between() -> None:
     told = claim(SCENE, plain)
     assert (told.look, told.headline) == (MEASURED, "p01 → p02: 98.4 ± 0.2 mm")
     assert told.detail == "95 %: between 97.9 mm and 98.9 mm"
+    exact = claim(SCENE, Verdict({}, "98.4 mm", (), 98.4, 0.0, (0, 0), (98.4, 0), ("p01", "p02")))
+    assert (exact.headline, exact.detail) == ("p01 → p02: 98.4 mm", "")  # said once
 
 
 def test_a_ruling_without_places_is_not_drawn() -> None:

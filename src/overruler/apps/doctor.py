@@ -118,3 +118,14 @@ def _show(findings: list[Finding]) -> None:
     for finding in findings:
         table.add_row(MARKS[finding.level], finding.what, finding.found, finding.remedy)
     Console().print(table)
+    Console(soft_wrap=True, highlight=False).print(f"\n{verdict(findings)}")
+
+
+def verdict(findings: list[Finding]) -> str:
+    """What all of it comes to, in one sentence."""
+    broken, lacking = ([one.what for one in findings if one.level == level] for level in ("fail", "warn"))
+    if broken:
+        return f"Overruler cannot work here before this is mended: {', '.join(broken)}."
+    if lacking:
+        return f"Overruler works; not all of it is there: {', '.join(lacking)}."
+    return "Overruler works, and all of it is there."

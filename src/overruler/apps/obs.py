@@ -1,7 +1,8 @@
 """`overruler obs setup`: puts the overlay into a running OBS.
 
-OBS with a browser source gets the overlay's page; without one, an image source that is fed the overlay as a PNG with
-alpha for as long as the command runs.
+OBS with a browser source gets the overlay's page; without one, an image slide show that is fed the overlay as a PNG
+with alpha for as long as the command runs. The show has one slide and hides itself at its end, which the command keeps
+putting off: so OBS alone takes a ruling off the air when the command is killed or hangs.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
     from overruler.sources.obs import Obs
 
 NAME = "Overruler overlay"
-BROWSER, IMAGE = "browser_source", "image_source"
+BROWSER, SLIDES = "browser_source", "slideshow"
 FEED_S = 0.1
+HELD_S = 1.0
+"""OBS hides a picture that nobody has put on again for so long."""
+AGAIN = "OBS_WEBSOCKET_MEDIA_INPUT_ACTION_RESTART"
 ANSWER_S = 1.0
 """A live server that does not answer for so long has nothing on air."""
 NOT_MODIFIED = 304
@@ -42,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     live = parser.add_argument_group("what is shown").add_argument
     overlay = f"http://localhost:{LIVE_PORT}/overlay"
     live("--overlay", default=overlay, metavar="URL", help=f"the overlay's address ({overlay})")
-    live("--image", action="store_true", help="feed an image source, even where OBS has a browser source")
+    live("--image", action="store_true", help="feed a slide show, even where OBS has a browser source")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,7 +81,7 @@ def _canvas(obs: "Obs") -> tuple[int, int]:
 def put(obs: "Obs", scene: str, kind: str, settings: dict[str, object]) -> None:
     """The overlay's source, in front of everything in a scene and as large as the canvas, new or as it was."""
     known = {one["inputName"]: one["inputKind"] for one in obs.request("GetInputList")["inputs"]}
-    if NAME in known and known[NAME].partition("_v")[0] != kind:
+    if NAME in known and _plain(known[NAME]) != _plain(kind):
         obs.request("RemoveInput", inputName=NAME)
         time.sleep(0.5)  # OBS lets go of it a little later than it says
         del known[NAME]
@@ -102,22 +107,25 @@ def _item(obs: "Obs", scene: str) -> int:
     return int(obs.request("CreateSceneItem", sceneName=scene, sourceName=NAME)["sceneItemId"])
 
 
+def _plain(kind: str) -> str:
+    """A kind of source without its version."""
+    return kind.partition("_v")[0]
+
+
 # --- without a browser source ---
 
 
 def keep_fed(opened: "Callable[[], Obs]", scene: str, overlay: str) -> None:
-    """Feed an image source until Ctrl-C, through restarts of OBS and of the live server; then it is empty."""
+    """Feed a slide show until Ctrl-C, through restarts of OBS and of the live server; then it is empty."""
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
-        path = Path(folder) / "overlay.png"
-        path.write_bytes(clear_png())
         with opened() as obs:  # what is wrong from the first is said, and ends it
-            put(obs, scene, IMAGE, {"file": str(path)})
-        print(f"{NAME}: an image source in the scene {scene!r}, fed until Ctrl-C", flush=True)
+            Slide(obs, Path(folder)).put(scene)
+        print(f"{NAME}: an image slide show in the scene {scene!r}, fed until Ctrl-C", flush=True)
         said = ""
         while True:
             try:
                 with opened() as obs:
-                    _fed(obs, scene, overlay, path)
+                    _fed(Slide(obs, Path(folder)), scene, overlay)
             except (CannotMeasure, BadInput) as error:  # a restarted OBS answers before it has its scenes
                 if str(error) != said:
                     print(f"overruler: {error}; trying again", file=sys.stderr, flush=True)
@@ -125,46 +133,78 @@ def keep_fed(opened: "Callable[[], Obs]", scene: str, overlay: str) -> None:
                 time.sleep(AGAIN_S)
 
 
-def _fed(obs: "Obs", scene: str, overlay: str, path: Path) -> None:
-    """Write the overlay where an image source reads it, whenever it changes."""
-    put(obs, scene, IMAGE, {"file": str(path)})
+@dataclass
+class Slide:
+    """The one picture of a slide show in OBS."""
+
+    obs: "Obs"
+    folder: Path
+    png: bytes = b""
+    """What it shows."""
+
+    def put(self, scene: str) -> None:
+        """Show nothing, in front of everything in a scene; `BadInput` where OBS has no slide shows."""
+        kinds = [kind for kind in self.obs.request("GetInputKindList")["inputKinds"] if _plain(kind) == SLIDES]
+        if not kinds:
+            raise BadInput("this OBS has neither browser sources nor image slide shows: install its own plugins")
+        self.png = clear_png()
+        put(self.obs, scene, kinds[0], self._settings())
+
+    def show(self, png: bytes) -> None:
+        """Hold a picture for `HELD_S` more."""
+        if png == self.png:
+            self.obs.request("TriggerMediaInputAction", inputName=NAME, mediaAction=AGAIN)
+            return
+        self.png = png
+        self.obs.request("SetInputSettings", inputName=NAME, inputSettings=self._settings())
+
+    def _settings(self) -> dict[str, object]:
+        show = {"slide_mode": "mode_auto", "playback_behavior": "always_play", "loop": False, "hide": True}
+        cut = {"transition": "cut", "transition_speed": 0, "slide_time": round(1000 * HELD_S)}
+        return {"files": [{"value": str(self._written())}], "randomize": False, **show, **cut}
+
+    def _written(self) -> Path:
+        """The picture in a file of a new name, for OBS keeps what it has read; it may still be reading the last one."""
+        old = sorted(self.folder.glob("*.png"))
+        for path in old[:-1]:
+            path.unlink()
+        number = int(old[-1].stem) + 1 if old else 0
+        path = self.folder / f"{number:09}.png"
+        path.write_bytes(self.png)
+        return path
+
+
+def _fed(slide: Slide, scene: str, overlay: str) -> None:
+    """Show the overlay as it is on air, whenever it changes."""
+    slide.put(scene)
     try:
         tag = ""
         while True:
-            tag = feed(obs, path, overlay, tag)
+            tag = feed(slide, overlay, tag)
             time.sleep(FEED_S)
     finally:
-        show(obs, path, clear_png())
+        slide.show(clear_png())
 
 
-def feed(obs: "Obs", path: Path, overlay: str, tag: str = "") -> str:
+def feed(slide: Slide, overlay: str, tag: str = "") -> str:
     """One look at what is on air; nothing where the server does not say.
 
     `tag` is the picture's that is shown now, the answer that of the new one: the same one is not drawn again.
     """
     parts = urlsplit(overlay)
     asked = urllib.request.Request(parts._replace(path=f"{parts.path}.png").geturl(), headers={"if-none-match": tag})
-    data, tag = clear_png(), ""
+    png, tag = clear_png(), ""
     try:
         with urllib.request.urlopen(asked, timeout=ANSWER_S) as answer:
-            data, tag = answer.read(), answer.headers.get("etag", "")
+            png, tag = answer.read(), answer.headers.get("etag", "")
     except HTTPError as error:
         error.close()
         if error.code == NOT_MODIFIED:
-            data, tag = path.read_bytes(), asked.get_header("If-none-match") or ""
+            png, tag = slide.png, asked.get_header("If-none-match") or ""
     except (URLError, OSError):
         pass
-    show(obs, path, data)
+    slide.show(png)
     return tag
-
-
-def show(obs: "Obs", path: Path, png: bytes) -> None:
-    """Let OBS read another picture at once; it looks at files' times only once a second."""
-    if path.read_bytes() == png:
-        obs.request("GetVersion")  # whether it is still there
-    else:
-        path.write_bytes(png)
-        obs.request("SetInputSettings", inputName=NAME, inputSettings={"file": str(path)})
 
 
 def clear_png() -> bytes:

@@ -25,7 +25,8 @@ LITTLE_SEEN = 0.5
 def show(report: Report, written: Sequence[Path]) -> None:
     """Print the summary of a report, and what was written."""
     console = Console(highlight=False)
-    console.print(pieces(report) if report.scene.pieces else NOTHING)
+    console.soft_wrap = not console.is_terminal  # lines in a file are broken by whoever shows it
+    console.print(pieces(report) if report.scene.pieces else NOTHING, soft_wrap=False)
     console.print()
     for line in rulings(report):
         console.print(line)

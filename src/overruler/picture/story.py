@@ -97,7 +97,8 @@ def _measure(verdict: Verdict, game: str, after_reason: bool) -> str:
     """What was measured; where the headline is the measure itself, what it lies between."""
     distance, reach = verdict.distance_mm or 0.0, 1.96 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
-        return length(distance, reach, game)
+        told = length(distance, reach, game)
+        return "" if verdict.headline == told else told
     return f"95 %: between {length(max(distance - reach, 0.0), 0.0, game)} and {length(distance + reach, 0.0, game)}"
 
 

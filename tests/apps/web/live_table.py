@@ -11,6 +11,7 @@ from typing import Any
 import cv2
 import numpy as np
 import uvicorn
+from starlette.applications import Starlette
 
 from overruler.apps.web.guard import Door
 from overruler.apps.web.live import Air, make_live_app
@@ -46,6 +47,8 @@ class Table:
     def __init__(self) -> None:
         self.places = {"p01": (150.0, 250.0), "p02": (300.0, 140.0), "p03": (420.0, 380.0)}
         self.hand = False
+        self.restless = False
+        """Whether something goes on in a corner of the table."""
         self.plugged = True
 
     def picture(self) -> Any:
@@ -55,6 +58,10 @@ class Table:
             pixels = cv2.rectangle(
                 pixels.copy(), (int(x) - 60, int(y) - 700), (int(x) + 60, int(y) + 60), (120, 150, 200), -1
             )
+        if self.restless:
+            at = CAMERA.project(np.array([500.0, 80.0, 0.0])).astype(int)
+            grey = int(time.monotonic() * 1000) % 200
+            pixels = cv2.rectangle(pixels.copy(), (at - 20).tolist(), (at + 20).tolist(), (grey,) * 3, -1)
         return pixels
 
     def shots(self) -> Iterator[Shot]:
@@ -97,10 +104,15 @@ def air(table: Table, door: Door | None = None, overlay_key: str | None = None) 
 @contextmanager
 def served(found: Air, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
     """Its address, while it is served by a thread."""
+    with serving(make_live_app(found), port) as served_:
+        yield served_
+
+
+@contextmanager
+def serving(app: Starlette, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
+    """An application's address, while it is served by a thread."""
     line = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(
-        uvicorn.Config(make_live_app(found), log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1)
-    )
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, args=([line],), daemon=True)
     thread.start()
     try:

@@ -197,6 +197,18 @@ def test_a_ruling_goes_when_its_piece_is_touched_and_comes_back_for_where_it_sta
     assert found != pytest.approx(before, abs=1)
 
 
+def test_a_ruling_comes_back_though_the_table_is_not_at_rest_elsewhere(table: Table, ruled: str) -> None:
+    before = call(f"{ruled}/api/live")["ruling"]["distance_mm"]
+    table.restless = True
+    table.hand = True
+    until(lambda: call(f"{ruled}/api/live")["ruling"] is None)
+    table.places["p02"] = (330.0, 150.0)
+    time.sleep(0.5)
+    table.hand = False
+    until(lambda: call(f"{ruled}/api/live")["ruling"], 5)
+    assert call(f"{ruled}/api/live")["ruling"]["distance_mm"] != pytest.approx(before, abs=1)
+
+
 def test_a_camera_that_is_unplugged_is_said_and_shows_nothing_until_it_is_back(table: Table, ruled: str) -> None:
     table.plugged = False
     until(lambda: not call(f"{ruled}/api/live")["on_air"])

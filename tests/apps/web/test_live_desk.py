@@ -2,9 +2,11 @@
 
 import io
 import json
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Route, WebSocketRoute
 
+from overruler.apps.web import live_clip
 from overruler.apps.web.live import make_live_app
 from overruler.apps.web.live_actions import ACTIONS
 from overruler.apps.web.live_clip import over
@@ -259,6 +262,26 @@ def test_a_ruling_moves_out_of_the_way_of_the_piece_it_is_about(scene: Scene) ->
     }
     places = [text.partition("translate(")[2].partition(")")[0] for text in shown.values()]
     assert places[0] != places[1]
+
+
+def test_one_clip_is_made_at_a_time(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(*told: Any) -> bytes:
+        begun.set()
+        assert go_on.wait(20)
+        return b"a film"
+
+    monkeypatch.setattr(live_clip, "film", slow)
+    with ThreadPoolExecutor() as others:
+        first = others.submit(lambda: urllib.request.urlopen(f"{home}/overlay.webm").read())
+        assert begun.wait(20)
+        told = refused(lambda: call(f"{home}/overlay.webm"))
+        go_on.set()
+        assert first.result(20) == b"a film"
+    assert told[0] == 503
+    assert "another clip" in told[1]
+    assert urllib.request.urlopen(f"{home}/overlay.webm").read() == b"a film"
 
 
 # --- what is described ---

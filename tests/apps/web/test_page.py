@@ -275,24 +275,33 @@ def name_elsewhere(page: "Page", piece: str, unit: str) -> None:
 
 
 def test_a_shot_is_ruled_on_once_both_have_a_profile(page: "Page", opened: Opened) -> None:
+    complaints: list[str] = []
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     one, other = apart(opened("skirmish")["pieces"])
     page.click("#questions >> text=Shot")
     tap(page, one)
     tap(page, other)
     page.wait_for_selector(f"#ruling >> text={one['id']} lacks its ranged weapon")
+    assert complaints == []  # what is known to be missing is not asked
     for piece, filled in ((one, {"Weapon's range, in": "40", "Its piercing": "2"}), (other, {"Defence": "11"})):
         page.click("#mode-units")
         tap(page, piece)
         page.get_by_role("button", name="Profile").click()
         for label, value in filled.items():
             page.get_by_label(label).fill(value)
+        page.get_by_label("Shot this turn").check()
         page.get_by_role("button", name="Save the profile").click()
         page.wait_for_selector("text=Make a unit")
         settled(page)
         page.click("#mode-rule")
     page.wait_for_selector("#ruling .headline")
     assert "in range" in page.inner_text("#ruling")
+    page.click("#mode-units")
+    page.get_by_role("button", name="New turn").click()
+    page.wait_for_selector("text=New turn")
+    settled(page)
     found = {piece["id"]: piece["stats"] for piece in told(page)["pieces"]}
+    assert [found[one["id"]][key] for key in ("shot_last_turn", "shot_this_turn")] == [True, False]
     assert found[other["id"]]["ranged_weapon"] is None
     assert found[one["id"]]["ranged_weapon"] == {"range_in": 40, "piercing": 2, "injury": 0, "long_reload": False}
 

@@ -42,7 +42,7 @@ EVENT: Schema = {
     "if": {"properties": {"type": {"const": "partial_maneuver"}}},
     "then": {"properties": {"last_overlapped": TEXT}, "required": ["last_overlapped"]},
 }
-WITHIN_ZERO = {"enum": [[0], [0, 0]]}
+BEYOND_ZERO: Schema = {"contains": {"minimum": 1}}
 FORCE: Schema = {
     **record(
         {"kind": choice(KINDS), "actor": TEXT, "distance_in": INCHES}, {"target": TEXT, "targets": several(TEXT, 1)}
@@ -61,7 +61,7 @@ QUESTIONS: Mapping[str, Mapping[str, Schema]] = {
     },
     "xwing": {
         **{kind: record({**BETWEEN, "range": bands(0)}) for kind in ("at", "beyond")},
-        "within": record({**BETWEEN, "range": bands(0) | {"not": WITHIN_ZERO}}),
+        "within": record({**BETWEEN, "range": bands(0) | BEYOND_ZERO}),
         "attack_range": record(names("attacker", "defender", "arc")),
         "range0_after": record({"events": several(EVENT)}),
     },

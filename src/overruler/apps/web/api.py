@@ -52,7 +52,7 @@ async def about(request: Request) -> Response:
 
 
 async def described(request: Request) -> Response:
-    return JSONResponse(openapi.document())
+    return JSONResponse(openapi.document(clerk_of(request).choices))
 
 
 # --- measurements ---

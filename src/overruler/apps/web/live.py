@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from overruler.apps.web.app import FAULTS
 from overruler.apps.web.guard import Door
+from overruler.apps.web.jobs import Busy
 from overruler.apps.web.live_actions import desk_of
 from overruler.apps.web.live_actions import routes as programs
 from overruler.apps.web.live_desk import Desk
@@ -47,7 +48,7 @@ def make_live_app(air: Air) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.desk, app.state.eyes = air.desk, air.eyes
+        app.state.desk, app.state.eyes, app.state.filming = air.desk, air.eyes, asyncio.Lock()
         air.eyes.start()
         try:
             yield
@@ -131,10 +132,10 @@ def _shown(request: Request) -> set[str]:
     return set(asked)
 
 
-def _width(request: Request, usual: int = 1920) -> int:
+def _width(request: Request, usual: int = 1920, most: int = 3840) -> int:
     text = request.query_params.get("width", str(usual))
-    if not text.isdecimal() or not 16 <= int(text) <= 3840:
-        raise BadInput("width: a whole number from 16 to 3840")
+    if not text.isdecimal() or len(text) > 4 or not 16 <= int(text) <= most:
+        raise BadInput(f"width: a whole number from 16 to {most}")
     return int(text)
 
 
@@ -154,11 +155,14 @@ def _picture(data: bytes | None) -> Response:
 
 
 async def clip(request: Request) -> Response:
-    """The ruling on air as a film with alpha, for replays."""
+    """The ruling on air as a film with alpha, for replays: one at a time, for the camera is looked at meanwhile."""
     from overruler.apps.web.live_clip import film
 
-    desk, wide = desk_of(request), _width(request, usual=1280)
-    return Response(await asyncio.to_thread(film, desk.shown(), desk.size_px, wide), media_type="video/webm")
+    desk, wide, filming = desk_of(request), _width(request, usual=1280, most=1920), request.app.state.filming
+    if filming.locked():
+        raise Busy("another clip is being made: ask again in a few seconds")
+    async with filming:
+        return Response(await asyncio.to_thread(film, desk.shown(), desk.size_px, wide), media_type="video/webm")
 
 
 routes = [

@@ -32,7 +32,7 @@ class Seen:
     """What is known of the table at one moment."""
 
     report: Report | None = None
-    """The table as it last came to rest."""
+    """The table as it last came to rest, or as it stood when a piece had last been moved."""
     spots: tuple[Spot, ...] = ()
     lost: str | None = "opening"
     """Why there are no pictures."""
@@ -150,10 +150,10 @@ class Eyes:
 
     def _noted(self, shot: Shot, tick: Tick) -> Seen:
         report, number = self._seen.report, self._seen.number
-        if tick.rest is not None:
-            report, number = tick.rest, number + 1
-            if self._marks is None:
-                self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
+        if tick.rest is not None or tick.moves:  # who has put a piece down may stay beside it: that is no rest yet
+            report, number = tick.rest or self._watch.as_it_stands(), number + 1
+        if tick.rest is not None and self._marks is None:
+            self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
         covered = self._marks.covered(shot.grey) if self._marks is not None else 0
         notes = tick.notes or (self._seen.notes if self._marks is None else ())
         more = (f"{covered} of {len(self._marks.marks)} markers are covered",) if covered and self._marks else ()

@@ -58,17 +58,19 @@ def _button(button: Action) -> Json:
 
 
 def _argument(name: str) -> Json:
-    return dict(NUMBER) if name == "reach_in" else dict(TEXT)
+    return NUMBER | {"minimum": 0, "maximum": 1000} if name == "reach_in" else dict(TEXT)
 
 
 def _on_air() -> Json:
-    shown = {"show": TEXT | {"description": f"Only these of {', '.join(LAYERS)}, with commas between."}}
-    wide = {"width": {"type": "integer", "minimum": 16, "maximum": 3840}}
+    layers = "|".join(LAYERS)
+    about = {"description": f"Only these of {', '.join(LAYERS)}, with commas between."}
+    shown = {"show": TEXT | {"pattern": f"^({layers})(,({layers}))*$"} | about}
+    wide, narrower = ({"width": {"type": "integer", "minimum": 16, "maximum": most}} for most in (3840, 1920))
     jpeg = binary("image/jpeg")
     return {
         "/overlay.png": {"get": operation("What is on air, with alpha", binary("image/png"), 422, query=shown | wide)},
         "/overlay.webm": {
-            "get": operation("The ruling on air as a film with alpha", binary("video/webm"), 422, query=dict(wide))
+            "get": operation("The ruling on air as a film with alpha", binary("video/webm"), 422, 503, query=narrower)
         },
         "/api/live/picture.jpg": {"get": operation("The camera's picture", jpeg, 404)},
         "/api/live/frozen.jpg": {"get": operation("The picture that is held", jpeg, 404)},

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overruler.apps.web.taps import DISTANCE, RANGE, TAPS
+from overruler.apps.web.taps import DISTANCE, RANGE, taps_of
 from overruler.errors import UnknownName
 from overruler.rules import game_of
 from overruler.scene import Scene
@@ -39,7 +39,7 @@ class Wanted:
 
 def taps(game: str) -> list[dict[str, Any]]:
     """What two picks can ask in a game, the usual first: the range, or the distance where the game has no ruler."""
-    known = [*TAPS.get(game, ()), DISTANCE]
+    known = [*taps_of(game), DISTANCE]
     return known if game_of(game).ruler or RANGE in known else [DISTANCE, *known[:-1]]
 
 

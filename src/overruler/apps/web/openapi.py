@@ -3,8 +3,11 @@
 from typing import Any
 
 from overruler import __version__
+from overruler.apps.schemas.files import fix
+from overruler.apps.schemas.questions import of_games
 from overruler.apps.web.store import ALPHABET, LENGTH
-from overruler.fixes import SCHEMA as FIXES
+from overruler.apps.web.wishes import Choices
+from overruler.board import DICTIONARIES
 from overruler.scene import GAMES
 
 Json = dict[str, Any]
@@ -13,12 +16,12 @@ NUMBER: Json = {"type": "number"}
 ONE = "/api/measurements/{id}"
 
 
-def document() -> Json:
-    """The whole document."""
+def document(choices: Choices | None = None) -> Json:
+    """The whole document; `choices` are the boards and lenses that may be named."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "Overruler", "version": __version__, "description": _ABOUT},
-        "paths": {**_of_the_server(), **_of_measurements(), **_of_one()},
+        "paths": {**_of_the_server(), **_of_measurements(choices or Choices()), **_of_one(choices or Choices())},
         "components": {
             "schemas": SCHEMAS,
             "securitySchemes": {
@@ -52,9 +55,7 @@ SCHEMAS: dict[str, Json] = {
         },
     },
     "Question": {
-        "type": "object",
-        "required": ["question"],
-        "properties": {"question": TEXT},
+        "anyOf": [each for game in of_games(GAMES)["$defs"].values() for each in game["anyOf"]],
         "description": "As to `overruler ask`; `overruler rules GAME` lists them with examples.",
     },
     "Ruling": {
@@ -69,11 +70,7 @@ SCHEMAS: dict[str, Json] = {
             "drawing": {"type": "object", "description": "The measured line as SVG path data in the photo's pixels."},
         },
     },
-    "Fixes": {
-        "type": "object",
-        "required": ["schema", "fix"],
-        "properties": {"schema": {"const": FIXES}, "fix": {"type": "array", "items": {"type": "object"}}},
-    },
+    "Fixes": fix(),
 }
 
 
@@ -103,7 +100,9 @@ def operation(
 
 
 def _parameter(name: str, schema: Json) -> Json:
-    return {"name": name, "in": "query", "required": schema.pop("needed", False), "schema": schema}
+    told = {"name": name, "in": "query", "required": schema.get("needed", False)}
+    schema = {key: value for key, value in schema.items() if key != "needed"}
+    return {**told, **(schema if "content" in schema else {"schema": schema})}
 
 
 REFUSALS = {
@@ -124,16 +123,24 @@ def as_json(schema: Json) -> Json:
     return _content("application/json", schema)
 
 
-def _wish() -> Json:
-    """How a photo is to be measured; one of table, marker_mm and points is needed."""
+_FIGURE = r"\d{1,4}(\.\d{1,3})?"
+_PLACE = f"{_FIGURE},{_FIGURE}={_FIGURE},{_FIGURE}"
+
+
+def _wish(choices: Choices) -> Json:
+    """How a photo is to be measured; exactly one of table, marker_mm and points is needed, which no schema can say."""
+    table = TEXT | {"description": "A board by its name: one of `tables` of /api/about."}
+    lens = TEXT | {"description": "A lens by its name: one of `lenses` of /api/about."}
+    side = {"description": "Side of the markers' black squares, where they may lie anywhere."}
+    places = {"description": "Four places or more: u,v=x,y;u,v=x,y (a pixel = its place in mm)."}
     return {
         "game": {"enum": list(GAMES)},
-        "table": TEXT | {"description": "A board by its name: one of `tables` of /api/about."},
-        "marker_mm": TEXT | {"description": "Side of the markers' black squares, where they may lie anywhere."},
-        "dictionary": TEXT | {"description": "Family of the markers, with marker_mm."},
-        "points": TEXT | {"description": "Four places or more: u,v=x,y;u,v=x,y (a pixel = its place in mm)."},
-        "bases": TEXT | {"description": "The bases to look for: 27,50 say."},
-        "lens": TEXT | {"description": "A lens by its name: one of `lenses` of /api/about."},
+        "table": table | ({"enum": list(choices.boards)} if choices.boards else {}),
+        "marker_mm": {"type": "number", "minimum": 1, "maximum": 1000} | side,
+        "dictionary": {"enum": ["auto", *DICTIONARIES], "description": "Family of the markers, with marker_mm."},
+        "points": TEXT | {"pattern": f"^{_PLACE}(;{_PLACE}){{3,}}$"} | places,
+        "bases": TEXT | {"pattern": r"^[1-9]\d?(,[1-9]\d?)*$", "description": "The bases to look for: 27,50 say."},
+        "lens": lens | ({"enum": list(choices.lenses)} if choices.lenses else {}),
     }
 
 
@@ -144,23 +151,24 @@ def _of_the_server() -> Json:
     }
 
 
-def _of_measurements() -> Json:
+def _of_measurements(choices: Choices) -> Json:
     photo = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     found = as_json(ref("Measurement"))
-    send = operation("Measure a photo", found, 413, 415, 422, 503, query=_wish(), body=photo, status=202)
+    send = operation("Measure a photo", found, 413, 415, 422, 503, query=_wish(choices), body=photo, status=202)
     newest = operation("The newest measurements", as_json({"type": "array", "items": ref("Measurement")}))
     return {"/api/measurements": {"get": newest, "post": send}}
 
 
-def _of_one() -> Json:
-    found, question = as_json(ref("Measurement")), {"question": TEXT | {"description": "A question, as JSON."}}
+def _of_one(choices: Choices) -> Json:
+    found, question = as_json(ref("Measurement")), {"question": as_json(ref("Question"))}
     asked = {"question": {**question["question"], "needed": True}}
     piece = {"piece": TEXT | {"needed": True}}
-    lines = {"lines_mm": TEXT | {"description": "Distances in mm, with commas between; else those of the ruler."}}
+    about = {"description": "At most 20 distances in mm, with commas between; else those of the ruler."}
+    lines = {"lines_mm": TEXT | {"pattern": r"^[1-9]\d{0,2}(\.\d+)?(,[1-9]\d{0,2}(\.\d+)?){0,19}$"} | about}
     anything = as_json({"type": "object"})
     paths: Json = {
         "": {"get": operation("One measurement", found, 404), "delete": operation("Delete it", {}, 404, status=204)},
-        "/again": {"post": operation("Measure its photo otherwise", found, 404, 422, query=_wish(), status=202)},
+        "/again": {"post": operation("Measure its photo otherwise", found, 404, 422, query=_wish(choices), status=202)},
         "/scene": {"get": operation("The scene file", anything, 404)},
         "/table": {"get": operation("All that is drawn before a question", anything, 404)},
         "/photo": {"get": operation("The photo", _images(), 404, 422, query={"size": {"enum": ["shown", "full"]}})},

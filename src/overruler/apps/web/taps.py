@@ -4,6 +4,7 @@
 `REACH` for the inches typed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from overruler.apps.web.drawn import rays
@@ -11,6 +12,7 @@ from overruler.apps.web.profiles import ATTACKS, PROFILES
 from overruler.geometry.arcs import Edge
 from overruler.reading import Node
 from overruler.rules import game_of
+from overruler.rules.game import COMMON, FROM_TO
 from overruler.rules.ship_arcs import arc_named
 from overruler.scene import GAMES, Piece, Scene
 
@@ -34,6 +36,29 @@ TAPS: dict[str, list[dict[str, Any]]] = {
         {"label": "Cover", "ask": {"question": "cover", **_FROM_TO}},
     ],
 }
+_TAPPED = {FROM_TO["from"]: "A", FROM_TO["to"]: "B"}
+"""Which of the two tapped pieces the pieces of the games' examples stand for."""
+
+
+def taps_of(name: str) -> list[dict[str, Any]]:
+    """What two taps ask in a game, the distance aside: a game that has no say here is asked what its examples show."""
+    if name in TAPS or name in ATTACKS:
+        return TAPS.get(name, [])
+    game = game_of(name)
+    made = (_tap(game.example(kind)) for kind in game.questions if kind not in COMMON)
+    return [tap for tap in made if tap is not None]
+
+
+def _tap(example: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A question as two taps ask it, inches typed; None where it asks for more than that."""
+    kind = example["question"]
+    inches = [key for key, value in example.items() if key.endswith("_in") and isinstance(value, int | float)]
+    known = {key: _TAPPED[value] for key, value in example.items() if isinstance(value, str) and value in _TAPPED}
+    known |= dict.fromkeys(inches[:1], "REACH")
+    if sorted(known.values()) not in (["A", "B"], ["A", "B", "REACH"]) or len(known) < len(example) - 1:
+        return None
+    reach = {"reach_in": example[inches[0]]} if inches else {}
+    return {"label": kind.replace("_", " ").capitalize(), "ask": {"question": kind, **known}, **reach}
 
 
 def games() -> list[dict[str, Any]]:
@@ -42,7 +67,7 @@ def games() -> list[dict[str, Any]]:
         {
             "name": name,
             "title": game_of(name).title,
-            "taps": [*TAPS.get(name, ()), DISTANCE, *ATTACKS.get(name, ())],
+            "taps": [*taps_of(name), DISTANCE, *ATTACKS.get(name, ())],
             "profile": PROFILES.get(name, []),
         }
         for name in GAMES

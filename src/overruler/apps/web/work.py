@@ -6,6 +6,7 @@ import resource
 import signal
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SCENE, SHOWN, FIXES = "scene.json", "shown.jpg", "fix.json"
 REMEMBERED = 2
 """Reports kept at hand, with their pixels: a second picture of a table comes at once."""
+WARM_STEP = 2
+"""Of the sample photo's pixels one in so many each way is looked at."""
 MOST_BYTES = 1_500_000_000
 """A process that has grown beyond this is replaced."""
 
@@ -32,7 +35,8 @@ def serve(connection: Connection) -> None:
     """Do tasks until the server goes away: (name, folder, arguments) in, ("said" | "done" | "failed", ...) out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's to handle
     os.nice(5)
-    _load()
+    if not connection.poll():  # a photo that waits already is looked at first
+        _warm()
     while True:
         try:
             name, folder, arguments = connection.recv()
@@ -41,12 +45,23 @@ def serve(connection: Connection) -> None:
         connection.send(_answer(name, folder, arguments, lambda text: connection.send(("said", text))))
 
 
-def _load() -> None:
-    """Everything heavy, before the first photo waits for it."""
-    import overruler.picture.drawing
-    import overruler.picture.raster
-    import overruler.referee
-    import overruler.sources.photo  # noqa: F401
+def _warm() -> None:
+    """Load everything heavy, networks too, by a look at the sample photo made small: before the first photo waits."""
+    import overruler.apps.measure
+    import overruler.apps.rulings
+    import overruler.picture.drawing  # noqa: F401
+    from overruler.apps import demo
+    from overruler.board import Board
+    from overruler.frame import Frame
+    from overruler.picture.raster import jpeg
+    from overruler.referee import Referee
+    from overruler.sources.photo import load_photo
+
+    folder = Path(demo.__file__).parent
+    pixels = load_photo(folder / "table.jpg").pixels[::WARM_STEP, ::WARM_STEP].copy()
+    jpeg(pixels)
+    with suppress(OverrulerError):  # what it finds there is nobody's business
+        Referee(Board.load(folder / "table.toml"), game="legion").look(Frame(pixels, "warm"))
 
 
 def _answer(name: str, folder: str, arguments: Sequence[Any], say: Say) -> tuple[str, Any, bool]:

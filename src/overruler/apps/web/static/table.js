@@ -184,7 +184,8 @@ export class Table {
     const [question, drawn] = [this.question(), this.#around(turn)];
     if (!question) ruled(find("ruling"), this.#hint());
     const front = `The photo does not say which side of ${this.a?.id} is its front: turn it under Correct until the line points ahead.`;
-    const told = question && this.#frontless ? { error: front } : question && (await api.rule(this.id, question).catch((error) => ({ error: error.message })));
+    const known = this.#frontless ? { error: front } : this.#unasked();
+    const told = question && (known || (await api.rule(this.id, question).catch((error) => ({ error: error.message }))));
     if (turn !== this.turn) return;
     if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
     this.stage.line.replaceChildren();
@@ -221,7 +222,14 @@ export class Table {
   #lacking(error) {
     const found = error?.match(/pieces\[(\d+)\]\.stats\.?(\w*)/);
     const piece = found && this.found.pieces[found[1]];
-    return piece && { error: `${piece.id} lacks its ${found[2].replace("_", " ") || "profile"}: tap it under Units, then Profile.` };
+    return piece && lacks(piece, found[2]);
+  }
+
+  // The same, where it is known before the question is asked.
+  #unasked() {
+    const needs = Object.entries(this.tap.needs || {}).map(([side, key]) => [side === "A" ? this.a : this.b, key]);
+    const [piece, key] = needs.find(([one, name]) => one && one.stats?.[name] == null) || [];
+    return piece && lacks(piece, key);
   }
 
   // An arc points nowhere while nobody has said which side of the ship is its front.
@@ -350,3 +358,4 @@ export class Table {
   }
 }
 
+const lacks = (piece, key) => ({ error: `${piece.id} lacks its ${key.replace("_", " ") || "profile"}: tap it under Units, then Profile.` });

@@ -69,8 +69,18 @@ export class Units {
 
   #panel() {
     const panel = document.getElementById("editing");
-    panel.replaceChildren(...(this.chosen.size ? this.#ofSome() : [title("Make a unit"), hint("Draw a loop round its bases, or tap them. Two fingers move the photo.")]), (this.complaint = said("")));
+    panel.replaceChildren(...(this.chosen.size ? this.#ofSome() : this.#ofNone()), (this.complaint = said("")));
     this.complaint.hidden = true;
+  }
+
+  #ofNone() {
+    const fields = this.#fields;
+    const marked = this.table.found.pieces.filter(({ stats }) => stats && JSON.stringify(turned(fields, stats)) !== JSON.stringify(stats));
+    const turn = button("New turn", () => {
+      this.chosen = new Set(marked.map((piece) => piece.id));
+      this.#put((id) => ({ do: "name", id, stats: turned(fields, this.#of(id).stats) }));
+    });
+    return [title("Make a unit"), hint("Draw a loop round its bases, or tap them. Two fingers move the photo."), ...(marked.length ? [row(turn)] : [])];
   }
 
   #ofSome() {
@@ -87,10 +97,14 @@ export class Units {
 
   // Games whose questions rest on more than places ask for it here.
   #more(ids) {
-    const { known, found } = this.table;
-    const fields = known.games.find((one) => one.name === found.game)?.profile || [];
+    const fields = this.#fields;
     const shown = () => [...profile(fields, this.#of(ids[0]).stats, ids, (made) => this.#put((id) => ({ do: "name", id, stats: made(this.#of(id).stats) })), () => this.#panel()), this.complaint];
     return fields.length ? [button("Profile", () => document.getElementById("editing").replaceChildren(...shown()))] : [];
+  }
+
+  get #fields() {
+    const { known, found } = this.table;
+    return known.games.find((one) => one.name === found.game)?.profile || [];
   }
 
   #of(id) {
@@ -115,6 +129,13 @@ export class Units {
     this.complaint.hidden = false;
     this.complaint.textContent = words;
   }
+}
+
+// The marks of a base when a turn begins: some end, some say what was so in the turn before.
+function turned(fields, stats) {
+  const next = { ...stats };
+  for (const { key, turn } of fields) if (turn !== undefined && (stats[key] || stats[turn])) next[key] = Boolean(stats[turn]);
+  return next;
 }
 
 // Whether a place lies inside a loop: a ray from it crosses the loop an odd number of times.
