@@ -14,6 +14,7 @@ is wider than it need be. One row a case, over distances between places all over
     ratio   error by bound
     z²      mean square of that error by its stated σ: 1 is honest
     in95    share of those errors within 1.96 stated σ: 0.95 is honest
+    ±       1 σ of the two, by how much they differ from table to table
     z² all, in95 all   the same with the print as it came out and with what the budget says of that
     focal   z² of the focal length
 """
@@ -35,6 +36,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from drawn.count import COLUMNS, figures, honesty
 from drawn.tables import CURL_MM, PAIRS, SIZES, SPOTS, TILTS_DEG, Case, Truth, best, distances, frame_of, lens_file
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
@@ -77,7 +79,7 @@ def outcome(case: Case, random: Generator) -> Outcome:
     focal_z = (found.camera.matrix[0, 0] - camera.matrix[0, 0]) / found.covariance[0, 0] ** 0.5
     # a print that is larger than meant has all of the table taken for smaller than it is
     errors, printed = length - true, length * (1 - truth.print_share) - true
-    return Outcome(errors, sigma, bound, printed, np.hypot(sigma, case.scale_share * length), float(focal_z))
+    return Outcome(errors, sigma, bound, printed, np.hypot(sigma, found.budget.scale_share * length), float(focal_z))
 
 
 def _seen(case: Case, truth: Truth, random: Generator) -> list[Marker]:
@@ -102,18 +104,17 @@ def outcomes(case: Case, tables: int, seed: int) -> Iterator[Outcome]:
             print(f"{case.name}, table {table}: {error}", file=sys.stderr)
 
 
-COLUMNS = ("case", "error", "bound", "ratio", "z²", "in95", "z² all", "in95 all", "focal")
+HEADS = ("case", *COLUMNS, "z² all", "in95 all", "focal")
 
 
 def row(case: Case, results: list[Outcome]) -> list[str]:
-    def of(name: str) -> Array:
-        return np.stack([getattr(result, name) for result in results])
+    def of(name: str) -> list[Array]:
+        return [getattr(result, name) for result in results]
 
-    z, z_all = of("errors") / of("sigma"), of("errors_all") / of("sigma_all")
-    error, least = np.sqrt(np.mean(of("errors") ** 2)), np.sqrt(np.mean(of("bound") ** 2))
-    counted = [figure for one in (z, z_all) for figure in (np.mean(one**2), np.mean(np.abs(one) < 1.96))]
-    figures = error, least, error / least, *counted, np.mean(of("focal_z") ** 2)
-    return [case.name, *(f"{figure:.3f}" for figure in figures)]
+    everything = honesty(of("errors_all"), of("sigma_all"))[::2]
+    focal = np.mean([result.focal_z**2 for result in results])
+    cells = *figures(of("errors"), of("sigma"), of("bound")), *everything, focal
+    return [case.name, *(f"{cell:.3f}" for cell in cells)]
 
 
 def cases(only: str, tilts: bool, families: bool) -> list[Case]:
@@ -130,12 +131,12 @@ def main() -> int:
     parser.add_argument("--lenses", choices=("prior", "families"), default="prior", help="whence lenses are drawn")
     args = parser.parse_args()
     table = Table(box=None)
-    for name in COLUMNS:
+    for name in HEADS:
         table.add_column(name, no_wrap=True)
     chosen = cases(args.only, args.tilts, args.lenses == "families")
     for case in track(chosen, console=Console(stderr=True)):
         table.add_row(*row(case, list(outcomes(case, args.tables, args.seed))))
-    Console(width=max(Console().width, 110)).print(table)
+    Console(width=max(Console().width, 130)).print(table)
     return 0
 
 

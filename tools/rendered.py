@@ -29,9 +29,11 @@ from rich.table import Table
 
 from corners.picture import Look, random_look, take
 from corners.view import View
+from drawn.count import COLUMNS, figures
 from drawn.tables import PAIRS, SIZES, SPOTS, Case, Truth, best, distances, frame_of, lens_file, random_camera
 from overruler.board import Board
 from overruler.calibration import Bow
+from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.calibrate import calibrate_seen
@@ -47,7 +49,7 @@ LAYOUTS, LENSES = ("eight", "four", "eight anywhere"), ("file", "EXIF", "none")
 SOFT = 0.3
 """The share of soft pictures."""
 TILTS_DEG = (0.0, 13.0, 27.0, 40.0)
-COLUMNS = ("case", "tables", "error", "bound", "ratio", "z²", "in95")
+HEADS = ("case", "tables", *COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,10 @@ def counted(size: str, truth: Truth, frame: Frame, random: Generator) -> Iterato
     seen = find_markers(frame, Board.free(MARKER_MM, "DICT_4X4_50"))
     for layout, lens in product(LAYOUTS, LENSES):
         case = Case(layout, lens, size, families=True)
-        yield _one(case, truth, frame, [m for m in seen if m.id in case.places], random)
+        try:
+            yield _one(case, truth, frame, [m for m in seen if m.id in case.places], random)
+        except CannotMeasure as error:
+            print(f"{case.name}: {error}", file=sys.stderr)
 
 
 def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Generator) -> Counted:
@@ -110,13 +115,8 @@ def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Gen
 
 
 def row(name: str, some: list[Counted]) -> list[str]:
-    errors, sigma, bound = (
-        np.concatenate([getattr(one, what) for one in some]) for what in ("errors", "sigma", "bound")
-    )
-    error, least = np.sqrt(np.mean(errors**2)), np.sqrt(np.mean(bound**2))
-    z = errors / sigma
-    figures = error, least, error / least, np.mean(z**2), np.mean(np.abs(z) < 1.96)
-    return [name, str(len(some)), *(f"{figure:.3f}" for figure in figures)]
+    cells = figures(*([getattr(one, what) for one in some] for what in ("errors", "sigma", "bound")))
+    return [name, str(len(some)), *(f"{cell:.3f}" for cell in cells)]
 
 
 def rows(everything: list[Counted]) -> Iterator[list[str]]:
@@ -140,7 +140,7 @@ def main() -> int:
     parser.add_argument("--exact", action="store_true", help="markers exactly in their places, on a flat table")
     args = parser.parse_args()
     table = Table(box=None)
-    for name in COLUMNS:
+    for name in HEADS:
         table.add_column(name, no_wrap=True)
     for size in [args.size] if args.size else SIZES:
         console = Console(stderr=True)

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.multiprocessing import get_context
 
+from rims.mats import Picture
 from shapes.crops import Floats, Sheet, batch, read_sheet
 from shapes.lessons import follow, loss, share
 from shapes.network import INPUTS, OverviewNet
@@ -33,6 +35,8 @@ HELD_OUT = 10
 SAY_EVERY, CHECKS = 100, 6
 BLOCK, TILES = 90, 60
 """Drawn sheets in a file, and mats that they lie on."""
+FRESH = 5
+"""A step in so many draws one table with ships anew, in the place of another: none is learnt by heart."""
 TRACED, FLEET = 0.25, 0.6
 """The shares of crops that are of traced tables, and of drawn ones with ships, where there are drawn ones too."""
 
@@ -101,11 +105,26 @@ class Tables:
             self.known.add(path)
             self.fleet += pickle.loads(path.read_bytes())
 
+    def draw_anew(self, seed: Sequence[int]) -> None:
+        """One of the drawn tables with ships goes, another comes."""
+        from shapes.fleet import fleet_sheet
+
+        if self.fleet:
+            self.fleet[seed[-1] // FRESH % len(self.fleet)] = fleet_sheet(seed, _tiles(seed[0]))
+
     def batch(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         kind = rng.random()
         kinds = (self.fleet, FLEET), (self.drawn, 1 - TRACED)
         chosen = next((sheets for sheets, most in kinds if sheets and kind < most), self.sheets)
         return batch(rng, chosen, BATCH)
+
+
+@cache
+def _tiles(seed: int) -> Sequence[Picture]:
+    """The mats of the tables that are drawn anew."""
+    from rims.mats import library
+
+    return library(seed, TILES)
 
 
 def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: argparse.Namespace) -> list[str]:
@@ -117,13 +136,15 @@ def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: 
     lines = [f"seed {options.seed}  weights {sum(p.numel() for p in net.parameters())}"]
     begin = time.monotonic()
     rng, losses = np.random.default_rng([options.seed, 5, which]), deque[float](maxlen=SAY_EVERY)
-    said = 0
+    said, steps = 0, 0
     while (progress := max(done.value / options.steps, (time.monotonic() - begin) / 60 / options.minutes)) < 1:
         for group in chooser.param_groups:
             group["lr"] = options.rate * share(progress)
         losses.append(_step(net, tables.batch(rng), chooser))
         with done.get_lock():
             done.value += 1
+        if (steps := steps + 1) % FRESH == 0:
+            tables.draw_anew([options.seed, 6, which, steps])
         if which == 0:
             follow(mean, net, min(1 - 5 * options.processes / 1000, 1 - 10 / (10 + done.value)))
         if done.value - said >= SAY_EVERY:

@@ -4,6 +4,7 @@ frame → calibrate → rulers and grid → detect → hills, and what stands on
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.detections import Detection, RulerSeen
+from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -34,6 +36,7 @@ from overruler.vision.owners import as_settled
 from overruler.vision.problems import worst_first
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
+from overruler.vision.together import calibrate_many
 from overruler.vision.told import detect_on, on_top, told_ground
 from overruler.vision.track import Watch
 
@@ -61,11 +64,13 @@ class Referee:
     """What somebody corrected in what is found."""
     house: House = field(default_factory=House)
     """What the table has settled for itself."""
+    beside: Sequence[Frame] = ()
+    """Other photos of the table by the same camera: what they say of its lens serves the one that is looked at."""
 
     def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
         """Everything about one picture; `CannotMeasure` where it cannot be measured."""
         progress("finding the markers and the camera")
-        calibration = calibrate(frame, self.board, self.points, self.lens, on_top(self.terrain))
+        calibration = self._calibrated(frame)
         ground = told_ground(frame, calibration, self.terrain, self.board)
         progress("looking for rulers and a grid")
         view = look_from_above(frame, calibration, LINES_MM * RADIUS_PX, self._margin_mm(calibration))
@@ -96,9 +101,9 @@ class Referee:
             elif (tick := watching.look(picture)).rest is not None:
                 yield tick.rest
 
-    def watching(self) -> Watch:
-        """Eyes for a film or a camera that stands still: shots in, ticks out."""
-        return Watch(self, self.house)
+    def watching(self, patient: bool = False) -> Watch:
+        """Eyes for a film or a camera that stands still: shots in, ticks out; `patient` ones may take their time."""
+        return Watch(self, self.house, self.bases if self.bases is not None else catalogue(self.game), patient)
 
     def find(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
@@ -110,11 +115,20 @@ class Referee:
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
         return raise_pieces(frame, calibration, found, report.areas)
 
+    def _calibrated(self, frame: Frame) -> Calibration:
+        if not self.beside:
+            return calibrate(frame, self.board, self.points, self.lens, on_top(self.terrain))
+        if self.board is None or self.points:
+            raise BadInput("photos share their lens by markers: leave the points away, or the other photos")
+        return calibrate_many([frame, *self.beside], self.board, self.lens, on_top(self.terrain))[0]
+
     def _printed(
         self, frame: Frame, calibration: Calibration, view: Orthophoto
     ) -> tuple[tuple[RulerSeen, ...], GridSeen | None]:
         """The range rulers that lie on the table, and the grid printed on it, by a picture from above."""
-        return find_rulers(frame, calibration, view), find_grid(view, calibration.board_mm)
+        with ThreadPoolExecutor() as pool:
+            grid = pool.submit(find_grid, view, calibration.board_mm)
+            return find_rulers(frame, calibration, view), grid.result()
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""

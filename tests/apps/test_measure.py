@@ -72,6 +72,16 @@ def test_points_are_pixels_and_places() -> None:
     assert read.points[2] == (100, 80, 900, -600.5)
 
 
+def test_photos_beside_it_lend_their_lens(board: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert options("--board", board).beside == ()
+    read = options("--board", board, "--beside", "left.jpg", "--beside", "right.jpg")
+    assert read.beside == (Path("left.jpg"), Path("right.jpg"))
+    assert main(["measure", "table.jpg", "--beside", "left.jpg", *["--point", "1,1=1,1"] * 4]) == 2
+    assert "leave --point away" in capsys.readouterr().err
+    assert main(["measure", "table.jpg", "--board", board, "--beside", "a.png", "--picture", "a.png"]) == 2
+    assert "must be different files" in capsys.readouterr().err
+
+
 def test_questions_are_parsed() -> None:
     read = options("--marker-mm", "60", "--ask", '{"question": "distance", "from": "p01", "to": "p02"}')
     assert read.questions == ({"question": "distance", "from": "p01", "to": "p02"},)

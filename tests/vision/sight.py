@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import Calibration
+from overruler.calibration import Bow, Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -38,9 +38,17 @@ def corners_of(board: Board) -> dict[int, Array]:
     return board.corners_mm
 
 
-def distances(found: Calibration, truth: Camera) -> tuple[Array, Array]:
-    """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,)."""
-    pixels = truth.project(np.column_stack([SPOTS, np.zeros(len(SPOTS))]))
+def lifted(corners_mm: Array, bow: Bow) -> Array:
+    """A card's corners (4, 3) where a bowed table lifts it, as a whole."""
+    return np.asarray(corners_mm + np.array([0, 0, float(bow.z_mm(corners_mm[:, :2].mean(0)))]))
+
+
+def distances(found: Calibration, truth: Camera, bow: Bow | None = None) -> tuple[Array, Array]:
+    """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,).
+
+    The spots lie on a flat table, or on a bowed one.
+    """
+    pixels = truth.project(np.column_stack([SPOTS, np.zeros(len(SPOTS)) if bow is None else bow.z_mm(SPOTS)]))
     flat = found.camera.unproject(pixels)
     gap = np.diff(levelled_mm(found, flat)[PAIRS], axis=1)[:, 0]
     length = np.linalg.norm(gap, axis=1)
@@ -76,7 +84,8 @@ def as_stated(
 ) -> list[Marker]:
     """Markers as a camera would find them, with all the noise that calibration states: heights and swell, too."""
     lifted = {n: at + np.array([0, 0, spoil * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
-    return swollen(seen_markers(camera, lifted, random, spoil, own, shape), SWELL_SIGMA_PX * random.normal())
+    swell_px = SWELL_SIGMA_PX * (spoil if shape is None else shape) * random.normal()
+    return swollen(seen_markers(camera, lifted, random, spoil, own, shape), swell_px)
 
 
 class Sight:

@@ -3,9 +3,11 @@
 import cv2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from overruler.bases import ROUND_MM
 from overruler.picture.render import Plinth
+from overruler.vision import candidates as module
 from overruler.vision.candidates import MOST, MOST_ALIKE, Candidates, _distinct, find_candidates, orientation
 from overruler.vision.detect import look_from_above
 from tests.tables import BOARD_MM, camera_over, exact, photo
@@ -66,9 +68,7 @@ def test_the_view_from_above_maps_both_ways() -> None:
 
 def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
     """Against the formula written out: the same, to the float's precision and the sampling of the median."""
-    rng = np.random.default_rng(4)
-    noise = rng.integers(0, 255, (90, 120, 3)).astype(np.uint8)
-    pixels = np.asarray(cv2.GaussianBlur(noise, (0, 0), 2.0), np.uint8)
+    pixels = noise_px(90, 120)
     mask = np.zeros((90, 120), np.float32)
     mask[9:-9, 12:-12] = 1
     cosine, sine = orientation(pixels, mask)
@@ -93,3 +93,16 @@ def test_a_mesh_of_one_size_leaves_room_for_the_others() -> None:
     assert {tuple(row) for row in bases} <= {tuple(row) for row in kept}
     assert np.array_equal(kept[: -len(bases)], mesh[:MOST_ALIKE])
     assert len(kept) <= MOST
+
+
+def test_bands_leave_no_seams(monkeypatch: pytest.MonkeyPatch) -> None:
+    pixels, mask = noise_px(300, 80), np.ones((300, 80), np.float32)
+    monkeypatch.setattr(module, "BAND", 1000)
+    whole = orientation(pixels, mask)
+    monkeypatch.setattr(module, "BAND", 64)
+    np.testing.assert_allclose(orientation(pixels, mask), whole, atol=1e-6)
+
+
+def noise_px(rows: int, columns: int) -> NDArray[np.uint8]:
+    noise = np.random.default_rng(4).integers(0, 255, (rows, columns, 3)).astype(np.uint8)
+    return np.asarray(cv2.GaussianBlur(noise, (0, 0), 2.0), np.uint8)

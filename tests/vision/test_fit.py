@@ -1,5 +1,7 @@
 """A base is fitted where it stands: every size, both profiles, on any side of the picture, hidden in part."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from shapely import MultiPoint, Point
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.vision.fit import fit_base
+from overruler.vision.rays import COARSE_PX, LEAST_EDGE, STEP_PX, View, edges_across, rays_of, step_px
 from overruler.vision.silhouette import PROFILES, Profile, rims_of
 from tests.tables import BOARD_MM, camera_over, photo
 
@@ -113,3 +116,37 @@ def test_the_place_follows_the_camera_as_the_sensitivity_says() -> None:
         moved = fit_base(frame.pixels, camera.moved(delta), fit.xy_mm + expected, 0.5, 25.0, 0.0)
         assert moved is not None
         assert np.allclose(moved.xy_mm - fit.xy_mm, expected, atol=0.06 + 0.05 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("every_px", [0.3, 0.5])
+def test_edges_looked_for_roughly_lie_where_close_steps_find_them(every_px: float) -> None:
+    """On the rim of a plain base, half of all directions and more: to a third of the step."""
+    camera = camera_over(0.0)
+    view = View.around(photo(camera, [Plinth(300, 200, 40.0)]).pixels, camera, np.array([300.0, 200.0]), 20.0, 0.0)
+    assert view is not None
+    rays = rays_of(20.0, view.mm_per_px)
+    reach = np.full(len(rays), 20.0)
+    sought = view, np.array([300.0, 200.0]), rays, reach - 3 * view.mm_per_px, reach + 3 * view.mm_per_px
+    close, rough = edges_across(*sought), edges_across(*sought, every_px)
+    steepest = [
+        np.array([edges.radius_mm[edges.ray == k][edges.strength[edges.ray == k].argmax()] for k in range(len(rays))])
+        for edges in (close, rough)
+    ]
+    assert np.median(np.abs(steepest[1] - steepest[0])) < every_px / 3 * view.mm_per_px
+    assert step_px(1.0) == STEP_PX < step_px(2.0) < step_px(9.0) == COARSE_PX
+
+
+@pytest.mark.parametrize("every_px", [STEP_PX, COARSE_PX])
+def test_what_is_noise_at_one_step_is_noise_at_any(every_px: float) -> None:
+    """A soft step in brightness, 2 px wide, a little too faint and a little steep enough to be an edge."""
+    camera, middle = camera_over(0.0), np.array([300.0, 200.0])
+    view = View.around(photo(camera, []).pixels, camera, middle, 20.0, 0.0)
+    assert view is not None
+    across_px = np.arange(view.lab.shape[1]) + view.corner_px[0] - camera.project([*middle, 0.0])[0]
+    reach = np.array([4 * view.mm_per_px])
+    for steep, many in ((0.8, 0), (1.3, 1)):
+        slope = steep * LEAST_EDGE / STEP_PX * np.exp(-0.5 * (across_px / 2) ** 2)
+        lab = np.zeros_like(view.lab)
+        lab[..., 0] = np.cumsum(slope)
+        edges = edges_across(replace(view, lab=lab), middle, np.array([[1.0, 0.0]]), -reach, reach, every_px)
+        assert (len(edges.ray) > 0) == many

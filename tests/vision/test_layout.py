@@ -8,7 +8,15 @@ import pytest
 from overruler.board import Board
 from overruler.geometry.pose import Array
 from overruler.vision.calibrate import calibrate
-from overruler.vision.layout import HEIGHT_MM, laid_group, lifted, place_covariance, printed_group, printed_square_mm
+from overruler.vision.layout import (
+    CARDS_MM,
+    HEIGHT_MM,
+    laid_group,
+    lifted,
+    place_covariance,
+    printed_group,
+    printed_square_mm,
+)
 from overruler.vision.markers import Marker
 
 from .sight import BOARD, FREE, Sight, blank, corners_of, counted, distances, random_camera
@@ -50,10 +58,13 @@ def test_the_scale_of_all_is_not_counted_twice() -> None:
     assert place_covariance(board, 5) == pytest.approx(np.diag(SIGMA**2), abs=1e-9)
 
 
-def test_a_measured_scale_is_the_budget_s(see: type[Sight]) -> None:
+def test_a_measured_scale_is_the_budget_s_and_the_cards_height_comes_to_it(see: type[Sight]) -> None:
+    """A card 0.2 mm thick, seen from a metre, looks two parts in ten thousand larger."""
     see(CAMERA, corners_of(BOARD))
-    assert calibrate(blank(), replace(BOARD, scale_share=2.5e-4)).budget.scale_share == 2.5e-4
-    assert calibrate(blank(), BOARD).budget.scale_share != 2.5e-4
+    share, found = 2.5e-4, calibrate(blank(), replace(BOARD, scale_share=2.5e-4))
+    nearer = CARDS_MM / found.camera.center_mm[2]
+    assert found.budget.scale_share == pytest.approx((share**2 + nearer**2) ** 0.5)
+    assert calibrate(blank(), BOARD).budget.scale_share > 1.5 * share
 
 
 def test_an_unsure_layout_widens_the_doubt_honestly(see: type[Sight]) -> None:

@@ -17,7 +17,7 @@ from overruler.geometry.pose import Array
 from overruler.vision import detect as module
 from overruler.vision import plates
 from overruler.vision.orthophoto import orthophoto
-from overruler.vision.overview import MM_PER_PX, look
+from overruler.vision.overview import MM_PER_PX, Guess, look
 from overruler.vision.plate_fit import fit_closely
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
 from overruler.vision.plate_start import start_at
@@ -275,3 +275,16 @@ def test_moving_apart_by_the_overlap_ends_it(x_mm: float, y_mm: float, turn_deg:
     angles = np.radians(np.concatenate([10 + 90 * np.arange(4), turn_deg + 90 * np.arange(4)]))
     least = [overlap_mm(one, other + (deep + 1e-6) * np.array([np.cos(angle), np.sin(angle)])) for angle in angles]
     assert deep < 0 or min(least) < 1e-5
+
+
+@pytest.mark.parametrize(("expected", "likely", "tried"), [(True, 1, 6), (False, 1, 1), (False, 2, 2), (False, 3, 6)])
+def test_where_little_speaks_for_plates_the_rest_is_not_tried(
+    expected: bool, likely: int, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six guesses, so many of them likely; none turns out to be a plate."""
+    guesses = [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.7 if k < likely else 0.3) for k in range(6)]
+    camera, looked = table_camera(0.0), []
+    monkeypatch.setattr(plates, "look", lambda *_: guesses)
+    monkeypatch.setattr(plates, "_plate", lambda *given: looked.append(given))
+    assert plates_on(table_with(camera, [], SIZE_PX), camera, expected) == []
+    assert len(looked) == tried

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.lens import Lens
@@ -54,6 +55,14 @@ def test_the_doubt_of_points_is_counted_too(lens_known: bool) -> None:
     mean_square, within = counted(results)
     assert 0.5 < mean_square < 1.5
     assert 0.90 < within < 0.999
+
+
+@pytest.mark.parametrize("across_mm", [0.0, 30.0])
+def test_the_corners_of_a_ruler_are_too_near_to_one_line(across_mm: float) -> None:
+    camera = camera_over(15, height_mm=1200)
+    strip = [(200.0, 300.0), (700.0, 300.0), (700.0, 300 + across_mm), (200.0, 300 + across_mm)]
+    with pytest.raises(CannotMeasure, match="on one line or nearly so"):
+        calibrate(blank(), None, clicks(camera, strip))
 
 
 def test_a_curled_sheet_does_not_bend_the_lens() -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from overruler.board import Board
 from overruler.calibration import Problem
+from overruler.lens import Lens
 from overruler.vision import evidence, hexgrid, problems, rulers
 from overruler.vision.calibrate import calibrate
 from overruler.vision.problems import WORST_FIRST, worst_first
 
-from .sight import BOARD, Sight, blank, corners_of, flags
+from .sight import BOARD, SIZE, Sight, blank, corners_of, distances, flags
 from .table import FOUR, camera_over, known_board, square_mm
 
 
@@ -64,6 +66,21 @@ def test_distances_that_are_unsure_come_with_what_would_help(see: type[Sight], m
     see(camera_over(5), corners_of(BOARD))
     monkeypatch.undo()
     assert "unsure_distances" not in {p.flag for p in found.problems if p is not said}
+
+
+@pytest.mark.parametrize("layout", [BOARD, known_board(FOUR)])
+def test_a_cropped_photo_is_named_as_such(see: type[Sight], layout: Board) -> None:
+    """A strip is cut off one side: the middle is elsewhere, and distances are as sound as they were."""
+    for off_px, named in ((0.0, False), (12.0, False), (240.0, True), (-240.0, True)):
+        camera = camera_over(30, center_px=(off_px, off_px / 2))
+        see(camera, corners_of(layout))
+        found = calibrate(blank(), layout)
+        assert ("cropped" in flags(found)) is named
+        assert "large_residuals" not in flags(found)
+        errors, sigma = distances(found, camera)
+        assert np.abs(errors).max() < 4 * sigma.max()
+    lens = Lens(SIZE, camera_over(30).matrix, camera.distortion, np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]))
+    assert "cropped" not in flags(calibrate(blank(), layout, lens=lens))
 
 
 def test_every_problem_is_one_sentence_without_a_line_break(see: type[Sight]) -> None:

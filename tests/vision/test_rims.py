@@ -168,14 +168,39 @@ def test_a_mirrored_table_has_mirrored_bases() -> None:
     assert np.median(np.abs(here.xy_mm[:, 0] - (500 - there.xy_mm[:, 0])) / here.radius_mm) < 0.02
 
 
-def test_each_candidate_stands_alone() -> None:
+def many_for_each() -> tuple[Frame, Camera, Array]:
+    """More candidates than go through a network together: twelve for each base."""
     frame, camera = drawn(10)
     candidates = np.concatenate([shaken(BASES, seed) for seed in range(12)])
     assert len(candidates) > rims.BATCH
+    return frame, camera, candidates
+
+
+def test_each_candidate_stands_alone() -> None:
+    frame, camera, candidates = many_for_each()
     together = rims.refine(frame, camera, candidates)
-    alone = rims.refine(frame, camera, candidates[-1:])
-    np.testing.assert_allclose(together[-1:].xy_mm, alone.xy_mm, atol=1e-3)
-    np.testing.assert_allclose(together[-1:].score, alone.score, atol=1e-4)
+    best = int(together.score.argmax())
+    alone = rims.refine(frame, camera, candidates[best])
+    np.testing.assert_allclose(together.xy_mm[best], alone.xy_mm[0], atol=1e-3)
+    np.testing.assert_allclose(together.score[best], alone.score[0], atol=1e-4)
+
+
+def test_a_base_counts_once_however_many_candidates_it_has() -> None:
+    frame, camera, candidates = many_for_each()
+    found = rims.refine(frame, camera, candidates)
+    kept = found.score.reshape(12, -1) > 0.2
+    assert kept.sum(0).tolist() == [1] * len(BASES)
+    places = found.xy_mm.reshape(12, -1, 2)[kept.argmax(0), np.arange(len(BASES))]
+    assert (np.linalg.norm(places - BASES[:, :2], axis=1) < 0.12 * BASES[:, 2] / 2).all()
+
+
+def test_sizes_at_one_place_are_told_apart() -> None:
+    """A small thing on a large one is no second candidate of it."""
+    score, ones = np.array([0.9, 0.8, 0.7, 0.6]), np.ones(4)
+    places, radii = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.array([32.0, 16.0, 32.0, 32.0])
+    guesses = rims.RimGuesses(score, places, radii, ones, ones, ones)
+    rims._forget_alike(guesses, 0.1)
+    assert guesses.score.tolist() == [0.9, 0.8, 0.0, 0.6]
 
 
 def test_no_candidates_no_guesses() -> None:

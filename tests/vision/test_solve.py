@@ -5,6 +5,7 @@ import pytest
 
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.vision import solve
 from overruler.vision.groups import free_group, known_group, point_groups
 from overruler.vision.priors import camera_of, lens_prior
 from overruler.vision.solve import Bundle, Group, Prior, State
@@ -98,6 +99,30 @@ def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
     _, place, shape = Bundle(spoiled, PRIOR).averaged(Bundle(spoiled, PRIOR).solve(state).state)[0].scales
     assert (2.9 < place < 12) == (which == "place")
     assert (2.9 < shape < 12) == (which == "shape")
+
+
+def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By their size alone the camera's height is known: as surely as their common swell, which goes by their shapes."""
+    corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+    places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
+
+    def variances(shape: float, swell_px: float) -> tuple[float, float]:
+        """Of the height, mm²: with the noise as found, and with that noise told."""
+        monkeypatch.setattr(solve, "SWELL_SIGMA_PX", swell_px)
+        found = seen_markers(CAMERA, corners, np.random.default_rng(1), shape, shape)
+        groups, state = [free_group(marker, MARKER_MM) for marker in found], State(CAMERA, 0.0, places)
+        averaged = Bundle(groups, sure()).averaged(Bundle(groups, sure()).solve(state).state)[1].joint
+        told = Bundle(groups, sure(), (shape, 1.0, shape)).covariance(state)
+        return float(averaged[14, 14]), float(told[14, 14])
+
+    shares = {
+        shape: [whole - rest for whole, rest in zip(variances(shape, 0.01), variances(shape, 1e-5), strict=True)]
+        for shape in (0.25, 1.0)
+    }
+    assert shares[0.25][0] < 0.25 * shares[1.0][0]
+    assert shares[0.25][1] == pytest.approx(shares[1.0][1] / 16, rel=0.1)
 
 
 def test_leaving_one_out_is_solving_without_it() -> None:

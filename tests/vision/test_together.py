@@ -5,15 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from overruler.errors import BadInput
+from overruler.board import Board
+from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
+from overruler.referee import Referee
 from overruler.vision import together
 from overruler.vision.calibrate import calibrate, calibrate_seen
 from overruler.vision.priors import lens_prior
 from overruler.vision.together import Word, calibrate_many, calibrate_seen_together, joined, word_of
 
 from .sight import Sight, as_stated, blank, corners_of, counted, distances, random_camera
-from .table import FOUR, camera_over, known_board, seen_markers
+from .table import FOUR, camera_over, known_board, seen_markers, shoot
 
 BOARD = known_board(FOUR)
 TILTS = (6.0, 24.0, 34.0)
@@ -93,3 +95,33 @@ def test_many_finds_the_markers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(together, "find_markers", lambda frame, board: tuple(found[frame.name]))
     frames = [replace(blank(), name=f"{k}") for k in range(2)]
     assert [one.markers for one in calibrate_many(frames, BOARD)] == [(0, 1, 2, 3)] * 2
+
+
+def test_a_photo_that_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = camera_over(20)
+    found = seen_markers(camera, corners_of(BOARD), np.random.default_rng(0))
+    monkeypatch.setattr(together, "find_markers", lambda frame, board: tuple(found[: 1 if frame.name == "b" else 4]))
+    frames = [replace(blank(), name=name) for name in "ab"]
+    with pytest.raises(CannotMeasure, match=r"^b: only one marker"):
+        calibrate_many(frames, BOARD)
+
+
+def test_what_lies_elsewhere_is_left_out_of_every_photo(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = Board.free(60.0, "DICT_4X4_50")
+    found = seen_markers(camera_over(20), corners_of(BOARD), np.random.default_rng(0))
+    monkeypatch.setattr(together, "find_markers", lambda frame, board: tuple(found))
+    assert [one.markers for one in calibrate_many([blank(), blank()], free, elsewhere=(2,))] == [(0, 1, 3)] * 2
+
+
+def test_the_referee_sees_a_photo_by_the_lens_of_those_beside_it() -> None:
+    """From straight above the focal length hides; one look from the side tells it, and the whole photo is measured."""
+    above, beside = (camera_over(tilt, turn_deg=8.0 * tilt / 10) for tilt in (3.0, 35.0))
+    frames = [shoot(camera, corners_of(BOARD)) for camera in (above, beside)]
+    alone, together_ = (
+        Referee(BOARD, bases=[], beside=others).look(frames[0]).calibration for others in ((), frames[1:])
+    )
+    sigma = [float(found.covariance[0, 0] ** 0.5) for found in (alone, together_)]
+    assert sigma[1] < 0.5 * sigma[0]
+    assert abs(together_.camera.matrix[0, 0] - above.matrix[0, 0]) < 4 * sigma[1]
+    with pytest.raises(BadInput, match="leave the points away"):
+        Referee(None, points=[(0.0, 0.0, 0.0, 0.0)], beside=frames[1:]).look(frames[0])

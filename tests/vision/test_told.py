@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
+from overruler.calibration import Bow, Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -115,7 +116,7 @@ def test_a_marker_on_it_says_where_a_hill_is_and_how_high(frame: Frame) -> None:
     assert abs(area.top_z_mm - TOP_MM) < 3 * area.sigma_mm
     assert 0.5 < area.sigma_mm < 6
     assert np.abs(area.footprint_mm - OUTLINE).max() < 3
-    doubtful = replace(calibration, covariance=100 * calibration.covariance)
+    doubtful = replace(calibration, with_bow=100 * calibration.joint)
     assert told_ground(frame, doubtful, [by_marker], BOARD).areas[0].sigma_mm > 2 * area.sigma_mm
     known = replace(by_marker, top_z_mm=TOP_MM + 0.2, sigma_mm=0.5)
     (surer,) = told_ground(frame, calibration, [known], BOARD).areas
@@ -172,13 +173,51 @@ def test_a_level_sees_what_the_board_sees() -> None:
 def test_the_slopes_of_a_marker_on_a_hill_are_what_small_steps_say() -> None:
     (marker,) = seen_markers(CAMERA, ON_TOP, np.random.default_rng(1))
     state = np.array([37.0, 2e-3, 401.0, 243.0, 0.5])
-    misfit, slope, by_camera = hilltop._seen(CAMERA, marker, 40.0, state, 0)
+    bow = Bow(np.array([450.0, 450.0]), np.array([450.0, 450.0]), np.array([1.5, -0.7]))
+    found, shares = replace(exact(CAMERA), bow=bow), np.array([0.9, 0.6])
+
+    def seen(found: Calibration, state: Array) -> Array:
+        return hilltop._seen(found, marker, 40.0, state, 0, shares)[0]
+
+    misfit, slope, by_table = hilltop._seen(found, marker, 40.0, state, 0, shares)
     for k in range(5):
         step = np.eye(5)[k] * 1e-4
-        ahead, behind = (hilltop._seen(CAMERA, marker, 40.0, state + s * step, 0)[0] for s in (1, -1))
-        assert np.allclose((behind - ahead) / 2e-4, slope[:, k], rtol=1e-4, atol=1e-4)
+        ahead, behind = (seen(found, state + s * step) for s in (1, -1))
+        assert np.allclose((behind - ahead) / 2e-4, slope[:, k], rtol=1e-3, atol=1e-3)
     for k in (0, 4, 10, 14):
         step = np.eye(15)[k] * 1e-5
-        ahead, behind = (hilltop._seen(CAMERA.moved(s * step), marker, 40.0, state, 0)[0] for s in (1, -1))
-        assert np.allclose((ahead - behind) / 2e-5, by_camera[:, k], rtol=1e-3, atol=1e-2)
+        ahead, behind = (seen(replace(found, camera=CAMERA.moved(s * step)), state) for s in (1, -1))
+        assert np.allclose((ahead - behind) / 2e-5, by_table[:, k], rtol=1e-3, atol=1e-2)
+    for k in (0, 1):
+        step = np.eye(2)[k] * 1e-3
+        bows = (replace(bow, height_mm=bow.height_mm + s * step) for s in (1, -1))
+        higher, lower = (seen(replace(found, bow=one), state) for one in bows)
+        assert np.allclose((higher - lower) / 2e-3, by_table[:, 15 + k], rtol=1e-3, atol=1e-3)
     assert misfit.shape == (8,)
+
+
+def test_a_hill_stands_on_the_table_as_it_is_bowed() -> None:
+    """On a table 3 mm higher there, its markers are seen 3 mm higher: the hill itself is as high as it was."""
+    (marker,) = seen_markers(CAMERA, {20: ON_TOP[20] + np.array([0, 0, 3.0])}, np.random.default_rng(1), 0.0, 0.0)
+    middle = ON_TOP[20].mean(0)[:2]
+    bowed = replace(exact(CAMERA), bow=Bow(middle, np.array([450.0, 450.0]), np.array([1.0, 2.0])))
+    told = Told("mesa", OUTLINE, False, None, 1.0, markers=(20,), marker_mm=40.0)
+    on_flat, on_bowed = (hilltop.measure_top(found, told, [marker], 40.0) for found in (exact(CAMERA), bowed))
+    assert on_bowed.z_mm == pytest.approx(TOP_MM, abs=0.05)
+    assert on_flat.z_mm == pytest.approx(TOP_MM + 3, abs=0.05)
+    unsure = replace(bowed, with_bow=np.diag([1e-18] * 15 + [4.0, 9.0]))
+    doubt_mm = hilltop.measure_top(unsure, told, [marker], 40.0).sigma_mm
+    assert doubt_mm**2 == pytest.approx(on_bowed.sigma_mm**2 + 13, rel=0.02)
+
+
+def test_a_level_has_the_table_s_bow() -> None:
+    bow = Bow(np.array([450.0, 450.0]), np.array([450.0, 450.0]), np.array([0.4, -0.3]), 0.2)
+    joint = np.diag(np.arange(1.0, 18.0))
+    joint[3, 16] = joint[16, 3] = 0.5
+    origin, places = np.array([120.0, 80.0, 33.0]), np.array([[10.0, 20.0], [70.0, 40.0]])
+    level = Level.of(replace(exact(CAMERA), bow=bow, with_bow=joint), origin, (100.0, 90.0)).calibration
+    assert level.bow is not None
+    assert np.allclose(level.bow.z_mm(places), bow.z_mm(places + origin[:2]))
+    assert level.joint[16, 16] == joint[16, 16]
+    assert level.joint[3, 16] == 0.5
+    assert np.allclose(level.joint[:15, :15], level.covariance)

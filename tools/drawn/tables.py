@@ -135,7 +135,7 @@ class Truth:
     def drawn(cls, case: Case, random: Generator) -> "Truth":
         half = np.full(2, BOARD_MM / 2)
         bow = Bow(half, half, BOW_SHARE * 2 * half * random.normal(size=2))
-        own, place, shape = np.exp(SCALE_SIGMA * random.normal(size=3))
+        own, place, shape = np.exp(SCALE_SIGMA * (random.normal(size=3) - SCALE_SIGMA))
         scales = float(own), float(case.worse * place), float(case.worse * shape)
         camera, corners = random_camera(random, case), case.corners(random)
         return cls(camera, corners, bow, scales, float(case.scale_share * random.normal()))

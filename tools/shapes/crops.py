@@ -82,7 +82,7 @@ def crop(rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:
     # out of the crop's frame (mm about its middle, y up) into the table's: p = middle + spin @ q
     c, s = np.cos(turn), np.sin(turn)
     spin = np.array([[c, -s], [s, c]]) @ np.diag([mirror, 1.0]) / scale
-    pixels = _recoloured(rng, _cut(sheet, middle, spin))
+    pixels = recoloured(rng, cut(sheet, middle, spin))
     lean = np.linalg.solve(spin, (middle - sheet.camera.center_mm[:2]) / sheet.camera.center_mm[2]) / scale
     there = np.broadcast_to(lean * [1, -1], (SIDE, SIDE, 2)).astype(np.float32)
     return picture_input(pixels, there), _labels(sheet, middle, spin, scale)
@@ -97,7 +97,7 @@ def _middle(rng: Rng, sheet: Sheet) -> tuple[Array, float]:
     return np.asarray([sheet.left_mm, sheet.top_mm] + rng.uniform(0, 1, 2) * size * [1, -1]), 0.0
 
 
-def _cut(sheet: Sheet, middle: Array, spin: Array) -> NDArray[np.uint8]:
+def cut(sheet: Sheet, middle: Array, spin: Array) -> NDArray[np.uint8]:
     """The crop's pixels: a picture's y runs down, and its middle lies between pixels."""
     flip = np.diag([1.0, -1.0])
     linear = flip @ spin @ flip * MM_PER_PX / FINE_MM
@@ -110,7 +110,7 @@ def _cut(sheet: Sheet, middle: Array, spin: Array) -> NDArray[np.uint8]:
     )
 
 
-def _recoloured(rng: Rng, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def recoloured(rng: Rng, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Another light, another lens: gain, tint, contrast, blur, noise, and sometimes other colours."""
     light: Floats = np.divide(pixels, 255, dtype=np.float32)
     if rng.random() < 0.3:

@@ -21,7 +21,7 @@ from rims.view import Mask, View, bounds, fill, hull, px_per_mm, softened
 from shapes.cards import SIDE, any_card
 from shapes.crops import FINE_MM, Sheet
 from shapes.drawn import REACH_MM, view_of
-from shapes.ships import any_ship
+from shapes.ships import LARGE, SMALL, any_ship
 
 FINER = 2
 SIDES_MM, SHARES = (40.0, 60.0, 80.0), (0.6, 0.2, 0.2)
@@ -29,6 +29,9 @@ FIRST = 100
 """In the map of owners: the first slab; pieces of other kinds come before."""
 CARDBOARD_MM = ((41, 63), (63, 88), (20, 40), (20, 100), (20, 180), (20, 300), (18, 18), (25, 25), (25, 50), (30, 45))
 """Cards, templates, rulers and tokens: no plates."""
+
+CROWDED = (0.35, 0.8)
+"""On some tables few plates stand beside others, on some most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +98,10 @@ def fleet_photo(
     """A photo, the plates and cards in it, and the share of the rim of each that is in sight."""
     scene, tiles = _table(rng, reach_mm, tiles)
     slabs, lamp, fine = _slabs(rng, reach_mm), any_lamp(rng), view.finer(finer)
-    solids = [part for slab in slabs if slab.is_plate for part in any_ship(rng, slab.xy_mm, slab.turn_rad, _side(slab))]
+    grown = float(rng.choice([SMALL, LARGE]))
+    solids = [
+        part for slab in slabs if slab.is_plate for part in any_ship(rng, slab.xy_mm, slab.turn_rad, _side(slab), grown)
+    ]
     light, owners = paint(scene, fine, lamp, tiles)
     casters = [solid.points_mm for solid in solids]
     light *= light_on(casters, fine, lamp, 0.0) / light_on([], fine, lamp, 0.0)
@@ -155,11 +161,12 @@ def _slabs(rng: Rng, reach_mm: float) -> list[Slab]:
     kept: list[Slab] = []
     like = _slab(rng, float(rng.choice(SIDES_MM, p=SHARES)))
     count = 0 if rng.random() < 0.1 else int(rng.integers(1, 12) * (reach_mm / 190) ** 2)
+    crowded = float(rng.choice(CROWDED))
     for k in range(count + int(rng.choice([0, 1, 3]))):
         plate = k < count
         new = _slab(rng, float(rng.choice(SIDES_MM, p=SHARES)), like) if plate else _cardboard(rng)
         for _ in range(8):
-            near = kept[int(rng.integers(len(kept)))] if kept and rng.random() < 0.35 else None
+            near = kept[int(rng.integers(len(kept)))] if kept and rng.random() < crowded else None
             one = _moved(rng, new, near, reach_mm)
             if all(overlap_mm(one.corners_mm, other.corners_mm) < 0.05 for other in kept):
                 kept.append(one)

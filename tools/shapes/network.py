@@ -30,7 +30,7 @@ class Wide(nn.Module):  # type: ignore[misc]
 class OverviewNet(nn.Module):  # type: ignore[misc]
     """(N, 5, H, W) to (N, 13, H / 4, W / 4)."""
 
-    def __init__(self, w: int = 32) -> None:
+    def __init__(self, w: int = 32, channels: int = CHANNELS) -> None:
         super().__init__()
         self.net = nn.Sequential(
             seen(INPUTS, w // 2, 5, 2),
@@ -38,7 +38,7 @@ class OverviewNet(nn.Module):  # type: ignore[misc]
             seen(w // 2, w, 3, 2),
             *(Wide(w, apart) for apart in (1, 2, 4, 2, 1)),
             seen(w, w, 3),
-            nn.Conv2d(w, CHANNELS, 1),
+            nn.Conv2d(w, channels, 1),
         )
         nn.init.constant_(self.net[-1].bias[:3], -4.0)
 

@@ -5,9 +5,15 @@ import numpy as np
 from rims.figures import any_colour
 from rims.solids import Array, Floats, Rng, Solid, ball, box, capsule, cone, turned
 
+SMALL, LARGE = -0.15, 0.3
+"""How long the ships of a table usually are: the logarithm of their share of a plate's side."""
 
-def any_ship(rng: Rng, xy_mm: Array, turn_rad: float, side_mm: float) -> list[Solid]:
-    """A ship on its peg, most of which hangs over its plate; one in ten is but a peg or nothing."""
+
+def any_ship(rng: Rng, xy_mm: Array, turn_rad: float, side_mm: float, grown: float = SMALL) -> list[Solid]:
+    """A ship on its peg, most of which hangs over its plate; one in ten is but a peg or nothing.
+
+    `grown` is the logarithm of how many sides of the plate it usually is long, or wide.
+    """
     height, kind = rng.uniform(14, 70), rng.random()
     if kind < 0.1:
         return _peg(rng, xy_mm, rng.uniform(3, 12)) if rng.random() < 0.7 else []
@@ -15,7 +21,7 @@ def any_ship(rng: Rng, xy_mm: Array, turn_rad: float, side_mm: float) -> list[So
     paints = np.stack([any_colour(rng) * rng.choice([0.5, 1.0, 2.0]), any_colour(rng), any_colour(rng)])
     if rng.random() < 0.5:
         paints[:2] = paints[:2].mean(1, keepdims=True) * rng.uniform(0.8, 1.25, 3)
-    size = side_mm * float(np.exp(rng.normal(-0.15, 0.38)))
+    size = side_mm * float(np.exp(rng.normal(grown, 0.38)))
     spin = turned(turn_rad + rng.choice([0, 0, 0, rng.uniform(0, 6.3), rng.normal(0, 0.3)]))
     lean = _tipped(rng, float(rng.choice([0.0, 0.05, 0.4])))
     at = np.array([*xy_mm + rng.normal(0, 0.04 * side_mm, 2), height])

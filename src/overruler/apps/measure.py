@@ -39,6 +39,8 @@ class Options:
     """What the command line asks for, read and checked before the slow work begins."""
 
     photo: Path
+    beside: tuple[Path, ...]
+    """Other photos by the same camera."""
     board: Board | None
     points: tuple[Point, ...]
     """Each (u_px, v_px, x_mm, y_mm)."""
@@ -58,6 +60,8 @@ class Options:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("photo", type=Path, metavar="PHOTO", help="the photo: JPEG, PNG, WebP or TIFF")
     add_table_arguments(parser)
+    beside = "another photo of the table by the same camera, not zoomed: the lens is surer (as often as wanted)"
+    parser.add_argument("--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside)
     out = parser.add_argument_group("what comes out").add_argument
     asked = "a question (JSON), as to overruler ask (absent: what the closest opponents' range is)"
     out("--ask", action="append", default=[], metavar="QUESTION", help=asked)
@@ -111,7 +115,8 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
 
         frame = reading.result()
     known = (options.board, options.points, options.lens, options.game, options.bases)
-    referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house)
+    others = tuple(map(load_photo, options.beside))
+    referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house, beside=others)
     report = referee.look(frame, say)
     return replace(report, verdicts=rulings(report.scene, options.questions))
 
@@ -168,6 +173,7 @@ def read_options(args: argparse.Namespace) -> Options:
     _check_outputs(args)
     return Options(
         photo=args.photo,
+        beside=tuple(args.beside),
         board=_board(args),
         points=tuple(_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
@@ -197,6 +203,8 @@ def _check_known(args: argparse.Namespace) -> None:
         )
     if len(given) > 1:
         raise BadInput(f"{' and '.join(given)} exclude each other: give one")
+    if args.beside and args.point:
+        raise BadInput("--beside goes with markers, by which photos share their lens: leave --point away")
     if args.dictionary is not None and args.marker_mm is None:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
     if args.point and len(args.point) < FEWEST_POINTS:
@@ -207,9 +215,10 @@ def _check_outputs(args: argparse.Namespace) -> None:
     for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
         if path and path.suffix.lower() not in ENDINGS:
             raise BadInput(f"{option}: {path}: the name must end in {' or '.join(ENDINGS)}")
-    places = [path.resolve() for path in (args.photo, args.scene, args.picture, args.doubt) if path]
+    given = (args.photo, *args.beside, args.scene, args.picture, args.doubt)
+    places = [path.resolve() for path in given if path]
     if len(set(places)) < len(places):
-        raise BadInput("PHOTO, --scene, --picture and --doubt must be different files")
+        raise BadInput("PHOTO, --beside, --scene, --picture and --doubt must be different files")
 
 
 def _board(args: argparse.Namespace) -> Board | None:

@@ -63,26 +63,10 @@ class Camera:
 
     def jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
         """Board points (..., 3) to pixels (..., 2); slopes by the point (..., 2, 3) and the parameters (..., 2, 15)."""
-        points = np.asarray(xyz_mm, float)
-        rotated = points @ self.T_camera_board.rotation.T
-        xyz = rotated + self.T_camera_board.translation_mm
-        z = xyz[..., 2]
-        x, y = xyz[..., 0] / z, xyz[..., 1] / z
+        rotated = np.asarray(xyz_mm, float) @ self.T_camera_board.rotation.T
+        x, y, d_pixel_d_camera = self._by_camera_point(rotated + self.T_camera_board.translation_mm)
         fx, fy = self.matrix[0, 0], self.matrix[1, 1]
-        k1, k2, p1, p2, k3 = self.distortion
         r2 = x * x + y * y
-        radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        slope = k1 + r2 * (2 * k2 + 3 * r2 * k3)  # d radial / d r2
-        d_distorted = np.empty((*x.shape, 2, 2))
-        d_distorted[..., 0, 0] = radial + 2 * x * x * slope + 2 * p1 * y + 6 * p2 * x
-        d_distorted[..., 0, 1] = d_distorted[..., 1, 0] = 2 * x * y * slope + 2 * p1 * x + 2 * p2 * y
-        d_distorted[..., 1, 1] = radial + 2 * y * y * slope + 6 * p1 * y + 2 * p2 * x
-        d_ideal = np.zeros((*x.shape, 2, 3))
-        d_ideal[..., 0, 0] = d_ideal[..., 1, 1] = 1 / z
-        d_ideal[..., 0, 2], d_ideal[..., 1, 2] = -x / z, -y / z
-        focal = np.array([fx, fy])[:, None]
-        d_pixel_d_camera = focal * (d_distorted @ d_ideal)
-
         parameters = np.zeros((*x.shape, 2, 15))
         distorted = self.distort(np.stack([x, y], -1))
         parameters[..., 0, 0], parameters[..., 1, 1] = distorted[..., 0], distorted[..., 1]
@@ -100,6 +84,23 @@ class Camera:
         parameters[..., 12:15] = d_pixel_d_camera
         pixels = distorted * np.array([fx, fy]) + self.matrix[:2, 2]
         return pixels, d_pixel_d_camera @ self.T_camera_board.rotation, parameters
+
+    def _by_camera_point(self, xyz: Array) -> tuple[Array, Array, Array]:
+        """Points (..., 3) in the camera's frame to ideal image coordinates, and pixels' slopes by them (..., 2, 3)."""
+        z = xyz[..., 2]
+        x, y = xyz[..., 0] / z, xyz[..., 1] / z
+        k1, k2, p1, p2, k3 = self.distortion
+        r2 = x * x + y * y
+        radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
+        slope = k1 + r2 * (2 * k2 + 3 * r2 * k3)  # d radial / d r2
+        d_distorted = np.empty((*x.shape, 2, 2))
+        d_distorted[..., 0, 0] = radial + 2 * x * x * slope + 2 * p1 * y + 6 * p2 * x
+        d_distorted[..., 0, 1] = d_distorted[..., 1, 0] = 2 * x * y * slope + 2 * p1 * x + 2 * p2 * y
+        d_distorted[..., 1, 1] = radial + 2 * y * y * slope + 6 * p1 * y + 2 * p2 * x
+        d_ideal = np.zeros((*x.shape, 2, 3))
+        d_ideal[..., 0, 0] = d_ideal[..., 1, 1] = 1 / z
+        d_ideal[..., 0, 2], d_ideal[..., 1, 2] = -x / z, -y / z
+        return x, y, self.matrix[[0, 1], [0, 1]][:, None] * (d_distorted @ d_ideal)
 
     # --- picture to board ---
 
@@ -150,5 +151,7 @@ class Camera:
 
     def mm_per_px(self, xyz_mm: ArrayLike) -> Array:
         """The board's millimetres in a pixel (...,) around points (..., 3): the geometric mean over directions."""
-        d_point = self.jacobians(xyz_mm)[1][..., :2]
-        return np.asarray(1 / np.sqrt(np.abs(np.linalg.det(d_point))))
+        pose = self.T_camera_board
+        d_camera = self._by_camera_point(np.asarray(xyz_mm, float) @ pose.rotation.T + pose.translation_mm)[2]
+        (a, b), (c, d) = np.moveaxis(d_camera @ pose.rotation[:, :2], (-2, -1), (0, 1))
+        return np.asarray(1 / np.sqrt(np.abs(a * d - b * c)))

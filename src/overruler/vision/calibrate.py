@@ -13,7 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.agree import consistent
 from overruler.vision.groups import Point, point_groups
-from overruler.vision.layout import laid_group, lifted, printed_group, printed_square_mm
+from overruler.vision.layout import CARDS_MM, laid_group, lifted, printed_group, printed_square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
 from overruler.vision.priors import camera_of, lens_prior, matrix_of, straightened
@@ -34,6 +34,9 @@ FREE_BUDGET = Budget(scale_share=1e-3)
 """A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
 POINTS_BUDGET = Budget(scale_share=2e-3)
 """A mat's corners are cut and rounded."""
+LEAST_SPREAD = {"xyz_mm": 0.2, "xy_px": 0.05}
+"""Points that spread less across than this share of how they spread along, on the board or in the photo, tell a camera
+that is far worse beside them than a linear doubt says: the corners of a ruler, say."""
 
 
 def calibrate(
@@ -105,11 +108,11 @@ def _check_enough(markers: int, clicked: Sequence[Group], board: Board | None) -
         raise CannotMeasure(_too_few(markers))
     if 2 * markers + len(clicked) < 4:
         raise CannotMeasure(f"{len(clicked)} points given, four are needed: give more, or a board with markers")
-    for what in ("xyz_mm", "xy_px"):
+    for what, least in LEAST_SPREAD.items():
         places = np.array([getattr(group, what)[0][:2] for group in clicked])
         spread = np.linalg.svd(places - places.mean(0), compute_uv=False)
-        if markers == 0 and spread[1] < 0.01 * spread[0]:
-            raise CannotMeasure("the points lie on one line; give some to the side of it")
+        if markers == 0 and spread[1] < least * spread[0]:
+            raise CannotMeasure("the points lie on one line or nearly so; give some farther to the side of it")
 
 
 def _too_few(count: int) -> str:
@@ -263,10 +266,13 @@ def _calibration(
 
 
 def _budget(board: Board | None, solved: _Solved) -> Budget:
-    """The systematic terms; a scale that somebody measured is as sure as the measurement."""
-    budget = POINTS_BUDGET if not solved.markers else FREE_BUDGET if solved.free else KNOWN_BUDGET
-    measured = board is not None and board.scale_share is not None and solved.markers
-    return replace(budget, scale_share=board.scale_share) if measured else budget  # type: ignore[union-attr,arg-type]
+    """The systematic terms; a scale that somebody measured is as sure as the measurement, the cards' height aside."""
+    if not solved.markers:
+        return POINTS_BUDGET
+    budget = FREE_BUDGET if solved.free else KNOWN_BUDGET
+    printed = budget.scale_share if board is None or board.scale_share is None else board.scale_share
+    nearer = CARDS_MM / float(solved.solution.state.camera.center_mm[2])
+    return replace(budget, scale_share=float(np.hypot(printed, nearer)))
 
 
 def _circumstances(

@@ -3,7 +3,8 @@
 Each pixel of the rectified picture has a gradient, and the rim of a base is a ring along which gradients point to or
 from one centre. Doubling the gradient's angle makes "to" and "from" the same, so rims darker and lighter than the mat,
 and both edges of a painted rim, add up while texture cancels; dividing by the local strength lets a faint rim count
-like a strong one. One pair of convolutions then answers for every place at once.
+like a strong one. One pair of convolutions then answers for every place at once, for large rings at half
+the resolution of the gradients: a rim is thin, the place of a middle need not be exact.
 """
 
 from collections.abc import Sequence
@@ -19,10 +20,18 @@ from overruler.vision.orthophoto import Orthophoto
 Image = NDArray[np.float32]
 RING_PX = (12.0, 25.0)
 """A ring is looked for on the level of the pyramid where its radius lies between these."""
-RING_WIDTH_PX = 1.2
+SHRINK, LARGE_PX = 2, 16.0
+"""So many pixels each way vote together for rings as large as this: gradients need the resolution, large rings of them
+do not."""
+RING_WIDTH_PX = {1: 1.2, SHRINK: 0.75}
+"""1 σ of a ring's width, where so many pixels each way vote together."""
 RADIUS_STEP = 1.12
 """Radii closer than this ratio are found by one ring."""
 LEAST_RESPONSE = 0.1
+SIZE_OFF = 1.25
+"""Places known otherwise may look so many times smaller or larger than what is looked for."""
+BAND, BESIDE = 128, 8
+"""Gradients are taken so many rows at a time, which stay in the processor's memory, with the rows that blurs reach."""
 FEW = 3
 """Every so many-th row and column tells how strong gradients usually are."""
 MOST = 350
@@ -40,16 +49,31 @@ class Candidates:
     radius_mm: Array
     """(N,): within a quarter of the true one."""
     response: Array
-    """(N,): the share of the ring that is there, 0 to 1."""
+    """(N,): the share of the ring that is there, 0 to 1; where a base is known otherwise, 1 and its likelihood."""
 
 
-def find_candidates(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array] = ()) -> Candidates:
-    """Rough circles with any of the radii, none where a `hidden` polygon (K, 2) in mm lies."""
+def find_candidates(
+    view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array] = (), known: Array | None = None
+) -> Candidates:
+    """Rough circles with any of the radii, none where a `hidden` polygon (K, 2) in mm lies.
+
+    `known` (N, 4) are places known otherwise (`discs`): x, y and radius in mm, and the likelihood; they come first.
+    """
     levels = _by_level(radii_mm, view.mm_per_px).items()
     found = [_of_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
-    rows = np.concatenate(found) if found else np.empty((0, 4))
+    rows = np.concatenate([*found, _known(view, radii_mm, hidden, known)])
     rows = _distinct(rows[np.argsort(-rows[:, 3], kind="stable")])
     return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
+
+
+def _known(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array], known: Array | None) -> Array:
+    """The rows of `known` that are in sight and about as large as a radius looked for, stronger than any ring."""
+    if known is None or not len(known) or not len(radii_mm):
+        return np.empty((0, 4))
+    mask = level_mask(view, hidden, 0)
+    column, row = np.clip(np.rint(view.to_px(known[:, :2])).astype(int), 0, np.array(mask.shape[::-1]) - 1).T
+    size = (known[:, 2] > min(radii_mm) / SIZE_OFF) & (known[:, 2] < max(radii_mm) * SIZE_OFF)
+    return np.asarray((known + np.array([0, 0, 0, 1]))[size & (mask[row, column] > 0)])
 
 
 def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[float]]:
@@ -67,13 +91,21 @@ def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[flo
 
 def _of_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
     """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
-    a, b = orientation(_level(view, level), level_mask(view, hidden, level))
-    found = []
+    fine = orientation(_level(view, level), level_mask(view, hidden, level))
+    coarse, found = [_shrunk(part) for part in fine], []
     for ring_mm in rings_mm:
-        cosine, sine = _ring(ring_mm / (view.mm_per_px * 2**level))
-        response = cv2.filter2D(a, -1, cosine) + cv2.filter2D(b, -1, sine)
-        found.append(_peaks(response, ring_mm, level, view))
+        radius_px = ring_mm / (view.mm_per_px * 2**level)
+        shrink, (a, b) = (SHRINK, coarse) if radius_px >= LARGE_PX else (1, fine)
+        cosine, sine = _ring(radius_px / shrink, RING_WIDTH_PX[shrink])
+        response = cv2.add(cv2.filter2D(a, -1, cosine), cv2.filter2D(b, -1, sine))
+        found.append(_peaks(np.asarray(response, np.float32), ring_mm, shrink * 2**level, view))
     return np.concatenate(found)
+
+
+def _shrunk(field: Image) -> Image:
+    rows, columns = field.shape
+    whole = cv2.copyMakeBorder(field, 0, -rows % SHRINK, 0, -columns % SHRINK, cv2.BORDER_CONSTANT, value=0.0)
+    return np.asarray(cv2.resize(whole, None, fx=1 / SHRINK, fy=1 / SHRINK, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
@@ -90,16 +122,35 @@ def level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
     for polygon in hidden:
         cv2.fillPoly(mask, [np.round(view.to_px(polygon)).astype(np.int32)], 0)
     mask = np.asarray(cv2.erode(mask, np.ones((5, 5), np.uint8)), np.uint8)
-    rows, columns = _level(view, level).shape[:2]
+    rows, columns = (round(size * 0.5**level) for size in mask.shape)
     return np.asarray(cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST), np.float32)
 
 
 def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
     """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out."""
+    cosine, sine, strength = np.empty((3, *mask.shape), np.float32)
+    for top in range(0, len(pixels), BAND):
+        end = top + BAND
+        low = max(top - BESIDE, 0)
+        xx, yy, xy = (part[top - low : end - low] for part in _products(pixels[low : end + BESIDE]))
+        np.subtract(xx, yy, out=cosine[top:end])
+        np.add(xy, xy, out=sine[top:end])
+        np.add(xx, yy, out=strength[top:end])
+    few, where = strength[::FEW, ::FEW], mask[::FEW, ::FEW] > 0
+    usual = float(np.median(few[where])) if where.any() else 1.0
+    strength += np.float32(4 * usual + 1e-3)
+    weight = np.divide(mask, strength, out=strength)
+    cosine *= weight
+    sine *= weight
+    return cosine, sine
+
+
+def _products(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
+    """Squares and product of the colours' slopes across and down, all of L*a*b* summed."""
     lab = cv2.cvtColor(np.multiply(pixels, np.float32(1 / 255), dtype=np.float32), cv2.COLOR_BGR2Lab)
     lab = cv2.GaussianBlur(lab, (0, 0), 1.0, dst=lab)
-    xx, yy, xy = (np.zeros(mask.shape, np.float32) for _ in range(3))
-    channel, gx, gy = (np.empty(mask.shape, np.float32) for _ in range(3))
+    xx, yy, xy = (np.zeros(lab.shape[:2], np.float32) for _ in range(3))
+    channel, gx, gy = (np.empty(lab.shape[:2], np.float32) for _ in range(3))
     for k in range(3):  # one at a time, in the same memory: new memory, and sums over a last axis of 3, are slow
         cv2.extractChannel(lab, k, channel)
         cv2.Sobel(channel, cv2.CV_32F, 1, 0, gx)
@@ -107,26 +158,21 @@ def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
         cv2.accumulateSquare(gx, xx)
         cv2.accumulateSquare(gy, yy)
         cv2.accumulateProduct(gx, gy, xy)
-    strength = xx + yy
-    few, where = strength[::FEW, ::FEW], mask[::FEW, ::FEW] > 0
-    usual = float(np.median(few[where])) if where.any() else 1.0
-    weight = mask / (strength + np.float32(4 * usual + 1e-3))
-    return (xx - yy) * weight, 2 * xy * weight
+    return xx, yy, xy
 
 
-def _ring(radius_px: float) -> tuple[Image, Image]:
+def _ring(radius_px: float, width_px: float) -> tuple[Image, Image]:
     """The kernels that sum (cosine, sine) of the doubled radial direction along a ring of weight 1."""
-    reach = int(np.ceil(radius_px + 3 * RING_WIDTH_PX))
+    reach = int(np.ceil(radius_px + 3 * width_px))
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1].astype(float)
-    ring = np.exp(-((np.hypot(x, y) - radius_px) ** 2) / (2 * RING_WIDTH_PX**2))
+    ring = np.exp(-((np.hypot(x, y) - radius_px) ** 2) / (2 * width_px**2))
     ring /= ring.sum()
     angle = 2 * np.arctan2(y, x)
     return (ring * np.cos(angle)).astype(np.float32), (ring * np.sin(angle)).astype(np.float32)
 
 
-def _peaks(response: Image, ring_mm: float, level: int, view: Orthophoto) -> Array:
-    """Local maxima as rows of x, y, radius in mm and response."""
-    scale = 2**level
+def _peaks(response: Image, ring_mm: float, scale: int, view: Orthophoto) -> Array:
+    """Local maxima as rows of x, y, radius in mm and response, which comes so many times coarser than the view."""
     reach = max(1, int(0.4 * ring_mm / (view.mm_per_px * scale)))
     highest = cv2.dilate(response, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
     rows, columns = np.nonzero((response >= highest) & (response > LEAST_RESPONSE))

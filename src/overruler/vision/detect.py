@@ -17,6 +17,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import ovals, overview
 from overruler.vision.candidates import find_candidates
+from overruler.vision.discs import find_discs
 from overruler.vision.orthophoto import Orthophoto, orthophoto
 from overruler.vision.plates import find_plates, maybe_astray
 from overruler.vision.rims import refine
@@ -103,7 +104,8 @@ def _detect_round(
 ) -> tuple[Detection, ...]:
     progress("looking for bases")
     view = look_from_above(frame, calibration, float(radii[0]), margin_mm, within_mm)
-    candidates = find_candidates(view, radii.tolist(), hidden)
+    known = find_discs(view, calibration.camera)
+    candidates = find_candidates(view, radii.tolist(), hidden, known)
     progress(f"looking closer at {len(candidates.response)} candidates")
     guesses = refine(frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
     chosen = np.array(distinct(guesses, radii), int)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.rays import Edges, View, claims, edges_across, rays_of
+from overruler.vision.rays import Edges, View, claims, edges_across, rays_of, step_px
 from overruler.vision.silhouette import PROFILES, Profile, Rims, lean_of, rims_of
 
 REACH_SIGMA = 2.2
@@ -97,9 +97,10 @@ def fit_base(
     if view is None:
         return None
     start = np.asarray(start_mm, float), float(np.clip(start_sigma_mm / view.mm_per_px, WIDE_PX, 4 * WIDE_PX))
-    tries = [_fit(view, *start, radius_mm, profile, upper) for profile, upper in ways]
+    by_rim = [(upper, [profile for profile, which in ways if which == upper]) for upper in (False, True)]
+    tries = [one for upper, profiles in by_rim for one in _fit(view, *start, radius_mm, profiles, upper)]
     sigma = max(start_sigma_mm, WIDE_PX * view.mm_per_px)
-    settled = [_against_start(one, start[0], sigma) for one in tries if one is not None]
+    settled = [_against_start(one, start[0], sigma) for one in tries]
     return _fused(_concluded(view, _either(settled)), start[0], start_sigma_mm) if settled else None
 
 
@@ -129,16 +130,16 @@ def _fused(fit: Fit, start_mm: Array, start_sigma_mm: float) -> Fit:
 
 
 def _fit(
-    view: View, center: Array, wide_px: float, radius_mm: float, profile: Profile, upper: bool
-) -> "_Settled | None":
-    """From a wide look to a narrow one."""
-    settled = None
-    for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX) if wide_px > WIDE_PX else (WIDE_PX, WIDE_PX):
-        settled = _refine(view, center, radius_mm, profile, upper, sigma_px)
-        if settled is None:
-            return None
-        center = settled.center_mm
-    return _judged(view, settled) if settled is not None else None
+    view: View, center: Array, wide_px: float, radius_mm: float, profiles: Sequence[Profile], upper: bool
+) -> "list[_Settled]":
+    """From a wide look, by the first of the profiles for all of them, to a narrow one by each."""
+    for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5) if wide_px > WIDE_PX else (WIDE_PX,):
+        rough = _refine(view, center, radius_mm, profiles[0], upper, sigma_px) if profiles else None
+        if rough is None:
+            return []
+        center = rough.center_mm
+    settled = [_refine(view, center, radius_mm, profile, upper, WIDE_PX) for profile in profiles]
+    return [_judged(view, one) for one in settled if one is not None]
 
 
 def _shown(view: View, center_mm: Array, rims: Rims, directions: Array) -> tuple[float, float]:
@@ -181,7 +182,7 @@ def _refine(
     rims = rims_of(view.camera, center_mm, radius_mm, view.z_mm, profile, directions)
     contour, normals = rims.contour(upper)
     reach_mm = REACH_SIGMA * sigma_px * view.mm_per_px
-    edges = edges_across(view, center_mm, directions, contour - reach_mm, contour + reach_mm)
+    edges = edges_across(view, center_mm, directions, contour - reach_mm, contour + reach_mm, step_px(sigma_px))
     if len(edges.ray) < 8:
         return None
     slant = np.sum(normals * directions, axis=-1)[edges.ray]

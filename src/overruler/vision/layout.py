@@ -14,6 +14,8 @@ from overruler.vision.solve import Group
 
 HEIGHT_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
+CARDS_MM = 0.2
+"""1 σ of the height that all cards share, being thick and curling upwards: the table looks nearer."""
 
 
 def laid_group(marker: Marker, board: Board | None) -> Group:

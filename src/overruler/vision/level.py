@@ -19,7 +19,7 @@ class Level:
     calibration: Calibration
     """In its own frame."""
     slopes: Array
-    """(15, 15): how the camera's parameters there move with those in the board's frame."""
+    """(15, 15): how the camera's parameters there move with those in the board's frame; the table's bow is the same."""
 
     @classmethod
     def of(cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]) -> "Level":
@@ -29,13 +29,16 @@ class Level:
         slopes = np.eye(15)
         # a turn ω about the board's origin carries the level's along by ω × arm
         slopes[12:15, 9:12] = -skew(pose.translation_mm - camera.T_camera_board.translation_mm)
+        both, bow = np.eye(17), calibration.bow
+        both[:15, :15] = slopes
+        joint = both @ calibration.joint @ both.T
         there = replace(
             calibration,
             camera=Camera(camera.matrix, camera.distortion, pose),
-            covariance=slopes @ calibration.covariance @ slopes.T,
+            covariance=joint[:15, :15],
             board_mm=size_mm,
-            bow=None,
-            with_bow=None,
+            bow=bow and replace(bow, middle_mm=bow.middle_mm - np.asarray(origin_mm, float)[:2]),
+            with_bow=joint,
         )
         return cls(np.asarray(origin_mm, float), there, slopes)
 

@@ -27,7 +27,7 @@ from overruler.vision.fit import (
     sensitivity,
 )
 from overruler.vision.outlined import Contour, contour_of
-from overruler.vision.rays import SPACING_PX, Edges, View, claims, edges_across
+from overruler.vision.rays import SPACING_PX, STEP_PX, Edges, View, claims, edges_across, step_px
 from overruler.vision.silhouette import PROFILES, Profile, lean_of
 
 KINDS = (*PROFILES, Profile("flat", 0.15, 2.6))
@@ -163,7 +163,7 @@ def _fit(view: View, start: Start, base: Base, profile: Profile, upper: bool, tu
 def _refine(view: View, place: Array, base: Base, profile: Profile, upper: bool, sigma_px: float) -> _Settled | None:
     step_mm = SPACING_PX * view.mm_per_px
     contour = contour_of(view.camera, base, place[:2], place[2], view.z_mm, profile, upper, step_mm)
-    edges = _across(view, contour, REACH_SIGMA * sigma_px * view.mm_per_px)
+    edges = _across(view, contour, REACH_SIGMA * sigma_px * view.mm_per_px, step_px(sigma_px))
     if len(edges.ray) < FEWEST_EDGES:
         return None
     arm = contour.at_mm - place[:2]
@@ -183,10 +183,10 @@ def _refine(view: View, place: Array, base: Base, profile: Profile, upper: bool,
     return _Settled(base, place + step, covariance, by_ray, contour, profile, upper)
 
 
-def _across(view: View, contour: Contour, reach_mm: float) -> Edges:
+def _across(view: View, contour: Contour, reach_mm: float, every_px: float = STEP_PX) -> Edges:
     """The edges across a contour, by how far outside it they lie."""
     reach = np.full(len(contour.at_mm), reach_mm)
-    return edges_across(view, contour.at_mm[:, None], contour.normals, -reach, reach)
+    return edges_across(view, contour.at_mm[:, None], contour.normals, -reach, reach, every_px)
 
 
 def _judged(view: View, settled: _Settled, start: Start) -> _Settled:

@@ -29,11 +29,14 @@ UNSURE_MM = 0.6
 COARSE_MM = 100.0
 """How closely that is looked at: doubt changes slowly."""
 WORST_FIRST = (
-    "large_residuals", "lens_disagrees", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
+    "large_residuals", "lens_disagrees", "cropped", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
     "marker_left_out", "blurred", "low_view", "unsure_distances", "points_alone", "markers_close_together",
     "markers_hidden", "overhead_without_lens", "grid_turned",
 )  # fmt: skip
 """Every flag there is."""
+CROPPED_SHARE, CROPPED_SIGMAS = 0.03, 5.0
+"""The lens's axis meets an uncut picture nearer to its middle than this share of the longer side; and that it does not
+must be as sure as this."""
 STRAIN = 3.0
 """How many σ, as a root mean square over its nine numbers, the lens may lie from what was known of it before."""
 
@@ -126,6 +129,9 @@ def _quality(seen: Circumstances) -> Iterator[Problem]:
     if seen.solution.strain > STRAIN and seen.lens:
         text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", text)
+    elif not seen.lens and _is_cropped(seen):
+        text = "the photo looks cropped, its lens's axis lies far off its middle; measure the photo as it was taken"
+        yield Problem("cropped", text)
     elif seen.bent > BENT and seen.bent * SHAPE_PX * _mm_per_px(seen) > BENT_MM:
         yield Problem("markers_not_flat", "the markers do not look square: lay or glue them flat, on something stiff")
     elif seen.worse > LARGE_RESIDUALS or seen.solution.strain > STRAIN:
@@ -133,6 +139,13 @@ def _quality(seen: Circumstances) -> Iterator[Problem]:
             "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"
         )
         yield Problem("large_residuals", text)
+
+
+def _is_cropped(seen: Circumstances) -> bool:
+    """Whether the lens's axis surely meets the picture far off its middle."""
+    off_px = seen.solution.state.camera.matrix[:2, 2] - (np.array(seen.size_px) - 1) / 2
+    sigma_px = np.sqrt(np.diag(seen.solution.covariance)[2:4])
+    return bool((np.abs(off_px) > np.maximum(CROPPED_SHARE * max(seen.size_px), CROPPED_SIGMAS * sigma_px)).any())
 
 
 def _mm_per_px(seen: Circumstances) -> float:

@@ -11,12 +11,12 @@ from overruler.geometry.pose import Array
 
 SPACING_PX = 1.5
 """Distance between neighbouring radii along the rim."""
-STEP_PX = 0.2
-"""Distance between neighbouring samples along a ray."""
+STEP_PX, COARSE_PX = 0.2, 0.5
+"""Distance between neighbouring samples along a ray; where edges are only looked for roughly, at most."""
 HIDDEN = 0.25
 """Weight of "no edge of this base here" against an edge of the usual strength right on the rim."""
 LEAST_EDGE = 0.12
-"""Weaker steps (L*a*b* units per step) are noise."""
+"""Weaker slopes (L*a*b* units in `STEP_PX`) are noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,14 +79,21 @@ def rays_of(radius_mm: float, mm_per_px: float) -> Array:
     return np.stack([np.cos(angles), np.sin(angles)], -1)
 
 
-def edges_across(view: View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array) -> Edges:
+def step_px(sigma_px: float) -> float:
+    """How far apart to sample where an edge's 1 σ about its place is `sigma_px`."""
+    return min(max(STEP_PX * sigma_px, STEP_PX), COARSE_PX)
+
+
+def edges_across(
+    view: View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array, every_px: float = STEP_PX
+) -> Edges:
     """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
-    step = STEP_PX * view.mm_per_px
+    step = every_px * view.mm_per_px
     count = int(np.ceil((outer_mm - inner_mm).max() / step)) + 1
     radii = inner_mm[:, None] + np.arange(count) * step
     colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
     change = colours[:, 1:] - colours[:, :-1]
-    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * inside[:, 1:]
+    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * inside[:, 1:] * np.float32(STEP_PX / every_px)
     usual = _middle(slope.max(1))
     here = slope[:, 1:-1]
     peak = (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > max(LEAST_EDGE, 0.25 * usual))

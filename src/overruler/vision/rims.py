@@ -34,8 +34,8 @@ from overruler.vision.cutouts import (
 
 MODEL = Path(__file__).with_name("rims.onnx")
 RING_MODEL = Path(__file__).with_name("rings.onnx")
-BATCH = 64
-"""Cutouts that go through a network together."""
+BATCH = 16
+"""Cutouts that go through a network together: what more of them leave behind no cache holds."""
 HOPELESS = 0.003
 """Candidates that score less at first sight get no second one."""
 PROMISING = 0.1
@@ -46,6 +46,8 @@ MOST_SURE = 6.0
 """The log odds of one look count up to here."""
 PLACE_INFLATION, SIZE_INFLATION = 2.5, 3.5
 """How much larger errors are than independent directions would make them, as counted on scenes not trained on."""
+ALIKE, ALIKE_SIZE = 0.1, 0.06
+"""Guesses are of one circle that lie this near each other, in radii, and whose radii are this near (logarithm)."""
 _OUTLIER = 2.5
 """Directions that miss the circle by more σ than this count less."""
 
@@ -75,14 +77,27 @@ def refine(frame: Frame, camera: Camera, candidates: ArrayLike) -> RimGuesses:
     """The networks' view of candidates (N, 3), each x, y and radius in mm on the plane z = 0.
 
     A candidate may be off by a third of its radius in place and a quarter in size. All get a first look; those that are
-    not hopeless a second one where the first pointed; of those that look like bases the rim is traced, twice.
+    not hopeless a second one where the first pointed; of those that look like bases the rim is traced, twice. Of those
+    that have come to one circle the best alone goes on, and the others score 0.
     """
     levels = pyramid(frame.pixels)
     guesses = _look(levels, camera, np.asarray(candidates, float).reshape(-1, 3))
     for step, least in ((_again, HOPELESS), (_trace, PROMISING), (_trace, PROMISING), (_second_opinions, PROMISING)):
+        _forget_alike(guesses, least)
         some = np.nonzero(guesses.score > least)[0]
         _replace(guesses, some, step(levels, camera, guesses[some]))
     return guesses
+
+
+def _forget_alike(guesses: RimGuesses, least: float) -> None:
+    """Of the guesses above a score that speak of one circle, only the best keeps it."""
+    circles, kept = _circles(guesses), np.empty((0, 3))
+    for i in np.argsort(-guesses.score, kind="stable")[: np.count_nonzero(guesses.score > least)]:
+        near = np.hypot(*(kept[:, :2] - circles[i, :2]).T) < ALIKE * np.minimum(kept[:, 2], circles[i, 2])
+        if np.any(near & (np.abs(np.log(kept[:, 2] / circles[i, 2])) < ALIKE_SIZE)):
+            guesses.score[i] = 0.0
+        else:
+            kept = np.vstack([kept, circles[i]])
 
 
 def _replace(guesses: RimGuesses, some: NDArray[np.intp], better: RimGuesses) -> None:

@@ -2,7 +2,8 @@
 
 Three numbers scale the three kinds of noise: each edge's own, a marker's place, a marker's shape. Each is about 1, as
 sure as a lognormal says; the residuals make it surer, up or down. The solution is the mean over what they may be, and
-its covariance has how much it differs between them: Student's t for whoever has one number to scale.
+its covariance has how much it differs between them: Student's t for whoever has one number to scale. What the shapes of
+all markers share goes by the scale of shapes: a picture in which they differ little from one another has little of it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,11 @@ import numpy as np
 from overruler.geometry.pose import Array
 
 SIGMA = 0.5
-"""1 σ of the logarithm of each scale, before the residuals are seen: four markers alone say next to nothing of some."""
+"""1 σ of the logarithm of each scale, before the residuals are seen: four markers alone say next to nothing of some.
+
+Its mean lies so far below 0 that noise is on average, as a mean square over all tables, as large as was said."""
+TAIL = 2.0
+"""Upwards that logarithm is as Student's t of so few degrees of freedom has it: some tables are laid badly."""
 STEP = 1.35
 """The ratio of neighbouring trials."""
 RANGES = ((0.2, 4.0), (0.2, 100.0), (0.2, 15.0))
@@ -46,9 +51,13 @@ class Linear:
     """(U, U): information that was there before."""
     away: Array
     """(U,): how far the state lies from what that says."""
+    common: Array
+    """(U,): 1 σ of what all groups share of their shapes, at a scale of 1; 0 of all others, which `prior` has."""
 
     @classmethod
-    def of(cls, groups: "Sequence[tuple[Array, Array, Array, Array]]", prior: Array, away: Array) -> "Linear":
+    def of(
+        cls, groups: "Sequence[tuple[Array, Array, Array, Array]]", prior: Array, away: Array, common: Array
+    ) -> "Linear":
         """Of each group's place (K, P), shape (K, S), Jacobian (K, U) and residual (K,), whitened by its own noise."""
         most = [max(group[k].shape[1] for group in groups) for k in (0, 1)]
         stacked, unknowns = [], len(away)
@@ -60,7 +69,8 @@ class Linear:
             stacked.append(rows.T @ rows)
         kind = np.tile(np.repeat([1, 2], most), (len(groups), 1))
         assert stacked[0].shape[0] == sum(most) + unknowns + 1
-        return cls(np.stack(stacked), kind, np.array([len(group[3]) for group in groups], float), prior, away)
+        edges = np.array([len(group[3]) for group in groups], float)
+        return cls(np.stack(stacked), kind, edges, prior, away, common)
 
     def sums(self, scales: Array) -> tuple[Array, Array]:
         """For scales (N, 3): products (N, U + 1, U + 1) of the Jacobian and the residual, whitened whole, and noise.
@@ -81,6 +91,16 @@ class Linear:
         volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum((1, 2)) + self.edges.sum() * np.log(scales[:, 0])
         return total, np.asarray(volume)
 
+    def priors(self, scales: Array) -> tuple[Array, Array]:
+        """For scales (N, 3): all information there was before (N, U, U), and the logarithm of its volume (N,).
+
+        The volume is that of what goes by the scale of shapes: the rest is the same for all.
+        """
+        shared = np.nonzero(self.common)[0]
+        prior = np.repeat(self.prior[None], len(scales), 0)
+        prior[:, shared, shared] += 1 / (self.common[shared] * scales[:, 2:]) ** 2
+        return prior, np.asarray(len(shared) * np.log(scales[:, 2]))
+
     def look(self, scales: Array) -> tuple[Array, Array, Array]:
         """For scales (N, 3): the logarithm of how likely they are (N,), the step (N, U) to their best state, its doubt.
 
@@ -88,17 +108,18 @@ class Linear:
         By the restricted likelihood (Patterson and Thompson, 1971) and what is known of scales beforehand.
         """
         total, volume = self.sums(scales)
-        information = total[:, :-1, :-1] + self.prior
-        gradient = total[:, :-1, -1] + self.prior @ self.away
+        prior, apart = self.priors(scales)
+        information = total[:, :-1, :-1] + prior
+        gradient = total[:, :-1, -1] + prior @ self.away
         unit = 1 / np.sqrt(np.diagonal(information, axis1=1, axis2=2))
         scaled = information * unit[:, :, None] * unit[:, None, :]
         root = np.linalg.cholesky(scaled)
         covariance = np.linalg.inv(scaled) * unit[:, :, None] * unit[:, None, :]
         step = -np.einsum("nij,nj->ni", covariance, gradient)
-        misfit = total[:, -1, -1] + self.away @ self.prior @ self.away + np.einsum("ni,ni->n", gradient, step)
+        misfit = total[:, -1, -1] + prior @ self.away @ self.away + np.einsum("ni,ni->n", gradient, step)
         fit = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1) - np.log(unit).sum(1)
-        surprise = ((np.log(scales) / SIGMA) ** 2).sum(1)
-        return np.asarray(-volume - fit - misfit / 2 - surprise / 2), np.asarray(step), np.asarray(covariance)
+        surprise = _surprise(scales).sum(1)
+        return np.asarray(-volume - apart - fit - misfit / 2 - surprise / 2), np.asarray(step), np.asarray(covariance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +158,12 @@ def averaged(linear: Linear, near: Three = (1.0, 1.0, 1.0)) -> Averaged:
     total = np.einsum("n,nij->ij", weight, covariance) + spread
     own, place, shape = weight @ every
     return Averaged((float(own), float(place), float(shape)), np.asarray(mean), np.asarray((total + total.T) / 2))
+
+
+def _surprise(scales: Array) -> Array:
+    """Of each scale, -2 times the logarithm of how likely it is beforehand."""
+    away = np.log(scales) / SIGMA + SIGMA
+    return np.where(away > 0, (TAIL + 1) * np.log1p(away**2 / TAIL), away**2)
 
 
 def _once(linear: Linear, scales: Three) -> tuple[Three, list[Array]]:

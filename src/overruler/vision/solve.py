@@ -15,15 +15,14 @@ from overruler.vision.scales import Linear, averaged, likely_scales
 
 SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
-SWELL_SIGMA_PX = 0.04
-"""1 σ of how far a marker's outer sides lie outwards of where its inner edges say: soft corners, neighbouring edges."""
+SWELL_SIGMA_PX = 0.025
+"""1 σ of how far outer sides lie outwards of where inner edges say; the less, the less markers differ in shape."""
 BOW_SHARE = 5e-4
 """1 σ of how far the table's middle stands off its edges, along x and along y, as a share of its width and height."""
 SHIFT, SWELL, BOW, PLACES = 15, 16, 17, 19
 """Where, after the camera's 15, the other unknowns stand."""
 JOINT = np.r_[:15, BOW:PLACES]
 """The camera and the bow."""
-
 
 Scales = tuple[float, float, float]
 """How many times as large as expected the noise of edges, places and shapes is."""
@@ -170,8 +169,7 @@ class Bundle:
             [group.outwards if group.shifts else np.zeros(len(group.xy_px)) for group in groups]
         )
         self._prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
-        self._roots = [np.linalg.cholesky(group.covariance(scales)) for group in groups]
-        self._whiteners = [np.linalg.inv(root) for root in self._roots]
+        self._whiteners = [np.linalg.inv(np.linalg.cholesky(group.covariance(scales))) for group in groups]
 
     def solve(self, state: State, rounds: int = 40) -> Solution:
         """Levenberg and Marquardt's method from `state`."""
@@ -209,9 +207,8 @@ class Bundle:
         scales = likely_scales(self._linear(state))
         solution = Bundle(self.groups, self.prior, scales).solve(state)
         mean = averaged(self._linear(solution.state), scales)
-        bundle = Bundle(self.groups, self.prior, mean.scales)
-        joint = mean.covariance[np.ix_(JOINT, JOINT)]
-        return bundle, replace(solution, state=solution.state.moved(mean.step), joint=joint)
+        state, joint = solution.state.moved(mean.step), mean.covariance[np.ix_(JOINT, JOINT)]
+        return Bundle(self.groups, self.prior, mean.scales), replace(solution, state=state, joint=joint)
 
     def _linear(self, state: State) -> Linear:
         residual, jacobian = self._rows(state)
@@ -219,7 +216,9 @@ class Bundle:
         for group, part in zip(self.groups, self._slices, strict=True):
             white, columns = np.linalg.inv(np.linalg.cholesky(group.own_px2)), (group.place_px, group.shape_px)
             groups.append((white @ columns[0], white @ columns[1], white @ jacobian[part], white @ residual[part]))
-        return Linear.of(groups, self._prior_information(state), self._away(state))
+        prior, swell = self._prior_information(state), np.zeros(state.unknowns)
+        prior[SWELL, SWELL], swell[SWELL] = 0.0, SWELL_SIGMA_PX
+        return Linear.of(groups, prior, self._away(state), swell)
 
     def _sums(self, residual: Array, jacobian: Array) -> tuple[float, Array, Array]:
         """Chi square, information and gradient of the data, group by group: small products need no threads."""
@@ -235,7 +234,8 @@ class Bundle:
     def _prior_information(self, state: State) -> Array:
         information = np.zeros((state.unknowns, state.unknowns))
         information[:9, :9] = self._prior_root.T @ self._prior_root
-        information[SHIFT, SHIFT], information[SWELL, SWELL] = 1 / SHIFT_SIGMA_PX**2, 1 / SWELL_SIGMA_PX**2
+        edges_px = np.array([SHIFT_SIGMA_PX, SWELL_SIGMA_PX * self.scales[2]])
+        information[SHIFT:BOW, SHIFT:BOW] = np.diag(1 / edges_px**2)
         bow_mm = BOW_SHARE * 2 * state.bow.half_mm if state.bow is not None else np.ones(2)
         information[BOW:PLACES, BOW:PLACES] = np.diag(1 / bow_mm**2)
         return information

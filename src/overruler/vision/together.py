@@ -1,13 +1,13 @@
 """Several photos through one lens: each says a little about it, and all of them together what no single one can."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from overruler.board import Board
 from overruler.calibration import Calibration
-from overruler.errors import BadInput
+from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
@@ -33,18 +33,23 @@ class Word:
     """(9,): the information times the lens that it speaks for."""
 
 
-def calibrate_many(frames: Sequence[Frame], board: Board, lens: Lens | None = None) -> tuple[Calibration, ...]:
+def calibrate_many(
+    frames: Sequence[Frame], board: Board, lens: Lens | None = None, elsewhere: Collection[int] = ()
+) -> tuple[Calibration, ...]:
     """The cameras of several photos that one camera took of one table, without zooming between them.
 
-    Each photo is calibrated with what the others say about the lens as a prior; focus may differ a little. Raises
-    `BadInput` where the pictures' sizes differ, `CannotMeasure` where one of them cannot be measured.
+    Each photo is calibrated with what the others say about the lens as a prior; focus may differ a little. Markers
+    whose ids are `elsewhere` do not lie on the board. Raises `BadInput` where the pictures' sizes differ,
+    `CannotMeasure` with the picture's name where one of them cannot be measured.
     """
     sizes = {frame.size_px for frame in frames}
     if len(sizes) > 1:
         raise BadInput(
             f"photos of {len(sizes)} sizes do not share a lens: give photos of one camera, held one way, uncut"
         )
-    return calibrate_seen_together(frames, board, [find_markers(frame, board) for frame in frames], lens)
+    board = board.without(elsewhere)
+    seen = [[marker for marker in find_markers(frame, board) if marker.id not in elsewhere] for frame in frames]
+    return calibrate_seen_together(frames, board, seen, lens)
 
 
 def calibrate_seen_together(
@@ -68,9 +73,16 @@ def _each(
     lens: Lens | None,
 ) -> list[Calibration]:
     return [
-        calibrate_seen(frame, board, markers, (), prior, lens is not None)
+        _one(frame, board, markers, prior, lens is not None)
         for frame, markers, prior in zip(frames, seen, priors, strict=True)
     ]
+
+
+def _one(frame: Frame, board: Board, seen: Sequence[Marker], prior: Prior, lens: bool) -> Calibration:
+    try:
+        return calibrate_seen(frame, board, seen, (), prior, lens)
+    except CannotMeasure as error:
+        raise CannotMeasure(f"{frame.name}: {error}") from None
 
 
 def word_of(found: Calibration, prior: Prior) -> Word:

@@ -1,0 +1,141 @@
+"""Train the look for round bases: writes src/overruler/vision/discs.onnx and its log in shapes/.
+
+python tools/train_discs.py draw  --out build/discs --sheets 400
+python tools/train_discs.py learn --out build/discs --traced RENDERS --minutes 30
+"""
+
+import argparse
+import copy
+import pickle
+import sys
+import time
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from shapes.crops import Sheet
+from shapes.discs import batch, drawn_discs, loss, read_discs
+from shapes.lessons import follow, share
+from shapes.network import INPUTS, OverviewNet
+
+HERE = Path(__file__).parent
+MODEL = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx"
+BATCH, RATE, TRACED = 16, 3e-3, 0.3
+"""The last: the share of crops that are of traced tables."""
+CHANNELS, BLOCK, TILES, SAY_EVERY, CHECKS = 4, 50, 50, 100, 6
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
+    cv2.setNumThreads(1)
+    torch.set_num_threads(1)
+    {"draw": draw, "learn": learn}[options.what](options)
+
+
+def draw(options: argparse.Namespace) -> None:
+    """Pieces of tables, drawn."""
+    from rims.mats import library
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    for first in range(0, options.sheets, BLOCK):
+        path = options.out / f"discs_{first:05d}.pkl"
+        if not path.exists():
+            tiles = library(options.seed + first, TILES)
+            path.write_bytes(pickle.dumps([drawn_discs([options.seed, first + k], tiles) for k in range(BLOCK)]))
+
+
+def network(start: Path | None) -> OverviewNet:
+    """A new one; its eyes those of the look from above where that is given."""
+    net = OverviewNet(channels=CHANNELS)
+    nn.init.zeros_(net.net[-1].bias[1:])
+    if start is not None:
+        known, new = torch.load(start), net.state_dict()
+        net.load_state_dict({name: known[name] if known[name].shape == new[name].shape else new[name] for name in new})
+    return net
+
+
+def learn(options: argparse.Namespace) -> None:
+    torch.manual_seed(options.seed)
+    net = network(options.start)
+    mean = copy.deepcopy(net)
+    drawn, traced = _drawn(options.out), [read_discs(path) for path in sorted(options.traced.glob("*.json"))]
+    kept, drawn = drawn[:BLOCK], drawn[BLOCK:]
+    rng = np.random.default_rng(77)
+    checks = [tuple(map(torch.from_numpy, batch(rng, kept, BATCH))) for _ in range(CHECKS)]
+    chooser = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
+    rng, losses = np.random.default_rng([options.seed, 5]), deque[float](maxlen=SAY_EVERY)
+    begin, steps, lines = time.monotonic(), 0, [f"seed {options.seed}"]
+    while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
+        for group in chooser.param_groups:
+            group["lr"] = options.rate * share(progress)
+        sheets = traced if traced and rng.random() < TRACED else drawn
+        losses.append(_step(net, batch(rng, sheets, BATCH), chooser))
+        steps += 1
+        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
+        if steps % SAY_EVERY == 0:
+            drawn = _drawn(options.out)[BLOCK:]
+            check = f"check {_check(mean, checks):.4f}  sheets {len(drawn)} + {len(traced)}"
+            lines.append(f"step {steps:5d}  loss {np.mean(losses):.4f}  {check}")
+            print(lines[-1], flush=True)
+            torch.save(mean.state_dict(), options.out / "discs.pt")
+    export(mean, options.model)
+    (HERE / "shapes" / "discs.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _drawn(folder: Path) -> list[Sheet]:
+    return [sheet for path in sorted(folder.glob("discs_*.pkl")) for sheet in pickle.loads(path.read_bytes())]
+
+
+def _step(net: nn.Module, pair: tuple[np.ndarray, np.ndarray], chooser: torch.optim.Optimizer) -> float:
+    net.train()
+    blob, truth = (torch.from_numpy(part) for part in pair)
+    with torch.autocast("cpu", torch.bfloat16):
+        answer = net(blob.to(memory_format=torch.channels_last))
+    value = loss(answer.float(), truth)
+    chooser.zero_grad(set_to_none=True)
+    value.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+    chooser.step()
+    return float(value.item())
+
+
+def _check(net: nn.Module, checks: Sequence[tuple[Tensor, ...]]) -> float:
+    net.eval()
+    with torch.inference_mode():
+        return float(np.mean([float(loss(net(blob), truth)) for blob, truth in checks]))
+
+
+def export(net: nn.Module, path: Path) -> None:
+    """The network as ONNX, for pictures of any size."""
+    net.eval()
+    axes = {2: "rows", 3: "columns"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
+        torch.onnx.export(
+            net, (torch.zeros(1, INPUTS, 128, 128),), str(path), opset_version=13, input_names=["picture"],
+            output_names=["answers"], dynamic_axes={"picture": axes, "answers": axes}, dynamo=False,
+        )  # fmt: skip
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("draw", "learn"))
+    parser.add_argument("--out", type=Path, required=True, help="folder of the drawn pieces")
+    parser.add_argument("--sheets", type=int, default=400, help="pieces of tables to draw")
+    parser.add_argument("--traced", type=Path, help="folder of traced tables with their truth")
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
+    parser.add_argument("--start", type=Path, help="weights of the look from above to start from")
+    parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
