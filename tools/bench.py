@@ -18,12 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import av
 import cv2
 import numpy as np
 import shapely
@@ -37,7 +35,6 @@ from overruler.referee import Referee
 from overruler.rules import ask, matrix
 from overruler.scene import Scene
 from overruler.sources.photo import load_photo
-from overruler.sources.video import Film
 from overruler.vision.calibrate import calibrate
 from overruler.vision.detect import detect
 from overruler.vision.markers import find_markers
@@ -95,45 +92,6 @@ def _against(title: str, seconds: dict[str, float], others: Sequence[str]) -> Ta
     for name, value in seconds.items():
         table.add_row(name, f"{value:.3f}", *(f"{value / seconds[other]:.2f}" for other in others))
     return table
-
-
-# --- a film ---
-
-
-def analyze(film: Path, minutes: float, threads: int) -> Table:
-    """Watching a film, played over and over for so long, against decoding it; CPU time, and the memory at the end."""
-    board = Board.load(film.with_suffix(".toml"))
-    watch, decoding, watching, played_s = Referee(board).watching(), 0.0, 0.0, 0.0
-    table = Table("minutes", "decode, s", "analyze, s", "×", "memory, MiB", title=f"{film.name}, {threads} threads")
-    marks = [minutes * share for share in (0.1, 0.5, 1.0)]
-    while marks:
-        begin = time.process_time()
-        length_s = decoded_s(film, threads)
-        middle = time.process_time()
-        with Film(film, threads=threads) as opened:
-            for shot in opened:
-                opened.calm = watch.look(replace(shot, time_s=played_s + shot.time_s)).calm
-        decoding, watching = decoding + middle - begin, watching + time.process_time() - middle
-        played_s += length_s + 0.1
-        if played_s / 60 >= marks[0]:
-            marks.pop(0)
-            row = (played_s / 60, decoding, watching, watching / decoding, _memory_mib())
-            table.add_row(*(f"{value:.2f}" for value in row))
-    return table
-
-
-def decoded_s(film: Path, threads: int) -> float:
-    """Decode every picture of a film as PyAV does it; the time of the last one."""
-    with av.open(str(film)) as container:
-        stream = container.streams.video[0]
-        stream.thread_type, stream.codec_context.thread_count = "AUTO", threads
-        return max(float(picture.time) for picture in container.decode(stream) if picture.time is not None)
-
-
-def _memory_mib() -> float:
-    """What this process holds now."""
-    status = Path("/proc/self/status").read_text()
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
 
 # --- the range engine ---
@@ -272,6 +230,8 @@ def main() -> int:
 
         Console().print(live_truth(args.films))
     elif args.what == "analyze":
+        from film_bench import analyze
+
         Console().print(analyze(args.film, args.minutes, args.threads))
     elif args.what == "rules":
         Console().print(rules(args.rounds))

@@ -45,6 +45,8 @@ class Move:
     """The corners of that way, both ends included."""
     trail: tuple[tuple[float, float, float], ...] = ()
     """Where it was seen on its way: time in s, x and y in mm."""
+    way_seen: bool = True
+    """Whether that way was seen; else it is taken as straight, and its length is the least that it can have been."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -88,6 +88,39 @@ def test_flipped_bits_cost_some_pictures_and_are_named_where_the_decoder_says_so
         assert film.problems()
 
 
+def textured(path: Path) -> Path:
+    """Blotches that drift over the picture, a picture that stands alone each second."""
+    rough = np.random.default_rng(3).integers(0, 255, (SIZE[1] * 2, SIZE[0] * 2), np.uint8) // 8 * 4
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=25, options={"crf": "20", "g": "25", "bf": "0", "preset": "fast"})
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        for k in range(200):
+            pixels = np.repeat(rough[k // 4 : k // 4 + SIZE[1], k // 3 : k // 3 + SIZE[0], None], 3, axis=2)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="bgr24")))
+        container.mux(stream.encode())
+    return path
+
+
+@pytest.mark.parametrize("number", [30, 75, 120])
+def test_what_is_made_from_a_damaged_picture_is_not_shown_either(tmp_path: Path, number: int) -> None:
+    data = bytearray(textured(tmp_path / "whole.mkv").read_bytes())
+    with av.open(str(tmp_path / "whole.mkv")) as container:
+        packet = [bytes(packet) for packet in container.demux(video=0) if packet.size][number]
+    third, begin = len(packet) // 3, data.index(packet)
+    noise = np.random.default_rng(number).integers(0, 255, third, np.uint8).tobytes()
+    data[begin + third : begin + 2 * third] = noise
+    (tmp_path / "flipped.mkv").write_bytes(data)
+    with Film(tmp_path / "whole.mkv", looks_per_s=1000) as film:
+        whole = {round(shot.time_s, 3): shot.grey.astype(int) for shot in film}
+    with Film(tmp_path / "flipped.mkv", looks_per_s=1000, threads=1) as film:
+        shown = {round(shot.time_s, 3): shot.grey.astype(int) for shot in film}
+    assert film.damaged
+    assert len(whole) - 27 < len(shown) < len(whole), "all but what is left of a second"
+    assert all(np.array_equal(shown[time_s], whole[time_s]) for time_s in shown)
+    hidden = {time_s for time_s in whole if any(a - 1e-3 <= time_s < b - 1e-3 for a, b in film.lost_s)}
+    assert hidden == set(whole) - set(shown)
+
+
 @pytest.mark.parametrize(
     ("data", "error", "words"),
     [(b"", CannotMeasure, "is empty"), (b"no film at all", CannotMeasure, "no film that can be read")],

@@ -1,6 +1,7 @@
 """Watching: a piece that a hand carries has moved, the others have not, and a hand is no piece."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import cv2
 import numpy as np
@@ -61,7 +62,13 @@ def carried(time_s: float) -> Array:
     return np.asarray(start + (3 * q * q - 2 * q**3) * (TO - start))
 
 
-def shots(moved: bool, hand: bool, until_s: float = 4.6) -> Iterator[Shot]:
+@cache
+def film(moved: bool, hand: bool) -> tuple[Shot, ...]:
+    """Drawn once: drawing is what takes long."""
+    return tuple(shots(moved, hand))
+
+
+def shots(moved: bool, hand: bool, until_s: float = 4.8) -> Iterator[Shot]:
     """Ten a second: the table, a hand over it for a while, the second piece carried by it or not."""
     drawn: dict[tuple[float, ...], np.ndarray[tuple[int, ...], np.dtype[np.uint8]]] = {}
     for step in range(round(until_s * 10)):
@@ -85,7 +92,7 @@ def watched(moved: bool, hand: bool, blind: bool = False) -> tuple[list[Tick], O
     oracle = Oracle()
     oracle.blind = blind
     watch, ticks = Watch(oracle), []
-    for shot in shots(moved, hand):
+    for shot in film(moved, hand):
         if moved and shot.time_s >= START_S:
             oracle.places["p02"] = carried(shot.time_s)
         ticks.append(watch.look(shot))
@@ -149,3 +156,60 @@ def test_a_table_at_rest_is_measured_once() -> None:
     ticks, oracle = watched(moved=False, hand=False)
     assert oracle.asked == 0
     assert len([tick for tick in ticks if tick.rest is not None]) == 1
+
+
+class Overlooks(Oracle):
+    """Has never noticed the second piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        del self.places["p02"]
+
+
+def overlooked(pictures: Iterable[Shot]) -> list[Tick]:
+    watch = Watch(Overlooks(), kinds=[Base.circle(diameter) for diameter in (27.0, 40.0, 50.0)])
+    ticks = [watch.look(shot) for shot in pictures]
+    last = watch.close()
+    return ticks + ([last] if last is not None else [])
+
+
+def test_a_piece_that_was_never_found_is_found_by_its_move() -> None:
+    ticks = overlooked(film(moved=True, hand=True))
+    (move,) = (move for tick in ticks for move in tick.moves)
+    assert move.piece == "p03", "p01 and p02 are the two that were found"
+    assert move.from_mm == pytest.approx(HOMES["p02"][:2], abs=0.5)
+    assert move.to_mm == pytest.approx(TO, abs=0.5)
+    assert move.start_s == pytest.approx(START_S, abs=0.5)
+    assert move.end_s == pytest.approx(END_S, abs=0.5)
+    (spot,) = (spot for spot in ticks[-1].spots if spot.id == move.piece)
+    assert spot.base == Base.circle(50.0)
+
+
+def test_a_piece_that_comes_or_goes_has_not_moved() -> None:
+    begun, ended = (film(moved=True, hand=True)[k].frame().pixels for k in (0, -1))
+    u, v = CAMERA.project(np.array([*HOMES["p02"][:2], 0.0])).astype(int)
+    taken = begun.copy()
+    taken[v - 60 : v + 60, u - 60 : u + 60] = ended[v - 60 : v + 60, u - 60 : u + 60]
+    for first, second in ((begun, taken), (taken, ended)):
+        pictures = [Shot.of(Frame(first if k < 15 else second, "film", time_s=k / 10)) for k in range(35)]
+        assert not [move for tick in overlooked(pictures) for move in tick.moves]
+
+
+class Distracted(Oracle):
+    """Has not noticed the second piece at first sight; would the next time."""
+
+    def look(self, frame: Frame) -> Report:
+        place = self.places.pop("p02")
+        report = super().look(frame)
+        self.places["p02"] = place
+        return report
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_what_was_overlooked_is_found_by_patient_eyes_where_it_stands(patient: bool) -> None:
+    watch, pixels = Watch(Distracted(), patient=patient), film(moved=False, hand=False)[0].frame().pixels
+    ticks = [watch.look(Shot.of(Frame(pixels, "film", time_s=k / 2))) for k in range(160)]
+    assert not [move for tick in ticks for move in tick.moves]
+    assert [len(tick.rest.scene.pieces) for tick in ticks if tick.rest is not None] == ([2, 3] if patient else [2])
+    first = next(tick.time_s for tick in ticks if len(tick.spots) == 3) if patient else 61.0
+    assert first == pytest.approx(61, abs=1)

@@ -30,8 +30,11 @@ SPARE, SLACK = 2.0, 0.1
 not decoded, where what is left comes as often as it is wanted, and this share less often."""
 JOINED_S = 1.0
 """Time stamps that step back so far are a second recording's."""
+MOST_TOLD = 5
 MOST_DAMAGED = 10_000
 """With more damage than this a film is read no further."""
+DOUBT_S = 60.0
+"""A picture is made from those before it: after damage none is shown before the next that stands alone, or so long."""
 SHORT_S = 0.5
 """A film that ends so much before its own header says is cut short."""
 
@@ -61,6 +64,8 @@ class Film:
     """Packets that could not be decoded so far, and pictures that came out damaged."""
     read_to_s: float = 0.0
     """The time of the last picture read so far."""
+    lost_s: list[tuple[float, float]] = field(default_factory=list)
+    """From when to when nothing was shown: damaged pictures, and all that were made from them."""
     _container: Any = field(default=None, repr=False)
     _stream: Any = field(default=None, repr=False)
 
@@ -124,16 +129,27 @@ class Film:
         first = Fraction(self._stream.start_time or 0) * self._stream.time_base
         if self.from_s > 0:
             self._seek(first)
-        last_s, joined_s = -np.inf, 0.0
+        last_s, joined_s, doubt_s = -np.inf, 0.0, np.inf
         for picture in self._decoded():
-            if picture is None or picture.is_corrupt:
-                self.damaged += 1
-            elif picture.pts is not None:
+            damaged = picture is None or picture.is_corrupt
+            self.damaged += damaged
+            if picture is not None and picture.pts is not None:
                 time_s = float(picture.pts * picture.time_base - first)
                 if time_s + joined_s < last_s - JOINED_S:  # recordings put end to end: the clock has started again
                     joined_s = last_s + 1 / (self.frames_per_s or 10.0) - time_s
                 last_s = time_s + joined_s
+            if damaged:
+                doubt_s = min(doubt_s, max(last_s, 0.0))
+            elif picture.pts is not None and (picture.key_frame or last_s < doubt_s or last_s > doubt_s + DOUBT_S):
+                self._lost(doubt_s, last_s)
+                doubt_s = np.inf
                 yield last_s, picture
+        self._lost(doubt_s, last_s)
+
+    def _lost(self, from_s: float, to_s: float) -> None:
+        """Note what was not shown, as far as it was asked for."""
+        if from_s < to_s and to_s > self.from_s and from_s < self.to_s:
+            self.lost_s.append((from_s, to_s))
 
     def _decoded(self) -> Iterator[Any]:
         """What the decoder gives, None for each packet that it cannot decode."""
@@ -165,10 +181,17 @@ class Film:
         """What of the film could not be read, after all of it has been iterated over."""
         found = []
         if self.damaged:
-            found.append(f"{self.damaged} damaged pieces of the film were left out")
+            found.append(f"{self.damaged} damaged pieces of the film were left out{self._when()}")
         if self.to_s == float("inf") and self.duration_s and self.read_to_s < self.duration_s - self._last_s():
             found.append(f"the film can be read to {self.read_to_s:.1f} s of {self.duration_s:.1f} s")
         return found
+
+    def _when(self) -> str:
+        if not self.lost_s:
+            return ""
+        told = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.lost_s[:MOST_TOLD])
+        more = f" and {len(self.lost_s) - MOST_TOLD} times more" if len(self.lost_s) > MOST_TOLD else ""
+        return f", and all that was made from them: nothing was seen from {told}{more}"
 
     def _last_s(self) -> float:
         """How long before the end a whole film's last picture may be."""

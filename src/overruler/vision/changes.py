@@ -5,6 +5,7 @@ several grey levels.
 """
 
 from dataclasses import dataclass
+from math import ceil, floor
 
 import cv2
 import numpy as np
@@ -53,10 +54,13 @@ def areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
 
 def blocks_near(size: tuple[int, int], xy_px: Array, radius_px: float) -> tuple[slice, slice]:
     """The blocks, as rows and columns of a mask of `size`, within the square round a place (2,) in the picture."""
-    low = np.floor((xy_px - radius_px) / BLOCK_PX).astype(int)
-    high = np.ceil((xy_px + radius_px) / BLOCK_PX).astype(int) + 1
-    columns, rows = (slice(max(int(a), 0), max(int(b), 0)) for a, b in zip(low, high, strict=True))
+    columns, rows = (_span(float(at), radius_px) for at in xy_px)
     return rows, columns
+
+
+def _span(at_px: float, radius_px: float) -> slice:
+    low, high = floor((at_px - radius_px) / BLOCK_PX), ceil((at_px + radius_px) / BLOCK_PX) + 1
+    return slice(max(low, 0), max(high, 0))
 
 
 @dataclass(slots=True)

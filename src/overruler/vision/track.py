@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
 from overruler.fixes import Fix, next_id
@@ -17,13 +18,14 @@ from overruler.house import House
 from overruler.pieces import Piece
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.track import Spot, Tick
+from overruler.track import Move, Spot, Tick
 from overruler.vision.changes import Changes, Mask, reduced
 from overruler.vision.owners import as_settled
 from overruler.vision.track_corrected import put_right
 from overruler.vision.track_held import Held
 from overruler.vision.track_identity import Missing, assigned
-from overruler.vision.track_settled import Looks, handled, resolve
+from overruler.vision.track_settled import NEW_S, Looks, handled, overlooked, resolve
+from overruler.vision.track_strangers import Rested, strangers
 from overruler.vision.track_table import SHOTS, Watched, averaged
 
 OPEN_S = 0.4
@@ -32,6 +34,8 @@ NEAR_MM = 2.0
 """What changes so near a piece may be about to take it."""
 RESTLESS_S = 4.0
 """After so long it is measured all the same: people walk round the table."""
+LOOK_AGAIN_S, LESS_OFTEN = 60.0, 4.0
+"""So long after the first look there is another for what it has overlooked, and each time so many times later."""
 AGAIN_S = 2.0
 """How long to wait before trying once more where it could not be."""
 
@@ -39,17 +43,25 @@ AGAIN_S = 2.0
 class Watch:
     """One camera over one table: `look` at its shots in turn, then `close`."""
 
-    def __init__(self, looks: Looks, house: House | None = None) -> None:
-        self._looks = looks
+    def __init__(
+        self, looks: Looks, house: House | None = None, kinds: Sequence[Base] = (), patient: bool = False
+    ) -> None:
+        """`kinds` are the bases that there may be; `patient` eyes look at all of the table again now and then."""
+        self._looks, self._kinds = looks, kinds
+        self._each_s = LOOK_AGAIN_S if patient else np.inf
         self._house = house or House()
         self._owned: dict[str, Piece] = {}
         """Pieces as they were first told: whose one is does not change."""
         self._shots: deque[Shot] = deque(maxlen=SHOTS)
         self._changes: Changes | None = None
         self._table: Watched | None = None
+        self._rested: Rested | None = None
+        """The table as it last was at rest; None while it is being measured."""
+        self._disturbed = False
+        """Whether something has moved since then."""
         self._before: Sequence[Held] = ()
         """The pieces that were known when the camera changed."""
-        self._began_s = 0.0
+        self._began_s = self._opened_s = 0.0
         self._retry_s = -np.inf
         self._refused: CannotMeasure | None = None
         self._sigmas: dict[str, float] = {}
@@ -71,7 +83,8 @@ class Watch:
         moving &= self._table.on_table
         _follow(self._table, moving)
         before = len(self._table.held), [held.away_s for held in self._table.held]
-        moves = resolve(self._table, self._looks)
+        moves = resolve(self._table, self._looks) + self._unknown(self._table, moving)
+        self._overlooked(self._table)
         self._unsaid |= bool(moves) or before != (len(self._table.held), [held.away_s for held in self._table.held])
         return Tick(shot.time_s, self._spots(shot.time_s), moves, self._rest(moving), tuple(notes))
 
@@ -82,6 +95,7 @@ class Watch:
                 raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
             return self._open(self._shots[-1], self._changes, [])
         moves = resolve(self._table, self._looks, settle_s=0.0)
+        moves += strangers(self._table, self._rested, self._kinds) if self._disturbed and self._rested else ()
         self._unsaid |= bool(moves)
         rest = self._rest()
         return (
@@ -91,6 +105,10 @@ class Watch:
     def again(self, why: str = "the camera was moved") -> None:
         """Measure anew when the table is next still: the camera has been moved, say. The pieces keep their names."""
         self._changes, self._why = None, why
+
+    def as_it_stands(self) -> Report | None:
+        """The table now, without the pieces that are away, though a hand may be over it; None before it is known."""
+        return self._report(self._table) if self._table is not None else None
 
     def correct(self, fixes: Sequence[Fix]) -> None:
         """Put right what was found on the table as it stands: the next rest tells it; `BadInput` where it cannot be."""
@@ -135,11 +153,30 @@ class Watch:
             table.held.append(Held.of(name, detection, shot.grey, table.camera, shot.time_s))
         changes.rest = changes.last.copy()
         changes.changed[:] = False
-        self._table, self._unsaid = table, True
+        self._table, self._unsaid, self._opened_s = table, True, shot.time_s
+        self._rested, self._disturbed = Rested.of(table), False
         if not self._before:
             self._owned = {piece.id: piece for piece in report.scene.pieces}
         rest = self._rest()
         return Tick(shot.time_s, self._spots(shot.time_s), rest=rest, notes=tuple(notes))
+
+    def _unknown(self, table: Watched, moving: Mask) -> tuple[Move, ...]:
+        """Moves of pieces that were not known: asked once each time that all of the table has come to rest."""
+        self._disturbed |= bool(moving.any())
+        if moving.any() or handled(table, NEW_S):
+            return ()
+        moves = strangers(table, self._rested, self._kinds) if self._disturbed and self._rested else ()
+        self._rested, self._disturbed = Rested.of(table), False
+        return moves
+
+    def _overlooked(self, table: Watched) -> None:
+        """Once in a while, when all is at rest: pieces that stand where nobody has moved, and were not seen so far."""
+        if self._disturbed or table.shot.time_s < self._opened_s + self._each_s:
+            return
+        self._each_s *= LESS_OFTEN
+        for one in overlooked(table, self._looks):
+            name = next_id([held.id for held in table.held])
+            table.held.append(Held.of(name, one, table.shot.grey, table.camera, table.shot.time_s))
 
     # --- what is told ---
 
@@ -154,7 +191,10 @@ class Watch:
         if moving is not None and (moving.any() or handled(self._table)):
             return None
         self._unsaid = False
-        report = as_settled(self._table.report(), self._house, self._owned)
+        return self._report(self._table)
+
+    def _report(self, table: Watched) -> Report:
+        report = as_settled(table.report(), self._house, self._owned)
         self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
         for piece in report.scene.pieces:
             if piece.covariance_mm2:
@@ -167,6 +207,8 @@ def _follow(table: Watched, moving: Mask) -> None:
     """Follow the pieces near which something moves, or has changed for the first time."""
     changed = table.changed
     busy = moving | changed
+    if not busy.any() and all(not held.trail for held in table.held):
+        return
     before_s = table.shots[-2].time_s if len(table.shots) > 1 else table.shot.time_s
     for held in table.held:
         if held.away_s is not None and not held.seen and not held.trail:

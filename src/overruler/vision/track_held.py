@@ -17,6 +17,8 @@ SEEN = 0.38
 """Share of its look that must be seen of a piece to say where it is."""
 THERE = 0.6
 """Share of its look from which on a piece stands where it stood."""
+HOPELESS = 0.25
+"""A piece on its way of which less is seen just where it stood is not asked for there any closer."""
 MOVED = 0.1
 """By so much more must be seen of it elsewhere than where it stood, for it to have left."""
 REACH_MM = 16.0
@@ -45,6 +47,7 @@ class Footing:
     """(2,)."""
     slope: Array
     """(2, 2): pixels for a millimetre on the board."""
+    px_per_mm: float
     maps: tuple[NDArray[np.float32], NDArray[np.float32]]
     """Where each point of its look is seen."""
 
@@ -52,7 +55,8 @@ class Footing:
     def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "Footing":
         pixel, slope, _ = camera.jacobians(np.array([*detection.xy_mm, detection.z_mm]))
         at = (pixel + grid(HALF, patch.step_mm) @ slope[:, :2].T).astype(np.float32)
-        return cls(pixel, np.asarray(slope[:, :2]), (at[..., 0][patch.inside], at[..., 1][patch.inside]))
+        px_per_mm = float(np.sqrt(abs(np.linalg.det(slope[:, :2]))))
+        return cls(pixel, np.asarray(slope[:, :2]), px_per_mm, (at[..., 0][patch.inside], at[..., 1][patch.inside]))
 
 
 @dataclass(slots=True)
@@ -98,7 +102,7 @@ class Held:
             self.trail = self.trail[-LATELY:] or [(before_s, *self.rest.xy_mm.tolist())]
         share = self.untouched(grey)
         match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), SEEN
-        if share < THERE:
+        if share < THERE and not (self.on_its_way and share < HOPELESS):
             match = self.at_home(grey, camera)
         if match.share < THERE:
             match, needed = self._anywhere(match, grey, camera)
@@ -143,9 +147,10 @@ class Held:
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""
-        moved = 0 if home else self.there.slope @ (self.place_mm - self.rest.xy_mm)
-        scale = float(np.sqrt(abs(np.linalg.det(self.there.slope))))
-        return blocks_near(size, self.there.pixel + moved, (self.radius_mm + more_mm) * scale)
+        at = self.there.pixel
+        if not home:
+            at = at + self.there.slope @ (self.place_mm - self.rest.xy_mm)
+        return blocks_near(size, at, (self.radius_mm + more_mm) * self.there.px_per_mm)
 
     def at_home(self, grey: Grey, camera: Camera) -> Match:
         """What there is of it where it stood."""

@@ -1,5 +1,6 @@
 """A known piece where its own look is seen again, and its rim is measured there: no base looks like none to itself."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import cv2
@@ -7,6 +8,7 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
+from overruler.shot import Shot
 from overruler.vision.fit import fit_base
 from overruler.vision.refit import drawn
 from overruler.vision.track_held import Held
@@ -27,21 +29,31 @@ TURNS_DEG = tuple(sorted((float(angle) for angle in range(-165, 181, 15)), key=a
 
 def known(table: Watched, held: Held, about_mm: Array, reach_mm: float) -> Detection | None:
     """A round piece where its look is seen within about `reach_mm` of a place (2,); None where it is not."""
-    if held.rest.base.shape != "circle":
+    return seen_at(table, held.rest, held.patch, about_mm, reach_mm)
+
+
+def seen_at(
+    table: Watched,
+    one: Detection,
+    look: Patch,
+    about_mm: Array,
+    reach_mm: float,
+    shots: Sequence[Shot] | None = None,
+) -> Detection | None:
+    """A round base where its look is seen in shots, the last ones or others; None where it is not."""
+    if one.base.shape != "circle":
         return None
-    z_mm, reach = held.rest.z_mm, min(reach_mm, FARTHEST_MM)
-    grey, camera, first = table.shot.grey, table.camera, held.patch
-    tries = (find(grey, camera, [turned(first, angle)], about_mm, z_mm, reach, 1.0) for angle in TURNS_DEG)
-    match = next((one for one in tries if one.share >= SURE), None)
+    z_mm, reach, radius = one.z_mm, min(reach_mm, FARTHEST_MM), one.base.width_mm / 2
+    grey, camera = (shots or table.shots)[-1].grey, table.camera
+    tries = (find(grey, camera, [turned(look, angle)], about_mm, z_mm, reach, 1.0) for angle in TURNS_DEG)
+    match = next((match for match in tries if match.share >= SURE), None)
     if match is None:
         return None
-    around = held.radius_mm * 1.6
-    part = table.still(np.array([match.xy_mm - around, match.xy_mm + around]))
-    radius = held.rest.base.width_mm / 2
+    part = table.still(np.array([match.xy_mm - radius * 1.6, match.xy_mm + radius * 1.6]), shots)
     fit = fit_base(part.frame.pixels, part.report.calibration.camera, match.xy_mm, START_MM, radius, z_mm)
     if fit is None or fit.support < LEAST_SEEN:
         return None
-    found = replace(held.rest, xy_mm=fit.xy_mm, d_xy_d_camera=fit.d_xy_d_camera, visible=fit.support)
+    found = replace(one, xy_mm=fit.xy_mm, d_xy_d_camera=fit.d_xy_d_camera, visible=fit.support)
     return drawn(table.camera, replace(found, covariance_mm2=fit.covariance_mm2))
 
 

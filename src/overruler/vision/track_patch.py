@@ -23,7 +23,8 @@ LIMIT = 24.0
 """Grey levels from which on a point counts as hidden."""
 AGREE = 14.0
 """Grey levels within which a point counts as seen."""
-ROUNDS = 8
+ROUNDS, SETTLED = 8, 0.03
+"""Steps of the fit at most; one shorter than this, in steps of the grid, is the last."""
 CARRIED = 0.5
 """What the look of a shot ago says of a place, against the look at rest."""
 TRUST = 9.0
@@ -144,6 +145,6 @@ def aligned(grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm: flo
         step = np.linalg.solve(design.T @ (design * weight[:, None]) + np.diag(HELD), design.T @ (weight * off) + pull)
         shift = shift + np.clip(step[:2], -patch.step_mm, patch.step_mm)
         tone = tone + step[2:]
-        if np.abs(step[:2]).max() < 0.01 * patch.step_mm:
+        if np.abs(step[:2]).max() < SETTLED * patch.step_mm:
             break
     return Match(np.asarray(start_mm + shift), float(np.mean(np.abs(off) < AGREE)), float(np.clip(tone[0], *GAINS)))

@@ -48,6 +48,8 @@ class Way:
     """1 σ of what the corners add to the doubt of the length."""
     start_s: float
     end_s: float
+    seen: bool
+    """Whether it was seen; else it is taken as straight."""
 
 
 def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> Way:
@@ -56,7 +58,7 @@ def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> Way:
     start_s, end_s = _times(trail, start_mm, end_mm)
     between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
     corners, sigma = _legs(between, start_mm, end_mm, eye_mm, end_s - start_s)
-    return Way(corners, _length(corners), sigma, start_s, end_s)
+    return Way(corners, _length(corners), sigma, start_s, end_s, len(between) >= FEWEST)
 
 
 def _length(corners: Array) -> float:
@@ -105,7 +107,7 @@ def _crossing(times: Array, away: Array, near: float) -> float:
 def _legs(places: Array, start_mm: Array, end_mm: Array, eye_mm: Array, long_s: float) -> tuple[Array, float]:
     """The corners (K + 1, 2), and the 1 σ of the length by the fit; the way took `long_s`."""
     corners = np.stack([start_mm, end_mm])
-    if len(places) < 3:
+    if len(places) < FEWEST:
         return corners, _unseen_sigma(corners, places, long_s)
     best = _fitted(corners, places, eye_mm)
     most_mm = _length(np.vstack([start_mm, places, end_mm])) * (1 + SLACK_SHARE)

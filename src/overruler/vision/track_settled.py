@@ -20,7 +20,8 @@ from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
 from overruler.vision.track_path import way_of
-from overruler.vision.track_table import AROUND_MM, Watched
+from overruler.vision.track_sought import sought
+from overruler.vision.track_table import AROUND_MM, MARGIN_MM, Watched
 
 SETTLE_S = 0.3
 """An area that has been still for so long is at rest."""
@@ -53,16 +54,22 @@ class Looks(Protocol):
 def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[Move, ...]:
     """Measure again what has changed and come to rest: the moves that have ended so."""
     settled = _settled(table, settle_s)
+    table.tried &= settled
     if not settled.any():
         return ()
-    missing = _missing(table, settled)
     fresh = not table.changes.quiet(table.shot.time_s, min(NEW_S, settle_s * 3))[table.on_table].all()
+    if fresh and not (settled & ~table.tried).any():
+        return ()
+    missing = _missing(table, settled)
     if fresh and not missing:
         table.changes.accept(_explained(table, settled, fresh))
         return ()
     found = _found(table, looks, settled, missing, fresh)
     moves = _matched(table, missing, found, fresh)
-    table.changes.accept(_explained(table, settled, fresh))
+    if fresh and not found and any(held.away_s is not None for held in missing):
+        table.tried |= settled  # it may be in the hand; what is hard to see is sought when the hand has left
+    else:
+        table.changes.accept(_explained(table, settled, fresh))
     return moves
 
 
@@ -108,9 +115,9 @@ def _large(table: Watched, area: Mask) -> bool:
     return bool(left.sum() * table.block_mm2 > HAND_MM2)
 
 
-def handled(table: Watched) -> bool:
+def handled(table: Watched, for_s: float = SETTLE_S) -> bool:
     """Whether something moves on the table, has just done so, or lies over it that is no piece."""
-    quiet = table.changes.quiet(table.shot.time_s, SETTLE_S)[table.on_table].all()
+    quiet = table.changes.quiet(table.shot.time_s, for_s)[table.on_table].all()
     return not quiet or _large(table, table.changed)
 
 
@@ -147,9 +154,19 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
     if lost or not fresh:
         boxes, kinds = table.boxes(settled if lost else left), list({held.rest.base: None for held in lost})
         more = [one for box in boxes for one in _in_box(table, looks, settled, missing, kinds if fresh else None, box)]
-        more += [] if more else _by_look(table, settled, missing, lost, boxes)
+        more += [] if more or fresh else _by_rim(table, settled, missing, lost, boxes)
+        more += [] if more or fresh else _by_look(table, settled, missing, lost, boxes)
         found += [one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)]
     return found
+
+
+def _by_rim(
+    table: Watched, settled: Mask, missing: Sequence[Held], lost: Sequence[Held], boxes: Sequence[Array]
+) -> list[Detection]:
+    """The lost pieces where a closer look sees bases of their sizes in the boxes (2, 2) of the area."""
+    kinds = list({held.rest.base: None for held in lost})
+    found = (one for box in boxes for one in sought(table, kinds, box, settled)) if kinds else ()
+    return [one for one in found if _came(table, one, settled, missing)]
 
 
 def _by_look(
@@ -176,6 +193,19 @@ def _in_box(
     return [one for one in here if _came(table, one, settled, missing)]
 
 
+def overlooked(table: Watched, looks: Looks) -> list[Detection]:
+    """Bases that stand apart from all known pieces, wherever on the table."""
+    box = np.array([np.zeros(2), table.calibration.board_mm]) + MARGIN_MM * np.array([[-1.0], [1.0]])
+    part = table.still(box)
+    found = (part.whole_picture(one) for one in looks.find(part.frame, part.report, None, box))
+    return [one for one in found if all(_apart(one, held) for held in table.held)]
+
+
+def _apart(one: Detection, held: Held) -> bool:
+    away = float(np.hypot(*(held.rest.xy_mm - one.xy_mm)))
+    return away > 0.6 * (held.radius_mm + max(one.base.width_mm, one.base.length_mm) / 2)
+
+
 def _came(table: Watched, one: Detection, settled: Mask, missing: Sequence[Held]) -> bool:
     """Whether a base stands where the picture has changed, and no known piece stands there."""
     radius = one.base.width_mm / 2
@@ -198,11 +228,11 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
         name = next_id([held.id for held in table.held])
         table.held.append(Held.of(name, found[j], grey, table.camera, time_s))
         table.held[-1].came_s = time_s
-    moves = (_moved(table, missing[i], replace(found[j], base=missing[i].rest.base)) for i, j in pairs)
+    moves = (moved(table, missing[i], replace(found[j], base=missing[i].rest.base)) for i, j in pairs)
     return tuple(move for move in moves if move is not None)
 
 
-def _moved(table: Watched, held: Held, detection: Detection) -> Move | None:
+def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
     """The move of a piece that was found again; None where it stands where it stood."""
     before, after = np.asarray(held.rest.xy_mm, float), np.asarray(detection.xy_mm, float)
     distance = float(np.hypot(*(after - before)))
@@ -225,6 +255,7 @@ def _moved(table: Watched, held: Held, detection: Detection) -> Move | None:
         path_sigma_mm=float(np.hypot(sigma, way.sigma_mm)),
         way_mm=tuple((float(x), float(y)) for x, y in way.corners_mm),
         trail=tuple(spot for spot in trail if way.start_s <= spot[0] <= way.end_s),
+        way_seen=way.seen,
     )
 
 

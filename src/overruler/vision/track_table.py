@@ -39,6 +39,8 @@ class Watched:
     held: list[Held] = field(default_factory=list)
     on_table: Mask = field(init=False)
     """The blocks that show the table."""
+    tried: Mask = field(init=False)
+    """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
 
     def __post_init__(self) -> None:
         rows, columns = self.changes.last.shape
@@ -46,6 +48,7 @@ class Watched:
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
         low, high = np.full(2, -MARGIN_MM), np.array(self.calibration.board_mm) + MARGIN_MM
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
+        self.tried = np.zeros_like(self.on_table)
 
     @property
     def calibration(self) -> Calibration:
@@ -93,8 +96,8 @@ class Watched:
 
     # --- pictures ---
 
-    def still(self, box_mm: Array) -> "Part":
-        """The last shots as one frame of a part of the table, their noise averaged away."""
+    def still(self, box_mm: Array, shots: Sequence[Shot] | None = None) -> "Part":
+        """Shots, the last ones or others, as one frame of a part of the table, their noise averaged away."""
         (left, bottom), (right, top) = box_mm
         corners = np.array(
             [(x, y, 0.0) for x in (left, (left + right) / 2, right) for y in (bottom, (bottom + top) / 2, top)]
@@ -103,7 +106,7 @@ class Watched:
         low = np.clip(np.floor(np.nanmin(pixels, axis=0)) - 24, 0, None).astype(int)
         high = np.clip(np.ceil(np.nanmax(pixels, axis=0)) + 24, None, (width, height)).astype(int)
         box = int(low[0]), int(low[1]), max(int(high[0]), int(low[0]) + 1), max(int(high[1]), int(low[1]) + 1)
-        return Part(averaged(self.shots, box), self.opened, low.astype(float))
+        return Part(averaged(shots or self.shots, box), self.opened, low.astype(float))
 
     def report(self) -> Report:
         """The table as it stands."""

@@ -22,6 +22,7 @@ def stay(x_mm: float, from_s: float, to_s: float) -> dict[str, Any]:
 def move(piece: str, start_s: float, end_s: float, x0: float, x1: float) -> dict[str, Any]:
     ends = {"from_x_mm": x0, "from_y_mm": 100.0, "to_x_mm": x1, "to_y_mm": 100.0}
     lengths = {"distance_mm": abs(x1 - x0), "path_mm": abs(x1 - x0), "sigma_mm": 0.3, "path_sigma_mm": 0.3}
+    lengths["way_seen"] = True
     middle = [(start_s + end_s) / 2, (x0 + x1) / 2, 100.0]
     return {"piece": piece, "start_s": start_s, "end_s": end_s, **ends, **lengths, "way_mm": [], "trail": [middle]}
 

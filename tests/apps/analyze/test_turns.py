@@ -16,7 +16,7 @@ from overruler.errors import BadInput
 
 
 def move(piece: str, start_s: float) -> dict[str, Any]:
-    return {"piece": piece, "start_s": start_s, "end_s": start_s + 2.0, "path_mm": 152.4}
+    return {"piece": piece, "start_s": start_s, "end_s": start_s + 2.0, "path_mm": 152.4, "way_seen": True}
 
 
 def film(*moves: tuple[str, float], players: bool = True) -> Film:

@@ -84,7 +84,7 @@ def _note(told: Film, name: str, piece: Piece, time_s: float, before: Piece | No
     if before is not None and away > max(MOVED_MM, MOVED_SIGMAS * sigma):
         ends = (before.x_mm, before.y_mm), (piece.x_mm, piece.y_mm)
         start_s = stays[-1]["to_s"]
-        told.moves.append(move_data(Move(name, start_s, time_s, *ends, away, sigma, away, sigma, ends)))
+        told.moves.append(move_data(Move(name, start_s, time_s, *ends, away, sigma, away, sigma, ends, way_seen=False)))
     elif stays:
         stays[-1]["to_s"] = time_s
         return

@@ -148,7 +148,8 @@ def _way(view: View, scene: Scene, move: Data, room: Room) -> str:
     line = np.concatenate([view.line(a, b, z_mm) for a, b in pairwise(move["way_mm"])])
     if not np.isfinite(line).all():
         return ""
-    text = length(move["path_mm"], 1.96 * move["path_sigma_mm"], scene.game)
+    sigma = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
+    text = length(move["path_mm"], 1.96 * sigma, scene.game) + ("" if move["way_seen"] else ", way not seen")
     label = _plate(view, text, [line[round(share * (len(line) - 1))] for share in (0.5, 0.35, 0.65)], room)
     return cased(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
 

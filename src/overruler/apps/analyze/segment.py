@@ -96,7 +96,7 @@ def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: No
             film.calm = tick.calm
             seen(tick.time_s)
 
-        refused = watched(log, Steady(segment.referee.watching()), film, told)
+        refused = watched(log, Steady(segment.referee.watching(patient=True)), film, told)
         return log.data() | {
             "from_s": segment.from_s,
             "to_s": None if segment.to_s == float("inf") else segment.to_s,
@@ -136,6 +136,8 @@ class Log:
 
     def note(self, tick: Tick) -> None:
         for move in tick.moves:
+            if move.piece not in self._stays:
+                self._stood(move, next(spot for spot in tick.spots if spot.id == move.piece))
             self._moved(move)
         if tick.rest is not None:
             self._placed(tick.rest, tick.time_s)
@@ -147,6 +149,14 @@ class Log:
         if tick.rest is not None:
             self._rests.append(rest_data(tick.time_s, tick.rest))
         self._notes += [{"time_s": tick.time_s, "text": text} for text in tick.notes]
+
+    def _stood(self, move: Move, spot: Spot) -> None:
+        """A piece that was found by its move has been where it came from all along."""
+        (x, y), base = move.from_mm, spot.base.to_json()
+        self._bases[spot.id] = base
+        self._stays[spot.id] = [
+            {"from_s": self._begin_s, "to_s": move.start_s, "x_mm": x, "y_mm": y, "sigma_mm": move.sigma_mm}
+        ]
 
     def _moved(self, move: Move) -> None:
         self._moves.append(move_data(move))
@@ -202,6 +212,7 @@ def move_data(move: Move) -> Data:
         "path_mm": move.path_mm,
         "sigma_mm": move.sigma_mm,
         "path_sigma_mm": move.path_sigma_mm,
+        "way_seen": move.way_seen,
         "way_mm": [list(corner) for corner in move.way_mm],
         "trail": [list(spot) for spot in move.trail],
     }

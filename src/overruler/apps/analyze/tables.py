@@ -19,6 +19,7 @@ MOVES: Columns = {
     "piece": str,
     **dict.fromkeys(("start_s", "end_s", "from_x_mm", "from_y_mm", "to_x_mm", "to_y_mm"), float),
     **dict.fromkeys(("distance_mm", "path_mm", "sigma_mm", "path_sigma_mm"), float),
+    "way_seen": bool,
 }
 RULINGS: Columns = {
     "time_s": float,
@@ -126,7 +127,8 @@ def _start(move: Data) -> float:
 
 
 def _chapter(move: Data) -> str:
-    return f"{move['piece']} moves {move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
+    least = "" if move["way_seen"] else "at least "
+    return f"{move['piece']} moves {least}{move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
 
 
 def _clock(time_s: float) -> str:

@@ -190,14 +190,21 @@ def _show(film: Film, out: Path, too_long: Sequence[Data] | None) -> None:
     counts = f"{len(film.bases)} pieces, {len(film.moves)} moves, {len(film.rests)} moments of rest"
     print(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
     for move in film.moves:
-        way = f"{move['path_mm']:.1f} ± {1.96 * move['path_sigma_mm']:.1f} mm"
-        print(f"  {move['start_s']:8.1f} s  {move['piece']}  {way}  ({move['path_mm'] / 25.4:.2f} in)")
+        print(f"  {move['start_s']:8.1f} s  {move['piece']}  {_way(move)}")
     for row in too_long or ():
         if row["probability"] > 0.5:
             print(f"  {row['piece']} moved farther than it may, with probability {row['probability']:.2f}")
     print(f"  {out / 'report.html'}")
     for problem in film.problems:
         _say(f"{film.name}: {problem}")
+
+
+def _way(move: Data) -> str:
+    """How long it was; of a way that nobody saw, how far apart its ends are."""
+    if not move["way_seen"]:
+        straight = f"{move['distance_mm']:.1f} ± {1.96 * move['sigma_mm']:.1f} mm"
+        return f"{straight} straight ({move['distance_mm'] / 25.4:.2f} in); its way was not seen"
+    return f"{move['path_mm']:.1f} ± {1.96 * move['path_sigma_mm']:.1f} mm  ({move['path_mm'] / 25.4:.2f} in)"
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,70 @@
+"""What `tools/bench.py analyze` prints: watching a film against decoding it."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import av
+from rich.table import Table
+
+from overruler.board import Board
+from overruler.referee import Referee
+from overruler.sources.video import Film
+
+
+def analyze(film: Path, minutes: float, threads: int) -> Table:
+    """Watching a film that is played over and over, against decoding it; CPU time, and the memory at the end.
+
+    Every beginning anew is a cut, after which many pieces stand elsewhere at once. A game has none: so it is also
+    played forwards and backwards.
+    """
+    columns = "played", "minutes", "decode, s", "analyze, s", "×", "without the first look, ×", "memory, MiB"
+    table = Table(*columns, title=f"{film.name}, {threads} threads")
+    board = Board.load(film.with_suffix(".toml"))
+    with tempfile.TemporaryDirectory() as folder:
+        both = Path(folder) / "both.mp4"
+        subprocess.run([sys.executable, Path(__file__).with_name("there_and_back.py"), film, both], check=True)
+        for name, played in (("there and back", both), ("over and over", film)):
+            for row in _played(played, board, minutes, threads):
+                table.add_row(name, *(f"{value:.2f}" for value in row))
+    return table
+
+
+def _played(film: Path, board: Board, minutes: float, threads: int) -> Iterator[tuple[float, ...]]:
+    watch, decoding, watching, opening, played_s = Referee(board).watching(patient=True), 0.0, 0.0, 0.0, 0.0
+    marks = [minutes * share for share in (0.1, 0.5, 1.0)]
+    while marks:
+        begin = time.process_time()
+        length_s = decoded_s(film, threads)
+        middle = time.process_time()
+        with Film(film, threads=threads) as opened:
+            for shot in opened:
+                before = time.process_time()
+                tick = watch.look(replace(shot, time_s=played_s + shot.time_s))
+                opened.calm = tick.calm
+                if tick.spots and not opening:
+                    opening = time.process_time() - before
+        decoding, watching = decoding + middle - begin, watching + time.process_time() - middle
+        played_s += length_s + 0.1
+        if played_s / 60 >= marks[0]:
+            marks.pop(0)
+            after = (watching - opening) / decoding
+            yield played_s / 60, decoding, watching, watching / decoding, after, _memory_mib()
+
+
+def decoded_s(film: Path, threads: int) -> float:
+    """Decode every picture of a film as PyAV does it; the time of the last one."""
+    with av.open(str(film)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type, stream.codec_context.thread_count = "AUTO", threads
+        return max(float(picture.time) for picture in container.decode(stream) if picture.time is not None)
+
+
+def _memory_mib() -> float:
+    """What this process holds now."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
