@@ -25,6 +25,8 @@ from playwright.sync_api import sync_playwright
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ENDED = ("done", "failed")
+PHOTOGRAPHING_S = 5.0
+"""A person who has opened the page takes so long to photograph a table; the server gets ready meanwhile."""
 
 
 class Server:
@@ -84,6 +86,7 @@ def first_photo(server: Server, photo: Path) -> None:
         weight = page.evaluate("""() => ["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
             .filter((one) => !one.name.includes("/photo")).reduce((sum, one) => sum + one.transferSize, 0)""")
         print(f"page: {weight / 1000:.0f} kB, first paint after {paint:.0f} ms")
+        time.sleep(PHOTOGRAPHING_S)
         for attempt in range(3):
             page.goto(server.home)
             page.wait_for_selector("html[data-ready]")
