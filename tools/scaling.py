@@ -12,7 +12,6 @@ import argparse
 import heapq
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +31,7 @@ SPREAD = 0.2
 
 def timed(film: Path) -> tuple[float, float, float, Data]:
     """CPU seconds to find the table, and for each second of film after; the film's length; what it tells."""
-    segment = replace(segments(film, Referee(Board.load(film.with_suffix(".toml"))), 1e9)[0], threads=1)
+    segment = segments(film, Referee(Board.load(film.with_suffix(".toml"))), 1e9)[0]
     marks: list[tuple[float, float]] = []
     told = analysed(segment, lambda time_s: marks.append((time_s, time.process_time())))
     opened = max(range(1, len(marks)), key=lambda k: marks[k][1] - marks[k - 1][1])

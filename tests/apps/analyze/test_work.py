@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
-from overruler.apps.analyze import overlay
+from overruler.apps.analyze import overlay, segment
 from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
+from overruler.board import Board
+from overruler.referee import Referee
 
 av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
@@ -52,6 +54,22 @@ def test_the_move_is_found_where_and_when_it_was(unbroken: Path) -> None:
     straight = float(np.hypot(*np.subtract(table.ENDS, table.STARTS)))
     assert move["distance_mm"] == pytest.approx(straight, abs=0.5)
     assert move["path_mm"] == pytest.approx(straight, abs=0.7)
+
+
+def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which pictures a decoder leaves out hangs on its threads: as many on every engine, however many cores there are."""
+    asked, opened = [], segment.Film
+
+    def noted(*args: object, **named: object) -> object:
+        asked.append(named.get("threads", 0))
+        return opened(*args, **named)  # type: ignore[arg-type]
+
+    part = segment.Segment(str(video), "", Referee(Board.load(video.with_suffix(".toml"))), 0.0, 0.1)
+    monkeypatch.setattr(segment, "Film", noted)
+    monkeypatch.setattr(segment, "watched", lambda *_: None)
+    segment.analysed(part)
+    assert asked == [segment.THREADS]
+    assert segment.THREADS > 0
 
 
 def test_killed_in_its_middle_it_goes_on_to_the_same_results(video: Path, unbroken: Path, tmp_path: Path) -> None:

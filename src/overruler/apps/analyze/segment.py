@@ -28,6 +28,9 @@ LEAD_S, TAIL_S = 15.0, 15.0
 """So much more is read before and after."""
 MARK_S = 1.0
 """How often it is noted whether a piece at rest is in sight."""
+THREADS = 2
+"""A film is decoded with so many, everywhere: on how many there are hangs which pictures a decoder can leave out, and
+every engine and machine shall see the same."""
 SAME_MM = 1e-6
 """A place that differs by more was measured anew."""
 STILL_PX = 800
@@ -48,8 +51,6 @@ class Segment:
     from_s: float
     to_s: float
     """What it answers for: times from `from_s` on and before `to_s`."""
-    threads: int = 0
-    """Threads to decode with; 0 for as many as the decoder likes."""
 
     @property
     def key(self) -> str:
@@ -89,7 +90,7 @@ def segments(film: Path, referee: Referee, each_s: float = SEGMENT_S) -> list[Se
 def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: None) -> Data:
     """All that the segment tells, ready for JSON; `seen` is told how far it has come, in seconds of film."""
     begin = max(0.0, segment.from_s - LEAD_S)
-    with Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=segment.threads) as film:
+    with Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=THREADS) as film:
         log = Log(begin)
 
         def told(tick: Tick) -> None:

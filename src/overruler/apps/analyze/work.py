@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -105,9 +105,8 @@ def _film(video: Path, out: Path, referee: Referee, engine: Engine, args: argpar
 
 
 def _tasks(video: Path, out: Path, referee: Referee, args: argparse.Namespace) -> list[Task]:
-    kept, threads = _made(out / KEPT), 1 if args.engine == "dask" else 0
-    found = segments(video, referee, args.segment_s)
-    return [Task(replace(one, threads=threads), kept / f"{one.key}.json") for one in found]
+    kept = _made(out / KEPT)
+    return [Task(one, kept / f"{one.key}.json") for one in segments(video, referee, args.segment_s)]
 
 
 def _worked(tasks: Sequence[Task], engine: Engine, name: str, resume: bool) -> list[str]:
