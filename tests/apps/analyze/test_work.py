@@ -22,6 +22,7 @@ av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
 from overruler.apps.analyze.merge import Film  # noqa: E402
 from overruler.picture.replay import mp4  # noqa: E402
+from overruler.sources.video import Film as Opened  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
 from tests.tables import SIZE_PX, camera_over  # noqa: E402
 
@@ -57,15 +58,15 @@ def test_the_move_is_found_where_and_when_it_was(unbroken: Path) -> None:
 
 
 def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which pictures a decoder leaves out hangs on its threads: as many on every engine, however many cores there are."""
-    asked, opened = [], segment.Film
+    """Which pictures a decoder leaves out hangs on its threads: as many on every engine, however many cores it has."""
+    asked = []
 
     def noted(*args: object, **named: object) -> object:
         asked.append(named.get("threads", 0))
-        return opened(*args, **named)  # type: ignore[arg-type]
+        return Opened(*args, **named)  # type: ignore[arg-type]
 
     part = segment.Segment(str(video), "", Referee(Board.load(video.with_suffix(".toml"))), 0.0, 0.1)
-    monkeypatch.setattr(segment, "Film", noted)
+    monkeypatch.setattr("overruler.apps.analyze.segment.Film", noted)
     monkeypatch.setattr(segment, "watched", lambda *_: None)
     segment.analysed(part)
     assert asked == [segment.THREADS]
