@@ -9,7 +9,6 @@ import copy
 import pickle
 import sys
 import time
-import warnings
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +16,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from shapes.crops import Sheet
 from shapes.discs import batch, drawn_discs, loss, read_discs
-from shapes.lessons import follow, share
-from shapes.network import INPUTS, OverviewNet
+from shapes.lessons import checked, export, follow, share, step
+from shapes.network import OverviewNet
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx"
@@ -75,12 +74,12 @@ def learn(options: argparse.Namespace) -> None:
         for group in chooser.param_groups:
             group["lr"] = options.rate * share(progress)
         sheets = traced if traced and rng.random() < TRACED else drawn
-        losses.append(_step(net, batch(rng, sheets, BATCH), chooser))
+        losses.append(step(net, batch(rng, sheets, BATCH), chooser, loss))
         steps += 1
         follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
         if steps % SAY_EVERY == 0:
             drawn = _drawn(options.out)[BLOCK:]
-            check = f"check {_check(mean, checks):.4f}  sheets {len(drawn)} + {len(traced)}"
+            check = f"check {checked(mean, checks, loss):.4f}  sheets {len(drawn)} + {len(traced)}"
             lines.append(f"step {steps:5d}  loss {np.mean(losses):.4f}  {check}")
             print(lines[-1], flush=True)
             torch.save(mean.state_dict(), options.out / "discs.pt")
@@ -90,37 +89,6 @@ def learn(options: argparse.Namespace) -> None:
 
 def _drawn(folder: Path) -> list[Sheet]:
     return [sheet for path in sorted(folder.glob("discs_*.pkl")) for sheet in pickle.loads(path.read_bytes())]
-
-
-def _step(net: nn.Module, pair: tuple[np.ndarray, np.ndarray], chooser: torch.optim.Optimizer) -> float:
-    net.train()
-    blob, truth = (torch.from_numpy(part) for part in pair)
-    with torch.autocast("cpu", torch.bfloat16):
-        answer = net(blob.to(memory_format=torch.channels_last))
-    value = loss(answer.float(), truth)
-    chooser.zero_grad(set_to_none=True)
-    value.backward()
-    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-    chooser.step()
-    return float(value.item())
-
-
-def _check(net: nn.Module, checks: Sequence[tuple[Tensor, ...]]) -> float:
-    net.eval()
-    with torch.inference_mode():
-        return float(np.mean([float(loss(net(blob), truth)) for blob, truth in checks]))
-
-
-def export(net: nn.Module, path: Path) -> None:
-    """The network as ONNX, for pictures of any size."""
-    net.eval()
-    axes = {2: "rows", 3: "columns"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
-        torch.onnx.export(
-            net, (torch.zeros(1, INPUTS, 128, 128),), str(path), opset_version=13, input_names=["picture"],
-            output_names=["answers"], dynamic_axes={"picture": axes, "answers": axes}, dynamo=False,
-        )  # fmt: skip
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -9,7 +9,6 @@ import copy
 import pickle
 import sys
 import time
-import warnings
 from collections import deque
 from collections.abc import Sequence
 from functools import cache
@@ -19,13 +18,13 @@ from typing import Any
 import cv2
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.multiprocessing import get_context
 
 from rims.mats import Picture
 from shapes.crops import Floats, Sheet, batch, read_sheet
-from shapes.lessons import follow, loss, share
-from shapes.network import INPUTS, OverviewNet
+from shapes.lessons import checked, export, follow, loss, share, step
+from shapes.network import OverviewNet
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "overview.onnx"
@@ -140,7 +139,7 @@ def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: 
     while (progress := max(done.value / options.steps, (time.monotonic() - begin) / 60 / options.minutes)) < 1:
         for group in chooser.param_groups:
             group["lr"] = options.rate * share(progress)
-        losses.append(_step(net, tables.batch(rng), chooser))
+        losses.append(step(net, tables.batch(rng), chooser, loss))
         with done.get_lock():
             done.value += 1
         if (steps := steps + 1) % FRESH == 0:
@@ -152,7 +151,7 @@ def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: 
             tables.refresh()
             if which == 0:
                 lines.append(
-                    f"step {said:5d}  loss {np.mean(losses):.4f}  check {_check(mean, checks):.4f}  "
+                    f"step {said:5d}  loss {np.mean(losses):.4f}  check {checked(mean, checks, loss):.4f}  "
                     f"tables {len(tables.sheets)} + {len(tables.drawn)} + {len(tables.fleet)}  "
                     f"{time.process_time():.0f} s"
                 )
@@ -161,41 +160,10 @@ def _teach(which: int, net: OverviewNet, mean: OverviewNet, done: Any, options: 
     return lines
 
 
-def _step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Optimizer) -> float:
-    net.train()
-    blob, truth = (torch.from_numpy(part) for part in pair)
-    with torch.autocast("cpu", torch.bfloat16):
-        answer = net(blob.to(memory_format=torch.channels_last))
-    value = loss(answer.float(), truth)
-    chooser.zero_grad(set_to_none=True)
-    value.backward()
-    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-    chooser.step()
-    return float(value.item())
-
-
 def _checks(sheets: Sequence[Sheet]) -> list[tuple[Tensor, Tensor]]:
     rng = np.random.default_rng(77)
     pairs = [batch(rng, sheets, BATCH) for _ in range(CHECKS)] if sheets else []
     return [(torch.from_numpy(blob), torch.from_numpy(truth)) for blob, truth in pairs]
-
-
-def _check(net: nn.Module, checks: list[tuple[Tensor, Tensor]]) -> float:
-    net.eval()
-    with torch.inference_mode():
-        return float(np.mean([float(loss(net(blob), truth)) for blob, truth in checks]))
-
-
-def export(net: nn.Module, path: Path) -> None:
-    """The network as ONNX, for pictures of any size."""
-    net.eval()
-    axes = {2: "rows", 3: "columns"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
-        torch.onnx.export(
-            net, (torch.zeros(1, INPUTS, 128, 128),), str(path), opset_version=13, input_names=["picture"],
-            output_names=["answers"], dynamic_axes={"picture": axes, "answers": axes}, dynamo=False,
-        )  # fmt: skip
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -17,10 +17,10 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from overruler.vision.plate_edges import ACROSS, ALONG, INPUTS
-from shapes.lessons import follow, share
+from shapes.lessons import follow, share, step
 from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
 
 MODEL = Path(__file__).parent.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
@@ -66,7 +66,7 @@ def learn(options: argparse.Namespace) -> None:
     while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
         for group in chooser.param_groups:
             group["lr"] = options.rate * share(progress)
-        losses.append(_step(net, _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))]), chooser))
+        losses.append(step(net, _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))]), chooser, loss))
         steps += 1
         follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
         if steps % SAY_EVERY == 0:
@@ -88,22 +88,9 @@ def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
     return blocks, weights / weights.sum()
 
 
-def _batch(rng: np.random.Generator, block: Block) -> tuple[Tensor, Tensor]:
+def _batch(rng: np.random.Generator, block: Block) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     chosen = rng.integers(0, len(block[1]), BATCH)
-    strips = recoloured(rng, block[0][chosen].astype(np.float32))
-    return torch.from_numpy(strips).to(memory_format=torch.channels_last), torch.from_numpy(block[1][chosen])
-
-
-def _step(net: nn.Module, pair: tuple[Tensor, Tensor], chooser: torch.optim.Optimizer) -> float:
-    net.train()
-    with torch.autocast("cpu", torch.bfloat16):
-        answer = net(pair[0])
-    value = loss(answer.float(), pair[1])
-    chooser.zero_grad(set_to_none=True)
-    value.backward()
-    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-    chooser.step()
-    return float(value.item())
+    return recoloured(rng, block[0][chosen].astype(np.float32)), block[1][chosen]
 
 
 def _check(net: nn.Module, block: Block) -> float:

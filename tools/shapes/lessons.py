@@ -1,8 +1,17 @@
 """What counts as a mistake, and how fast is learnt."""
 
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from shapes.crops import Floats
+from shapes.network import INPUTS
+
+Loss = Callable[[Tensor, Tensor], Tensor]
 
 PLACE, SIZE, TURN = 1.0, 3.0, 0.7
 """How much each kind of mistake weighs beside taking a base for none."""
@@ -44,3 +53,36 @@ def follow(mean: nn.Module, net: nn.Module, keep: float) -> None:
             old.detach().mul_(keep).add_(new.detach(), alpha=1 - keep)
         else:
             old.copy_(new)
+
+
+def step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Optimizer, loss_of: Loss) -> float:
+    """Learn from one batch, its input and its truth; the loss."""
+    net.train()
+    blob, truth = (torch.from_numpy(part) for part in pair)
+    with torch.autocast("cpu", torch.bfloat16):
+        answer = net(blob.to(memory_format=torch.channels_last))
+    value = loss_of(answer.float(), truth)
+    chooser.zero_grad(set_to_none=True)
+    value.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+    chooser.step()
+    return float(value.item())
+
+
+def checked(net: nn.Module, checks: Sequence[tuple[Tensor, ...]], loss_of: Loss) -> float:
+    """The mean loss of batches that nothing is learnt from."""
+    net.eval()
+    with torch.inference_mode():
+        return float(np.mean([float(loss_of(net(blob), truth)) for blob, truth in checks]))
+
+
+def export(net: nn.Module, path: Path) -> None:
+    """The network that looks from above as ONNX, for pictures of any size."""
+    net.eval()
+    axes = {2: "rows", 3: "columns"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
+        torch.onnx.export(
+            net, (torch.zeros(1, INPUTS, 128, 128),), str(path), opset_version=13, input_names=["picture"],
+            output_names=["answers"], dynamic_axes={"picture": axes, "answers": axes}, dynamo=False,
+        )  # fmt: skip

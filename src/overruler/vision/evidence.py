@@ -206,9 +206,15 @@ def agreeing(rings: Sequence[Ring], covariance: Array) -> list[Ring]:
     kept = list(rings)
     while len(kept) >= FEWEST:
         measures = Measures.of(kept)
-        inverse = np.linalg.inv(measures.expected(covariance))
-        off = np.abs(inverse @ measures.surprise) / np.sqrt(np.diag(inverse))
-        if off.max() < OUTLIER:
+        worst = contradicted(measures.surprise, measures.expected(covariance))
+        if worst is None:
             break
-        del kept[int(off.argmax())]
+        del kept[worst]
     return kept
+
+
+def contradicted(surprise: Array, expected: Array) -> int | None:
+    """Which of the surprises (N,), of this covariance (N, N), the others contradict most; None where they do none."""
+    inverse = np.linalg.inv(expected)
+    off = np.abs(inverse @ surprise) / np.sqrt(np.diag(inverse))
+    return int(off.argmax()) if off.max() >= OUTLIER else None

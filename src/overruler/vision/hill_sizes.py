@@ -15,7 +15,7 @@ from overruler.calibration import Calibration
 from overruler.detections import Detection, Raised
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.evidence import EDGE_PX, LEAST_VISIBLE, OUTLIER, REACH, Measures, Ring, measured
+from overruler.vision.evidence import EDGE_PX, LEAST_VISIBLE, REACH, Measures, Ring, contradicted, measured
 from overruler.vision.heights import chance_on, moved_to
 from overruler.vision.hills import LEAST_CHANCE
 
@@ -41,12 +41,18 @@ def by_sizes(
     """
     plain = [d for d in detections if _plain(d)]
     placed = [_area_of(calibration, one, areas) for one in plain]
-    flat = [one for one, area in zip(plain, placed, strict=True) if area is None]
+    on = [[one for one, under in zip(plain, placed, strict=True) if under is area] for area in (None, *areas)]
+    if not any(on[1:]):
+        return tuple(areas)
+    beside = [ring for one in _surest(on[0]) if (ring := measured(frame, calibration, one)) is not None]
     weighed = (
-        _weighed(frame, calibration, area, [one for one, on in zip(plain, placed, strict=True) if on is area], flat)
-        for area in areas
+        _weighed(frame, calibration, area, _surest(some), beside) for area, some in zip(areas, on[1:], strict=True)
     )
     return tuple(area for area in weighed if area.probability > LEAST_CHANCE)
+
+
+def _surest(detections: Sequence[Detection]) -> list[Detection]:
+    return sorted(detections, key=lambda one: -one.visible)[:MOST]
 
 
 def _plain(detection: Detection) -> bool:
@@ -61,11 +67,9 @@ def _area_of(calibration: Calibration, detection: Detection, areas: Sequence[Rai
 
 
 def _weighed(
-    frame: Frame, calibration: Calibration, area: Raised, on: Sequence[Detection], flat: Sequence[Detection]
+    frame: Frame, calibration: Calibration, area: Raised, on: Sequence[Detection], beside: Sequence[Ring]
 ) -> Raised:
-    """One area by the bases that stand on it and those that stand on the board."""
-    on, flat = (sorted(some, key=lambda one: -one.visible)[:MOST] for some in (on, flat))
-    beside = [ring for one in flat if (ring := measured(frame, calibration, one)) is not None]
+    """One area by the bases that stand on it, and by the rims of those that stand on the board."""
     height, sigma, nats, eye_mm = area.top_z_mm, area.sigma_mm, 0.0, float(calibration.camera.center_mm[2])
     for _ in range(ROUNDS):
         above = [ring for one in on if (ring := _look(frame, calibration, one, height)) is not None]
@@ -123,23 +127,23 @@ class Looks:
     def nats(self, height_mm: Array) -> Array:
         """The logarithm (...) of how likely what is measured is, but for a constant."""
         off = self.surprise(height_mm)
-        return np.asarray(-0.5 * np.sum(off @ self._information() * off, axis=-1))
+        return np.asarray(-0.5 * np.sum(off @ np.linalg.inv(self.expected()) * off, axis=-1))
+
+    def expected(self) -> Array:
+        """(N, N): the covariance of the surprises."""
+        shift = GROUND_PX * self.raised * np.array([ring.mm_per_px for ring in self.rings])
+        return Measures.of(self.rings).expected(self.camera) + np.outer(shift, shift)
 
     def agreeing(self, height_mm: Array) -> "Looks":
         """Without those that the others contradict, whichever of the heights (H,) is true; the worst one at a time."""
         kept = self
         while len(kept.rings) > 1:
-            information = kept._information()
             off = kept.surprise(height_mm[kept.nats(height_mm).argmax()])
-            away = np.abs(information @ off) / np.sqrt(np.diag(information))
-            if away.max() < OUTLIER:
+            worst = contradicted(off, kept.expected())
+            if worst is None:
                 break
-            kept = kept._without(int(away.argmax()))
+            kept = kept._without(worst)
         return kept
-
-    def _information(self) -> Array:
-        shift = GROUND_PX * self.raised * np.array([ring.mm_per_px for ring in self.rings])
-        return np.asarray(np.linalg.inv(Measures.of(self.rings).expected(self.camera) + np.outer(shift, shift)))
 
     def _without(self, k: int) -> "Looks":
         return replace(self, rings=[*self.rings[:k], *self.rings[k + 1 :]], raised=np.delete(self.raised, k))
