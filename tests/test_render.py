@@ -54,6 +54,19 @@ def test_a_gap_along_the_heading_is_what_it_was_set_to(shape: Shape, gap: float,
     assert found == pytest.approx(gap, abs=2e-4)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_who_reaches_in_moves_nothing_and_comes_from_beyond_the_edge(seed: int) -> None:
+    spec = replace(draw_spec(seed, "hd", "inches"), terrain=2)
+    alone, reached = build(spec, 2.0), build(replace(spec, hand=True), 2.0)
+    assert [(p.id, p.x_mm, p.y_mm) for p in alone.pieces] == [(p.id, p.x_mm, p.y_mm) for p in reached.pieces]
+    assert [prop.kind for prop in reached.props] == [*(prop.kind for prop in alone.props), "hand"]
+    points = np.concatenate([part.mesh.points_mm.reshape(-1, 3) for part in reached.props[-1].parts])
+    inside = ((points[:, :2] > 0) & (points[:, :2] < spec.size_mm)).all(1)
+    assert inside.any()
+    assert not inside.all()
+    assert points[:, 2].min() > 5
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_rim_lies_on_its_outline_with_its_normals_outwards(shape: Shape) -> None:
     points, normals = shape.rim(144)

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", choices=KINDS, help="the camera; without it the seed chooses")
     parser.add_argument("--only", choices=sorted(BOARDS_MM), help="the game; without it the seed chooses")
     parser.add_argument("--sample", choices=["all", *SAMPLES], help="a photo of sample_images/ in place of seeds")
+    parser.add_argument("--hand", action="store_true", help="somebody reaches in")
     parser.add_argument("--scale", type=_share, default=1.0, help="below 1: fewer pixels and rays, blown up; quicker")
     parser.add_argument("--out", type=Path, help="folder for the photos (out/renders)")
     return parser
@@ -73,7 +75,7 @@ def _jobs(options: argparse.Namespace) -> dict[str, Spec]:
     if options.sample:
         return {name: spec for name, spec in SAMPLES.items() if options.sample in ("all", name)}
     seeds = range(options.seed, options.seed + options.count)
-    return {f"r{seed:04d}": draw_spec(seed, options.kind, options.only) for seed in seeds}
+    return {f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), hand=options.hand) for seed in seeds}
 
 
 def write(path: Path, data: bytes) -> None:

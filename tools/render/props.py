@@ -172,6 +172,32 @@ def asteroid(rng: Rng) -> Prop:
     return Prop("rock", ring, [Part(prism(ring, 0, 1.8, facets=False), stone)])
 
 
+def hand(rng: Rng, size_mm: Array) -> Prop:
+    """An arm that reaches in over the edge of a board of that size, its fingers just above the table."""
+    aim = rng.uniform(0.2, 0.8, 2) * size_mm
+    side = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]])[rng.integers(4)]
+    edge = np.where(side == 0, aim + rng.uniform(-120, 120, 2), (side > 0) * size_mm)
+    along = (aim - edge) / np.linalg.norm(aim - edge)
+    across = np.array([-along[1], along[0]]) * rng.choice([-1, 1])
+    skin = plain(str(rng.choice(["#c68a63", "#e0ac85", "#8a5a3c", "#f0c8a8", "#5c3a26"])), grain="fine", gloss=0.15)
+    cloth = plain(str(rng.choice(["#26304a", "#7a2a2a", "#38393c", "#b8b4a8", "#2f5a3a"])), grain="fine")
+
+    def at(forward: float, aside: float, up: float) -> Array:
+        return np.append(aim + forward * along + aside * across, up)
+
+    parts = [Part(limb(np.append(edge - 160 * along, 150.0), at(-170, 0, 75), 52, 42, 24), cloth)]
+    parts.append(Part(limb(at(-190, 0, 78), at(-90, 0, 48), 33, 27, 20), skin))
+    parts += [Part(limb(at(-88, y, 46), at(-25, 1.4 * y, 42), 15, 13, 16), skin) for y in (-26, -9, 9, 26)]
+    for y, reach in zip((-36, -13, 12, 34), rng.uniform(0.8, 1.05, 4) * [44, 56, 58, 50], strict=True):
+        knuckle, joint = at(-22, y, 42), at(-22 + 0.7 * reach, 1.1 * y, 40)
+        parts += [Part(limb(knuckle, joint, 10, 9, 14), skin)]
+        parts += [Part(limb(joint, at(-22 + 1.15 * reach, 0.9 * y, 14), 9, 7, 14), skin)]
+    parts += [Part(limb(at(-72, -34, 40), at(-20, -66, 22), 13, 9, 14), skin)]
+    ends = np.array([edge - 160 * along, aim + 40 * along])
+    wide = 60 * across
+    return Prop("hand", np.array([ends[0] - wide, ends[0] + wide, ends[1] + wide, ends[1] - wide]), parts)
+
+
 PROPS: dict[str, Callable[[Rng], Prop]] = {
     "token": token,
     "die": die,

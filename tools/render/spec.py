@@ -44,6 +44,8 @@ class Spec:
     """The two players' armies; without them the seed chooses."""
     table: str | None = None
     """The table's top: `oak`, `felt` and so on; without it the seed chooses."""
+    hand: bool = False
+    """Whether somebody reaches in."""
 
     @property
     def difficulty(self) -> str:

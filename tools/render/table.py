@@ -12,7 +12,7 @@ from render.markers import MODULES, Marker
 from render.materials import Part
 from render.mesh import rectangle
 from render.pieces import Piece
-from render.props import PROPS, Prop
+from render.props import PROPS, Prop, hand
 from render.rulers import Ruler, ruler
 from render.scenery import Grid, draw_grid, scenery
 from render.spec import Spec
@@ -139,4 +139,6 @@ def _props(spec: Spec, ground: Ground, rng: Rng) -> list[Prop]:
         at = ground.settle(prop.outline_mm, rng, (0, 0), ground.size_mm)
         if at:
             found.append(prop.moved(*at))
+    if spec.hand:
+        found.append(hand(np.random.default_rng([spec.seed, 4]), ground.size_mm))
     return found
