@@ -1,6 +1,8 @@
 """The round trip: a table is rendered, looked at, and what comes out is what went in, within what it says of itself."""
 
+from concurrent.futures import Future
 from itertools import combinations
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -9,11 +11,14 @@ from overruler.bases import Base
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
-from overruler.referee import Referee
+from overruler.referee import Awaited, Referee
 from overruler.report import Report
 from overruler.rules import ask
-from tests.tables import BOARD_MM, camera_over, eight_markers, photo
+from overruler.vision.candidates import find_candidates
+from overruler.vision.detect import look_from_above
+from tests.tables import BOARD_MM, camera_over, eight_markers, exact, photo
 
 DARK, GREY, BROWN = (0.03, 0.03, 0.04), (0.2, 0.2, 0.2), (0.05, 0.09, 0.16)
 PLINTHS = [
@@ -32,6 +37,31 @@ BOARD = Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers())
 def report(request: pytest.FixtureRequest) -> Report:
     frame = photo(camera_over(request.param), PLINTHS, eight_markers())
     return Referee(BOARD, game="legion").look(frame)
+
+
+def test_a_ruler_found_late_still_hides_what_lies_under_it() -> None:
+    """Places are looked for while rulers still are; nothing is called a candidate before they are known."""
+    camera = camera_over()
+    view = look_from_above(photo(camera, PLINTHS[:1]), exact(camera), 12.5)
+    cover = np.array([[120, 100], [180, 100], [180, 160], [120, 160.0]])
+    found: Future[list[Array]] = Future()
+    timer = Timer(0.3, found.set_result, [[cover]])
+    timer.start()
+    late = find_candidates(view, [13.5], Awaited(found.result))
+    timer.join()
+    soon = find_candidates(view, [13.5], [cover])
+    assert np.array_equal(late.xy_mm, soon.xy_mm)
+    near = [np.hypot(*(one.xy_mm - [150, 130]).T).min() < 3 for one in (late, find_candidates(view, [13.5]))]
+    assert near == [False, True]
+
+
+def test_what_is_awaited_is_a_sequence_like_any() -> None:
+    polygons = [np.eye(3)[:, :2], np.ones((4, 2))]
+    awaited = Awaited(lambda: polygons)
+    assert len(awaited) == 2
+    assert all(one is other for one, other in zip([*awaited], polygons, strict=True))
+    assert awaited[-1] is polygons[-1]
+    assert list(awaited[:1]) == polygons[:1]
 
 
 def matched(report: Report) -> list[tuple[Plinth, str]]:

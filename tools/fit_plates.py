@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("truths", type=Path, nargs="+")
     paths = parser.parse_args(arguments).truths
-    plates.LEAST_HOPE_FROM_ABOVE = plates.LEAST_HOPE = -math.inf  # the hopeless teach as well
+    plates.LEAST_HOPE, plates.LEAST_SCORE = -math.inf, 0.0  # the hopeless teach as well
     rows = [np.array(judged(path)).reshape(-1, 3 + len(plates.ODDS) - 1) for path in paths]
     table, all_rows = np.repeat(np.arange(len(rows)), [len(one) for one in rows]), np.concatenate(rows)
     truth, weight, signs = all_rows[:, 0], all_rows[:, 1], all_rows[:, 3:]

@@ -1,4 +1,4 @@
-"""Train the look for round bases: writes src/overruler/vision/discs.onnx and its log in shapes/.
+"""Train the look for round and oval bases: writes src/overruler/vision/discs.onnx and its log in shapes/.
 
 python tools/train_discs.py draw  --out build/discs --sheets 400
 python tools/train_discs.py learn --out build/discs --traced RENDERS --minutes 30
@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx"
 BATCH, RATE, TRACED = 16, 3e-3, 0.3
 """The last: the share of crops that are of traced tables."""
-CHANNELS, BLOCK, TILES, SAY_EVERY, CHECKS = 4, 50, 50, 100, 6
+CHANNELS, BLOCK, TILES, SAY_EVERY, CHECKS = 9, 50, 50, 100, 6
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -50,9 +50,10 @@ def draw(options: argparse.Namespace) -> None:
 
 
 def network(start: Path | None) -> OverviewNet:
-    """A new one; its eyes those of the look from above where that is given."""
+    """A new one; its eyes those of another that looks from above, where that is given."""
     net = OverviewNet(channels=CHANNELS)
-    nn.init.zeros_(net.net[-1].bias[1:])
+    nn.init.zeros_(net.net[-1].bias)
+    net.net[-1].bias.data[[0, 4]] = -4.0
     if start is not None:
         known, new = torch.load(start), net.state_dict()
         net.load_state_dict({name: known[name] if known[name].shape == new[name].shape else new[name] for name in new})
@@ -100,7 +101,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
-    parser.add_argument("--start", type=Path, help="weights of the look from above to start from")
+    parser.add_argument("--start", type=Path, help="weights of a look from above to start from")
     parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
     return parser.parse_args(arguments)
 

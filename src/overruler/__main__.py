@@ -1,5 +1,5 @@
 """`python -m overruler` is `overruler`."""
 
-from overruler.apps.cli import main
+from overruler.apps.cli import process
 
-raise SystemExit(main())
+process()

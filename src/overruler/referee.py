@@ -1,18 +1,19 @@
 """The referee looks at a picture of the table and says what stands where.
 
-frame → calibrate → rulers and grid → detect → hills, and what stands on them → sharpen by the bases → survey → report
+frame → calibrate → rulers, grid and detect → hills, and what stands on them → sharpen by the bases → survey → report
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
-from overruler.detections import Detection, RulerSeen
+from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame
@@ -27,23 +28,43 @@ from overruler.vision.corrections import corrected
 from overruler.vision.detect import MARGIN_MM, RADIUS_PX, detect, look_from_above
 from overruler.vision.evidence import sharpened
 from overruler.vision.heights import raise_pieces
-from overruler.vision.hexgrid import GridSeen, find_grid, turned
+from overruler.vision.hexgrid import find_grid, turned
 from overruler.vision.hill_sizes import by_sizes
 from overruler.vision.hills import find_hills
 from overruler.vision.marker_size import doubted_size
-from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.owners import as_settled
 from overruler.vision.problems import worst_first
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
 from overruler.vision.together import calibrate_many
 from overruler.vision.told import detect_on, on_top, told_ground
-from overruler.vision.track import Watch
+
+if TYPE_CHECKING:
+    from overruler.vision.track import Watch
 
 LINES_MM = 1.6
 """A pixel of the picture from above in which rulers, grids and hills are looked for."""
 CARD = 1.4
 """A marker's white card against its black square: nothing stands there."""
+
+
+class Awaited(Sequence[Array]):
+    """Polygons that are still being looked for: the first who asks for them waits."""
+
+    def __init__(self, found: Callable[[], Sequence[Array]]) -> None:
+        self._found = found
+
+    @overload
+    def __getitem__(self, which: int) -> Array: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> Sequence[Array]: ...
+
+    def __getitem__(self, which: int | slice) -> Array | Sequence[Array]:
+        return self._found()[which]
+
+    def __len__(self) -> int:
+        return len(self._found())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,12 +93,15 @@ class Referee:
         progress("finding the markers and the camera")
         calibration = self._calibrated(frame)
         ground = told_ground(frame, calibration, self.terrain, self.board)
-        progress("looking for rulers and a grid")
         view = look_from_above(frame, calibration, LINES_MM * RADIUS_PX, self._margin_mm(calibration))
-        rulers, seen = self._printed(frame, calibration, view)
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        hidden = [*self._cards(calibration), *covered(rulers), *ground.cards_mm(CARD)]
-        found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
+        with ThreadPoolExecutor() as pool:
+            measuring = pool.submit(find_rulers, frame, calibration, view)
+            grid_seen = pool.submit(find_grid, view, calibration.board_mm)
+            cards = [*self._cards(calibration), *ground.cards_mm(CARD)]
+            hidden = Awaited(lambda: [*cards, *covered(measuring.result())])
+            found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
+        rulers, seen = measuring.result(), grid_seen.result()
         found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
         hills = find_hills(view, calibration, found, [area.id for area in ground.areas])
         areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
@@ -101,8 +125,10 @@ class Referee:
             elif (tick := watching.look(picture)).rest is not None:
                 yield tick.rest
 
-    def watching(self, patient: bool = False) -> Watch:
+    def watching(self, patient: bool = False) -> "Watch":
         """Eyes for a film or a camera that stands still: shots in, ticks out; `patient` ones may take their time."""
+        from overruler.vision.track import Watch  # a photo needs none of it
+
         return Watch(self, self.house, self.bases if self.bases is not None else catalogue(self.game), patient)
 
     def find(
@@ -121,14 +147,6 @@ class Referee:
         if self.board is None or self.points:
             raise BadInput("photos share their lens by markers: leave the points away, or the other photos")
         return calibrate_many([frame, *self.beside], self.board, self.lens, on_top(self.terrain))[0]
-
-    def _printed(
-        self, frame: Frame, calibration: Calibration, view: Orthophoto
-    ) -> tuple[tuple[RulerSeen, ...], GridSeen | None]:
-        """The range rulers that lie on the table, and the grid printed on it, by a picture from above."""
-        with ThreadPoolExecutor() as pool:
-            grid = pool.submit(find_grid, view, calibration.board_mm)
-            return find_rulers(frame, calibration, view), grid.result()
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""

@@ -127,6 +127,26 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert run.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status", "at_once"),
+    [(["measure"], 0, True), (["measure"], 2, False), (["serve"], 0, False), ([], 0, False)],
+)
+def test_only_what_leaves_nothing_open_ends_at_once(
+    arguments: list[str], status: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[int] = []
+    monkeypatch.setattr(sys, "argv", ["overruler", *arguments])
+    monkeypatch.setattr(cli, "main", lambda: status)
+    monkeypatch.setattr(os, "_exit", ends.append)
+    if at_once:
+        cli.process()
+        assert ends == [status]
+    else:
+        with pytest.raises(SystemExit) as end:
+            cli.process()
+        assert (end.value.code, ends) == (status, [])
+
+
 def test_output_that_cannot_be_encoded_is_no_error() -> None:
     done = overruler("doctor", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert "Traceback" not in done.stderr

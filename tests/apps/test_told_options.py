@@ -54,6 +54,8 @@ def test_bases_of_all_shapes_are_asked_for_once_each() -> None:
         (["--bases", "27,,50"], "--bases: '' is no base"),
         (["--bases", "75x420x3o"], "--bases: '75x420x3o' is no base"),
         (["--bases", "40x900"], "between 0 and 500 mm"),
+        (["--bases", "27,25x50"], "--bases: '25x50': round bases, ovals and squares can be found"),
+        (["--own-base", "cart=25x50"], "--own-base cart: '25x50': round bases, ovals and squares can be found"),
     ],
 )
 def test_what_is_wrong_is_one_line(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from overruler.bases import ROUND_MM
 from overruler.picture.render import Plinth
 from overruler.vision import candidates as module
-from overruler.vision.candidates import MOST, MOST_ALIKE, Candidates, _distinct, find_candidates, orientation
+from overruler.vision.candidates import MOST, MOST_ALIKE, Candidates, _distinct, find_candidates, orientation, slopes
 from overruler.vision.detect import look_from_above
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
@@ -71,7 +71,7 @@ def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
     pixels = noise_px(90, 120)
     mask = np.zeros((90, 120), np.float32)
     mask[9:-9, 12:-12] = 1
-    cosine, sine = orientation(pixels, mask)
+    cosine, sine = orientation(slopes(pixels), mask)
     lab = cv2.GaussianBlur(cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), (0, 0), 1.0)
     gx, gy = cv2.Sobel(lab, cv2.CV_32F, 1, 0), cv2.Sobel(lab, cv2.CV_32F, 0, 1)
     length = np.hypot(cosine, sine)[mask > 0]
@@ -98,9 +98,9 @@ def test_a_mesh_of_one_size_leaves_room_for_the_others() -> None:
 def test_bands_leave_no_seams(monkeypatch: pytest.MonkeyPatch) -> None:
     pixels, mask = noise_px(300, 80), np.ones((300, 80), np.float32)
     monkeypatch.setattr(module, "BAND", 1000)
-    whole = orientation(pixels, mask)
+    whole = orientation(slopes(pixels), mask)
     monkeypatch.setattr(module, "BAND", 64)
-    np.testing.assert_allclose(orientation(pixels, mask), whole, atol=1e-6)
+    np.testing.assert_allclose(orientation(slopes(pixels), mask), whole, atol=1e-6)
 
 
 def noise_px(rows: int, columns: int) -> NDArray[np.uint8]:

@@ -9,9 +9,11 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.candidates import in_sight
+from overruler.vision.discs import MM_PER_PX, find_discs
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.outlined import outline_of
-from overruler.vision.ovals import MM_PER_PX, find_ovals
+from overruler.vision.ovals import find_ovals
 
 from .table import camera_over
 
@@ -46,7 +48,9 @@ def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Fram
 
 
 def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
-    return find_ovals(frame, camera, orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), OVALS, hidden)
+    view = orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX)
+    known = find_discs(view, camera).ovals
+    return find_ovals(frame, camera, OVALS, known[in_sight(view, hidden, known[:, :2]), :5])
 
 
 @pytest.mark.parametrize("tilt_deg", [8.0, 30.0])

@@ -1,12 +1,12 @@
 """The closer look at a guess: nearer to the truth than the guess, and the same whatever way it is turned."""
 
+import cv2
 import numpy as np
 import pytest
 
 from overruler.geometry.camera import Camera
-from overruler.vision import plate_looks as module
 from overruler.vision.overview import LEAN_UNIT, Guess
-from overruler.vision.plate_looks import SIDE_PX, look_closer
+from overruler.vision.plate_looks import SIDE_PX, frame_at, look_closer, picture_at
 
 from .plate_table import Ship, table_with
 from .table import camera_over
@@ -46,14 +46,29 @@ def test_an_empty_mat_speaks_for_no_plate() -> None:
 @pytest.mark.parametrize("turn_rad", [0.0, 1.0, 4.0])
 def test_turned_pictures_show_the_same_place_and_lean(turn_rad: float) -> None:
     camera, ship = camera_at(25.0), Ship(200, 180, 33.0)
-    frame = module._frame(np.array([200.0, 180]), turn_rad, 1.5)
-    pictures = module._pictures(table_with(camera, [ship], SIZE_PX).pixels, camera, [frame], 1.5)
-    assert pictures is not None
+    frame = frame_at(np.array([200.0, 180]), turn_rad, 1.5)
+    picture = picture_at(table_with(camera, [ship], SIZE_PX).pixels, camera, frame, 1.5)
+    assert picture is not None
     middle = SIDE_PX // 2
     top = camera.project(np.array([200.0, 180, 10.0]))
     away = camera.unproject(top, 0.0) - [200, 180]  # 10 mm up
-    leaning = frame[:, :2] @ pictures[0, 3:, middle, middle] * LEAN_UNIT / 1.5
+    leaning = frame[:, :2] @ picture[3:, middle, middle] * LEAN_UNIT / 1.5
     np.testing.assert_allclose(leaning, away / 10, atol=0.02)
+
+
+@pytest.mark.parametrize("z_mm", [0.0, 3.0])
+def test_a_picture_shows_the_plane_that_it_is_asked_for(z_mm: float) -> None:
+    """A dot at a height lies in the middle of the picture of that height's plane, and beside it in another one."""
+    camera, at = camera_at(35.0), np.array([200.0, 180.0])
+    frame = table_with(camera, [], SIZE_PX)
+    u, v = camera.project(np.append(at, z_mm))
+    cv2.circle(frame.pixels, (round(u), round(v)), 4, (255, 255, 255), -1, cv2.LINE_AA)
+    here, there = (picture_at(frame.pixels, camera, frame_at(at, 0.4, 0.5, 64), 0.5, 64, z) for z in (z_mm, 3.0 - z_mm))
+    assert here is not None
+    assert there is not None
+    middles = [np.array(np.nonzero(one[1] > one[1].max() - 0.5)).mean(1) for one in (here, there)]
+    assert np.abs(middles[0] - 31.5).max() < 1.0
+    assert np.abs(middles[1] - 31.5).max() > 2.0  # 3 mm at 35° are 2.1 mm aside
 
 
 def test_a_place_out_of_sight_is_no_place() -> None:

@@ -18,9 +18,11 @@ from overruler.vision import detect as module
 from overruler.vision import plates
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.overview import MM_PER_PX, Guess, look
-from overruler.vision.plate_fit import fit_closely
+from overruler.vision.plate_fit import PlateFit, fit_closely
+from overruler.vision.plate_front import Front
+from overruler.vision.plate_looks import look_closer
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
-from overruler.vision.plate_start import start_at
+from overruler.vision.plate_start import APART_MM, start_at
 from overruler.vision.plates import find_plates, overlap_mm
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
@@ -103,6 +105,66 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(monkeypatch: pyte
     monkeypatch.setattr(plates.Plate, "score", (plates.SURE + plates.LEAST_SCORE) / 2)
     assert len(plates_on(frame, camera, expected=True)) > 0
     assert plates_on(frame, camera, expected=False) == []
+
+
+def test_sides_that_are_nearly_as_likely_are_told_and_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every side that was tried is, for this test, nearly as likely as the likeliest."""
+    camera = table_camera(10.0)
+    frame = table_with(camera, [Ship(330, 300, 20.0, 60.0)], SIZE_PX)
+    plain = plates_on(frame, camera)[0]
+    monkeypatch.setattr(plates, "AMBIGUOUS", np.inf)
+    doubtful = plates_on(frame, camera)[0]
+    assert plain.also == ()
+    assert doubtful.base == plain.base
+    assert set(doubtful.also) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
+    assert len(doubtful.also) > 0
+    added = (10 / plates.WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
+    np.testing.assert_allclose(doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("said", "taken"), [((5.0, -5.0), 0), ((-5.0, 5.0), 1), ((-5.0, -5.0), 0), ((9.0, 50.0), 0)])
+def test_of_two_places_of_a_square_its_face_chooses(
+    said: tuple[float, float], taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second place is less likely by its sides; where the first is plain it is not even looked at."""
+    camera, ship = table_camera(10.0), SHIPS[2]
+    frame, asked = table_with(camera, [ship], SIZE_PX), list[Array]()
+
+    def odds(pixels: Array, seen_by: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> float:
+        asked.append(xy_mm)
+        return said[len(asked) - 1]
+
+    monkeypatch.setattr(plates, "face_odds", odds)
+    guess = Guess(np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9)
+    looks = look_closer(frame.pixels, camera, guess)
+    assert looks is not None
+    tried = plates._tried(frame, camera, guess, looks, 60.0)
+    assert tried is not None
+    assert tried.start.xy_mm is asked[taken]
+    assert (tried.start.behind > 0) == bool(taken)
+    assert len(asked) == (1 if said[0] > plates.SURE_FACE else 2)
+    assert len(asked) == 1 or np.hypot(*(asked[0] - asked[1])) > APART_MM
+
+
+@pytest.mark.parametrize(
+    ("aside_mm", "behind", "left"),
+    [(18.0, 1.0, [80.0]), (18.0, 4.0, [40.0]), (32.0, 1.0, [40.0]), (62.0, 1.0, [40.0, 80.0])],
+    ids=["within", "much likelier", "half within", "beside"],
+)
+def test_a_square_within_a_plate_nearly_as_likely_is_print(aside_mm: float, behind: float, left: list[float]) -> None:
+    """A small square, the likelier one, so far aside of a large one's middle."""
+    camera = table_camera(10.0)
+    frame = table_with(camera, SHIPS[:1], SIZE_PX)
+    view = View.around(frame.pixels, camera, np.array([200.0, 200.0]), 60.0, HEIGHT_MM)
+    assert view is not None
+
+    def plate(x_mm: float, side_mm: float, odds: float) -> plates.Plate:
+        fit = PlateFit(side_mm, np.array([x_mm, 200.0]), 0.0, 2.0, np.eye(2), np.ones(4), np.ones(4), 0.0)
+        signs = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (odds - plates.ODDS[0]) / plates.ODDS[-1])
+        return plates.Plate(fit, Front(False, 0.0, 0.0), signs, view, ())
+
+    standing = plates._standing([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
+    assert sorted(one.fit.side_mm for one in standing) == left
 
 
 def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
@@ -220,7 +282,7 @@ def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left
 
 def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_plates", lambda *_, **__: pytest.fail("looked for plates"))
-    monkeypatch.setattr(module, "_detect_round", lambda *_: ())
+    monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: ())
     camera = table_camera(10.0)
     frame = table_with(camera, [], SIZE_PX)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
@@ -229,7 +291,7 @@ def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.
 
 def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = tuple(found_at(2000.0 + 100 * k, Base.circle(32), 0.9) for k in range(30))
-    monkeypatch.setattr(module, "_detect_round", lambda *_: rounds)
+    monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: rounds)
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS, SIZE_PX)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from overruler.vision.candidates import orientation
+from overruler.vision.candidates import orientation, slopes
 from overruler.vision.rimfield import DIRECTIONS, STRIDE, Field, Rim
 
 Picture = NDArray[np.uint8]
@@ -16,7 +16,7 @@ REACH_PX = 40.0
 
 
 def field_of(pixels: Picture) -> Field:
-    return Field.of(orientation(pixels, np.ones(SIZE, np.float32)), REACH_PX)
+    return Field.of(orientation(slopes(pixels), np.ones(SIZE, np.float32)), REACH_PX)
 
 
 def drawn(middle: tuple[int, int], half_px: tuple[float, float], turn_rad: float) -> Picture:
@@ -53,7 +53,9 @@ def test_an_oval_responds_at_its_middle_and_heading(x: int, y: int, length: floa
 def test_what_is_asked_at_a_place_is_what_lies_under_the_rim(half: tuple[float, float]) -> None:
     random = np.random.default_rng(3)
     pixels = random.integers(0, 255, (*SIZE, 3)).astype(np.uint8)
-    cosine, sine = (cv2.GaussianBlur(part, (0, 0), 1.2) for part in orientation(pixels, np.ones(SIZE, np.float32)))
+    cosine, sine = (
+        cv2.GaussianBlur(part, (0, 0), 1.2) for part in orientation(slopes(pixels), np.ones(SIZE, np.float32))
+    )
     rim = Rim.of(half, 0.4)
     response = field_of(pixels).response(rim)
     for row, column in ((22, 21), (30, 40), (25, 33)):

@@ -224,7 +224,7 @@ def test_candidates_off_the_picture_do_no_harm() -> None:
 @given(tilt=st.floats(0, 35), x=st.floats(60, 440), y=st.floats(60, 340), k1=st.floats(-0.2, 0.1))
 def test_up_is_away_from_the_camera(tilt: float, x: float, y: float, k1: float) -> None:
     camera = look(tilt, (k1, 0, 0, 0, 0))
-    (right, up), away = cutouts.leaning_axes(camera, np.array([[x, y, 16.0]]))[0], [x, y] - camera.center_mm[:2]
+    (right, up), away = cutouts.axes_of(camera, np.array([[x, y, 16.0]]))[0] / 16, [x, y] - camera.center_mm[:2]
     assert np.linalg.norm(up) == pytest.approx(1)
     assert right @ up == pytest.approx(0, abs=1e-12)
     assert right[0] * up[1] - right[1] * up[0] == pytest.approx(1)
@@ -239,8 +239,8 @@ def test_a_patch_samples_the_plane_where_it_says(tilt: float, x: float, y: float
     """The coarse grid with lines between stays within a tenth of a patch's pixel of the exact projection."""
     camera = look(tilt, (k1, 0.02, 0, 0, 0))
     candidate = np.array([[x, y, radius]])
-    steps = ((np.arange(64) + 0.5) / 32 - 1) * cutouts.SPAN * radius
-    right, up = cutouts.leaning_axes(camera, candidate)[0]
+    steps = ((np.arange(64) + 0.5) / 32 - 1) * cutouts.SPAN
+    right, up = cutouts.axes_of(camera, candidate)[0]
     plane = [x, y] + steps[None, :, None] * right - steps[:, None, None] * up
     exact = camera.project(np.concatenate([plane, np.zeros((64, 64, 1))], -1))
     pitch = np.linalg.norm(exact[32, 33] - exact[32, 32])
@@ -278,7 +278,7 @@ def test_columns_of_a_ring_go_round_from_the_right(dx: float, dy: float, size: f
     camera, circle = look(15), np.array([[250 + 20 * dx, 200 + 20 * dy, 20 * size]])
     at = cutouts.ring_maps(camera, circle)[0]
     seen = camera.unproject(at) - circle[0, :2]
-    right, up = cutouts.leaning_axes(camera, circle)[0]
+    right, up = cutouts.axes_of(camera, circle)[0]
     turn = np.arctan2(seen @ up, seen @ right) % (2 * np.pi)
     assert np.abs(turn - cutouts.ring_angles()).max() < 1e-4
     reach = np.linalg.norm(seen, axis=-1) / circle[0, 2]

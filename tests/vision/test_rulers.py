@@ -116,6 +116,14 @@ def test_markers_printed_too_large_are_given_away() -> None:
     assert problem.flag == "ruler_disagrees"
 
 
+def test_a_strip_of_two_pieces_that_contradicts_the_markers_is_none() -> None:
+    """Two ends and one line are too few to say so against the markers: a wall is as likely."""
+    camera, path = camera_over(25.0), path_of(SHORT, (300, 600), -20.0, 0.6)
+    stretched = path.mean(0) + 1.022 * (path - path.mean(0))
+    assert len(found(table(camera, SHORT, path), camera)) == 1
+    assert found(table(camera, SHORT, stretched), camera) == []
+
+
 def test_no_base_is_looked_for_on_a_ruler() -> None:
     camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
     calibration = known(camera)

@@ -1,4 +1,4 @@
-"""What the learned look and the fit add to a ring filter, and whether a score is a probability."""
+"""What the learned look and the fit add to the candidates, and whether a score is a probability."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,10 +13,11 @@ from overruler.calibration import Calibration
 from overruler.frame import Frame
 from overruler.vision.candidates import find_candidates
 from overruler.vision.detect import look_from_above
+from overruler.vision.discs import find_discs
 from overruler.vision.rims import refine
 from overruler.vision.rounds import distinct, fit_rounds
 
-STEPS = ("ring filter", "learned look", "look and fit")
+STEPS = ("candidates", "learned look", "look and fit")
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 1.0)
 Scored = NDArray[np.float64]
 """(N, 2): what was said of each finding, and 1 where it is a base."""
@@ -27,10 +28,12 @@ def judged(
 ) -> tuple[dict[str, Scored], int]:
     """How each step scores what the one before left, and how many round bases there are."""
     camera, radii = calibration.camera, np.array(ROUND_MM) / 2
-    candidates = find_candidates(look_from_above(frame, calibration, float(radii[0])), radii.tolist(), hidden)
+    view = look_from_above(frame, calibration, float(radii[0]))
+    known = find_discs(view, camera).rounds
+    candidates = find_candidates(view, radii.tolist(), hidden, known)
     guesses = refine(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
     kept = np.array(distinct(guesses, radii), int)
-    found = fit_rounds(frame, calibration, guesses[kept], radii, least_score=0.0)
+    found = fit_rounds(frame, calibration, guesses[kept], radii, 0.0, known)
     there = [p for p in truth["pieces"] if p["shape"]["type"] == "circle" and p.get("in_frame", 1) > 0.5]
 
     def scored(score: Pixels, xy_mm: Pixels, radius_mm: Pixels) -> Scored:

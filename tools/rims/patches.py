@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
-from overruler.vision.cutouts import OUTER, SPAN, cut_patches, cut_rings, leaning_axes, pyramid, side_input
+from overruler.vision.cutouts import OUTER, SPAN, axes_of, cut_patches, cut_rings, pyramid, side_input
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture
@@ -89,8 +89,8 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
     good = (place < PLACE_SHARE) & (np.abs(size) < SIZE_LOG)
     near = (place < NEAR_SHARE) & (np.abs(size) < NEAR_LOG)
     result[:, 0] = np.where(good & (visible >= LEAST_VISIBLE), 1, np.where(near, -1, 0))
-    axes = leaning_axes(camera, candidates)
-    result[:, 1:3] = np.einsum("nkd,nd->nk", axes, offset[rows, match]) / candidates[:, 2, None]
+    axes = axes_of(camera, candidates)
+    result[:, 1:3] = np.einsum("nkd,nd->nk", axes, offset[rows, match]) / candidates[:, 2, None] ** 2
     result[:, 3], result[:, 4] = size, visible
     return result
 

@@ -106,10 +106,12 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
     from concurrent.futures import ThreadPoolExecutor
 
     from overruler.sources.photo import load_photo
+    from overruler.vision.readied import ready
 
     say("reading the photo")
-    with ThreadPoolExecutor() as pool:
-        reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
+    with ThreadPoolExecutor() as pool:  # while all that looks at it is imported
+        reading = pool.submit(load_photo, options.photo)
+        pool.submit(ready)
         from overruler.apps.rulings import rulings
         from overruler.referee import Referee
 

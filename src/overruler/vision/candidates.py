@@ -70,10 +70,15 @@ def _known(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array],
     """The rows of `known` that are in sight and about as large as a radius looked for, stronger than any ring."""
     if known is None or not len(known) or not len(radii_mm):
         return np.empty((0, 4))
-    mask = level_mask(view, hidden, 0)
-    column, row = np.clip(np.rint(view.to_px(known[:, :2])).astype(int), 0, np.array(mask.shape[::-1]) - 1).T
     size = (known[:, 2] > min(radii_mm) / SIZE_OFF) & (known[:, 2] < max(radii_mm) * SIZE_OFF)
-    return np.asarray((known + np.array([0, 0, 0, 1]))[size & (mask[row, column] > 0)])
+    return np.asarray((known + np.array([0, 0, 0, 1]))[size & in_sight(view, hidden, known[:, :2])])
+
+
+def in_sight(view: Orthophoto, hidden: Sequence[Array], xy_mm: Array) -> NDArray[np.bool_]:
+    """Which places (N, 2) the photo shows, and no `hidden` polygon covers."""
+    mask = level_mask(view, hidden, 0)
+    column, row = np.clip(np.rint(view.to_px(xy_mm)).astype(int), 0, np.array(mask.shape[::-1]) - 1).T
+    return np.asarray(mask[row, column] > 0)
 
 
 def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[float]]:
@@ -91,7 +96,7 @@ def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[flo
 
 def _of_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
     """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
-    fine = orientation(_level(view, level), level_mask(view, hidden, level))
+    fine = orientation(slopes(_level(view, level)), level_mask(view, hidden, level))
     coarse, found = [_shrunk(part) for part in fine], []
     for ring_mm in rings_mm:
         radius_px = ring_mm / (view.mm_per_px * 2**level)
@@ -126,9 +131,9 @@ def level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
     return np.asarray(cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST), np.float32)
 
 
-def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
-    """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out."""
-    cosine, sine, strength = np.empty((3, *mask.shape), np.float32)
+def slopes(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
+    """Cosine and sine of the doubled gradient angle, times the gradient's squared length, and that itself."""
+    cosine, sine, strength = np.empty((3, *pixels.shape[:2]), np.float32)
     for top in range(0, len(pixels), BAND):
         end = top + BAND
         low = max(top - BESIDE, 0)
@@ -136,13 +141,23 @@ def orientation(pixels: NDArray[np.uint8], mask: Image) -> tuple[Image, Image]:
         np.subtract(xx, yy, out=cosine[top:end])
         np.add(xy, xy, out=sine[top:end])
         np.add(xx, yy, out=strength[top:end])
-    few, where = strength[::FEW, ::FEW], mask[::FEW, ::FEW] > 0
+    return cosine, sine, strength
+
+
+def orientation(slopes: tuple[Image, Image, Image], mask: Image) -> tuple[Image, Image]:
+    """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out.
+
+    They take the place of the `slopes`.
+    """
+    few, where = slopes[2][::FEW, ::FEW], mask[::FEW, ::FEW] > 0
     usual = float(np.median(few[where])) if where.any() else 1.0
-    strength += np.float32(4 * usual + 1e-3)
-    weight = np.divide(mask, strength, out=strength)
-    cosine *= weight
-    sine *= weight
-    return cosine, sine
+    for top in range(0, len(mask), BAND):
+        cosine, sine, strength = (part[top : top + BAND] for part in slopes)
+        strength += np.float32(4 * usual + 1e-3)
+        weight = np.divide(mask[top : top + BAND], strength, out=strength)
+        cosine *= weight
+        sine *= weight
+    return slopes[:2]
 
 
 def _products(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:

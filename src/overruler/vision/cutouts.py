@@ -1,4 +1,9 @@
-"""What the rim finder's networks look at: square patches and unrolled rings, cut from the photo as seen from above."""
+"""What the rim finder's networks look at: square patches and unrolled rings, cut from the photo as seen from above.
+
+They are cut round circles (N, 3) of x, y and radius in mm on the plane z = 0, or round ellipses (N, 5) of x, y, half
+length, half width and heading in rad: the board is then stretched so that the ellipse is a circle, and nothing that
+looks on can tell.
+"""
 
 from functools import cache
 
@@ -34,39 +39,64 @@ def pyramid(pixels: Picture) -> list[Picture]:
     return levels
 
 
-def leaning_axes(camera: Camera, candidates: Array) -> Array:
-    """The board directions (N, 2, 2) that point right and up in each cutout; up is away from the camera.
+def axes_of(camera: Camera, shapes: Array) -> Array:
+    """The steps on the board (N, 2, 2), in mm, one radius to the right and one up in each cutout.
 
-    Whatever has height leans that way, so a scene and its mirror image look alike to the networks.
+    Up is away from the camera: whatever has height leans that way, so a scene and its mirror image look alike to the
+    networks.
     """
-    away = candidates[:, :2] - camera.center_mm[:2]
+    return np.asarray(_upright(camera, shapes)[0] @ stretch_of(shapes))
+
+
+def stretch_of(shapes: Array) -> Array:
+    """The symmetric matrices (N, 2, 2) that take the unit circle to each shape about its middle."""
+    if shapes.shape[1] == 3:
+        return np.asarray(shapes[:, 2, None, None] * np.eye(2))
+    c, s = np.cos(shapes[:, 4]), np.sin(shapes[:, 4])
+    turn = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)
+    return np.asarray(np.einsum("nki,nk,nkj->nij", turn, shapes[:, 2:4], turn))
+
+
+def radius_of(shapes: Array) -> Array:
+    """The radius of the circle of the same area (N,)."""
+    return np.asarray(shapes[:, 2] if shapes.shape[1] == 3 else np.sqrt(shapes[:, 2] * shapes[:, 3]))
+
+
+def _upright(camera: Camera, shapes: Array) -> tuple[Array, Array]:
+    """Right and up (N, 2, 2) in the stretched plane where each shape is the unit circle, and by how much what leans
+    there leans further than by a circle of the same area (N,)."""
+    away = shapes[:, :2] - camera.center_mm[:2]
     length = np.linalg.norm(away, axis=1, keepdims=True)
-    up = np.where(length > 1e-6, away / np.maximum(length, 1e-6), [0.0, 1.0])
-    right = np.stack([up[:, 1], -up[:, 0]], -1)
-    return np.stack([right, up], 1)
+    away = np.where(length > 1e-6, away / np.maximum(length, 1e-6), [0.0, 1.0])
+    up = np.linalg.solve(stretch_of(shapes), away[..., None])[..., 0]
+    long = np.linalg.norm(up, axis=1)
+    up = up / long[:, None]
+    return np.stack([np.stack([up[:, 1], -up[:, 0]], -1), up], 1), long * radius_of(shapes)
 
 
-def side_input(camera: Camera, candidates: Array) -> Floats:
+def side_input(camera: Camera, shapes: Array) -> Floats:
     """What a cutout does not show (N, 3): tangent of the view angle, logs of the radius and of the resolution."""
     eye = camera.center_mm
-    tangent = np.linalg.norm(candidates[:, :2] - eye[:2], axis=1) / eye[2]
-    radius = candidates[:, 2]
-    share = np.maximum(_mm_per_px(camera, candidates) / radius, 0.02)
+    tangent = np.linalg.norm(shapes[:, :2] - eye[:2], axis=1) / eye[2] * _upright(camera, shapes)[1]
+    radius = radius_of(shapes)
+    share = np.maximum(_mm_per_px(camera, shapes) / radius, 0.02)
     return np.stack([tangent, np.log(radius / 20), np.log(share / 0.04)], -1).astype(np.float32)
 
 
-def _mm_per_px(camera: Camera, candidates: Array) -> Array:
-    return camera.mm_per_px(np.column_stack([candidates[:, :2], np.zeros(len(candidates))]))
+def _mm_per_px(camera: Camera, shapes: Array) -> Array:
+    return camera.mm_per_px(np.column_stack([shapes[:, :2], np.zeros(len(shapes))]))
 
 
-def _sampled(levels: list[Picture], camera: Camera, candidates: Array, maps: Floats, pitch: float) -> Picture:
+def _sampled(levels: list[Picture], camera: Camera, shapes: Array, maps: Floats, pitch: float) -> Picture:
     """The photo at the pixels `maps` (N, h, w, 2), from the level that suits a sample every `pitch` radii."""
-    fineness = pitch * candidates[:, 2] / _mm_per_px(camera, candidates)
+    fineness = pitch * radius_of(shapes) / _mm_per_px(camera, shapes)
     wanted = np.floor(np.log2(np.maximum(fineness, 1e-6)) + 0.3).clip(0, len(levels) - 1).astype(int)
     cutouts = np.empty((*maps.shape[:3], 3), np.uint8)
-    for cutout, place, level in zip(cutouts, maps, wanted, strict=True):
-        at = place / np.float32(2**level)
-        cv2.remap(levels[level], at[..., 0], at[..., 1], cv2.INTER_LINEAR, cutout, cv2.BORDER_REPLICATE)
+    for level in np.unique(wanted):
+        some = wanted == level
+        at = (maps[some] / np.float32(2**level)).reshape(-1, maps.shape[2], 2)  # one below the other
+        cut = cv2.remap(levels[level], at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        cutouts[some] = cut.reshape(-1, *maps.shape[1:3], 3)
     return cutouts
 
 
@@ -78,10 +108,14 @@ def _pixels(camera: Camera, xy_mm: Array) -> Floats:
 
 def _standard(cutouts: Picture) -> Floats:
     """Colours (N, 3, h, w) without their mean, in units of their spread."""
-    colour = cutouts.astype(np.float32) / 255
-    colour -= colour.mean((1, 2), keepdims=True)
-    colour /= np.sqrt((colour * colour).mean((1, 2, 3), keepdims=True)) + np.float32(0.02)
-    return np.ascontiguousarray(colour.transpose(0, 3, 1, 2))
+    count, height, width, _ = cutouts.shape
+    colour = np.empty((count, 3, height * width), np.float32)
+    colour[:] = cutouts.reshape(count, -1, 3).transpose(0, 2, 1)  # sums over a last axis are the quick ones
+    colour /= np.float32(255)
+    colour -= colour.mean(-1, keepdims=True)
+    spread = np.sqrt(np.einsum("nkp,nkp->n", colour, colour) / np.float32(3 * height * width))
+    colour /= (spread + np.float32(0.02))[:, None, None]
+    return colour.reshape(count, 3, height, width)
 
 
 def _with(colour: Floats, *more: Floats) -> Floats:
@@ -94,18 +128,18 @@ def _with(colour: Floats, *more: Floats) -> Floats:
 # --- square patches ---
 
 
-def cut_patches(levels: list[Picture], camera: Camera, candidates: Array) -> Picture:
+def cut_patches(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
     """Each candidate's surroundings on the plane z = 0 (N, 64, 64, 3), away from the camera upwards."""
-    return _sampled(levels, camera, candidates, patch_maps(camera, candidates), 2 * SPAN / PATCH_PX)
+    return _sampled(levels, camera, shapes, patch_maps(camera, shapes), 2 * SPAN / PATCH_PX)
 
 
-def patch_maps(camera: Camera, candidates: Array) -> Floats:
+def patch_maps(camera: Camera, shapes: Array) -> Floats:
     """The photo's pixels under each patch (N, 64, 64, 2): exact on a coarse grid, linear between."""
     nodes = np.linspace(-SPAN, SPAN, _NODES)
     right, up = np.meshgrid(nodes, -nodes)
-    axes = leaning_axes(camera, candidates) * candidates[:, 2, None, None]
+    axes = axes_of(camera, shapes)
     offsets = right[..., None] * axes[:, None, None, 0] + up[..., None] * axes[:, None, None, 1]
-    at = _pixels(camera, candidates[:, None, None, :2] + offsets)
+    at = _pixels(camera, shapes[:, None, None, :2] + offsets)
     weights = _weights()
     fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
     return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
@@ -143,19 +177,19 @@ def ring_angles() -> Array:
     return (np.arange(ANGLES) + 0.5) * 2 * np.pi / ANGLES
 
 
-def cut_rings(levels: list[Picture], camera: Camera, candidates: Array) -> Picture:
+def cut_rings(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
     """The ring round each candidate's rim, unrolled (N, 40, 48, 3)."""
     pitch = (OUTER - INNER) / RINGS
-    return _sampled(levels, camera, candidates, ring_maps(camera, candidates), pitch)
+    return _sampled(levels, camera, shapes, ring_maps(camera, shapes), pitch)
 
 
-def ring_maps(camera: Camera, candidates: Array) -> Floats:
+def ring_maps(camera: Camera, shapes: Array) -> Floats:
     """The photo's pixels under each unrolled ring (N, 40, 48, 2)."""
     reach = INNER + (np.arange(RINGS) + 0.5) / RINGS * (OUTER - INNER)
     turn = ring_angles()
     unit = reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
-    axes = leaning_axes(camera, candidates) * candidates[:, 2, None, None]
-    return _pixels(camera, candidates[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes))
+    axes = axes_of(camera, shapes)
+    return _pixels(camera, shapes[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes))
 
 
 def ring_input(rings: Picture, side: Floats) -> Floats:

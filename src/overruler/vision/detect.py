@@ -1,7 +1,8 @@
 """Find the bases in a photo: candidates from above, a learned look at each, then a fit in the photo's own pixels.
 
 look from above (orthophoto) → candidates → rims (what is a base, roughly where) → sizes → fit → detections
-Square plates and ovals go their own ways (`plates`, `ovals`); of two kinds that claim one place the surer one stands.
+Ovals are looked at on a board that is stretched until they are round (`ovals`), square plates go their own way
+(`plates`); of two kinds that claim one place the surer one stands.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +16,13 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision import ovals, overview
-from overruler.vision.candidates import find_candidates
+from overruler.vision import overview
+from overruler.vision.candidates import find_candidates, in_sight
 from overruler.vision.discs import find_discs
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.plates import find_plates, maybe_astray
+from overruler.vision.outlined import outline_mm
+from overruler.vision.ovals import find_ovals
+from overruler.vision.plates import find_plates, maybe_astray, overlap_mm
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, distinct, fit_rounds
 
@@ -28,7 +31,7 @@ RADIUS_PX = 18
 MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
 HULLS = 10.0
-"""A round base must be surer than a plate at the same place, its doubt so many times less: ships have round hulls."""
+"""Another base must be surer than a plate at the same place, its doubt so many times less: ships have round hulls."""
 ONE_KIND = 2.0
 """Where plates outnumber round bases so many times, the round ones are the hulls and tokens of a table of ships: no
 game of the catalogue stands on both."""
@@ -52,21 +55,31 @@ def detect(
     sides = sorted({base.width_mm for base in bases if base.shape == "rectangle" and base.width_mm == base.length_mm})
     oblong = [base for base in bases if base.shape == "oval"]
 
-    def round_ones() -> Iterable[Detection]:
-        return _detect_round(frame, calibration, radii, hidden, margin_mm, progress, within_mm)
-
     def plates() -> Iterable[Detection]:
         view = look_from_above(frame, calibration, overview.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
         found = find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
         return [maybe_astray(plate) for plate in found]
 
-    def oval_ones() -> Iterable[Detection]:
-        view = look_from_above(frame, calibration, ovals.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
-        return ovals.find_ovals(frame, calibration.camera, view, oblong, hidden)
+    def round_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
+        candidates = find_candidates(view, radii.tolist(), hidden, known)
+        progress(f"looking closer at {len(candidates.response)} candidates")
+        guesses = refine(frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
+        chosen = guesses[np.array(distinct(guesses, radii), int)]
+        progress(f"fitting {len(chosen.score)} bases")
+        return fit_rounds(frame, calibration, chosen, radii, from_above=known)
 
-    kinds = ((round_ones, len(radii)), (plates, sides), (oval_ones, oblong))
+    def oval_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
+        starts = known[in_sight(view, hidden, known[:, :2]), :5]
+        return find_ovals(frame, calibration.camera, oblong, starts)
+
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
-        looks = [pool.submit(look) for look, asked in kinds if asked]
+        looks = [pool.submit(plates)] if sides else []
+        if least_mm := min([*radii, *(base.width_mm / 2 for base in oblong)], default=0.0):
+            progress("looking for bases")
+            view = look_from_above(frame, calibration, float(least_mm), margin_mm, within_mm)
+            known = find_discs(view, calibration.camera)
+            looks += [pool.submit(round_ones, view, known.rounds)] if len(radii) else []
+            looks += [pool.submit(oval_ones, view, known.ovals)] if oblong else []
     found = tuple(one for look in looks for one in look.result())
     return _of_one_kind(_apart(found))
 
@@ -81,36 +94,16 @@ def _of_one_kind(detections: tuple[Detection, ...]) -> tuple[Detection, ...]:
 def _apart(detections: Sequence[Detection]) -> tuple[Detection, ...]:
     """The detections without those that stand in a surer one, the surest first."""
     kept: list[Detection] = []
-    for one in sorted(detections, key=lambda one: (1 - one.score) * (HULLS if one.base.shape == "circle" else 1)):
+    for one in sorted(detections, key=lambda one: (1 - one.score) / (HULLS if one.base.shape == "rectangle" else 1)):
         if all(one.base.shape == other.base.shape or _beside(one, other) for other in kept):
             kept.append(one)
     return tuple(sorted(kept, key=lambda one: -one.score))
 
 
 def _beside(one: Detection, other: Detection) -> bool:
-    """Whether a round base and a plate can both stand where they seem to."""
+    """Whether two bases of unlike shapes can both stand where they seem to."""
     least = min(one.base.width_mm, other.base.width_mm)
-    return bool(np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.width_mm + other.base.width_mm) / 2 - OVERLAP * least)
-
-
-def _detect_round(
-    frame: Frame,
-    calibration: Calibration,
-    radii: Array,
-    hidden: Sequence[Array],
-    margin_mm: float,
-    progress: Callable[[str], None],
-    within_mm: Array | None,
-) -> tuple[Detection, ...]:
-    progress("looking for bases")
-    view = look_from_above(frame, calibration, float(radii[0]), margin_mm, within_mm)
-    known = find_discs(view, calibration.camera)
-    candidates = find_candidates(view, radii.tolist(), hidden, known)
-    progress(f"looking closer at {len(candidates.response)} candidates")
-    guesses = refine(frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
-    chosen = np.array(distinct(guesses, radii), int)
-    progress(f"fitting {len(chosen)} bases")
-    return fit_rounds(frame, calibration, guesses[chosen], radii)
+    return overlap_mm(outline_mm(one), outline_mm(other)) < OVERLAP * least
 
 
 def look_from_above(

@@ -1,13 +1,13 @@
-"""A learned look at the whole table from above: where round bases may stand, and how large they look.
+"""A learned look at the whole table from above: where round and oval bases may stand, and how large they look.
 
 One fully convolutional network, built as that of `overview` is, sees the board from straight above at 2 mm a pixel. For
-every cell of 8 mm it says how likely the middle of a round base lies there, where exactly and how large. On mats that
-are all texture, grass above all, it knows bases that a filter for rings finds no better than tufts. `docs/rims.md` says
-how it was trained.
+every cell of 8 mm it says how likely the middle of a round base lies there and how likely an oval's, where exactly, how
+large, and which way an oval lies. On mats that are all texture, grass above all, it knows bases that a filter for rings
+finds no better than tufts. `docs/rims.md` says how it was trained.
 """
 
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.hillmap import resized
+from overruler.vision.networks import answer
 from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.overview import lean_at, picture_input
+from overruler.vision.overview import Floats, lean_at, picture_input
 
 MODEL = Path(__file__).with_name("discs.onnx")
 MM_PER_PX = 2.0
@@ -26,25 +27,50 @@ CELL_PX = 4
 STEP_PX = 16
 """The picture's sides are multiples of this."""
 UNIT_MM = 16.0
-"""Radii are said as the logarithm of their share of this."""
+"""Radii and half axes are said as the logarithm of their share of this."""
 LEAST_SCORE = 0.1
+ROUND, OVAL = 0, 4
+"""Where the two likelihoods (logits) are among the answers. After the first come dx and dy in cells, of either, and the
+log radius; after the second the log half axes, and the cosine and sine of twice the heading."""
 
 
-def find_discs(view: Orthophoto, camera: Camera) -> Array:
-    """Rows (N, 4) of x, y and radius in mm as they look on the plane z = 0, and the likelihood; the likeliest first."""
+class Discs(NamedTuple):
+    """Where bases may stand, as they look on the plane z = 0 in mm; the likeliest first."""
+
+    rounds: Array
+    """(N, 4): x, y, radius, and the likelihood."""
+    ovals: Array
+    """(N, 6): x, y, half length, half width, heading in rad, and the likelihood."""
+
+
+def find_discs(view: Orthophoto, camera: Camera) -> Discs:
+    """The places in a picture from above where a round base or an oval may stand."""
     fine = resized(view, MM_PER_PX)
+    answer = _answer(fine, camera)
+    (at, heat, (said,)), (at_oval, heat_oval, oval) = (
+        _peaks(fine, answer, ROUND, slice(3, 4)),
+        _peaks(fine, answer, OVAL, slice(5, 9)),
+    )
+    turn = np.arctan2(oval[3], oval[2]) / 2
+    return Discs(
+        np.column_stack([at, UNIT_MM * np.exp(said), heat]),
+        np.column_stack([at_oval, UNIT_MM * np.exp(oval[:2].T), turn, heat_oval]),
+    )
+
+
+def _answer(fine: Orthophoto, camera: Camera) -> Floats:
+    """The network's answers (9, rows, columns) to a whole picture from above."""
     blob = picture_input(fine.pixels, lean_at(fine, camera))
     rows, columns = blob.shape[1:]
-    network = _network()
-    network.setInput(np.pad(blob, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)), mode="edge")[None])
-    answer = np.asarray(network.forward(), np.float32)[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
-    score = np.asarray(1 / (1 + np.exp(-answer[0].clip(-30, 30))), np.float32)
+    whole = np.pad(blob, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)), mode="edge")[None]
+    return answer(MODEL, whole)[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
+
+
+def _peaks(fine: Orthophoto, answer: Floats, kind: int, also: slice) -> tuple[Array, Array, Array]:
+    """Where (N, 2) in mm one kind is likelier than around, how likely (N,), and `also` of the answers (K, N) there."""
+    score = np.asarray(1 / (1 + np.exp(-answer[kind].clip(-30, 30))), np.float32)
     row, column = np.nonzero((score >= cv2.dilate(score, np.ones((3, 3), np.uint8))) & (score > LEAST_SCORE))
+    order = np.argsort(-score[row, column], kind="stable")
+    row, column = row[order], column[order]
     middle = (np.stack([column, row], -1) + 0.5 + answer[1:3, row, column].T) * CELL_PX - 0.5
-    found = np.column_stack([fine.to_mm(middle), UNIT_MM * np.exp(answer[3, row, column]), score[row, column]])
-    return np.asarray(found[np.argsort(-found[:, 3], kind="stable")], float)
-
-
-@cache
-def _network() -> cv2.dnn.Net:
-    return cv2.dnn.readNetFromONNX(str(MODEL))
+    return fine.to_mm(middle), score[row, column].astype(float), answer[also, row, column].astype(float)

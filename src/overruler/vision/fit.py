@@ -189,13 +189,13 @@ def _refine(
     offset = (edges.radius_mm - contour[edges.ray]) * slant
     shift, weight, information = _settle(edges, normals, offset, view.mm_per_px, sigma_px)
     left = offset - normals[edges.ray] @ shift
-    covariance = np.asarray(np.linalg.inv(information) * (_spread(weight, left) * CORRELATION) ** 2)
-    spread = _spread(claims(edges, left, WIDE_PX * view.mm_per_px, len(directions)), left)
+    covariance = np.asarray(np.linalg.inv(information) * (spread_of(weight, left) * CORRELATION) ** 2)
+    spread = spread_of(claims(edges, left, WIDE_PX * view.mm_per_px, len(directions)), left)
     by_ray = np.asarray(np.bincount(edges.ray, weight, len(directions)), float)
     return _Settled(center_mm + shift, covariance, spread, by_ray, directions, rims, profile, upper)
 
 
-def _spread(weight: Array, left_mm: Array) -> float:
+def spread_of(weight: Array, left_mm: Array) -> float:
     """1 σ of what is left of edges (M,) that a place (x, y) was fitted to."""
     return float(np.sqrt(np.sum(weight * left_mm**2) / max(weight.sum() - 2, 1)))
 
@@ -236,15 +236,17 @@ def _settle(
 ) -> tuple[Array, Array, Array]:
     """The shift (2,) of the centre, each edge's weight (M,) and the information matrix (2, 2), by reweighting."""
     normal = normals[edges.ray]
-    shift: Array = np.zeros(2)
-    weight = edges.strength
-    information: Array = np.eye(2)
-    for step in np.linspace(0, 1, ITERATIONS):
+    x, y = normal.T
+    sums = np.stack([x * x, x * y, y * y, x * offset_mm, y * offset_mm], -1)
+    shift, weight = np.zeros(2), edges.strength
+    xx, xy, yy = 1.0, 0.0, 1.0
+    for step in np.linspace(0, 1, ITERATIONS).tolist():
         sigma = mm_per_px * wide_px * (NARROW_PX / wide_px) ** step
         weight = claims(edges, offset_mm - normal @ shift, sigma, len(normals))
-        information = normal.T @ (normal * weight[:, None]) + np.eye(2) * 1e-3
-        shift = np.asarray(np.linalg.solve(information, normal.T @ (weight * offset_mm)), float)
-    return shift, weight, information
+        xx, xy, yy, right, up = (weight @ sums).tolist()
+        xx, yy = xx + 1e-3, yy + 1e-3
+        shift = np.array([yy * right - xy * up, xx * up - xy * right]) / (xx * yy - xy * xy)  # solved by Cramer's rule
+    return shift, weight, np.array([[xx, xy], [xy, yy]])
 
 
 def sensitivity(view: View, rim_mm: Array, normals: Array, weight: Array) -> Array:

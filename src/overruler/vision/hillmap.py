@@ -6,7 +6,6 @@ top is, with what doubt. `docs/heights.md` says how it was trained.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.networks import answer
 from overruler.vision.orthophoto import Orthophoto
 
 Floats = NDArray[np.float32]
@@ -56,13 +56,12 @@ def hill_map(view: Orthophoto, camera: Camera) -> HillMap:
     fine = resized(view, MM_PER_PX)
     blob = picture_input(fine.pixels, fine.seen, lean_at(fine, camera)).transpose(2, 0, 1)
     rows, columns = blob.shape[1:]
-    network = _network()
-    network.setInput(np.ascontiguousarray(np.pad(blob, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)))[None]))
+    whole = np.ascontiguousarray(np.pad(blob, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)))[None])
     cells = _cells(fine)
     high, wide = cells.seen.shape
-    answer = np.asarray(network.forward(), np.float32)[0, :, :high, :wide]
-    share = _softmax(answer[:3])
-    return HillMap(cells, share[1] * cells.seen, share[2] * cells.seen, answer[3], answer[4])
+    said = answer(MODEL, whole)[0, :, :high, :wide]
+    share = _softmax(said[:3])
+    return HillMap(cells, share[1] * cells.seen, share[2] * cells.seen, said[3], said[4])
 
 
 def _cells(fine: Orthophoto) -> Orthophoto:
@@ -115,8 +114,3 @@ def lean_at(view: Orthophoto, camera: Camera) -> Floats:
 def _softmax(logits: Floats) -> Floats:
     power = np.exp(logits - logits.max(0))
     return np.asarray(power / power.sum(0), np.float32)
-
-
-@cache
-def _network() -> cv2.dnn.Net:
-    return cv2.dnn.readNetFromONNX(str(MODEL))

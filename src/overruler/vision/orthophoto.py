@@ -71,4 +71,4 @@ def _between(coarse: Array, width: int, height: int) -> NDArray[np.float32]:
     fine = cv2.warpAffine(
         coarse.astype(np.float32), grow, (width, height), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     )
-    return np.asarray(np.nan_to_num(fine, copy=False, nan=-1e4), np.float32)
+    return np.asarray(fine if np.isfinite(coarse).all() else np.nan_to_num(fine, copy=False, nan=-1e4), np.float32)

@@ -18,13 +18,16 @@ from overruler.vision.fit import (
     FLOOR_PX,
     HEIGHT_SIGMA_MM,
     ITERATIONS,
+    LEAST_SEEN,
     NARROW_PX,
     REACH_SIGMA,
     TAPER_SIGMA_MM,
+    UNSEEN,
     UPPER_PENALTY,
     UPPER_WORTH,
     WIDE_PX,
     sensitivity,
+    spread_of,
 )
 from overruler.vision.outlined import Contour, contour_of
 from overruler.vision.rays import SPACING_PX, STEP_PX, Edges, View, claims, edges_across, step_px
@@ -140,6 +143,8 @@ class _Settled:
     place: Array
     """(3,): x, y, heading."""
     covariance: Array
+    spread_mm: float
+    """1 σ of the edges about the outline, those counted that may well be something else."""
     weight: Array
     contour: Contour
     profile: Profile
@@ -180,7 +185,9 @@ def _refine(view: View, place: Array, base: Base, profile: Profile, upper: bool,
     noise = np.sum(weight * (edges.radius_mm - design @ step) ** 2) / max(weight.sum() - 3, 1)
     covariance = np.linalg.inv(information) * noise * CORRELATION**2
     by_ray = np.asarray(np.bincount(edges.ray, weight, rays), float)
-    return _Settled(base, place + step, covariance, by_ray, contour, profile, upper)
+    left = edges.radius_mm - design @ step
+    spread = spread_of(claims(edges, left, WIDE_PX * view.mm_per_px, rays), left)
+    return _Settled(base, place + step, covariance, spread, by_ray, contour, profile, upper)
 
 
 def _across(view: View, contour: Contour, reach_mm: float, every_px: float = STEP_PX) -> Edges:
@@ -192,7 +199,11 @@ def _across(view: View, contour: Contour, reach_mm: float, every_px: float = STE
 def _judged(view: View, settled: _Settled, start: Start) -> _Settled:
     """The fit with its merit, and with the doubt that the edges alone do not show."""
     more = np.zeros((3, 3))
-    floor_px = CORNERED_PX if settled.base.shape == "rectangle" else FLOOR_PX
+    unseen = float(np.mean(settled.weight <= LEAST_SEEN))
+    floor_px = np.hypot(
+        CORNERED_PX if settled.base.shape == "rectangle" else FLOOR_PX,
+        UNSEEN * unseen * (settled.spread_mm / view.mm_per_px) ** 2,
+    )
     more[:2, :2] = np.eye(2) * (floor_px * view.mm_per_px) ** 2
     more[2, 2] = (2 * FLOOR_PX * view.mm_per_px / settled.base.length_mm) ** 2
     if settled.upper:

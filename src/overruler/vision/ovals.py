@@ -1,12 +1,12 @@
-"""Oval bases: places where one may lie, seen from above, and a fit of each in the photo's own pixels.
+"""Oval bases: a learned look at the places where one may lie, and a fit of each in the photo's own pixels.
 
-The field of doubled gradient angles that finds rings (`candidates`) finds ovals as well: along the rim of one the
-gradients run square to it, and a sum over places along the rim, for each size and heading, answers for all middles.
+Where ovals may lie `discs` says; `stretched` looks closer and follows their rims; what was traced says which sizes of
+the catalogue may be fitted, and the surest of the fits that can all be there are the ovals.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from overruler.bases import Base
@@ -14,79 +14,107 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.candidates import level_mask, orientation
-from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.cutouts import pyramid
 from overruler.vision.outlined import outline_of
 from overruler.vision.outlined_fit import OutlineFit, Start, fit_outline
 from overruler.vision.plates import overlap_mm
-from overruler.vision.rimfield import STRIDE, Field, Rim
+from overruler.vision.rims import logit_of, share_of
+from overruler.vision.stretched import Traced, look, opinions, trace
 
-MM_PER_PX = 3.0
-"""Candidates are looked for at no finer a resolution than this."""
-TURNS_RAD = np.radians(np.arange(0.0, 180.0, 15.0))
-LEAST_RESPONSE, NEARLY = 0.42, 0.8
-"""What responds by the second share of the first at one of the places looked at first gets a closer look."""
-MOST = 20
-"""Candidates that are fitted at most: the best ones."""
-START_MM = 2.5
-"""1 σ of a candidate's place."""
-LEAST_MERIT = 0.6
+HOPELESS, PROMISING = 0.01, 0.2
+"""Candidates that score less at first sight, and when their rim was traced, are given up."""
+SIZE_MM, SIZE_SIGMAS = 0.8, 2.0
+"""A traced half length or half width is as sure as this at best, and as so many of its σ."""
+WORTH_A_FIT, SIZES = 12.0, 2
+"""Sizes this far from what was traced (squared σ) are not fitted, and at most so many are."""
+ALIKE = 0.25
+"""Candidates are of one oval whose middles lie this near each other, in half widths."""
+START_MM = 0.8, 2.5
+"""1 σ of the place that a fit starts from is taken to be between these."""
+LEAST_MERIT = 0.2
 """Of an oval at least so much of the outline must be seen."""
-ODDS_BIAS, ODDS_MERIT = -9.0, 18.0
-"""An oval's log odds: a constant, and so much for what the fit saw of its outline."""
+ODDS = np.array([-6.4, 1.35, 8.0, -0.37])
+"""An oval's log odds: a constant, and so much for the learned look's log odds, for what the fit saw of its outline, and
+for how far its size is from what was traced, in squared σ: logistic regression on rendered tables."""
+LEAST_SCORE = 0.6
 OVERLAP = 0.2
 """Two ovals may seem to overlap by this share of the smaller one's width, not more."""
 LEAST_SEEN = 0.35
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """An oval of one size, looked at and fitted."""
+
+    fit: OutlineFit
+    signs: Array
+    """(4,): what `ODDS` weighs."""
+
+    @property
+    def score(self) -> float:
+        """How likely this is an oval base, 0 to 1."""
+        return float(share_of(ODDS @ self.signs))
+
+
 def find_ovals(
-    frame: Frame, camera: Camera, from_above: Orthophoto, bases: Sequence[Base], hidden: Sequence[Array] = ()
+    frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array, least_score: float = LEAST_SCORE
 ) -> list[Detection]:
-    """Those of the oval `bases` that lie in the photo, the surest first; none where a `hidden` polygon (K, 2) lies."""
-    fits = [
-        fit
-        for base, start in _candidates(from_above, bases, hidden)
-        if (fit := fit_outline(frame.pixels, camera, start, base, 0.0, LEAST_MERIT)) and fit.merit > LEAST_MERIT
-    ]
-    return [_detection(camera, fit) for fit in _beside_each_other(fits)]
+    """Those of the oval `bases` that lie in the photo, the surest first.
+
+    `starts` (N, 5) are where some may lie: x, y, half length, half width in mm on the plane z = 0, and heading in rad.
+    """
+    traced = _traced(frame, camera, starts)
+    fitted = [one for k in range(len(traced.score)) for one in _fits(frame, camera, bases, traced, k)]
+    fitted.sort(key=lambda one: -one.score)
+    return [_detection(camera, one) for one in _beside_each_other([one for one in fitted if one.score >= least_score])]
 
 
-def _candidates(view: Orthophoto, bases: Sequence[Base], hidden: Sequence[Array]) -> list[tuple[Base, Start]]:
-    """Where ovals may lie, and of which size: the best of all sizes and headings at each place."""
-    reach_px = max(base.length_mm for base in bases) / 2 / view.mm_per_px
-    field = Field.of(orientation(view.pixels, level_mask(view, hidden, 0)), reach_px)
-    rows = [row for k, base in enumerate(bases) for row in _of_size(view, field, base, k)]
-    kept: list[Array] = []
-    for row in sorted(rows, key=lambda row: -row[4]):
-        near = (bases[int(row[3])].width_mm / 4 > np.hypot(*(row[:2] - other[:2])) for other in kept)
-        if len(kept) < MOST and sum(near) < 2:  # the second best at one place may be the right one
-            kept.append(row)
-    return [(bases[int(row[3])], Start(row[:2], START_MM, float(row[2]))) for row in kept]
+def _traced(frame: Frame, camera: Camera, starts: Array) -> Traced:
+    """The starts that look like ovals, their rims followed, one for each oval."""
+    levels, ovals = pyramid(frame.pixels), starts
+    for _ in range(2):
+        looked = look(levels, camera, ovals)
+        ovals = looked.ovals[looked.score > HOPELESS]
+    traced = _distinct(trace(levels, camera, ovals, looked.score[looked.score > HOPELESS]))
+    again = trace(levels, camera, traced.ovals, traced.score)
+    score = opinions(levels, camera, again.ovals)
+    return _distinct(Traced(score, again.ovals, again.sigma)[score > PROMISING])
 
 
-def _of_size(view: Orthophoto, field: Field, base: Base, number: int) -> Iterable[Array]:
-    """Rows of x, y, heading in rad, the base's number, and the share of the rim that is there."""
-    half_px = base.length_mm / 2 / view.mm_per_px, base.width_mm / 2 / view.mm_per_px
-    rims = [Rim.of(half_px, turn_rad) for turn_rad in TURNS_RAD]
-    responses = np.stack([field.response(rim) for rim in rims])
-    best = responses.max(0)
-    reach = max(1, int(base.width_mm / 4 / view.mm_per_px / STRIDE))
-    highest = cv2.dilate(best, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
-    rows, columns = np.nonzero((best >= highest) & (best > NEARLY * LEAST_RESPONSE))
-    turn = responses[:, rows, columns].argmax(0)
-    at, share = field.closer(np.stack([columns, rows], -1) * STRIDE, [rims[k] for k in turn])
-    found = np.column_stack([view.to_mm(at), TURNS_RAD[turn], np.full(len(at), number), share])
-    return found[share > LEAST_RESPONSE]
+def _distinct(traced: Traced) -> Traced:
+    """Without those that speak of an oval of which a surer one speaks."""
+    kept: list[int] = []
+    for k in np.argsort(-traced.score, kind="stable"):
+        apart = np.hypot(*(traced.ovals[kept, :2] - traced.ovals[k, :2]).T)
+        if np.all(apart > ALIKE * np.minimum(traced.ovals[kept, 3], traced.ovals[k, 3])):
+            kept.append(int(k))
+    return traced[np.array(kept, int)]
 
 
-def _beside_each_other(fits: Sequence[OutlineFit]) -> list[OutlineFit]:
-    """The fits that can all be there, those that show most first."""
-    kept: list[tuple[OutlineFit, Array]] = []
-    for fit in sorted(fits, key=lambda fit: -fit.merit):
-        ring = _outline(fit)
-        if all(overlap_mm(ring, other) < OVERLAP * min(fit.base.width_mm, k.base.width_mm) for k, other in kept):
-            kept.append((fit, ring))
-    return [fit for fit, _ in kept]
+def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int) -> list[Fitted]:
+    """The sizes that one traced oval may have, fitted."""
+    oval, sigma = traced.ovals[k], traced.sigma[k]
+    sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
+    away = np.sum((sizes - oval[2:4]) ** 2 / (SIZE_MM**2 + (SIZE_SIGMAS * sigma[2:4]) ** 2), 1)
+    start = Start(oval[:2], float(np.clip(2 * sigma[0], *START_MM)), float(oval[4]))
+    found = []
+    for i in np.argsort(away, kind="stable")[:SIZES]:
+        if away[i] < WORTH_A_FIT:
+            fit = fit_outline(frame.pixels, camera, start, bases[i], 0.0, LEAST_MERIT)
+            if fit is not None:
+                signs = np.array([1.0, float(logit_of(traced.score[k])), fit.merit, float(away[i])])
+                found.append(Fitted(fit, signs))
+    return found
+
+
+def _beside_each_other(fitted: Sequence[Fitted]) -> list[Fitted]:
+    """Those that can all be there; they come the surest first."""
+    kept: list[tuple[Fitted, Array]] = []
+    for one in fitted:
+        ring, width = _outline(one.fit), one.fit.base.width_mm
+        if all(overlap_mm(ring, other) < OVERLAP * min(width, k.fit.base.width_mm) for k, other in kept):
+            kept.append((one, ring))
+    return [one for one, _ in kept]
 
 
 def _outline(fit: OutlineFit) -> Array:
@@ -95,7 +123,8 @@ def _outline(fit: OutlineFit) -> Array:
     return np.asarray(outline_of(fit.base) @ np.array([[c, s], [-s, c]]) + fit.xy_mm)
 
 
-def _detection(camera: Camera, fit: OutlineFit) -> Detection:
+def _detection(camera: Camera, one: Fitted) -> Detection:
+    fit = one.fit
     points = np.vstack([fit.xy_mm, _outline(fit)])
     pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
     return Detection(
@@ -105,7 +134,7 @@ def _detection(camera: Camera, fit: OutlineFit) -> Detection:
         heading_deg=float(np.degrees(fit.turn_rad) % 180),
         covariance_mm2=fit.covariance_mm2,
         d_xy_d_camera=fit.d_xy_d_camera,
-        score=float(1 / (1 + np.exp(-(ODDS_BIAS + ODDS_MERIT * fit.merit)))),
+        score=one.score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
         center_px=pixels[0],
         outline_px=pixels[1:],

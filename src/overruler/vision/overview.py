@@ -8,7 +8,6 @@ trained.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.candidates import level_mask
+from overruler.vision.networks import answer
 from overruler.vision.orthophoto import Orthophoto
 
 Floats = NDArray[np.float32]
@@ -82,9 +82,8 @@ def answers(pictures: Floats) -> Array:
     """The network's answers (N, 13, rows, columns), a cell each, to pictures (N, 5, H, W) as `picture_input` makes."""
     rows, columns = pictures.shape[2:]
     more = [(0, 0), (0, 0), (0, -rows % CELL_PX), (0, -columns % CELL_PX)]
-    network = _network()
-    network.setInput(np.pad(pictures, more, mode="edge"))
-    return np.asarray(network.forward(), float)
+    whole = np.pad(pictures, more, mode="edge")
+    return np.concatenate([answer(MODEL, one[None]) for one in whole]).astype(float)
 
 
 def _at_scale(view: Orthophoto) -> Orthophoto:
@@ -142,8 +141,3 @@ def lean_at(view: Orthophoto, camera: Camera) -> Floats:
 def _answer(view: Orthophoto, camera: Camera) -> Array:
     """The network's answers (13, rows, columns) to a whole picture from above."""
     return np.asarray(answers(picture_input(view.pixels, lean_at(view, camera))[None])[0])
-
-
-@cache
-def _network() -> cv2.dnn.Net:
-    return cv2.dnn.readNetFromONNX(str(MODEL))

@@ -7,14 +7,13 @@ nothing where a ship hides them.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.vision.networks import answer
 from overruler.vision.plate_sides import HEIGHT_MM, left_of, lower_outline, normals_of
 from overruler.vision.rays import View
 
@@ -82,15 +81,8 @@ def strips(view: View, xy_mm: Array, turn_rad: float, side_mm: float, step_mm: f
 
 def look_along(view: View, xy_mm: Array, turn_rad: float, side_mm: float, step_mm: float) -> Edges:
     """What is seen of a plate's sides where it is supposed to lie; `view` is of the plane of its upper face."""
-    network = _network()
-    network.setInput(strips(view, xy_mm, turn_rad, side_mm, step_mm))
-    said = np.asarray(network.forward(), float).reshape(4, STRETCHES, BINS)
+    said = np.asarray(answer(MODEL, strips(view, xy_mm, turn_rad, side_mm, step_mm)), float).reshape(4, STRETCHES, BINS)
     share = np.exp(said - said.max(-1, keepdims=True))
     share /= share.sum(-1, keepdims=True)
     logs = np.log(share * BINS * (1 - DOUBT) + DOUBT)
     return Edges(logs, stretches_mm(side_mm).mean(1), step_mm)
-
-
-@cache
-def _network() -> cv2.dnn.Net:
-    return cv2.dnn.readNetFromONNX(str(MODEL))

@@ -42,46 +42,52 @@ def look_closer(pixels: NDArray[np.uint8], camera: Camera, guess: Guess) -> Look
     """The looks at a guess together; `pixels` (H, W, 3) is the photo. None where it does not show the place."""
     side = float(np.sqrt(guess.length_mm * guess.width_mm))
     mm_per_px = float(np.clip(MM_PER_PX * side / APPARENT_MM, FINEST, COARSEST))
-    frames = [_frame(guess.xy_mm, turn, mm_per_px) for turn in TURNS_RAD]
-    pictures = _pictures(pixels, camera, frames, mm_per_px)
-    if pictures is None:
+    frames = [frame_at(guess.xy_mm, turn, mm_per_px) for turn in TURNS_RAD]
+    pictures = [picture_at(pixels, camera, frame, mm_per_px) for frame in frames]
+    known = [picture for picture in pictures if picture is not None]
+    if len(known) < len(frames):
         return None
-    said = answers(pictures)
+    said = answers(np.ascontiguousarray(np.stack(known), np.float32))
     rows = np.array([_said(answer, frame, side, mm_per_px) for answer, frame in zip(said, frames, strict=True)])
     return _together(guess, rows)
 
 
-def _frame(xy_mm: Array, turn_rad: float, mm_per_px: float) -> Array:
-    """From a look's pixels (x, y, 1) to the board (2, 3)."""
+def frame_at(xy_mm: Array, turn_rad: float, mm_per_px: float, side_px: int = SIDE_PX) -> Array:
+    """From the pixels (x, y, 1) of a turned picture of a place to the board (2, 3)."""
     c, s = np.cos(turn_rad), np.sin(turn_rad)
     linear = mm_per_px * np.array([[c, -s], [s, c]]) @ np.diag([1.0, -1.0])
-    return np.column_stack([linear, xy_mm - linear @ np.full(2, (SIDE_PX - 1) / 2)])
+    return np.column_stack([linear, xy_mm - linear @ np.full(2, (side_px - 1) / 2)])
 
 
-def _pictures(pixels: NDArray[np.uint8], camera: Camera, frames: list[Array], mm_per_px: float) -> Floats | None:
-    """What the network takes (N, 5, H, W), a look each; exact on a coarse grid and linear in between."""
-    x, y = np.meshgrid(np.arange(0, SIDE_PX + 1, GRID_PX), np.arange(0, SIDE_PX + 1, GRID_PX))
-    grid = np.stack([x, y, np.ones_like(x)], -1).astype(float)
-    board = np.stack([grid @ frame.T for frame in frames])
-    seen = camera.project(np.concatenate([board, np.zeros((*board.shape[:3], 1))], -1))
+def picture_at(
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    frame: Array,
+    mm_per_px: float,
+    side_px: int = SIDE_PX,
+    z_mm: float = 0.0,
+) -> Floats | None:
+    """A picture of the plane z (5, side, side), and how things lean there; exact on a coarse grid, linear in between.
+
+    None where the camera does not see the place.
+    """
+    x, y = np.meshgrid(np.arange(0, side_px + 1, GRID_PX), np.arange(0, side_px + 1, GRID_PX))
+    board = np.stack([x, y, np.ones_like(x)], -1).astype(float) @ frame.T
+    seen = camera.project(np.concatenate([board, np.full((*board.shape[:2], 1), z_mm)], -1))
     if not np.isfinite(seen).all():
         return None
     lean = (board - camera.center_mm[:2]) / camera.center_mm[2]
-    linear = np.stack([frame[:, :2] / mm_per_px for frame in frames])
-    there = np.einsum("nji,nhwj->nhwi", linear, lean)  # the inverse of a turn with a mirror
-    middle = np.append(board[0, len(x) // 2, len(x) // 2], 0.0)
-    pictures = []
-    for at, leans in zip(seen, there, strict=True):
-        colours = _sampled(pixels, _between(at), float(mm_per_px / camera.mm_per_px(middle)))
-        pictures.append(np.concatenate([colours / 64 - 2, _between(leans) / LEAN_UNIT], -1).transpose(2, 0, 1))
-    return np.ascontiguousarray(np.stack(pictures), np.float32)
+    there = lean @ frame[:, :2] / mm_per_px  # the inverse of a turn with a mirror
+    middle = np.append(board[len(x) // 2, len(x) // 2], z_mm)
+    colours = _sampled(pixels, _between(seen, side_px), float(mm_per_px / camera.mm_per_px(middle)))
+    return np.concatenate([colours / 64 - 2, _between(there, side_px) / LEAN_UNIT], -1).transpose(2, 0, 1)
 
 
-def _between(coarse: Array) -> Floats:
-    """Values (SIDE_PX, SIDE_PX, 2) at every pixel, by those at every `GRID_PX`-th (h, w, 2)."""
+def _between(coarse: Array, side_px: int) -> Floats:
+    """Values (side, side, 2) at every pixel, by those at every `GRID_PX`-th (h, w, 2)."""
     grow = np.array([[1 / GRID_PX, 0, 0], [0, 1 / GRID_PX, 0]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(cv2.warpAffine(coarse.astype(np.float32), grow, (SIDE_PX, SIDE_PX), flags=flags), np.float32)
+    return np.asarray(cv2.warpAffine(coarse.astype(np.float32), grow, (side_px, side_px), flags=flags), np.float32)
 
 
 def _sampled(pixels: NDArray[np.uint8], at_px: Floats, px: float) -> Floats:

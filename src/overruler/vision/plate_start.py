@@ -5,7 +5,7 @@ shift and turn is a sum of values that the look along the sides gives (`plate_ed
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,8 @@ PULL_MM, TURN_SIGMA = 2.0, np.radians(3.5)
 """How far guesses usually are off: the scale of a heavy tail along each axis, and 1 σ of the heading."""
 FAR_MM, FAR_RAD = 2.0, np.radians(3.0)
 """A place found further than this from where the look was centred is looked at again."""
+APART_MM = 2.5
+"""Places further apart than this are told apart by the plate's whole face."""
 LEAST_INSIDE = 0.5
 """The share of a plate that must lie in the photo."""
 
@@ -40,6 +42,14 @@ class Start:
     """(4,): how much each side says, 0 to 1."""
     merit: float
     """The log of how much likelier what is seen is with a plate of this size there than without any."""
+    behind: float = 0.0
+    """The log of how much likelier the likeliest place is, if this is another one."""
+
+    @property
+    def elsewhere(self) -> "Start":
+        """The likeliest place further away than `APART_MM`."""
+        xy, turn, behind = self.look.beside(self.xy_mm)
+        return replace(self, xy_mm=xy, turn_rad=turn, behind=behind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +65,23 @@ class _Posterior:
     @property
     def best(self) -> tuple[Array, float]:
         """The likeliest place and heading."""
-        turn, forward, left = np.unravel_index(int(np.argmax(self.logs)), self.logs.shape)
+        return self._at(self.logs)
+
+    def beside(self, xy_mm: Array) -> tuple[Array, float, float]:
+        """The likeliest place and heading away from a place, and how much less likely they are than the likeliest."""
+        near = np.hypot(*np.moveaxis(self._off(xy_mm), -1, 0)) <= APART_MM
+        logs = np.where(near, -np.inf, self.logs)
+        return *self._at(logs), float(self.logs.max() - logs.max())
+
+    def _at(self, logs: Array) -> tuple[Array, float]:
+        turn, forward, left = np.unravel_index(int(np.argmax(logs)), logs.shape)
         shift = SHIFTS_MM[[int(forward), int(left)]]
         return self.xy_mm + shift @ normals_of(self.turn_rad)[:2], self.turn_rad + float(TURNS_RAD[turn])
+
+    def _off(self, xy_mm: Array) -> Array:
+        """How far every shift (S, S, 2) lies from a place."""
+        grid = np.stack(np.meshgrid(SHIFTS_MM, SHIFTS_MM, indexing="ij"), -1)
+        return np.asarray(self.xy_mm + grid @ normals_of(self.turn_rad)[:2] - xy_mm)
 
     @property
     def evidence(self) -> float:
@@ -67,8 +91,7 @@ class _Posterior:
     def beyond(self, xy_mm: Array, reach_mm: float) -> Array:
         """The second moments (2, 2) about a place of what is likely further away from it than so much."""
         share = np.exp(self.logs - self.logs.max()).sum(0)
-        grid = np.stack(np.meshgrid(SHIFTS_MM, SHIFTS_MM, indexing="ij"), -1)
-        off = self.xy_mm + grid @ normals_of(self.turn_rad)[:2] - xy_mm
+        off = self._off(xy_mm)
         far = np.hypot(*np.moveaxis(off, -1, 0)) > reach_mm
         return np.asarray(np.einsum("uv,uvi,uvj->ij", share / share.sum() * far, off, off))
 

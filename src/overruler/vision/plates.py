@@ -13,6 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.overview import Guess, look
+from overruler.vision.plate_face import face_odds
 from overruler.vision.plate_fit import PlateFit, fit_closely
 from overruler.vision.plate_front import Front, front_of
 from overruler.vision.plate_looks import Looks, look_closer
@@ -32,22 +33,26 @@ SURE = 0.97
 LIKELY, FEW = 0.5, 3
 """Nor are there where fewer guesses of the look from above than these are as likely, and none of them proves so sure:
 of 37 tables, 34 with ships, the plates of none went by this."""
+BEHIND, SURE_FACE = 0.5, 6.0
+"""What its sides say against the second place of a square counts for so much beside what its whole face says for it;
+a square whose face speaks so plainly needs no second place."""
 OVERLAP = 0.12
 """Two plates may seem to overlap by this share of the smaller one's side, not more."""
-ENOUGH = 0.8
-"""A side, or a limit of an arc, of which this much is seen counts in full."""
 MOST_SPREAD_MM = 6.0
 """Looks that disagree by more disagree no further."""
-ODDS = (-4.43, 0.63, 2.52, -0.13, 1.56, 4.03, 0.63, 1.76)
+ODDS = (-2.02, 0.49, 0.83, -0.16, 1.2, 1.47, -0.3, 0.86)
 """A plate's log odds: a constant, then what each of the signs counts for: logistic regression on rendered tables."""
-LEAST_HOPE_FROM_ABOVE, LEAST_HOPE = -8.5, -2.5
-"""Log odds by what is seen from above, and with what the sides tell from further away: less has no hope any more."""
+LEAST_HOPE = -3.7
+"""Log odds by what is seen from above: with less there is no hope any more."""
 LEAST_SCORE = 0.7
 """Squares that score lower are no plates."""
+AMBIGUOUS = 2.9
+"""Sides whose log odds are behind those of the likeliest by less, at least one in twenty, are told beside it; a plate
+whose odds are so little behind those of a smaller one within it has that one printed on its card."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
 PLAIN = 0.99
-"""Of plates as sure as this one of 327 was 3 mm off or more; of the others one in twelve was, ..."""
+"""Of plates as sure as this one of 150 was 3 mm off or more; of the others one in seven was, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
 """... by about so much along each axis at worst (`docs/plates.md`): that lies within so many σ of what is said then."""
 LEAST_ARCS = 0.4
@@ -65,13 +70,15 @@ class Plate:
     fit: PlateFit
     front: Front
     signs: tuple[float, ...]
-    """What speaks for one, in the order of `ODDS`."""
+    """As of the square that it is."""
     view: View
+    others_mm: tuple[float, ...]
+    """Other sides that it may have."""
 
     @property
     def score(self) -> float:
-        """How likely it is one (0 to 1), by the looks from above, and by what is seen of its sides and its card."""
-        return float(1 / (1 + np.exp(-np.clip(_log_odds(self.signs), -30, 30))))
+        """How likely it is one (0 to 1): by the looks from above, along its sides and at its whole face."""
+        return score_of(self.signs)
 
     @property
     def heading_rad(self) -> float:
@@ -103,7 +110,7 @@ def find_plates(
         if few and guess.score < LIKELY and not any(plate.score > SURE for plate in plates):
             return []
         plate = _plate(frame, camera, guess, sides_mm)
-        plates += [plate] if plate is not None and plate.score >= LEAST_SCORE else []
+        plates += [] if plate is None else [plate]
     plain = expected or any(plate.score > SURE for plate in plates)
     return [_detection(camera, plate) for plate in _standing(plates if plain else ())]
 
@@ -118,41 +125,80 @@ def maybe_astray(plate: Detection) -> Detection:
 def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]) -> Plate | None:
     """The plate that a guess speaks of, of the side that its looks and its fit make likeliest."""
     looks = look_closer(frame.pixels, camera, first)
-    if looks is None or not _hopeful(_signs_from_above(first, looks), LEAST_HOPE_FROM_ABOVE):
+    if looks is None or _log_odds(_signs_from_above(first, looks)) < LEAST_HOPE:
         return None
+    tried = [_tried(frame, camera, first, looks, side_mm) for side_mm in _sides(looks.guess, sides_mm)]
+    known = [one for one in tried if one is not None]
+    best = max(known, key=lambda one: one.odds, default=None)
+    fit = fit_closely(best.view, best.start) if best is not None and score_of(best.signs) >= LEAST_SCORE else None
+    if best is None or fit is None:
+        return None
+    front = front_of(best.view, fit.xy_mm, fit.turn_rad, fit.side_mm)
+    return Plate(fit, front, best.signs, best.view, _others(best, known))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tried:
+    """A square of one size, where it fits roughly."""
+
+    view: View
+    start: Start
+    signs: tuple[float, ...]
+    """What speaks for a plate, in the order of `ODDS`."""
+
+    @property
+    def odds(self) -> float:
+        return _log_odds(self.signs)
+
+
+def _tried(frame: Frame, camera: Camera, first: Guess, looks: Looks, side_mm: float) -> _Tried | None:
+    """The likeliest rough fit of one side; None where the photo does not show it."""
     guess = looks.guess
-    rough = [_rough(frame, camera, guess, side_mm, off) for side_mm, off in _sides(guess, sides_mm)]
-    best = max((one for one in rough if one is not None), key=lambda one: one[0], default=None)
-    if best is None:
-        return None
-    _, view, start = best
-    fit = fit_closely(view, start) if _hopeful(_early_signs(start, first, looks), LEAST_HOPE) else None
-    if fit is None:
-        return None
-    front = front_of(view, fit.xy_mm, fit.turn_rad, fit.side_mm)
-    return Plate(fit, front, tuple(_signs(start, fit, first, looks)), view)
-
-
-def _sides(guess: Guess, sides_mm: Sequence[float]) -> list[tuple[float, float]]:
-    """The sides that a guess may have, and by how many σ each is off."""
-    guessed = np.log(guess.length_mm * guess.width_mm) / 2
-    off = [(side_mm, float(np.log(side_mm) - guessed) / SIZE_SIGMA) for side_mm in sides_mm]
-    return [pair for pair in off if abs(pair[1]) < MOST_OFF]
-
-
-def _rough(frame: Frame, camera: Camera, guess: Guess, side_mm: float, off: float) -> tuple[float, View, Start] | None:
-    """The likeliest rough fit of one side, and its log-likelihood."""
     view = View.around(frame.pixels, camera, guess.xy_mm, side_mm * 0.75, HEIGHT_MM)
     if view is None:
         return None
     turns = guess.turn_rad + (TURNS_RAD[:1] if guess.turned > SURE_TURN else TURNS_RAD)
     start = start_at(view, guess.xy_mm, turns.tolist(), side_mm)
-    return None if start is None else (start.merit - off**2 / 2, view, start)
+    laid = None if start is None else _laid(frame, camera, start)
+    if laid is None:
+        return None
+    start, face = laid
+    told = float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())
+    return _Tried(view, start, (*_signs_from_above(first, looks), *told, _off(guess, side_mm) ** 2, face))
 
 
-def _hopeful(signs: Sequence[float], least: float) -> bool:
-    """Whether, by the first of the signs, a closer look could still make this a plate."""
-    return _log_odds(signs) > least
+def _laid(frame: Frame, camera: Camera, start: Start) -> tuple[Start, float] | None:
+    """Where its sides say that a square lies, or in the second place, and the log odds of its whole face there."""
+    face = _face(frame, camera, start)
+    if face is None or face > SURE_FACE:
+        return None if face is None else (start, face)
+    second = start.elsewhere
+    other = _face(frame, camera, second)
+    return (start, face) if other is None or other - BEHIND * second.behind <= face else (second, other)
+
+
+def _face(frame: Frame, camera: Camera, start: Start) -> float | None:
+    return face_odds(frame.pixels, camera, start.xy_mm, start.turn_rad, start.side_mm)
+
+
+def _others(best: _Tried, tried: Iterable[_Tried]) -> tuple[float, ...]:
+    """Other sides that are nearly as likely."""
+    return tuple(one.start.side_mm for one in tried if one is not best and best.odds - one.odds < AMBIGUOUS)
+
+
+def _sides(guess: Guess, sides_mm: Sequence[float]) -> list[float]:
+    """The sides that a guess may have."""
+    return [side_mm for side_mm in sides_mm if abs(_off(guess, side_mm)) < MOST_OFF]
+
+
+def _off(guess: Guess, side_mm: float) -> float:
+    """By how many σ a side is longer than the guess says."""
+    return float(np.log(side_mm) - np.log(guess.length_mm * guess.width_mm) / 2) / SIZE_SIGMA
+
+
+def score_of(signs: Sequence[float]) -> float:
+    """How likely a square is a plate (0 to 1)."""
+    return float(1 / (1 + np.exp(-np.clip(_log_odds(signs), -30, 30))))
 
 
 def _log_odds(signs: Sequence[float]) -> float:
@@ -160,33 +206,31 @@ def _log_odds(signs: Sequence[float]) -> float:
     return float(np.dot(ODDS[: 1 + len(signs)], [1.0, *signs]))
 
 
-def _signs(start: Start, fit: PlateFit, first: Guess, looks: Looks) -> list[float]:
-    """What speaks for a plate: all of the early signs, and how much is seen of its sides and of its card's arcs."""
-    seen = (float(np.clip(part, 0, ENOUGH).sum()) for part in (fit.seen, fit.arcs))
-    return [*_early_signs(start, first, looks), *seen]
-
-
-def _early_signs(start: Start, first: Guess, looks: Looks) -> list[float]:
-    """What is seen from above, and how much the sides tell of a plate and of where each lies."""
-    return [*_signs_from_above(first, looks), float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())]
-
-
-def _signs_from_above(first: Guess, looks: Looks) -> list[float]:
+def _signs_from_above(first: Guess, looks: Looks) -> tuple[float, float, float]:
     """The log odds by the first look and by the closer ones, and how far these disagree."""
     odds = [float(np.log(guess.score / (1 - guess.score))) for guess in (first, looks.guess)]
-    return [*odds, min(looks.spread_mm, MOST_SPREAD_MM)]
+    return odds[0], odds[1], min(looks.spread_mm, MOST_SPREAD_MM)
 
 
 def _standing(plates: Iterable[Plate]) -> list[Plate]:
     """The plates that can all stand there, surer ones first: they lie beside each other, never in each other."""
-    kept: list[Plate] = []
-    for plate in sorted(plates, key=lambda one: -one.score):
+    kept, known = list[Plate](), list(plates)
+    whole = [one for one in known if not any(_printed(one, other) for other in known)]
+    for plate in sorted(whole, key=lambda one: -one.score):
         if all(
             overlap_mm(plate.corners_mm, other.corners_mm) < OVERLAP * min(plate.fit.side_mm, other.fit.side_mm)
             for other in kept
         ):
             kept.append(plate)
     return kept
+
+
+def _printed(small: Plate, large: Plate) -> bool:
+    """Whether a square is but print on the card of a larger one: it lies in one that is not much less likely."""
+    if small.fit.side_mm >= large.fit.side_mm or _log_odds(small.signs) > _log_odds(large.signs) + AMBIGUOUS:
+        return False
+    inside = (small.corners_mm - large.fit.xy_mm) @ normals_of(large.heading_rad)[:2].T
+    return bool(np.abs(inside).max() <= large.fit.side_mm / 2 + OVERLAP * small.fit.side_mm)
 
 
 def overlap_mm(one_mm: Array, other_mm: Array) -> float:
@@ -198,6 +242,12 @@ def overlap_mm(one_mm: Array, other_mm: Array) -> float:
     normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / np.linalg.norm(sides, axis=1, keepdims=True)
     one, other = one_mm @ normals.T, other_mm @ normals.T
     return float(np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0)).min())
+
+
+def _size_doubt(plate: Plate) -> Array:
+    """The doubt (2, 2) that other sides add: its edges then lie elsewhere, within so many σ of what is said."""
+    apart = max((abs(side_mm - plate.fit.side_mm) / 2 for side_mm in plate.others_mm), default=0.0)
+    return np.eye(2) * (apart / WITHIN_SIGMAS) ** 2
 
 
 def _detection(camera: Camera, plate: Plate) -> Detection:
@@ -213,12 +263,13 @@ def _detection(camera: Camera, plate: Plate) -> Detection:
         xy_mm=fit.xy_mm,
         z_mm=0.0,
         heading_deg=float(np.degrees(plate.heading_rad) % 360),
-        covariance_mm2=fit.covariance_mm2,
+        covariance_mm2=fit.covariance_mm2 + _size_doubt(plate),
         d_xy_d_camera=sensitivity(plate.view, middles, normals, np.clip(fit.seen, 0.05, 1)),
         score=plate.score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
         center_px=pixels[0],
         outline_px=pixels[1:],
+        also=tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.others_mm),
         heading_modulo_deg=180.0
         if plate.front.known and fit.arcs.clip(0).sum() > LEAST_ARCS
         else 90.0,  # of fronts that seem known one in eight is the rear

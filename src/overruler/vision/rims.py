@@ -6,12 +6,11 @@ and says, direction by direction, how far out the lower rim is and how sure that
 plain least squares. `docs/rims.md` says how they were trained.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from pathlib import Path
 
-import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,20 +21,23 @@ from overruler.vision.cutouts import (
     ANGLES,
     Floats,
     Picture,
+    axes_of,
     cut_patches,
     cut_rings,
-    leaning_axes,
     patch_input,
     pyramid,
     ring_angles,
     ring_input,
     side_input,
 )
+from overruler.vision.networks import answer
 
 MODEL = Path(__file__).with_name("rims.onnx")
 RING_MODEL = Path(__file__).with_name("rings.onnx")
 BATCH = 16
 """Cutouts that go through a network together: what more of them leave behind no cache holds."""
+AT_ONCE = 2
+"""So many batches at a time."""
 HOPELESS = 0.003
 """Candidates that score less at first sight get no second one."""
 PROMISING = 0.1
@@ -125,16 +127,16 @@ def _look(levels: list[Picture], camera: Camera, candidates: Array) -> RimGuesse
     def blob(some: Array) -> Floats:
         return patch_input(cut_patches(levels, camera, some), side_input(camera, some))
 
-    answer = _run(MODEL, blob, candidates).reshape(-1, 7)
+    said = run_network(MODEL, blob, candidates).reshape(-1, 7)
     radius = candidates[:, 2]
-    found = radius * np.exp(answer[:, 3])
+    found = radius * np.exp(said[:, 3])
     return RimGuesses(
-        score=_share(answer[:, 0]),
-        xy_mm=candidates[:, :2] + _on_board(camera, candidates, answer[:, 1:3]),
+        score=share_of(said[:, 0]),
+        xy_mm=candidates[:, :2] + _on_board(camera, candidates, said[:, 1:3]),
         radius_mm=found,
-        sigma_xy_mm=radius * np.exp(answer[:, 4]),
-        sigma_radius_mm=found * np.exp(answer[:, 5]),
-        visible=_share(answer[:, 6]),
+        sigma_xy_mm=radius * np.exp(said[:, 4]),
+        sigma_radius_mm=found * np.exp(said[:, 5]),
+        visible=share_of(said[:, 6]),
     )
 
 
@@ -144,7 +146,7 @@ def _second_opinions(levels: list[Picture], camera: Camera, guesses: RimGuesses)
     A base stays one however it is looked at; what only looks like one seldom does.
     """
     circles = _circles(guesses)
-    logits = [_logit(np.stack([guesses.score, guesses.visible], -1))]
+    logits = [logit_of(np.stack([guesses.score, guesses.visible], -1))]
     for mirrored, shift in OPINIONS:
 
         def blob(some: Array, mirrored: bool = mirrored) -> Floats:
@@ -152,22 +154,21 @@ def _second_opinions(levels: list[Picture], camera: Camera, guesses: RimGuesses)
             return np.ascontiguousarray(seen[..., ::-1]) if mirrored else seen
 
         beside = circles + circles[:, 2:] * np.array([*shift, 0.0])
-        logits.append(_run(MODEL, blob, beside).reshape(-1, 7)[:, [0, 6]].clip(-MOST_SURE, MOST_SURE))
-    score, visible = _share(np.mean(logits, 0)).T
+        logits.append(run_network(MODEL, blob, beside).reshape(-1, 7)[:, [0, 6]].clip(-MOST_SURE, MOST_SURE))
+    score, visible = share_of(np.mean(logits, 0)).T
     return replace(guesses, score=score, visible=visible)
 
 
-def _logit(share: Array) -> Array:
+def logit_of(share: Array) -> Array:
     return np.log(np.maximum(share, 1e-12) / np.maximum(1 - share, 1e-12)).clip(-MOST_SURE, MOST_SURE)
 
 
 def _on_board(camera: Camera, candidates: Array, shift: Array) -> Array:
     """Shifts (N, 2) to the right and up, in radii, as shifts on the board in mm (N, 2)."""
-    shifted = np.einsum("nk,nkd->nd", shift, leaning_axes(camera, candidates))
-    return np.asarray(shifted * candidates[:, 2:])
+    return np.asarray(np.einsum("nk,nkd->nd", shift, axes_of(camera, candidates)))
 
 
-def _share(logit: Array) -> Array:
+def share_of(logit: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -40, 40))))
 
 
@@ -181,9 +182,9 @@ def _trace(levels: list[Picture], camera: Camera, guesses: RimGuesses) -> RimGue
         return ring_input(cut_rings(levels, camera, some), side_input(camera, some))
 
     circles, radius = _circles(guesses), guesses.radius_mm
-    answer = _run(RING_MODEL, blob, circles).reshape(-1, 2, ANGLES)
+    said = run_network(RING_MODEL, blob, circles).reshape(-1, 2, ANGLES)
     prior = np.column_stack([guesses.sigma_xy_mm, guesses.sigma_xy_mm, guesses.sigma_radius_mm]) / radius[:, None]
-    circle, sigma = circles_through(1 + answer[:, 0], np.exp(answer[:, 1]), np.maximum(2 * prior, 0.05))
+    circle, sigma = circles_through(1 + said[:, 0], np.exp(said[:, 1]), np.maximum(2 * prior, 0.05))
     return RimGuesses(
         score=guesses.score,
         xy_mm=guesses.xy_mm + _on_board(camera, circles, circle[:, :2]),
@@ -225,18 +226,9 @@ def _reach_of(circle: Array, turn: Array) -> Array:
 # --- running a network ---
 
 
-@cache
-def _network(path: Path) -> cv2.dnn.Net:
-    return cv2.dnn.readNetFromONNX(str(path))
-
-
-def _run(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
+def run_network(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
     """A network's answers for all candidates, a row each."""
-    answers = list(_answers(_network(path), blob, candidates))
+    parts = [candidates[start : start + BATCH] for start in range(0, len(candidates), BATCH)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda part: np.asarray(answer(path, blob(part)), float), parts))
     return np.concatenate(answers) if answers else np.empty((0, 0))
-
-
-def _answers(network: cv2.dnn.Net, blob: Callable[[Array], Floats], candidates: Array) -> Iterator[Array]:
-    for start in range(0, len(candidates), BATCH):
-        network.setInput(blob(candidates[start : start + BATCH]))
-        yield np.array(network.forward(), float)

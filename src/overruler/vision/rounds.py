@@ -17,7 +17,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import Fit, Way, fit_base
-from overruler.vision.rims import RimGuesses
+from overruler.vision.rims import RimGuesses, share_of
 from overruler.vision.silhouette import PROFILES
 from overruler.vision.sizes import Played, size_probabilities
 
@@ -25,12 +25,19 @@ WORTH_A_FIT = 0.2
 """Candidates that the learned look scores lower are not fitted."""
 WORTH_A_TRY = 0.0005
 """Sizes less probable than this by the learned look, on this table, are not fitted."""
-LEAST_SCORE = 0.7
+LEAST_SCORE = 0.6
 """Fitted candidates that score lower are no bases: a false base costs somewhat more than two that are missed."""
 ODDS = np.array([-13.15, 1.17, 6.56, -2.06, 1.57, 0.72])
 """A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
 saw, and for the logarithms of the look's doubt of the radius, as a share of it, of the contrast at the rim and of the
 company: logistic regression on rendered tables."""
+ODDS_BY_ALL = np.array([-8.2, 1.01, 2.62, -2.34, 0.94, 0.45, 0.93, -4.98])
+"""The same, where it is known what the look from above says: it counts (as log odds), and so does the share of the rim
+that is expected in sight: of what is half hidden less is asked."""
+UNKNOWN, SURE = 0.03, 0.98
+"""What the look from above is taken to say where it says nothing, and at most."""
+FROM_ABOVE, FROM_ABOVE_LOG = 0.4, 0.3
+"""It speaks of the same base where its place is this near, in radii, and its radius (logarithm of the ratio)."""
 COMPANY_LOG, COMPANY_SHARE = 0.06, 0.2
 """Things are of one size here whose radii are this near (logarithm of the ratio); one in so many is expected to be."""
 OVERLAP = 0.25
@@ -84,9 +91,17 @@ def distinct(guesses: RimGuesses, radii: Array) -> list[int]:
 
 
 def fit_rounds(
-    frame: Frame, calibration: Calibration, guesses: RimGuesses, radii: Array, least_score: float = LEAST_SCORE
+    frame: Frame,
+    calibration: Calibration,
+    guesses: RimGuesses,
+    radii: Array,
+    least_score: float = LEAST_SCORE,
+    from_above: Array | None = None,
 ) -> tuple[Detection, ...]:
-    """The bases among `guesses`, no two in the same place, with sizes out of `radii` (C,), the surest first."""
+    """The bases among `guesses`, no two in the same place, with sizes out of `radii` (C,), the surest first.
+
+    `from_above` (K, 4), where it is known: what the look from above takes for bases, x, y, radius and the likelihood.
+    """
     if not len(guesses.score):
         return ()
     camera, played = calibration.camera, _played(radii)
@@ -94,7 +109,8 @@ def fit_rounds(
     worth = size_probabilities(looks, played) > WORTH_A_TRY
     fits = [fit_sizes(frame, camera, guesses, i, worth[i], radii) for i in range(len(worth))]
     company, contrast = company_of(guesses), contrast_of(guesses, fits)
-    scores = np.array([score(guesses, i, tried, contrast[i], company[i]) for i, tried in enumerate(fits)])
+    known = [None] * len(fits) if from_above is None else likelihood_from_above(guesses, from_above).tolist()
+    scores = np.array([score(guesses, i, tried, contrast[i], company[i], known[i]) for i, tried in enumerate(fits)])
     found = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
     shares = size_probabilities(with_fits(looks, fits)[found], played)
     detections = [
@@ -174,15 +190,39 @@ def _best(tried: list[Hypothesis]) -> Fit:
     return max((one.fit for one in tried), key=lambda fit: fit.merit)
 
 
-def score(guesses: RimGuesses, i: int, tried: list[Hypothesis], contrast: float = 1.0, company: float = 1.0) -> float:
-    """How likely this is a base (0 to 1), by its contrast and its company against what is usual and expected."""
+def likelihood_from_above(guesses: RimGuesses, from_above: Array) -> Array:
+    """How likely the look from above (K, 4) takes each guess for a base (N,)."""
+    apart = np.hypot(*(guesses.xy_mm[:, None] - from_above[:, :2]).transpose(2, 0, 1))
+    same = (apart < FROM_ABOVE * guesses.radius_mm[:, None]) & (
+        np.abs(np.log(from_above[:, 2] / guesses.radius_mm[:, None])) < FROM_ABOVE_LOG
+    )
+    return np.asarray(np.max(np.where(same, from_above[:, 3], 0.0), axis=1, initial=0.0))
+
+
+def score(
+    guesses: RimGuesses,
+    i: int,
+    tried: list[Hypothesis],
+    contrast: float = 1.0,
+    company: float = 1.0,
+    from_above: float | None = None,
+) -> float:
+    """How likely this is a base (0 to 1), by its contrast and its company against what is usual and expected.
+
+    And by how likely the look from above takes it for one, where that is known.
+    """
     if not tried:
         return 0.0
-    look = float(guesses.score[i])
     doubt = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
-    said = np.log([max(look, 1e-9) / max(1 - look, 1e-9), doubt, contrast, company])
-    odds = float(ODDS @ [1.0, said[0], _best(tried).merit, *said[1:]])
-    return float(1 / (1 + np.exp(-odds)))
+    signs = [1.0, _log_odds(float(guesses.score[i])), _best(tried).merit, *np.log([doubt, contrast, company])]
+    if from_above is None:
+        return float(share_of(ODDS @ signs))
+    more = [_log_odds(float(np.clip(from_above, UNKNOWN, SURE))), float(guesses.visible[i])]
+    return float(share_of(ODDS_BY_ALL @ [*signs, *more]))
+
+
+def _log_odds(share: float) -> float:
+    return float(np.log(max(share, 1e-9) / max(1 - share, 1e-9)))
 
 
 def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Array, score: float) -> Detection:

@@ -31,6 +31,8 @@ BEYOND_MM = 30.0
 """How far that is looked at."""
 CONTRADICTS = 3.5
 """A ruler so many σ off its nominal length contradicts the markers."""
+FEW = 2
+"""What has no more segments than this, and contradicts the markers, is something else: a wall, a strip of card."""
 MOST = 9
 """How many are measured at most, long ones first: shorter ones may be parts of them."""
 ALIKE_MM = 20.0
@@ -45,8 +47,13 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     kept: list[RulerSeen] = []
     for _, kind, path in sorted(best, key=lambda one: -(one[1].length_mm + 5 * one[1].segments + one[0])):
         if _beside(path, kept) and (ruler := measured_ruler(frame, calibration, kind, path)) is not None:
-            kept += [ruler] if _beside(ruler.path_mm, kept) else []
+            fits = kind.segments > FEW or not _contradicts(ruler)
+            kept += [ruler] if fits and _beside(ruler.path_mm, kept) else []
     return tuple(kept)
+
+
+def _contradicts(ruler: RulerSeen) -> bool:
+    return abs(ruler.segment_mm - ruler.nominal_mm) > CONTRADICTS * ruler.sigma_mm
 
 
 def _beside(path_mm: Array, others: Sequence[RulerSeen]) -> bool:
@@ -90,7 +97,7 @@ def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Array]]:
 
 def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:
     """That a ruler is not as long as the markers say."""
-    wrong = [one for one in rulers if abs(one.segment_mm - one.nominal_mm) > CONTRADICTS * one.sigma_mm]
+    wrong = [one for one in rulers if _contradicts(one)]
     return tuple(
         Problem(
             "ruler_disagrees",

@@ -22,6 +22,7 @@ from overruler.report import Report
 from overruler.sources.photo import load_photo
 from overruler.vision.candidates import find_candidates
 from overruler.vision.detect import look_from_above
+from overruler.vision.discs import find_discs
 from overruler.vision.markers import find_markers
 from overruler.vision.problems import tilt_deg
 from overruler.vision.rims import refine
@@ -109,12 +110,14 @@ def _above(report: Report) -> Step:
 def _candidates(report: Report) -> Step:
     view = look_from_above(report.frame, report.calibration, 13.5)
     radii = sorted({piece.base.width_mm / 2 for piece in report.scene.pieces})
-    found = find_candidates(view, radii, [])
-    guesses = refine(report.frame, report.calibration.camera, np.column_stack([found.xy_mm, found.radius_mm]))
+    camera = report.calibration.camera
+    found = find_candidates(view, radii, [], find_discs(view, camera).rounds)
+    guesses = refine(report.frame, camera, np.column_stack([found.xy_mm, found.radius_mm]))
     likely = int(np.sum(guesses.score > 0.5))
     text = (
-        f"A ring filter names {len(found.response)} places where something round might be, most of them nonsense: it "
-        f"must miss nothing. A small network looks at each, and {likely} look like bases to it (blue)."
+        f"A ring filter and a network that sees the whole board name {len(found.response)} places where something "
+        "round might be, most of them nonsense: they must miss nothing. A small network looks at each, and "
+        f"{likely} look like bases to it (blue)."
     )
     rows = np.column_stack([view.to_px(found.xy_mm) + 0.5, found.radius_mm / view.mm_per_px])
     told = f"{len(rows)} candidates; blue: looks like a base"

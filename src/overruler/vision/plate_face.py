@@ -1,0 +1,56 @@
+"""A look at the whole face of what may be a plate, laid straight and brought to one size: is it one, of this size?
+
+The looks from above say roughly where plates may be, the look along the sides where exactly. Once a square of each
+possible size lies there as well as it can, a third small network sees it whole, with what is round it: card, edges and
+outline must now all lie where those of a plate lie.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.networks import answer
+from overruler.vision.overview import UNIT_MM, Floats
+from overruler.vision.plate_looks import frame_at, picture_at
+from overruler.vision.plate_sides import HEIGHT_MM
+
+MODEL = Path(__file__).with_name("plate_face.onnx")
+SIDE_PX = 64
+"""Of the picture that the network sees."""
+SIDES_WIDE = 1.5
+"""It shows so many sides."""
+INPUTS = 6
+"""Colours (3), lean to the right and down, log of the side."""
+QUARTERS = 4
+"""A plate looks likewise from all four sides: looks that are turned err each their own way."""
+
+
+def face_odds(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> float | None:
+    """The log odds that a plate of this side lies there; `pixels` (H, W, 3) is the photo.
+
+    None where the camera does not see the place.
+    """
+    mm_per_px = side_mm * SIDES_WIDE / SIDE_PX
+    frame = frame_at(xy_mm, turn_rad, mm_per_px, SIDE_PX)
+    picture = picture_at(pixels, camera, frame, mm_per_px, SIDE_PX, HEIGHT_MM)
+    if picture is None:
+        return None
+    turned = [picture]
+    while len(turned) < QUARTERS:
+        turned.append(quarter_turned(turned[-1]))
+    return float(answer(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean())
+
+
+def quarter_turned(picture: Floats) -> Floats:
+    """The picture (5, S, S) of a square whose heading is a quarter of a turn further counter-clockwise."""
+    colours, right, down = np.split(np.rot90(picture, -1, (1, 2)), [3, 4])
+    return np.concatenate([colours, -down, right])
+
+
+def face_input(picture: Floats, side_mm: float) -> Floats:
+    """What the network takes (6, H, W): colours and lean (5, H, W), and the side."""
+    size = np.full((1, *picture.shape[1:]), np.log(side_mm / UNIT_MM), np.float32)
+    return np.concatenate([picture, size])

@@ -1,0 +1,157 @@
+"""The learned look at ovals: the networks that know round bases see the board stretched until an oval is a circle.
+
+An oval here is a row (5,) of x, y, half length, half width in mm on the plane z = 0, and heading in rad.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.cutouts import (
+    ANGLES,
+    Floats,
+    Picture,
+    axes_of,
+    cut_patches,
+    cut_rings,
+    patch_input,
+    radius_of,
+    ring_angles,
+    ring_input,
+    side_input,
+)
+from overruler.vision.rims import MODEL, MOST_SURE, OPINIONS, RING_MODEL, run_network, share_of
+
+PLACE, SIZE, SHAPE = 0.15, 0.1, 0.12
+"""1 σ of a looked-at oval's place, size and shape, in radii: what the trace starts from."""
+INFLATION = 2.5
+"""How much larger errors are than independent directions would make them."""
+OUTLIER = 2.5
+"""Directions that miss the oval by more σ than this count less."""
+PASSES = 6
+
+
+class Looked(NamedTuple):
+    """What the first network makes of N ovals."""
+
+    score: Array
+    """(N,): 0 to 1."""
+    ovals: Array
+    """(N, 5): moved to where they seem to be."""
+    visible: Array
+    """(N,): the share of the rim in sight."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """N ovals whose rims were followed."""
+
+    score: Array
+    """(N,): 0 to 1."""
+    ovals: Array
+    """(N, 5)."""
+    sigma: Array
+    """(N, 5): 1 σ of each number."""
+
+    def __getitem__(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> "Traced":
+        return Traced(self.score[which], self.ovals[which], self.sigma[which])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ellipses:
+    """Deviations from the unit circle that 48 directions were fitted with: x, y, size, and two of its shape."""
+
+    deviation: Array
+    """(N, 5)."""
+    covariance: Array
+    """(N, 5, 5)."""
+
+
+def look(levels: list[Picture], camera: Camera, ovals: Array) -> Looked:
+    """What ovals (N, 5) look like, and where they rather are: place and size, the heading and proportions kept."""
+    answer = run_network(MODEL, lambda some: _patches(levels, camera, some), ovals).reshape(-1, 7)
+    moved = ovals.copy()
+    moved[:, :2] += np.einsum("nk,nkd->nd", answer[:, 1:3], axes_of(camera, ovals))
+    moved[:, 2:4] *= np.exp(answer[:, 3:4])
+    return Looked(share_of(answer[:, 0]), moved, share_of(answer[:, 6]))
+
+
+def opinions(levels: list[Picture], camera: Camera, ovals: Array) -> Array:
+    """Scores (N,): as log odds, the mean of looks from a little beside."""
+    logits = []
+    for mirrored, shift in OPINIONS:
+        beside = ovals.copy()
+        beside[:, :2] += radius_of(ovals)[:, None] * np.array(shift)
+
+        def blob(some: Array, mirrored: bool = mirrored) -> Floats:
+            seen = _patches(levels, camera, some)
+            return np.ascontiguousarray(seen[..., ::-1]) if mirrored else seen
+
+        logits.append(run_network(MODEL, blob, beside).reshape(-1, 7)[:, 0].clip(-MOST_SURE, MOST_SURE))
+    return share_of(np.mean(logits, 0))
+
+
+def trace(levels: list[Picture], camera: Camera, ovals: Array, score: Array) -> Traced:
+    """Ovals through what the second network sees of the rims of some (N, 5), which score so (N,)."""
+    if not len(ovals):
+        return Traced(score, ovals, ovals)
+    answer = run_network(RING_MODEL, lambda some: _rings(levels, camera, some), ovals).reshape(-1, 2, ANGLES)
+    fitted = ellipses_through(1 + answer[:, 0], np.exp(answer[:, 1]))
+    return Traced(score, *as_ovals(camera, ovals, fitted))
+
+
+def ellipses_through(reach: Array, sigma: Array) -> Ellipses:
+    """Ellipses near the unit circle through rims that lie `reach` (N, 48) radii out. Least squares, Cauchy's weights.
+
+    In the direction t an ellipse lies 1 + x cos t + y sin t + s + p cos 2t + q sin 2t out, to first order.
+    """
+    turn = ring_angles()
+    slope = np.stack([np.cos(turn), np.sin(turn), np.ones(ANGLES), np.cos(2 * turn), np.sin(2 * turn)], -1)
+    prior = np.diag((INFLATION / np.array([PLACE, PLACE, SIZE, SHAPE, SHAPE])) ** 2)
+    deviation, information = np.zeros((len(reach), 5)), np.tile(prior, (len(reach), 1, 1))
+    for _ in range(PASSES):
+        missed = reach - 1 - deviation @ slope.T
+        weight = 1 / sigma**2 / (1 + (missed / (OUTLIER * sigma)) ** 2)
+        information = np.einsum("nk,ki,kj->nij", weight, slope, slope) + prior
+        pull = np.einsum("nk,ki->ni", weight * (reach - 1), slope)
+        deviation = np.linalg.solve(information, pull[..., None])[..., 0]
+    return Ellipses(np.asarray(deviation, float), np.asarray(np.linalg.inv(information) * INFLATION**2, float))
+
+
+def as_ovals(camera: Camera, ovals: Array, fitted: Ellipses) -> tuple[Array, Array]:
+    """Ovals (N, 5) that deviate so from some in the stretched plane, and the σ (N, 5) of their numbers."""
+    axes = axes_of(camera, ovals)
+    x, y, size, p, q = fitted.deviation.T
+    stretch = np.stack([np.stack([1 + size + p, q], -1), np.stack([q, 1 + size - p], -1)], 1) @ axes
+    value, vector = np.linalg.eigh(np.swapaxes(stretch, 1, 2) @ stretch)
+    length = vector[:, :, 1]
+    found = np.column_stack(
+        [
+            ovals[:, :2] + np.einsum("nk,nkd->nd", np.stack([x, y], -1), axes),
+            np.sqrt(np.maximum(value[:, ::-1], 1e-9)),
+            np.arctan2(length[:, 1], length[:, 0]),
+        ]
+    )
+    return found, _sigma(found, fitted.covariance)
+
+
+def _sigma(ovals: Array, covariance: Array) -> Array:
+    """The σ of an oval's numbers by those of the five deviations: to first order, its axes nearly its own."""
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    place = np.sqrt(variance[:, :2].mean(1)) * radius_of(ovals)
+    share = np.sqrt(variance[:, 2] + variance[:, 3:].mean(1))
+    ratio = ovals[:, 2] / ovals[:, 3]
+    turn = np.sqrt(variance[:, 3:].mean(1)) * 2 / np.maximum(ratio - 1 / ratio, 0.1)
+    return np.column_stack([place, place, share * ovals[:, 2], share * ovals[:, 3], turn])
+
+
+def _patches(levels: list[Picture], camera: Camera, ovals: Array) -> Floats:
+    return patch_input(cut_patches(levels, camera, ovals), side_input(camera, ovals))
+
+
+def _rings(levels: list[Picture], camera: Camera, ovals: Array) -> Floats:
+    return ring_input(cut_rings(levels, camera, ovals), side_input(camera, ovals))

@@ -1,0 +1,58 @@
+"""Networks say the same however many are asked at once, and in however many threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overruler.vision import discs, overview, plate_edges, rims
+from overruler.vision.networks import Floats, answer
+
+PATCHES = np.random.default_rng(7).normal(size=(24, 7, 64, 64)).astype(np.float32)
+
+
+def parts(count: int) -> list[Floats]:
+    return [PATCHES[start : start + count] for start in range(0, len(PATCHES), count)]
+
+
+@pytest.mark.parametrize("count", [1, 5, 16])
+def test_answers_do_not_depend_on_who_is_asked_along(count: int) -> None:
+    together = answer(rims.MODEL, PATCHES)
+    apart = np.concatenate([answer(rims.MODEL, part) for part in parts(count)])
+    assert together.shape == (len(PATCHES), 7)
+    assert together.std(0).min() > 0.01  # it tells them apart
+    np.testing.assert_allclose(apart, together, atol=1e-4)
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    one_by_one = [answer(rims.MODEL, part) for part in parts(3)]
+    with ThreadPoolExecutor(4) as pool:
+        at_once = list(pool.map(lambda part: answer(rims.MODEL, part), parts(3)))
+    for one, other in zip(one_by_one, at_once, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_batches_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.arange(len(PATCHES), dtype=float)[:, None]
+    whole = answer(rims.MODEL, PATCHES)
+    monkeypatch.setattr(rims, "BATCH", 5)
+    found = rims.run_network(rims.MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows)
+    np.testing.assert_allclose(found, whole, atol=1e-4)
+    assert rims.run_network(rims.MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
+
+
+@pytest.mark.parametrize("model", [discs.MODEL, overview.MODEL])
+def test_a_picture_s_answers_lie_where_the_picture_does(model: Path) -> None:
+    """What is shown further to the right by four cells is answered so, but near the borders."""
+    picture = np.random.default_rng(8).normal(size=(1, 5, 256, 320)).astype(np.float32)
+    moved = np.roll(picture, 16, axis=3)
+    first, second = (answer(model, one) for one in (picture, moved))
+    inner = (slice(None), slice(None), slice(24, -24), slice(28, -28))
+    np.testing.assert_allclose(np.roll(first, 4, axis=3)[inner], second[inner], atol=1e-3)
+
+
+def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
+    strips = np.zeros((4 * plate_edges.STRETCHES, 6, plate_edges.ACROSS, plate_edges.ALONG), np.float32)
+    said = answer(plate_edges.MODEL, strips)
+    assert said.size == 4 * plate_edges.STRETCHES * plate_edges.BINS
