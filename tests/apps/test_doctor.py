@@ -9,6 +9,7 @@ from overruler.apps import doctor
 from overruler.apps.cli import main
 from overruler.apps.doctor import attempt, check_libraries, check_python, check_wheels
 from overruler.picture import selftest
+from overruler.vision import networks
 
 
 def raising(error: BaseException) -> Callable[[], str]:
@@ -21,7 +22,7 @@ def raising(error: BaseException) -> Callable[[], str]:
 def test_this_machine_is_healthy(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    for checked in ("Python", "numpy", "OpenCV loads", "JPEG", "PNG", "WebP", "TIFF", "lettering", "fpdf2"):
+    for checked in ("Python", "numpy", "OpenCV loads", "JPEG", "PNG", "WebP", "TIFF", "networks", "lettering", "fpdf2"):
         assert checked in out
     assert "FAIL" not in out
     assert out.splitlines()[-1].startswith("Overruler works")
@@ -33,6 +34,14 @@ def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     out = capsys.readouterr().out
     assert "no glyphs" in out
     assert out.splitlines()[-1] == "Overruler cannot work here before this is mended: lettering."
+
+
+def test_networks_that_fail_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(networks, "answer", raising(RuntimeError("mute")))
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "mute" in out
+    assert "onnxruntime" in out.split("FAIL")[1]
 
 
 @pytest.mark.parametrize(

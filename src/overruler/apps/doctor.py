@@ -51,7 +51,19 @@ def examine() -> Iterator[Finding]:
         yield attempt("markers", selftest.aruco, "pip install --upgrade 'opencv-python>=4.13'")
         for name in selftest.CODECS:
             yield attempt(name, partial(selftest.codec, name), f"save photos in another format than {name}")
+    yield attempt("networks", _networks, "pip install --force-reinstall onnxruntime")
     yield attempt("lettering", selftest.lettering, "pip install --force-reinstall resvg-py")
+
+
+def _networks() -> str:
+    """Whether a learned look answers."""
+    import numpy as np
+
+    from overruler.vision import discs
+    from overruler.vision.networks import answer
+
+    answer(discs.MODEL, np.zeros((1, 5, 64, 64), np.float32))
+    return "the learned looks answer"
 
 
 def check_python(running: tuple[int, ...]) -> Finding:
