@@ -12,8 +12,8 @@ from overruler.picture import selftest
 from overruler.vision import networks
 
 
-def raising(error: BaseException) -> Callable[[], str]:
-    def check() -> str:
+def raising(error: BaseException) -> Callable[..., str]:
+    def check(*given: object) -> str:
         raise error
 
     return check
