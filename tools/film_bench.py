@@ -11,9 +11,11 @@ from pathlib import Path
 import av
 from rich.table import Table
 
+from overruler.apps.analyze.segment import Log
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.sources.video import Film
+from overruler.vision.track_bumped import Steady
 
 
 def analyze(film: Path, minutes: float, threads: int) -> Table:
@@ -35,7 +37,8 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
 
 
 def _played(film: Path, board: Board, minutes: float, threads: int) -> Iterator[tuple[float, ...]]:
-    watch, decoding, watching, opening, played_s = Referee(board).watching(patient=True), 0.0, 0.0, 0.0, 0.0
+    watch, log = Steady(Referee(board).watching(patient=True)), Log(0.0)
+    decoding, watching, opening, played_s = 0.0, 0.0, 0.0, 0.0
     marks = [minutes * share for share in (0.1, 0.5, 1.0)]
     while marks:
         begin = time.process_time()
@@ -45,7 +48,7 @@ def _played(film: Path, board: Board, minutes: float, threads: int) -> Iterator[
             for shot in opened:
                 before = time.process_time()
                 tick = watch.look(replace(shot, time_s=played_s + shot.time_s))
-                opened.calm = tick.calm
+                log.note(tick)
                 if tick.spots and not opening:
                     opening = time.process_time() - before
         decoding, watching = decoding + middle - begin, watching + time.process_time() - middle

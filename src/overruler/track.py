@@ -61,8 +61,3 @@ class Tick:
     """The table, where it has come to rest with something changed."""
     notes: tuple[str, ...] = ()
     """What an onlooker should know, a sentence each: the camera was bumped, a piece is gone."""
-
-    @property
-    def calm(self) -> bool:
-        """Whether there are pieces, and each stands in full view where it stood."""
-        return bool(self.spots) and all(spot.state == "static" for spot in self.spots)

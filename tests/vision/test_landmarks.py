@@ -28,7 +28,7 @@ def marks() -> Landmarks:
 
 
 def test_a_camera_that_stands_still_has_not_moved(marks: Landmarks) -> None:
-    assert len(marks.marks) >= 6
+    assert len(marks.first) >= 6
     assert not marks.moved(grey(seed=2))
     assert marks.covered(grey(seed=2)) == 0
     darker = (grey(seed=3) * 0.7).astype(np.uint8)
@@ -45,15 +45,14 @@ def test_a_camera_bumped_aside_has_moved(marks: Landmarks, axis: int, step_mm: f
 
 def test_a_shift_is_measured_while_it_is_small(marks: Landmarks) -> None:
     seen = grey(seed=5, step=(0, 0, 0, 1.0, 0, 0))
-    shifts = [shift for mark in marks.marks if (shift := mark.shift_px(seen)) is not None]
     truth = 1.0 / float(CAMERA.mm_per_px(np.array([350.0, 250.0, 0.0])))
-    assert np.median([shift[0] for shift in shifts]) == pytest.approx(truth, rel=0.25)
+    assert np.median(marks.shifts_px(seen)[:, 0]) == pytest.approx(truth, rel=0.25)
 
 
 def test_a_hand_over_a_marker_is_no_bump_and_a_cloth_over_all_hides_where_it_is(marks: Landmarks) -> None:
     covered = grey(seed=6)
-    mark = marks.marks[0]
-    covered[mark.rows.start : mark.rows.stop, mark.columns.start : mark.columns.stop] = 150
+    rows, columns = (at[marks.marker == 0] for at in marks.at)
+    covered[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = 150
     assert marks.covered(covered) == 1
     assert not marks.moved(covered)
     assert marks.moved(np.full_like(covered, 120))

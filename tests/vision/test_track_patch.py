@@ -10,14 +10,13 @@ from tests.vision.table import camera_over
 
 CAMERA = camera_over(8.0, size_px=(640, 480), focal_px=500.0, aim_mm=(450.0, 450.0))
 RADIUS_MM = 25.0
+BOARD = CAMERA.unproject(np.stack(np.meshgrid(np.arange(640), np.arange(480)), -1).astype(float))
 
 
 def picture(xy_mm: Array, hidden_mm: float | None = None, gain: float = 1.0) -> Grey:
     """A textured disc on a textured mat; a flat thing hides what lies more than `hidden_mm` to the right of it."""
-    u, v = np.meshgrid(np.arange(640), np.arange(480))
-    board = CAMERA.unproject(np.stack([u, v], -1).astype(float))
-    x, y = board[..., 0] - xy_mm[0], board[..., 1] - xy_mm[1]
-    mat = 150 + 14 * np.sin(board[..., 0] / 9) * np.sin(board[..., 1] / 13)
+    x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]
+    mat = 150 + 14 * np.sin(BOARD[..., 0] / 9) * np.sin(BOARD[..., 1] / 13)
     disc = 80 + 30 * np.sin(x / 5) * np.cos(y / 7) - 40 * (np.hypot(x, y) > 0.85 * RADIUS_MM)
     seen = np.where(np.hypot(x, y) < RADIUS_MM, disc, mat) * gain
     if hidden_mm is not None:

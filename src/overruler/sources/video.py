@@ -6,6 +6,7 @@ Pictures are addressed by the stream's own time stamps, never by counting: films
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
 from overruler.shot import Box, Shot, part
+from overruler.sources.packets import LATER, Place, marked, spare, tells_spare
 
 ENDINGS = (".mp4", ".mkv", ".mov", ".webm", ".avi", ".m4v", ".ts", ".mts", ".mpg", ".mpeg", ".ogv", ".flv", ".wmv")
 """What the names of films end in."""
@@ -25,9 +27,8 @@ PLANAR = ("yuv420p", "yuvj420p", "nv12", "yuv422p", "yuvj422p", "yuv444p", "yuvj
 """Ways to keep a picture whose first plane is its brightness, a byte a pixel."""
 FULL_RANGE = 2
 """FFmpeg's number for brightness that uses all of a byte."""
-SPARE, SLACK = 2.0, 0.1
-"""While all is calm, of a film with so many times the pictures that are looked at those that no other is made from are
-not decoded, where what is left comes as often as it is wanted, and this share less often."""
+EARLY = 1e-4
+"""Times are rounded: a picture so early, as a share of the time between looks, is on time."""
 JOINED_S = 1.0
 """Time stamps that step back so far are a second recording's."""
 MOST_TOLD = 5
@@ -35,6 +36,8 @@ MOST_DAMAGED = 10_000
 """With more damage than this a film is read no further."""
 DOUBT_S = 60.0
 """A picture is made from those before it: after damage none is shown before the next that stands alone, or so long."""
+STREAMED, UNSURE_S = ("mpegts", "mpeg"), 12
+"""Forms without an index: who seeks a place in them may come out so much later."""
 SHORT_S = 0.5
 """A film that ends so much before its own header says is cut short."""
 
@@ -58,8 +61,6 @@ class Film:
     """Pictures are shown from `from_s` on and before `to_s`."""
     threads: int = 0
     """Threads to decode with; 0 for as many as the decoder likes."""
-    calm: bool = False
-    """Whether nothing happens: who looks at the shots says so, and fewer pictures are decoded."""
     damaged: int = 0
     """Packets that could not be decoded so far, and pictures that came out damaged."""
     read_to_s: float = 0.0
@@ -110,19 +111,19 @@ class Film:
         return float(self._stream.average_rate) if self._stream.average_rate else None
 
     def __iter__(self) -> Iterator[Shot]:
-        """The shots to look at, a tenth of a second apart or as far as the film's pictures are."""
-        due_s, spare = -np.inf, (self.frames_per_s or 0.0) >= SPARE * self.looks_per_s
+        """The shots to look at: the first picture of each tenth of a second that is decoded."""
+        last = -np.inf
         for time_s, picture in self._pictures():
             if time_s >= self.to_s:
                 return
-            spare = spare and not (self.calm and time_s > self.read_to_s + (1 + SLACK) / self.looks_per_s)
-            self._stream.codec_context.skip_frame = "NONREF" if spare and self.calm else "DEFAULT"
-            self.read_to_s = max(self.read_to_s, time_s)
-            if time_s < max(due_s, self.from_s) - 1e-6:
-                continue
-            # The next one is due by the clock, so that a rate that does not divide the film's stays right on average.
-            due_s = max(due_s + 1 / self.looks_per_s, time_s + 0.5 / self.looks_per_s)
-            yield shot_of(picture, time_s, str(self.path))
+            self.read_to_s, stretch = max(self.read_to_s, time_s), self._stretch(time_s)
+            if time_s >= self.from_s - 1e-6 and stretch > last:
+                last = stretch
+                yield shot_of(picture, time_s, str(self.path))
+
+    def _stretch(self, time_s: float) -> float:
+        """Which of the stretches of time it falls in, of each of which one picture is looked at."""
+        return time_s if self.looks_per_s == np.inf else np.floor(time_s * self.looks_per_s + EARLY)
 
     def _pictures(self) -> Iterator[tuple[float, Any]]:
         """Every picture that can be decoded, in the order it is shown, with its time."""
@@ -130,7 +131,7 @@ class Film:
         if self.from_s > 0:
             self._seek(first)
         last_s, joined_s, doubt_s = -np.inf, 0.0, np.inf
-        for picture in self._decoded():
+        for picture in self._decoded(first):
             damaged = picture is None or picture.is_corrupt
             self.damaged += damaged
             if picture is not None and picture.pts is not None:
@@ -151,25 +152,43 @@ class Film:
         if from_s < to_s and to_s > self.from_s and from_s < self.to_s:
             self.lost_s.append((from_s, to_s))
 
-    def _decoded(self) -> Iterator[Any]:
+    def _decoded(self, first: Fraction) -> Iterator[Any]:
         """What the decoder gives, None for each packet that it cannot decode."""
-        av = _av()
-        packets = self._container.demux(self._stream)
-        while self.damaged <= MOST_DAMAGED:
+        av, context = _av(), self._stream.codec_context
+        skips = tells_spare(context)
+        for packet, wanted in marked(self._packets(), partial(self._place, first)):
+            if self.damaged > MOST_DAMAGED:
+                return
+            context.skip_frame = "NONREF" if skips and not wanted else "DEFAULT"
             try:
-                packet = next(packets, None)
-                if packet is None:
-                    return
-                yield from packet.decode()
+                yield from packet.decode() if packet is not None else [None]
             except av.error.EOFError:
                 return
             except (av.error.FFmpegError, ValueError):
                 yield None
 
+    def _place(self, first: Fraction, packet: Any) -> Place | None:
+        if packet.pts is None:
+            return None
+        time_s = float(packet.pts * packet.time_base - first)
+        late_s = LATER / self.looks_per_s if spare(self._stream.codec_context, packet) else 0.0
+        return self._stretch(time_s) if time_s >= self.from_s - 1e-6 else -np.inf, time_s + late_s
+
+    def _packets(self) -> Iterator[Any]:
+        """The stream's packets; a last None where they cannot be read to their end."""
+        av = _av()
+        try:
+            yield from self._container.demux(self._stream)
+        except av.error.EOFError:
+            return
+        except (av.error.FFmpegError, ValueError):
+            yield None
+
     def _seek(self, first: Fraction) -> None:
         """To the last key picture before what is wanted; from the start where the file cannot be sought in."""
         av = _av()
-        wanted = (Fraction(self.from_s) + first) / self._stream.time_base
+        early_s = UNSURE_S if self._container.format.name in STREAMED else 0
+        wanted = (Fraction(self.from_s - early_s) + first) / self._stream.time_base
         try:
             self._container.seek(max(int(wanted), 0), stream=self._stream, backward=True)
         except av.error.FFmpegError:

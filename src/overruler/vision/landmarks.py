@@ -1,6 +1,6 @@
 """Markers as landmarks: whether the camera still stands where it stood, asked of every shot at next to no cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ SHIFT_PX = 0.8
 """A camera whose markers seem to lie farther off than so has been moved."""
 ALIKE = 0.75
 """Least correlation of a marker with its look; below, something covers it, or it is elsewhere."""
-MOST_PX = 48
+MOST_PX = 24
 """Points looked at along a marker's side."""
 CARD = 1.3
 """A marker with some of its white card."""
@@ -21,53 +21,74 @@ Grey = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Landmark:
-    """One marker's look."""
-
-    rows: slice
-    columns: slice
-    look: NDArray[np.float32]
-    """As it was, its mean 0."""
-    slopes: NDArray[np.float32]
-    """(2, ...): how its look changes from pixel to pixel, along x and along y."""
-
-    def shift_px(self, grey: Grey) -> Array | None:
-        """How far it seems to lie from its place (2,), good for a pixel or two; None where it is not seen there."""
-        seen = _level(grey[self.rows, self.columns])
-        strength = float(np.sqrt((self.look**2).sum() * (seen**2).sum()))
-        if not strength or (self.look * seen).sum() / strength < ALIKE:
-            return None
-        gain = float((self.look * seen).sum() / (self.look**2).sum())
-        off, slopes = (seen / gain - self.look).ravel(), self.slopes.reshape(2, -1)
-        return np.asarray(-np.linalg.solve(slopes @ slopes.T, slopes @ off), float)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
-    """All markers that a calibration rests on."""
+    """The looks of all markers that a calibration rests on, point after point of one marker after the other."""
 
-    marks: tuple[Landmark, ...]
+    at: tuple[NDArray[np.intp], NDArray[np.intp]]
+    """The points' (N,) rows and columns in the picture."""
+    marker: NDArray[np.intp]
+    """(N,): whose point it is."""
+    first: NDArray[np.intp]
+    """(M,): each marker's first point."""
+    look: NDArray[np.float32]
+    """(N,): as they were, each marker's mean 0."""
+    slopes: NDArray[np.float32]
+    """(2, N): how that changes from pixel to pixel, along x and along y."""
 
     @classmethod
     def of(cls, calibration: Calibration, grey: Grey) -> "Landmarks":
-        found = (_landmark(calibration, square, grey) for square in calibration.squares_mm)
-        return cls(tuple(mark for mark in found if mark is not None))
+        spans = [span for square in calibration.squares_mm if (span := _span(calibration, square, grey)) is not None]
+        grids = [np.mgrid[slice(*rows), slice(*columns)].reshape(2, -1) for rows, columns in spans]
+        rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
+        sizes = [grid.shape[1] for grid in grids]
+        right, left, below, above = (
+            grey[rows + down, columns + across].astype(np.float32)
+            for down, across in ((0, 1), (0, -1), (1, 0), (-1, 0))
+        )
+        slopes = np.asarray(np.stack([right - left, below - above]) / 2, np.float32)
+        marker, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes])[:-1]
+        bare = cls((rows, columns), marker, first, np.zeros(0, np.float32), slopes)
+        return replace(bare, look=bare._level(grey))
 
     def covered(self, grey: Grey) -> int:
         """How many of them are not to be seen."""
-        return sum(mark.shift_px(grey) is None for mark in self.marks)
+        return int(np.isnan(self.shifts_px(grey)[:, 0]).sum())
 
     def moved(self, grey: Grey) -> bool:
         """Whether most of them lie elsewhere, or none can be found where they should be."""
-        if not self.marks:
+        if not len(self.first):
             return False
-        shifts = [shift for mark in self.marks if (shift := mark.shift_px(grey)) is not None]
-        if 2 * len(shifts) < len(self.marks):
+        shifts = self.shifts_px(grey)
+        seen = ~np.isnan(shifts[:, 0])
+        if 2 * seen.sum() < len(seen):
             return True
-        return float(np.median([np.hypot(*shift) for shift in shifts])) > SHIFT_PX
+        return float(np.median(np.hypot(*shifts[seen].T))) > SHIFT_PX
+
+    def shifts_px(self, grey: Grey) -> Array:
+        """How far each seems to lie from its place (M, 2), good for a pixel or two; NaN where it is not seen there."""
+        if not len(self.first):
+            return np.zeros((0, 2))
+        seen = self._level(grey)
+        both, strength, own = (self._sums(a * b) for a, b in ((self.look, seen), (seen, seen), (self.look, self.look)))
+        alike = both / np.sqrt(np.maximum(strength * own, 1e-9))
+        gain = np.where(alike < ALIKE, np.nan, both / np.maximum(own, 1e-9))
+        off, (x, y) = seen / gain[self.marker] - self.look, self.slopes
+        a, b, d, along, down = (self._sums(one) for one in (x * x, x * y, y * y, x * off, y * off))
+        return np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None]
+
+    def _level(self, grey: Grey) -> NDArray[np.float32]:
+        seen = grey[self.at].astype(np.float32)
+        return np.asarray(seen - (self._sums(seen) / self._sums(np.ones_like(seen)))[self.marker], np.float32)
+
+    def _sums(self, values: NDArray[np.float32]) -> Array:
+        """(M,): over each marker's points."""
+        return np.add.reduceat(values, self.first) if len(self.first) else np.zeros(0)
 
 
-def _landmark(calibration: Calibration, square_mm: Array, grey: Grey) -> Landmark | None:
+def _span(
+    calibration: Calibration, square_mm: Array, grey: Grey
+) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
+    """A marker's rows and columns: from where, to where, in what steps; None where not all of it is in the picture."""
     middle = square_mm.mean(0)
     corners = np.column_stack([middle + CARD * (square_mm - middle), np.zeros(4)])
     pixels = calibration.camera.project(corners)
@@ -75,13 +96,4 @@ def _landmark(calibration: Calibration, square_mm: Array, grey: Grey) -> Landmar
     if (low < 1).any() or (high > np.array(grey.shape[::-1]) - 1).any() or (high - low < 8).any():
         return None
     step = max(1, int((high - low).max()) // MOST_PX)
-    rows, columns = (slice(int(low[axis]), int(high[axis]), step) for axis in (1, 0))
-    whole = grey[rows.start - 1 : rows.stop + 1, columns.start - 1 : columns.stop + 1].astype(np.float32)
-    across, down = whole[1:-1, 2:] - whole[1:-1, :-2], whole[2:, 1:-1] - whole[:-2, 1:-1]
-    slopes = np.stack([across, down])[:, ::step, ::step] / 2
-    return Landmark(rows, columns, _level(grey[rows, columns]), np.asarray(slopes, np.float32))
-
-
-def _level(part: Grey) -> NDArray[np.float32]:
-    seen = part.astype(np.float32)
-    return np.asarray(seen - seen.mean(), np.float32)
+    return (int(low[1]), int(high[1]), step), (int(low[0]), int(high[0]), step)

@@ -147,7 +147,7 @@ class Watch:
 
     def _open(self, shot: Shot, changes: Changes, notes: list[str]) -> Tick:
         report = self._looks.look(averaged(self._shots))
-        table = Watched(report, changes, self._shots)
+        table = Watched(report, changes, self._shots, patient=self._each_s < np.inf)
         detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
         for name, detection in _renamed(self._before, detections, table).items():
             table.held.append(Held.of(name, detection, shot.grey, table.camera, shot.time_s))

@@ -15,16 +15,20 @@ from overruler.vision.track_patch import AGREE, HALF, Grey, Match, Patch, aligne
 
 SEEN = 0.38
 """Share of its look that must be seen of a piece to say where it is."""
+AGAIN = 0.5
+"""Share of its look from which on a piece that was hidden is seen again where it stood: bare mat, or an arm, can be as
+like it as `SEEN`."""
 THERE = 0.6
 """Share of its look from which on a piece stands where it stood."""
 HOPELESS = 0.25
 """A piece on its way of which less is seen just where it stood is not asked for there any closer."""
 MOVED = 0.1
 """By so much more must be seen of it elsewhere than where it stood, for it to have left."""
-REACH_MM = 16.0
-"""How far from where it is expected a piece is looked for: a hand speeds up by less in a tenth of a second."""
-LOST_MM, MOST_LOST = 6.0, 4
-"""So much farther for each shot that it was not seen in, up to so many."""
+REACH_MM, REACH_MM_S = 10.0, 60.0
+"""How far from where it is expected a piece is looked for, and so much farther for each second since it was last seen:
+a hand speeds up by less in a tenth of a second."""
+LONGEST_S = 0.5
+"""It is expected no farther on its way than it would come in so long."""
 LATELY = 20
 """Places kept of a piece that stands where it stood."""
 AND_HAND = 1.3
@@ -73,7 +77,10 @@ class Held:
     """(2,): where it was last seen."""
     came_s: float = -np.inf
     """When it first stood on the table, for one that was put there."""
-    step_mm: Array = field(default_factory=lambda: np.zeros(2))
+    mm_s: Array = field(default_factory=lambda: np.zeros(2))
+    """(2,): how fast it goes."""
+    seen_s: float = 0.0
+    """When it was last seen, if it is lost."""
     gain: float = 1.0
     carried: Patch | None = None
     """Its look and that of what is round it, as last seen: a hand goes along."""
@@ -101,33 +108,34 @@ class Held:
         if not self.on_its_way:
             self.trail = self.trail[-LATELY:] or [(before_s, *self.rest.xy_mm.tolist())]
         share = self.untouched(grey)
+        self.seen_s = before_s if self.seen else self.seen_s
         match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), SEEN
         if share < THERE and not (self.on_its_way and share < HOPELESS):
             match = self.at_home(grey, camera)
         if match.share < THERE:
-            match, needed = self._anywhere(match, grey, camera)
+            match, needed = self._anywhere(match, grey, camera, time_s)
         if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < JUMP_MM:
-            self.step_mm = (match.xy_mm - self.place_mm) / (1 + self.lost)
+            self.mm_s = (match.xy_mm - self.place_mm) / (time_s - self.seen_s)
             self.place_mm, self.gain, self.share, self.lost = match.xy_mm, match.gain, match.share, 0
             self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
             self.carried = patch_of(grey, camera, match.xy_mm, self.rest.z_mm, AND_HAND * self.radius_mm)
         else:
             self.lost += 1
 
-    def _anywhere(self, home: Match, grey: Grey, camera: Camera) -> tuple[Match, float]:
+    def _anywhere(self, home: Match, grey: Grey, camera: Camera, time_s: float) -> tuple[Match, float]:
         """The better of home and elsewhere, and how much of it must be seen there to be believed.
 
         A hand that takes a piece hides as much of it on the way as it did before: one that stood in full view and is
         now seen in part, and elsewhere, is a hand that looks a little like it.
         """
-        reach = REACH_MM + LOST_MM * min(self.lost, MOST_LOST)
-        expected = self.place_mm + self.step_mm * (1 + min(self.lost, MOST_LOST))
+        unseen_s = min(time_s - self.seen_s, LONGEST_S)
+        reach, expected = REACH_MM + REACH_MM_S * unseen_s, self.place_mm + self.mm_s * unseen_s
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
             return match, SEEN
         if home.share >= max(SEEN, match.share - MOVED):
-            return home, SEEN
+            return home, AGAIN if self.lost else SEEN
         return match, THERE if self.lost else max(SEEN, STEADY * self.share)
 
     @property
@@ -177,7 +185,7 @@ class Held:
         self._rested()
 
     def _rested(self) -> None:
-        self.step_mm, self.gain, self.share, self.lost, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
+        self.mm_s, self.gain, self.share, self.lost, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
         self.carried = None
         self.trail.clear()
 

@@ -7,6 +7,7 @@ have changed: gain and offset are fitted along (Baker and Matthews, "Lucas-Kanad
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
@@ -62,22 +63,45 @@ class Match:
 
 def grid(half: int, step_mm: float) -> Array:
     """Offsets (2 half + 1, 2 half + 1, 2) in mm, rows from far to near."""
-    steps = np.arange(-half, half + 1) * step_mm
+    return step_mm * _unit(half)
+
+
+@cache
+def _unit(half: int) -> Array:
+    steps = np.arange(-half, half + 1.0)
     return np.stack(np.meshgrid(steps, -steps), -1)
 
 
+INSIDE = np.hypot(*np.moveaxis(grid(HALF, 1.0), -1, 0)) <= HALF * 1.02
+BORDERED = 2 * HALF + 3
+"""Grid points in a row, with one more on either side."""
+AMONG = np.arange(BORDERED**2).reshape(BORDERED, BORDERED)[1:-1, 1:-1]
+"""Which of all points with the border each point of the grid is."""
+ROUND = np.array([[0], [1], [-1], [-BORDERED], [BORDERED]])
+"""From such a point to itself and those right, left, above and below."""
+
+
+def linear(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Array, Array]:
+    """The pixel (2,) of a place on the board and its slope (2, 2): the camera is linear over so little."""
+    steps = np.array([[0, 0, 0], [0.5, 0, 0], [-0.5, 0, 0], [0, 0.5, 0], [0, -0.5, 0]])
+    at = camera.project(np.array([*xy_mm, z_mm]) + steps)
+    return at[0], np.stack([at[1] - at[2], at[3] - at[4]], -1)
+
+
 def sampled(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, step_mm: float, half: int) -> NDArray[np.float32]:
-    """The brightness on a grid round a place of the board; the camera is linear over so little."""
-    pixel, slope, _ = camera.jacobians(np.array([*xy_mm, z_mm]))
-    at = (pixel + grid(half, step_mm) @ slope[:, :2].T).astype(np.float32)
-    return np.asarray(cv2.remap(grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR), np.float32)
+    """The brightness on a grid round a place of the board."""
+    pixel, slope = linear(camera, xy_mm, z_mm)
+    return _brightness(grey, (pixel + _unit(half) @ (step_mm * slope.T)).astype(np.float32))
+
+
+def _brightness(grey: Grey, at_px: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(cv2.remap(grey, at_px[..., 0], at_px[..., 1], cv2.INTER_LINEAR), np.float32)
 
 
 def patch_of(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, radius_mm: float) -> Patch:
     """The look of a base that stands in full view."""
     step_mm = radius_mm / HALF
-    inside = np.hypot(*np.moveaxis(grid(HALF, step_mm), -1, 0)) <= radius_mm * 1.02
-    return Patch(step_mm, sampled(grey, camera, xy_mm, z_mm, step_mm, HALF), inside)
+    return Patch(step_mm, sampled(grey, camera, xy_mm, z_mm, step_mm, HALF), INSIDE)
 
 
 def agreeing(grey: Grey, camera: Camera, patch: Patch, xy_mm: Array, z_mm: float) -> float:
@@ -127,22 +151,18 @@ def _misfit(windows: NDArray[np.float32], wanted: NDArray[np.float32], inside: N
 
 def aligned(grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm: float, gain: float = 1.0) -> Match:
     """The look to a fraction of a grid step, from a start within about a step."""
-    inside, wanted = patch.inside, patch.values[patch.inside]
-    pixel, slope, _ = camera.jacobians(np.array([*start_mm, z_mm]))
-    offsets = grid(HALF + 1, patch.step_mm)
-    shift: Array = np.zeros(2)
-    tone = np.array([gain, 0.0])
-    off = np.zeros_like(wanted)
+    pixel, slope = linear(camera, start_mm, z_mm)
+    at = (pixel + _unit(HALF + 1) @ (patch.step_mm * slope.T)).astype(np.float32)
+    near, wanted = ROUND + AMONG[patch.inside], patch.values[patch.inside]
+    slopes = np.stack([wanted, wanted, -wanted, -np.ones_like(wanted)])
+    shift, tone, off = np.zeros(2), np.array([gain, 0.0]), np.zeros_like(wanted)
     for _ in range(ROUNDS):
-        at = (pixel + (offsets + shift) @ slope[:, :2].T).astype(np.float32)
-        seen = np.asarray(cv2.remap(grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR), np.float32)
-        d_x = (seen[1:-1, 2:] - seen[1:-1, :-2])[inside] / (2 * patch.step_mm)
-        d_y = (seen[:-2, 1:-1] - seen[2:, 1:-1])[inside] / (2 * patch.step_mm)
-        off = tone[0] * wanted + tone[1] - seen[1:-1, 1:-1][inside]
+        seen, right, left, above, below = _brightness(grey, at + (slope @ shift).astype(np.float32)).ravel()[near]
+        slopes[0], slopes[1] = (right - left) / (2 * patch.step_mm), (above - below) / (2 * patch.step_mm)
+        off = float(tone[0]) * wanted + float(tone[1]) - seen
         weight = 1 / (1 + (off / TRUST) ** 2) ** 2
-        design = np.stack([d_x, d_y, -wanted, -np.ones_like(wanted)], -1)
         pull = HELD * np.array([0, 0, gain - tone[0], -tone[1]])
-        step = np.linalg.solve(design.T @ (design * weight[:, None]) + np.diag(HELD), design.T @ (weight * off) + pull)
+        step = np.linalg.solve(slopes @ (slopes * weight).T + np.diag(HELD), slopes @ (weight * off) + pull)
         shift = shift + np.clip(step[:2], -patch.step_mm, patch.step_mm)
         tone = tone + step[2:]
         if np.abs(step[:2]).max() < SETTLED * patch.step_mm:

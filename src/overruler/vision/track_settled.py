@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Protocol
 
@@ -70,6 +71,7 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
         table.tried |= settled  # it may be in the hand; what is hard to see is sought when the hand has left
     else:
         table.changes.accept(_explained(table, settled, fresh))
+        table.vacated &= fresh
     return moves
 
 
@@ -141,23 +143,34 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
 
 def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held], fresh: bool) -> list[Detection]:
     """The bases that stand in the area now and did not before: first where the missing ones were followed to."""
-    left, found = settled.copy(), []
+    left, found, search = settled.copy(), list[Detection](), partial(_in_box, table, looks, settled, missing)
     lost = [held for held in missing if held.seen is False or not held.on_its_way]
     for held in missing:
         if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
-            here = _in_box(table, looks, settled, missing, [held.rest.base], _round(held))
+            here = search([held.rest.base], _round(held))
             near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
             found += near
             lost += [] if near else [held]
             for home in (True, False):
                 left[held.blocks(settled.shape, AROUND_MM, home)] = False
     if lost or not fresh:
-        boxes, kinds = table.boxes(settled if lost else left), list({held.rest.base: None for held in lost})
-        more = [one for box in boxes for one in _in_box(table, looks, settled, missing, kinds if fresh else None, box)]
+        where = settled if lost else left
+        parts, boxes = _kinds(table, lost, where, fresh), table.boxes(where)
+        more = [one for kinds, part in parts for box in table.boxes(part) for one in search(kinds, box)]
         more += [] if more or fresh else _by_rim(table, settled, missing, lost, boxes)
         more += [] if more or fresh else _by_look(table, settled, missing, lost, boxes)
         found += [one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)]
     return found
+
+
+def _kinds(table: Watched, lost: Sequence[Held], where: Mask, fresh: bool) -> list[tuple[Sequence[Base] | None, Mask]]:
+    """What is looked for where: the lost ones, and once all is still any base; where a piece has just left, one like
+    others of the table: its place is seldom taken at once, and the next look at all of the table would find another.
+    """
+    if fresh:
+        return [(list({held.rest.base: None for held in lost}), where)]
+    others = list({held.rest.base: None for held in table.held})
+    return [(None, where & ~table.vacated), (others, where & table.vacated)]
 
 
 def _by_rim(
@@ -241,6 +254,7 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
         held.home(table.shot.grey, table.camera, light=True)
         return None
     trail = _trail(table, held, detection)
+    table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
     held.settle(detection, table.shot.grey, table.camera, table.shot.time_s)
     way = way_of(np.array(trail), before, after, table.camera.center_mm)
     return Move(
@@ -260,12 +274,16 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
 
 
 def _trail(table: Watched, held: Held, detection: Detection) -> list[tuple[float, float, float]]:
-    """Where the piece was seen, from where it stood to where it stands; there at the latest when all was still."""
+    """Where the piece was seen, from where it stood to where it stands; there when the middle one of its blocks that
+    have moved since was still: over some the hand stays longer, and some look as they did before.
+    """
     (x0, y0), (x1, y1) = held.rest.xy_mm.tolist(), detection.xy_mm.tolist()
-    still_s = float(table.changes.moved_s[table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)].max())
-    left_s = held.away_s if held.away_s is not None else still_s
-    trail = list(held.trail) or [(min(left_s, still_s), x0, y0)]
-    return [*trail, (max(still_s, trail[-1][0] + 1e-3), x1, y1)]
+    moved_s = table.changes.moved_s[table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)]
+    left_s = held.away_s if held.away_s is not None else float(moved_s.max())
+    trail = list(held.trail) or [(min(left_s, float(moved_s.max())), x0, y0)]
+    since = moved_s[moved_s > trail[-1][0]]
+    still_s = float(np.quantile(since, 0.5, method="lower")) if len(since) else trail[-1][0] + 1e-3
+    return [*trail, (still_s, x1, y1)]
 
 
 def _distance_sigma(table: Watched, one: Detection, other: Detection, along: Array) -> float:

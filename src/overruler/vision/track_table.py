@@ -37,10 +37,14 @@ class Watched:
     changes: Changes
     shots: deque[Shot]
     held: list[Held] = field(default_factory=list)
+    patient: bool = False
+    """Whether all of it is looked at again now and then."""
     on_table: Mask = field(init=False)
     """The blocks that show the table."""
     tried: Mask = field(init=False)
     """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
+    vacated: Mask = field(init=False)
+    """Where pieces stood that have moved since all was last at rest, on a table that is looked at again."""
 
     def __post_init__(self) -> None:
         rows, columns = self.changes.last.shape
@@ -48,7 +52,7 @@ class Watched:
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
         low, high = np.full(2, -MARGIN_MM), np.array(self.calibration.board_mm) + MARGIN_MM
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
-        self.tried = np.zeros_like(self.on_table)
+        self.tried, self.vacated = np.zeros_like(self.on_table), np.zeros_like(self.on_table)
 
     @property
     def calibration(self) -> Calibration:

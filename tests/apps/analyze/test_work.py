@@ -58,7 +58,7 @@ def test_the_move_is_found_where_and_when_it_was(unbroken: Path) -> None:
 
 
 def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which pictures a decoder leaves out hangs on its threads: as many on every engine, however many cores it has."""
+    """What a decoder makes of damage may hang on its threads: as many on every engine, however many cores it has."""
     asked = []
 
     def noted(*args: object, **named: object) -> object:

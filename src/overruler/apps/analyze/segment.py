@@ -29,8 +29,7 @@ LEAD_S, TAIL_S = 15.0, 15.0
 MARK_S = 1.0
 """How often it is noted whether a piece at rest is in sight."""
 THREADS = 2
-"""A film is decoded with so many, everywhere: on how many there are hangs which pictures a decoder can leave out, and
-every engine and machine shall see the same."""
+"""A film is decoded with so many: what comes out does not depend on it, but a damaged film's damage may."""
 SAME_MM = 1e-6
 """A place that differs by more was measured anew."""
 STILL_PX = 800
@@ -93,11 +92,7 @@ def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: No
     with Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=THREADS) as film:
         log = Log(begin)
 
-        def told(tick: Tick) -> None:
-            film.calm = tick.calm
-            seen(tick.time_s)
-
-        refused = watched(log, Steady(segment.referee.watching(patient=True)), film, told)
+        refused = watched(log, Steady(segment.referee.watching(patient=True)), film, lambda tick: seen(tick.time_s))
         return log.data() | {
             "from_s": segment.from_s,
             "to_s": None if segment.to_s == float("inf") else segment.to_s,

@@ -156,7 +156,7 @@ class Eyes:
             self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
         covered = self._marks.covered(shot.grey) if self._marks is not None else 0
         notes = tick.notes or (self._seen.notes if self._marks is None else ())
-        more = (f"{covered} of {len(self._marks.marks)} markers are covered",) if covered and self._marks else ()
+        more = (f"{covered} of {len(self._marks.first)} markers are covered",) if covered and self._marks else ()
         return Seen(report, tick.spots, None, (*notes, *more), number)
 
     def _elsewhere(self, shot: Shot, marks: Landmarks) -> bool:
