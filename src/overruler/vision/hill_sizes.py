@@ -17,8 +17,9 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.evidence import EDGE_PX, LEAST_VISIBLE, REACH, Measures, Ring, contradicted, measured
 from overruler.vision.heights import chance_on, moved_to
-from overruler.vision.hills import LEAST_CHANCE
 
+LEAST_CHANCE = 0.02
+"""Ground that is less likely raised, when all is weighed, is left out."""
 MOST = 12
 """So many bases of an area, and on the board, the surest, are measured."""
 ROUNDS = 2
@@ -42,9 +43,8 @@ def by_sizes(
     plain = [d for d in detections if _plain(d)]
     placed = [_area_of(calibration, one, areas) for one in plain]
     on = [[one for one, under in zip(plain, placed, strict=True) if under is area] for area in (None, *areas)]
-    if not any(on[1:]):
-        return tuple(areas)
-    beside = [ring for one in _surest(on[0]) if (ring := measured(frame, calibration, one)) is not None]
+    surest = _surest(on[0]) if any(on[1:]) else []
+    beside = [ring for one in surest if (ring := measured(frame, calibration, one)) is not None]
     weighed = (
         _weighed(frame, calibration, area, _surest(some), beside) for area, some in zip(areas, on[1:], strict=True)
     )

@@ -27,9 +27,10 @@ BESIDE_MM = 12.0
 """So near to a top a piece may stand on it."""
 INSIDE = 0.8
 """What this share of a top's cells says less surely is what the top says: its edges are never sure."""
-AS_LIKELY, STEEP = 2.0, 4.0
-"""Where a top is as likely as none, and what more is worth, both in log odds of what its inside says."""
-LEAST_CHANCE = 0.1
+AS_LIKELY, STEEP = 1.5, 2.6
+"""Where a top is as likely as none, and what more is worth, both in log odds of what its inside says: logistic
+regression on 167 tops of rendered tables, 45 of them raised."""
+LEAST_CHANCE = 0.01
 """Ground that is less likely raised is left out."""
 HEIGHT_MM, HEIGHT_SHARE = 1.5, 0.1
 """1 σ of a height that no network tells, and its share of the height: edges are rounded, sides are rough."""

@@ -15,7 +15,7 @@ from overruler.ground import RULE_MM
 from overruler.report import Report
 from overruler.scene import Terrain
 from overruler.vision.bow import levelled_mm
-from overruler.vision.heights import at_height, chance_on, lean
+from overruler.vision.heights import at_height, chance_on, lean, raise_pieces
 from overruler.vision.refit import SIGMAS, by_hand, drawn, refit
 from overruler.vision.told import HIGHEST
 
@@ -33,6 +33,8 @@ def pointed_at(report: Report, fix: Fix, name: str, base: Base, heading_deg: flo
     found, fitted = _found(report, base, xy, z_mm, fix.sigma_px, heading_deg)
     if fix.heading_deg is not None:
         found = turned(report, found, fix.heading_deg)
+    if area is None and fix.z_mm is None and not fix.xy_mm:  # ground that may be raised is in its doubt, as in others'
+        return raise_pieces(report.frame, report.calibration, [found], report.areas)[0], fitted
     sigma_mm = area.sigma_mm if area is not None else fix.sigma_mm if fix.z_mm else 0.0
     return _at(report, found, area, sigma_mm, name), fitted
 
