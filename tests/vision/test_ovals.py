@@ -50,7 +50,7 @@ def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Fram
 def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
     view = orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX)
     known = find_discs(view, camera).ovals
-    return find_ovals(frame, camera, OVALS, known[in_sight(view, hidden, known[:, :2]), :5])
+    return find_ovals(frame, camera, OVALS, known[in_sight(view, hidden, known[:, :2])])
 
 
 @pytest.mark.parametrize("tilt_deg", [8.0, 30.0])

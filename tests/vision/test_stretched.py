@@ -111,15 +111,14 @@ def test_the_networks_know_an_oval_and_follow_its_rim(tilt_deg: float) -> None:
     true = np.array([[x, y, base.length_mm / 2, base.width_mm / 2, turn] for base, x, y, turn in PLACES])
     rough = true + np.array([[2, -2, 2, 1, 0.12], [-2, 1, -2, 1, -0.12], [3, 2, 3, -2, 0.1]])
     looked = look(levels, camera, rough)
-    traced = trace(levels, camera, looked.ovals, looked.score)
-    traced = trace(levels, camera, traced.ovals, traced.score)
-    assert opinions(levels, camera, traced.ovals).min() > 0.6
-    assert np.abs(traced.ovals - true)[:, :4].max() < 1.5
-    assert same_turn(traced.ovals[:, 4], true[:, 4]).max() < np.radians(3)
+    ovals, _ = trace(levels, camera, trace(levels, camera, looked.ovals)[0])
+    assert opinions(levels, camera, ovals).min() > 0.6
+    assert np.abs(ovals - true)[:, :4].max() < 1.5
+    assert same_turn(ovals[:, 4], true[:, 4]).max() < np.radians(3)
 
 
 def test_a_bare_mat_is_no_oval_and_nothing_gives_nothing() -> None:
     camera = over(15.0)
     levels = cutouts.pyramid(table(camera, []).pixels)
     assert look(levels, camera, np.array([[200.0, 200.0, 40.0, 25.0, 0.5]])).score.max() < 0.05
-    assert len(trace(levels, camera, np.empty((0, 5)), np.empty(0)).score) == 0
+    assert len(trace(levels, camera, np.empty((0, 5)))[0]) == 0

@@ -69,8 +69,7 @@ def detect(
         return fit_rounds(frame, calibration, chosen, radii, from_above=known)
 
     def oval_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
-        starts = known[in_sight(view, hidden, known[:, :2]), :5]
-        return find_ovals(frame, calibration.camera, oblong, starts)
+        return find_ovals(frame, calibration.camera, oblong, known[in_sight(view, hidden, known[:, :2])])
 
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
         looks = [pool.submit(plates)] if sides else []

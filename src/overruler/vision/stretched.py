@@ -3,7 +3,7 @@
 An oval here is a row (5,) of x, y, half length, half width in mm on the plane z = 0, and heading in rad.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -42,8 +42,6 @@ class Looked(NamedTuple):
     """(N,): 0 to 1."""
     ovals: Array
     """(N, 5): moved to where they seem to be."""
-    visible: Array
-    """(N,): the share of the rim in sight."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,9 +54,11 @@ class Traced:
     """(N, 5)."""
     sigma: Array
     """(N, 5): 1 σ of each number."""
+    from_above: Array
+    """(N,): how likely the look from above takes each for an oval."""
 
     def __getitem__(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> "Traced":
-        return Traced(self.score[which], self.ovals[which], self.sigma[which])
+        return Traced(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,7 @@ def look(levels: list[Picture], camera: Camera, ovals: Array) -> Looked:
     moved = ovals.copy()
     moved[:, :2] += np.einsum("nk,nkd->nd", answer[:, 1:3], axes_of(camera, ovals))
     moved[:, 2:4] *= np.exp(answer[:, 3:4])
-    return Looked(share_of(answer[:, 0]), moved, share_of(answer[:, 6]))
+    return Looked(share_of(answer[:, 0]), moved)
 
 
 def opinions(levels: list[Picture], camera: Camera, ovals: Array) -> Array:
@@ -95,13 +95,13 @@ def opinions(levels: list[Picture], camera: Camera, ovals: Array) -> Array:
     return share_of(np.mean(logits, 0))
 
 
-def trace(levels: list[Picture], camera: Camera, ovals: Array, score: Array) -> Traced:
-    """Ovals through what the second network sees of the rims of some (N, 5), which score so (N,)."""
+def trace(levels: list[Picture], camera: Camera, ovals: Array) -> tuple[Array, Array]:
+    """Ovals (N, 5) through what the second network sees of their rims, and the σ (N, 5) of each number."""
     if not len(ovals):
-        return Traced(score, ovals, ovals)
+        return ovals, ovals
     answer = run_network(RING_MODEL, lambda some: _rings(levels, camera, some), ovals).reshape(-1, 2, ANGLES)
     fitted = ellipses_through(1 + answer[:, 0], np.exp(answer[:, 1]))
-    return Traced(score, *as_ovals(camera, ovals, fitted))
+    return as_ovals(camera, ovals, fitted)
 
 
 def ellipses_through(reach: Array, sigma: Array) -> Ellipses:
