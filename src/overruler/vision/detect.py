@@ -20,7 +20,7 @@ from overruler.vision import overview
 from overruler.vision.candidates import find_candidates, in_sight
 from overruler.vision.discs import find_discs
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.outlined import outline_mm
+from overruler.vision.outlined import outline_at
 from overruler.vision.ovals import find_ovals
 from overruler.vision.plates import find_plates, maybe_astray, overlap_mm
 from overruler.vision.rims import refine
@@ -102,7 +102,8 @@ def _apart(detections: Sequence[Detection]) -> tuple[Detection, ...]:
 def _beside(one: Detection, other: Detection) -> bool:
     """Whether two bases of unlike shapes can both stand where they seem to."""
     least = min(one.base.width_mm, other.base.width_mm)
-    return overlap_mm(outline_mm(one), outline_mm(other)) < OVERLAP * least
+    rings = [outline_at(two.base, two.xy_mm, np.radians(two.heading_deg)) for two in (one, other)]
+    return overlap_mm(*rings) < OVERLAP * least
 
 
 def look_from_above(

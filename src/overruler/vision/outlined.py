@@ -6,7 +6,6 @@ import cv2
 import numpy as np
 
 from overruler.bases import Base
-from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.silhouette import Profile
@@ -41,10 +40,10 @@ def outline_of(base: Base, inset_mm: float = 0.0) -> Array:
     return np.concatenate([arc + sign * (half - CORNER_MM) for arc, sign in zip(arcs, signs, strict=True)])
 
 
-def outline_mm(detection: Detection) -> Array:
-    """The lower edge (N, 2) of a base where it stands on the board."""
-    c, s = np.cos(np.radians(detection.heading_deg)), np.sin(np.radians(detection.heading_deg))
-    return np.asarray(outline_of(detection.base) @ np.array([[c, s], [-s, c]]) + detection.xy_mm)
+def outline_at(base: Base, xy_mm: Array, turn_rad: float) -> Array:
+    """The lower edge (N, 2) of a base that stands there."""
+    c, s = np.cos(turn_rad), np.sin(turn_rad)
+    return np.asarray(outline_of(base) @ np.array([[c, s], [-s, c]]) + xy_mm)
 
 
 def contour_of(

@@ -15,7 +15,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import pyramid
-from overruler.vision.outlined import outline_of
+from overruler.vision.outlined import outline_at
 from overruler.vision.outlined_fit import OutlineFit, Start, fit_outline
 from overruler.vision.plates import overlap_mm
 from overruler.vision.rims import logit_of, share_of
@@ -116,21 +116,15 @@ def _beside_each_other(fitted: Sequence[Fitted]) -> list[Fitted]:
     """Those that can all be there; they come the surest first."""
     kept: list[tuple[Fitted, Array]] = []
     for one in fitted:
-        ring, width = _outline(one.fit), one.fit.base.width_mm
+        ring, width = outline_at(one.fit.base, one.fit.xy_mm, one.fit.turn_rad), one.fit.base.width_mm
         if all(overlap_mm(ring, other) < OVERLAP * min(width, k.fit.base.width_mm) for k, other in kept):
             kept.append((one, ring))
     return [one for one, _ in kept]
 
 
-def _outline(fit: OutlineFit) -> Array:
-    """The lower edge (N, 2) on the board."""
-    c, s = np.cos(fit.turn_rad), np.sin(fit.turn_rad)
-    return np.asarray(outline_of(fit.base) @ np.array([[c, s], [-s, c]]) + fit.xy_mm)
-
-
 def _detection(camera: Camera, one: Fitted) -> Detection:
     fit = one.fit
-    points = np.vstack([fit.xy_mm, _outline(fit)])
+    points = np.vstack([fit.xy_mm, outline_at(fit.base, fit.xy_mm, fit.turn_rad)])
     pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
     return Detection(
         base=fit.base,

@@ -26,6 +26,7 @@ from overruler.vision.cutouts import (
     cut_rings,
     patch_input,
     pyramid,
+    radius_of,
     ring_angles,
     ring_input,
     side_input,
@@ -119,20 +120,12 @@ def _again(levels: list[Picture], camera: Camera, guesses: RimGuesses) -> RimGue
 
 
 def _look(levels: list[Picture], camera: Camera, candidates: Array) -> RimGuesses:
-    """What the first network says: logit, dx, dy, log of the radius' ratio, two log σ, logit of the visible share.
-
-    dx and dy are in radii, to the right and away from the camera.
-    """
-
-    def blob(some: Array) -> Floats:
-        return patch_input(cut_patches(levels, camera, some), side_input(camera, some))
-
-    said = run_network(MODEL, blob, candidates).reshape(-1, 7)
+    said = first_look(levels, camera, candidates)
     radius = candidates[:, 2]
     found = radius * np.exp(said[:, 3])
     return RimGuesses(
         score=share_of(said[:, 0]),
-        xy_mm=candidates[:, :2] + _on_board(camera, candidates, said[:, 1:3]),
+        xy_mm=candidates[:, :2] + on_board(camera, candidates, said[:, 1:3]),
         radius_mm=found,
         sigma_xy_mm=radius * np.exp(said[:, 4]),
         sigma_radius_mm=found * np.exp(said[:, 5]),
@@ -145,27 +138,42 @@ def _second_opinions(levels: list[Picture], camera: Camera, guesses: RimGuesses)
 
     A base stays one however it is looked at; what only looks like one seldom does.
     """
-    circles = _circles(guesses)
-    logits = [logit_of(np.stack([guesses.score, guesses.visible], -1))]
-    for mirrored, shift in OPINIONS:
-
-        def blob(some: Array, mirrored: bool = mirrored) -> Floats:
-            seen = patch_input(cut_patches(levels, camera, some), side_input(camera, some))
-            return np.ascontiguousarray(seen[..., ::-1]) if mirrored else seen
-
-        beside = circles + circles[:, 2:] * np.array([*shift, 0.0])
-        logits.append(run_network(MODEL, blob, beside).reshape(-1, 7)[:, [0, 6]].clip(-MOST_SURE, MOST_SURE))
-    score, visible = share_of(np.mean(logits, 0)).T
+    first = logit_of(np.stack([guesses.score, guesses.visible], -1))
+    score, visible = share_of(np.mean([first, *further_looks(levels, camera, _circles(guesses))], 0)).T
     return replace(guesses, score=score, visible=visible)
+
+
+def first_look(levels: list[Picture], camera: Camera, shapes: Array, mirrored: bool = False) -> Array:
+    """What the first network says of circles or ellipses (N, 7), as `cutouts` has them, or of their mirror images.
+
+    Logit, dx, dy, log of the radius' ratio, two log σ, logit of the visible share; dx and dy are in radii, to the right
+    and away from the camera.
+    """
+
+    def blob(some: Array) -> Floats:
+        seen = patch_input(cut_patches(levels, camera, some), side_input(camera, some))
+        return np.ascontiguousarray(seen[..., ::-1]) if mirrored else seen
+
+    return run_network(MODEL, blob, shapes).reshape(-1, 7)
+
+
+def further_looks(levels: list[Picture], camera: Camera, shapes: Array) -> list[Array]:
+    """The log odds (N, 2) of being one, and of the visible share, by each of the looks from a little beside."""
+    found = []
+    for mirrored, shift in OPINIONS:
+        beside = shapes.copy()
+        beside[:, :2] += radius_of(shapes)[:, None] * np.array(shift)
+        found.append(first_look(levels, camera, beside, mirrored)[:, [0, 6]].clip(-MOST_SURE, MOST_SURE))
+    return found
 
 
 def logit_of(share: Array) -> Array:
     return np.log(np.maximum(share, 1e-12) / np.maximum(1 - share, 1e-12)).clip(-MOST_SURE, MOST_SURE)
 
 
-def _on_board(camera: Camera, candidates: Array, shift: Array) -> Array:
+def on_board(camera: Camera, shapes: Array, shift: Array) -> Array:
     """Shifts (N, 2) to the right and up, in radii, as shifts on the board in mm (N, 2)."""
-    return np.asarray(np.einsum("nk,nkd->nd", shift, axes_of(camera, candidates)))
+    return np.asarray(np.einsum("nk,nkd->nd", shift, axes_of(camera, shapes)))
 
 
 def share_of(logit: Array) -> Array:
@@ -177,22 +185,28 @@ def share_of(logit: Array) -> Array:
 
 def _trace(levels: list[Picture], camera: Camera, guesses: RimGuesses) -> RimGuesses:
     """The circle through what the second network sees of the rim, the first one's guess being its prior."""
-
-    def blob(some: Array) -> Floats:
-        return ring_input(cut_rings(levels, camera, some), side_input(camera, some))
-
     circles, radius = _circles(guesses), guesses.radius_mm
-    said = run_network(RING_MODEL, blob, circles).reshape(-1, 2, ANGLES)
+    reach, own = rim_of(levels, camera, circles)
     prior = np.column_stack([guesses.sigma_xy_mm, guesses.sigma_xy_mm, guesses.sigma_radius_mm]) / radius[:, None]
-    circle, sigma = circles_through(1 + said[:, 0], np.exp(said[:, 1]), np.maximum(2 * prior, 0.05))
+    circle, sigma = circles_through(reach, own, np.maximum(2 * prior, 0.05))
     return RimGuesses(
         score=guesses.score,
-        xy_mm=guesses.xy_mm + _on_board(camera, circles, circle[:, :2]),
+        xy_mm=guesses.xy_mm + on_board(camera, circles, circle[:, :2]),
         radius_mm=radius * circle[:, 2],
         sigma_xy_mm=radius * sigma[:, 0],
         sigma_radius_mm=radius * sigma[:, 1],
         visible=guesses.visible,
     )
+
+
+def rim_of(levels: list[Picture], camera: Camera, shapes: Array) -> tuple[Array, Array]:
+    """How many radii out the second network sees the rims of circles or ellipses (N, 48), and the σ of that (N, 48)."""
+
+    def blob(some: Array) -> Floats:
+        return ring_input(cut_rings(levels, camera, some), side_input(camera, some))
+
+    said = run_network(RING_MODEL, blob, shapes).reshape(-1, 2, ANGLES)
+    return 1 + said[:, 0], np.exp(said[:, 1])
 
 
 def circles_through(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]:

@@ -11,20 +11,8 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.cutouts import (
-    ANGLES,
-    Floats,
-    Picture,
-    axes_of,
-    cut_patches,
-    cut_rings,
-    patch_input,
-    radius_of,
-    ring_angles,
-    ring_input,
-    side_input,
-)
-from overruler.vision.rims import MODEL, MOST_SURE, OPINIONS, RING_MODEL, run_network, share_of
+from overruler.vision.cutouts import ANGLES, Picture, axes_of, radius_of, ring_angles
+from overruler.vision.rims import first_look, further_looks, on_board, rim_of, share_of
 
 PLACE, SIZE, SHAPE = 0.15, 0.1, 0.12
 """1 σ of a looked-at oval's place, size and shape, in radii: what the trace starts from."""
@@ -73,35 +61,23 @@ class Ellipses:
 
 def look(levels: list[Picture], camera: Camera, ovals: Array) -> Looked:
     """What ovals (N, 5) look like, and where they rather are: place and size, the heading and proportions kept."""
-    answer = run_network(MODEL, lambda some: _patches(levels, camera, some), ovals).reshape(-1, 7)
+    said = first_look(levels, camera, ovals)
     moved = ovals.copy()
-    moved[:, :2] += np.einsum("nk,nkd->nd", answer[:, 1:3], axes_of(camera, ovals))
-    moved[:, 2:4] *= np.exp(answer[:, 3:4])
-    return Looked(share_of(answer[:, 0]), moved)
+    moved[:, :2] += on_board(camera, ovals, said[:, 1:3])
+    moved[:, 2:4] *= np.exp(said[:, 3:4])
+    return Looked(share_of(said[:, 0]), moved)
 
 
 def opinions(levels: list[Picture], camera: Camera, ovals: Array) -> Array:
     """Scores (N,): as log odds, the mean of looks from a little beside."""
-    logits = []
-    for mirrored, shift in OPINIONS:
-        beside = ovals.copy()
-        beside[:, :2] += radius_of(ovals)[:, None] * np.array(shift)
-
-        def blob(some: Array, mirrored: bool = mirrored) -> Floats:
-            seen = _patches(levels, camera, some)
-            return np.ascontiguousarray(seen[..., ::-1]) if mirrored else seen
-
-        logits.append(run_network(MODEL, blob, beside).reshape(-1, 7)[:, 0].clip(-MOST_SURE, MOST_SURE))
-    return share_of(np.mean(logits, 0))
+    return share_of(np.mean(further_looks(levels, camera, ovals), 0)[:, 0])
 
 
 def trace(levels: list[Picture], camera: Camera, ovals: Array) -> tuple[Array, Array]:
     """Ovals (N, 5) through what the second network sees of their rims, and the σ (N, 5) of each number."""
     if not len(ovals):
         return ovals, ovals
-    answer = run_network(RING_MODEL, lambda some: _rings(levels, camera, some), ovals).reshape(-1, 2, ANGLES)
-    fitted = ellipses_through(1 + answer[:, 0], np.exp(answer[:, 1]))
-    return as_ovals(camera, ovals, fitted)
+    return as_ovals(camera, ovals, ellipses_through(*rim_of(levels, camera, ovals)))
 
 
 def ellipses_through(reach: Array, sigma: Array) -> Ellipses:
@@ -131,7 +107,7 @@ def as_ovals(camera: Camera, ovals: Array, fitted: Ellipses) -> tuple[Array, Arr
     length = vector[:, :, 1]
     found = np.column_stack(
         [
-            ovals[:, :2] + np.einsum("nk,nkd->nd", np.stack([x, y], -1), axes),
+            ovals[:, :2] + on_board(camera, ovals, np.stack([x, y], -1)),
             np.sqrt(np.maximum(value[:, ::-1], 1e-9)),
             np.arctan2(length[:, 1], length[:, 0]),
         ]
@@ -147,11 +123,3 @@ def _sigma(ovals: Array, covariance: Array) -> Array:
     ratio = ovals[:, 2] / ovals[:, 3]
     turn = np.sqrt(variance[:, 3:].mean(1)) * 2 / np.maximum(ratio - 1 / ratio, 0.1)
     return np.column_stack([place, place, share * ovals[:, 2], share * ovals[:, 3], turn])
-
-
-def _patches(levels: list[Picture], camera: Camera, ovals: Array) -> Floats:
-    return patch_input(cut_patches(levels, camera, ovals), side_input(camera, ovals))
-
-
-def _rings(levels: list[Picture], camera: Camera, ovals: Array) -> Floats:
-    return ring_input(cut_rings(levels, camera, ovals), side_input(camera, ovals))
