@@ -5,11 +5,8 @@ python tools/train_discs.py learn --out build/discs --traced RENDERS --minutes 3
 """
 
 import argparse
-import copy
 import pickle
 import sys
-import time
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,9 +15,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from shapes.crops import Sheet
+from shapes.crops import Floats, Sheet
 from shapes.discs import batch, drawn_discs, loss, read_discs
-from shapes.lessons import checked, export, follow, share, step
+from shapes.lessons import add_options, checked, export, teach
 from shapes.network import OverviewNet
 
 HERE = Path(__file__).parent
@@ -63,28 +60,23 @@ def network(start: Path | None) -> OverviewNet:
 def learn(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     net = network(options.start)
-    mean = copy.deepcopy(net)
     drawn, traced = _drawn(options.out), [read_discs(path) for path in sorted(options.traced.glob("*.json"))]
     kept, drawn = drawn[:BLOCK], drawn[BLOCK:]
     rng = np.random.default_rng(77)
     checks = [tuple(map(torch.from_numpy, batch(rng, kept, BATCH))) for _ in range(CHECKS)]
-    chooser = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
-    rng, losses = np.random.default_rng([options.seed, 5]), deque[float](maxlen=SAY_EVERY)
-    begin, steps, lines = time.monotonic(), 0, [f"seed {options.seed}"]
-    while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
-        for group in chooser.param_groups:
-            group["lr"] = options.rate * share(progress)
-        sheets = traced if traced and rng.random() < TRACED else drawn
-        losses.append(step(net, batch(rng, sheets, BATCH), chooser, loss))
-        steps += 1
-        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
-        if steps % SAY_EVERY == 0:
-            drawn = _drawn(options.out)[BLOCK:]
-            check = f"check {checked(mean, checks, loss):.4f}  sheets {len(drawn)} + {len(traced)}"
-            lines.append(f"step {steps:5d}  loss {np.mean(losses):.4f}  {check}")
-            print(lines[-1], flush=True)
-            torch.save(mean.state_dict(), options.out / "discs.pt")
-    export(mean, options.model)
+    rng, lines = np.random.default_rng([options.seed, 5]), [f"seed {options.seed}"]
+
+    def crops() -> tuple[Floats, Floats]:
+        return batch(rng, traced if traced and rng.random() < TRACED else drawn, BATCH)
+
+    def said(steps: int, lost: float, mean: nn.Module) -> None:
+        drawn[:] = _drawn(options.out)[BLOCK:]
+        check = f"check {checked(mean, checks, loss):.4f}  sheets {len(drawn)} + {len(traced)}"
+        lines.append(f"step {steps:5d}  loss {lost:.4f}  {check}")
+        print(lines[-1], flush=True)
+        torch.save(mean.state_dict(), options.out / "discs.pt")
+
+    export(teach(net, crops, loss, options, SAY_EVERY, said), options.model)
     (HERE / "shapes" / "discs.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -98,11 +90,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder of the drawn pieces")
     parser.add_argument("--sheets", type=int, default=400, help="pieces of tables to draw")
     parser.add_argument("--traced", type=Path, help="folder of traced tables with their truth")
-    parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
-    parser.add_argument("--start", type=Path, help="weights of a look from above to start from")
-    parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
+    add_options(parser, 30.0, RATE, MODEL)
     return parser.parse_args(arguments)
 
 

@@ -6,12 +6,8 @@ The tables are those that train_shapes.py draws: traced ones, and drawn ones wit
 """
 
 import argparse
-import copy
 import pickle
 import sys
-import time
-import warnings
-from collections import deque
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -24,7 +20,7 @@ from torch import Tensor, nn
 from overruler.vision.plate_face import INPUTS, SIDE_PX
 from shapes.crops import Floats, read_sheet
 from shapes.faces import FaceNet, Faces, batch, faces_of, loss
-from shapes.lessons import checked, follow, share, step
+from shapes.lessons import add_options, checked, export, teach
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_face.onnx"
@@ -44,30 +40,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.start is not None:
         net.load_state_dict(torch.load(options.start))
     net = net.to(memory_format=torch.channels_last)
-    export(learn(net, options), options.model)
+    example = (4, INPUTS, SIDE_PX, SIDE_PX)
+    export(learn(net, options), options.model, example, ("pictures", "odds"), {0: "pictures"})
 
 
 def learn(net: nn.Module, options: argparse.Namespace) -> nn.Module:
     """The running mean of the weights, after so many minutes."""
     tables, rng = Tables(options.tables), np.random.default_rng(options.seed)
     checks = _checks(tables.kept)
-    mean, chooser = copy.deepcopy(net), torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
-    losses, begin, steps = deque[float](maxlen=SAY_EVERY), time.monotonic(), 0
-    while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
-        for group in chooser.param_groups:
-            group["lr"] = options.rate * share(progress)
-        losses.append(step(net, tables.batch(rng), chooser, loss))
-        steps += 1
-        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
-        if steps % SAY_EVERY == 0:
-            print(
-                f"step {steps:5d}  loss {np.mean(losses):.4f}  check {checked(mean, checks, loss):.4f}  "
-                f"tables {[len(kind) for kind in tables.kinds]}",
-                flush=True,
-            )
-            tables.refresh()
-            torch.save(mean.state_dict(), options.model.with_suffix(".pt"))
-    return mean
+
+    def said(steps: int, lost: float, mean: nn.Module) -> None:
+        check, known = checked(mean, checks, loss), [len(kind) for kind in tables.kinds]
+        print(f"step {steps:5d}  loss {lost:.4f}  check {check:.4f}  tables {known}", flush=True)
+        tables.refresh()
+        torch.save(mean.state_dict(), options.model.with_suffix(".pt"))
+
+    return teach(net, lambda: tables.batch(rng), loss, options, SAY_EVERY, said)
 
 
 class Tables:
@@ -101,25 +89,10 @@ def _checks(kept: Sequence[Faces]) -> list[tuple[Tensor, Tensor]]:
     return [(torch.from_numpy(pictures), torch.from_numpy(truth)) for pictures, truth in pairs]
 
 
-def export(net: nn.Module, path: Path) -> None:
-    """The network as ONNX, for any number of pictures."""
-    net.eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
-        torch.onnx.export(
-            net, (torch.zeros(4, INPUTS, SIDE_PX, SIDE_PX),), str(path), opset_version=13, input_names=["pictures"],
-            output_names=["odds"], dynamic_axes={"pictures": {0: "pictures"}, "odds": {0: "pictures"}}, dynamo=False,
-        )  # fmt: skip
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables")
-    parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
-    parser.add_argument("--start", type=Path, help="weights to start from")
-    parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
+    add_options(parser, 20.0, RATE, MODEL)
     return parser.parse_args(arguments)
 
 

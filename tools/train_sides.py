@@ -5,11 +5,7 @@ python tools/train_sides.py learn --out build/sides --minutes 20
 """
 
 import argparse
-import copy
 import sys
-import time
-import warnings
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from overruler.vision.plate_edges import ACROSS, ALONG, INPUTS
-from shapes.lessons import follow, share, step
+from shapes.lessons import add_options, export, teach
 from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
 
 MODEL = Path(__file__).parent.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
@@ -29,6 +25,7 @@ BATCH, RATE, TRACED = 192, 3e-3, 2.0
 SAY_EVERY, CHECK = 50, 1500
 """The strips of the first block are kept for the check."""
 Block = tuple[NDArray[np.float16], NDArray[np.float32]]
+Batch = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,20 +56,18 @@ def learn(options: argparse.Namespace) -> None:
     if options.start is not None:
         net.load_state_dict(torch.load(options.start))
     net = net.to(memory_format=torch.channels_last)
-    mean, chooser = copy.deepcopy(net), torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
-    rng, losses = np.random.default_rng(options.seed), deque[float](maxlen=SAY_EVERY)
+    rng = np.random.default_rng(options.seed)
     (check, *blocks), weights = _blocks(options.out)
-    begin, steps = time.monotonic(), 0
-    while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
-        for group in chooser.param_groups:
-            group["lr"] = options.rate * share(progress)
-        losses.append(step(net, _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))]), chooser, loss))
-        steps += 1
-        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
-        if steps % SAY_EVERY == 0:
-            print(f"step {steps:5d}  loss {np.mean(losses):.3f}  check {_check(mean, check):.3f}", flush=True)
-            torch.save(mean.state_dict(), options.out / "plate_edges.pt")
-    export(mean, options.model)
+
+    def strips() -> Batch:
+        return _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))])
+
+    def said(steps: int, lost: float, mean: nn.Module) -> None:
+        print(f"step {steps:5d}  loss {lost:.3f}  check {_check(mean, check):.3f}", flush=True)
+        torch.save(mean.state_dict(), options.out / "plate_edges.pt")
+
+    mean = teach(net, strips, loss, options, SAY_EVERY, said)
+    export(mean, options.model, (12, INPUTS, ACROSS, ALONG), ("strips", "places"), {0: "strips"})
 
 
 def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
@@ -88,7 +83,7 @@ def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
     return blocks, weights / weights.sum()
 
 
-def _batch(rng: np.random.Generator, block: Block) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _batch(rng: np.random.Generator, block: Block) -> Batch:
     chosen = rng.integers(0, len(block[1]), BATCH)
     return recoloured(rng, block[0][chosen].astype(np.float32)), block[1][chosen]
 
@@ -100,28 +95,13 @@ def _check(net: nn.Module, block: Block) -> float:
         return float(loss(net(torch.from_numpy(block[0][few].astype(np.float32))), torch.from_numpy(block[1][few])))
 
 
-def export(net: nn.Module, path: Path) -> None:
-    """The network as ONNX, for any number of strips."""
-    net.eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
-        torch.onnx.export(
-            net, (torch.zeros(12, INPUTS, ACROSS, ALONG),), str(path), opset_version=13, input_names=["strips"],
-            output_names=["places"], dynamic_axes={"strips": {0: "strips"}, "places": {0: "strips"}}, dynamo=False,
-        )  # fmt: skip
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--out", type=Path, required=True, help="folder of the strips")
     parser.add_argument("--traced", type=Path, help="folder of traced tables, as train_shapes.py draws them")
     parser.add_argument("--blocks", type=int, default=14, help="blocks of drawn photos")
-    parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
-    parser.add_argument("--start", type=Path, help="weights to start from")
-    parser.add_argument("--model", type=Path, default=MODEL, help="the network's file")
+    add_options(parser, 20.0, RATE, MODEL)
     return parser.parse_args(arguments)
 
 

@@ -1,8 +1,13 @@
 """What counts as a mistake, and how fast is learnt."""
 
+import argparse
+import copy
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -12,6 +17,8 @@ from shapes.crops import Floats
 from shapes.network import INPUTS
 
 Loss = Callable[[Tensor, Tensor], Tensor]
+Draw = Callable[[], tuple[Floats, Floats]]
+Said = Callable[[int, float, nn.Module], None]
 
 PLACE, SIZE, TURN = 1.0, 3.0, 0.7
 """How much each kind of mistake weighs beside taking a base for none."""
@@ -76,13 +83,46 @@ def checked(net: nn.Module, checks: Sequence[tuple[Tensor, ...]], loss_of: Loss)
         return float(np.mean([float(loss_of(net(blob), truth)) for blob, truth in checks]))
 
 
-def export(net: nn.Module, path: Path) -> None:
-    """The network that looks from above as ONNX, for pictures of any size."""
+def teach(net: nn.Module, draw: Draw, loss_of: Loss, options: argparse.Namespace, every: int, said: Said) -> nn.Module:
+    """Learn for `options.minutes`, at most at `options.rate`; the running mean of the weights.
+
+    `draw` gives a batch; after `every` so many steps `said` hears their number, the mean loss, and that mean.
+    """
+    mean, losses = copy.deepcopy(net), deque[float](maxlen=every)
+    chooser = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
+    begin, steps = time.monotonic(), 0
+    while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
+        for group in chooser.param_groups:
+            group["lr"] = options.rate * share(progress)
+        losses.append(step(net, draw(), chooser, loss_of))
+        steps += 1
+        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
+        if steps % every == 0:
+            said(steps, float(np.mean(losses)), mean)
+    return mean
+
+
+def add_options(parser: argparse.ArgumentParser, minutes: float, rate: float, model: Path) -> None:
+    """How long and how fast `teach` is to go, from where, and where the network goes."""
+    parser.add_argument("--minutes", type=float, default=minutes)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=rate, help="the highest learning rate")
+    parser.add_argument("--start", type=Path, help="weights to start from")
+    parser.add_argument("--model", type=Path, default=model, help="the network's file")
+
+
+def export(
+    net: nn.Module,
+    path: Path,
+    example: tuple[int, ...] = (1, INPUTS, 128, 128),
+    names: tuple[str, str] = ("picture", "answers"),
+    axes: Mapping[int, str] = MappingProxyType({2: "rows", 3: "columns"}),
+) -> None:
+    """A network as ONNX, its input like the example but of any size along some axes; one that looks from above."""
     net.eval()
-    axes = {2: "rows", 3: "columns"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
         torch.onnx.export(
-            net, (torch.zeros(1, INPUTS, 128, 128),), str(path), opset_version=13, input_names=["picture"],
-            output_names=["answers"], dynamic_axes={"picture": axes, "answers": axes}, dynamo=False,
+            net, (torch.zeros(*example),), str(path), opset_version=13, input_names=names[:1], output_names=names[1:],
+            dynamic_axes={name: dict(axes) for name in names}, dynamo=False,
         )  # fmt: skip
