@@ -42,7 +42,7 @@ def report(request: pytest.FixtureRequest) -> Report:
 def test_a_ruler_found_late_still_hides_what_lies_under_it() -> None:
     """Places are looked for while rulers still are; nothing is called a candidate before they are known."""
     camera = camera_over()
-    view = look_from_above(photo(camera, PLINTHS[:1]), exact(camera), 12.5)
+    view = look_from_above(photo(camera, PLINTHS[:1]), exact(camera))
     cover = np.array([[120, 100], [180, 100], [180, 160], [120, 160.0]])
     found: Future[list[Array]] = Future()
     timer = Timer(0.3, found.set_result, [[cover]])

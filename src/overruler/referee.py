@@ -25,7 +25,7 @@ from overruler.report import Report
 from overruler.shot import Shot
 from overruler.vision.calibrate import calibrate
 from overruler.vision.corrections import corrected
-from overruler.vision.detect import MARGIN_MM, RADIUS_PX, detect, look_from_above
+from overruler.vision.detect import MARGIN_MM, detect, look_from_above
 from overruler.vision.evidence import sharpened
 from overruler.vision.heights import raise_pieces
 from overruler.vision.hexgrid import find_grid, turned
@@ -33,6 +33,7 @@ from overruler.vision.hill_sizes import by_sizes
 from overruler.vision.hills import find_hills
 from overruler.vision.marker_size import doubted_size
 from overruler.vision.owners import as_settled
+from overruler.vision.placed import placed
 from overruler.vision.problems import worst_first
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
@@ -93,7 +94,7 @@ class Referee:
         progress("finding the markers and the camera")
         calibration = self._calibrated(frame)
         ground = told_ground(frame, calibration, self.terrain, self.board)
-        view = look_from_above(frame, calibration, LINES_MM * RADIUS_PX, self._margin_mm(calibration))
+        view = look_from_above(frame, calibration, LINES_MM, self._margin_mm(calibration))
         bases = self.bases if self.bases is not None else catalogue(self.game)
         with ThreadPoolExecutor() as pool:
             measuring = pool.submit(find_rulers, frame, calibration, view)
@@ -140,6 +141,10 @@ class Referee:
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
         return raise_pieces(frame, calibration, found, report.areas)
+
+    def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
+        """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
+        return placed(frame, report.calibration, one)
 
     def _calibrated(self, frame: Frame) -> Calibration:
         if not self.beside:

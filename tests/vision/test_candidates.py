@@ -36,7 +36,7 @@ def found(plinth: Plinth, candidates: Candidates) -> bool:
 @pytest.mark.parametrize("tilt_deg", [1.0, 20.0, 35.0])
 def test_every_base_is_a_candidate(tilt_deg: float) -> None:
     camera = camera_over(tilt_deg)
-    view = look_from_above(photo(camera, TABLE), exact(camera), 12.5)
+    view = look_from_above(photo(camera, TABLE), exact(camera))
     candidates = find_candidates(view, [diameter / 2 for diameter in ROUND_MM])
     assert [plinth for plinth in TABLE if not found(plinth, candidates)] == []
     assert np.all(np.diff(candidates.response) <= 0)
@@ -44,14 +44,14 @@ def test_every_base_is_a_candidate(tilt_deg: float) -> None:
 
 def test_an_empty_mat_has_hardly_any() -> None:
     camera = camera_over()
-    view = look_from_above(photo(camera, []), exact(camera), 12.5)
+    view = look_from_above(photo(camera, []), exact(camera))
     inside = find_candidates(view, [12.5, 16.0]).xy_mm
     assert np.sum(np.all((inside > 40) & (inside < np.array(BOARD_MM) - 40), axis=1)) == 0
 
 
 def test_nothing_is_found_where_it_is_hidden() -> None:
     camera = camera_over()
-    view = look_from_above(photo(camera, TABLE[:1]), exact(camera), 12.5)
+    view = look_from_above(photo(camera, TABLE[:1]), exact(camera))
     cover = np.array([[60, 50], [120, 50], [120, 110], [60, 110.0]])
     assert found(TABLE[0], find_candidates(view, [12.5]))
     assert not found(TABLE[0], find_candidates(view, [12.5], [cover]))
@@ -59,7 +59,7 @@ def test_nothing_is_found_where_it_is_hidden() -> None:
 
 def test_the_view_from_above_maps_both_ways() -> None:
     camera = camera_over()
-    view = look_from_above(photo(camera, TABLE), exact(camera), 12.5)
+    view = look_from_above(photo(camera, TABLE), exact(camera))
     points = np.array([[0, 0], [310.0, 222.2], BOARD_MM])
     assert np.allclose(view.to_mm(view.to_px(points)), points)
     column, row = view.to_px([90, 80]).round().astype(int)

@@ -25,6 +25,18 @@ def test_noise_and_light_are_no_change_and_a_thing_is() -> None:
     assert found.sum() == 30
 
 
+def test_noise_of_whole_levels_moves_nothing_though_most_blocks_agree() -> None:
+    """A lively corner of a dim picture: the middle difference is 0, some are 3 levels."""
+    still = np.full((135, 240), 60, np.float32)
+    lively = still.copy()
+    lively[:40, :60] += RANDOM.normal(0, 1.0, (40, 60)).round()
+    lively[40:] += RANDOM.normal(0, 0.6, (95, 240)).round()
+    assert (np.abs(lively - still) >= 3).any()
+    assert not differs(lively, still, 2.5).any()
+    lively[60:62, 100:102] += 9
+    assert differs(lively, still, 2.5).sum() == 4
+
+
 def test_what_has_changed_is_at_rest_once_nothing_moves_and_known_once_accepted() -> None:
     changes = Changes.of(reduced(shot()), 0.0)
     moving = changes.look(reduced(shot(change=20)), 0.1)

@@ -26,7 +26,7 @@ TABLE = [
 
 
 def seen(camera: Camera, table: list[Plinth]) -> Orthophoto:
-    return look_from_above(photo(camera, table), exact(camera), 12.5)
+    return look_from_above(photo(camera, table), exact(camera))
 
 
 def near(rows: Array, plinth: Plinth) -> Array:

@@ -145,6 +145,9 @@ def before_rest(report: Report, house: House) -> Watch:
         def find(self, *_: object) -> tuple[Detection, ...]:
             return ()
 
+        def place(self, *_: object) -> None:
+            return None
+
     return Watch(Nobody(), house)
 
 

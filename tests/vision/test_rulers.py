@@ -12,6 +12,7 @@ from overruler.calibration import Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.referee import LINES_MM
 from overruler.vision.detect import look_from_above
 from overruler.vision.ruler_strip import Kind
 from overruler.vision.rulers import KINDS, contradictions, covered, find_rulers
@@ -64,7 +65,7 @@ def known(camera: Camera) -> Calibration:
 
 def found(frame: Frame, camera: Camera) -> list[object]:
     calibration = known(camera)
-    return list(find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8)))
+    return list(find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM)))
 
 
 CASES = [
@@ -83,7 +84,7 @@ def test_a_ruler_is_read_as_it_lies(
     camera, path = camera_over(tilt_deg), path_of(kind, start, heading_deg, bend_deg)
     calibration = known(camera)
     frame = table(camera, kind, path)
-    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8))
+    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM))
     assert ruler.kind == kind.name
     assert ruler.segment_mm == pytest.approx(kind.segment_mm, rel=2e-3)
     assert abs(ruler.segment_mm - kind.segment_mm) < 3.5 * ruler.sigma_mm
@@ -110,7 +111,7 @@ def test_markers_printed_too_large_are_given_away() -> None:
     shrunk = path.mean(0) + 0.98 * (path - path.mean(0))
     calibration = known(camera)
     frame = table(camera, XWING, shrunk)
-    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8))
+    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM))
     assert ruler.segment_mm == pytest.approx(98.0, abs=0.4)
     (problem,) = contradictions([ruler])
     assert problem.flag == "ruler_disagrees"
@@ -128,7 +129,7 @@ def test_no_base_is_looked_for_on_a_ruler() -> None:
     camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
     calibration = known(camera)
     frame = table(camera, XWING, path)
-    polygons = covered(find_rulers(frame, calibration, look_from_above(frame, calibration, 28.8)))
+    polygons = covered(find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM)))
     assert len(polygons) == XWING.segments
     middle = path.mean(0).astype(np.float32)
     assert any(cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0 for polygon in polygons)

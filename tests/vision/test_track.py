@@ -48,6 +48,9 @@ class Oracle:
         found = (self.detection(name) for name in inside)
         return tuple(one for one in found if bases is None or one.base in bases)
 
+    def place(self, frame: Frame, report: Report, one: Detection) -> None:
+        """Nothing more to be said."""
+
     def detection(self, name: str) -> Detection:
         at = self.places[name]
         pixel = CAMERA.project(np.array([*at, 0.0]))

@@ -12,7 +12,7 @@ from counting.tally import LEAST_RIM, Pixels, Tally, Truth, matches, same_size
 from overruler.bases import ROUND_MM
 from overruler.calibration import Calibration
 from overruler.frame import Frame
-from overruler.vision.detect import RADIUS_PX, look_from_above
+from overruler.vision.detect import look_from_above
 from overruler.vision.orthophoto import Orthophoto
 
 Grey = NDArray[np.uint8]
@@ -94,7 +94,7 @@ class FromAbove:
 
     @classmethod
     def of(cls, frame: Frame, calibration: Calibration) -> "FromAbove":
-        return cls(look_from_above(frame, calibration, MM_PER_PX * RADIUS_PX), calibration)
+        return cls(look_from_above(frame, calibration, MM_PER_PX), calibration)
 
     def tally(self, find: Callable[[Grey, float], Circles], truth: Truth) -> Tally:
         """What one finder finds; the size is the catalogue's nearest."""

@@ -28,7 +28,7 @@ def judged(
 ) -> tuple[dict[str, Scored], int]:
     """How each step scores what the one before left, and how many round bases there are."""
     camera, radii = calibration.camera, np.array(ROUND_MM) / 2
-    view = look_from_above(frame, calibration, float(radii[0]))
+    view = look_from_above(frame, calibration)
     known = find_discs(view, camera).rounds
     candidates = find_candidates(view, radii.tolist(), hidden, known)
     guesses = refine(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))

@@ -85,6 +85,23 @@ def small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
     return _coded(".jpg", resized(pixels, (max(1, round(width * share)), max(1, round(height * share)))))
 
 
+def quickly_shrunk(pixels: Pixels, longest_px: int) -> Pixels:
+    """A picture whose longer side is at most so long: means of whole pixels, and what lies between those.
+
+    A tenth of the work that exact means are, for pictures that nobody looks at closely.
+    """
+    import cv2
+
+    height, width = pixels.shape[:2]
+    if max(width, height) <= longest_px:
+        return pixels
+    whole = max(width, height) // longest_px
+    means = resized(pixels[: height - height % whole, : width - width % whole], (width // whole, height // whole))
+    share = longest_px / max(width, height)
+    size = max(1, round(width * share)), max(1, round(height * share))
+    return cv2.resize(means, size, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
+
+
 def font_face() -> str:
     """The CSS rule that brings the program's own font along."""
     font = base64.b64encode(FONT.read_bytes()).decode()

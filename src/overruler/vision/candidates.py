@@ -3,8 +3,8 @@
 Each pixel of the rectified picture has a gradient, and the rim of a base is a ring along which gradients point to or
 from one centre. Doubling the gradient's angle makes "to" and "from" the same, so rims darker and lighter than the mat,
 and both edges of a painted rim, add up while texture cancels; dividing by the local strength lets a faint rim count
-like a strong one. One pair of convolutions then answers for every place at once, for large rings at half
-the resolution of the gradients: a rim is thin, the place of a middle need not be exact.
+like a strong one. One pair of convolutions then answers for every place at once. The learned look from above (`discs`)
+knows nearly all bases; this one owes nothing to what that was taught on.
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,10 @@ from overruler.geometry.pose import Array
 from overruler.vision.orthophoto import Orthophoto
 
 Image = NDArray[np.float32]
-RING_PX = (12.0, 25.0)
+RING_PX = (6.0, 12.5)
 """A ring is looked for on the level of the pyramid where its radius lies between these."""
-SHRINK, LARGE_PX = 2, 16.0
-"""So many pixels each way vote together for rings as large as this: gradients need the resolution, large rings of them
-do not."""
-RING_WIDTH_PX = {1: 1.2, SHRINK: 0.75}
-"""1 σ of a ring's width, where so many pixels each way vote together."""
+RING_WIDTH_PX = 0.8
+"""1 σ of a ring's width."""
 RADIUS_STEP = 1.12
 """Radii closer than this ratio are found by one ring."""
 LEAST_RESPONSE = 0.1
@@ -34,9 +31,9 @@ BAND, BESIDE = 128, 8
 """Gradients are taken so many rows at a time, which stay in the processor's memory, with the rows that blurs reach."""
 FEW = 3
 """Every so many-th row and column tells how strong gradients usually are."""
-MOST = 350
+MOST = 120
 """Candidates kept at most: the best ones."""
-MOST_ALIKE = 175
+MOST_ALIKE = 60
 """Of one ring at most: a printed mesh answers to one size everywhere, and would leave no room for the others."""
 
 
@@ -96,21 +93,13 @@ def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[flo
 
 def _of_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
     """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
-    fine = orientation(slopes(_level(view, level)), level_mask(view, hidden, level))
-    coarse, found = [_shrunk(part) for part in fine], []
+    a, b = orientation(slopes(_level(view, level)), level_mask(view, hidden, level))
+    found = []
     for ring_mm in rings_mm:
-        radius_px = ring_mm / (view.mm_per_px * 2**level)
-        shrink, (a, b) = (SHRINK, coarse) if radius_px >= LARGE_PX else (1, fine)
-        cosine, sine = _ring(radius_px / shrink, RING_WIDTH_PX[shrink])
+        cosine, sine = _ring(ring_mm / (view.mm_per_px * 2**level), RING_WIDTH_PX)
         response = cv2.add(cv2.filter2D(a, -1, cosine), cv2.filter2D(b, -1, sine))
-        found.append(_peaks(np.asarray(response, np.float32), ring_mm, shrink * 2**level, view))
+        found.append(_peaks(np.asarray(response, np.float32), ring_mm, 2**level, view))
     return np.concatenate(found)
-
-
-def _shrunk(field: Image) -> Image:
-    rows, columns = field.shape
-    whole = cv2.copyMakeBorder(field, 0, -rows % SHRINK, 0, -columns % SHRINK, cv2.BORDER_CONSTANT, value=0.0)
-    return np.asarray(cv2.resize(whole, None, fx=1 / SHRINK, fy=1 / SHRINK, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
@@ -213,7 +202,7 @@ def _distinct(rows: Array) -> Array:
         if np.count_nonzero(others[:, 2] == row[2]) >= MOST_ALIKE:
             continue
         apart = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1]) > 0.35 * np.minimum(others[:, 2], row[2])
-        if np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.3)):
+        if np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.28)):
             kept[count] = row
             count += 1
     return kept[:count]

@@ -22,6 +22,10 @@ SAME = 4.0
 """Grey levels by which a block may differ from the table at rest."""
 NOISES = 6.0
 """So many times the picture's own noise are no change either: dim rooms are noisy."""
+QUIETEST, OF_QUIETEST = 0.8, 0.558
+"""By so large a share of the blocks noise is told, those that differ least; and how much of 1 σ is their mean."""
+FEWEST_TOGETHER = 3
+"""A block that changes is one of so many within 3 × 3."""
 THIN = 3
 """The light and the noise are told by a few of the blocks."""
 DRIFT = 0.05
@@ -46,9 +50,20 @@ def differs(one: Small, other: Small, least: float) -> Mask:
     off = one - other
     some = off[:: THIN + 1, ::THIN].ravel()
     light = _middle(some)
-    noise = 1.4826 * _middle(np.abs(some - light))
     off -= light
-    return np.asarray(np.abs(off, out=off) > max(least, NOISES * noise))
+    return _together(np.abs(off, out=off) > max(least, NOISES * _noise(np.abs(some - light))))
+
+
+def _noise(off: Small) -> float:
+    """1 σ by the smaller of the differences (N,): a middle of whole levels is 0 until half of them are noise."""
+    kept = int(QUIETEST * len(off))
+    return float(np.partition(off, kept)[:kept].mean()) / OF_QUIETEST
+
+
+def _together(mask: Mask) -> Mask:
+    """The blocks of a mask that have neighbours in it: what moves is larger than a block, noise is not."""
+    count = cv2.boxFilter(mask.view(np.uint8), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    return np.asarray(mask & (count >= FEWEST_TOGETHER))
 
 
 def _middle(values: Small) -> float:

@@ -26,8 +26,6 @@ from overruler.vision.plates import find_plates, maybe_astray, overlap_mm
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, distinct, fit_rounds
 
-RADIUS_PX = 18
-"""The smallest base's radius in the picture from above, at most: finer detail only costs time."""
 MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
 HULLS = 10.0
@@ -56,12 +54,14 @@ def detect(
     oblong = [base for base in bases if base.shape == "oval"]
 
     def plates() -> Iterable[Detection]:
-        view = look_from_above(frame, calibration, overview.MM_PER_PX * RADIUS_PX, margin_mm, within_mm)
+        view = look_from_above(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
         found = find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
         return [maybe_astray(plate) for plate in found]
 
     def round_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
         candidates = find_candidates(view, radii.tolist(), hidden, known)
+        if not len(candidates.response):
+            return ()
         progress(f"looking closer at {len(candidates.response)} candidates")
         guesses = refine(frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
         chosen = guesses[np.array(distinct(guesses, radii), int)]
@@ -71,15 +71,16 @@ def detect(
     def oval_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
         return find_ovals(frame, calibration.camera, oblong, known[in_sight(view, hidden, known[:, :2])])
 
+    found: list[Detection] = []
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
         looks = [pool.submit(plates)] if sides else []
-        if least_mm := min([*radii, *(base.width_mm / 2 for base in oblong)], default=0.0):
+        if len(radii) or oblong:
             progress("looking for bases")
-            view = look_from_above(frame, calibration, float(least_mm), margin_mm, within_mm)
+            view = look_from_above(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
             known = find_discs(view, calibration.camera)
-            looks += [pool.submit(round_ones, view, known.rounds)] if len(radii) else []
             looks += [pool.submit(oval_ones, view, known.ovals)] if oblong else []
-    found = tuple(one for look in looks for one in look.result())
+            found += round_ones(view, known.rounds) if len(radii) else ()
+    found += [one for look in looks for one in look.result()]
     return _of_one_kind(_apart(found))
 
 
@@ -109,13 +110,13 @@ def _beside(one: Detection, other: Detection) -> bool:
 def look_from_above(
     frame: Frame,
     calibration: Calibration,
-    least_radius_mm: float,
+    mm_per_px: float = overview.MM_PER_PX,
     margin_mm: float = MARGIN_MM,
     within_mm: Array | None = None,
 ) -> Orthophoto:
     """The board and a margin, or the box `within_mm` (2, 2), as far as the photo shows them.
 
-    Rectified as finely as the smallest base needs.
+    Rectified to so many mm a pixel, or as the photo has them where that is coarser.
     """
     width, height = calibration.board_mm
     camera = calibration.camera
@@ -123,11 +124,17 @@ def look_from_above(
     box = np.array([[-margin_mm, -margin_mm], [width + margin_mm, height + margin_mm]])
     if within_mm is not None:
         box = np.array([np.maximum(box[0], within_mm[0]), np.minimum(box[1], within_mm[1])])
-    shown = _footprint(camera, frame.size_px)
+    shown = None if _wholly_shown(camera, box, frame.size_px) else _footprint(camera, frame.size_px)
     if shown is not None:
         box = np.array([np.maximum(box[0], shown[0]), np.minimum(box[1], shown[1])])
     (left, bottom), (right, top) = box
-    return orthophoto(frame.pixels, camera, (left, bottom, right, top), max(scale, least_radius_mm / RADIUS_PX))
+    return orthophoto(frame.pixels, camera, (left, bottom, right, top), max(scale, mm_per_px))
+
+
+def _wholly_shown(camera: Camera, box_mm: Array, size_px: tuple[int, int]) -> bool:
+    """Whether the photo shows all corners of a box (2, 2): that is sooner known than all that it shows."""
+    corners = camera.project(np.array([(x, y, 0.0) for x in box_mm[:, 0] for y in box_mm[:, 1]]))
+    return bool(((corners >= 0) & (corners <= np.array(size_px) - 1)).all())
 
 
 def _footprint(camera: Camera, size_px: tuple[int, int]) -> Array | None:

@@ -1,6 +1,6 @@
 """Markers as landmarks: whether the camera still stands where it stood, asked of every shot at next to no cost."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ SHIFT_PX = 0.8
 """A camera whose markers seem to lie farther off than so has been moved."""
 ALIKE = 0.75
 """Least correlation of a marker with its look; below, something covers it, or it is elsewhere."""
-MOST_PX = 24
+MOST_PX = 12
 """Points looked at along a marker's side."""
 CARD = 1.3
 """A marker with some of its white card."""
@@ -30,10 +30,11 @@ class Landmarks:
     """(N,): whose point it is."""
     first: NDArray[np.intp]
     """(M,): each marker's first point."""
-    look: NDArray[np.float32]
-    """(N,): as they were, each marker's mean 0."""
-    slopes: NDArray[np.float32]
-    """(2, N): how that changes from pixel to pixel, along x and along y."""
+    looks: Array
+    """(3, N): how they were, and how that changes from pixel to pixel along x and along y; each marker's mean 0."""
+    own: Array
+    """(7, M): the points of each marker; sums over them of their look squared, of its products with the slopes along x
+    and y, of x squared, x y and y squared."""
 
     @classmethod
     def of(cls, calibration: Calibration, grey: Grey) -> "Landmarks":
@@ -41,14 +42,17 @@ class Landmarks:
         grids = [np.mgrid[slice(*rows), slice(*columns)].reshape(2, -1) for rows, columns in spans]
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
-        right, left, below, above = (
-            grey[rows + down, columns + across].astype(np.float32)
-            for down, across in ((0, 1), (0, -1), (1, 0), (-1, 0))
+        look, right, left, below, above = (
+            grey[rows + down, columns + across].astype(float)
+            for down, across in ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
         )
-        slopes = np.asarray(np.stack([right - left, below - above]) / 2, np.float32)
         marker, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes])[:-1]
-        bare = cls((rows, columns), marker, first, np.zeros(0, np.float32), slopes)
-        return replace(bare, look=bare._level(grey))
+        looks = np.stack([look, (right - left) / 2, (below - above) / 2])
+        count = np.array(sizes)
+        looks -= (_sums(looks, first) / count)[:, marker]
+        (v, x, y) = looks
+        own = _sums(np.stack([v * v, v * x, v * y, x * x, x * y, y * y]), first)
+        return cls((rows, columns), marker, first, looks, np.vstack([count, own]))
 
     def covered(self, grey: Grey) -> int:
         """How many of them are not to be seen."""
@@ -66,23 +70,18 @@ class Landmarks:
 
     def shifts_px(self, grey: Grey) -> Array:
         """How far each seems to lie from its place (M, 2), good for a pixel or two; NaN where it is not seen there."""
-        if not len(self.first):
-            return np.zeros((0, 2))
-        seen = self._level(grey)
-        both, strength, own = (self._sums(a * b) for a, b in ((self.look, seen), (seen, seen), (self.look, self.look)))
-        alike = both / np.sqrt(np.maximum(strength * own, 1e-9))
+        seen = grey[self.at].astype(float)
+        total, strength, both, along, down = _sums(np.vstack([seen, seen * seen, self.looks * seen]), self.first)
+        count, own, own_x, own_y, a, b, d = self.own
+        alike = both / np.sqrt(np.maximum((strength - total * total / count) * own, 1e-9))
         gain = np.where(alike < ALIKE, np.nan, both / np.maximum(own, 1e-9))
-        off, (x, y) = seen / gain[self.marker] - self.look, self.slopes
-        a, b, d, along, down = (self._sums(one) for one in (x * x, x * y, y * y, x * off, y * off))
-        return np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None]
+        along, down = along / gain - own_x, down / gain - own_y
+        return np.asarray(np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None])
 
-    def _level(self, grey: Grey) -> NDArray[np.float32]:
-        seen = grey[self.at].astype(np.float32)
-        return np.asarray(seen - (self._sums(seen) / self._sums(np.ones_like(seen)))[self.marker], np.float32)
 
-    def _sums(self, values: NDArray[np.float32]) -> Array:
-        """(M,): over each marker's points."""
-        return np.add.reduceat(values, self.first) if len(self.first) else np.zeros(0)
+def _sums(values: Array, first: NDArray[np.intp]) -> Array:
+    """(K, M): over each marker's points, of values (K, N)."""
+    return np.add.reduceat(values, first, axis=1) if len(first) else np.zeros((len(values), 0))
 
 
 def _span(
@@ -95,5 +94,5 @@ def _span(
     low, high = np.floor(pixels.min(0)).astype(int), np.ceil(pixels.max(0)).astype(int)
     if (low < 1).any() or (high > np.array(grey.shape[::-1]) - 1).any() or (high - low < 8).any():
         return None
-    step = max(1, int((high - low).max()) // MOST_PX)
+    step = -(-int((high - low).max()) // MOST_PX)
     return (int(low[1]), int(high[1]), step), (int(low[0]), int(high[0]), step)

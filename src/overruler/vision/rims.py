@@ -88,6 +88,8 @@ def refine(frame: Frame, camera: Camera, candidates: ArrayLike) -> RimGuesses:
     for step, least in ((_again, HOPELESS), (_trace, PROMISING), (_trace, PROMISING), (_second_opinions, PROMISING)):
         _forget_alike(guesses, least)
         some = np.nonzero(guesses.score > least)[0]
+        if not len(some):
+            break
         _replace(guesses, some, step(levels, camera, guesses[some]))
     return guesses
 
@@ -143,28 +145,33 @@ def _second_opinions(levels: list[Picture], camera: Camera, guesses: RimGuesses)
     return replace(guesses, score=score, visible=visible)
 
 
-def first_look(levels: list[Picture], camera: Camera, shapes: Array, mirrored: bool = False) -> Array:
-    """What the first network says of circles or ellipses (N, 7), as `cutouts` has them, or of their mirror images.
+def first_look(
+    levels: list[Picture], camera: Camera, shapes: Array, mirrored: NDArray[np.bool_] | None = None
+) -> Array:
+    """What the first network says of circles or ellipses (N, 7), as `cutouts` has them; of the mirror images of those
+    that are `mirrored` (N,).
 
     Logit, dx, dy, log of the radius' ratio, two log σ, logit of the visible share; dx and dy are in radii, to the right
     and away from the camera.
     """
 
     def blob(some: Array) -> Floats:
-        seen = patch_input(cut_patches(levels, camera, some), side_input(camera, some))
-        return np.ascontiguousarray(seen[..., ::-1]) if mirrored else seen
+        here, turned = some[:, :-1], some[:, -1] > 0
+        seen = patch_input(cut_patches(levels, camera, here), side_input(camera, here))
+        seen[turned] = seen[turned][..., ::-1]
+        return seen
 
-    return run_network(MODEL, blob, shapes).reshape(-1, 7)
+    turned = np.zeros(len(shapes), bool) if mirrored is None else mirrored
+    return run_network(MODEL, blob, np.column_stack([shapes, turned])).reshape(-1, 7)
 
 
 def further_looks(levels: list[Picture], camera: Camera, shapes: Array) -> list[Array]:
     """The log odds (N, 2) of being one, and of the visible share, by each of the looks from a little beside."""
-    found = []
-    for mirrored, shift in OPINIONS:
-        beside = shapes.copy()
-        beside[:, :2] += radius_of(shapes)[:, None] * np.array(shift)
-        found.append(first_look(levels, camera, beside, mirrored)[:, [0, 6]].clip(-MOST_SURE, MOST_SURE))
-    return found
+    beside = np.tile(shapes, (len(OPINIONS), 1, 1))
+    mirrored, shifts = np.array([one for one, _ in OPINIONS]), np.array([shift for _, shift in OPINIONS])
+    beside[..., :2] += radius_of(shapes)[:, None] * shifts[:, None]
+    said = first_look(levels, camera, np.concatenate(beside), np.repeat(mirrored, len(shapes)))
+    return list(said[:, [0, 6]].clip(-MOST_SURE, MOST_SURE).reshape(len(OPINIONS), -1, 2))
 
 
 def logit_of(share: Array) -> Array:
@@ -243,6 +250,12 @@ def _reach_of(circle: Array, turn: Array) -> Array:
 def run_network(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
     """A network's answers for all candidates, a row each."""
     parts = [candidates[start : start + BATCH] for start in range(0, len(candidates), BATCH)]
+
+    def said(part: Array) -> Array:
+        return np.asarray(answer(path, blob(part)), float)
+
+    if len(parts) == 1:  # a thread of its own costs as much as a look
+        return said(parts[0])
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(lambda part: np.asarray(answer(path, blob(part)), float), parts))
+        answers = list(pool.map(said, parts))
     return np.concatenate(answers) if answers else np.empty((0, 0))

@@ -23,8 +23,9 @@ NEVER = -14.0
 """Log-likelihood of a size that was not even tried: low, but not so that one false finding settles what is played."""
 LEAST = 1e-9
 """Nothing that may be played is less likely than this, against the likeliest."""
-ROUNDS = 25
-
+ROUNDS, SETTLED = 25, 1e-9
+"""Rounds at most; one that changes no count by more is the last."""
+RECURRENCE = np.arange(10.0)
 
 Played = tuple[NDArray[np.bool_], float]
 """A set of sizes (C,) that are played together, and how likely that is of a table beforehand."""
@@ -62,13 +63,16 @@ def _table(likelihood: Array, some: NDArray[np.bool_]) -> tuple[Array, float]:
         posterior = posterior / total[:, None, None]
         seen = posterior.sum((0, 2)), posterior.sum((0, 1))
         counts, before = [prior + new for prior, new in zip(priors, seen, strict=True)], counts
+        if all(np.abs(now - then).max() < SETTLED for now, then in zip(counts, before, strict=True)):
+            break
     spent = sum(_divergence(count, prior) for count, prior in zip(before, priors, strict=True))
     return posterior, float(np.log(total).sum()) - spent
 
 
 def _expected(count: Array) -> Array:
     """The geometric mean of Dirichlet shares (C,); 0 where nothing is counted."""
-    return np.asarray(np.where(count > 0, np.exp(digamma(np.maximum(count, 1e-9)) - digamma(count.sum())), 0.0))
+    slopes = digamma(np.append(np.maximum(count, 1e-9), count.sum()))
+    return np.asarray(np.where(count > 0, np.exp(slopes[:-1] - slopes[-1]), 0.0))
 
 
 def _divergence(count: Array, prior: Array) -> float:
@@ -83,6 +87,8 @@ def digamma(x: ArrayLike) -> Array:
     """The slope of the logarithm of the gamma function at x > 0, to 1e-12: loading scipy for it takes longer than all
     else here. Ten steps up the recurrence, then Stirling's series (Abramowitz and Stegun 6.3.5, 6.3.18)."""
     below = np.asarray(x, float)
-    high = below + 10
-    series = 1 / 12 - (1 / 120 - (1 / 252 - (1 / 240 - 1 / 132 / high**2) / high**2) / high**2) / high**2
-    return np.asarray(np.log(high) - 1 / (2 * high) - series / high**2 - sum(1 / (below + k) for k in range(10)))
+    high = below + len(RECURRENCE)
+    small = high**-2
+    series = 1 / 12 - (1 / 120 - (1 / 252 - (1 / 240 - 1 / 132 * small) * small) * small) * small
+    steps = 1 / np.add.outer(RECURRENCE, below)
+    return np.asarray(np.log(high) - 1 / (2 * high) - series * small - steps.sum(0))

@@ -147,10 +147,10 @@ class Watch:
 
     def _open(self, shot: Shot, changes: Changes, notes: list[str]) -> Tick:
         report = self._looks.look(averaged(self._shots))
-        table = Watched(report, changes, self._shots, patient=self._each_s < np.inf)
+        table = Watched(report, changes, self._shots, self._looks, patient=self._each_s < np.inf)
         detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
         for name, detection in _renamed(self._before, detections, table).items():
-            table.held.append(Held.of(name, detection, shot.grey, table.camera, shot.time_s))
+            table.held.append(Held.of(name, table.placed(detection), shot.grey, table.camera, shot.time_s))
         changes.rest = changes.last.copy()
         changes.changed[:] = False
         self._table, self._unsaid, self._opened_s = table, True, shot.time_s
@@ -176,7 +176,7 @@ class Watch:
         self._each_s *= LESS_OFTEN
         for one in overlooked(table, self._looks):
             name = next_id([held.id for held in table.held])
-            table.held.append(Held.of(name, one, table.shot.grey, table.camera, table.shot.time_s))
+            table.held.append(Held.of(name, table.placed(one), table.shot.grey, table.camera, table.shot.time_s))
 
     # --- what is told ---
 
@@ -217,6 +217,8 @@ def _follow(table: Watched, moving: Mask) -> None:
             held.home(table.shot.grey, table.camera, light=False)  # what hid it is gone, and nothing has changed
             continue
         near = held.blocks(moving.shape, NEAR_MM)
+        if not busy[near].any():
+            continue
         if moving[near].any() or (changed[near].any() and not held.trail):
             held.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)
 

@@ -54,6 +54,8 @@ class Footing:
     px_per_mm: float
     maps: tuple[NDArray[np.float32], NDArray[np.float32]]
     """Where each point of its look is seen."""
+    near: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(default_factory=dict)
+    """Blocks that were asked for, by the picture's size in blocks and the reach in mm."""
 
     @classmethod
     def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "Footing":
@@ -61,6 +63,12 @@ class Footing:
         at = (pixel + grid(HALF, patch.step_mm) @ slope[:, :2].T).astype(np.float32)
         px_per_mm = float(np.sqrt(abs(np.linalg.det(slope[:, :2]))))
         return cls(pixel, np.asarray(slope[:, :2]), px_per_mm, (at[..., 0][patch.inside], at[..., 1][patch.inside]))
+
+    def blocks(self, size: tuple[int, int], reach_mm: float) -> tuple[slice, slice]:
+        """The blocks of the picture so near to it."""
+        if (size, reach_mm) not in self.near:
+            self.near[size, reach_mm] = blocks_near(size, self.pixel, reach_mm * self.px_per_mm)
+        return self.near[size, reach_mm]
 
 
 @dataclass(slots=True)
@@ -146,7 +154,7 @@ class Held:
     @property
     def on_its_way(self) -> bool:
         """Whether it was last seen away from where it stood."""
-        return bool(np.hypot(*(self.place_mm - self.rest.xy_mm)) > AWAY_MM)
+        return bool(self.trail) and bool(np.hypot(*(self.place_mm - self.rest.xy_mm)) > AWAY_MM)
 
     def untouched(self, grey: Grey) -> float:
         """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
@@ -155,10 +163,11 @@ class Held:
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""
-        at = self.there.pixel
-        if not home:
-            at = at + self.there.slope @ (self.place_mm - self.rest.xy_mm)
-        return blocks_near(size, at, (self.radius_mm + more_mm) * self.there.px_per_mm)
+        reach_mm = self.radius_mm + more_mm
+        if home or not self.trail:
+            return self.there.blocks(size, reach_mm)
+        at = self.there.pixel + self.there.slope @ (self.place_mm - self.rest.xy_mm)
+        return blocks_near(size, at, reach_mm * self.there.px_per_mm)
 
     def at_home(self, grey: Grey, camera: Camera) -> Match:
         """What there is of it where it stood."""

@@ -16,13 +16,14 @@ from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.track import Move
 from overruler.vision.changes import Mask, areas
+from overruler.vision.placed import in_common
 from overruler.vision.survey import joint_covariance
 from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
 from overruler.vision.track_path import way_of
 from overruler.vision.track_sought import sought
-from overruler.vision.track_table import AROUND_MM, MARGIN_MM, Watched
+from overruler.vision.track_table import AROUND_MM, MARGIN_MM, Places, Watched
 
 SETTLE_S = 0.3
 """An area that has been still for so long is at rest."""
@@ -40,7 +41,7 @@ COVERED = 0.25
 """Share of a base's blocks that must have changed for it to have come."""
 
 
-class Looks(Protocol):
+class Looks(Places, Protocol):
     """Who can measure the table: the referee."""
 
     def look(self, frame: Frame) -> Report:
@@ -99,11 +100,12 @@ def _settled(table: Watched, settle_s: float) -> Mask:
     quiet = table.changes.quiet(table.shot.time_s, settle_s)
     if not (changed & quiet).any():
         return settled
-    count, labels = areas(changed | (~quiet & table.on_table))
-    for label in range(1, count + 1):
+    busy = ~quiet & table.on_table
+    count, labels = areas(changed | busy)
+    for label in np.flatnonzero(np.bincount(labels[busy], minlength=count + 1) == 0)[1:]:
         area = labels == label
-        if quiet[area].all() and not _hand(table, area & changed):
-            settled |= area & changed
+        if not _hand(table, area):
+            settled |= area
     return settled
 
 
@@ -113,14 +115,16 @@ def _hand(table: Watched, area: Mask) -> bool:
 
 
 def _large(table: Watched, area: Mask) -> bool:
-    left = area & ~_near_pieces(table, area.shape)
-    return bool(left.sum() * table.block_mm2 > HAND_MM2)
+    if np.count_nonzero(area) * table.block_mm2 <= HAND_MM2:
+        return False
+    left = area & ~_near_pieces(table, area.shape) & ~table.vacated
+    return bool(np.count_nonzero(left) * table.block_mm2 > HAND_MM2)
 
 
 def handled(table: Watched, for_s: float = SETTLE_S) -> bool:
     """Whether something moves on the table, has just done so, or lies over it that is no piece."""
-    quiet = table.changes.quiet(table.shot.time_s, for_s)[table.on_table].all()
-    return not quiet or _large(table, table.changed)
+    busy = ~table.changes.quiet(table.shot.time_s, for_s) & table.on_table
+    return bool(busy.any()) or _large(table, table.changed)
 
 
 def _missing(table: Watched, settled: Mask) -> list[Held]:
@@ -155,10 +159,11 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
                 left[held.blocks(settled.shape, AROUND_MM, home)] = False
     if lost or not fresh:
         where = settled if lost else left
-        parts, boxes = _kinds(table, lost, where, fresh), table.boxes(where)
+        parts = _kinds(table, lost, where, fresh)
         more = [one for kinds, part in parts for box in table.boxes(part) for one in search(kinds, box)]
-        more += [] if more or fresh else _by_rim(table, settled, missing, lost, boxes)
-        more += [] if more or fresh else _by_look(table, settled, missing, lost, boxes)
+        if not (more or fresh):
+            boxes = table.boxes(where)
+            more = _by_rim(table, settled, missing, lost, boxes) or _by_look(table, settled, missing, lost, boxes)
         found += [one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)]
     return found
 
@@ -239,7 +244,7 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
         missing[i].lost += 1
     for j in sorted(set(range(len(found))) - {j for _, j in pairs}) if not fresh else ():
         name = next_id([held.id for held in table.held])
-        table.held.append(Held.of(name, found[j], grey, table.camera, time_s))
+        table.held.append(Held.of(name, table.placed(found[j]), grey, table.camera, time_s))
         table.held[-1].came_s = time_s
     moves = (moved(table, missing[i], replace(found[j], base=missing[i].rest.base)) for i, j in pairs)
     return tuple(move for move in moves if move is not None)
@@ -247,6 +252,7 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
 
 def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
     """The move of a piece that was found again; None where it stands where it stood."""
+    detection = table.placed(detection)
     before, after = np.asarray(held.rest.xy_mm, float), np.asarray(detection.xy_mm, float)
     distance = float(np.hypot(*(after - before)))
     sigma = _distance_sigma(table, held.rest, detection, (after - before) / max(distance, 1e-9))
@@ -287,7 +293,7 @@ def _trail(table: Watched, held: Held, detection: Detection) -> list[tuple[float
 
 
 def _distance_sigma(table: Watched, one: Detection, other: Detection, along: Array) -> float:
-    """1 σ of how far two places lie apart: what the camera has wrong is wrong in both."""
+    """1 σ of how far two places of a piece lie apart: the camera is wrong at both alike, its rim's look is in part."""
     joint = joint_covariance(table.calibration, [one, other])
     across = np.concatenate([-along, along])
-    return float(np.sqrt(across @ joint @ across))
+    return float(np.sqrt(across @ joint @ across - in_common(one, other, along)))

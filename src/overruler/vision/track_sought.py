@@ -37,13 +37,14 @@ def sought(
     `shots` are what is looked at, the last ones as they are.
     """
     radii = sorted({base.width_mm / 2 for base in bases if base.shape == "circle"})
-    found = [one for radius in radii for one in _of_radius(table, radius, box_mm, where, shots)]
+    found = [one for radius in radii for one in _of_radius(table, radius, radii, box_mm, where, shots)]
     return sorted(found, key=lambda one: -one.score)
 
 
 def _of_radius(
-    table: Watched, radius: float, box_mm: Array, where: Mask, shots: Sequence[Shot] | None
+    table: Watched, radius: float, radii: Sequence[float], box_mm: Array, where: Mask, shots: Sequence[Shot] | None
 ) -> Sequence[Detection]:
+    """What is seen where tries of this radius lead; of all the radii it then has the one that its rim fits best."""
     tries = _tries(table, radius, box_mm, where)
     if not len(tries):
         return ()
@@ -53,7 +54,7 @@ def _of_radius(
     if best is None:
         return ()
     found = fit_rounds(
-        part.frame, part.report.calibration, guesses[slice(best, best + 1)], np.array([radius]), LEAST_SCORE
+        part.frame, part.report.calibration, guesses[slice(best, best + 1)], np.array(radii), LEAST_SCORE
     )
     found = raise_pieces(part.frame, part.report.calibration, found, part.report.areas)
     return [part.whole_picture(one) for one in found]

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,13 @@ FEWEST_BLOCKS = 4
 """A base fills more."""
 
 
+class Places(Protocol):
+    """Who can say exactly where a base stands: the referee."""
+
+    def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
+        """A base that was found, its size being known now; None where the picture says no more than it did."""
+
+
 @dataclass(slots=True, eq=False)
 class Watched:
     """A table, a camera that stands still, and what is known by now."""
@@ -36,11 +44,14 @@ class Watched:
     """The first look: the calibration, rulers, grid and terrain hold for as long as the camera stays."""
     changes: Changes
     shots: deque[Shot]
+    looks: Places
     held: list[Held] = field(default_factory=list)
     patient: bool = False
     """Whether all of it is looked at again now and then."""
     on_table: Mask = field(init=False)
     """The blocks that show the table."""
+    block_mm2: float = field(init=False)
+    """What a block in the middle shows."""
     tried: Mask = field(init=False)
     """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
     vacated: Mask = field(init=False)
@@ -52,6 +63,8 @@ class Watched:
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
         low, high = np.full(2, -MARGIN_MM), np.array(self.calibration.board_mm) + MARGIN_MM
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
+        middle = np.array([*self.calibration.board_mm, 0.0]) / 2
+        self.block_mm2 = (BLOCK_PX * float(self.camera.mm_per_px(middle))) ** 2
         self.tried, self.vacated = np.zeros_like(self.on_table), np.zeros_like(self.on_table)
 
     @property
@@ -80,12 +93,6 @@ class Watched:
         radius_px = radius_mm / float(self.camera.mm_per_px(point))
         return blocks_near(self.changes.last.shape, self.camera.project(point), radius_px)
 
-    @property
-    def block_mm2(self) -> float:
-        """What a block in the middle shows."""
-        width, height = self.calibration.board_mm
-        return (BLOCK_PX * float(self.camera.mm_per_px(np.array([width / 2, height / 2, 0.0])))) ** 2
-
     def boxes(self, where: Mask) -> list[Array]:
         """The boxes (2, 2) on the board, and some way round them, of each area that could hold a base."""
         count, labels = areas(where, gap=2)
@@ -111,6 +118,13 @@ class Watched:
         high = np.clip(np.ceil(np.nanmax(pixels, axis=0)) + 24, None, (width, height)).astype(int)
         box = int(low[0]), int(low[1]), max(int(high[0]), int(low[0]) + 1), max(int(high[1]), int(low[1]) + 1)
         return Part(averaged(shots or self.shots, box), self.opened, low.astype(float))
+
+    def placed(self, one: Detection, shots: Sequence[Shot] | None = None) -> Detection:
+        """A base that is at rest in shots, the last ones or others, measured once more where that is possible."""
+        reach = max(one.base.width_mm, one.base.length_mm)
+        part = self.still(one.xy_mm + reach * np.array([[-1.0], [1.0]]), shots)
+        found = self.looks.place(part.frame, part.report, one)
+        return part.whole_picture(found) if found is not None else one
 
     def report(self) -> Report:
         """The table as it stands."""

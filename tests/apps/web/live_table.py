@@ -85,6 +85,9 @@ class Table:
         inside = [n for n, at in self.places.items() if (at > within_mm[0]).all() and (at < within_mm[1]).all()]
         return tuple(one for one in map(self._detection, inside) if bases is None or one.base in bases)
 
+    def place(self, frame: Frame, report: Report, one: Detection) -> None:
+        """Nothing more to be said."""
+
     def _detection(self, name: str) -> Detection:
         at = np.array(self.places[name])
         pixel = CAMERA.project(np.array([*at, 0.0]))

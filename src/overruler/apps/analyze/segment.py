@@ -221,11 +221,10 @@ def rest_data(time_s: float, report: Report) -> Data:
 
 def still(report: Report) -> str:
     """A small picture of the table, as a `data:` address."""
-    from overruler.picture.raster import data_uri
+    from overruler.picture.raster import data_uri, quickly_shrunk
 
-    share = min(1.0, STILL_PX / max(report.frame.size_px))
-    width, height = (round(side * share) for side in report.frame.size_px)
-    return data_uri(report.frame.pixels, (width, height))
+    small = quickly_shrunk(report.frame.pixels, STILL_PX)
+    return data_uri(small, (small.shape[1], small.shape[0]))
 
 
 def encoded(data: Data) -> bytes:

@@ -24,12 +24,15 @@ from overruler.vision.candidates import find_candidates
 from overruler.vision.detect import look_from_above
 from overruler.vision.discs import find_discs
 from overruler.vision.markers import find_markers
+from overruler.vision.overview import MM_PER_PX
 from overruler.vision.problems import tilt_deg
 from overruler.vision.rims import refine
 
 HERE = Path(__file__).parent
 PHOTO, BOARD, TRUTH = HERE / "table.jpg", HERE / "table.toml", HERE / "truth.json"
 GAME = "legion"
+FINE_MM = 0.75
+"""A pixel of the pictures from above that are shown."""
 CORNERS_TIMES, PLACES_TIMES = 300.0, 40.0
 """How many times larger than it is doubt is drawn: of corners in the photo, and of places on the board."""
 SAME_MM = 8.0
@@ -91,7 +94,7 @@ def _markers(frame: Frame, board: Board) -> Step:
 
 def _above(report: Report) -> Step:
     calibration, (width, height) = report.calibration, report.calibration.board_mm
-    view = look_from_above(report.frame, calibration, 13.5)
+    view = look_from_above(report.frame, calibration, FINE_MM)
     lines = [np.array([[x, 0.0], [x, height]]) for x in np.arange(0, width, 100)]
     lines += [np.array([[0.0, y], [width, y]]) for y in np.arange(0, height, 100)]
     eye = calibration.camera.center_mm
@@ -108,7 +111,7 @@ def _above(report: Report) -> Step:
 
 
 def _candidates(report: Report) -> Step:
-    view = look_from_above(report.frame, report.calibration, 13.5)
+    view, fine = (look_from_above(report.frame, report.calibration, mm) for mm in (MM_PER_PX, FINE_MM))
     radii = sorted({piece.base.width_mm / 2 for piece in report.scene.pieces})
     camera = report.calibration.camera
     found = find_candidates(view, radii, [], find_discs(view, camera).rounds)
@@ -119,9 +122,9 @@ def _candidates(report: Report) -> Step:
         "round might be, most of them nonsense: they must miss nothing. A small network looks at each, and "
         f"{likely} look like bases to it (blue)."
     )
-    rows = np.column_stack([view.to_px(found.xy_mm) + 0.5, found.radius_mm / view.mm_per_px])
+    rows = np.column_stack([fine.to_px(found.xy_mm) + 0.5, found.radius_mm / fine.mm_per_px])
     told = f"{len(rows)} candidates; blue: looks like a base"
-    return Step("4-candidates.jpg", "Candidates", text, stages.circles(view.pixels, rows, guesses.score, told))
+    return Step("4-candidates.jpg", "Candidates", text, stages.circles(fine.pixels, rows, guesses.score, told))
 
 
 def _rims(report: Report) -> Step:
