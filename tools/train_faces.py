@@ -2,33 +2,39 @@
 
 python tools/train_faces.py --tables build/shapes --minutes 20
 
-The tables are those that train_shapes.py draws: traced ones, and drawn ones with ships, ovals and rectangles.
+The tables are those that train_shapes.py traces; pieces of others are drawn as it learns.
 """
 
 import argparse
-import pickle
 import sys
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from overruler.vision.plate_face import INPUTS, SIDE_PX
+from rims.mats import library
 from shapes.crops import Floats, read_sheet
+from shapes.drawn import drawn_sheet
 from shapes.faces import FaceNet, Faces, batch, faces_of, loss
+from shapes.feeding import Draw, fed, read_all
+from shapes.fleet import fleet_sheet
 from shapes.lessons import add_options, checked, export, teach
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_face.onnx"
 BATCH, RATE = 64, 3e-3
-SAY_EVERY, CHECKS = 100, 12
+TILES, DRAWN = 60, 40
+"""Mats, and drawn tables of each kind that lie on them."""
+SAY_EVERY, CHECKS = 1000, 12
 HELD_OUT = 10
 """One table in so many is kept for the check."""
-KINDS, SHARES = ("r*.json", "fleet_*.pkl", "drawn_*.pkl"), (0.4, 0.5, 0.1)
+KINDS, FLEET = (fleet_sheet, drawn_sheet), 0.9
+SHARES = 0.5, 0.42, 0.08
+"""Of traced tables, and of drawn ones with ships or without."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,61 +44,50 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.manual_seed(options.seed)
     net = FaceNet()
     if options.start is not None:
-        net.load_state_dict(torch.load(options.start))
-    net = net.to(memory_format=torch.channels_last)
+        net.load_state_dict(torch.load(options.start, "cpu"))
     example = (4, INPUTS, SIDE_PX, SIDE_PX)
     export(learn(net, options), options.model, example, ("pictures", "odds"), {0: "pictures"})
 
 
 def learn(net: nn.Module, options: argparse.Namespace) -> nn.Module:
     """The running mean of the weights, after so many minutes."""
-    tables, rng = Tables(options.tables), np.random.default_rng(options.seed)
-    checks = _checks(tables.kept)
+    traced = read_all(_read, sorted(options.tables.glob("*.json")), options.workers)
+    kept, traced = traced[::HELD_OUT], [table for k, table in enumerate(traced) if k % HELD_OUT]
+    rng = np.random.default_rng(77)
+    checks = [tuple(map(torch.from_numpy, batch(rng, kept, 64))) for _ in range(CHECKS)]
+
+    def faces(which: int) -> Draw:
+        """Batches of traced tables, and of drawn ones, of which one in the place of another is drawn for each."""
+        rng, tiles = np.random.default_rng([options.seed, 6, which]), library(1000 * options.seed + which, TILES)
+        drawn = [[faces_of(sheet([options.seed, which, k], tiles)) for k in range(DRAWN)] for sheet in KINDS]
+        count = DRAWN
+
+        def draw() -> tuple[Floats, Floats]:
+            nonlocal count
+            kind = int(rng.random() > FLEET)
+            drawn[kind][count % DRAWN] = faces_of(KINDS[kind]([options.seed, which, count], tiles))
+            count += 1
+            counts = rng.multinomial(options.batch, SHARES)
+            parts = [batch(rng, some, int(n)) for some, n in zip([traced, *drawn], counts, strict=True) if n]
+            return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+        return draw
 
     def said(steps: int, lost: float, mean: nn.Module) -> None:
-        check, known = checked(mean, checks, loss), [len(kind) for kind in tables.kinds]
-        print(f"step {steps:5d}  loss {lost:.4f}  check {check:.4f}  tables {known}", flush=True)
-        tables.refresh()
+        print(f"step {steps:5d}  loss {lost:.4f}  check {checked(mean, checks, loss):.4f}", flush=True)
         torch.save(mean.state_dict(), options.model.with_suffix(".pt"))
 
-    return teach(net, lambda: tables.batch(rng), loss, options, SAY_EVERY, said)
+    return teach(net, fed(faces, options.workers), loss, options, SAY_EVERY, said)
 
 
-class Tables:
-    """The tables of a folder, of each kind; those still being drawn come in as they are ready."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.known = folder, set[Path]()
-        self.kinds: list[list[Faces]] = [[] for _ in KINDS]
-        self.kept: list[Faces] = []
-        self.count = count()
-        self.refresh()
-
-    def refresh(self) -> None:
-        for kind, pattern in zip(self.kinds, KINDS, strict=True):
-            for path in sorted(set(self.folder.glob(pattern)) - self.known):
-                self.known.add(path)
-                sheets = [read_sheet(path)] if path.suffix == ".json" else pickle.loads(path.read_bytes())
-                for sheet in sheets:
-                    (kind if next(self.count) % HELD_OUT else self.kept).append(faces_of(sheet))
-
-    def batch(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        chances = np.array(SHARES) * [len(kind) > 0 for kind in self.kinds]
-        counts = rng.multinomial(BATCH, chances / chances.sum())
-        parts = [batch(rng, kind, int(count)) for kind, count in zip(self.kinds, counts, strict=True) if count]
-        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
-
-
-def _checks(kept: Sequence[Faces]) -> list[tuple[Tensor, Tensor]]:
-    rng = np.random.default_rng(77)
-    pairs = [batch(rng, kept, BATCH) for _ in range(CHECKS)]
-    return [(torch.from_numpy(pictures), torch.from_numpy(truth)) for pictures, truth in pairs]
+def _read(path: Path) -> Faces:
+    return faces_of(read_sheet(path))
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables")
-    add_options(parser, 20.0, RATE, MODEL)
+    add_options(parser, 20.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)
 
 

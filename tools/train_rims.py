@@ -2,29 +2,37 @@
 
 python tools/train_rims.py draw  --out build/rims --scenes 8000
 python tools/train_rims.py photos --out build/rims --truths renders/*.json   # optional: whole renders with their truth
-python tools/train_rims.py learn --out build/rims --epochs 8
+python tools/train_rims.py learn --out build/rims --minutes 20
 """
 
 import argparse
 import sys
-import warnings
 from collections.abc import Sequence
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
 
+import cv2
 import numpy as np
 import torch
 from torch import nn
 
 from rims.data import LAST, generate, read, write
-from rims.learn import Task, report, train
+from rims.learn import Task, batch, report
 from rims.lessons import PATCHES, RINGS
 from rims.photos import photo_samples
+from rims.solids import Floats
+from shapes.feeding import Draw, fed
+from shapes.lessons import add_options, export, teach
 
 HERE = Path(__file__).parent
 VISION = HERE.parent / "src" / "overruler" / "vision"
 MODELS = {"patches": "rims.onnx", "rings": "rings.onnx"}
 CHECK_SCENES = range(10**6, 10**6 + 250)
-HELD_OUT = 5
+BATCH, RATE, SAY_EVERY = 128, 3e-3, 1000
+TRACED = 0.3
+"""The share of samples that are of whole photos, where there are such."""
+HELD_OUT = 10
 """One photo in so many is kept for the check."""
 
 
@@ -39,11 +47,18 @@ def draw(options: argparse.Namespace) -> None:
 
 
 def photos(options: argparse.Namespace) -> None:
-    """Samples of whole photos, one in five of them set aside."""
-    for number, path in enumerate(sorted(options.truths)):
-        folder = options.out / ("photos-check" if number % HELD_OUT == 0 else "photos") / path.stem
-        if not (folder / LAST).exists():
-            write(folder, [photo_samples(path, np.random.default_rng([options.seed, 9, number]))])
+    """Samples of whole photos, one in ten of them set aside."""
+    with Pool(options.processes) as pool:
+        for _ in pool.imap_unordered(partial(_photo, options), enumerate(sorted(options.truths))):
+            pass
+
+
+def _photo(options: argparse.Namespace, one: tuple[int, Path]) -> None:
+    number, path = one
+    folder = options.out / ("photos-check" if number % HELD_OUT == 0 else "photos") / path.stem
+    if not (folder / LAST).exists():
+        cv2.setNumThreads(1)
+        write(folder, [photo_samples(path, np.random.default_rng([options.seed, 9, number]))])
 
 
 def learn(options: argparse.Namespace) -> None:
@@ -55,37 +70,39 @@ def learn(options: argparse.Namespace) -> None:
 
 
 def _learn(name: str, task: Task, options: argparse.Namespace) -> None:
-    rings, model = name == "rings", options.models / MODELS[name]
-    data = read(options.out / "train", options.out / "photos", rings=rings)
-    checks = {name: read(options.out / name, rings=rings) for name in ("check", "photos-check")}
+    rings = name == "rings"
+    drawn, traced = (read(options.out / where, rings=rings) for where in ("train", "photos"))
+    checks = {where: read(options.out / where, rings=rings) for where in ("check", "photos-check")}
+    shares = np.array([1 - TRACED, TRACED]) * [len(drawn) > 0, len(traced) > 0]
+    net = task.net()
     lines: list[str] = []
+
+    def samples(which: int) -> Draw:
+        rng = np.random.default_rng([options.seed, 5, which])
+
+        def draw() -> tuple[Floats, Floats]:
+            counts = rng.multinomial(options.batch, shares / shares.sum())
+            parts = [batch(task, data, rng, int(n)) for data, n in zip((drawn, traced), counts, strict=True) if n]
+            return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+        return draw
 
     def say(line: str) -> None:
         print(line, flush=True)
         lines.append(line)
 
-    def each(epoch: int, loss: float, mean: nn.Module) -> None:
-        say(f"epoch {epoch:2d}  loss {loss:.4f}  {report(task, mean, checks['check'])}")
-        export(mean, model)
+    def said(steps: int, lost: float, mean: nn.Module) -> None:
+        of_checks = "  ".join(f"{where}: {report(task, mean, check)}" for where, check in checks.items() if len(check))
+        say(f"step {steps:5d}  loss {lost:.4f}  {of_checks}")
+        torch.save(mean.state_dict(), options.model.parent / f"{name}.pt")
 
-    weights, bases = sum(p.numel() for p in task.net().parameters()), np.mean(data.truth[:, 0] == 1)
-    say(f"{name}: seed {options.seed}  weights {weights}  samples {len(data)}  bases {bases:.3f}")
-    net = train(task, data, options.epochs, options.seed, each)
-    for where, check in checks.items():
-        if len(check):
-            say(f"final, {where}: {len(check)} samples  {report(task, net, check)}")
+    weights = sum(p.numel() for p in net.parameters())
+    say(f"{name}: seed {options.seed}  weights {weights}  samples {len(drawn)} + {len(traced)}  batch {options.batch}")
+    if options.start is not None:
+        net.load_state_dict(torch.load(options.start, "cpu"))
+    net = teach(net, fed(samples, options.workers), task.loss, options, SAY_EVERY, said)
+    export(net, options.model.parent / MODELS[name], (1, *task.net().shape), ("cutouts", "answers"), {0: "n"})
     (HERE / "rims" / f"{name}.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def export(net: nn.Module, path: Path) -> None:
-    """The network as ONNX, any number of cutouts at a time."""
-    net.eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
-        torch.onnx.export(
-            net, (torch.zeros(1, *net.shape),), str(path), opset_version=13, input_names=["cutouts"],
-            output_names=["answers"], dynamic_axes={"cutouts": {0: "n"}, "answers": {0: "n"}}, dynamo=False,
-        )  # fmt: skip
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -94,11 +111,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--truths", type=Path, nargs="+", default=[], help="for photos: the renders' truth files")
     parser.add_argument("--out", type=Path, required=True, help="folder for the samples")
     parser.add_argument("--scenes", type=int, default=8000)
-    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--only", choices=tuple(MODELS), help="teach one of the networks alone")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--models", type=Path, default=VISION, help="folder for the networks")
+    add_options(parser, 20.0, RATE, VISION / "rims.onnx", BATCH)
     return parser.parse_args(arguments)
 
 

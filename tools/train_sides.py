@@ -2,6 +2,7 @@
 
 python tools/train_sides.py draw  --out build/sides --traced build/shapes --blocks 14
 python tools/train_sides.py learn --out build/sides --minutes 20
+python tools/train_sides.py learn --out build/sides --minutes 5 --device cuda --workers 2
 """
 
 import argparse
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 from torch import nn
 
 from overruler.vision.plate_edges import ACROSS, ALONG, INPUTS
-from shapes.lessons import add_options, export, teach
+from shapes.feeding import Draw, fed, read_all
+from shapes.lessons import add_options, device_of, export, teach
 from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
 
 MODEL = Path(__file__).parent.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
 BATCH, RATE, TRACED = 192, 3e-3, 2.0
 """Traced strips count for so much more."""
-SAY_EVERY, CHECK = 50, 1500
+SAY_EVERY, CHECK = 1000, 1500
 """The strips of the first block are kept for the check."""
 Block = tuple[NDArray[np.float16], NDArray[np.float32]]
 Batch = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -40,10 +42,12 @@ def draw(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     if options.traced is not None:
         _write(options.out / "traced.npz", traced_block(sorted(options.traced.glob("r*.json"))))
-    for number in range(options.blocks):
-        path = options.out / f"drawn_{number:03d}.npz"
-        if not path.exists():
-            _write(path, drawn_block(number))
+    new = [path for number in range(options.blocks) if not (path := options.out / f"drawn_{number:03d}.npz").exists()]
+    read_all(_draw_block, new, options.workers)
+
+
+def _draw_block(path: Path) -> None:
+    _write(path, drawn_block(int(path.stem[-3:])))
 
 
 def _write(path: Path, block: Block) -> None:
@@ -54,19 +58,18 @@ def learn(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     net = SidesNet()
     if options.start is not None:
-        net.load_state_dict(torch.load(options.start))
-    net = net.to(memory_format=torch.channels_last)
-    rng = np.random.default_rng(options.seed)
+        net.load_state_dict(torch.load(options.start, "cpu"))
     (check, *blocks), weights = _blocks(options.out)
 
-    def strips() -> Batch:
-        return _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))])
+    def strips(which: int) -> Draw:
+        rng = np.random.default_rng([options.seed, which])
+        return lambda: _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))], options.batch)
 
     def said(steps: int, lost: float, mean: nn.Module) -> None:
         print(f"step {steps:5d}  loss {lost:.3f}  check {_check(mean, check):.3f}", flush=True)
         torch.save(mean.state_dict(), options.out / "plate_edges.pt")
 
-    mean = teach(net, strips, loss, options, SAY_EVERY, said)
+    mean = teach(net, fed(strips, options.workers), loss, options, SAY_EVERY, said)
     export(mean, options.model, (12, INPUTS, ACROSS, ALONG), ("strips", "places"), {0: "strips"})
 
 
@@ -83,8 +86,8 @@ def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
     return blocks, weights / weights.sum()
 
 
-def _batch(rng: np.random.Generator, block: Block) -> Batch:
-    chosen = rng.integers(0, len(block[1]), BATCH)
+def _batch(rng: np.random.Generator, block: Block, count: int) -> Batch:
+    chosen = rng.integers(0, len(block[1]), count)
     return recoloured(rng, block[0][chosen].astype(np.float32)), block[1][chosen]
 
 
@@ -92,7 +95,8 @@ def _check(net: nn.Module, block: Block) -> float:
     net.eval()
     few = np.random.default_rng(0).permutation(len(block[1]))[:CHECK]
     with torch.inference_mode():
-        return float(loss(net(torch.from_numpy(block[0][few].astype(np.float32))), torch.from_numpy(block[1][few])))
+        pictures, places = (torch.from_numpy(part[few]).float().to(device_of(net)) for part in block)
+        return float(loss(net(pictures), places))
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -101,7 +105,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder of the strips")
     parser.add_argument("--traced", type=Path, help="folder of traced tables, as train_shapes.py draws them")
     parser.add_argument("--blocks", type=int, default=14, help="blocks of drawn photos")
-    add_options(parser, 20.0, RATE, MODEL)
+    add_options(parser, 20.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)
 
 

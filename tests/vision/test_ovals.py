@@ -32,7 +32,9 @@ def over(tilt_deg: float) -> Camera:
 
 
 def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Frame:
-    """Dark bases, 3.6 mm high, on a grey mat."""
+    """Dark bases, 3.6 mm high, sand strewn on top, on a grey mat."""
+    sand = cv2.GaussianBlur(np.random.default_rng(1).normal(0, 1.2, SIZE_PX[::-1]), (0, 0), 1.2)
+    tops = np.zeros((SIZE_PX[1] * 2, SIZE_PX[0] * 2), np.uint8)
     picture = np.full((SIZE_PX[1] * 2, SIZE_PX[0] * 2, 3), 125, np.uint8)
     for base, x, y, turn in bases:
         spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
@@ -42,7 +44,9 @@ def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Fram
         for outline, colour in ((hull, (30, 30, 34)), (edges[1], (90, 140, 180))):
             at = np.round(((np.asarray(outline, float) + 0.5) * 2 - 0.5) * 16).astype(np.int32)
             cv2.fillPoly(picture, [at], colour, cv2.LINE_AA, 4)
-    small = cv2.GaussianBlur(cv2.resize(picture, SIZE_PX, interpolation=cv2.INTER_AREA).astype(float), (0, 0), 0.7)
+        cv2.fillPoly(tops, [at], 1, cv2.LINE_8, 4)
+    strewn = picture * (1 + tops * np.repeat(np.repeat(sand, 2, 0), 2, 1))[..., None]
+    small = cv2.GaussianBlur(cv2.resize(strewn, SIZE_PX, interpolation=cv2.INTER_AREA), (0, 0), 0.7)
     noisy = small + np.random.default_rng(0).normal(0, 2.0, small.shape)
     return Frame(np.clip(noisy, 0, 255).astype(np.uint8), "drawn")
 

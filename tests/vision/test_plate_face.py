@@ -3,10 +3,13 @@
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
-from overruler.vision.plate_face import SIDE_PX, face_input, face_odds, quarter_turned
+from overruler.geometry.pose import Array
+from overruler.vision.plate_face import SIDE_PX, WORTH, Leaning, face_input, face_odds, leaning, quarter_turned
 from overruler.vision.plate_looks import frame_at, picture_at
 from overruler.vision.plate_sides import HEIGHT_MM
 
@@ -95,3 +98,41 @@ def test_a_place_out_of_sight_has_no_odds() -> None:
     camera = camera_over(60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
     frame = table_with(camera_at(0.0), [], SIZE_PX)
     assert face_odds(frame.pixels, camera, np.array([200.0, -1e5]), 0.0, 40.0) is None
+
+
+@given(st.floats(0, 6.3), st.floats(-1, 1), st.floats(-1, 1), st.floats(0.05, 2), st.floats(0.05, 2))
+def test_a_leaning_is_likeliest_where_the_face_is(
+    turn: float, along: float, across: float, sharp: float, sharper: float
+) -> None:
+    """Odds that fall off as a parabola about some place within the slides: there and nowhere else is it likeliest."""
+    axes, at = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]), np.array([50.0, -20.0])
+    peak, slide = 4 * np.array([along, across]), 4.0
+
+    def odds(shift: Array) -> Array:
+        return np.asarray(-np.array([sharp, sharper]) * (shift - peak) ** 2)
+
+    slid = np.stack([odds(np.full(2, -slide)), odds(np.full(2, slide))], -1) - odds(np.zeros(2))[:, None]
+    said = Leaning(at, turn, slide, slid)
+    places = at + (peak + np.array([[0, 0], [0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5]])) @ axes
+    there, *beside = said.at(places)
+    assert all(there >= one for one in beside)
+    assert said.at(at + peak @ axes) - said.at(at) == pytest.approx(-WORTH * odds(np.zeros(2)).sum(), abs=1e-6)
+
+
+def test_beyond_the_slides_a_leaning_says_no_more() -> None:
+    said = Leaning(np.zeros(2), 0.0, 4.0, np.array([[-3.0, 1.0], [-2.0, -2.0]]))
+    at = said.at(np.array([[4.0, 0], [40.0, 0], [-4.0, 0], [-9.0, 0]]))
+    np.testing.assert_allclose(at, WORTH * np.array([1.0, 1.0, -3.0, -3.0]))
+
+
+def test_a_square_laid_beside_a_plate_leans_towards_it() -> None:
+    camera, ship = camera_at(20.0), SHIPS[0]
+    frame = table_with(camera, [ship], SIZE_PX)
+    turn, off = float(np.radians(ship.heading_deg)), np.array([2.5, -1.5])
+    at = np.array([ship.x_mm, ship.y_mm]) + off
+    here = odds(frame, camera, Ship(at[0], at[1], ship.heading_deg, ship.side_mm))
+    said = leaning(frame.pixels, camera, at, turn, ship.side_mm, here)
+    assert said is not None
+    home, further = said.at(np.array([at - off, at + off]))
+    assert home > 1
+    assert home > further + 4

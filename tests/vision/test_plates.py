@@ -1,5 +1,6 @@
 """Square plates on drawn tables: found, told apart from other squares, measured, and which way they look."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import cv2
@@ -15,14 +16,16 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import detect as module
-from overruler.vision import plates
+from overruler.vision import plate_face, plates
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.overview import MM_PER_PX, Guess, look
+from overruler.vision.plate_edges import BINS, STRETCHES, Edges
+from overruler.vision.plate_face import Leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
 from overruler.vision.plate_front import Front
 from overruler.vision.plate_looks import look_closer
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
-from overruler.vision.plate_start import APART_MM, start_at
+from overruler.vision.plate_start import OVERSURE, SHIFTS_MM, TURNS_RAD, _Posterior, start_at
 from overruler.vision.plates import find_plates, overlap_mm
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
@@ -122,28 +125,41 @@ def test_sides_that_are_nearly_as_likely_are_told_and_doubted(monkeypatch: pytes
     np.testing.assert_allclose(doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6)
 
 
-@pytest.mark.parametrize(("said", "taken"), [((5.0, -5.0), 0), ((-5.0, 5.0), 1), ((-5.0, -5.0), 0), ((9.0, 50.0), 0)])
-def test_of_two_places_of_a_square_its_face_chooses(
-    said: tuple[float, float], taken: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second place is less likely by its sides; where the first is plain it is not even looked at."""
+def tried_with_faces(odds: Callable[[Array], float], monkeypatch: pytest.MonkeyPatch) -> tuple["plates._Tried", int]:
+    """A 60 mm plate at SHIPS[2] whose face has these odds by its place, and how often it is asked."""
     camera, ship = table_camera(10.0), SHIPS[2]
     frame, asked = table_with(camera, [ship], SIZE_PX), list[Array]()
 
-    def odds(pixels: Array, seen_by: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> float:
+    def said(pixels: Array, seen_by: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> float:
         asked.append(xy_mm)
-        return said[len(asked) - 1]
+        return odds(np.asarray(xy_mm) - [ship.x_mm, ship.y_mm])
 
-    monkeypatch.setattr(plates, "face_odds", odds)
+    monkeypatch.setattr(plates, "face_odds", said)
+    monkeypatch.setattr(plate_face, "face_odds", said)
     guess = Guess(np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9)
     looks = look_closer(frame.pixels, camera, guess)
     assert looks is not None
     tried = plates._tried(frame, camera, guess, looks, 60.0)
     assert tried is not None
-    assert tried.start.xy_mm is asked[taken]
-    assert (tried.start.behind > 0) == bool(taken)
-    assert len(asked) == (1 if said[0] > plates.SURE_FACE else 2)
-    assert len(asked) == 1 or np.hypot(*(asked[0] - asked[1])) > APART_MM
+    return tried, len(asked)
+
+
+@pytest.mark.parametrize(("face", "often"), [(9.5, 1), (5.0, 5), (-5.0, 1)])
+def test_only_a_face_that_is_open_is_looked_at_aside(face: float, often: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, asked = tried_with_faces(lambda _: face, monkeypatch)
+    assert asked == often
+    assert (tried.start.leaning is not None) == (often > 1)
+    assert np.hypot(*(tried.start.xy_mm - [SHIPS[2].x_mm, SHIPS[2].y_mm])) < 0.5  # faces all alike say nothing
+
+
+@pytest.mark.parametrize("way", [(1.0, 0.0), (-0.6, 0.8)])
+def test_a_face_that_leans_far_aside_moves_the_square(
+    way: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its odds grow by so much per mm towards one side, more than its sides can say against it."""
+    tried, _ = tried_with_faces(lambda off: float(np.clip(3 * off @ np.array(way), -20, 20)) + 1, monkeypatch)
+    assert (tried.start.xy_mm - [SHIPS[2].x_mm, SHIPS[2].y_mm]) @ np.array(way) > 1.5
+    assert tried.signs[-1] > 4  # the face where it was moved to
 
 
 @pytest.mark.parametrize(
@@ -222,6 +238,39 @@ def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -
     assert np.hypot(*(fit.xy_mm - [300, 250])) < 0.3
     assert abs((np.degrees(fit.turn_rad) - 30 + 90) % 180 - 90) < 0.6
     assert abs(fit.inset_mm - 2.2) < 0.45
+
+
+def test_the_close_fit_weighs_the_face_in() -> None:
+    """A face that is surest 2 mm forward of the plate draws the fit that way, and none the other way."""
+    camera, at = table_camera(30.0), np.array([300.0, 250.0])
+    view = View.around(table_with(camera, [Ship(300, 250, 30.0)], SIZE_PX).pixels, camera, at, 30.0, HEIGHT_MM)
+    assert view is not None
+    rough = start_at(view, at, [np.radians(30.0)], 40.0)
+    assert rough is not None
+    forward = normals_of(np.radians(30.0))[0]
+    odds = -20 * ((np.array([[-3.0, 3.0], [-3.0, 3.0]]) - [[2.0], [0.0]]) ** 2 - [[4.0], [0.0]])
+    plain, drawn = (
+        fit_closely(view, replace(rough, leaning=leaning))
+        for leaning in (None, Leaning(at, np.radians(30.0), 3.0, odds))
+    )
+    assert plain is not None
+    assert drawn is not None
+    assert (drawn.xy_mm - plain.xy_mm) @ forward > 1
+    assert abs((drawn.xy_mm - plain.xy_mm) @ normals_of(np.radians(30.0))[1]) < 0.3
+
+
+@pytest.mark.parametrize("turn_rad", [0.0, 0.4])
+def test_a_second_place_less_likely_by_so_much_is_in_the_doubt(turn_rad: float) -> None:
+    """Two places 4 mm apart along the heading, the second 3 nats behind: nothing else is likely."""
+    logs = np.full((len(TURNS_RAD), len(SHIFTS_MM), len(SHIFTS_MM)), -1e3)
+    here, there = (int(np.argmin(np.abs(SHIFTS_MM - shift))) for shift in (0.0, 4.0))
+    logs[8, here, here], logs[8, there, here] = 0.0, -3.0
+    edges = Edges(np.zeros((4, STRETCHES, BINS)), np.zeros(STRETCHES), 0.5)
+    look = _Posterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
+    share = 1 / (1 + np.exp(3.0 / OVERSURE))
+    away = 4 * np.array([np.cos(turn_rad), np.sin(turn_rad)])
+    np.testing.assert_allclose(look.beyond(look.xy_mm, 1.0), share * np.outer(away, away), atol=1e-9)
+    np.testing.assert_allclose(look.beyond(look.xy_mm, 5.0), 0.0, atol=1e-9)
 
 
 def test_slopes_by_the_camera_agree_with_moving_it() -> None:

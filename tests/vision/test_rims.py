@@ -41,6 +41,7 @@ class Table:
         grain = cv2.GaussianBlur(self.noise.normal(size=(SIZE_PX[1], SIZE_PX[0])), (0, 0), 2.0)
         picture = np.array(mat) + 40 * grain[..., None]
         self.fine = np.repeat(np.repeat(picture.clip(0, 255).astype(np.uint8), 4, 0), 4, 1)
+        self.grains = self.rough()
 
     def shape(self, outline_mm: Array, colour: tuple[int, int, int]) -> None:
         """Fill the hull of points (n, 3) of the table."""
@@ -48,12 +49,32 @@ class Table:
         hull = cv2.convexHull(at.astype(np.float32))
         cv2.fillConvexPoly(self.fine, np.round(hull * 16).astype(np.int32), colour, cv2.LINE_8, 4)
 
+    def light(self, outline_mm: Array, soft_mm: float, share: Array | float) -> None:
+        """So much more or less light where an outline (n, 3) lies; flat discs without any might as well be prints."""
+        soft_px = 4 * soft_mm / MM_PER_PX
+        at = (self.camera.project(outline_mm) + 0.5) * 4 - 0.5
+        left, top = np.maximum(np.floor(at.min(0) - 3 * soft_px), 0).astype(int)
+        part = self.fine[top : int(at[:, 1].max() + 3 * soft_px), left : int(at[:, 0].max() + 3 * soft_px)]
+        mask = np.zeros(part.shape[:2], np.float32)
+        cv2.fillConvexPoly(mask, np.round((at - [left, top]) * 16).astype(np.int32), 1.0, cv2.LINE_8, 4)
+        soft = cv2.GaussianBlur(mask, (0, 0), soft_px) if soft_px else mask
+        more = share if isinstance(share, float) else share[top:, left:][: len(part), : part.shape[1]]
+        part[:] = (part * (1 + more * soft)[..., None]).clip(0, 255)
+
+    def rough(self) -> Array:
+        """What is sprinkled on tops, as shares of light: grains of a millimetre."""
+        grain = cv2.GaussianBlur(self.noise.normal(size=(SIZE_PX[1], SIZE_PX[0])), (0, 0), 1.2)
+        return np.asarray(np.repeat(np.repeat(1.2 * grain, 4, 0), 4, 1))
+
     def base(self, x: float, y: float, diameter: float, rim: tuple[int, int, int] = (25, 25, 28)) -> None:
         """A truncated cone 4 mm high with a green top and someone on it."""
         radius = diameter / 2
         foot, top = ring(x, y, 0, radius), ring(x, y, 4, radius - 1.7)
+        self.light(ring(x + 1.5, y - 1, 0, radius), 1.5, -0.3)
+        self.light(foot, 0.7, -0.25)
         self.shape(np.concatenate([foot, top]), rim)
         self.shape(ring(x, y, 4, radius - 2.2), (50, 110, 80))
+        self.light(ring(x, y, 4, radius - 2.2), 0.0, self.grains)
         self.shape(np.concatenate([ring(x, y, 4, radius / 4), ring(x, y, 20, radius / 4)]), (120, 60, 60))
 
     def photo(self) -> Frame:

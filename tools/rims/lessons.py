@@ -85,13 +85,13 @@ def rim_reach(truth: Numbers) -> Numbers:
 
 def ring_loss(answer: Tensor, truth: Tensor) -> Tensor:
     """Each direction's negative log likelihood, and the error of the circle through all by weighted least squares."""
-    reach = torch.from_numpy(rim_reach(truth.double().numpy())).float()
+    reach = torch.from_numpy(rim_reach(truth.double().cpu().numpy())).float().to(answer.device)
     error, log_sigma = answer[:, 0, 0] + 1 - reach, answer[:, 1, 0].clamp(_LEAST, _MOST)
     likelihood = error**2 * torch.exp(-2 * log_sigma) / 2 + log_sigma
-    turn = torch.from_numpy(ring_angles()).float()
-    slope = torch.stack([turn.cos(), turn.sin(), torch.ones(ANGLES)], -1)
+    turn = torch.from_numpy(ring_angles()).float().to(answer.device)
+    slope = torch.stack([turn.cos(), turn.sin(), torch.ones_like(turn)], -1)
     weight = torch.exp(-2 * log_sigma)
-    information = torch.einsum("nk,ki,kj->nij", weight, slope, slope) + 10 * torch.eye(3)
+    information = torch.einsum("nk,ki,kj->nij", weight, slope, slope) + 10 * torch.eye(3, device=answer.device)
     circle = torch.linalg.solve(information, torch.einsum("nk,ki->ni", weight * error, slope))
     far = nn.functional.smooth_l1_loss(circle, torch.zeros_like(circle), beta=0.005)
     steady = nn.functional.smooth_l1_loss(error, torch.zeros_like(error), beta=0.02)

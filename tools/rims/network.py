@@ -60,7 +60,7 @@ class RingNet(nn.Module):  # type: ignore[misc]
 
     shape = (8, RINGS, 64)
 
-    def __init__(self, w: int = 24) -> None:
+    def __init__(self, w: int = 32) -> None:
         super().__init__()
         self.trunk = nn.Sequential(
             seen(8, w, 5, (2, 1)),

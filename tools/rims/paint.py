@@ -123,6 +123,8 @@ def _top(plate: Plate, view: View, tiles: Sequence[Picture]) -> Floats:
     x, y = 40 * plate.center_mm  # another part of the tile for each
     shift = np.array([[scale, 0, x % SIDE], [0, scale, y % SIDE], [0, 0, 1]])
     paint = _textured(tiles[plate.tile], shift, view, plate.height_mm) * plate.tint
+    if plate.plain is not None:
+        paint[:] = plate.plain
     if plate.ring_mm > 0 or plate.wobble_mm > 0:
         topping = view.blank()
         fill(topping, view.pixels(plate.center_mm + _topping(plate), plate.height_mm), convex=False)

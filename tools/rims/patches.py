@@ -25,7 +25,8 @@ PLACE_SHARE, SIZE_LOG = 0.42, 0.30
 NEAR_SHARE, NEAR_LOG = 0.6, 0.45
 """Up to here it is nobody's fault."""
 LEAST_VISIBLE = 0.2
-_FINER = 2
+_FINER, AT_ONCE = 2, 256
+"""Samples of a pixel's side; patches that are cut at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +66,9 @@ def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Ar
     levels = pyramid(photo)
     clear = truth[truth[:, 3] >= LEAST_VISIBLE, :3]
     rims = _in_picture(np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)]), camera, photo)
+    parts = np.array_split(candidates, len(candidates) // AT_ONCE + 1)
     return Samples(
-        cut_patches(levels, camera, candidates),
+        np.concatenate([cut_patches(levels, camera, part) for part in parts]),
         side_input(camera, candidates),
         label(camera, candidates, truth),
         cut_rings(levels, camera, rims),

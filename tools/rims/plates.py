@@ -28,6 +28,8 @@ _RIMS = (
     "28461e",
 )
 _TEAM = ("b41e1e", "1e46aa", "d2a014", "1e7832", "6e1e8c", "e1641e", "14969b")
+PLAIN = 0.25
+"""The share of bases whose tops have no texture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +58,8 @@ class Plate:
     """How much lighter the upper edge is painted."""
     glyph: tuple[Array, Floats] | None = None
     """A printed shape (n, 2) about the centre, and its colour."""
+    plain: Floats | None = None
+    """(3,): the colour of a top without texture."""
     is_base: bool = True
     """Whether it is a round base."""
 
@@ -95,7 +99,13 @@ def any_base(rng: Rng, mat: int, tiles: Sequence[Picture]) -> Plate:
         wobble_mm=float(rng.choice([0, rng.uniform(0, 1.2)])),
         gloss=float(rng.choice([0, rng.uniform(0, 0.6)])),
         highlight=float(rng.choice([0, rng.uniform(0, 0.4)], p=[0.7, 0.3])),
+        plain=_plain(rng, rim) if rng.random() < PLAIN else None,
     )
+
+
+def _plain(rng: Rng, rim: Floats) -> Floats:
+    """Bare plastic as the rim, or one coat of paint."""
+    return rim if rng.random() < 0.4 else np.asarray(any_colour(rng) * rng.uniform(0.4, 1.2), np.float32)
 
 
 def _rim(rng: Rng, mat: Picture) -> Floats:

@@ -11,13 +11,13 @@ from types import MappingProxyType
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shapes.crops import Floats
 from shapes.network import INPUTS
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-Draw = Callable[[], tuple[Floats, Floats]]
+Batch = tuple[NDArray[np.float32], NDArray[np.float32]] | tuple[Tensor, Tensor]
 Said = Callable[[int, float, nn.Module], None]
 
 PLACE, SIZE, TURN = 1.0, 3.0, 0.7
@@ -62,10 +62,10 @@ def follow(mean: nn.Module, net: nn.Module, keep: float) -> None:
             old.copy_(new)
 
 
-def step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Optimizer, loss_of: Loss) -> float:
+def step(net: nn.Module, pair: Batch, chooser: torch.optim.Optimizer, loss_of: Loss) -> Tensor:
     """Learn from one batch, its input and its truth; the loss."""
     net.train()
-    blob, truth = (torch.from_numpy(part) for part in pair)
+    blob, truth = (torch.as_tensor(part).to(device_of(net)) for part in pair)
     with torch.autocast("cpu", torch.bfloat16):
         answer = net(blob.to(memory_format=torch.channels_last))
     value = loss_of(answer.float(), truth)
@@ -73,22 +73,30 @@ def step(net: nn.Module, pair: tuple[Floats, Floats], chooser: torch.optim.Optim
     value.backward()
     nn.utils.clip_grad_norm_(net.parameters(), 5.0)
     chooser.step()
-    return float(value.item())
+    return value.detach()
 
 
 def checked(net: nn.Module, checks: Sequence[tuple[Tensor, ...]], loss_of: Loss) -> float:
     """The mean loss of batches that nothing is learnt from."""
     net.eval()
     with torch.inference_mode():
-        return float(np.mean([float(loss_of(net(blob), truth)) for blob, truth in checks]))
+        pairs = ([part.to(device_of(net)) for part in pair] for pair in checks)
+        return float(np.mean([float(loss_of(net(blob), truth)) for blob, truth in pairs]))
 
 
-def teach(net: nn.Module, draw: Draw, loss_of: Loss, options: argparse.Namespace, every: int, said: Said) -> nn.Module:
+def device_of(net: nn.Module) -> torch.device:
+    return next(net.parameters()).device
+
+
+def teach(
+    net: nn.Module, draw: Callable[[], Batch], loss_of: Loss, options: argparse.Namespace, every: int, said: Said
+) -> nn.Module:
     """Learn for `options.minutes`, at most at `options.rate`; the running mean of the weights.
 
     `draw` gives a batch; after `every` so many steps `said` hears their number, the mean loss, and that mean.
     """
-    mean, losses = copy.deepcopy(net), deque[float](maxlen=every)
+    net = net.to(options.device, memory_format=torch.channels_last)
+    mean, losses = copy.deepcopy(net), deque[Tensor](maxlen=every)
     chooser = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
     begin, steps = time.monotonic(), 0
     while (progress := (time.monotonic() - begin) / 60 / options.minutes) < 1:
@@ -96,17 +104,20 @@ def teach(net: nn.Module, draw: Draw, loss_of: Loss, options: argparse.Namespace
             group["lr"] = options.rate * share(progress)
         losses.append(step(net, draw(), chooser, loss_of))
         steps += 1
-        follow(mean, net, min(0.995, 1 - 10 / (10 + steps)))
+        follow(mean, net, min(0.998, 1 - 10 / (10 + steps)))
         if steps % every == 0:
-            said(steps, float(np.mean(losses)), mean)
-    return mean
+            said(steps, float(torch.stack(list(losses)).mean()), mean)
+    return mean.cpu()
 
 
-def add_options(parser: argparse.ArgumentParser, minutes: float, rate: float, model: Path) -> None:
-    """How long and how fast `teach` is to go, from where, and where the network goes."""
+def add_options(parser: argparse.ArgumentParser, minutes: float, rate: float, model: Path, batch: int = 16) -> None:
+    """How long and how fast `teach` is to go, where and from where, and where the network goes."""
     parser.add_argument("--minutes", type=float, default=minutes)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=rate, help="the highest learning rate")
+    parser.add_argument("--device", default="cpu", help="where to learn: cpu or cuda")
+    parser.add_argument("--workers", type=int, default=0, help="processes that draw batches beside the one that learns")
+    parser.add_argument("--batch", type=int, default=batch)
     parser.add_argument("--start", type=Path, help="weights to start from")
     parser.add_argument("--model", type=Path, default=model, help="the network's file")
 

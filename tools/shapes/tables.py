@@ -15,11 +15,11 @@ from render.table import build
 from render.tracer import Tracer
 from render.truth import truth
 
-GAMES, SHARES = ("xwing", "ranks", "inches", "legion"), (0.47, 0.33, 0.1, 0.1)
-WIDTH_PX = 1200
-"""Of a photo: the network sees two millimetres a pixel."""
-ANY_MAT = 0.35
-"""The share of tables that lie on another game's mat."""
+GAMES, SHARES = ("xwing", "ranks", "inches", "legion"), (0.35, 0.2, 0.2, 0.25)
+WIDTH_PX = 1000, 2200
+"""Of a photo: from a large table filmed to a small one photographed."""
+ANY_MAT, HANDS = 0.35, 0.15
+"""The shares of tables that lie on another game's mat, and that somebody reaches over."""
 
 
 def draw_table(seed: int, folder: Path) -> None:
@@ -29,7 +29,7 @@ def draw_table(seed: int, folder: Path) -> None:
         return
     spec, rng = table_spec(seed), np.random.default_rng([seed, 3])
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
-    view = view.shrunk(WIDTH_PX / view.size_px[0])
+    view = view.shrunk(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)
     tracer, habits = Tracer(table.parts, table.lights), style(spec.kind, spec.light in ("low", "lamp"), rng)
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
@@ -52,5 +52,6 @@ def table_spec(seed: int) -> Spec:
         crowd=float(rng.uniform(1, 3 if game == "xwing" else 1.8)),
         tilt_deg=float(rng.uniform(0, 42)) if rng.random() < 0.5 else spec.tilt_deg,
         props=int(rng.integers(0, 9)),
-        size_mm=(914.4, 914.4) if game == "legion" else spec.size_mm,
+        size_mm=(914.4, 914.4) if game == "legion" and rng.random() < 0.7 else spec.size_mm,
+        hand=bool(rng.random() < HANDS),
     )

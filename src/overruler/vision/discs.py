@@ -28,7 +28,8 @@ STEP_PX = 16
 """The picture's sides are multiples of this."""
 UNIT_MM = 16.0
 """Radii and half axes are said as the logarithm of their share of this."""
-LEAST_SCORE = 0.1
+LEAST_ROUND, LEAST_OVAL = 0.1, 0.15
+"""What is less likely is told by nobody: the least likely true oval of 88 on rendered tables had 0.22."""
 ROUND, OVAL = 0, 4
 """Where the two likelihoods (logits) are among the answers. After the first come dx and dy in cells, of either, and the
 log radius; after the second the log half axes, and the cosine and sine of twice the heading."""
@@ -48,8 +49,8 @@ def find_discs(view: Orthophoto, camera: Camera) -> Discs:
     fine = resized(view, MM_PER_PX)
     answer = _answer(fine, camera)
     (at, heat, (said,)), (at_oval, heat_oval, oval) = (
-        _peaks(fine, answer, ROUND, slice(3, 4)),
-        _peaks(fine, answer, OVAL, slice(5, 9)),
+        _peaks(fine, answer, ROUND, LEAST_ROUND, slice(3, 4)),
+        _peaks(fine, answer, OVAL, LEAST_OVAL, slice(5, 9)),
     )
     turn = np.arctan2(oval[3], oval[2]) / 2
     return Discs(
@@ -66,10 +67,10 @@ def _answer(fine: Orthophoto, camera: Camera) -> Floats:
     return answer(MODEL, whole)[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
 
 
-def _peaks(fine: Orthophoto, answer: Floats, kind: int, also: slice) -> tuple[Array, Array, Array]:
+def _peaks(fine: Orthophoto, answer: Floats, kind: int, least: float, also: slice) -> tuple[Array, Array, Array]:
     """Where (N, 2) in mm one kind is likelier than around, how likely (N,), and `also` of the answers (K, N) there."""
     score = np.asarray(1 / (1 + np.exp(-answer[kind].clip(-30, 30))), np.float32)
-    row, column = np.nonzero((score >= cv2.dilate(score, np.ones((3, 3), np.uint8))) & (score > LEAST_SCORE))
+    row, column = np.nonzero((score >= cv2.dilate(score, np.ones((3, 3), np.uint8))) & (score > least))
     order = np.argsort(-score[row, column], kind="stable")
     row, column = row[order], column[order]
     middle = (np.stack([column, row], -1) + 0.5 + answer[1:3, row, column].T) * CELL_PX - 0.5

@@ -35,13 +35,8 @@ from overruler.vision.silhouette import PROFILES, Profile, lean_of
 
 KINDS = (*PROFILES, Profile("flat", 0.15, 2.6))
 """Rectangles are often flatter than round bases."""
-TRIED = (
-    ([(KINDS[1], False)], 0.4),
-    ([(KINDS[0], False), (KINDS[2], False)], 0.75),
-    ([(profile, True) for profile in KINDS], 0.0),
-)
-"""What is fitted, one after the other, and the share of the merit asked for that must be reached by then: the kinds
-are alike enough that the first tells what is none of them."""
+TRIED = tuple((profile, upper) for upper in (False, True) for profile in KINDS)
+"""What is fitted: the outline, and the upper edge, whatever the profile."""
 NATS = 7.0
 """Log-likelihood of a whole outline seen against none of it, between fits of one base: neighbours in rank and file, and
 the edges of what lies on top, are as straight and as long as the outline itself."""
@@ -89,22 +84,15 @@ class OutlineFit:
         return np.asarray(self.covariance[:2, :2] + np.eye(2) * self.covariance[2, 2] * lever**2 / 2)
 
 
-def fit_outline(
-    pixels: NDArray[np.uint8], camera: Camera, start: Start, base: Base, z_mm: float, least_merit: float = 0.0
-) -> OutlineFit | None:
+def fit_outline(pixels: NDArray[np.uint8], camera: Camera, start: Start, base: Base, z_mm: float) -> OutlineFit | None:
     """Fit (x, y, heading) of a base of known size from a rough start; None where nothing is seen of it.
 
-    Of the profiles, and of outline and upper edge, the one that explains most of what is seen is kept. What cannot
-    come near `least_merit` any more is given up: None too.
+    Of the profiles, and of outline and upper edge, the one that explains most of what is seen is kept.
     """
     view = View.around(pixels, camera, start.xy_mm, base.length_mm / 2, z_mm)
     if view is None:
         return None
-    settled: list[_Settled] = []
-    for kinds, share in TRIED:
-        settled += _all(_fit(view, start, base, profile, upper, 0.0) for profile, upper in kinds)
-        if max((one.merit for one in settled), default=0.0) < share * least_merit:
-            return None
+    settled = _all(_fit(view, start, base, profile, upper, 0.0) for profile, upper in TRIED)
     if not settled:
         return None
     best = max(settled, key=lambda one: one.merit)

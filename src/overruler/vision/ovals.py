@@ -32,8 +32,6 @@ ALIKE = 0.25
 """Candidates are of one oval whose middles lie this near each other, in half widths."""
 START_MM = 0.8, 2.5
 """1 σ of the place that a fit starts from is taken to be between these."""
-LEAST_MERIT = 0.2
-"""Of an oval at least so much of the outline must be seen."""
 ODDS = np.array([-1.7, 0.85, 1.3, -0.33])
 """An oval's log odds: a constant, and so much for the log odds of the learned look and of the look from above, and for
 how far its size is from what was traced, in squared σ: logistic regression on 60 rendered tables. What a fit
@@ -105,7 +103,7 @@ def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k
     found = []
     for i in np.argsort(away, kind="stable")[:SIZES]:
         if away[i] < WORTH_A_FIT:
-            fit = fit_outline(frame.pixels, camera, start, bases[i], 0.0, LEAST_MERIT)
+            fit = fit_outline(frame.pixels, camera, start, bases[i], 0.0)
             if fit is not None:
                 said = logit_of(np.array([traced.score[k], likely]))
                 found.append(Fitted(fit, np.array([1.0, *said, float(away[i])])))

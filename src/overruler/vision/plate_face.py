@@ -5,6 +5,7 @@ possible size lies there as well as it can, a third small network sees it whole,
 outline must now all lie where those of a plate lie.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.networks import answer
 from overruler.vision.overview import UNIT_MM, Floats
 from overruler.vision.plate_looks import frame_at, picture_at
-from overruler.vision.plate_sides import HEIGHT_MM
+from overruler.vision.plate_sides import HEIGHT_MM, normals_of
 
 MODEL = Path(__file__).with_name("plate_face.onnx")
 SIDE_PX = 64
@@ -26,6 +27,38 @@ INPUTS = 6
 """Colours (3), lean to the right and down, log of the side."""
 QUARTERS = 4
 """A plate looks likewise from all four sides: looks that are turned err each their own way."""
+SLIDE = 0.075
+"""By how many sides a square is slid either way along each axis, for its face to say which way it rather lies: of much
+more it only says that there is no plate."""
+WORTH = 5.0
+"""The log odds of faces side by side count for so much of how likely the place is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaning:
+    """What a face says of its place: how much likelier it is slid aside."""
+
+    xy_mm: Array
+    turn_rad: float
+    slide_mm: float
+    odds: Array
+    """(2, 2): by how much the log odds are higher, slid back and on along the heading, then to the right and left."""
+
+    def at(self, places_mm: Array) -> Array:
+        """How much likelier (...) places (..., 2) are (nats): a parabola along each axis, no more beyond the slides."""
+        slid = np.clip((places_mm - self.xy_mm) @ normals_of(self.turn_rad)[:2].T / self.slide_mm, -1, 1)
+        slope, bend = np.diff(self.odds)[:, 0] / 2, np.minimum(self.odds.mean(1), 0)
+        return np.asarray(WORTH * (slope * slid + bend * slid**2).sum(-1))
+
+
+def leaning(
+    pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float, odds: float
+) -> Leaning | None:
+    """Which way a square whose face has these log odds rather lies; None where the camera does not see the place."""
+    slides = SLIDE * side_mm * normals_of(turn_rad)[[2, 0, 3, 1]]
+    aside = [face_odds(pixels, camera, xy_mm + slide, turn_rad, side_mm) for slide in slides]
+    known = np.array([one for one in aside if one is not None])
+    return Leaning(xy_mm, turn_rad, SLIDE * side_mm, (known - odds).reshape(2, 2)) if len(known) == 4 else None
 
 
 def face_odds(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> float | None:

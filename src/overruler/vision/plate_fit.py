@@ -31,8 +31,9 @@ INSETS_MM = np.arange(1.2, 4.01, 0.2)
 FRAME_WORTH, TOP_WORTH, LOWER_WORTH, ARC_WORTH = 1.0, 0.6, 0.6, 0.6
 LINE_EDGE_WORTH, LINE_EDGE_PX, LINE_EDGE_MM = 0.4, 0.9, 0.4
 """What seeing each contour all along a side says, and each limit of an arc all along."""
-NATS = 8.0
-"""Log-likelihood of one contour seen all along one side."""
+NATS, SHARP_MM_PER_PX = 8.0, 0.6
+"""Log-likelihood of one contour seen all along one side, where pixels are as small as this: coarser ones run lines into
+each other, and the learned look sees more."""
 REACH_MM, FINE_PX, FINE_MM = 2.2, 0.4, 0.15
 """How far the look reaches, and 1 σ of a mark in it, the larger of the two."""
 TURNS = np.radians(np.arange(-1.8, 1.81, 0.3))
@@ -40,7 +41,7 @@ STEP_MM = 0.25
 """Across the sides, of the learned look along them."""
 FINE_TEMPER = 3.0
 """What the learned look says counts for so much less beside the marks that the close look sees itself."""
-WIDE_MM = 2.0
+WIDE_MM = 1.0
 """What the rough look leaves likely further away than this from the place found is doubt of its own."""
 BINS_PER_SIGMA = 2.5
 STEPS_PER_SIGMA = 2.0
@@ -94,13 +95,15 @@ def _closely(start: Start, look: "_Look", seen: Array, told: Array) -> PlateFit 
     arcs = look.arcs()
     if arcs is None:
         return None
-    both = zip(_halves(NATS * seen), pairs(told / FINE_TEMPER), strict=True)
+    nats = NATS * min(1.0, SHARP_MM_PER_PX / look.view.mm_per_px)
+    both = zip(_halves(nats * seen), pairs(told / FINE_TEMPER), strict=True)
     along, across = (half + one[..., None] for half, one in both)
-    where, merit = _weighed(along + look.prior, across, NATS * ARC_WORTH * arcs.sum(0))
+    whole = 0.0 if start.leaning is None else start.leaning.at(look.places_mm)
+    where, merit = _weighed(along + look.prior, across, nats * ARC_WORTH * arcs.sum(0) + whole)
     plane = where.sum(0)
     shift = np.array([plane.sum(1) @ look.shifts, plane.sum(0) @ look.shifts])
-    off = np.stack(np.meshgrid(look.shifts, look.shifts, indexing="ij"), -1) - shift
-    spread = look.axes.T @ np.einsum("uv,uvi,uvj->ij", plane, off, off) @ look.axes
+    off = look.places_mm - look.xy_mm - shift @ look.axes
+    spread = np.einsum("uv,uvi,uvj->ij", plane, off, off)
     turn, forward, left = (int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
     inset = int(np.argmax(along[turn, forward] + across[turn, left] + look.prior))
     at = turn, forward, left, inset
@@ -158,6 +161,11 @@ class _Look:
     def axes(self) -> Array:
         """Forward and left (2, 2)."""
         return normals_of(self.turn_rad)[:2]
+
+    @property
+    def places_mm(self) -> Array:
+        """All that it is weighed at (S, S, 2), by shifts forward and to the left."""
+        return np.asarray(self.xy_mm + np.stack(np.meshgrid(self.shifts, self.shifts, indexing="ij"), -1) @ self.axes)
 
     @property
     def prior(self) -> Array:

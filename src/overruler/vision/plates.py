@@ -13,7 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.overview import Guess, look
-from overruler.vision.plate_face import face_odds
+from overruler.vision.plate_face import face_odds, leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
 from overruler.vision.plate_front import Front, front_of
 from overruler.vision.plate_looks import Looks, look_closer
@@ -33,9 +33,10 @@ SURE = 0.97
 LIKELY, FEW = 0.5, 3
 """Nor are there where fewer guesses of the look from above than these are as likely, and none of them proves so sure:
 of 37 tables, 34 with ships, the plates of none went by this."""
-BEHIND, SURE_FACE = 0.5, 6.0
-"""What its sides say against the second place of a square counts for so much beside what its whole face says for it;
-a square whose face speaks so plainly needs no second place."""
+HOPELESS_FACE, SURE_FACE = -2.0, 9.0
+"""Log odds of a square's whole face: where they lie between these, it is also looked at a little aside, ..."""
+MOVED_MM = 0.7
+"""... and again where this moves it by so much."""
 OVERLAP = 0.12
 """Two plates may seem to overlap by this share of the smaller one's side, not more."""
 MOST_SPREAD_MM = 6.0
@@ -51,10 +52,10 @@ AMBIGUOUS = 2.9
 whose odds are so little behind those of a smaller one within it has that one printed on its card."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
-PLAIN = 0.99
-"""Of plates as sure as this one of 150 was 3 mm off or more; of the others one in seven was, ..."""
+PLAIN = 0.995
+"""Of plates as sure as this one of 870 was 3 mm off or more; of the others one in sixty was, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
-"""... by about so much along each axis at worst (`docs/plates.md`): that lies within so many σ of what is said then."""
+"""... some maybe by so much along each axis (`docs/plates.md`): that lies within so many σ of what is said then."""
 LEAST_ARCS = 0.4
 """The card's axis is known where so much of its arcs is seen, of 4."""
 CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
@@ -168,13 +169,16 @@ def _tried(frame: Frame, camera: Camera, first: Guess, looks: Looks, side_mm: fl
 
 
 def _laid(frame: Frame, camera: Camera, start: Start) -> tuple[Start, float] | None:
-    """Where its sides say that a square lies, or in the second place, and the log odds of its whole face there."""
+    """Where its sides say that a square lies, and its whole face where that is not plain; and the log odds of this."""
     face = _face(frame, camera, start)
-    if face is None or face > SURE_FACE:
+    if face is None or not HOPELESS_FACE < face < SURE_FACE:
         return None if face is None else (start, face)
-    second = start.elsewhere
-    other = _face(frame, camera, second)
-    return (start, face) if other is None or other - BEHIND * second.behind <= face else (second, other)
+    way = leaning(frame.pixels, camera, start.xy_mm, start.turn_rad, start.side_mm, face)
+    agreed = start if way is None else start.agreed(way)
+    if np.hypot(*(agreed.xy_mm - start.xy_mm)) < MOVED_MM:
+        return agreed, face
+    better = _face(frame, camera, agreed)
+    return (start, face) if better is None else (agreed, better)
 
 
 def _face(frame: Frame, camera: Camera, start: Start) -> float | None:

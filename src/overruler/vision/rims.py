@@ -49,6 +49,8 @@ MOST_SURE = 6.0
 """The log odds of one look count up to here."""
 PLACE_INFLATION, SIZE_INFLATION = 2.5, 3.5
 """How much larger errors are than independent directions would make them, as counted on scenes not trained on."""
+TRACED_PLACE, TRACED_SIZE = 2.0, 2.3
+"""And so many times larger again than that, counted on 1495 bases of traced tables that nothing was taught on."""
 ALIKE, ALIKE_SIZE = 0.1, 0.06
 """Guesses are of one circle that lie this near each other, in radii, and whose radii are this near (logarithm)."""
 _OUTLIER = 2.5
@@ -200,8 +202,8 @@ def _trace(levels: list[Picture], camera: Camera, guesses: RimGuesses) -> RimGue
         score=guesses.score,
         xy_mm=guesses.xy_mm + on_board(camera, circles, circle[:, :2]),
         radius_mm=radius * circle[:, 2],
-        sigma_xy_mm=radius * sigma[:, 0],
-        sigma_radius_mm=radius * sigma[:, 1],
+        sigma_xy_mm=radius * TRACED_PLACE * sigma[:, 0],
+        sigma_radius_mm=radius * TRACED_SIZE * sigma[:, 1],
         visible=guesses.visible,
     )
 

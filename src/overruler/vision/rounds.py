@@ -27,11 +27,11 @@ WORTH_A_TRY = 0.0005
 """Sizes less probable than this by the learned look, on this table, are not fitted."""
 LEAST_SCORE = 0.6
 """Fitted candidates that score lower are no bases: a false base costs somewhat more than two that are missed."""
-ODDS = np.array([-13.15, 1.17, 6.56, -2.06, 1.57, 0.72])
+ODDS = np.array([-11.43, 1.17, 6.56, -2.06, 1.57, 0.72])
 """A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
 saw, and for the logarithms of the look's doubt of the radius, as a share of it, of the contrast at the rim and of the
 company: logistic regression on rendered tables."""
-ODDS_BY_ALL = np.array([-8.2, 1.01, 2.62, -2.34, 0.94, 0.45, 0.93, -4.98])
+ODDS_BY_ALL = np.array([-6.25, 1.01, 2.62, -2.34, 0.94, 0.45, 0.93, -4.98])
 """The same, where it is known what the look from above says: it counts (as log odds), and so does the share of the rim
 that is expected in sight: of what is half hidden less is asked."""
 UNKNOWN, SURE = 0.03, 0.98
@@ -42,10 +42,10 @@ COMPANY_LOG, COMPANY_SHARE = 0.06, 0.2
 """Things are of one size here whose radii are this near (logarithm of the ratio); one in so many is expected to be."""
 OVERLAP = 0.25
 """Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
-LOOK_PLACE, LOOK_HIDDEN = 1.6, 5.0
+LOOK_PLACE, LOOK_HIDDEN = 0.8, 2.5
 """The learned look's place is taken at so many of its stated σ, and so many more times the share of the rim that it
 expects hidden: counted on renders."""
-LOOK_SIZE, LOOK_RADIUS_MM = 2.6, 0.15
+LOOK_SIZE, LOOK_RADIUS_MM = 1.13, 0.15
 """So is its size; and 1 σ of the radius, whatever the look says: rims are made in more ways than it has seen."""
 TAPER, TAPER_SIGMA_MM = PROFILES[0], 0.25
 """The usual profile, and 1 σ of how much smaller the upper rim's radius is."""

@@ -1,0 +1,47 @@
+"""Batches drawn by several processes beside the one that teaches."""
+
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+from queue import Queue
+from typing import Any, TypeVar
+
+import torch
+from torch import multiprocessing as beside
+
+from shapes.crops import Floats
+from shapes.lessons import Batch
+
+AHEAD = 3
+"""So many batches of each process may wait to be learnt from."""
+Draw = Callable[[], tuple[Floats, Floats]]
+Thing = TypeVar("Thing")
+
+
+def fed(make: Callable[[int], Draw], workers: int) -> Callable[[], Batch]:
+    """Gives a batch a call: its own, or those that so many processes draw meanwhile, each as `make(number)` does.
+
+    To be called before any GPU is touched: the processes are copies of this one.
+    """
+    if not workers:
+        return make(0)
+    fork = beside.get_context("fork")
+    queue = fork.Queue(AHEAD * workers)
+    for number in range(workers):
+        fork.Process(target=_draw_on, args=(make, number, queue), daemon=True).start()
+    return queue.get  # type: ignore[no-any-return]
+
+
+def _draw_on(make: Callable[[int], Draw], number: int, queue: "Queue[Any]") -> None:
+    torch.set_num_threads(1)
+    draw = make(number)
+    while True:
+        queue.put(tuple(map(torch.from_numpy, draw())))
+
+
+def read_all(read: Callable[[Path], Thing], paths: Sequence[Path], workers: int) -> list[Thing]:
+    """What `read` makes of each file."""
+    if not workers:
+        return [read(path) for path in paths]
+    with get_context("fork").Pool(workers) as pool:
+        return pool.map(read, paths, chunksize=4)
