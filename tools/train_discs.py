@@ -17,10 +17,9 @@ import torch
 from torch import nn
 
 from rims.mats import library
-from shapes.crops import Floats
 from shapes.discs import batch, drawn_discs, loss, read_discs
-from shapes.feeding import Draw, fed, read_all
-from shapes.lessons import add_options, checked, export, teach
+from shapes.feeding import Draw, Fresh, fed, held_out, read_all
+from shapes.lessons import add_options, checks_of, export, reporting, teach
 from shapes.network import OverviewNet
 
 HERE = Path(__file__).parent
@@ -28,8 +27,6 @@ MODEL = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx"
 RATE, TRACED = 3e-3, 0.4
 """The last: the share of batches that are of traced tables."""
 CHANNELS, TILES, DRAWN, SAY_EVERY, CHECKS = 9, 60, 60, 1000, 12
-HELD_OUT = 10
-"""One traced table in so many is kept for the check."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,30 +50,17 @@ def network(start: Path | None) -> OverviewNet:
 
 def learn(options: argparse.Namespace) -> None:
     tables = read_all(read_discs, sorted(options.traced.glob("*.json")), options.workers)
-    kept, traced = tables[::HELD_OUT], [table for k, table in enumerate(tables) if k % HELD_OUT]
-    rng = np.random.default_rng(77)
-    checks = [tuple(map(torch.from_numpy, batch(rng, kept, 16))) for _ in range(CHECKS)]
+    kept, traced = held_out(tables)
+    checks = checks_of(lambda rng: batch(rng, kept, 16), CHECKS)
     lines = [f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"]
 
     def crops(which: int) -> Draw:
-        """Batches of traced tables, and of drawn ones, of which one in the place of another is drawn for each."""
+        """Batches of traced tables, and of drawn ones."""
         rng, tiles = np.random.default_rng([options.seed, 5, which]), library(1000 * options.seed + which, TILES)
-        drawn = [drawn_discs([options.seed, which, k], tiles) for k in range(DRAWN)]
-        count = DRAWN
+        drawn = Fresh(lambda k: drawn_discs([options.seed, which, k], tiles), DRAWN)
+        return lambda: batch(rng, traced if rng.random() < TRACED else drawn.look(), options.batch)
 
-        def draw() -> tuple[Floats, Floats]:
-            nonlocal count
-            drawn[count % DRAWN] = drawn_discs([options.seed, which, count], tiles)
-            count += 1
-            return batch(rng, traced if rng.random() < TRACED else drawn, options.batch)
-
-        return draw
-
-    def said(steps: int, lost: float, mean: nn.Module) -> None:
-        lines.append(f"step {steps:5d}  loss {lost:.4f}  check {checked(mean, checks, loss):.4f}")
-        print(lines[-1], flush=True)
-        torch.save(mean.state_dict(), options.model.with_suffix(".pt"))
-
+    said = reporting(lines, checks, loss, options.model)
     feed = fed(crops, options.workers)
     export(teach(network(options.start), feed, loss, options, SAY_EVERY, said), options.model)
     (HERE / "shapes" / "discs.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

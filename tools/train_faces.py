@@ -20,9 +20,9 @@ from rims.mats import library
 from shapes.crops import Floats, read_sheet
 from shapes.drawn import drawn_sheet
 from shapes.faces import FaceNet, Faces, batch, faces_of, loss
-from shapes.feeding import Draw, fed, read_all
+from shapes.feeding import Draw, Fresh, fed, held_out, read_all
 from shapes.fleet import fleet_sheet
-from shapes.lessons import add_options, checked, export, teach
+from shapes.lessons import add_options, checks_of, export, reporting, teach
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_face.onnx"
@@ -30,9 +30,6 @@ BATCH, RATE = 64, 3e-3
 TILES, DRAWN = 60, 40
 """Mats, and drawn tables of each kind that lie on them."""
 SAY_EVERY, CHECKS = 1000, 12
-HELD_OUT = 10
-"""One table in so many is kept for the check."""
-KINDS, FLEET = (fleet_sheet, drawn_sheet), 0.9
 SHARES = 0.5, 0.42, 0.08
 """Of traced tables, and of drawn ones with ships or without."""
 
@@ -51,32 +48,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def learn(net: nn.Module, options: argparse.Namespace) -> nn.Module:
     """The running mean of the weights, after so many minutes."""
-    traced = read_all(_read, sorted(options.tables.glob("*.json")), options.workers)
-    kept, traced = traced[::HELD_OUT], [table for k, table in enumerate(traced) if k % HELD_OUT]
-    rng = np.random.default_rng(77)
-    checks = [tuple(map(torch.from_numpy, batch(rng, kept, 64))) for _ in range(CHECKS)]
+    tables = read_all(_read, sorted(options.tables.glob("*.json")), options.workers)
+    kept, traced = held_out(tables)
+    checks = checks_of(lambda rng: batch(rng, kept, BATCH), CHECKS)
 
     def faces(which: int) -> Draw:
-        """Batches of traced tables, and of drawn ones, of which one in the place of another is drawn for each."""
+        """Batches of traced tables, and of drawn ones."""
         rng, tiles = np.random.default_rng([options.seed, 6, which]), library(1000 * options.seed + which, TILES)
-        drawn = [[faces_of(sheet([options.seed, which, k], tiles)) for k in range(DRAWN)] for sheet in KINDS]
-        count = DRAWN
+        fleets = Fresh(lambda k: faces_of(fleet_sheet([options.seed, which, k], tiles)), DRAWN)
+        others = Fresh(lambda k: faces_of(drawn_sheet([options.seed, which, k], tiles)), DRAWN)
 
         def draw() -> tuple[Floats, Floats]:
-            nonlocal count
-            kind = int(rng.random() > FLEET)
-            drawn[kind][count % DRAWN] = faces_of(KINDS[kind]([options.seed, which, count], tiles))
-            count += 1
             counts = rng.multinomial(options.batch, SHARES)
-            parts = [batch(rng, some, int(n)) for some, n in zip([traced, *drawn], counts, strict=True) if n]
+            kinds = traced, fleets.look(), others.look()
+            parts = [batch(rng, some, int(n)) for some, n in zip(kinds, counts, strict=True) if n]
             return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
         return draw
 
-    def said(steps: int, lost: float, mean: nn.Module) -> None:
-        print(f"step {steps:5d}  loss {lost:.4f}  check {checked(mean, checks, loss):.4f}", flush=True)
-        torch.save(mean.state_dict(), options.model.with_suffix(".pt"))
-
+    said = reporting([], checks, loss, options.model)
     return teach(net, fed(faces, options.workers), loss, options, SAY_EVERY, said)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from queue import Queue
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import multiprocessing as beside
@@ -16,6 +16,25 @@ AHEAD = 3
 """So many batches of each process may wait to be learnt from."""
 Draw = Callable[[], tuple[Floats, Floats]]
 Thing = TypeVar("Thing")
+HELD_OUT = 10
+"""One traced table in so many is kept for the check."""
+
+
+class Fresh(Generic[Thing]):
+    """So many drawn things, of which each look replaces one by a new one: none is learnt by heart."""
+
+    def __init__(self, draw: Callable[[int], Thing], count: int) -> None:
+        self._draw, self._things, self._next = draw, [draw(k) for k in range(count)], count
+
+    def look(self) -> Sequence[Thing]:
+        self._things[self._next % len(self._things)] = self._draw(self._next)
+        self._next += 1
+        return self._things
+
+
+def held_out(things: Sequence[Thing]) -> tuple[list[Thing], list[Thing]]:
+    """Those kept for the check, and the rest."""
+    return list(things[::HELD_OUT]), [thing for k, thing in enumerate(things) if k % HELD_OUT]
 
 
 def fed(make: Callable[[int], Draw], workers: int) -> Callable[[], Batch]:

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from shapes.crops import Floats
 from shapes.network import INPUTS
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -82,6 +83,23 @@ def checked(net: nn.Module, checks: Sequence[tuple[Tensor, ...]], loss_of: Loss)
     with torch.inference_mode():
         pairs = ([part.to(device_of(net)) for part in pair] for pair in checks)
         return float(np.mean([float(loss_of(net(blob), truth)) for blob, truth in pairs]))
+
+
+def checks_of(batch: Callable[[np.random.Generator], tuple[Floats, Floats]], count: int) -> list[tuple[Tensor, ...]]:
+    """So many batches that nothing is learnt from, always the same."""
+    rng = np.random.default_rng(77)
+    return [tuple(map(torch.from_numpy, batch(rng))) for _ in range(count)]
+
+
+def reporting(lines: list[str], checks: Sequence[tuple[Tensor, ...]], loss_of: Loss, model: Path) -> Said:
+    """Adds a line of what was learnt and of the check, prints it, and keeps the weights beside the network's file."""
+
+    def said(steps: int, lost: float, mean: nn.Module) -> None:
+        lines.append(f"step {steps:5d}  loss {lost:.4f}  check {checked(mean, checks, loss_of):.4f}")
+        print(lines[-1], flush=True)
+        torch.save(mean.state_dict(), model.with_suffix(".pt"))
+
+    return said
 
 
 def device_of(net: nn.Module) -> torch.device:

@@ -31,40 +31,15 @@ def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], lo
     """Pairs of indexes into `missing` and `found`, at least cost in all; `looks` (M, F): how alike, 0 to 1."""
     if not missing or not found:
         return []
+    from scipy.optimize import linear_sum_assignment  # slow to load, and of no use to a photo
+
     apart = np.array([[np.hypot(*(one.last_mm - xy)) for _, xy in found] for one in missing])
     cost = np.log1p(apart / FAR_MM) + apart / FAR_MM + UNLIKE * (1 - looks) ** 2
     sizes = np.array([[_alike(one.base, base) for base, _ in found] for one in missing])
     cost = np.where(sizes, cost, 1e6)
-    pairs = cheapest(cost) if len(missing) <= len(found) else [(i, j) for j, i in cheapest(cost.T)]
-    return sorted((i, j) for i, j in pairs if cost[i, j] < MOST)
-
-
-def cheapest(cost: Array) -> list[tuple[int, int]]:
-    """The pairs that cost least in all: each row (M,) with a column of its own (N,), no fewer of them than rows.
-
-    The Hungarian method: row by row, along the shortest way to a free column (Jonker and Volgenant, 1987).
-    """
-    rows, columns = cost.shape
-    of_row, of_column = np.zeros(rows), np.zeros(columns)
-    taken = np.full(columns, -1)
-    for row in range(rows):
-        least, before = np.full(columns, np.inf), np.full(columns, -1)
-        done, at, here = np.zeros(columns, bool), row, -1
-        while here < 0 or taken[here] >= 0:
-            reach = cost[at] - of_row[at] - of_column + (least[here] if here >= 0 else 0.0)
-            nearer = ~done & (reach < least)
-            least[nearer], before[nearer] = reach[nearer], here
-            here = int(np.argmin(np.where(done, np.inf, least)))
-            done[here], at = True, taken[here]
-        total = least[here]
-        of_row[row] += total
-        settled = done & (least < total)
-        of_row[taken[settled]] += total - least[settled]
-        of_column[settled] -= total - least[settled]
-        while here >= 0:
-            last, here = here, int(before[here])
-            taken[last] = taken[here] if here >= 0 else row
-    return [(int(row), column) for column, row in enumerate(taken) if row >= 0]
+    return [
+        (i, j) for i, j in zip(*map(np.ndarray.tolist, linear_sum_assignment(cost)), strict=True) if cost[i, j] < MOST
+    ]
 
 
 def _alike(one: Base, other: Base) -> bool:

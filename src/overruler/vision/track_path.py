@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
-from overruler.geometry.robust import robust_fit
 
 STARTED_MM = 1.2
 """A piece is on its way when it is so far from where it stood."""
@@ -19,10 +18,6 @@ ARRIVED_MM = 20.0
 """Seen last so near to where it is found, a piece has been followed all the way."""
 SEEN_MM = 0.4
 """1 σ of a place on the way."""
-FAR_SIGMAS = 2.0
-"""A place that lies farther off than so many is not taken at its word: a finger may have been followed."""
-ROUNDS = 40
-"""Steps of the fit at most."""
 RISE_MM, RISE_SIGMA_MM = 3.0, 3.0
 """How high a piece is carried, and 1 σ of it."""
 HIGHEST_MM = 12.0
@@ -155,14 +150,17 @@ def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
     known = np.vstack([places, corners])
     low, high = (np.tile(edge, len(inner)) for edge in (known.min(0) - BEYOND_MM, known.max(0) + BEYOND_MM))
     bounds = np.append(low, 0.0), np.append(high, HIGHEST_MM)
-    found, half_loss, slopes = robust_fit(misfits, start, *bounds, FAR_SIGMAS, ROUNDS)
+    from scipy.optimize import least_squares  # slow to load, and of no use to a photo
+
+    found = least_squares(misfits, start, bounds=bounds, loss="soft_l1", f_scale=2.0, max_nfev=40)
     sigma = 0.0
     if len(inner):
+        slopes: Array = np.asarray(found.jac, float)
         covariance = np.linalg.pinv(slopes.T @ slopes)
-        step = np.eye(len(found)) * 1e-3
-        slope = np.array([(_length(line(found + d)) - _length(line(found - d))) / 2e-3 for d in step])
+        step = np.eye(len(found.x)) * 1e-3
+        slope = np.array([(_length(line(found.x + d)) - _length(line(found.x - d))) / 2e-3 for d in step])
         sigma = float(np.sqrt(slope @ covariance @ slope))
-    return _Fitted(line(found), float(found[-1]), 2 * half_loss, sigma)
+    return _Fitted(line(found.x), float(found.x[-1]), 2 * float(found.cost), sigma)
 
 
 def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[Array, NDArray[np.intp], Array]:
