@@ -128,6 +128,14 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int, mo
     assert len(find_hills(view, exact(camera), standing_there)) == found
 
 
+@pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (300.0, 0)])
+def test_the_top_of_a_large_base_is_no_hill(diameter_mm: float, found: int) -> None:
+    camera = camera_over(0.0, 0.0)
+    middle = standing(camera, FOOT.mean(0, keepdims=True), 36.0)
+    pieces = [replace(one, base=Base.circle(diameter_mm)) for one in middle]
+    assert len(find_hills(table(camera, 36.0, 3), exact(camera), pieces)) == found
+
+
 def test_names_that_are_taken_are_not_given_again() -> None:
     camera = camera_over(30.0)
     view, pieces = table(camera, 36.0, 3), standing(camera, ON, 36.0)

@@ -112,6 +112,37 @@ def machine(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     return parts
 
 
+def tank(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+    """A hull between two tracks, `size` times 30 mm long or more, that hides most of the base under it."""
+    long, turn = size * rng.uniform(13, 20), turned(rng.uniform(0, 2 * np.pi))
+    wide, low, high = long * np.array([rng.uniform(0.35, 0.65), rng.uniform(0, 0.15), rng.uniform(0.2, 0.35)])
+    middle = foot + turn @ [rng.uniform(-0.3, 0.3) * long, rng.uniform(-0.2, 0.2) * long, 0]
+
+    def at(x: float, y: float, z: float) -> Array:
+        return np.asarray(middle + turn @ [x, y, z])
+
+    parts = [box(at(0, 0, low + high), [long * rng.uniform(0.7, 1), wide, high], turn, paints[0])]
+    if rng.random() < 0.5:  # a pointed nose
+        nose = turn @ turned(np.pi / 4)
+        parts.append(box(at(0.8 * long, 0, low + high), [0.7 * wide, 0.7 * wide, 0.9 * high], nose, paints[0]))
+    track, reach = long * rng.uniform(0.1, 0.2), long * rng.uniform(0.7, 1)
+    tread = paints[int(rng.integers(0, 4))]
+    round_ones = rng.random() < 0.5
+    for y in (-wide, wide):
+        ends = at(-reach, y, track), at(reach, y, track)
+        block = [reach, track, track]
+        parts.append(capsule(*ends, track, tread) if round_ones else box(at(0, y, track), block, turn, tread))
+    top = at(rng.uniform(-0.4, 0.3) * long, 0, low + 2 * high)
+    turret = wide * rng.uniform(0.3, 0.8)
+    up = np.asarray(top + np.array([0, 0, 0.5 * turret]))
+    drum, cube = cone(top, up, turret, 0.8 * turret, paints[1]), box(top, np.full(3, turret), turn, paints[1])
+    parts.append(drum if rng.random() < 0.5 else cube)
+    way = turned(rng.uniform(-0.6, 0.6)) @ turn @ [long * rng.uniform(0.5, 1.1), 0, 0]
+    parts.append(capsule(up, up + way, long * rng.uniform(0.03, 0.07), paints[3]))
+    mark = at(rng.uniform(-0.6, 0.6) * long, rng.uniform(-0.4, 0.4) * wide, low + 2 * high)
+    return [*parts, box(mark, [0.2 * long, 0.2 * wide, 0.3], turn, any_colour(rng))]
+
+
 def plant(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     """Leaves or spikes out of one foot."""
     count = int(rng.integers(4, 14))
@@ -136,8 +167,9 @@ def heap(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
 def figure(rng: Rng, foot: Place, radius: float, paints: Floats) -> list[Solid]:
     """What stands on a base of `radius` mm at `foot`, most often a trooper on a small one."""
     small = radius < 22
-    makers = (trooper, beast, machine, plant, heap)
-    maker = makers[int(rng.choice(5, p=[0.78, 0.04, 0.04, 0.06, 0.08] if small else [0.15, 0.35, 0.3, 0.1, 0.1]))]
+    makers = (trooper, beast, machine, tank, plant, heap)
+    often = [0.78, 0.04, 0.04, 0, 0.06, 0.08] if small else [0.13, 0.26, 0.2, 0.26, 0.07, 0.08]
+    maker = makers[int(rng.choice(len(makers), p=often))]
     size = rng.uniform(0.8, 1.3) if maker is trooper else radius / 16 * rng.uniform(0.5, 1.1)
     if maker is trooper and not small:
         size *= rng.uniform(1.0, min(radius / 14, 3))

@@ -77,7 +77,16 @@ def _cover(item: Print, view: View) -> Floats:
     else:
         width = max(1, round((item.width_mm or 1) * scale))
         cv2.polylines(mask, [np.round(points * 16).astype(np.int32)], len(points) > 2, 255, width, cv2.LINE_8, 4)
-    return np.float32(item.strength) * softened(mask, item.soft_mm * scale)
+    covered = np.float32(item.strength) * softened(mask, item.soft_mm * scale)
+    return covered if item.worn_mm is None else covered * _left(view, item.worn_mm)
+
+
+def _left(view: View, worn_mm: Array) -> Floats:
+    """What is left of a print at each pixel (h, w): from nothing at the first place to all at the second."""
+    off, whole = view.pixels(worn_mm, 0.0)
+    way = (whole - off) / np.sum((whole - off) ** 2)
+    x, y = np.arange(view.width_px) - off[0], np.arange(view.height_px) - off[1]
+    return np.asarray(np.clip(way[0] * x + way[1] * y[:, None], 0, 1), np.float32)
 
 
 # --- plates ---

@@ -22,6 +22,8 @@ class Print:
     soft_mm: float = 0
     width_mm: float | None = None
     """A line of this width instead of the whole shape."""
+    worn_mm: Array | None = None
+    """(2, 2): a place where it is worn off and one where it is whole, if it is worn; in between it fades."""
 
 
 def any_prints(rng: Rng, reach: float, many: bool) -> list[Print]:
@@ -43,9 +45,9 @@ def _crater(rng: Rng, at: Array) -> list[Print]:
     radius = float(rng.choice([rng.uniform(6, 25), rng.uniform(20, 80)]))
     dark = colour("1e1914") * rng.uniform(0.5, 4)
     pale = np.array([0.3, 0.45, 0.6], np.float32) * rng.uniform(0.8, 1.5)
-    edge = _uneven(rng, radius, rng.uniform(0.005, 0.05))
+    edge, lit = _uneven(rng, radius, rng.uniform(0.005, 0.08)), rng.uniform(-0.12, 0.12, 2) * radius
     return [
-        Print(at + 1.05 * edge, pale, rng.uniform(0, 0.7), rng.uniform(0.03, 0.15) * radius),
+        Print(at + 1.05 * edge + lit, pale, rng.uniform(0, 0.7), rng.uniform(0.03, 0.15) * radius),
         Print(at + edge, dark, rng.uniform(0.3, 0.9), rng.uniform(0, 0.12) * radius),
         Print(at + 0.7 * edge + 0.15 * radius, dark, rng.uniform(0, 0.5), rng.uniform(0.1, 0.3) * radius),
     ]
@@ -53,15 +55,21 @@ def _crater(rng: Rng, at: Array) -> list[Print]:
 
 def _manhole(rng: Rng, at: Array) -> list[Print]:
     radius = rng.uniform(8, 25)
-    rungs = [at + np.array([[-0.8 * radius, y], [0.8 * radius, y]]) for y in np.linspace(-0.6, 0.6, 5) * radius]
     ink = np.full(3, rng.uniform(0.01, 0.1), np.float32)
-    lines = [Print(rung, ink * 0.3, 0.8, 0.2, 1.0) for rung in rungs]
-    return [Print(at + circle(radius), ink, rng.uniform(0.6, 1), 0.3), *lines]
+    rungs, width, shade = int(rng.integers(3, 15)), rng.uniform(0.5, 1.5), rng.choice([0.3, rng.uniform(1.5, 3)])
+    turn = np.array([[np.cos(angle := rng.uniform(0, 6.3)), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    share = np.linspace(-0.85, 0.85, rungs)
+    ends = [np.array([[-x, y], [x, y]]) * 0.95 * radius for x, y in zip(np.sqrt(1 - share**2), share, strict=True)]
+    lines = [Print(at + rung @ turn.T, ink * shade, rng.uniform(0.3, 0.9), 0.2, width) for rung in ends]
+    return [Print(at + circle(radius), ink, rng.uniform(0.6, 1), rng.uniform(0.2, 1)), *lines]
 
 
 def _ring(rng: Rng, at: Array) -> list[Print]:
     radius = float(rng.choice([rng.uniform(10, 30), rng.uniform(25, 90)]))
-    return [Print(at + circle(radius), any_colour(rng), rng.uniform(0.3, 1), rng.uniform(0, 0.5), rng.uniform(0.5, 3))]
+    width = rng.uniform(0.5, max(3, min(0.15 * radius, 8)))
+    across = radius * np.array([[np.cos(turn := rng.uniform(0, 6.3)), np.sin(turn)]])
+    worn = at + rng.uniform([[-2], [0.1]], [[0], [1]]) * across if rng.random() < 0.6 else None
+    return [Print(at + circle(radius), any_colour(rng), rng.uniform(0.3, 1), rng.uniform(0, 0.5), width, worn)]
 
 
 def _spot(rng: Rng, at: Array) -> list[Print]:

@@ -28,7 +28,7 @@ STEP_PX = 16
 """The picture's sides are multiples of this."""
 UNIT_MM = 16.0
 """Radii and half axes are said as the logarithm of their share of this."""
-LEAST_ROUND, LEAST_OVAL = 0.1, 0.15
+LEAST_ROUND, LEAST_OVAL = 0.05, 0.15
 """What is less likely is told by nobody: the least likely true oval of 88 on rendered tables had 0.22."""
 ROUND, OVAL = 0, 4
 """Where the two likelihoods (logits) are among the answers. After the first come dx and dy in cells, of either, and the

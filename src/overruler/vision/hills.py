@@ -23,6 +23,8 @@ LIKELY = 0.4
 """Cells that are more likely a top than this belong to one."""
 LEAST_MM2, MOST_SHARE = 60.0**2, 0.5
 """Smaller tops are lids, boxes and tokens; what covers more than this share of the picture is the table itself."""
+OF_A_BASE = 0.9
+"""What lies within one base by this share of its cells is that base's own top."""
 BESIDE_MM = 12.0
 """So near to a top a piece may stand on it."""
 INSIDE = 0.8
@@ -48,11 +50,13 @@ def find_hills(
 
     `view` is the picture from above, of any resolution; names already `taken` are not given again.
     """
-    flat = np.array([one.xy_mm for one in standing if one.z_mm == 0]).reshape(-1, 2)
-    if not len(flat):
+    flat = [one for one in standing if one.z_mm == 0]
+    if not flat:
         return ()
     seen = hill_map(view, calibration.camera)
-    areas = (_ground(seen, calibration.camera, top) for top in _tops(seen) if _under(seen, top, flat))
+    places, reach = np.array([one.xy_mm for one in flat]), np.array([one.base.length_mm / 2 for one in flat])
+    tops = (top for top in _tops(seen) if _under(seen, top, places) and not _of_a_base(seen, top, places, reach))
+    areas = (_ground(seen, calibration.camera, top) for top in tops)
     names = (name for number in count(1) if (name := f"h{number}") not in taken)
     return tuple(replace(area, id=next(names)) for area in areas if area.probability > LEAST_CHANCE)
 
@@ -73,6 +77,13 @@ def _under(seen: HillMap, top: Mask, places_mm: Array) -> bool:
     wide = cv2.dilate(top.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
     column, row = np.clip(np.rint(seen.view.to_px(places_mm)).astype(int), 0, np.array(top.shape[::-1]) - 1).T
     return bool(wide[row, column].any())
+
+
+def _of_a_base(seen: HillMap, top: Mask, places_mm: Array, reach_mm: Array) -> bool:
+    """Whether a top is that of a base, of some middle (N, 2) and radius (N,): hardly a cell lies beyond its rim."""
+    cells = seen.view.to_mm(np.argwhere(top)[:, ::-1])
+    inside = np.linalg.norm(cells[:, None] - places_mm, axis=-1) < reach_mm + seen.view.mm_per_px
+    return bool((inside.mean(0) > OF_A_BASE).any())
 
 
 def _ground(seen: HillMap, camera: Camera, top: Mask) -> Raised:
