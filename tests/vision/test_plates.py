@@ -195,15 +195,17 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     assert after > 4 * before
 
 
-def test_a_plate_that_is_not_plain_may_have_gone_astray() -> None:
+@pytest.mark.parametrize(("unsure", "within"), [("PLAIN", True), ("PLAIN_FACE", True), (None, False)])
+def test_a_plate_that_is_not_plain_may_have_gone_astray(
+    unsure: str | None, within: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if unsure is not None:  # no plate is as sure as this
+        monkeypatch.setattr(plates, unsure, 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([plates.ASTRAY_MM, 0.0])
-    assert away @ np.linalg.solve(found.covariance_mm2, away) > 5 * plates.WITHIN_SIGMAS**2
-    said = plates.maybe_astray(replace(found, score=0.9))
-    assert away @ np.linalg.solve(said.covariance_mm2, away) < plates.WITHIN_SIGMAS**2
-    plain = replace(found, score=0.999)
-    assert plates.maybe_astray(plain) is plain
+    squared = away @ np.linalg.solve(found.covariance_mm2, away)
+    assert squared < plates.WITHIN_SIGMAS**2 if within else squared > 5 * plates.WITHIN_SIGMAS**2
 
 
 def test_hidden_cards_hold_no_plates() -> None:

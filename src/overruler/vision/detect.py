@@ -22,7 +22,7 @@ from overruler.vision.discs import find_discs
 from overruler.vision.orthophoto import Orthophoto, orthophoto
 from overruler.vision.outlined import outline_at
 from overruler.vision.ovals import find_ovals
-from overruler.vision.plates import find_plates, maybe_astray, overlap_mm
+from overruler.vision.plates import find_plates, overlap_mm
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, distinct, fit_rounds
 
@@ -55,8 +55,7 @@ def detect(
 
     def plates() -> Iterable[Detection]:
         view = look_from_above(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
-        found = find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
-        return [maybe_astray(plate) for plate in found]
+        return find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
 
     def round_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
         candidates = find_candidates(view, radii.tolist(), hidden, known)

@@ -1,7 +1,7 @@
 """Square plates under ships on pegs: a fit of each guess of the look from above, and what tells plates from others."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,8 +52,9 @@ AMBIGUOUS = 2.9
 whose odds are so little behind those of a smaller one within it has that one printed on its card."""
 LEAST_SEEN = 0.3
 """A side counts as seen from this much of it."""
-PLAIN = 0.995
-"""Of plates as sure as this one of 870 was 3 mm off or more; of the others one in sixty was, ..."""
+PLAIN, PLAIN_FACE = 0.995, 5.0
+"""Of plates that score as high as this one of 870 was 3 mm off or more, of the others one in sixty; those whose face
+alone has lower log odds than this count among the others, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
 """... some maybe by so much along each axis (`docs/plates.md`): that lies within so many σ of what is said then."""
 LEAST_ARCS = 0.4
@@ -80,6 +81,11 @@ class Plate:
     def score(self) -> float:
         """How likely it is one (0 to 1): by the looks from above, along its sides and at its whole face."""
         return score_of(self.signs)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing speaks against its lying there."""
+        return self.score >= PLAIN and self.signs[-1] >= PLAIN_FACE
 
     @property
     def heading_rad(self) -> float:
@@ -114,13 +120,6 @@ def find_plates(
         plates += [] if plate is None else [plate]
     plain = expected or any(plate.score > SURE for plate in plates)
     return [_detection(camera, plate) for plate in _standing(plates if plain else ())]
-
-
-def maybe_astray(plate: Detection) -> Detection:
-    """The plate, with the doubt that its fit may have gone astray where that is not plain."""
-    if plate.score >= PLAIN:
-        return plate
-    return replace(plate, covariance_mm2=plate.covariance_mm2 + np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
 
 
 def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]) -> Plate | None:
@@ -248,10 +247,14 @@ def overlap_mm(one_mm: Array, other_mm: Array) -> float:
     return float(np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0)).min())
 
 
-def _size_doubt(plate: Plate) -> Array:
-    """The doubt (2, 2) that other sides add: its edges then lie elsewhere, within so many σ of what is said."""
+def _more_doubt(plate: Plate) -> Array:
+    """The doubt (2, 2) that its fit went astray, and that it is of another size: its edges then lie elsewhere.
+
+    Both lie within so many σ of what is said.
+    """
     apart = max((abs(side_mm - plate.fit.side_mm) / 2 for side_mm in plate.others_mm), default=0.0)
-    return np.eye(2) * (apart / WITHIN_SIGMAS) ** 2
+    astray = 0.0 if plate.plain else ASTRAY_MM
+    return np.eye(2) * (apart**2 + astray**2) / WITHIN_SIGMAS**2
 
 
 def _detection(camera: Camera, plate: Plate) -> Detection:
@@ -267,7 +270,7 @@ def _detection(camera: Camera, plate: Plate) -> Detection:
         xy_mm=fit.xy_mm,
         z_mm=0.0,
         heading_deg=float(np.degrees(plate.heading_rad) % 360),
-        covariance_mm2=fit.covariance_mm2 + _size_doubt(plate),
+        covariance_mm2=fit.covariance_mm2 + _more_doubt(plate),
         d_xy_d_camera=sensitivity(plate.view, middles, normals, np.clip(fit.seen, 0.05, 1)),
         score=plate.score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
