@@ -7,12 +7,15 @@ writes film_003.mkv, its board file (.toml) and its truth (.json), as tools/film
 moves is traced once; round the piece that is carried, and the hand, it is traced anew ten times a second.
 """
 
+import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
@@ -22,7 +25,6 @@ from overruler.geometry.pose import Array
 from render.board_file import board_toml
 from render.develop import develop, style
 from render.expose import ROUGH, expose
-from render.filming import HAND_S, STEPS_PER_S, Carried, ahead, any_path, films, times, write
 from render.lens import View, over_board
 from render.materials import Part, plain
 from render.mesh import limb
@@ -31,26 +33,39 @@ from render.spec import draw_spec
 from render.table import Table, build
 from render.tracer import Tracer
 
+FPS, STEPS_PER_S = 30, 10
+LIFT_MM, HAND_S = 5.0, 0.6
 NEAR_MM = 150.0
 """What stands so near shades, and is shaded."""
 SKINS, SLEEVES = ("#c68863", "#e0ac8c", "#7a4a30"), ("#26324f", "#1c1c1e", "#6d2020", "#8a8578")
 Light = NDArray[np.float32]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Carry(Carried):
-    """One piece that a hand carries."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Carry:
+    """One piece that a hand carries along straight legs."""
 
     piece: Piece
     """As it stands before."""
+    path_mm: Array
+    start_s: float
+    end_s: float
     turn_deg: float
     away_deg: float
     """Where the arm comes from."""
     grip_mm: Array
 
+    def at(self, time_s: float) -> tuple[Array, float, float]:
+        """Where it is, how high, and how far it has turned."""
+        q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
+        share, legs = 3 * q * q - 2 * q**3, np.hypot(*np.diff(self.path_mm, axis=0).T)
+        along = np.concatenate([[0.0], np.cumsum(legs)])
+        place = [np.interp(share * along[-1], along, axis) for axis in self.path_mm.T]
+        return np.array(place), LIFT_MM * float(np.sin(np.pi * q)), share * self.turn_deg
+
     def moved(self, time_s: float) -> Piece:
-        (x, y), z, share = self.at(time_s)
-        one, turn = self.piece, share * self.turn_deg
+        (x, y), z, turn = self.at(time_s)
+        one = self.piece
         home = [part.moved(-one.x_mm, -one.y_mm) for part in one.figure_parts]
         stand = one.stand.moved(-one.x_mm, -one.y_mm, 0, 0).moved(x, y, z, turn)
         figure = [part.moved(x, y, z, turn) for part in home]
@@ -60,13 +75,13 @@ class Carry(Carried):
 
     def hand(self, time_s: float, skin: str, sleeve: str) -> list[Part]:
         """Fingers round the piece, and an arm; nothing where the hand is not over the table."""
-        gone = self.gone(time_s)
+        gone = max(self.start_s - time_s, time_s - self.end_s, 0.0) / HAND_S
         if gone >= 1:
             return []
-        place, z, _ = self.at(time_s)
-        away = ahead(np.radians(self.away_deg))
-        side = np.array([-away[1], away[0]])
-        tip = place + self.grip_mm + away * 700 * gone**1.5
+        (x, y), z, _ = self.at(time_s)
+        angle = np.radians(self.away_deg)
+        away, side = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        tip = np.array([x, y]) + self.grip_mm + away * 700 * gone**1.5
 
         def stick(a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float) -> Part:
             start, end = (np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b))
@@ -91,25 +106,33 @@ def carries(table: Table, count: int, rng: np.random.Generator) -> list[Carry]:
     now = 1.2
     for _ in range(20_000):
         piece = stands[str(rng.choice(movable))]
-        path = any_path(rng, np.array([piece.x_mm, piece.y_mm]))
+        path = [np.array([piece.x_mm, piece.y_mm])]
+        for _ in range(int(rng.choice([1, 1, 2, 3]))):
+            angle = rng.uniform(0, 2 * np.pi)
+            path.append(path[-1] + rng.uniform(35, 170) * np.array([np.cos(angle), np.sin(angle)]))
         foot = Point(path[-1]).buffer(piece.shape.length_mm / 2)
         rest = [
             Point(one.x_mm, one.y_mm).buffer(one.shape.length_mm / 2) for one in stands.values() if one is not piece
         ]
-        inside = ((path > 60) & (path < np.array(table.spec.size_mm) - 60)).all()
+        inside = ((np.array(path) > 60) & (np.array(path) < np.array(table.spec.size_mm) - 60)).all()
         if not inside or any(foot.distance(other) < 5 for other in [*others, *rest]):
             continue
-        start_s, end_s = times(rng, now, path)
-        grip = rng.uniform(0.0, 0.8) * piece.shape.length_mm / 2 * ahead(rng.uniform(0, 2 * np.pi))
-        turn, away = float(rng.choice([0.0, rng.normal(0, 35)])), float(rng.uniform(0, 360))
-        found.append(
-            Carry(path_mm=path, start_s=start_s, end_s=end_s, piece=piece, turn_deg=turn, away_deg=away, grip_mm=grip)
-        )
-        stands[piece.id] = found[-1].moved(end_s)
-        now = end_s + HAND_S + rng.uniform(0.9, 2.0)
+        line = np.array(path)
+        long_s = max(0.8, float(np.hypot(*np.diff(line, axis=0).T).sum()) / rng.uniform(90, 150))
+        begin, end = round(now + HAND_S, 1), round(now + HAND_S + long_s, 1)
+        grip = rng.uniform(0.0, 0.8) * piece.shape.length_mm / 2 * _unit(rng)
+        turn = float(rng.choice([0.0, rng.normal(0, 35)]))
+        found.append(Carry(piece, line, begin, end, turn, float(rng.uniform(0, 360)), grip))
+        stands[piece.id] = found[-1].moved(end)
+        now = end + HAND_S + rng.uniform(0.9, 2.0)
         if len(found) == count:
             return found
     raise ValueError(f"seed {table.spec.seed}: no room for {count} moves; take another")
+
+
+def _unit(rng: np.random.Generator) -> Array:
+    angle = rng.uniform(0, 2 * np.pi)
+    return np.array([np.cos(angle), np.sin(angle)])
 
 
 # --- pictures ---
@@ -203,9 +226,17 @@ def film(seed: int, count: int, out: Path) -> Path:
     skin, sleeve = str(rng.choice(SKINS)), str(rng.choice(SLEEVES))
     path = out / f"film_{seed:03}.mkv"
     steps = _step(moves[-1].end_s + HAND_S) + 15
-    shown = enumerate(track(lights(Stage(table, view, moves), moves, skin, sleeve), path.name, steps, transient=True))
-    pictures = (develop(light, habits, np.random.default_rng([seed, step % 4])) for step, light in shown)
-    write(path, view.size_px, pictures, "rgb24")
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("libx264", rate=FPS, options={"crf": "18", "preset": "veryfast"})
+        stream.width, stream.height, stream.pix_fmt = *view.size_px, "yuv420p"
+        shown = lights(Stage(table, view, moves), moves, skin, sleeve)
+        for step, light in enumerate(track(shown, path.name, steps, transient=True)):
+            picture = develop(light, habits, np.random.default_rng([seed, step % 4]))
+            for k in range(FPS // STEPS_PER_S):
+                shot = av.VideoFrame.from_ndarray(picture, format="rgb24")
+                shot.pts, shot.time_base = step * (FPS // STEPS_PER_S) + k, Fraction(1, FPS)
+                container.mux(stream.encode(shot))
+        container.mux(stream.encode())
     path.with_suffix(".json").write_text(json.dumps(truth(path.name, table, moves), indent=1))
     path.with_suffix(".toml").write_text(board_toml(table, "film"))
     return path
@@ -213,12 +244,38 @@ def film(seed: int, count: int, out: Path) -> Path:
 
 def truth(name: str, table: Table, moves: Sequence[Carry]) -> dict[str, Any]:
     """Where all stood, and each move."""
+    told = [
+        {
+            "piece": move.piece.id,
+            "t_start_s": move.start_s,
+            "t_end_s": move.end_s,
+            "from_mm": move.path_mm[0].tolist(),
+            "to_mm": move.path_mm[-1].tolist(),
+            "path_length_mm": float(np.hypot(*np.diff(move.path_mm, axis=0).T).sum()),
+            "path_mm": move.path_mm.tolist(),
+            "hand_from_s": move.start_s - HAND_S,
+            "hand_to_s": move.end_s + HAND_S,
+        }
+        for move in moves
+    ]
     pieces = [
         {"id": one.id, "shape": one.shape.truth(), "x_mm": one.x_mm, "y_mm": one.y_mm, "z_mm": one.z_mm}
         for one in table.pieces
     ]
-    return {"video": name, "pieces": pieces, "moves": [move.truth(move.piece.id) for move in moves]}
+    return {"video": name, "pieces": pieces, "moves": told}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=1, help="films, with seeds one after another")
+    parser.add_argument("--moves", type=int, default=5)
+    parser.add_argument("--out", type=Path, default=Path("out/films"))
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    for seed in range(args.seed, args.seed + args.count):
+        print(film(seed, args.moves, args.out))
 
 
 if __name__ == "__main__":
-    films(__doc__, film, 5, "out/films")
+    main()
