@@ -67,3 +67,9 @@ def test_a_size_that_no_base_has_is_refused(text: str) -> None:
 
 def test_every_base_of_the_catalogue_can_be_asked_for() -> None:
     assert [Base.parse(base.name) for base in catalogue()] == list(catalogue())
+
+
+def test_the_catalogue_knows_which_games_use_plates() -> None:
+    assert {base.shape for base in catalogue("legion")} == {"circle"}
+    assert [base.width_mm for base in catalogue("xwing")] == [40, 60, 80]
+    assert {base.shape for base in catalogue()} == {"circle", "rectangle", "oval"}

@@ -87,6 +87,11 @@ def allowed(importer: str, wanted: str) -> bool:
     return floor(wanted) <= floor(importer)
 
 
+def test_the_document_names_every_room_in_order() -> None:
+    page = (PACKAGE.parents[1] / "docs" / "house.md").read_text(encoding="utf-8")
+    assert " → ".join(f"`{name}`" for name in NOUNS) in page
+
+
 @pytest.mark.parametrize("path", [f for f in FILES if room(f) != "__init__"], ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_only_go_down(path: Path) -> None:
     wrong = sorted(wanted for wanted in rooms_imported(path) if not allowed(room(path), wanted))

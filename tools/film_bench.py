@@ -11,6 +11,7 @@ from pathlib import Path
 import av
 from rich.table import Table
 
+from live_bench import megabytes
 from overruler.apps.analyze.segment import Log
 from overruler.board import Board
 from overruler.referee import Referee
@@ -24,7 +25,7 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
     Every beginning anew is a cut, after which many pieces stand elsewhere at once. A game has none: so it is also
     played forwards and backwards.
     """
-    columns = "played", "minutes", "decode, s", "analyze, s", "×", "without the first look, ×", "memory, MiB"
+    columns = "played", "minutes", "decode, s", "analyze, s", "×", "without the first look, ×", "memory, MB"
     table = Table(*columns, title=f"{film.name}, {threads} threads")
     board = Board.load(film.with_suffix(".toml"))
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +57,7 @@ def _played(film: Path, board: Board, minutes: float, threads: int) -> Iterator[
         if played_s / 60 >= marks[0]:
             marks.pop(0)
             after = (watching - opening) / decoding
-            yield played_s / 60, decoding, watching, watching / decoding, after, _memory_mib()
+            yield played_s / 60, decoding, watching, watching / decoding, after, megabytes()
 
 
 def decoded_s(film: Path, threads: int) -> float:
@@ -65,9 +66,3 @@ def decoded_s(film: Path, threads: int) -> float:
         stream = container.streams.video[0]
         stream.thread_type, stream.codec_context.thread_count = "AUTO", threads
         return max(float(picture.time) for picture in container.decode(stream) if picture.time is not None)
-
-
-def _memory_mib() -> float:
-    """What this process holds now."""
-    status = Path("/proc/self/status").read_text()
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))

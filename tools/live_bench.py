@@ -52,10 +52,10 @@ def live(film: Path, minutes: float) -> Table:
     eyes.start()
     while not eyes.still_s:
         time.sleep(0.1)
-    begin, cpu, memory = time.monotonic(), time.process_time(), [_megabytes()]
+    begin, cpu, memory = time.monotonic(), time.process_time(), [megabytes()]
     while time.monotonic() - begin < 60 * minutes:
         time.sleep(5)
-        memory.append(_megabytes())
+        memory.append(megabytes())
     cpu, took = time.process_time() - cpu, time.monotonic() - begin
     eyes.stop()
     return _told(eyes, film, cpu / took, memory)
@@ -84,6 +84,7 @@ def _told(eyes: Timed, film: Path, share: float, memory: list[float]) -> Table:
     return table
 
 
-def _megabytes() -> float:
+def megabytes() -> float:
+    """What this process holds now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -21,7 +21,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 from PIL import Image
 
@@ -91,24 +90,28 @@ def running(command: list[str], **more: Any) -> Iterator[subprocess.Popen[bytes]
             program.terminate()
 
 
-def studio(folder: Path, port: int, stack: ExitStack) -> Obs:
-    """An OBS of our own on a screen of its own."""
+@contextmanager
+def studio(folder: Path, port: int, size: tuple[int, int]) -> Iterator[None]:
+    """An OBS of our own, its canvas so large, on a screen of its own; it answers at a port, with its scene loaded."""
     profile = folder / "obs-studio" / "basic" / "profiles" / "Untitled"
     profile.mkdir(parents=True)
     (folder / "obs-studio" / "global.ini").write_text(SETTINGS.format(port=port, password=PASSWORD))
-    (profile / "basic.ini").write_text(PROFILE.format(size=SIZE, folder=folder))
+    (profile / "basic.ini").write_text(PROFILE.format(size=size, folder=folder))
     reading, writing = os.pipe()
-    stack.enter_context(
-        running(["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24"], pass_fds=[writing])
-    )
-    own = {key: value for key, value in os.environ.items() if not key.startswith("QT_")}
-    display = f":{os.read(reading, 16).decode().strip()}"
-    here = own | {"DISPLAY": display, "XDG_CONFIG_HOME": str(folder), "LIBGL_ALWAYS_SOFTWARE": "1"}
-    stack.enter_context(running(["obs", "--multi", "--disable-updater"], env=here))
-    opened: Obs = until(lambda: Obs("127.0.0.1", port, PASSWORD, answer_s=60), 90, "OBS")
-    obs = stack.enter_context(opened)
-    until(lambda: obs.request("GetCurrentProgramScene"), 60, "its scene")
-    return obs
+    screen = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24"]
+    with open(reading, "rb") as told, running(screen, pass_fds=[writing]):
+        os.close(writing)
+        display = f":{told.readline().decode().strip()}"
+        own = {key: value for key, value in os.environ.items() if not key.startswith("QT_")}  # OpenCV's Qt is not OBS's
+        here = own | {"DISPLAY": display, "XDG_CONFIG_HOME": str(folder), "LIBGL_ALWAYS_SOFTWARE": "1"}
+        with running(["obs", "--multi", "--disable-updater"], env=here):
+            with until(lambda: connected(port), 90, "OBS") as obs:
+                until(lambda: obs.request("GetCurrentProgramScene"), 60, "its scene")
+            yield
+
+
+def connected(port: int) -> Obs:
+    return Obs("127.0.0.1", port, PASSWORD, answer_s=60)  # drawn by the processor, beside other programs
 
 
 def show(obs: Obs, film: Path) -> str:
@@ -159,6 +162,8 @@ def watched(obs: Obs, scene: str, home: str, minutes: float) -> list[str]:
 
 def frame_of(film: Path) -> Any:
     """The picture of a record, one a second being looked at, with most drawn on it and on those beside it."""
+    import av
+
     with av.open(str(film)) as opened:
         pictures = [one.to_ndarray(format="rgb24") for k, one in enumerate(opened.decode(video=0)) if k % 10 == 0]
     drawn = np.array([lettered(pixels[::3, ::3]) for pixels in pictures])
@@ -173,7 +178,8 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         port, live = free_port(), free_port()
-        obs, home = studio(Path(folder), port, stack), f"http://localhost:{live}"
+        stack.enter_context(studio(Path(folder), port, SIZE))
+        obs, home = stack.enter_context(connected(port)), f"http://localhost:{live}"
         scene = show(obs, args.film)
         program, own = [sys.executable, "-m", "overruler"], os.environ | {"OBS_PASSWORD": PASSWORD}
         watch = [*program, "live", f"obs://127.0.0.1:{port}/{TABLE}", "--board", str(args.film.with_suffix(".toml"))]

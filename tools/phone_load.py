@@ -8,11 +8,7 @@ Prints seconds and megabytes of this machine; run it with nothing else going on.
 
 import argparse
 import json
-import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 import urllib.parse
@@ -21,22 +17,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
+from phone import chromium, phone, server
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ENDED = ("done", "failed")
 PHOTOGRAPHING_S = 5.0
 """A person who has opened the page takes so long to photograph a table; the server gets ready meanwhile."""
 
 
 class Server:
-    """A server process and the questions it is asked."""
+    """The questions that a server is asked."""
 
-    def __init__(self, board: Path, store: str) -> None:
-        command = [sys.executable, "-m", "overruler", "serve", "--port", "0", "--store", store, "--board", str(board)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.home = self.process.stdout.readline().strip()
+    def __init__(self, home: str, process: int) -> None:
+        self.home, self.process = home, process
         self.table = next(name for name in self.get("about")["tables"])
 
     def get(self, path: str, body: bytes | None = None) -> Any:
@@ -56,7 +48,7 @@ class Server:
 
     def megabytes(self) -> float:
         """The memory of the server and its processes, shared pages counted once."""
-        found = [self.process.pid, *_children(self.process.pid)]
+        found = [self.process, *_children(self.process)]
         return sum(_pss_kb(pid) for pid in found) / 1000
 
 
@@ -74,13 +66,11 @@ def _pss_kb(pid: int) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
-def first_photo(server: Server, photo: Path) -> None:
+def first_photo(asked: Server, photo: Path) -> None:
     """In a browser: from the moment the photo is chosen until its bases are drawn."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
-        page.goto(server.home)
+    with chromium() as browser:
+        page = phone(browser)
+        page.goto(asked.home)
         page.wait_for_selector("html[data-ready]")
         paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
         weight = page.evaluate("""() => ["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
@@ -88,34 +78,33 @@ def first_photo(server: Server, photo: Path) -> None:
         print(f"page: {weight / 1000:.0f} kB, first paint after {paint:.0f} ms")
         time.sleep(PHOTOGRAPHING_S)
         for attempt in range(3):
-            page.goto(server.home)
+            page.goto(asked.home)
             page.wait_for_selector("html[data-ready]")
-            page.select_option("#table", server.table)
+            page.select_option("#table", asked.table)
             begin = time.perf_counter()
             page.set_input_files("#choose", photo)
             page.wait_for_selector("#drawing .base", timeout=600_000)
             print(f"photo {attempt + 1}: drawn {time.perf_counter() - begin:.2f} s after it was chosen")
-        browser.close()
 
 
-def at_once(server: Server, photo: bytes, photos: int) -> None:
+def at_once(asked: Server, photo: bytes, photos: int) -> None:
     """Many photos at once, and somebody who taps meanwhile."""
-    ready = server.send(photo)
-    pieces = [piece["id"] for piece in server.get(f"measurements/{server.ended(ready)['id']}/table")["pieces"]]
+    ready = asked.send(photo)
+    pieces = [piece["id"] for piece in asked.get(f"measurements/{asked.ended(ready)['id']}/table")["pieces"]]
     states: list[str] = []
     begin = time.perf_counter()
-    threads = [threading.Thread(target=lambda: states.append(server.ended(server.send(photo))["state"]))
+    threads = [threading.Thread(target=lambda: states.append(asked.ended(asked.send(photo))["state"]))
                for _ in range(photos)]  # fmt: skip
     for thread in threads:
         thread.start()
-    taps, most = tapped(server, ready, pieces, threads)
+    taps, most = tapped(asked, ready, pieces, threads)
     seconds = time.perf_counter() - begin
     print(f"{photos} photos at once: {states.count('done')} measured in {seconds:.1f} s, {most:.0f} MB at most")
     print(f"{len(taps)} taps meanwhile: median {_ms(taps, 0.5):.0f} ms, 95 % within {_ms(taps, 0.95):.0f} ms")
 
 
 def tapped(
-    server: Server, name: str, pieces: Sequence[str], threads: Sequence[threading.Thread]
+    asked: Server, name: str, pieces: Sequence[str], threads: Sequence[threading.Thread]
 ) -> tuple[list[float], float]:
     """How long each tap took, and the most memory there was, until all threads have ended."""
     taps: list[float] = []
@@ -124,9 +113,9 @@ def tapped(
         start, end = pieces[len(taps) % len(pieces)], pieces[(len(taps) + 7) % len(pieces)]
         question = json.dumps({"question": "range", "from": start, "to": end}).encode()
         begin = time.perf_counter()
-        server.get(f"measurements/{name}/ask", question)
+        asked.get(f"measurements/{name}/ask", question)
         taps.append(time.perf_counter() - begin)
-        most = max(most, server.megabytes())
+        most = max(most, asked.megabytes())
         time.sleep(0.1)
     return taps, most
 
@@ -140,15 +129,11 @@ def main() -> None:
     parser.add_argument("photo", type=Path, help="a photo with its board file beside it")
     parser.add_argument("--photos", type=int, default=20, help="how many at once (20)")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as store:
-        server = Server(args.photo.with_suffix(".toml"), store)
-        try:
-            print(f"idle: {server.megabytes():.0f} MB")
-            first_photo(server, args.photo)
-            at_once(server, args.photo.read_bytes(), args.photos)
-        finally:
-            server.process.terminate()
-            server.process.wait(10)
+    with server([args.photo.with_suffix(".toml")]) as started:
+        asked = Server(*started)
+        print(f"idle: {asked.megabytes():.0f} MB")
+        first_photo(asked, args.photo)
+        at_once(asked, args.photo.read_bytes(), args.photos)
 
 
 if __name__ == "__main__":

@@ -9,38 +9,18 @@ Needs Chromium (Debian: apt-get install -y chromium).
 import argparse
 import io
 import json
-import shutil
-import subprocess
-import sys
-import tempfile
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Page
 
-SAMPLES = Path(__file__).parents[1] / "sample_images"
-PHONE: ViewportSize = {"width": 390, "height": 780}
+from phone import SAMPLES, chromium, phone, server
+
+HEIGHT_PX = 780
 COLOURS = 128
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 WAIT_MS = 180_000
-
-
-@contextmanager
-def server() -> Iterator[str]:
-    """The address of a server that knows the sample tables."""
-    boards = [part for board in sorted(SAMPLES.glob("*.toml")) for part in ("--board", str(board))]
-    with tempfile.TemporaryDirectory() as store:
-        command = [sys.executable, "-m", "overruler", "serve", "--port", "0", "--store", store, *boards]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            try:
-                yield process.stdout.readline().strip()
-            finally:
-                process.terminate()
 
 
 def photo(page: Page, home: str, game: str, table: str, name: str, ready: str) -> None:
@@ -113,26 +93,18 @@ def corners(page: Page, home: str, out: Path) -> None:
     shoot(page, out / "phone-corners.png")
 
 
-def _phone(browser: Browser, scheme: Literal["light", "dark"]) -> Page:
-    options = browser.new_context(
-        viewport=PHONE, device_scale_factor=1.5, has_touch=True, is_mobile=True, color_scheme=scheme
-    )
-    return options.new_page()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the folder for the pictures")
     out: Path = parser.parse_args().out
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    with server() as home, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        light, dark = (_phone(browser, scheme) for scheme in ("light", "dark"))
+    with server() as (home, _), chromium() as browser:
+        light, dark = (
+            phone(browser, HEIGHT_PX, device_scale_factor=1.5, color_scheme=scheme) for scheme in ("light", "dark")
+        )
         start(light, home, out)
         corners(light, home, out)
         ruling(dark, home, out)
         correcting(dark, out)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -8,15 +8,12 @@ puts them, a hand that hides what it carries, a shade under it, a piece that tur
 millimetres. The picture changes ten times a second, the film has thirty.
 """
 
-import argparse
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +21,12 @@ from numpy.typing import NDArray
 from overruler.board import Board
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from overruler.picture.render import render
+from overruler.picture.render import render, srgb
+from render.filming import HAND_S, STEPS_PER_S, Carried, ahead, any_path, films, times, write
+from render.materials import linear
 
-SIZE_PX, FPS, STEPS_PER_S = (1920, 1080), 30, 10
+SIZE_PX, BOARD_MM = (1920, 1080), 914.4
 FINE = 4
-LIFT_MM = 5.0
 Canvas = NDArray[np.float32]
 MATS = ((0.12, 0.3, 0.42), (0.08, 0.25, 0.12), (0.35, 0.36, 0.4), (0.5, 0.52, 0.55), (0.16, 0.1, 0.08))
 SKIN, SLEEVE = (0.28, 0.4, 0.62), ((0.3, 0.12, 0.05), (0.05, 0.05, 0.05), (0.08, 0.08, 0.4))
@@ -50,38 +48,18 @@ class Piece:
     z_mm: float = 0.0
 
 
-@dataclass
-class Move:
-    """One piece carried along a line of straight legs."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Move(Carried):
+    """One piece that a hand carries."""
 
-    piece: str
-    path_mm: Array
-    start_s: float
-    end_s: float
-    hand_from_s: float
-    hand_to_s: float
+    piece: Piece
     heading: float
     turn: float
-    grip: Array = field(default_factory=lambda: np.zeros(2))
+    grip: Array
     """Where the hand is, from the piece's middle."""
 
-    def at(self, time_s: float) -> tuple[Array, float, float]:
-        """Where the piece is, how far it has turned, and how high it is."""
-        q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
-        share = 3 * q * q - 2 * q**3
-        legs = np.diff(self.path_mm, axis=0)
-        lengths = np.hypot(*legs.T)
-        left = share * lengths.sum()
-        place = self.path_mm[-1]
-        for start, leg, length in zip(self.path_mm, legs, lengths, strict=False):
-            if left <= length:
-                place = start + leg * left / length
-                break
-            left -= length
-        return np.asarray(place), share * self.turn, LIFT_MM * float(np.sin(np.pi * q))
 
-
-def camera_of(random: np.random.Generator, board_mm: float) -> Camera:
+def camera_of(random: np.random.Generator) -> Camera:
     """A camera over the board, a little to the side."""
     tilt, turn, away = np.radians(random.uniform(2, 16)), random.uniform(0, 2 * np.pi), random.uniform(1.38, 1.55)
     axis = np.array([np.cos(turn), np.sin(turn), 0]) * tilt
@@ -90,27 +68,27 @@ def camera_of(random: np.random.Generator, board_mm: float) -> Camera:
     )
     focal = random.uniform(1350, 1500)
     matrix = np.array([[focal, 0, 959.5 + random.normal(0, 4)], [0, focal, 539.5 + random.normal(0, 4)], [0, 0, 1]])
-    aim = rotation @ np.array([board_mm / 2, board_mm / 2, 0.0])
+    aim = rotation @ np.array([BOARD_MM / 2, BOARD_MM / 2, 0.0])
     lens = np.array([random.uniform(-0.18, -0.02), random.uniform(0, 0.02), *random.normal(0, 3e-4, 2), 0.0])
-    return Camera(matrix, lens, Pose(rotation, np.array([0, 0, away * board_mm]) - aim))
+    return Camera(matrix, lens, Pose(rotation, np.array([0, 0, away * BOARD_MM]) - aim))
 
 
-def corners_of(board_mm: float) -> dict[int, Array]:
+def corners_of() -> dict[int, Array]:
     """Six markers of 60 mm along two edges."""
-    size, low, high = 60.0, 46.0, board_mm - 46.0
-    middles = [(low, low), (high, low), (high, high), (low, high), (board_mm / 2, low), (board_mm / 2, high)]
+    size, low, high = 60.0, 46.0, BOARD_MM - 46.0
+    middles = [(low, low), (high, low), (high, high), (low, high), (BOARD_MM / 2, low), (BOARD_MM / 2, high)]
     square = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * size / 2
     return {k: np.column_stack([square + middle, np.zeros(4)]) for k, middle in enumerate(middles)}
 
 
-def pieces_of(random: np.random.Generator, board_mm: float) -> list[Piece]:
+def pieces_of(random: np.random.Generator) -> list[Piece]:
     """Bases of two sizes that stand apart."""
     sizes = random.choice([27.0, 32.0, 40.0, 50.0], 2, replace=False)
     rim, paint = random.uniform(0.005, 0.05, (2, 3)), random.uniform(0.05, 0.8, (2, 3))
     places: list[tuple[Array, float]] = []
     while len(places) < 10:
         size = float(sizes[len(places) % 2])
-        spot = random.uniform(110, board_mm - 110, 2)
+        spot = random.uniform(110, BOARD_MM - 110, 2)
         if all(np.hypot(*(spot - other)) > (size + wide) / 2 + 12 for other, wide in places):
             places.append((spot, size))
     tops = random.uniform(0.03, 0.35, (10, 1)) * random.uniform(0.5, 1.3, (10, 3))
@@ -129,7 +107,7 @@ def pieces_of(random: np.random.Generator, board_mm: float) -> list[Piece]:
     ]
 
 
-def moves_of(random: np.random.Generator, pieces: Sequence[Piece], count: int, board_mm: float) -> list[Move]:
+def moves_of(random: np.random.Generator, pieces: Sequence[Piece], count: int) -> list[Move]:
     """Moves one after another, none through where another base stands."""
     places = {piece.id: (piece.xy_mm, piece.diameter_mm) for piece in pieces}
     found: list[Move] = []
@@ -137,42 +115,33 @@ def moves_of(random: np.random.Generator, pieces: Sequence[Piece], count: int, b
     now = 1.2
     while len(found) < count:
         piece = pieces[int(random.integers(len(pieces)))]
-        start = places[piece.id][0]
-        legs = int(random.choice([1, 1, 2, 3]))
-        path = [start]
-        for _ in range(legs):
-            angle, length = random.uniform(0, 2 * np.pi), random.uniform(35, 170)
-            path.append(path[-1] + length * np.array([np.cos(angle), np.sin(angle)]))
-        line = np.array(path)
+        line = any_path(random, places[piece.id][0])
         others = [(spot, wide) for name, (spot, wide) in places.items() if name != piece.id]
-        inside = np.all((line > 60) & (line < board_mm - 60))
+        inside = np.all((line > 60) & (line < BOARD_MM - 60))
         clear = all(np.hypot(*(line[-1] - spot)) > (wide + piece.diameter_mm) / 2 + 8 for spot, wide in others)
-        cards = all(np.hypot(*(line[-1] - corner.mean(0)[:2])) > 80 for corner in corners_of(board_mm).values())
+        cards = all(np.hypot(*(line[-1] - corner.mean(0)[:2])) > 80 for corner in corners_of().values())
         if not (inside and clear and cards):
             continue
-        long_s = max(0.8, float(np.hypot(*np.diff(line, axis=0).T).sum()) / random.uniform(90, 150))
-        begin, end = round(now + 0.6, 1), round(now + 0.6 + long_s, 1)
-        grip = random.uniform(0.1, 0.75) * piece.diameter_mm / 2 * _unit(random.uniform(0, 2 * np.pi))
+        start_s, end_s = times(random, now, line)
+        grip = random.uniform(0.1, 0.75) * piece.diameter_mm / 2 * ahead(random.uniform(0, 2 * np.pi))
         turn = float(random.choice([0.0, 0.0, random.normal(0, 0.6)]))
         heading = headings.get(piece.id, piece.heading)
-        found.append(Move(piece.id, line, begin, end, round(now, 1), end + 0.6, heading, turn, grip))
+        found.append(
+            Move(path_mm=line, start_s=start_s, end_s=end_s, piece=piece, heading=heading, turn=turn, grip=grip)
+        )
         places[piece.id], headings[piece.id] = (line[-1], piece.diameter_mm), heading + turn
-        now = end + 0.6 + random.uniform(0.9, 2.0)
+        now = end_s + HAND_S + random.uniform(0.9, 2.0)
     return found
-
-
-def _unit(angle: float) -> Array:
-    return np.array([np.cos(angle), np.sin(angle)])
 
 
 # --- drawing ---
 
 
-def mat_of(random: np.random.Generator, camera: Camera, board_mm: float) -> Canvas:
+def mat_of(random: np.random.Generator, camera: Camera) -> Canvas:
     """The empty table in linear light (H, W, 3)."""
     colour = MATS[int(random.integers(len(MATS)))]
-    flat = render(camera, SIZE_PX, (board_mm, board_mm), (), corners_of(board_mm), mat=colour, blur_px=0.0)
-    light = _light(flat)
+    flat = render(camera, SIZE_PX, (BOARD_MM, BOARD_MM), (), corners_of(), mat=colour, blur_px=0.0)
+    light = linear(flat / np.float32(255)).astype(np.float32)
     texture = np.zeros(light.shape[:2], np.float32)
     for scale in (300, 90, 28, 8, 3):
         grid = random.normal(0, 1, (SIZE_PX[1] // scale + 2, SIZE_PX[0] // scale + 2)).astype(np.float32)
@@ -180,11 +149,6 @@ def mat_of(random: np.random.Generator, camera: Camera, board_mm: float) -> Canv
     plain = np.all(np.abs(flat.astype(int) - np.median(flat[400:700, 700:1200].reshape(-1, 3), axis=0)) < 6, axis=-1)
     light[plain] *= np.exp(texture[plain])[:, None]
     return light
-
-
-def _light(pixels: NDArray[np.uint8]) -> Canvas:
-    share = pixels.astype(np.float32) / 255
-    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4).astype(np.float32)
 
 
 def fill(light: Canvas, outline_px: Array, colour: Sequence[float], cover: float = 1.0) -> None:
@@ -215,9 +179,9 @@ def draw_piece(light: Canvas, camera: Camera, piece: Piece) -> None:
     hull = cv2.convexHull(np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32))[:, 0]
     fill(light, hull.astype(float), piece.rim)
     fill(light, camera.project(ring(piece.xy_mm, radius - piece.taper_mm - 1.2, high)), piece.top)
-    ahead = _unit(piece.heading)
+    front = ahead(piece.heading)
     for step, size, rise, share in ((0.25, 0.42, 8.0, 1.0), (0.1, 0.28, 22.0, 0.6), (0.5, 0.13, 14.0, 1.6)):
-        blob = ring(piece.xy_mm + ahead * radius * step, radius * size, high + rise, 40)
+        blob = ring(piece.xy_mm + front * radius * step, radius * size, high + rise, 40)
         fill(light, camera.project(blob), [min(value * share, 1.0) for value in piece.paint])
 
 
@@ -241,62 +205,53 @@ def _limb(light: Canvas, camera: Camera, start: Array, end: Array, radius: float
 
 def develop(light: Canvas, noise: Canvas) -> NDArray[np.uint8]:
     soft = cv2.GaussianBlur(np.clip(light, 0, 1), (0, 0), 0.6)
-    coded = np.where(soft <= 0.0031308, 12.92 * soft, 1.055 * np.power(soft, 1 / 2.4) - 0.055) * 255
-    return np.asarray(np.clip(np.rint(coded + noise), 0, 255), np.uint8)
+    return np.asarray(np.clip(np.rint(srgb(soft) * 255 + noise), 0, 255), np.uint8)
 
 
 # --- a film ---
 
 
-def film(seed: int, count: int, out: Path, rest_s: float = 0.0) -> Path:
+def film(seed: int, count: int, out: Path) -> Path:
     """Write one film, its board file and its truth; the film's path."""
-    random, board_mm = np.random.default_rng(seed), 914.4
-    camera = camera_of(random, board_mm)
-    pieces = pieces_of(random, board_mm)
-    moves = moves_of(random, pieces, count, board_mm)
+    random = np.random.default_rng(seed)
+    camera = camera_of(random)
+    pieces = pieces_of(random)
+    moves = moves_of(random, pieces, count)
     start = [_truth(piece) for piece in pieces]
-    sleeve = SLEEVE[int(random.integers(len(SLEEVE)))]
-    mat, duration = mat_of(random, camera, board_mm), moves[-1].hand_to_s + 1.5 + rest_s
-    noises = [random.normal(0, 1.2, (SIZE_PX[1], SIZE_PX[0], 1)).astype(np.float32) for _ in range(4)]
-    away = {id(move): _unit(random.uniform(0, 2 * np.pi)) for move in moves}
     path = out / f"clip_{seed:03}.mp4"
-    with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=FPS, options={"crf": "18", "preset": "veryfast"})
-        stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
-        for step in range(int(duration * STEPS_PER_S)):
-            picture = develop(_drawn(mat, camera, pieces, moves, step / STEPS_PER_S, away, sleeve), noises[step % 4])
-            for k in range(FPS // STEPS_PER_S):
-                shot = av.VideoFrame.from_ndarray(picture, format="bgr24")
-                shot.pts, shot.time_base = step * (FPS // STEPS_PER_S) + k, Fraction(1, FPS)
-                container.mux(stream.encode(shot))
-        container.mux(stream.encode())
-    _write_truth(path, camera, board_mm, start, pieces, moves)
+    write(path, SIZE_PX, _pictures(random, camera, pieces, moves), "bgr24")
+    truth = {
+        "video": path.name,
+        "pieces": start,
+        "pieces_final": [_truth(piece) for piece in pieces],
+        "moves": [move.truth(move.piece.id) for move in moves],
+    }
+    path.with_suffix(".json").write_text(json.dumps(truth, indent=1))
+    Board("clip", 60.0, "DICT_4X4_50", BOARD_MM, BOARD_MM, corners_of()).save(path.with_suffix(".toml"))
     return path
 
 
-def _drawn(
-    mat: Canvas,
-    camera: Camera,
-    pieces: Sequence[Piece],
-    moves: Sequence[Move],
-    now: float,
-    away: dict[int, Array],
-    sleeve: Sequence[float],
-) -> Canvas:
-    light = mat.copy()
-    for move in moves:
-        if move.start_s <= now:
-            piece = next(piece for piece in pieces if piece.id == move.piece)
-            piece.xy_mm, turned, piece.z_mm = move.at(now)
-            piece.heading = move.heading + turned
-    for piece in pieces:
-        draw_piece(light, camera, piece)
-    for move in moves:
-        if move.hand_from_s <= now < move.hand_to_s:
-            spot, _, _ = move.at(now)
-            gone = max(move.start_s - now, now - move.end_s, 0.0) / 0.6
-            draw_hand(light, camera, spot + move.grip + away[id(move)] * 700 * gone**1.5, away[id(move)], sleeve)
-    return light
+def _pictures(
+    random: np.random.Generator, camera: Camera, pieces: Sequence[Piece], moves: Sequence[Move]
+) -> Iterator[NDArray[np.uint8]]:
+    """The table at each step; the pieces are moved on as it goes."""
+    sleeve = SLEEVE[int(random.integers(len(SLEEVE)))]
+    mat = mat_of(random, camera)
+    noises = [random.normal(0, 1.2, (SIZE_PX[1], SIZE_PX[0], 1)).astype(np.float32) for _ in range(4)]
+    arms = [ahead(random.uniform(0, 2 * np.pi)) for _ in moves]
+    for step in range(int((moves[-1].hand_to_s + 1.5) * STEPS_PER_S)):
+        light, now = mat.copy(), step / STEPS_PER_S
+        for move in moves:
+            if move.start_s <= now:
+                move.piece.xy_mm, move.piece.z_mm, share = move.at(now)
+                move.piece.heading = move.heading + share * move.turn
+        for piece in pieces:
+            draw_piece(light, camera, piece)
+        for move, away in zip(moves, arms, strict=True):
+            if move.hand_from_s <= now < move.hand_to_s:
+                spot = move.at(now)[0] + move.grip + away * 700 * move.gone(now) ** 1.5
+                draw_hand(light, camera, spot, away, sleeve)
+        yield develop(light, noises[step % 4])
 
 
 def _truth(piece: Piece) -> dict[str, Any]:
@@ -304,44 +259,5 @@ def _truth(piece: Piece) -> dict[str, Any]:
     return {"id": piece.id, "shape": {"type": "circle", "diameter_mm": piece.diameter_mm}, "x_mm": x, "y_mm": y}
 
 
-def _write_truth(
-    path: Path,
-    camera: Camera,
-    board_mm: float,
-    start: list[dict[str, Any]],
-    pieces: Sequence[Piece],
-    moves: Sequence[Move],
-) -> None:
-    told = [
-        {
-            "piece": move.piece,
-            "t_start_s": move.start_s,
-            "t_end_s": move.end_s,
-            "from_mm": move.path_mm[0].tolist(),
-            "to_mm": move.path_mm[-1].tolist(),
-            "path_length_mm": float(np.hypot(*np.diff(move.path_mm, axis=0).T).sum()),
-            "path_mm": move.path_mm.tolist(),
-            "hand_from_s": move.hand_from_s,
-            "hand_to_s": move.hand_to_s,
-        }
-        for move in moves
-    ]
-    truth = {"video": path.name, "pieces": start, "pieces_final": [_truth(piece) for piece in pieces], "moves": told}
-    path.with_suffix(".json").write_text(json.dumps(truth, indent=1))
-    Board("clip", 60.0, "DICT_4X4_50", board_mm, board_mm, corners_of(board_mm)).save(path.with_suffix(".toml"))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1, help="films, with seeds one after another")
-    parser.add_argument("--moves", type=int, default=6)
-    parser.add_argument("--out", type=Path, default=Path("out/clips"))
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    for seed in range(args.seed, args.seed + args.count):
-        print(film(seed, args.moves, args.out))
-
-
 if __name__ == "__main__":
-    main()
+    films(__doc__, film, 6, "out/clips")

@@ -13,17 +13,16 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import torch
 from torch import nn
 
 from rims.mats import library
 from shapes.discs import batch, drawn_discs, loss, read_discs
-from shapes.feeding import Draw, Fresh, fed, held_out, read_all
-from shapes.lessons import add_options, checks_of, export, reporting, teach
 from shapes.network import OverviewNet
+from training.feeding import Draw, Fresh, fed, held_out, read_all
+from training.loop import add_options, begin, check_of, checks_of, export, reporting, train
 
 HERE = Path(__file__).parent
-MODEL = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx"
+MODEL, LOG = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx", HERE / "shapes" / "discs.log.txt"
 RATE, TRACED = 3e-3, 0.4
 """The last: the share of batches that are of traced tables."""
 CHANNELS, TILES, DRAWN, SAY_EVERY, CHECKS = 9, 60, 60, 1000, 12
@@ -32,19 +31,13 @@ CHANNELS, TILES, DRAWN, SAY_EVERY, CHECKS = 9, 60, 60, 1000, 12
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     cv2.setNumThreads(1)
-    torch.set_num_threads(1)
-    torch.manual_seed(options.seed)
     learn(options)
 
 
-def network(start: Path | None) -> OverviewNet:
-    """A new one; its eyes those of another that looks from above, where that is given."""
+def network() -> OverviewNet:
     net = OverviewNet(channels=CHANNELS)
     nn.init.zeros_(net.net[-1].bias)
     net.net[-1].bias.data[[0, 4]] = -4.0
-    if start is not None:
-        known, new = torch.load(start, "cpu"), net.state_dict()
-        net.load_state_dict({name: known[name] if known[name].shape == new[name].shape else new[name] for name in new})
     return net
 
 
@@ -52,7 +45,6 @@ def learn(options: argparse.Namespace) -> None:
     tables = read_all(read_discs, sorted(options.traced.glob("*.json")), options.workers)
     kept, traced = held_out(tables)
     checks = checks_of(lambda rng: batch(rng, kept, 16), CHECKS)
-    lines = [f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"]
 
     def crops(which: int) -> Draw:
         """Batches of traced tables, and of drawn ones."""
@@ -60,10 +52,10 @@ def learn(options: argparse.Namespace) -> None:
         drawn = Fresh(lambda k: drawn_discs([options.seed, which, k], tiles), DRAWN)
         return lambda: batch(rng, traced if rng.random() < TRACED else drawn.look(), options.batch)
 
-    said = reporting(lines, checks, loss, options.model)
-    feed = fed(crops, options.workers)
-    export(teach(network(options.start), feed, loss, options, SAY_EVERY, said), options.model)
-    (HERE / "shapes" / "discs.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    net = begin(network, options, alike=False)  # another's that looks from above will do: only its last layer differs
+    head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
+    report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
+    export(train(net, fed(crops, options.workers), loss, options, SAY_EVERY, report), options.model)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""Train the look at plates' whole faces: writes src/overruler/vision/plate_face.onnx.
+"""Train the look at plates' whole faces: writes src/overruler/vision/plate_face.onnx and its log in shapes/.
 
 python tools/train_faces.py --tables build/shapes --minutes 20
 
@@ -12,20 +12,20 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import torch
 from torch import nn
 
 from overruler.vision.plate_face import INPUTS, SIDE_PX
 from rims.mats import library
-from shapes.crops import Floats, read_sheet
+from shapes.crops import read_sheet
 from shapes.drawn import drawn_sheet
 from shapes.faces import FaceNet, Faces, batch, faces_of, loss
-from shapes.feeding import Draw, Fresh, fed, held_out, read_all
 from shapes.fleet import fleet_sheet
-from shapes.lessons import add_options, checks_of, export, reporting, teach
+from training.feeding import Draw, Fresh, fed, held_out, mixed, read_all
+from training.loop import add_options, begin, check_of, checks_of, export, reporting, train
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_face.onnx"
+LOG = HERE / "shapes" / "plate_face.log.txt"
 BATCH, RATE = 64, 3e-3
 TILES, DRAWN = 60, 40
 """Mats, and drawn tables of each kind that lie on them."""
@@ -37,16 +37,11 @@ SHARES = 0.5, 0.42, 0.08
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     cv2.setNumThreads(1)
-    torch.set_num_threads(1)
-    torch.manual_seed(options.seed)
-    net = FaceNet()
-    if options.start is not None:
-        net.load_state_dict(torch.load(options.start, "cpu"))
     example = (4, INPUTS, SIDE_PX, SIDE_PX)
-    export(learn(net, options), options.model, example, ("pictures", "odds"), {0: "pictures"})
+    export(learn(options), options.model, example, ("pictures", "odds"), {0: "pictures"})
 
 
-def learn(net: nn.Module, options: argparse.Namespace) -> nn.Module:
+def learn(options: argparse.Namespace) -> nn.Module:
     """The running mean of the weights, after so many minutes."""
     tables = read_all(_read, sorted(options.tables.glob("*.json")), options.workers)
     kept, traced = held_out(tables)
@@ -58,16 +53,13 @@ def learn(net: nn.Module, options: argparse.Namespace) -> nn.Module:
         fleets = Fresh(lambda k: faces_of(fleet_sheet([options.seed, which, k], tiles)), DRAWN)
         others = Fresh(lambda k: faces_of(drawn_sheet([options.seed, which, k], tiles)), DRAWN)
 
-        def draw() -> tuple[Floats, Floats]:
-            counts = rng.multinomial(options.batch, SHARES)
-            kinds = traced, fleets.look(), others.look()
-            parts = [batch(rng, some, int(n)) for some, n in zip(kinds, counts, strict=True) if n]
-            return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+        looks = (lambda: traced), fleets.look, others.look
+        kinds = [lambda n, look=look: batch(rng, look(), n) for look in looks]
+        return lambda: mixed(rng, options.batch, SHARES, kinds)
 
-        return draw
-
-    said = reporting([], checks, loss, options.model)
-    return teach(net, fed(faces, options.workers), loss, options, SAY_EVERY, said)
+    head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
+    report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
+    return train(begin(FaceNet, options), fed(faces, options.workers), loss, options, SAY_EVERY, report)
 
 
 def _read(path: Path) -> Faces:

@@ -14,16 +14,14 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import torch
 from torch import nn
 
 from rims.data import LAST, generate, read, write
-from rims.learn import Task, batch, report
+from rims.learn import Task, batch, figures
 from rims.lessons import PATCHES, RINGS
 from rims.photos import photo_samples
-from rims.solids import Floats
-from shapes.feeding import Draw, fed
-from shapes.lessons import add_options, export, teach
+from training.feeding import HELD_OUT, Draw, fed, mixed
+from training.loop import add_options, begin, export, reporting, train
 
 HERE = Path(__file__).parent
 VISION = HERE.parent / "src" / "overruler" / "vision"
@@ -32,8 +30,6 @@ CHECK_SCENES = range(10**6, 10**6 + 250)
 BATCH, RATE, SAY_EVERY = 128, 3e-3, 1000
 TRACED = 0.3
 """The share of samples that are of whole photos, where there are such."""
-HELD_OUT = 10
-"""One photo in so many is kept for the check."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,10 +58,8 @@ def _photo(options: argparse.Namespace, one: tuple[int, Path]) -> None:
 
 
 def learn(options: argparse.Namespace) -> None:
-    torch.set_num_threads(1)  # two that wait for each other on a busy machine are slower
     for name, task in (("patches", PATCHES), ("rings", RINGS)):
         if options.only in (None, name):
-            torch.manual_seed(options.seed)
             _learn(name, task, options)
 
 
@@ -74,35 +68,20 @@ def _learn(name: str, task: Task, options: argparse.Namespace) -> None:
     drawn, traced = (read(options.out / where, rings=rings) for where in ("train", "photos"))
     checks = {where: read(options.out / where, rings=rings) for where in ("check", "photos-check")}
     shares = np.array([1 - TRACED, TRACED]) * [len(drawn) > 0, len(traced) > 0]
-    net = task.net()
-    lines: list[str] = []
 
     def samples(which: int) -> Draw:
         rng = np.random.default_rng([options.seed, 5, which])
+        kinds = [partial(batch, task, data, rng) for data in (drawn, traced)]
+        return lambda: mixed(rng, options.batch, shares / shares.sum(), kinds)
 
-        def draw() -> tuple[Floats, Floats]:
-            counts = rng.multinomial(options.batch, shares / shares.sum())
-            parts = [batch(task, data, rng, int(n)) for data, n in zip((drawn, traced), counts, strict=True) if n]
-            return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+    def check(net: nn.Module) -> str:
+        return "  ".join(f"{where}: {figures(task, net, some)}" for where, some in checks.items() if len(some))
 
-        return draw
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-        lines.append(line)
-
-    def said(steps: int, lost: float, mean: nn.Module) -> None:
-        of_checks = "  ".join(f"{where}: {report(task, mean, check)}" for where, check in checks.items() if len(check))
-        say(f"step {steps:5d}  loss {lost:.4f}  {of_checks}")
-        torch.save(mean.state_dict(), options.model.parent / f"{name}.pt")
-
-    weights = sum(p.numel() for p in net.parameters())
-    say(f"{name}: seed {options.seed}  weights {weights}  samples {len(drawn)} + {len(traced)}  batch {options.batch}")
-    if options.start is not None:
-        net.load_state_dict(torch.load(options.start, "cpu"))
-    net = teach(net, fed(samples, options.workers), task.loss, options, SAY_EVERY, said)
-    export(net, options.model.parent / MODELS[name], (1, *task.net().shape), ("cutouts", "answers"), {0: "n"})
-    (HERE / "rims" / f"{name}.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    head = f"{name}: seed {options.seed}  samples {len(drawn)} + {len(traced)}  batch {options.batch}"
+    model: Path = options.model.parent / MODELS[name]
+    report = reporting(HERE / "rims" / f"{name}.log.txt", head, check, model.with_suffix(".pt"))
+    net = train(begin(task.net, options), fed(samples, options.workers), task.loss, options, SAY_EVERY, report)
+    export(net, model, (1, *net.shape), ("cutouts", "answers"), {0: "n"})
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

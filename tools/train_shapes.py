@@ -14,18 +14,19 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import torch
 
 from rims.mats import library
 from shapes.crops import Floats, batch, read_sheet
 from shapes.drawn import drawn_sheet
-from shapes.feeding import Draw, Fresh, fed, held_out, read_all
 from shapes.fleet import fleet_sheet
-from shapes.lessons import add_options, checks_of, export, loss, reporting, teach
+from shapes.lessons import loss
 from shapes.network import OverviewNet
+from training.feeding import Draw, Fresh, fed, held_out, read_all
+from training.loop import add_options, begin, check_of, checks_of, export, reporting, train
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "overview.onnx"
+LOG = HERE / "shapes" / "overview.log.txt"
 RATE = 3e-3
 SAY_EVERY, CHECKS = 1000, 12
 TILES, FLEETS, OTHERS = 60, 60, 20
@@ -37,8 +38,6 @@ TRACED, FLEET = 0.4, 0.8
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     cv2.setNumThreads(1)
-    torch.set_num_threads(1)
-    torch.manual_seed(options.seed)
     {"draw": draw, "learn": learn}[options.what](options)
 
 
@@ -54,7 +53,6 @@ def learn(options: argparse.Namespace) -> None:
     tables = read_all(read_sheet, sorted(options.tables.glob("*.json")), options.workers)
     kept, traced = held_out(tables)
     checks = checks_of(lambda rng: batch(rng, kept, 16), CHECKS)
-    lines = [f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"]
 
     def crops(which: int) -> Draw:
         """Batches of traced tables, and of drawn ones."""
@@ -68,12 +66,10 @@ def learn(options: argparse.Namespace) -> None:
 
         return draw
 
-    net = OverviewNet()
-    if options.start is not None:
-        net.load_state_dict(torch.load(options.start, "cpu"))
-    said = reporting(lines, checks, loss, options.model)
-    export(teach(net, fed(crops, options.workers), loss, options, SAY_EVERY, said), options.model)
-    (HERE / "shapes" / "overview.log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
+    report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
+    feed = fed(crops, options.workers)
+    export(train(begin(OverviewNet, options), feed, loss, options, SAY_EVERY, report), options.model)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

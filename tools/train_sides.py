@@ -1,4 +1,4 @@
-"""Train the look along plates' sides: writes src/overruler/vision/plate_edges.onnx.
+"""Train the look along plates' sides: writes src/overruler/vision/plate_edges.onnx and its log in shapes/.
 
 python tools/train_sides.py draw  --out build/sides --traced build/shapes --blocks 14
 python tools/train_sides.py learn --out build/sides --minutes 20
@@ -14,14 +14,15 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from overruler.vision.plate_edges import ACROSS, ALONG, INPUTS
-from shapes.feeding import Draw, fed, read_all
-from shapes.lessons import add_options, device_of, export, teach
 from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
+from training.feeding import Draw, fed, read_all
+from training.loop import add_options, begin, check_of, export, reporting, train
 
-MODEL = Path(__file__).parent.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
+HERE = Path(__file__).parent
+MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
+LOG = HERE / "shapes" / "plate_edges.log.txt"
 BATCH, RATE, TRACED = 192, 3e-3, 2.0
 """Traced strips count for so much more."""
 SAY_EVERY, CHECK = 1000, 1500
@@ -33,7 +34,6 @@ Batch = tuple[NDArray[np.float32], NDArray[np.float32]]
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     cv2.setNumThreads(1)
-    torch.set_num_threads(1)
     {"draw": draw, "learn": learn}[options.what](options)
 
 
@@ -55,22 +55,18 @@ def _write(path: Path, block: Block) -> None:
 
 
 def learn(options: argparse.Namespace) -> None:
-    torch.manual_seed(options.seed)
-    net = SidesNet()
-    if options.start is not None:
-        net.load_state_dict(torch.load(options.start, "cpu"))
     (check, *blocks), weights = _blocks(options.out)
 
     def strips(which: int) -> Draw:
         rng = np.random.default_rng([options.seed, which])
         return lambda: _batch(rng, blocks[int(rng.choice(len(blocks), p=weights))], options.batch)
 
-    def said(steps: int, lost: float, mean: nn.Module) -> None:
-        print(f"step {steps:5d}  loss {lost:.3f}  check {_check(mean, check):.3f}", flush=True)
-        torch.save(mean.state_dict(), options.out / "plate_edges.pt")
-
-    mean = teach(net, fed(strips, options.workers), loss, options, SAY_EVERY, said)
-    export(mean, options.model, (12, INPUTS, ACROSS, ALONG), ("strips", "places"), {0: "strips"})
+    few = np.random.default_rng(0).permutation(len(check[1]))[:CHECK]
+    pair = tuple(torch.from_numpy(part[few]).float() for part in check)
+    head = f"seed {options.seed}  batch {options.batch}  blocks {len(blocks)}"
+    report = reporting(LOG, head, check_of([pair], loss), options.model.with_suffix(".pt"))
+    net = train(begin(SidesNet, options), fed(strips, options.workers), loss, options, SAY_EVERY, report)
+    export(net, options.model, (12, INPUTS, ACROSS, ALONG), ("strips", "places"), {0: "strips"})
 
 
 def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
@@ -89,14 +85,6 @@ def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
 def _batch(rng: np.random.Generator, block: Block, count: int) -> Batch:
     chosen = rng.integers(0, len(block[1]), count)
     return recoloured(rng, block[0][chosen].astype(np.float32)), block[1][chosen]
-
-
-def _check(net: nn.Module, block: Block) -> float:
-    net.eval()
-    few = np.random.default_rng(0).permutation(len(block[1]))[:CHECK]
-    with torch.inference_mode():
-        pictures, places = (torch.from_numpy(part[few]).float().to(device_of(net)) for part in block)
-        return float(loss(net(pictures), places))
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -4,7 +4,6 @@ import base64
 import io
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from PIL import Image
 
 pytest.importorskip("websockets", reason="OBS is spoken to by websockets")
 
+from obs_clip import PASSWORD, connected, free_port, studio
 from overruler.apps import obs as command
 from overruler.errors import BadInput, CannotMeasure
 from overruler.sources.live import Live, source
@@ -26,88 +26,23 @@ from overruler.sources.obs import Obs, answer, place
 from tests.apps.web.live_table import Table, air, served, until
 from tests.tables import SIZE_PX
 
-PASSWORD = "a fine password"
 SCENE, CAMERA = "Scene", "Camera"
 REAL = pytest.mark.skipif(
     shutil.which("obs") is None or shutil.which("Xvfb") is None,
     reason="no OBS or no Xvfb is installed: apt-get install -y obs-studio xvfb",
 )
-SETTINGS = """[General]
-FirstRun=true
-[OBSWebSocket]
-FirstLoad=false
-ServerEnabled=true
-ServerPort={port}
-AlertsEnabled=false
-AuthRequired=true
-ServerPassword={password}
-[Basic]
-Profile=Untitled
-ProfileDir=Untitled
-"""
-PROFILE = """[General]
-Name=Untitled
-[Video]
-BaseCX={size[0]}
-BaseCY={size[1]}
-OutputCX={size[0]}
-OutputCY={size[1]}
-FPSType=1
-FPSInt=10
-"""
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as line:
-        port: int = line.getsockname()[1]
-    return port
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Where an OBS of our own answers: a canvas as large as the table's picture, its camera a still of it."""
     home, found = tmp_path_factory.mktemp("obs"), free_port()
-    profile = home / "obs-studio" / "basic" / "profiles" / "Untitled"
-    profile.mkdir(parents=True)
-    (home / "obs-studio" / "global.ini").write_text(SETTINGS.format(port=found, password=PASSWORD))
-    (profile / "basic.ini").write_text(PROFILE.format(size=SIZE_PX))
     Image.fromarray(np.asarray(Table().picture())[..., ::-1]).save(home / "camera.png")
-    silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    reading, writing = os.pipe()
-    screen = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24"]
-    with subprocess.Popen(screen, pass_fds=[writing], **silent) as server:
-        os.close(writing)
-        display = f":{os.read(reading, 16).decode().strip()}"
-        own = {key: value for key, value in os.environ.items() if not key.startswith("QT_")}  # OpenCV's Qt is not OBS's
-        here = own | {"DISPLAY": display, "XDG_CONFIG_HOME": str(home), "LIBGL_ALWAYS_SOFTWARE": "1"}
-        with subprocess.Popen(["obs", "--multi", "--disable-updater"], env=here, **silent) as program:
-            try:
-                until(lambda: answers(found), 60)
-                with connected(found) as obs:
-                    until(lambda: ready(obs), 30)
-                    told = {"inputKind": "image_source", "inputSettings": {"file": str(home / "camera.png")}}
-                    obs.request("CreateInput", sceneName=SCENE, inputName=CAMERA, **told)
-                yield found
-            finally:
-                program.kill()
-                server.terminate()
-    os.close(reading)
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as line:
-        return line.connect_ex(("127.0.0.1", port)) == 0
-
-
-def ready(obs: Obs) -> bool:
-    try:
-        return bool(obs.request("GetCurrentProgramScene"))
-    except BadInput:
-        return False  # it answers before it has loaded its scenes
-
-
-def connected(port: int) -> Obs:
-    return Obs("127.0.0.1", port, PASSWORD, answer_s=30)  # drawn by the processor, beside other tests
+    with studio(home, found, SIZE_PX):
+        with connected(found) as obs:
+            told = {"inputKind": "image_source", "inputSettings": {"file": str(home / "camera.png")}}
+            obs.request("CreateInput", sceneName=SCENE, inputName=CAMERA, **told)
+        yield found
 
 
 def program(obs: Obs) -> Any:

@@ -1,6 +1,7 @@
 """What would change an answer, proved by doing it: the move is made and the question asked again."""
 
 import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.verdict import Change, Verdict
+from tests.rules.scenes import scene_of
 
+scene = partial(scene_of, game="legion", board_mm=(1800, 900))
 SEGMENT_MM = 152.4
 SHORT_MM = 1e-4
 """A move that is so much shorter changes nothing."""
@@ -33,11 +36,6 @@ QUESTIONS: list[dict[str, Any]] = [
 
 def piece(name: str, unit: str, base: dict[str, Any], place: tuple[float, float], heading: int = 0) -> dict[str, Any]:
     return {"id": name, "unit": unit, "base": base, "x_mm": place[0], "y_mm": place[1], "heading_deg": heading}
-
-
-def scene(pieces: list[dict[str, Any]], **more: Any) -> Scene:
-    document = {"schema": "overruler/scene/1", "game": "legion", "board": {"width_mm": 1800, "height_mm": 900}}
-    return Scene.from_json(document | {"pieces": pieces} | more)
 
 
 def after(pieces: list[dict[str, Any]], unit: str, change: Change, more_mm: float) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,14 @@ from overruler.geometry.pose import Array
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.verdict import Verdict
+from tests.rules.scenes import disc as disc_of
+from tests.rules.scenes import scene_of
 
+scene = partial(scene_of, game="legion", board_mm=(1800, 900))
+disc = partial(disc_of, diameter_mm=27)
 DRAWS = 1_000_000
 AGREED = 0.005
 SEGMENT_MM = 152.4
-
-
-def disc(name: str, x_mm: float, y_mm: float, **more: Any) -> dict[str, Any]:
-    return {"id": name, "base": {"shape": "circle", "diameter_mm": 27}, "x_mm": x_mm, "y_mm": y_mm, **more}
-
-
-def scene(pieces: list[dict[str, Any]], covariance: Array | None = None, **more: Any) -> Scene:
-    document = {"schema": "overruler/scene/1", "game": "legion", "board": {"width_mm": 1800, "height_mm": 900}}
-    if covariance is not None:
-        more["covariance"] = {"order": [piece["id"] for piece in pieces], "mm2": covariance.tolist()}
-    return Scene.from_json(document | {"pieces": pieces} | more)
 
 
 def two_units(count: int, apart_mm: float) -> list[dict[str, Any]]:

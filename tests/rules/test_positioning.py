@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,26 +19,21 @@ from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.rules import ask, many_ways
 from overruler.scene import Scene
+from tests.rules.scenes import disc as disc_of
+from tests.rules.scenes import scene_of
 
+scene = partial(scene_of, game="positioning")
 INCH_MM = 25.4
 AGREED = 0.005
 
 
 def disc(name: str, x_mm: float, y_mm: float, player: str = "two", **more: Any) -> dict[str, Any]:
-    base = {"shape": "circle", "diameter_mm": 30}
-    return {"id": name, "base": base, "x_mm": x_mm, "y_mm": y_mm, "player": player, **more}
+    return disc_of(name, x_mm, y_mm, player=player, **more)
 
 
 def box(name: str, x_mm: float, y_mm: float, to_x_mm: float, to_y_mm: float, **more: Any) -> dict[str, Any]:
     corners = [[x_mm, y_mm], [to_x_mm, y_mm], [to_x_mm, to_y_mm], [x_mm, to_y_mm]]
     return {"id": name, "footprint_mm": corners, "top_z_mm": 30, **more}
-
-
-def scene(pieces: list[dict[str, Any]], covariance: Array | None = None, **more: Any) -> Scene:
-    document = {"schema": "overruler/scene/1", "game": "positioning", "board": {"width_mm": 900, "height_mm": 900}}
-    if covariance is not None:
-        more["covariance"] = {"order": [piece["id"] for piece in pieces], "mm2": covariance.tolist()}
-    return Scene.from_json(document | {"pieces": pieces} | more)
 
 
 # --- what it refuses ---

@@ -1,5 +1,6 @@
 """Sight and cover between pieces: what counts, and how sure it is, against drawing the places and counting."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,15 @@ from overruler.reading import Node
 from overruler.rules.sight import cover, los
 from overruler.scene import Scene
 from overruler.verdict import Verdict
+from tests.rules.scenes import disc, scene_of
 
+scene = partial(scene_of, game="positioning")
 ASK = {"los": los, "cover": cover}
 AGREED = 0.005
 
 
-def disc(name: str, x_mm: float, y_mm: float, diameter_mm: float = 30, **more: Any) -> dict[str, Any]:
-    return {
-        "id": name,
-        "base": {"shape": "circle", "diameter_mm": diameter_mm},
-        "x_mm": x_mm,
-        "y_mm": y_mm,
-        **more,
-    }
-
-
 def wall(name: str, x0: float, y0: float, x1: float, y1: float, **more: Any) -> dict[str, Any]:
     return {"id": name, "footprint_mm": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]], "top_z_mm": 50, **more}
-
-
-def scene(pieces: list[dict[str, Any]], covariance: Array | None = None, **more: Any) -> Scene:
-    document = {"schema": "overruler/scene/1", "game": "positioning", "board": {"width_mm": 900, "height_mm": 900}}
-    if covariance is not None:
-        more["covariance"] = {"order": [piece["id"] for piece in pieces], "mm2": covariance.tolist()}
-    return Scene.from_json(document | {"pieces": pieces} | more)
 
 
 def joint(count: int, sigma_mm: float) -> Array:

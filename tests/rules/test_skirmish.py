@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.rules import ask
 from overruler.scene import Scene
-from tests.rules.test_sight import disc, joint, wall
+from tests.rules.scenes import disc, scene_of
+from tests.rules.test_sight import joint, wall
 
+scene = partial(scene_of, game="skirmish")
 BOW = {"range_in": 12, "piercing": 3, "injury": 2, "long_reload": False}
 AGREED = 0.005
 
@@ -25,13 +28,6 @@ def shooter(**more: Any) -> dict[str, Any]:
 
 def foe(name: str, x_mm: float, y_mm: float, z_mm: float = 0, **stats: Any) -> dict[str, Any]:
     return disc(name, x_mm, y_mm, z_mm=z_mm, player="two", stats={"ranged_weapon": None, "defence": 15} | stats)
-
-
-def scene(pieces: list[dict[str, Any]], covariance: Array | None = None, **more: Any) -> Scene:
-    document = {"schema": "overruler/scene/1", "game": "skirmish", "board": {"width_mm": 900, "height_mm": 900}}
-    if covariance is not None:
-        more["covariance"] = {"order": [piece["id"] for piece in pieces], "mm2": covariance.tolist()}
-    return Scene.from_json(document | {"pieces": pieces} | more)
 
 
 def question(kind: str, **more: Any) -> dict[str, Any]:

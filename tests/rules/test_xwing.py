@@ -2,7 +2,7 @@
 
 import json
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from overruler.geometry.pose import Array
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.verdict import Verdict
+from tests.rules.scenes import scene_of
 
 FEW = settings(max_examples=60, deadline=None)
 DRAWS = 1_000_000
@@ -27,9 +28,11 @@ def ship(name: str, x_mm: float, y_mm: float, side_mm: float = 40, **more: Any) 
     return {"id": name, "base": base, "x_mm": x_mm, "y_mm": y_mm, **more}
 
 
+unsure = partial(scene_of, game="xwing")
+
+
 def scene(*pieces: dict[str, Any], **more: Any) -> Scene:
-    document = {"schema": "overruler/scene/1", "game": "xwing", "board": {"width_mm": 900, "height_mm": 900}}
-    return Scene.from_json(document | {"pieces": list(pieces)} | more)
+    return unsure(list(pieces), **more)
 
 
 def aim(arc: str = "main") -> dict[str, Any]:
@@ -202,11 +205,6 @@ def test_range_reads_alike_from_both_sides_and_at_agrees(x_mm: float, y_mm: floa
 
 
 # --- doubt ---
-
-
-def unsure(pieces: list[dict[str, Any]], covariance: Array, **more: Any) -> Scene:
-    order = [piece["id"] for piece in pieces]
-    return scene(*pieces, covariance={"order": order, "mm2": covariance.tolist()}, **more)
 
 
 def joint(count: int, sigma_mm: float, seed: int = 3) -> Array:

@@ -11,6 +11,8 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.plate_sides import ARC_RAD, HEIGHT_MM, TAPER_MM
 
+from .table import camera_over
+
 Pixels = NDArray[np.uint8]
 FINE = 4
 """Drawn so many times larger, then averaged."""
@@ -36,7 +38,21 @@ class Ship:
         return np.column_stack([xy, np.full(len(xy), z_mm)])
 
 
+SIZE_PX = (1440, 1200)
+SHIPS = [
+    Ship(150, 160, 12.0),
+    Ship(192, 168.9, 12.0),
+    Ship(330, 300, 200.0, 60.0, 2.1),
+    Ship(180, 360, 305.0, 80.0, 1.3),
+    Ship(400, 150, 88.0, 40.0, 1.2),
+    Ship(460, 400, 151.0),
+]
+"""The first two stand a few millimetres apart, side by side."""
 SQUARE = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+
+
+def table_camera(tilt_deg: float) -> Camera:
+    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(290.0, 260.0))
 
 
 def table_with(

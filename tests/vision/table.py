@@ -167,4 +167,4 @@ def _seen(
     error = own * np.linalg.cholesky(noise.own_covariance(true)) @ random.normal(size=len(middle))
     error += sum(columns @ random.normal(size=columns.shape[1]) for columns in shared)
     edges = replace(true, xy_px=true.xy_px + normal * error[:, None])
-    return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, 0.01, edges, 60.0))
+    return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, edges, 60.0))

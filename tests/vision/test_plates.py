@@ -9,45 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.bases import Base, catalogue
+from overruler.bases import Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision import detect as module
 from overruler.vision import plate_face, plates
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.overview import MM_PER_PX, Guess, look
-from overruler.vision.plate_edges import BINS, STRETCHES, Edges
-from overruler.vision.plate_face import Leaning
-from overruler.vision.plate_fit import PlateFit, fit_closely
+from overruler.vision.plate_fit import PlateFit
 from overruler.vision.plate_front import Front
 from overruler.vision.plate_looks import look_closer
-from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
-from overruler.vision.plate_start import OVERSURE, SHIFTS_MM, TURNS_RAD, _Posterior, start_at
+from overruler.vision.plate_sides import HEIGHT_MM
 from overruler.vision.plates import find_plates, overlap_mm
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
 
-from .plate_table import Ship, table_with
-from .table import camera_over
+from .plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
-SIZE_PX = (1440, 1200)
-SHIPS = [
-    Ship(150, 160, 12.0),
-    Ship(192, 168.9, 12.0),
-    Ship(330, 300, 200.0, 60.0, 2.1),
-    Ship(180, 360, 305.0, 80.0, 1.3),
-    Ship(400, 150, 88.0, 40.0, 1.2),
-    Ship(460, 400, 151.0),
-]
-"""The first two stand a few millimetres apart, side by side."""
 BOX_MM = (0.0, 0.0, 560.0, 500.0)
-
-
-def table_camera(tilt_deg: float) -> Camera:
-    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(290.0, 260.0))
 
 
 def plates_on(frame: Frame, camera: Camera, expected: bool = True) -> list[Detection]:
@@ -226,55 +207,6 @@ def test_guesses_lie_within_reach_of_the_fit(turn_deg: float) -> None:
     assert abs((np.degrees(best.turn_rad) - turn_deg + 45) % 90 - 45) < 6
 
 
-@pytest.mark.parametrize("off", [(0.0, 0.0, 0.0), (4.0, -3.0, 4.0), (-3.5, -4.0, -5.0)])
-def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -> None:
-    ship, camera = Ship(300, 250, 30.0), table_camera(30.0)
-    frame = table_with(camera, [ship], SIZE_PX)
-    start = np.array([300 + off[0], 250 + off[1]])
-    view = View.around(frame.pixels, camera, start, 30.0, HEIGHT_MM)
-    assert view is not None
-    rough = start_at(view, start, [np.radians(30 + off[2])], 40.0)
-    assert rough is not None
-    fit = fit_closely(view, rough)
-    assert fit is not None
-    assert np.hypot(*(fit.xy_mm - [300, 250])) < 0.3
-    assert abs((np.degrees(fit.turn_rad) - 30 + 90) % 180 - 90) < 0.6
-    assert abs(fit.inset_mm - 2.2) < 0.45
-
-
-def test_the_close_fit_weighs_the_face_in() -> None:
-    """A face that is surest 2 mm forward of the plate draws the fit that way, and none the other way."""
-    camera, at = table_camera(30.0), np.array([300.0, 250.0])
-    view = View.around(table_with(camera, [Ship(300, 250, 30.0)], SIZE_PX).pixels, camera, at, 30.0, HEIGHT_MM)
-    assert view is not None
-    rough = start_at(view, at, [np.radians(30.0)], 40.0)
-    assert rough is not None
-    forward = normals_of(np.radians(30.0))[0]
-    odds = -20 * ((np.array([[-3.0, 3.0], [-3.0, 3.0]]) - [[2.0], [0.0]]) ** 2 - [[4.0], [0.0]])
-    plain, drawn = (
-        fit_closely(view, replace(rough, leaning=leaning))
-        for leaning in (None, Leaning(at, np.radians(30.0), 3.0, odds))
-    )
-    assert plain is not None
-    assert drawn is not None
-    assert (drawn.xy_mm - plain.xy_mm) @ forward > 1
-    assert abs((drawn.xy_mm - plain.xy_mm) @ normals_of(np.radians(30.0))[1]) < 0.3
-
-
-@pytest.mark.parametrize("turn_rad", [0.0, 0.4])
-def test_a_second_place_less_likely_by_so_much_is_in_the_doubt(turn_rad: float) -> None:
-    """Two places 4 mm apart along the heading, the second 3 nats behind: nothing else is likely."""
-    logs = np.full((len(TURNS_RAD), len(SHIFTS_MM), len(SHIFTS_MM)), -1e3)
-    here, there = (int(np.argmin(np.abs(SHIFTS_MM - shift))) for shift in (0.0, 4.0))
-    logs[8, here, here], logs[8, there, here] = 0.0, -3.0
-    edges = Edges(np.zeros((4, STRETCHES, BINS)), np.zeros(STRETCHES), 0.5)
-    look = _Posterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
-    share = 1 / (1 + np.exp(3.0 / OVERSURE))
-    away = 4 * np.array([np.cos(turn_rad), np.sin(turn_rad)])
-    np.testing.assert_allclose(look.beyond(look.xy_mm, 1.0), share * np.outer(away, away), atol=1e-9)
-    np.testing.assert_allclose(look.beyond(look.xy_mm, 5.0), 0.0, atol=1e-9)
-
-
 def test_slopes_by_the_camera_agree_with_moving_it() -> None:
     ship, camera = Ship(300, 250, 30.0), table_camera(25.0)
     one = plates_on(table_with(camera, [ship], SIZE_PX), camera)[0]
@@ -292,68 +224,6 @@ def test_a_heading_known_but_for_quarters_says_so_in_the_scene(seen: list[Detect
     ).pieces
     assert "heading_modulo_deg" not in known.extra
     assert open_.extra["heading_modulo_deg"] == 90.0
-
-
-@pytest.mark.parametrize("tilt_deg", [0.0, 25.0])
-def test_the_lower_outline_appears_where_the_camera_sees_it(tilt_deg: float) -> None:
-    camera, ship = table_camera(tilt_deg), Ship(200, 150, 30.0, 60.0)
-    middles = ship.place(np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]]), 0.0)
-    on_top = camera.unproject(camera.project(middles), HEIGHT_MM) - [200, 150]
-    out = np.sum(on_top * normals_of(np.radians(30.0)), axis=1)
-    np.testing.assert_allclose(lower_outline(camera, np.array([200.0, 150]), np.radians(30.0), 60.0), out, atol=1e-6)
-
-
-# --- round bases and plates at one place ---
-
-
-def found_at(x_mm: float, base: Base, score: float) -> Detection:
-    none = np.zeros((0, 2))
-    return Detection(base, np.array([x_mm, 0.0]), 0, 0, np.eye(2), np.zeros((2, 15)), score, 1, none, none)
-
-
-@pytest.mark.parametrize(
-    ("round_score", "plate_score", "left"), [(0.9, 0.99, "rectangle"), (0.999, 0.9, "circle"), (0.9, 0.8, "rectangle")]
-)
-def test_of_a_round_base_and_a_plate_at_one_place_one_stays(round_score: float, plate_score: float, left: str) -> None:
-    one, other = found_at(0, Base.circle(32), round_score), found_at(5, Base.rectangle(40, 40), plate_score)
-    assert [kept.base.shape for kept in module._apart([one, other])] == [left]
-
-
-def test_a_round_base_beside_a_plate_stays() -> None:
-    one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
-    assert len(module._apart([one, other])) == 2
-
-
-@pytest.mark.parametrize(("plates_found", "left"), [(0, 3), (5, 8), (6, 6)])
-def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left: int) -> None:
-    rounds = [found_at(100.0 * k, Base.circle(32), 0.9) for k in range(3)]
-    squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(plates_found)]
-    assert len(module._of_one_kind((*rounds, *squares))) == left
-
-
-def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find_plates", lambda *_, **__: pytest.fail("looked for plates"))
-    monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: ())
-    camera = table_camera(10.0)
-    frame = table_with(camera, [], SIZE_PX)
-    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
-    assert module.detect(frame, calibration, catalogue("legion")) == ()
-
-
-def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> None:
-    rounds = tuple(found_at(2000.0 + 100 * k, Base.circle(32), 0.9) for k in range(30))
-    monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: rounds)
-    camera = table_camera(10.0)
-    frame = table_with(camera, SHIPS, SIZE_PX)
-    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
-    shapes = [one.base.shape for one in module.detect(frame, calibration, [Base.circle(32), *catalogue("xwing")])]
-    assert (shapes.count("circle"), shapes.count("rectangle")) == (len(rounds), len(SHIPS))
-
-
-def test_the_catalogue_knows_which_games_use_plates() -> None:
-    assert {base.shape for base in catalogue("legion")} == {"circle"}
-    assert [base.width_mm for base in catalogue("xwing")] == [40, 60, 80]
-    assert {base.shape for base in catalogue()} == {"circle", "rectangle", "oval"}
 
 
 # --- overlaps ---

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from corners.view import View
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.picture.render import srgb
 
 Floats = NDArray[np.float32]
 
@@ -131,7 +132,7 @@ def _noisy(light: Floats, look: Look, random: np.random.Generator) -> Floats:
 
 def _toned(light: Floats, look: Look) -> NDArray[np.uint8]:
     """The tone curve, then sharpening, in steps of 1/255."""
-    tone = np.where(light < 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 1e-6) ** (1 / 2.4) - 0.055).clip(0, 1)
+    tone = srgb(light.clip(0)).clip(0, 1)
     tone = np.asarray(tone + look.contrast * (tone * tone * (3 - 2 * tone) - tone), np.float32)
     sharp = tone + look.sharpening * (tone - cv2.GaussianBlur(tone, (0, 0), 1.2))
     return np.asarray(np.clip(sharp * 255, 0, 255).round(), np.uint8)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import cv2
@@ -27,44 +28,21 @@ LEAST_ROUND, LEAST_SCORE = 0.8, 0.75
 
 def peers() -> dict[str, Callable[[Grey, float], Circles]]:
     """The finders by name: from a grey picture and its mm per pixel to circles (N, 3), x, y and radius in pixels."""
-    named: dict[str, Callable[[Grey, float], Circles]] = {"Hough": _hough, "Hough alt": _hough_alt}
+    named: dict[str, Callable[[Grey, float], Circles]] = {
+        "Hough": partial(_hough, cv2.HOUGH_GRADIENT, 1, 150, 30),
+        "Hough alt": partial(_hough, cv2.HOUGH_GRADIENT_ALT, 1.5, 300, 0.8),
+    }
     if "ximgproc" in vars(cv2):
         named["ellipses"] = _ellipses
     return named
 
 
-def _hough(grey: Grey, mm_per_px: float) -> Circles:
+def _hough(method: int, shrink: float, edge: float, votes: float, grey: Grey, mm_per_px: float) -> Circles:
+    """OpenCV's answer (1, N, 3 or 4) as circles (N, 3)."""
     least, most = (size / 2 / mm_per_px for size in (ROUND_MM[0], ROUND_MM[-1]))
-    found = cv2.HoughCircles(
-        grey,
-        cv2.HOUGH_GRADIENT,
-        1,
-        APART_MM / mm_per_px,
-        param1=150,
-        param2=30,
-        minRadius=int(0.9 * least),
-        maxRadius=int(1.1 * most),
+    found: NDArray[Any] | None = cv2.HoughCircles(
+        grey, method, shrink, APART_MM / mm_per_px, None, edge, votes, int(0.9 * least), int(1.1 * most)
     )
-    return _rows(found)
-
-
-def _hough_alt(grey: Grey, mm_per_px: float) -> Circles:
-    least, most = (size / 2 / mm_per_px for size in (ROUND_MM[0], ROUND_MM[-1]))
-    found = cv2.HoughCircles(
-        grey,
-        cv2.HOUGH_GRADIENT_ALT,
-        1.5,
-        APART_MM / mm_per_px,
-        param1=300,
-        param2=0.8,
-        minRadius=int(0.9 * least),
-        maxRadius=int(1.1 * most),
-    )
-    return _rows(found)
-
-
-def _rows(found: NDArray[Any] | None) -> Circles:
-    """The circles (N, 3) of an answer (1, N, 3 or 4)."""
     return np.zeros((0, 3)) if found is None else np.asarray(found, float).reshape(-1, found.shape[-1])[:, :3]
 
 

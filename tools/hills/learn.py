@@ -1,7 +1,8 @@
 """Teaching the network: pieces of drawn tables, mirrored, turned, cut off and with their colours swapped."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import cv2
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from hills.scene import COARSE, Halves, Sample
 from overruler.vision.hillmap import CELL_PX, USUAL_MM, picture_input
 from rims.mats import Floats, Picture, Rng
+from training.loop import device_of
 
 WORTH = (1.0, 3.0, 5.0)
 """How much a cell of the rest, of a top and of a side counts: without it the rare ones are learned late. The network's
@@ -20,28 +22,20 @@ HEIGHT_WORTH = 0.3
 """What a nat about heights is worth, against one about what a cell is."""
 SURE = (-3.0, 1.0)
 """The least and the largest logarithm of σ that a height is taken to have."""
-Batch = tuple[Tensor, Tensor, Tensor]
-"""Pictures (N, 5, S, S), shares of what is there (N, 3, S / 4, S / 4), heights in mm (N, S / 4, S / 4) or 0."""
 
 
-class Tables:
-    """The drawn tables of a folder; those still being drawn come in as they are ready."""
-
-    def __init__(self, folder: Path, names: str) -> None:
-        self.folder, self.names, self.known = folder, names, set[Path]()
-        self.samples: list[Sample] = []
-        self.refresh()
-
-    def refresh(self) -> None:
-        for path in sorted(set(self.folder.glob(self.names)) - self.known):
-            self.known.add(path)
-            with np.load(path) as file:
-                rows = zip(*(file[name] for name in ("pixels", "lean", "shares", "above_mm")), strict=True)
-                self.samples += [Sample(*row) for row in rows]
+def read(path: Path) -> list[Sample]:
+    """The drawn tables of a file."""
+    with np.load(path) as file:
+        rows = zip(*(file[field.name] for field in fields(Sample)), strict=True)
+        return [Sample(*row) for row in rows]
 
 
-def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats, Floats]:
-    """A sample as the network takes it, and what is there; changed at random where `rng` is given."""
+def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats]:
+    """A sample as the network takes it (5, S, S), and what is there; changed at random where `rng` is given.
+
+    What is there (4, S / 4, S / 4): the shares of rest, tops and sides in each cell, and a top's height in mm or 0.
+    """
     pixels, shares, above, lean = one.pixels, one.shares, one.above_mm, _lean_field(one)
     seen = _seen(len(pixels), rng)
     if rng is not None:
@@ -52,7 +46,8 @@ def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats, Floats]:
         blob[..., :3] *= rng.normal(1, 0.15, 3).astype(np.float32)
     raised, heights = _cells(shares, above)
     truth = np.concatenate([1 - raised.sum(0, keepdims=True), raised]) * seen[::CELL_PX, ::CELL_PX]
-    return blob, np.asarray(truth, np.float32), np.asarray(heights * (truth[1] > 0.97), np.float32)
+    there = np.concatenate([truth, (heights * (truth[1] > 0.97))[None]])
+    return np.ascontiguousarray(blob.transpose(2, 0, 1)), np.asarray(there, np.float32)
 
 
 def _cells(shares: Picture, above: Halves) -> tuple[Floats, Floats]:
@@ -92,15 +87,15 @@ def _seen(count: int, rng: Rng | None) -> np.ndarray[tuple[int, ...], np.dtype[n
     return np.asarray(step * np.float32(np.cos(turn)) + step[:, None] * np.float32(np.sin(turn)) < rng.uniform(0, 0.5))
 
 
-def batch(samples: Sequence[Sample], rng: Rng, count: int) -> Batch:
-    made = [lesson(samples[int(k)], rng) for k in rng.integers(0, len(samples), count)]
-    blob, truth, above = (torch.from_numpy(np.stack(part)) for part in zip(*made, strict=True))
-    return blob.permute(0, 3, 1, 2), truth, above
+def batch(samples: Sequence[Sample], rng: Rng, count: int) -> tuple[Floats, Floats]:
+    blobs, truths = zip(*(lesson(samples[int(k)], rng) for k in rng.integers(0, len(samples), count)), strict=True)
+    return np.stack(blobs), np.stack(truths)
 
 
-def loss_of(answer: Tensor, truth: Tensor, above_mm: Tensor) -> Tensor:
+def loss(answer: Tensor, there: Tensor) -> Tensor:
     """Cross entropy of what is there, and the negative log likelihood of the heights of tops."""
-    counted = truth * torch.tensor(WORTH).reshape(1, -1, 1, 1)
+    truth, above_mm = there[:, :3], there[:, 3]
+    counted = truth * torch.tensor(WORTH, device=truth.device).reshape(1, -1, 1, 1)
     kinds = -(counted * nn.functional.log_softmax(answer[:, :3], 1)).sum() / truth.sum()
     top = above_mm > 0
     if not bool(top.any()):
@@ -110,42 +105,25 @@ def loss_of(answer: Tensor, truth: Tensor, above_mm: Tensor) -> Tensor:
     return kinds + HEIGHT_WORTH * (0.5 * (off / log_sigma.exp()) ** 2 + log_sigma).mean()
 
 
-def follow(mean: nn.Module, net: nn.Module, keep: float) -> None:
-    """The running mean of the weights."""
-    for old, new in zip(mean.state_dict().values(), net.state_dict().values(), strict=True):
-        if old.dtype.is_floating_point:
-            old.detach().mul_(keep).add_(new.detach(), alpha=1 - keep)
-        else:
-            old.copy_(new)
-
-
 def put_right(net: nn.Module) -> nn.Module:
     """A copy whose answers are true shares: without what the kinds of cells were worth in the lessons."""
     right = copy.deepcopy(net).eval()
     with torch.no_grad():
-        right.last.bias[:3] -= torch.tensor(WORTH).log()
+        right.last.bias[:3] -= torch.tensor(WORTH, device=right.last.bias.device).log()
     return right
 
 
-def figures(net: nn.Module, checks: Sequence[Sample]) -> dict[str, float]:
+def figures(net: nn.Module, checks: Sequence[Sample]) -> str:
     """The mean loss, how well tops overlap the truth (intersection over union), how far heights are off."""
     net = put_right(net)
     both, either, losses, off = 0.0, 0.0, list[float](), list[Floats]()
     with torch.inference_mode():
-        for blob, truth, above in _one_by_one(checks):
-            answer = net(blob)
-            losses.append(float(loss_of(answer, truth, above)))
+        for one in checks:
+            blob, truth = (torch.from_numpy(part)[None].to(device_of(net)) for part in lesson(one, None))
+            answer, above = net(blob), truth[:, 3]
+            losses.append(float(loss(answer, truth)))
             said, true = answer[:, :3].softmax(1)[:, 1] > 0.5, truth[:, 1] > 0.5
             both, either = both + float((said & true).sum()), either + float((said | true).sum())
-            off.append((answer[:, 3] - (above / USUAL_MM).log())[above > 0].abs().numpy())
-    return {
-        "loss": float(np.mean(losses)),
-        "tops": both / max(either, 1),
-        "height": float(np.median(np.concatenate(off))),
-    }
-
-
-def _one_by_one(checks: Sequence[Sample]) -> Iterator[Batch]:
-    for one in checks:
-        blob, truth, above = (torch.from_numpy(part)[None] for part in lesson(one, None))
-        yield blob.permute(0, 3, 1, 2), truth, above
+            off.append((answer[:, 3] - (above / USUAL_MM).log())[above > 0].abs().cpu().numpy())
+    tops, height = both / max(either, 1), np.median(np.concatenate(off))
+    return f"check: loss {np.mean(losses):.4f}  tops {tops:.4f}  height {height:.4f}"

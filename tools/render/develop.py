@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from overruler.picture.render import srgb
 from render.lens import View
 from render.materials import Floats
 
@@ -95,7 +96,7 @@ def _tone(image: Floats, contrast: float) -> Floats:
     """sRGB's curve, then an S towards smoothstep; highlights roll off."""
     x = image.clip(0)
     x = np.where(x > 0.7, 0.7 + 0.3 * (1 - np.exp(-(x - 0.7) / 0.3)), x)
-    y = np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.maximum(x, 1e-6) ** np.float32(1 / 2.4) - 0.055).clip(0, 1)
+    y = srgb(x).clip(0, 1)
     return np.asarray(y + contrast * (y * y * (3 - 2 * y) - y) * 0.5, np.float32)
 
 

@@ -1,9 +1,8 @@
 """What the game lies on: mat, table, floor."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from overruler.pieces import Grid
 from render.materials import Material, Part, Picture, plain, printed
 from render.mats import WOODS, hexes, mat, planks
 from render.mesh import Array, Mesh, box, sheet
@@ -13,15 +12,6 @@ Rng = np.random.Generator
 MAT_MM = 2.0
 """A mat's thickness: its top is at 0."""
 FELTS = {"laminate": ("#d8d6d0", 0.3), "felt": ("#1d1e20", 0.02), "baize": ("#24382a", 0.02), "steel": ("#6d747c", 0.2)}
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A printed hex grid."""
-
-    orientation: str
-    size_mm: float
-    origin_mm: tuple[float, float]
 
 
 def draw_grid(spec: Spec, rng: Rng) -> Grid | None:

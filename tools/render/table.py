@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from shapely.geometry import Polygon
 
+from overruler.pieces import Grid
 from render.armies import muster
 from render.ground import Ground
 from render.light import Lights, lights
@@ -14,7 +15,7 @@ from render.mesh import rectangle
 from render.pieces import Piece
 from render.props import PROPS, Prop, hand
 from render.rulers import Ruler, ruler
-from render.scenery import Grid, draw_grid, scenery
+from render.scenery import draw_grid, scenery
 from render.spec import Spec
 from render.terrain import KINDS, Terrain, hill
 

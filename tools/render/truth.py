@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from overruler.pieces import Grid
 from render.armies import all_distances
 from render.develop import Style
 from render.embree import Solid
@@ -13,7 +14,6 @@ from render.mesh import Array
 from render.pieces import Piece, distance_mm
 from render.props import Prop
 from render.rulers import Ruler
-from render.scenery import Grid
 from render.table import Table
 from render.terrain import Terrain
 from render.tracer import Tracer

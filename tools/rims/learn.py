@@ -54,6 +54,6 @@ def answers(task: Task, net: nn.Module, data: Data) -> NDArray[np.float64]:
     return np.concatenate(result)
 
 
-def report(task: Task, net: nn.Module, data: Data) -> str:
-    figures = task.measure(answers(task, net, data), data.truth.astype(float))
-    return "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
+def figures(task: Task, net: nn.Module, data: Data) -> str:
+    found = task.measure(answers(task, net, data), data.truth.astype(float))
+    return "  ".join(f"{name} {value:.4f}" for name, value in found.items())

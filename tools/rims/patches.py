@@ -107,14 +107,20 @@ def _view(rng: Rng) -> tuple[View, float]:
     height, angle = rng.uniform(800, 2100), rng.uniform(0, 0.72) ** 1.3 * 0.72**-0.3
     around, roll = rng.uniform(0, 6.3, 2)
     eye = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
-    rotation = looking(eye, np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0), roll)
+    at = np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0)
+    return view_from(eye, at, roll, reach, mm_per_px), reach
+
+
+def view_from(eye: Array, at: Array, roll: float, reach_mm: float, mm_per_px: float) -> View:
+    """A camera that looks from `eye` at a point and shows so far around the origin."""
+    rotation = looking(eye, at, roll)
     pose = Pose(rotation, -rotation @ eye)
     depth = pose.translation_mm[2]
-    focal = depth / mm_per_px * np.sqrt(np.cos(angle))
-    side = int(2 * reach / mm_per_px)
+    focal = depth / mm_per_px * np.sqrt(eye[2] / np.linalg.norm(eye))
+    side = int(2 * reach_mm / mm_per_px)
     middle = focal * pose.translation_mm[:2] / depth
     matrix = np.array([[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]])
-    return View(Camera(matrix, np.zeros(5), pose), side, side), reach
+    return View(Camera(matrix, np.zeros(5), pose), side, side)
 
 
 def looking(eye: Array, at: Array, roll: float) -> Array:

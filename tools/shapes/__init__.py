@@ -1,1 +1,1 @@
-"""How the finder of plates, ovals and rectangles is taught: tables, crops of them, the network, its lessons."""
+"""What looks from above at plates, ovals and discs are taught on: tables, crops of them, networks, their lessons."""

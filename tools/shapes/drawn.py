@@ -6,14 +6,12 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Pose
 from overruler.vision.orthophoto import orthophoto
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture
 from rims.paint import paint
-from rims.patches import looking, visible_share
+from rims.patches import view_from, visible_share
 from rims.plates import Plate, circle
 from rims.scene import make_scene
 from rims.solids import Array, Rng
@@ -71,11 +69,4 @@ def view_of(rng: Rng, reach_mm: float, mm_per_px: float) -> View:
     height = rng.uniform(800, 2100)
     angle, around, roll = rng.uniform(0, 0.74), *rng.uniform(0, 6.3, 2)
     eye: Array = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
-    rotation = looking(eye, np.append(rng.uniform(-0.3, 0.3, 2) * height, 0), roll)
-    pose = Pose(rotation, -rotation @ eye)
-    depth = pose.translation_mm[2]
-    focal = depth / mm_per_px * np.sqrt(np.cos(angle))
-    side = int(2 * reach_mm / mm_per_px)
-    middle = focal * pose.translation_mm[:2] / depth
-    matrix = np.array([[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]])
-    return View(Camera(matrix, np.zeros(5), pose), side, side)
+    return view_from(eye, np.append(rng.uniform(-0.3, 0.3, 2) * height, 0), roll, reach_mm, mm_per_px)

@@ -6,6 +6,7 @@ it; light is averaged over each pixel and only then coded for the screen, as a s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -69,10 +70,15 @@ def render(
 def _develop(canvas: NDArray[np.float32], noise: float, blur_px: float, seed: int) -> NDArray[np.uint8]:
     light = cv2.resize(canvas, None, fx=1 / OVERSAMPLE, fy=1 / OVERSAMPLE, interpolation=cv2.INTER_AREA)
     light = np.clip(cv2.GaussianBlur(light, (0, 0), blur_px) if blur_px else light, 0, 1)
-    coded = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055) * 255
+    coded = srgb(light) * 255
     if noise:
         coded = coded + np.random.default_rng(seed).normal(0, noise, coded.shape)
     return np.asarray(np.clip(np.rint(coded), 0, 255), np.uint8)
+
+
+def srgb(light: NDArray[Any]) -> NDArray[np.floating]:
+    """Amounts of light from 0 to 1 as colour values of a picture file (IEC 61966-2-1)."""
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
 
 
 def _plinth(canvas: NDArray[np.float32], camera: Camera, plinth: Plinth) -> None:

@@ -96,6 +96,17 @@ class Reading:
         return replace(verdict, value=value, probability=odds, margin_mm=margin_mm, lines_mm=tuple(lines_mm))
 
 
+def said(value: int | None) -> str:
+    """A range in words."""
+    return "past the ruler" if value is None else f"range {value}"
+
+
+def said_of(word: str, first: int, last: int, holds: bool) -> str:
+    """Whether something is at, within or beyond some bands, in words."""
+    span = said(first) if first == last else f"{said(first)} to {last}"
+    return f"{word} {span}" if holds else f"not {word} {span}"
+
+
 def asked(node: Node, least: int, most: int) -> tuple[int, int]:
     """The first and the last band of a question's `range`, `[2]` or `[1, 2]`, both included."""
     bands = [item.integer() for item in node.items()]

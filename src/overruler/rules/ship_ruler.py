@@ -96,10 +96,6 @@ def listed(verdict: Verdict, values: Iterable[Any]) -> Verdict:
     return replace(verdict, probability={key: odds.get(key, 0.0) for key in map(json.dumps, values)})
 
 
-def said(value: int | None) -> str:
-    return "past the ruler" if value is None else f"range {value}"
-
-
 def ranges(ruler: Laid) -> tuple[int | None, ...]:
     """Every range there is."""
     return (*range(ruler.ruler.segments + 1), None)

@@ -28,7 +28,7 @@ PASSWORD = "OBS_PASSWORD"
 ANSWER_S = 5.0
 QUALITY = 85
 PICTURES_PER_S = 5.0
-HELLO, IDENTIFY, IDENTIFIED, REQUEST, ANSWER = 0, 1, 2, 6, 7
+IDENTIFY, REQUEST, ANSWER = 1, 6, 7
 """The protocol's numbers for what a message is."""
 
 Data = dict[str, Any]

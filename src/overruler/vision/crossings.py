@@ -12,6 +12,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.edges import WINDOW_PX, Floats, edge_offsets
 from overruler.vision.markers import SMOOTHING_PX
 from overruler.vision.sheetmap import SheetMap
+from overruler.vision.squares import tukey
 
 ARM_START, ARM_END, STATIONS = 0.12, 0.46, 8
 """Where each arm of a corner is measured, in squares from it, and at how many places."""
@@ -142,7 +143,7 @@ def _solved(arms: _Arms, offset: Array, weight: Array) -> tuple[Array, Array]:
         state = np.linalg.solve(information, np.einsum("nki,nk,nk->ni", rows, weight, offset)[..., None])
         residual = offset - (rows @ state)[..., 0]
         spread = max(1.4826 * float(np.median(np.abs(residual[weight > 0]))), QUIET_PX)
-        weight = (weight > 0) * np.clip(1 - (residual / (4.7 * spread)) ** 2, 0, None) ** 2  # Tukey's biweight
+        weight = (weight > 0) * tukey(residual / spread)
     own = np.sum(weight * residual**2, 1) / np.maximum(weight.sum(1) - rows.shape[-1], 1.0)
     variance = (own + spread**2) / 2  # a corner's own scatter is too few numbers to be believed alone
     covariance = np.linalg.inv(information)[:, :2, :2] * variance[:, None, None] + FLOOR_PX**2 * np.eye(2)

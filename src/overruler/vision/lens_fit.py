@@ -7,6 +7,7 @@ The covariance is that of the least squares, scaled by the residuals and by how 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -133,25 +134,12 @@ def focal_of(size_px: tuple[int, int], sightings: Sequence[Sighting]) -> float |
 
 def _zhang(mm: Array, xy: Array) -> list[tuple[float, float]]:
     """(p, q) of two equations p / f² + q = 0."""
-    h = _homography(mm, xy)
-    a, b = h[:, 0], h[:, 1]
+    h, _ = cv2.findHomography(mm, xy)
+    a, b = (h / np.linalg.norm(h[:, 0])).T[:2]
     return [
         (a[0] * b[0] + a[1] * b[1], a[2] * b[2]),
         (a[0] ** 2 + a[1] ** 2 - b[0] ** 2 - b[1] ** 2, a[2] ** 2 - b[2] ** 2),
     ]
-
-
-def _homography(mm: Array, xy: Array) -> Array:
-    """(3, 3), by the direct linear transform on places brought to size one."""
-    middle, size = mm.mean(0), float(np.abs(mm - mm.mean(0)).max())
-    x, y = ((mm - middle) / size).T
-    one, nothing = np.ones_like(x), np.zeros((len(x), 3))
-    places = np.stack([x, y, one], 1)
-    rows = np.concatenate(
-        [np.hstack([places, nothing, -xy[:, :1] * places]), np.hstack([nothing, places, -xy[:, 1:] * places])]
-    )
-    h = np.linalg.svd(rows)[2][-1].reshape(3, 3)
-    return np.asarray(h / np.linalg.norm(h[:, 0]))
 
 
 # --- what does not belong ---

@@ -54,7 +54,6 @@ class Square:
     """(8, 8) over the corners, u and v of each in turn."""
     shift_px: float
     """How far edges lie towards their dark side."""
-    shift_sigma_px: float
     edges: Edges
     steepness: float
     """Median slope of its edges, in brightness per px."""
@@ -93,8 +92,7 @@ def fit_square(
         state, covariance = _settle(bent, state, edges)
     except np.linalg.LinAlgError:  # what was seen holds no square
         return None
-    sigma = float(np.sqrt(covariance[9, 9]))
-    return Square(state[:8].reshape(4, 2), covariance[:8, :8], float(state[9]), sigma, edges, steepness)
+    return Square(state[:8].reshape(4, 2), covariance[:8, :8], float(state[9]), edges, steepness)
 
 
 def _look(
@@ -127,7 +125,7 @@ def _robust(bent: Bent, state: Array, where: Stations, seen: _Seen) -> tuple[Arr
         spread = max(1.4826 * float(np.median(np.abs(residual[seen.weight > 0]))), FLOOR_PX)
         if not spread < LOST_PX:
             raise np.linalg.LinAlgError("the fit runs away")
-        weight = (seen.weight > 0) * _tukey(residual / spread)
+        weight = (seen.weight > 0) * tukey(residual / spread)
         moved, _ = _step(moved, rows, residual, weight / spread**2)
     return moved, _Seen(seen.xy_px, seen.normal_px, weight), spread
 
@@ -146,8 +144,8 @@ def _step(state: Array, rows: Array, residual: Array, weight: Array) -> tuple[Ar
     return state - covariance @ (rows.T @ (weight * residual) + prior * state), np.asarray(covariance)
 
 
-def _tukey(z: Array) -> Array:
-    """Tukey's biweight at 4.7 σ."""
+def tukey(z: Array) -> Array:
+    """How much residuals count, given in σ: Tukey's biweight at 4.7."""
     return np.asarray(np.clip(1 - (z / 4.7) ** 2, 0, None) ** 2)
 
 

@@ -12,6 +12,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.calibrate import calibrate_seen
+from overruler.vision.joint import inverse
 from overruler.vision.markers import Marker, find_markers
 from overruler.vision.priors import lens_prior
 from overruler.vision.solve import Prior
@@ -89,7 +90,7 @@ def word_of(found: Calibration, prior: Prior) -> Word:
     """What the photo added to its prior: the information after less that before, in a lens steadied by focus."""
     camera = found.camera
     mean = np.concatenate([camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], camera.distortion])
-    after, before = _inverse(found.covariance[:9, :9]), _inverse(prior.covariance)
+    after, before = inverse(found.covariance[:9, :9]), inverse(prior.covariance)
     information, vector = after - before, after @ mean - before @ prior.mean
     scale = np.sqrt(np.diag(found.covariance)[:9])
     values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
@@ -112,15 +113,9 @@ def wander(found: Calibration) -> Array:
 
 def joined(prior: Prior, words: Sequence[Word]) -> Prior:
     """The prior with what other photos say."""
-    information = _inverse(prior.covariance)
+    information = inverse(prior.covariance)
     vector = information @ prior.mean
     for word in words:
         information, vector = information + word.information, vector + word.vector
-    covariance = _inverse(information)
+    covariance = inverse(information)
     return Prior(covariance @ vector, covariance)
-
-
-def _inverse(matrix: Array) -> Array:
-    scale = np.sqrt(np.diag(matrix))
-    inverse = np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)
-    return np.asarray((inverse + inverse.T) / 2)

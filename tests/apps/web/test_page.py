@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from phone import SAMPLES, phone, server
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
 pytestmark = needs_browser
-SAMPLES = Path(__file__).parents[3] / "sample_images"
 WIDTH_PX = 1920
 FINGER_PX = 44
 MEASURED_MS = 120_000
@@ -42,21 +42,16 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def home() -> Iterator[str]:
     """The address of a server in a process of its own."""
-    boards = [part for board in sorted(SAMPLES.glob("*.toml")) for part in ("--board", str(board))]
-    command = [sys.executable, "-m", "overruler", "serve", "--port", "0", "--store", str(tmp_path_factory.mktemp("s"))]
-    with subprocess.Popen([*command, *boards], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-        server.terminate()
+    with server() as (address, _):
+        yield address
 
 
 @pytest.fixture
 def page(browser: "Browser", home: str) -> Iterator["Page"]:
     """A phone; whatever the browser complains of is an error."""
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    found = context.new_page()
+    found = phone(browser)
     complaints: list[str] = []
 
     def heard(message: "ConsoleMessage") -> None:
@@ -68,7 +63,7 @@ def page(browser: "Browser", home: str) -> Iterator["Page"]:
     found.goto(home)
     found.wait_for_selector("html[data-ready]")
     yield found
-    context.close()
+    found.context.close()
     assert not complaints
 
 

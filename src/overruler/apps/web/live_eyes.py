@@ -1,7 +1,6 @@
 """The eyes: one thread that watches a source, and says what it knows of the table now."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -66,8 +65,6 @@ class Eyes:
     """Told every tick, for the record."""
     shot: Shot | None = None
     """The newest."""
-    looked_s: float = 0.0
-    """When it was looked at, by the monotonic clock."""
     _seen: Seen = field(default_factory=Seen)
     _marks: Landmarks | None = None
     _away_s: float | None = None
@@ -109,7 +106,6 @@ class Eyes:
                 self._cut()
                 self._seen = self._looked(self.shot)
             self._seen = replace(self._seen, lost=self.live.lost())
-            self.looked_s = time.monotonic()
             self.heard(self._seen)
             self._granted()
 

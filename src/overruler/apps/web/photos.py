@@ -10,7 +10,6 @@ import struct
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from overruler.errors import BadInput
@@ -66,13 +65,6 @@ def cleaned(data: bytes) -> bytes:
         raise
     except (struct.error, IndexError, ValueError):
         raise _damaged() from None
-
-
-def dimensions(path: Path) -> tuple[int, int]:
-    """Width and height of a kept photo as people see it, from its header."""
-    with _opened(path.read_bytes(), ("JPEG", "PNG", "WEBP")) as image:
-        turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
-        return (image.height, image.width) if turned else (image.width, image.height)
 
 
 def _opened(data: bytes, formats: tuple[str, ...]) -> Any:

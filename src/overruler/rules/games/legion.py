@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from overruler.reading import Node
-from overruler.rules.bands import Reading, asked
+from overruler.rules.bands import Reading, asked, said, said_of
 from overruler.rules.game import Game, Setting, distance
 from overruler.rules.measure import Body, Measure, between, measured, named
 from overruler.scene import Ruler, Scene
@@ -80,10 +80,6 @@ def ranged(ruler: Reading, *rules: str) -> Verdict:
     return replace(verdict, answer=answer, headline=headline, rules=(*rules, *used(ruler), *contact))
 
 
-def said(value: int | None) -> str:
-    return "past the ruler" if value is None else f"range {value}"
-
-
 def melee_said(melee: bool, share: float | None) -> str:
     doubtful = share is not None and 0.001 < share < 0.999
     return f", melee {100 * (share or 0):.0f} %" if doubtful else ", melee" if melee else ""
@@ -140,9 +136,8 @@ def beyond(scene: Scene, question: Node) -> Verdict:
 
 
 def _yes_or_no(verdict: Verdict, word: str, first: int, last: int, *rules: str) -> Verdict:
-    span = f"range {first}" if first == last else f"range {first} to {last}"
     from_to = ("legion.from_to",) if last > first else ()
-    headline = f"{word} {span}" if verdict.value else f"not {word} {span}"
+    headline = said_of(word, first, last, verdict.value)
     return replace(verdict, answer={"answer": verdict.value}, headline=headline, rules=(*rules, *from_to))
 
 

@@ -8,12 +8,12 @@ from functools import cached_property
 from overruler.geometry.arcs import Region, closest_in, on_outline, outline_away
 from overruler.geometry.shapes import Gap
 from overruler.reading import Node
-from overruler.rules.bands import asked
+from overruler.rules.bands import asked, said, said_of
 from overruler.rules.game import Game, Setting, distance
 from overruler.rules.measure import Body, Measure, Pair, between, measured, named, verdict_on
 from overruler.rules.range_zero import held_pairs, names, range0_after
 from overruler.rules.ship_arcs import AimDoubt, ShipArc, aim_doubt, arc_named
-from overruler.rules.ship_ruler import Laid, listed, ranges, said, used
+from overruler.rules.ship_ruler import Laid, listed, ranges, used
 from overruler.scene import Ruler, Scene
 from overruler.verdict import Verdict
 
@@ -124,13 +124,12 @@ def beyond(scene: Scene, question: Node) -> Verdict:
 
 def _yes_or_no(ruler: Laid, verdict: Verdict, word: str, rules: Iterable[str], on_line: bool) -> Verdict:
     first, last = asked(ruler.question["range"], 0, ruler.ruler.segments)
-    span = f"range {first}" if first == last else f"range {first} to {last}"
     from_to = ("xwing.from_to",) if last > first else ()
     line = ("xwing.line",) if on_line else ()
     return replace(
         listed(verdict, (True, False)),
         answer={"answer": verdict.value},
-        headline=f"{word} {span}" if verdict.value else f"not {word} {span}",
+        headline=said_of(word, first, last, verdict.value),
         rules=tuple(dict.fromkeys((f"xwing.{word}", *from_to, *rules, *line))),
         settings=ruler.settings(on_line),
     )

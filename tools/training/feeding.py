@@ -6,11 +6,12 @@ from pathlib import Path
 from queue import Queue
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
 from torch import multiprocessing as beside
 
-from shapes.crops import Floats
-from shapes.lessons import Batch
+from rims.solids import Floats
+from training.loop import Batch
 
 AHEAD = 3
 """So many batches of each process may wait to be learnt from."""
@@ -35,6 +36,18 @@ class Fresh(Generic[Thing]):
 def held_out(things: Sequence[Thing]) -> tuple[list[Thing], list[Thing]]:
     """Those kept for the check, and the rest."""
     return list(things[::HELD_OUT]), [thing for k, thing in enumerate(things) if k % HELD_OUT]
+
+
+def mixed(
+    rng: np.random.Generator,
+    count: int,
+    shares: Sequence[float],
+    kinds: Sequence[Callable[[int], tuple[Floats, Floats]]],
+) -> tuple[Floats, Floats]:
+    """So many samples, each kind's share of them about as large as told."""
+    parts = [kind(int(n)) for kind, n in zip(kinds, rng.multinomial(count, shares), strict=True) if n]
+    blobs, truths = zip(*parts, strict=True)
+    return np.concatenate(blobs), np.concatenate(truths)
 
 
 def fed(make: Callable[[int], Draw], workers: int) -> Callable[[], Batch]:
