@@ -15,9 +15,9 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import hills
 from overruler.vision.heights import at_height
-from overruler.vision.hillmap import DARK, hill_map, lean_at, picture_input, resized
+from overruler.vision.hillmap import DARK, hill_map, picture_input
 from overruler.vision.hills import find_hills
-from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 from tests.tables import BOARD_MM, camera_over, exact
 
 PIXEL_MM = 1.6
