@@ -20,7 +20,7 @@ ERRORS_ONLY = 3
 
 def answer(network: Path, pictures: Floats) -> Floats:
     """What a network with one input and one output says to pictures (N, C, H, W)."""
-    session = _session(network)
+    session = load(network)
     said: list[Floats] = session.run(None, {session.get_inputs()[0].name: pictures})
     return said[0]
 
@@ -33,7 +33,8 @@ def answer_whole(network: Path, picture: Floats) -> Floats:
 
 
 @cache
-def _session(network: Path) -> "InferenceSession":
+def load(network: Path) -> "InferenceSession":
+    """A network made ready to answer, once."""
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
