@@ -76,7 +76,7 @@ def standing(camera: Camera, places: Array, z_mm: float) -> list[Detection]:
 
 def found_on(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0) -> tuple[Raised, ...]:
     pieces = [*standing(camera, ON, height_mm or 0.0), *standing(camera, BESIDE, 0.0)]
-    return find_hills(table(camera, height_mm, seed, run_mm), exact(camera), pieces)
+    return find_hills(hill_map(table(camera, height_mm, seed, run_mm), camera), exact(camera), pieces)
 
 
 @pytest.mark.parametrize(("height_mm", "run_mm"), [(36.0, 0.0), (36.0, 10.0), (60.0, 5.0)])
@@ -110,7 +110,7 @@ def test_a_print_is_not_said_to_be_raised() -> None:
 
 def test_a_hill_where_nothing_stands_is_not_looked_for() -> None:
     camera = camera_over(30.0)
-    assert find_hills(table(camera, 36.0, 3), exact(camera), standing(camera, BESIDE, 0.0)) == ()
+    assert find_hills(hill_map(table(camera, 36.0, 3), camera), exact(camera), standing(camera, BESIDE, 0.0)) == ()
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.3, 1), (0.8, 0)])
@@ -125,13 +125,13 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int, mo
     )
     said = replace(cells, top=np.where(inside, np.float32(0.99), np.float32(0)) * cells.view.seen)
     monkeypatch.setattr(hills, "hill_map", lambda *_: said)
-    assert len(find_hills(view, exact(camera), standing_there)) == found
+    assert len(find_hills(hill_map(view, camera), exact(camera), standing_there)) == found
 
 
 def test_names_that_are_taken_are_not_given_again() -> None:
     camera = camera_over(30.0)
     view, pieces = table(camera, 36.0, 3), standing(camera, ON, 36.0)
-    (hill,) = find_hills(view, exact(camera), pieces, ["h1", "h2"])
+    (hill,) = find_hills(hill_map(view, camera), exact(camera), pieces, ["h1", "h2"])
     assert hill.id == "h3"
 
 
