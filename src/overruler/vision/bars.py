@@ -65,7 +65,7 @@ class Slopes:
     def across(self, at_px: Array, normal: Array) -> Array:
         """How steep (...) the colours are along unit vectors `normal` (..., 2) at pixels (..., 2)."""
         count = at_px.size // 2
-        at = np.resize(at_px.astype(np.float32), (-(-count // ROW), ROW, 2))
+        at = np.resize(at_px.astype(np.float32), (max(-(-count // ROW), 1), ROW, 2))
         seen = cv2.remap(self.tensor, at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         xx, xy, yy = seen.reshape(-1, 3)[:count].T.reshape(3, *at_px.shape[:-1])
         nx, ny = normal[..., 0], normal[..., 1]
