@@ -1,12 +1,13 @@
 """Memory that is kept: what one array leaves behind serves the next."""
 
 import ctypes
+import gc
 import subprocess
 import sys
 
 import pytest
 
-from overruler.apps.memory import keep_memory
+from overruler.apps import cli, memory
 
 ROUNDS, PAGES = 20, 1000
 TAKES = f"""
@@ -32,6 +33,18 @@ def test_what_an_array_leaves_behind_serves_the_next() -> None:
 
 
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gc, "disable", lambda: None)
     for one in (object(), None):
         monkeypatch.setattr(ctypes, "CDLL", lambda _, one=one: one)
-        keep_memory()
+        memory.keep_memory()
+
+
+@pytest.mark.parametrize(("command", "keeps"), [("measure", True), ("serve", False)])
+def test_only_a_command_that_is_soon_over_keeps_it(command: str, keeps: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(sys, "argv", ["overruler", command])
+    monkeypatch.setattr(memory, "keep_memory", lambda: told.append(command))
+    monkeypatch.setattr(cli, "main", lambda: 2)
+    with pytest.raises(SystemExit):
+        cli.process()
+    assert bool(told) == keeps

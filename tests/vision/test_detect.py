@@ -1,6 +1,6 @@
 """What is looked for on a table, by what a first look from above says of it."""
 
-from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -30,10 +30,10 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
     bases: tuple[Base, ...], likely: int, unlikely: int, looked_for: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
-    asked: list[Any] = []
+    find_plates = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(rounds, np.empty((0, 6))))
     monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
-    monkeypatch.setattr(detecting, "find_plates", lambda *given, **_: asked.append(given) or [])
+    monkeypatch.setattr(detecting, "find_plates", find_plates)
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
-    assert bool(asked) == looked_for
+    assert find_plates.called == looked_for

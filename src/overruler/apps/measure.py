@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overruler.apps.memory import keep_memory
 from overruler.apps.own import add_own_arguments, bases_of, read_house, read_own_bases
 from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
@@ -110,7 +109,6 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
     from overruler.vision.readied import ready
 
     say("reading the photo")
-    keep_memory()
     pool = ThreadPoolExecutor()
     reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
     pool.submit(ready)  # nobody waits for that: what it has not come to is made ready where it is used
