@@ -30,6 +30,7 @@ from overruler.vision.evidence import sharpened
 from overruler.vision.heights import raise_pieces
 from overruler.vision.hexgrid import find_grid, turned
 from overruler.vision.hill_sizes import by_sizes
+from overruler.vision.hillmap import hill_map
 from overruler.vision.hills import find_hills
 from overruler.vision.marker_size import doubted_size
 from overruler.vision.owners import as_settled
@@ -96,15 +97,16 @@ class Referee:
         ground = told_ground(frame, calibration, self.terrain, self.board)
         view = look_from_above(frame, calibration, LINES_MM, self._margin_mm(calibration))
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        with ThreadPoolExecutor() as pool:
-            measuring = pool.submit(find_rulers, frame, calibration, view)
-            grid_seen = pool.submit(find_grid, view, calibration.board_mm)
+        with ThreadPoolExecutor(1) as aside:  # what is waited for soonest first
+            measuring = aside.submit(find_rulers, frame, calibration, view)
+            grid_seen = aside.submit(find_grid, view, calibration.board_mm)
+            high = aside.submit(hill_map, view, calibration.camera)
             cards = [*self._cards(calibration), *ground.cards_mm(CARD)]
             hidden = Awaited(lambda: [*cards, *covered(measuring.result())])
             found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
         rulers, seen = measuring.result(), grid_seen.result()
         found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
-        hills = find_hills(view, calibration, found, [area.id for area in ground.areas])
+        hills = find_hills(high.result(), calibration, found, [area.id for area in ground.areas])
         areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)

@@ -13,11 +13,10 @@ from overruler.bases import Base
 from overruler.detections import Detection, Raised
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision import hills
 from overruler.vision.heights import at_height
-from overruler.vision.hillmap import DARK, hill_map, lean_at, picture_input, resized
+from overruler.vision.hillmap import DARK, hill_map, picture_input
 from overruler.vision.hills import find_hills
-from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 from tests.tables import BOARD_MM, camera_over, exact
 
 PIXEL_MM = 1.6
@@ -76,7 +75,7 @@ def standing(camera: Camera, places: Array, z_mm: float) -> list[Detection]:
 
 def found_on(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0) -> tuple[Raised, ...]:
     pieces = [*standing(camera, ON, height_mm or 0.0), *standing(camera, BESIDE, 0.0)]
-    return find_hills(table(camera, height_mm, seed, run_mm), exact(camera), pieces)
+    return find_hills(hill_map(table(camera, height_mm, seed, run_mm), camera), exact(camera), pieces)
 
 
 @pytest.mark.parametrize(("height_mm", "run_mm"), [(36.0, 0.0), (36.0, 10.0), (60.0, 5.0)])
@@ -110,11 +109,11 @@ def test_a_print_is_not_said_to_be_raised() -> None:
 
 def test_a_hill_where_nothing_stands_is_not_looked_for() -> None:
     camera = camera_over(30.0)
-    assert find_hills(table(camera, 36.0, 3), exact(camera), standing(camera, BESIDE, 0.0)) == ()
+    assert find_hills(hill_map(table(camera, 36.0, 3), camera), exact(camera), standing(camera, BESIDE, 0.0)) == ()
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.3, 1), (0.8, 0)])
-def test_what_covers_most_of_the_table_is_the_table(share: float, found: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_covers_most_of_the_table_is_the_table(share: float, found: int) -> None:
     camera = camera_over(20.0)
     view = table(camera, None, 1)
     standing_there = standing(camera, np.array([[350.0, 250.0]]), 0.0)
@@ -124,8 +123,7 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int, mo
         np.abs(np.indices((rows, columns)) / np.array([rows, columns])[:, None, None] - 0.5).max(0) < share**0.5 / 2
     )
     said = replace(cells, top=np.where(inside, np.float32(0.99), np.float32(0)) * cells.view.seen)
-    monkeypatch.setattr(hills, "hill_map", lambda *_: said)
-    assert len(find_hills(view, exact(camera), standing_there)) == found
+    assert len(find_hills(said, exact(camera), standing_there)) == found
 
 
 @pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (300.0, 0)])
@@ -133,13 +131,13 @@ def test_the_top_of_a_large_base_is_no_hill(diameter_mm: float, found: int) -> N
     camera = camera_over(0.0, 0.0)
     middle = standing(camera, FOOT.mean(0, keepdims=True), 36.0)
     pieces = [replace(one, base=Base.circle(diameter_mm)) for one in middle]
-    assert len(find_hills(table(camera, 36.0, 3), exact(camera), pieces)) == found
+    assert len(find_hills(hill_map(table(camera, 36.0, 3), camera), exact(camera), pieces)) == found
 
 
 def test_names_that_are_taken_are_not_given_again() -> None:
     camera = camera_over(30.0)
     view, pieces = table(camera, 36.0, 3), standing(camera, ON, 36.0)
-    (hill,) = find_hills(view, exact(camera), pieces, ["h1", "h2"])
+    (hill,) = find_hills(hill_map(view, camera), exact(camera), pieces, ["h1", "h2"])
     assert hill.id == "h3"
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
-from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.overview import APART, MM_PER_PX, Guess, _distinct, lean_at, look
+from overruler.vision.orthophoto import Orthophoto, lean_at, orthophoto
+from overruler.vision.overview import APART, MM_PER_PX, Guess, _distinct, look
 
 from .plate_table import Ship, table_with
 from .table import camera_over

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from hills.scene import COARSE, Halves, Sample
-from overruler.vision.hillmap import CELL_PX, USUAL_MM, picture_input
+from overruler.vision.hillmap import USUAL_MM, picture_input
+from overruler.vision.networks import CELL_PX
 from rims.mats import Floats, Picture, Rng
 from training.loop import device_of
 
@@ -59,7 +60,7 @@ def _cells(shares: Picture, above: Halves) -> tuple[Floats, Floats]:
 
 
 def _lean_field(one: Sample) -> Floats:
-    """(S, S, 2), as `overruler.vision.hillmap.lean_at` has it."""
+    """(S, S, 2), as `overruler.vision.orthophoto.lean_at` has it."""
     count = len(one.pixels)
     step = (np.arange(count, dtype=np.float32) - np.float32((count - 1) / 2)) * one.lean[2]
     return np.stack(np.meshgrid(step + one.lean[0], step + one.lean[1]), -1)

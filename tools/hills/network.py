@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from overruler.vision.hillmap import CELL_PX, CHANNELS
+from overruler.vision.hillmap import CHANNELS
+from overruler.vision.networks import CELL_PX
 from rims.network import seen
 
 INPUTS = 5

@@ -7,7 +7,7 @@ import numpy as np
 from rims.figures import any_colour
 from rims.mats import colour
 from rims.plates import circle
-from rims.solids import Array, Floats, Rng
+from rims.solids import Array, Floats, Rng, turned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ def _manhole(rng: Rng, at: Array) -> list[Print]:
     radius = rng.uniform(8, 25)
     ink = np.full(3, rng.uniform(0.01, 0.1), np.float32)
     rungs, width, shade = int(rng.integers(3, 15)), rng.uniform(0.5, 1.5), rng.choice([0.3, rng.uniform(1.5, 3)])
-    turn = np.array([[np.cos(angle := rng.uniform(0, 6.3)), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    turn = turned(rng.uniform(0, 6.3))[:2, :2]
     share = np.linspace(-0.85, 0.85, rungs)
     ends = [np.array([[-x, y], [x, y]]) * 0.95 * radius for x, y in zip(np.sqrt(1 - share**2), share, strict=True)]
     lines = [Print(at + rung @ turn.T, ink * shade, rng.uniform(0.3, 0.9), 0.2, width) for rung in ends]
@@ -67,8 +67,9 @@ def _manhole(rng: Rng, at: Array) -> list[Print]:
 def _ring(rng: Rng, at: Array) -> list[Print]:
     radius = float(rng.choice([rng.uniform(10, 30), rng.uniform(25, 90)]))
     width = rng.uniform(0.5, max(3, min(0.15 * radius, 8)))
-    across = radius * np.array([[np.cos(turn := rng.uniform(0, 6.3)), np.sin(turn)]])
-    worn = at + rng.uniform([[-2], [0.1]], [[0], [1]]) * across if rng.random() < 0.6 else None
+    turn = rng.uniform(0, 6.3)
+    ends = at + np.outer([rng.uniform(-2, 0), rng.uniform(0.1, 1)], [np.cos(turn), np.sin(turn)]) * radius
+    worn = ends if rng.random() < 0.6 else None
     return [Print(at + circle(radius), any_colour(rng), rng.uniform(0.3, 1), rng.uniform(0, 0.5), width, worn)]
 
 

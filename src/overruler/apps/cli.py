@@ -108,8 +108,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def process() -> NoReturn:
     """`main`, then the end of the process."""
+    at_once = next(iter(sys.argv[1:]), "") in AT_ONCE
+    if at_once:
+        import_module("overruler.apps.memory").keep_memory()
     status = main()
-    if status or next(iter(sys.argv[1:]), "") not in AT_ONCE:
+    if status or not at_once:
         raise SystemExit(status)
     sys.stderr.flush()  # main has seen to what was printed
     os._exit(0)

@@ -109,13 +109,14 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
     from overruler.vision.readied import ready
 
     say("reading the photo")
-    with ThreadPoolExecutor() as pool:  # while all that looks at it is imported
-        reading = pool.submit(load_photo, options.photo)
-        pool.submit(ready)
-        from overruler.apps.rulings import rulings
-        from overruler.referee import Referee
+    pool = ThreadPoolExecutor()
+    reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
+    pool.submit(ready)  # nobody waits for that: what it has not come to is made ready where it is used
+    from overruler.apps.rulings import rulings
+    from overruler.referee import Referee
 
-        frame = reading.result()
+    frame = reading.result()
+    pool.shutdown(wait=False)
     known = (options.board, options.points, options.lens, options.game, options.bases)
     others = tuple(map(load_photo, options.beside))
     referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house, beside=others)

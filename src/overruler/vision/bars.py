@@ -26,6 +26,8 @@ ALONG_PX = 2.0
 """1 σ of the window in which an edge's direction is averaged."""
 TILE_MM, PEAKS, NEAR_PX = 320.0, 3, 6
 """Lines are sought in tiles of this size, so many in each; and no two so near each other."""
+ROW = 256
+"""Places are looked up in rows of so many: OpenCV takes no rows of any length."""
 ANGLES, MARGIN, SPREAD = 180, 8, 1.2
 """A line's angle is counted by the degree, and some past both ends, where lines come back on the other side; 1 σ."""
 
@@ -45,7 +47,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slopes:
-    """How colours change from pixel to pixel: the structure tensor xx, xy, yy (3, H, W), all of L*a*b* summed."""
+    """How colours change from pixel to pixel: the structure tensor xx, xy, yy (H, W, 3), all of L*a*b* summed."""
 
     tensor: Floats
 
@@ -56,17 +58,16 @@ class Slopes:
         y = cv2.Sobel(lab, cv2.CV_32F, 0, 1, scale=0.125)
         hidden = cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0
         hidden[[0, -1]] = hidden[:, [0, -1]] = True  # what lies beyond is read from the border
-        tensor = np.stack([cv2.transform(cv2.multiply(a, b), np.ones((1, 3))) for a, b in ((x, x), (x, y), (y, y))])
-        tensor[:, hidden] = 0
+        tensor = cv2.merge([cv2.transform(cv2.multiply(a, b), np.ones((1, 3))) for a, b in ((x, x), (x, y), (y, y))])
+        tensor[hidden] = 0
         return cls(np.asarray(tensor, np.float32))
 
     def across(self, at_px: Array, normal: Array) -> Array:
         """How steep (...) the colours are along unit vectors `normal` (..., 2) at pixels (..., 2)."""
-        height, width = self.tensor.shape[1:]
-        column = np.clip(np.rint(at_px[..., 0]), 0, width - 1).astype(np.int32)
-        row = np.clip(np.rint(at_px[..., 1]), 0, height - 1).astype(np.int32)
-        at = row * width + column
-        xx, xy, yy = (part.ravel()[at] for part in self.tensor)
+        count = at_px.size // 2
+        at = np.resize(at_px.astype(np.float32), (max(-(-count // ROW), 1), ROW, 2))
+        seen = cv2.remap(self.tensor, at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+        xx, xy, yy = seen.reshape(-1, 3)[:count].T.reshape(3, *at_px.shape[:-1])
         nx, ny = normal[..., 0], normal[..., 1]
         square = xx * nx**2 + 2 * xy * nx * ny + yy * ny**2
         return np.asarray(np.sqrt(np.maximum(square, 0)))
@@ -85,9 +86,9 @@ def _edges(slopes: Slopes) -> tuple[Array, Array, Array]:
 
     An edge is thin: of the pixels across it the steepest counts.
     """
-    smooth = np.stack([cv2.GaussianBlur(part, (0, 0), ALONG_PX) for part in slopes.tensor])
+    smooth = cv2.split(cv2.GaussianBlur(slopes.tensor, (0, 0), ALONG_PX))
     mean, turn = (smooth[0] + smooth[2]) / 2, cv2.magnitude((smooth[0] - smooth[2]) / 2, smooth[1])
-    xx, xy, yy = slopes.tensor
+    xx, xy, yy = cv2.split(slopes.tensor)
     power = (xx + yy) / 2 + cv2.magnitude((xx - yy) / 2, xy)
     row, column = np.nonzero((power > FAINT**2) & (turn > ONE_WAY * mean))
     at = row * xx.shape[1] + column

@@ -8,6 +8,7 @@ knows nearly all bases; this one owes nothing to what that was taught on.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import cv2
@@ -27,6 +28,8 @@ RADIUS_STEP = 1.12
 LEAST_RESPONSE = 0.1
 SIZE_OFF = 1.25
 """Places known otherwise may look so many times smaller or larger than what is looked for."""
+AT_ONCE = 2
+"""So many rings are looked for at a time."""
 BAND, BESIDE = 128, 8
 """Gradients are taken so many rows at a time, which stay in the processor's memory, with the rows that blurs reach."""
 FEW = 3
@@ -94,12 +97,14 @@ def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[flo
 def _of_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
     """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
     a, b = orientation(slopes(_level(view, level)), level_mask(view, hidden, level))
-    found = []
-    for ring_mm in rings_mm:
+
+    def of_ring(ring_mm: float) -> Array:
         cosine, sine = _ring(ring_mm / (view.mm_per_px * 2**level), RING_WIDTH_PX)
         response = cv2.add(cv2.filter2D(a, -1, cosine), cv2.filter2D(b, -1, sine))
-        found.append(_peaks(np.asarray(response, np.float32), ring_mm, 2**level, view))
-    return np.concatenate(found)
+        return _peaks(np.asarray(response, np.float32), ring_mm, 2**level, view)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return np.concatenate(list(pool.map(of_ring, rings_mm)))
 
 
 def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:

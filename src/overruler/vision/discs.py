@@ -14,18 +14,13 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.hillmap import resized
-from overruler.vision.networks import answer
-from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.overview import Floats, lean_at, picture_input
+from overruler.vision.networks import CELL_PX, Floats, answer_whole
+from overruler.vision.orthophoto import Orthophoto, lean_at, resized
+from overruler.vision.overview import picture_input
 
 MODEL = Path(__file__).with_name("discs.onnx")
 MM_PER_PX = 2.0
 """The picture from above that the network sees."""
-CELL_PX = 4
-"""One answer for so many pixels a side."""
-STEP_PX = 16
-"""The picture's sides are multiples of this."""
 UNIT_MM = 16.0
 """Radii and half axes are said as the logarithm of their share of this."""
 LEAST_ROUND, LEAST_OVAL = 0.05, 0.15
@@ -44,10 +39,13 @@ class Discs(NamedTuple):
     """(N, 6): x, y, half length, half width, heading in rad, and the likelihood."""
 
 
+NOTHING = Discs(np.empty((0, 4)), np.empty((0, 6)))
+
+
 def find_discs(view: Orthophoto, camera: Camera) -> Discs:
     """The places in a picture from above where a round base or an oval may stand."""
     fine = resized(view, MM_PER_PX)
-    answer = _answer(fine, camera)
+    answer = answer_whole(MODEL, picture_input(fine.pixels, lean_at(fine, camera)))
     (at, heat, (said,)), (at_oval, heat_oval, oval) = (
         _peaks(fine, answer, ROUND, LEAST_ROUND, slice(3, 4)),
         _peaks(fine, answer, OVAL, LEAST_OVAL, slice(5, 9)),
@@ -57,14 +55,6 @@ def find_discs(view: Orthophoto, camera: Camera) -> Discs:
         np.column_stack([at, UNIT_MM * np.exp(said), heat]),
         np.column_stack([at_oval, UNIT_MM * np.exp(oval[:2].T), turn, heat_oval]),
     )
-
-
-def _answer(fine: Orthophoto, camera: Camera) -> Floats:
-    """The network's answers (9, rows, columns) to a whole picture from above."""
-    blob = picture_input(fine.pixels, lean_at(fine, camera))
-    rows, columns = blob.shape[1:]
-    whole = np.pad(blob, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)), mode="edge")[None]
-    return answer(MODEL, whole)[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
 
 
 def _peaks(fine: Orthophoto, answer: Floats, kind: int, least: float, also: slice) -> tuple[Array, Array, Array]:

@@ -38,11 +38,11 @@ def doubt_map(calibration: Calibration, lens: bool = False, good_mm: float = 0.0
     Where the doubt is nowhere above `good_mm` no advice is sought. The places lie about `step_mm` apart.
     """
     xy = _places(calibration.board_mm, step_mm)
-    sigma = doubts_mm(calibration, calibration.joint, xy)
-    seen = _seen(calibration, xy)
+    slopes, seen = _slopes(calibration, xy), _seen(calibration, xy)
+    sigma = _of_slopes(calibration, calibration.joint, slopes)
     sought = float(np.max(sigma * seen)) > good_mm
     return DoubtMap(
-        length_mm(calibration), xy, sigma, seen, tuple(_best(calibration, xy, seen, lens)) if sought else ()
+        length_mm(calibration), xy, sigma, seen, tuple(_best(calibration, slopes[:, seen > 0], lens)) if sought else ()
     )
 
 
@@ -102,11 +102,10 @@ def _seen(calibration: Calibration, xy_mm: Array) -> Array:
 # --- what would help ---
 
 
-def _best(calibration: Calibration, xy_mm: Array, seen: Array, lens: bool) -> list[Advice]:
-    """What would help where the doubt is greatest, the best first."""
-    if not seen.any():
+def _best(calibration: Calibration, slopes: Array, lens: bool) -> list[Advice]:
+    """What would help where the doubt is greatest of distances with slopes (directions, N, 17), the best first."""
+    if not slopes.size:
         return []
-    slopes = _slopes(calibration, xy_mm[seen > 0])
     before = _worst(calibration, calibration.joint, slopes)
     tried = [Advice(text, before, after) for text, after in _more_markers(calibration, slopes)]
     if not lens:

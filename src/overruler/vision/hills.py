@@ -16,8 +16,7 @@ from overruler.detections import Detection, Raised
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import at_height
-from overruler.vision.hillmap import USUAL_MM, HillMap, hill_map
-from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.hillmap import USUAL_MM, HillMap
 
 LIKELY = 0.4
 """Cells that are more likely a top than this belong to one."""
@@ -44,16 +43,15 @@ Mask = NDArray[np.bool_]
 
 
 def find_hills(
-    view: Orthophoto, calibration: Calibration, standing: Sequence[Detection], taken: Collection[str] = ()
+    seen: HillMap, calibration: Calibration, standing: Sequence[Detection], taken: Collection[str] = ()
 ) -> tuple[Raised, ...]:
     """The raised ground that bases, found as if they stood on the board, stand on; named h1, h2 and so on.
 
-    `view` is the picture from above, of any resolution; names already `taken` are not given again.
+    Names already `taken` are not given again.
     """
     flat = [one for one in standing if one.z_mm == 0]
     if not flat:
         return ()
-    seen = hill_map(view, calibration.camera)
     places, reach = np.array([one.xy_mm for one in flat]), np.array([one.base.length_mm / 2 for one in flat])
     tops = (top for top in _tops(seen) if _under(seen, top, places) and not _of_a_base(seen, top, places, reach))
     areas = (_ground(seen, calibration.camera, top) for top in tops)

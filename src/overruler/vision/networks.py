@@ -11,19 +11,30 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 Floats = NDArray[np.float32]
+STEP_PX, CELL_PX = 16, 4
+"""A picture's sides are brought to multiples of the first; of a whole one a network speaks once for each cell of the
+second squared."""
 ERRORS_ONLY = 3
 """How much the runtime says of itself on standard error."""
 
 
 def answer(network: Path, pictures: Floats) -> Floats:
     """What a network with one input and one output says to pictures (N, C, H, W)."""
-    session = _session(network)
+    session = load(network)
     said: list[Floats] = session.run(None, {session.get_inputs()[0].name: pictures})
     return said[0]
 
 
+def answer_whole(network: Path, picture: Floats) -> Floats:
+    """What a network says of each cell (K, rows, columns) of a picture (C, H, W) of any size, its edges continued."""
+    rows, columns = picture.shape[1:]
+    whole = np.pad(picture, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)), mode="edge")[None]
+    return answer(network, whole)[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
+
+
 @cache
-def _session(network: Path) -> "InferenceSession":
+def load(network: Path) -> "InferenceSession":
+    """A network made ready to answer, once."""
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()

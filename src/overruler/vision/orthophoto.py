@@ -57,6 +57,32 @@ def orthophoto(
     return Orthophoto(np.asarray(flat, np.uint8), seen, left, top, mm_per_px)
 
 
+def resized(view: Orthophoto, mm_per_px: float) -> Orthophoto:
+    """The same picture at another resolution."""
+    rows, columns = view.pixels.shape[:2]
+    share = view.mm_per_px / mm_per_px
+    if abs(share - 1) < 1e-6:
+        return view
+    size = max(1, int(columns * share)), max(1, int(rows * share))
+    matrix = np.array([[1 / share, 0, 0.5 / share - 0.5], [0, 1 / share, 0.5 / share - 0.5]])
+    pixels = view.pixels
+    if share < 0.9:  # average first, so that nothing aliases
+        pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), 0.4 / share), np.uint8)
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    there = cv2.warpAffine(pixels, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    seen = cv2.resize(view.seen.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+    return Orthophoto(np.asarray(there, np.uint8), seen, view.left_mm, view.top_mm, mm_per_px)
+
+
+def lean_at(view: Orthophoto, camera: Camera) -> NDArray[np.float32]:
+    """How far (H, W, 2), per mm of its height, a thing appears from its foot: to the right and down in the picture."""
+    rows, columns = view.pixels.shape[:2]
+    eye: Array = camera.center_mm
+    right = (view.to_mm(np.stack([np.arange(columns), np.zeros(columns)], -1))[:, 0] - eye[0]) / eye[2]
+    down = -(view.to_mm(np.stack([np.zeros(rows), np.arange(rows)], -1))[:, 1] - eye[1]) / eye[2]
+    return np.stack(np.meshgrid(right, down), -1).astype(np.float32)
+
+
 def _warp(camera: Camera, left_mm: float, top_mm: float, width: int, height: int, mm_per_px: float) -> Array:
     """Where in the photo every `GRID_PX`-th pixel of the rectified picture lies (h, w, 2)."""
     columns = np.arange(0, width + GRID_PX, GRID_PX)

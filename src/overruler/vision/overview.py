@@ -17,15 +17,12 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.candidates import level_mask
-from overruler.vision.networks import answer
-from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.networks import CELL_PX, Floats, answer_whole
+from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 
-Floats = NDArray[np.float32]
 MODEL = Path(__file__).with_name("overview.onnx")
 MM_PER_PX = 2.0
 """The picture from above that the network sees."""
-CELL_PX = 4
-"""One answer for so many pixels a side."""
 KINDS = ("plate", "rectangle", "oval")
 """A plate is a square that carries a card, under a ship on a peg."""
 UNIT_MM = 50.0
@@ -61,8 +58,8 @@ def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list
 
     None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
     """
-    view = _at_scale(view)
-    answer = _answer(view, camera)
+    view = resized(view, MM_PER_PX)
+    (answer,) = answers(picture_input(view.pixels, lean_at(view, camera))[None])
     score = _likelihood(answer[0])
     cells = score.shape
     mask = cv2.resize(level_mask(view, hidden, 0), cells[::-1], interpolation=cv2.INTER_NEAREST)
@@ -80,21 +77,7 @@ def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list
 
 def answers(pictures: Floats) -> Array:
     """The network's answers (N, 13, rows, columns), a cell each, to pictures (N, 5, H, W) as `picture_input` makes."""
-    rows, columns = pictures.shape[2:]
-    more = [(0, 0), (0, 0), (0, -rows % CELL_PX), (0, -columns % CELL_PX)]
-    whole = np.pad(pictures, more, mode="edge")
-    return np.concatenate([answer(MODEL, one[None]) for one in whole]).astype(float)
-
-
-def _at_scale(view: Orthophoto) -> Orthophoto:
-    """The picture as finely as the network knows it; a photo of a large table comes coarser."""
-    if abs(view.mm_per_px / MM_PER_PX - 1) < 0.02:
-        return view
-    rows, columns = view.pixels.shape[:2]
-    size = round(columns * view.mm_per_px / MM_PER_PX), round(rows * view.mm_per_px / MM_PER_PX)
-    pixels = np.asarray(cv2.resize(view.pixels, size, interpolation=cv2.INTER_LINEAR), np.uint8)
-    seen = cv2.resize(view.seen.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
-    return Orthophoto(pixels, seen, view.left_mm, view.top_mm, MM_PER_PX)
+    return np.stack([answer_whole(MODEL, one) for one in pictures]).astype(float)
 
 
 def _guess(view: Orthophoto, answer: Array, row: int, column: int) -> Guess:
@@ -125,19 +108,8 @@ def _distinct(guesses: Sequence[Guess]) -> list[Guess]:
 
 def picture_input(pixels: NDArray[np.uint8], lean: Floats) -> Floats:
     """What the network takes (5, H, W): the picture (H, W, 3), and the lean (H, W, 2) to the right and down."""
-    colours = pixels.astype(np.float32) / 64 - 2
-    return np.ascontiguousarray(np.concatenate([colours, lean / LEAN_UNIT], -1).transpose(2, 0, 1))
-
-
-def lean_at(view: Orthophoto, camera: Camera) -> Floats:
-    """How far (H, W, 2), per mm of its height, a thing appears from its foot: to the right and down in the picture."""
-    rows, columns = view.pixels.shape[:2]
-    eye = camera.center_mm
-    x, y = np.meshgrid(np.arange(columns, dtype=np.float32), np.arange(rows, dtype=np.float32))
-    at = view.to_mm(np.stack([x, y], -1))
-    return np.asarray((at - eye[:2]) / eye[2] * [1, -1], np.float32)
-
-
-def _answer(view: Orthophoto, camera: Camera) -> Array:
-    """The network's answers (13, rows, columns) to a whole picture from above."""
-    return np.asarray(answers(picture_input(view.pixels, lean_at(view, camera))[None])[0])
+    blob = np.empty((5, *pixels.shape[:2]), np.float32)
+    np.multiply(pixels.transpose(2, 0, 1), np.float32(1 / 64), out=blob[:3])
+    blob[:3] -= 2
+    np.multiply(lean.transpose(2, 0, 1), np.float32(1 / LEAN_UNIT), out=blob[3:])
+    return blob

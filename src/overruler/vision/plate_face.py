@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.networks import answer
-from overruler.vision.overview import UNIT_MM, Floats
+from overruler.vision.networks import Floats, answer
+from overruler.vision.overview import UNIT_MM
 from overruler.vision.plate_looks import frame_at, picture_at
 from overruler.vision.plate_sides import HEIGHT_MM, normals_of
 

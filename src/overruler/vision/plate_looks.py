@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.overview import CELL_PX, LEAN_UNIT, MM_PER_PX, UNIT_MM, Floats, Guess, answers, quarter_turn
+from overruler.vision.networks import CELL_PX, Floats
+from overruler.vision.overview import LEAN_UNIT, MM_PER_PX, UNIT_MM, Guess, answers, quarter_turn
 
 SIDE_PX = 96
 """Of the picture of each look."""

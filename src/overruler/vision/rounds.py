@@ -124,9 +124,14 @@ def _played(radii: Array) -> list[Played]:
 
     Sizes that no catalogue has are somebody's own: they may meet any.
     """
-    anything, own = set(ROUND_MM) <= set(2 * radii), ~np.isin(2 * radii, ROUND_MM)
+    own = ~np.isin(2 * radii, ROUND_MM)
     sets = [(np.isin(2 * radii, sizes) | own, before) for sizes, before in PLAYED_TOGETHER_MM.items()]
-    return sets if anything else []
+    return sets if anything(radii) else []
+
+
+def anything(radii: Array) -> bool:
+    """Whether all of the catalogue's sizes are among the radii (C,): nobody chose a game, or what to look for."""
+    return set(ROUND_MM) <= set(2 * radii)
 
 
 def look_likelihood(guesses: RimGuesses, radii: Array, camera: Camera) -> Array:

@@ -1,0 +1,39 @@
+"""What is looked for on a table, by what a first look from above says of it."""
+
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base, catalogue
+from overruler.vision import detect as detecting
+from overruler.vision.candidates import Candidates
+from overruler.vision.detect import CROWD, detect
+from overruler.vision.discs import Discs
+from tests.tables import camera_over, exact, photo
+
+NO_CANDIDATES = Candidates(np.empty((0, 2)), np.empty(0), np.empty(0))
+CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
+
+
+@pytest.mark.parametrize(
+    ("bases", "likely", "unlikely", "looked_for"),
+    [
+        (catalogue(None), CROWD, 0, False),
+        (catalogue(None), CROWD - 1, 30, True),
+        (catalogue("xwing"), CROWD, 0, True),
+        (CHOSEN, CROWD, 0, True),
+    ],
+    ids=["crowded", "not crowded", "a game of plates", "somebody's choice"],
+)
+def test_plates_are_looked_for_but_where_round_bases_crowd(
+    bases: tuple[Base, ...], likely: int, unlikely: int, looked_for: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
+    find_plates = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(rounds, np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
+    monkeypatch.setattr(detecting, "find_plates", find_plates)
+    camera = camera_over()
+    assert detect(photo(camera, []), exact(camera), bases) == ()
+    assert find_plates.called == looked_for
