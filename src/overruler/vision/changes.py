@@ -97,7 +97,7 @@ def _varied(grey: NDArray[np.uint8], where: Mask) -> Small:
     rows, columns = where.shape
     blocks = grey[: rows * BLOCK_PX, : columns * BLOCK_PX].reshape(rows, BLOCK_PX, columns, BLOCK_PX)
     pixels = blocks.transpose(0, 2, 1, 3)[where].astype(np.float32)
-    return pixels - pixels.mean()
+    return np.asarray(pixels - pixels.mean(), np.float32)
 
 
 def blocks_near(size: tuple[int, int], xy_px: Array, radius_px: float) -> tuple[slice, slice]:

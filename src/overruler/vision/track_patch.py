@@ -98,7 +98,7 @@ def _pixels(pixel: Array, slope: Array, half: int) -> NDArray[np.float32]:
 
 
 def _brightness(grey: Grey, at_px: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(cv2.remap(grey, *at_px, cv2.INTER_LINEAR), np.float32)
+    return np.asarray(cv2.remap(grey, at_px[0], at_px[1], cv2.INTER_LINEAR), np.float32)
 
 
 def patch_of(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, radius_mm: float) -> Patch:
