@@ -1,9 +1,10 @@
 """Blocks: what has changed, what moves, what is still."""
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.vision.changes import BLOCK_PX, Changes, areas, blocks_near, differs, reduced
+from overruler.vision.changes import BLOCK_PX, Changes, areas, blocks_near, differs, reduced, relit
 
 RANDOM = np.random.default_rng(3)
 SCENE = RANDOM.uniform(60, 190, (240, 320))
@@ -72,3 +73,27 @@ def test_blocks_round_a_place_hold_it() -> None:
     assert rows.stop * BLOCK_PX >= 80
     assert columns.start * BLOCK_PX <= 80
     assert columns.stop * BLOCK_PX >= 120
+
+
+def lit(grey: NDArray[np.uint8], gain: float, offset: float) -> NDArray[np.uint8]:
+    return np.asarray((grey * gain + offset).clip(0, 255), np.uint8)
+
+
+def test_a_shadow_is_told_from_what_stands_there_now() -> None:
+    draw = np.random.default_rng(4)
+    then = np.asarray(cv2.GaussianBlur(draw.integers(60, 200, (160, 320)).astype(np.uint8), (0, 0), 2), np.uint8)
+    now = np.asarray(then + draw.integers(0, 3, then.shape), np.uint8)
+    now[16:48, 16:64] = lit(now[16:48, 16:64], 0.85, 0)
+    cv2.circle(now, (160, 80), 20, 90, -1)
+    where = np.zeros((20, 40), bool)
+    where[2:6, 2:8] = where[8:12, 18:22] = True
+    shadow = np.zeros_like(where)
+    shadow[2:6, 2:8] = True
+    assert np.array_equal(relit(now, then, where), shadow)
+
+
+def test_where_the_mat_has_no_texture_a_shadow_is_not_told() -> None:
+    then = np.full((80, 80), 120, np.uint8)
+    where = np.zeros((10, 10), bool)
+    where[3:6, 3:6] = True
+    assert not relit(lit(then, 0.8, 0), then, where).any()

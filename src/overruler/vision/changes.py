@@ -31,6 +31,9 @@ THIN = 3
 DRIFT = 0.05
 """Share of a slow change of light that the table at rest follows with every shot."""
 
+SAME_TEXTURE = 0.85
+"""Pixels that correlate so well with what they were show the same thing in another light."""
+
 Small = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
@@ -57,7 +60,7 @@ def differs(one: Small, other: Small, least: float) -> Mask:
 def _noise(off: Small) -> float:
     """1 σ by the smaller of the differences (N,): a middle of whole levels is 0 until half of them are noise."""
     kept = int(QUIETEST * len(off))
-    return float(np.partition(off, kept)[:kept].mean()) / OF_QUIETEST
+    return float(np.sort(off)[:kept].mean()) / OF_QUIETEST  # sorted sooner than parted, there being few levels
 
 
 def _together(mask: Mask) -> Mask:
@@ -68,8 +71,7 @@ def _together(mask: Mask) -> Mask:
 
 def _middle(values: Small) -> float:
     """The median, of an even number the upper of the two."""
-    half = len(values) // 2
-    return float(np.partition(values, half)[half])
+    return float(np.sort(values)[len(values) // 2])
 
 
 def areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
@@ -77,6 +79,25 @@ def areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
     wide = cv2.dilate(mask.astype(np.uint8), np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
     count, labels = cv2.connectedComponents(wide, connectivity=8)
     return count - 1, np.where(mask, labels, 0).astype(np.int32)
+
+
+def relit(now: NDArray[np.uint8], then: NDArray[np.uint8], where: Mask) -> Mask:
+    """The areas of a mask in which nothing has come or gone but a shadow: they are brighter or darker, no more."""
+    count, labels = areas(where, gap=2)
+    same = np.zeros_like(where)
+    for label in range(1, count + 1):
+        area = labels == label
+        seen, was = (_varied(grey, area) for grey in (now, then))
+        same |= area & bool(np.sum(seen * was) > SAME_TEXTURE * np.sqrt(np.sum(seen**2) * np.sum(was**2)))
+    return same
+
+
+def _varied(grey: NDArray[np.uint8], where: Mask) -> Small:
+    """The pixels (N, 8, 8) of a mask's blocks, less their mean."""
+    rows, columns = where.shape
+    blocks = grey[: rows * BLOCK_PX, : columns * BLOCK_PX].reshape(rows, BLOCK_PX, columns, BLOCK_PX)
+    pixels = blocks.transpose(0, 2, 1, 3)[where].astype(np.float32)
+    return np.asarray(pixels - pixels.mean(), np.float32)
 
 
 def blocks_near(size: tuple[int, int], xy_px: Array, radius_px: float) -> tuple[slice, slice]:

@@ -25,7 +25,7 @@ from overruler.vision.track_corrected import put_right
 from overruler.vision.track_held import Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_settled import NEW_S, Looks, handled, overlooked, resolve
-from overruler.vision.track_strangers import Rested, strangers
+from overruler.vision.track_strangers import strangers
 from overruler.vision.track_table import SHOTS, Watched, averaged
 
 OPEN_S = 0.4
@@ -55,10 +55,8 @@ class Watch:
         self._shots: deque[Shot] = deque(maxlen=SHOTS)
         self._changes: Changes | None = None
         self._table: Watched | None = None
-        self._rested: Rested | None = None
-        """The table as it last was at rest; None while it is being measured."""
         self._disturbed = False
-        """Whether something has moved since then."""
+        """Whether something has moved since the table last was at rest."""
         self._before: Sequence[Held] = ()
         """The pieces that were known when the camera changed."""
         self._began_s = self._opened_s = 0.0
@@ -95,7 +93,7 @@ class Watch:
                 raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
             return self._open(self._shots[-1], self._changes, [])
         moves = resolve(self._table, self._looks, settle_s=0.0)
-        moves += strangers(self._table, self._rested, self._kinds) if self._disturbed and self._rested else ()
+        moves += strangers(self._table, self._kinds) if self._disturbed else ()
         self._unsaid |= bool(moves)
         rest = self._rest()
         return (
@@ -154,7 +152,8 @@ class Watch:
         changes.rest = changes.last.copy()
         changes.changed[:] = False
         self._table, self._unsaid, self._opened_s = table, True, shot.time_s
-        self._rested, self._disturbed = Rested.of(table), False
+        table.at_rest()
+        self._disturbed = False
         if not self._before:
             self._owned = {piece.id: piece for piece in report.scene.pieces}
         rest = self._rest()
@@ -165,8 +164,9 @@ class Watch:
         self._disturbed |= bool(moving.any())
         if moving.any() or handled(table, NEW_S):
             return ()
-        moves = strangers(table, self._rested, self._kinds) if self._disturbed and self._rested else ()
-        self._rested, self._disturbed = Rested.of(table), False
+        moves = strangers(table, self._kinds) if self._disturbed else ()
+        table.at_rest()
+        self._disturbed = False
         return moves
 
     def _overlooked(self, table: Watched) -> None:

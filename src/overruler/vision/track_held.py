@@ -11,7 +11,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.track import Spot
 from overruler.vision.changes import blocks_near
-from overruler.vision.track_patch import AGREE, HALF, Grey, Match, Patch, aligned, find, grid, patch_of
+from overruler.vision.track_patch import AGREE, HALF, INSIDE, Grey, Match, Patch, aligned, find, grid, patch_of
 
 SEEN = 0.38
 """Share of its look that must be seen of a piece to say where it is."""
@@ -62,7 +62,7 @@ class Footing:
         pixel, slope, _ = camera.jacobians(np.array([*detection.xy_mm, detection.z_mm]))
         at = (pixel + grid(HALF, patch.step_mm) @ slope[:, :2].T).astype(np.float32)
         px_per_mm = float(np.sqrt(abs(np.linalg.det(slope[:, :2]))))
-        return cls(pixel, np.asarray(slope[:, :2]), px_per_mm, (at[..., 0][patch.inside], at[..., 1][patch.inside]))
+        return cls(pixel, np.asarray(slope[:, :2]), px_per_mm, (at[..., 0][INSIDE], at[..., 1][INSIDE]))
 
     def blocks(self, size: tuple[int, int], reach_mm: float) -> tuple[slice, slice]:
         """The blocks of the picture so near to it."""
@@ -159,7 +159,7 @@ class Held:
     def untouched(self, grey: Grey) -> float:
         """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
         seen = cv2.remap(grey, *self.there.maps, cv2.INTER_LINEAR).ravel()
-        return float(np.mean(np.abs(seen - self.patch.values[self.patch.inside]) < AGREE))
+        return float(np.mean(np.abs(seen - self.patch.values[INSIDE]) < AGREE))
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""
@@ -224,10 +224,7 @@ def _same_tones(one: Patch, other: Patch) -> float:
     y, x = np.mgrid[-half : half + 1, -half : half + 1]
     ring = np.minimum((np.hypot(x, y) * 6 / (half + 1)).astype(int), 5)
     off = [
-        abs(
-            float(np.median(one.values[(ring == k) & one.inside]))
-            - float(np.median(other.values[(ring == k) & other.inside]))
-        )
+        abs(float(np.median(one.values[(ring == k) & INSIDE])) - float(np.median(other.values[(ring == k) & INSIDE])))
         for k in range(6)
     ]
     return float(np.exp(-np.mean(off) / 20))

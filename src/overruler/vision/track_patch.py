@@ -34,6 +34,7 @@ TRUST = 9.0
 
 HELD = np.array([1e-3, 1e-3, 3e6, 3e2])
 """How firmly x, y, the light's gain and its offset are held where they were: what a hand shows says nothing of them."""
+HOLD = np.diag(HELD)
 GAINS = 0.65, 1.5
 """The shade of a hand, and a lamp."""
 
@@ -45,8 +46,6 @@ class Patch:
     step_mm: float
     values: NDArray[np.float32]
     """(2 HALF + 1, 2 HALF + 1): brightness, rows from far to near."""
-    inside: NDArray[np.bool_]
-    """The same: whether the point lies on the base."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,22 +62,21 @@ class Match:
 
 def grid(half: int, step_mm: float) -> Array:
     """Offsets (2 half + 1, 2 half + 1, 2) in mm, rows from far to near."""
-    return step_mm * _unit(half)
+    return step_mm * np.moveaxis(_unit(half), 0, -1)
 
 
 @cache
 def _unit(half: int) -> Array:
     steps = np.arange(-half, half + 1.0)
-    return np.stack(np.meshgrid(steps, -steps), -1)
+    return np.stack(np.meshgrid(steps, -steps))
 
 
-INSIDE = np.hypot(*np.moveaxis(grid(HALF, 1.0), -1, 0)) <= HALF * 1.02
+INSIDE = np.hypot(*_unit(HALF)) <= HALF * 1.02
+"""(2 HALF + 1, 2 HALF + 1): whether a point lies on the base."""
 BORDERED = 2 * HALF + 3
 """Grid points in a row, with one more on either side."""
-AMONG = np.arange(BORDERED**2).reshape(BORDERED, BORDERED)[1:-1, 1:-1]
-"""Which of all points with the border each point of the grid is."""
-ROUND = np.array([[0], [1], [-1], [-BORDERED], [BORDERED]])
-"""From such a point to itself and those right, left, above and below."""
+NEAR = np.array([[0], [1], [-1], [-BORDERED], [BORDERED]]) + np.flatnonzero(np.pad(INSIDE, 1))
+"""(5, N): which of all points with the border each point on the base is, and those right, left, above and below it."""
 
 
 def linear(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Array, Array]:
@@ -91,23 +89,28 @@ def linear(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Array, Array]:
 def sampled(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, step_mm: float, half: int) -> NDArray[np.float32]:
     """The brightness on a grid round a place of the board."""
     pixel, slope = linear(camera, xy_mm, z_mm)
-    return _brightness(grey, (pixel + _unit(half) @ (step_mm * slope.T)).astype(np.float32))
+    return _brightness(grey, _pixels(pixel, step_mm * slope, half))
+
+
+def _pixels(pixel: Array, slope: Array, half: int) -> NDArray[np.float32]:
+    """Where a grid is seen (2, 2 half + 1, 2 half + 1), across and down, its middle being seen at a pixel (2,)."""
+    return (pixel[:, None, None] + np.tensordot(slope, _unit(half), 1)).astype(np.float32)
 
 
 def _brightness(grey: Grey, at_px: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(cv2.remap(grey, at_px[..., 0], at_px[..., 1], cv2.INTER_LINEAR), np.float32)
+    return np.asarray(cv2.remap(grey, at_px[0], at_px[1], cv2.INTER_LINEAR), np.float32)
 
 
 def patch_of(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, radius_mm: float) -> Patch:
     """The look of a base that stands in full view."""
     step_mm = radius_mm / HALF
-    return Patch(step_mm, sampled(grey, camera, xy_mm, z_mm, step_mm, HALF), INSIDE)
+    return Patch(step_mm, sampled(grey, camera, xy_mm, z_mm, step_mm, HALF))
 
 
 def agreeing(grey: Grey, camera: Camera, patch: Patch, xy_mm: Array, z_mm: float) -> float:
     """Share of a look that agrees at a place as it is."""
     seen = sampled(grey, camera, xy_mm, z_mm, patch.step_mm, HALF)
-    return float(np.mean(np.abs(seen - patch.values)[patch.inside] < AGREE))
+    return float(np.mean(np.abs(seen - patch.values)[INSIDE] < AGREE))
 
 
 def find(
@@ -135,34 +138,35 @@ def _searched(
     window = sampled(grey, camera, start_mm, z_mm, patch.step_mm, HALF + reach)
     wanted = gain * patch.values
     windows = sliding_window_view(window, wanted.shape)
-    coarse = _misfit(windows[::2, ::2, ::2, ::2], wanted[::2, ::2], patch.inside[::2, ::2])
+    coarse = _misfit(windows[::2, ::2, ::2, ::2], wanted[::2, ::2], INSIDE[::2, ::2])
     row, column = np.unravel_index(np.argmin(coarse), coarse.shape)
     rows, columns = (slice(max(0, 2 * int(at) - 1), 2 * int(at) + 2) for at in (row, column))
-    fine = _misfit(windows[rows, columns], wanted, patch.inside)
+    fine = _misfit(windows[rows, columns], wanted, INSIDE)
     dy, dx = np.unravel_index(np.argmin(fine), fine.shape)
     shift = np.array([columns.start + dx - reach, reach - rows.start - dy])
     return np.asarray(start_mm + patch.step_mm * shift)
 
 
 def _misfit(windows: NDArray[np.float32], wanted: NDArray[np.float32], inside: NDArray[np.bool_]) -> Array:
-    off = np.abs(windows[..., inside] - wanted[inside])
-    return np.asarray(np.minimum(off, LIMIT).mean(-1))
+    off = windows[..., inside]
+    off -= wanted[inside]  # in the same memory: new memory is slow
+    return np.asarray(np.minimum(np.abs(off, out=off), LIMIT, out=off).mean(-1))
 
 
 def aligned(grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm: float, gain: float = 1.0) -> Match:
     """The look to a fraction of a grid step, from a start within about a step."""
     pixel, slope = linear(camera, start_mm, z_mm)
-    at = (pixel + _unit(HALF + 1) @ (patch.step_mm * slope.T)).astype(np.float32)
-    near, wanted = ROUND + AMONG[patch.inside], patch.values[patch.inside]
+    at, wanted = _pixels(pixel, patch.step_mm * slope, HALF + 1), patch.values[INSIDE]
     slopes = np.stack([wanted, wanted, -wanted, -np.ones_like(wanted)])
     shift, tone, off = np.zeros(2), np.array([gain, 0.0]), np.zeros_like(wanted)
     for _ in range(ROUNDS):
-        seen, right, left, above, below = _brightness(grey, at + (slope @ shift).astype(np.float32)).ravel()[near]
+        beside = (slope @ shift).astype(np.float32)[:, None, None]
+        seen, right, left, above, below = np.take(_brightness(grey, at + beside), NEAR)
         slopes[0], slopes[1] = (right - left) / (2 * patch.step_mm), (above - below) / (2 * patch.step_mm)
         off = float(tone[0]) * wanted + float(tone[1]) - seen
         weight = 1 / (1 + (off / TRUST) ** 2) ** 2
         pull = HELD * np.array([0, 0, gain - tone[0], -tone[1]])
-        step = np.linalg.solve(slopes @ (slopes * weight).T + np.diag(HELD), slopes @ (weight * off) + pull)
+        step = np.linalg.solve(slopes @ (slopes * weight).T + HOLD, slopes @ (weight * off) + pull)
         shift = shift + np.clip(step[:2], -patch.step_mm, patch.step_mm)
         tone = tone + step[2:]
         if np.abs(step[:2]).max() < SETTLED * patch.step_mm:

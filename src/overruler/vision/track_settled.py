@@ -175,7 +175,8 @@ def _kinds(table: Watched, lost: Sequence[Held], where: Mask, fresh: bool) -> li
     if fresh:
         return [(list({held.rest.base: None for held in lost}), where)]
     others = list({held.rest.base: None for held in table.held})
-    return [(None, where & ~table.vacated), (others, where & table.vacated)]
+    new = where & ~table.vacated
+    return [(None, new if lost else new & ~table.relit(new)), (others, where & table.vacated)]
 
 
 def _by_rim(

@@ -6,7 +6,6 @@ time, has a piece moved that was there all along.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,15 +13,14 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import next_id
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.track import Move
-from overruler.vision.changes import SAME, Mask, Small, differs
+from overruler.vision.changes import SAME, Mask, differs
 from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_known import TURNS_DEG, seen_at, turned
 from overruler.vision.track_patch import Grey, aligned, find, patch_of
 from overruler.vision.track_settled import moved
 from overruler.vision.track_sought import sought
-from overruler.vision.track_table import AROUND_MM, Watched
+from overruler.vision.track_table import AROUND_MM, Rested, Watched
 
 ALIKE = 0.6
 """Share of its look that a piece keeps from one place to the other, whichever way it is turned; figures lean."""
@@ -32,23 +30,9 @@ LARGEST = 6
 """With more changed areas than so many it is the light, or the picture is damaged."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rested:
-    """The table the last time that all of it was at rest."""
-
-    shots: tuple[Shot, ...]
-    small: Small
-    places: dict[str, Array]
-    """Where each piece stood (2,)."""
-
-    @classmethod
-    def of(cls, table: Watched) -> "Rested":
-        places = {held.id: held.rest.xy_mm for held in table.held if held.away_s is None}
-        return cls(tuple(table.shots), table.changes.last, places)
-
-
-def strangers(table: Watched, before: Rested, kinds: Sequence[Base]) -> tuple[Move, ...]:
-    """The moves since then of pieces that were not known; they are known from now on."""
+def strangers(table: Watched, kinds: Sequence[Base]) -> tuple[Move, ...]:
+    """The moves since the table's last rest of pieces that were not known; they are known from now on."""
+    before = table.rested
     left = _unexplained(table, before)
     boxes = table.boxes(left)
     if not 0 < len(boxes) <= LARGEST:
@@ -73,7 +57,7 @@ def _unexplained(table: Watched, before: Rested) -> Mask:
             for place in (now, then, held.rest.xy_mm):
                 if place is not None:
                     left[table.blocks(place, held.rest.z_mm, held.radius_mm + AROUND_MM)] = False
-    return left
+    return left & ~table.relit(left)
 
 
 def _come(table: Watched, before: Rested, kinds: Sequence[Base], boxes: Sequence[Array], left: Mask) -> list[Detection]:

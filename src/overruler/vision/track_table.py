@@ -15,7 +15,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.shot import Box, Shot
-from overruler.vision.changes import BLOCK_PX, Changes, Mask, areas, blocks_near
+from overruler.vision.changes import BLOCK_PX, Changes, Mask, Small, areas, blocks_near, relit
 from overruler.vision.survey import survey
 from overruler.vision.track_held import Held
 
@@ -34,6 +34,16 @@ class Places(Protocol):
 
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base that was found, its size being known now; None where the picture says no more than it did."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rested:
+    """The table the last time that all of it was at rest."""
+
+    shots: tuple[Shot, ...]
+    small: Small
+    places: dict[str, Array]
+    """Where each piece stood (2,)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +66,7 @@ class Watched:
     """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
     vacated: Mask = field(init=False)
     """Where pieces stood that have moved since all was last at rest, on a table that is looked at again."""
+    rested: Rested = field(init=False)
 
     def __post_init__(self) -> None:
         rows, columns = self.changes.last.shape
@@ -66,6 +77,12 @@ class Watched:
         middle = np.array([*self.calibration.board_mm, 0.0]) / 2
         self.block_mm2 = (BLOCK_PX * float(self.camera.mm_per_px(middle))) ** 2
         self.tried, self.vacated = np.zeros_like(self.on_table), np.zeros_like(self.on_table)
+        self.at_rest()
+
+    def at_rest(self) -> None:
+        """All of it is at rest now."""
+        places = {held.id: held.rest.xy_mm for held in self.held if held.away_s is None}
+        self.rested = Rested(tuple(self.shots), self.changes.last, places)
 
     @property
     def calibration(self) -> Calibration:
@@ -84,6 +101,10 @@ class Watched:
     def changed(self) -> Mask:
         """The table's blocks that differ from the table at rest."""
         return self.changes.changed & self.on_table
+
+    def relit(self, where: Mask) -> Mask:
+        """The areas of a mask that have changed since all was last at rest, but in their light alone."""
+        return relit(self.shot.grey, self.rested.shots[-1].grey, where)
 
     # --- places and blocks ---
 

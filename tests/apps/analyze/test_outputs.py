@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from overruler.apps import query
-from overruler.apps.analyze import page, ruled, tables, turns
+from overruler.apps.analyze import page, ruled, segment, tables, turns
 from overruler.apps.analyze.merge import Film
 from overruler.errors import BadInput
 
@@ -95,8 +95,18 @@ def test_queries_that_are_wrong_are_refused_in_a_line(film: Film, tmp_path: Path
     assert not (tmp_path / "stolen.csv").exists()
 
 
+def test_pictures_stay_in_their_files_until_the_page_is_written(film: Film, tmp_path: Path) -> None:
+    stills = [f'data:,{number}"still":"\\é' for number in range(len(film.rests))]
+    told = [rest | {"still": still} for rest, still in zip(film.rests, stills, strict=True)]
+    (tmp_path / "part.json").write_bytes(segment.encoded({"rests": told, "told": 'no "still":"picture"'}))
+    film.rests = segment.kept(tmp_path / "part.json")["rests"]
+    assert not any(isinstance(rest["still"], str) for rest in film.rests)
+    (data,) = re.findall(r'id="data">(.*)</script>', "".join(page.page(film, None, None)))
+    assert [rest["still"] for rest in json.loads(data)["rests"]] == stills
+
+
 def test_the_page_is_whole_and_asks_nobody_for_anything(film: Film) -> None:
-    text = page.page(film, ruled.rulings(film), ruled.allowed(film, {"p01": 150.0}))
+    text = "".join(page.page(film, ruled.rulings(film), ruled.allowed(film, {"p01": 150.0})))
     assert "<title>a &lt;b&gt; &amp; c: the game</title>" in text
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", text)
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)

@@ -38,7 +38,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     touching = [{"time_s": 63.0, "from": "p01", "to": "p02", "distance_mm": 0.2, "sigma_mm": 0.3, "probability": 0.31}]
     in_turns = turns.rows(told, [turns.Turn("1", 0.0, "red", "the start"), turns.Turn("<2>", 61.5, "", turns.PAUSE)])
     allowed = ruled.allowed(told, {"p01": 150.0})
-    text = pages.page(told, ruled.rulings(told), allowed, touching, in_turns)
+    text = "".join(pages.page(told, ruled.rulings(told), allowed, touching, in_turns))
     path.write_text(text, encoding="utf-8")
     return path.as_uri()
 

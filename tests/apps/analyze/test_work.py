@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
-from overruler.apps.analyze import overlay, segment
+from overruler.apps.analyze import overlay, segment, work
 from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
 from overruler.board import Board
@@ -71,6 +71,25 @@ def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest
     segment.analysed(part)
     assert asked == [segment.THREADS]
     assert segment.THREADS > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's library decides")
+def test_what_a_segment_leaves_free_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[bytearray] = []
+
+    def scattered(*_: object) -> dict[str, object]:
+        pieces = [bytearray(b"x" * 60_000) for _ in range(2000)]
+        held.extend(pieces[::50])  # what is kept lies between what is not
+        return {}
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    monkeypatch.setattr(work, "analysed", scattered)
+    task = work.Task(segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json")
+    before = resident()
+    work.worked(task)
+    assert resident() - before < 20e6
 
 
 def test_killed_in_its_middle_it_goes_on_to_the_same_results(video: Path, unbroken: Path, tmp_path: Path) -> None:

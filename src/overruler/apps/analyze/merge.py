@@ -1,6 +1,6 @@
 """Segments of a film put together: pieces keep their names from one to the next, and each moment is told once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import hypot, inf
 from typing import Any
@@ -34,14 +34,14 @@ class Film:
     read_to_s: float = 0.0
 
 
-def merged(name: str, parts: Sequence[Data]) -> Film:
-    """The film that its segments tell; `CannotMeasure` where none of them could be measured."""
-    film = Film(name)
-    readable = [part for part in parts if part["refused"] is None]
-    if not readable:
-        raise CannotMeasure(f"{name}: {next((part['refused'] for part in parts), 'holds no picture')}")
+def merged(name: str, parts: Iterable[Data]) -> Film:
+    """The film that its segments tell, each asked for once; `CannotMeasure` where none of them could be measured."""
+    film, refused = Film(name), list[str | None]()
     for part in parts:
+        refused.append(part["refused"])
         _add(film, part)
+    if None not in refused:
+        raise CannotMeasure(f"{name}: {next(iter(refused), 'holds no picture')}")
     film.problems = list(dict.fromkeys(film.problems))
     film.moves.sort(key=lambda move: (move["end_s"], move["piece"]))
     once = {(row["time_s"], row["piece"]): row for row in film.positions}

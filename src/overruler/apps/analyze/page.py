@@ -1,7 +1,7 @@
 """A film's page: one file with everything in it, to open in any browser, with no request to anywhere."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,14 @@ def page(
     too_long: Sequence[Data] | None,
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
-) -> str:
-    """The page's text."""
+) -> Iterator[str]:
+    """The page's text, piece by piece: its pictures together are larger than all else that is known of a film."""
     told = {
         "name": film.name,
         "length_s": round(film.read_to_s, 2),
         "board": film.rests[-1]["scene"]["board"] if film.rests else {"width_mm": 1000, "height_mm": 1000},
         "pieces": [_piece(film, name) for name in sorted(film.bases)],
         "moves": [_move(move) for move in film.moves],
-        "rests": [_rest(rest) for rest in film.rests],
         "terrain": film.rests[-1]["scene"].get("terrain", []) if film.rests else [],
         "problems": [*film.problems, *(f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes)],
         "rulings": _ruled(rulings),
@@ -42,9 +41,16 @@ def page(
         "turns": [_rounded(row) for row in turns] if len(turns) > 1 else [],
         "allowances": [_rounded(row) for row in too_long] if too_long is not None else None,
     }
-    data = json.dumps(told, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
-    text = TEMPLATE.read_text(encoding="utf-8")
-    return text.replace("{{name}}", escape(film.name)).replace("{{font}}", font_face()).replace("{{data}}", data)
+    before, after = TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
+    yield before.replace("{{name}}", escape(film.name)).replace("{{font}}", font_face())
+    yield _encoded(told)[:-1] + ',"rests":['
+    for k, rest in enumerate(film.rests):
+        yield "," * bool(k) + _encoded(_rest(rest))
+    yield "]}" + after
+
+
+def _encoded(data: Data) -> str:
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
 
 
 def _piece(film: Film, name: str) -> Data:
@@ -71,7 +77,7 @@ def _rest(rest: Data) -> Data:
     """A rest with its distances: each pair's in the order of the upper triangle, and 1 σ of each, in mm."""
     found = matrix(Scene.from_json(rest["scene"]))
     pairs = np.triu_indices(len(found.ids), 1)
-    told: Data = {"time_s": round(rest["time_s"], 2), "still": rest["still"], "ids": list(found.ids)}
+    told: Data = {"time_s": round(rest["time_s"], 2), "still": str(rest["still"]), "ids": list(found.ids)}
     if len(pairs[0]) <= MOST_PAIRS:
         told["mm"] = np.round(found.distance_mm[pairs], 1).tolist()
         told["sigma"] = np.round(found.sigma_mm[pairs], 2).tolist()

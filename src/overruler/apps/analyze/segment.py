@@ -7,6 +7,7 @@ one of them.
 import hashlib
 import json
 import pickle
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -227,6 +228,29 @@ def still(report: Report) -> str:
     return data_uri(small, (small.shape[1], small.shape[0]))
 
 
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A small picture that stays in a segment's file until somebody asks for its text."""
+
+    path: Path
+    begin: int
+    end: int
+
+    def __str__(self) -> str:
+        with self.path.open("rb") as file:
+            file.seek(self.begin)
+            return str(json.loads(file.read(self.end - self.begin)))
+
+
 def encoded(data: Data) -> bytes:
     """The same bytes for the same data."""
     return json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":")).encode()
+
+
+def kept(path: Path) -> Data:
+    """A segment's data as it was `encoded` into a file, its pictures as `Still`s."""
+    content = path.read_bytes()
+    data: Data = json.loads(content)
+    for rest, found in zip(data["rests"], re.finditer(rb'"still":("(?:[^"\\]|\\.)*")', content), strict=True):
+        rest["still"] = Still(path, *found.span(1))
+    return data

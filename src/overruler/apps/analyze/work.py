@@ -1,9 +1,9 @@
 """Films in, folders of results out: segments are worked on, kept under names made of their content, and joined."""
 
 import argparse
-import json
+import ctypes
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,11 @@ from overruler.apps.analyze.contacts import contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial
 from overruler.apps.analyze.merge import Data, Film, merged
 from overruler.apps.analyze.ruled import allowed, rulings
-from overruler.apps.analyze.segment import LEAD_S, Segment, analysed, encoded, segments
+from overruler.apps.analyze.segment import LEAD_S, Segment, analysed, encoded, kept, segments
 from overruler.apps.analyze.turns import Turn, guessed, rows
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
-from overruler.writing import write_whole
+from overruler.writing import whole, write_whole
 
 KEPT = ".segments"
 """The folder in a film's own where finished segments are kept."""
@@ -96,17 +96,17 @@ def _film(video: Path, out: Path, referee: Referee, engine: Engine, args: argpar
         return folder.film(video, referee)
     tasks = _tasks(video, out, referee, args)
     failed = _worked(tasks, engine, video.name, args.resume)
-    parts = [json.loads(task.path.read_bytes()) for task in tasks if task.path.exists()]
-    if not parts:
+    done = [task.path for task in tasks if task.path.exists()]
+    if not done:
         raise CannotMeasure(f"{video}: {failed[0] if failed else 'nothing could be read'}")
-    film = merged(out.name, parts)
+    film = merged(out.name, map(kept, done))
     film.problems += failed
     return film
 
 
 def _tasks(video: Path, out: Path, referee: Referee, args: argparse.Namespace) -> list[Task]:
-    kept = _made(out / KEPT)
-    return [Task(one, kept / f"{one.key}.json") for one in segments(video, referee, args.segment_s)]
+    into = _made(out / KEPT)
+    return [Task(one, into / f"{one.key}.json") for one in segments(video, referee, args.segment_s)]
 
 
 def _worked(tasks: Sequence[Task], engine: Engine, name: str, resume: bool) -> list[str]:
@@ -123,9 +123,16 @@ def _worked(tasks: Sequence[Task], engine: Engine, name: str, resume: bool) -> l
     return failed
 
 
-def worked(task: Task) -> None:
-    """Work on a segment, on whatever machine, and keep its result."""
-    write_whole(task.path, encoded(analysed(task.segment)))
+def worked(task: Task, seen: Callable[[float], None] = lambda time_s: None) -> None:
+    """Work on a segment, on whatever machine, and keep its result; `seen` is told how far it has come."""
+    write_whole(task.path, encoded(analysed(task.segment, seen)))
+    _given_back()
+
+
+def _given_back() -> None:
+    """Free memory is the system's again: what a segment leaves in pieces does not fit what the next one asks for."""
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(0)
 
 
 @contextmanager
@@ -146,7 +153,7 @@ def _progress(name: str, tasks: Sequence[Task], waiting: Sequence[Task], here: b
                 share = (time_s - max(0.0, task.segment.from_s - LEAD_S)) / length
                 bar.update(row, completed=finished + min(max(share, 0.0), 1.0))
 
-            write_whole(task.path, encoded(analysed(task.segment, seen)))
+            worked(task, seen)
 
         def done(_: Task) -> None:
             nonlocal finished
@@ -181,7 +188,8 @@ def write_results(
     too_long = allowed(film, allowances) if allowances else None
     touching, in_turns = contacts(film), rows(film, turns or guessed(film))
     tables.write_all(film, out, ruled, too_long, touching, in_turns)
-    write_whole(out / "report.html", page.page(film, ruled, too_long, touching, in_turns))
+    with whole(out / "report.html") as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(page.page(film, ruled, too_long, touching, in_turns))
     _show(film, out, too_long)
 
 
