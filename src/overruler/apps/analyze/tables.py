@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ def written_csv(rows: Sequence[Data], columns: Columns) -> str:
 
 def scenes(film: Film) -> str:
     """A scene a line, with its time."""
-    lines = [rest["scene"] | {"time_s": rest["time_s"], "film": film.name} for rest in film.rests]
+    lines = (rest["scene"] | {"time_s": rest["time_s"], "film": film.name} for rest in film.rests)
     return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
@@ -146,22 +146,28 @@ def write_all(
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
 ) -> list[Path]:
-    """Write every table, each whole; their paths."""
-    tables: list[tuple[str, Sequence[Data], Columns]] = [
+    """Write every table, each whole, one after the other: together they would need twice the memory; their paths."""
+    tables: list[tuple[str, Sequence[Data] | None, Columns]] = [
         ("positions", film.positions, POSITIONS),
         ("moves", film.moves, MOVES),
         ("contacts", contacts, CONTACTS),
         ("turns", turns, TURNS),
+        ("rulings", rulings, RULINGS),
+        ("allowances", allowances, ALLOWANCES),
     ]
-    tables += [("rulings", rulings, RULINGS)] if rulings is not None else []
-    tables += [("allowances", allowances, ALLOWANCES)] if allowances is not None else []
-    files: dict[str, bytes | str] = {}
-    for name, rows, columns in tables:
-        files[f"{name}.parquet"] = parquet(rows, columns)
-        files[f"{name}.csv"] = written_csv(rows, columns)
-    files |= {"scenes.jsonl": scenes(film), "chapters.vtt": chapters(film, turns)}
-    marked = timeline(film)
-    files |= {"timeline.otio": marked} if marked is not None else {}
-    for name, data in files.items():
-        write_whole(folder / name, data)
-    return [folder / name for name in files]
+
+    def files() -> Iterator[tuple[str, bytes | str | None]]:
+        for name, rows, columns in tables:
+            if rows is not None:
+                yield f"{name}.parquet", parquet(rows, columns)
+                yield f"{name}.csv", written_csv(rows, columns)
+        yield "scenes.jsonl", scenes(film)
+        yield "chapters.vtt", chapters(film, turns)
+        yield "timeline.otio", timeline(film)
+
+    paths = []
+    for name, data in files():
+        if data is not None:
+            write_whole(folder / name, data)
+            paths.append(folder / name)
+    return paths
