@@ -81,12 +81,12 @@ ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
 """The round bases a game uses, where it uses only some."""
 
 PLAYED_TOGETHER_MM: Mapping[tuple[float, ...], float] = {
-    ROUND_BY_GAME_MM["legion"]: 0.49,
-    tuple(size for size in ROUND_MM if size != 27): 0.49,
-    ROUND_MM: 0.02,
+    ROUND_BY_GAME_MM["legion"]: 0.45,
+    tuple(size for size in ROUND_MM if size != 27): 0.45,
+    ROUND_MM: 0.1,
 }
-"""What the round bases of one table may be, and how likely that is beforehand: those of Legion, which mixes with no
-other game (27 mm is its own), those of all other games, or anything."""
+"""What the round bases of one table may be, and how likely that is beforehand: those of Legion, which seldom
+mixes with others (27 mm is its own), those of all other games, or anything."""
 
 PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
     "legion": (),

@@ -19,8 +19,10 @@ SIZES_PRIOR = 1.0
 Bases of one unit are seen wrong together; less would make the table too sure of their common error."""
 KINDS_PRIOR = (2.7, 0.3)
 """The same for bases whose lower rim is seen, and for those of which only the upper one is."""
-NEVER = -14.0
-"""Log-likelihood of a size that was not even tried: low, but not so that one false finding settles what is played."""
+NEVER = -20.0
+"""Log-likelihood of a size that was not even tried: low, but not so that one false finding settles what is played.
+
+Of -14, -20 and -30 this made the true sizes of 1337 bases on 49 rendered tables likeliest."""
 LEAST = 1e-9
 """Nothing that may be played is less likely than this, against the likeliest."""
 ROUNDS, SETTLED = 25, 1e-9
