@@ -24,7 +24,7 @@ from rich.progress import track
 from overruler.geometry.pose import Array, rotation_from_vector
 from render.board_file import board_toml
 from render.develop import develop, style
-from render.expose import ROUGH, expose
+from render.expose import ROUGH, Effort, expose
 from render.hands import HAND_S, STORIES, Carry, carries
 from render.lens import View, over_board
 from render.light import STYLES
@@ -35,6 +35,8 @@ from render.table import Table, build
 from render.tracer import Tracer
 
 FPS, STEPS_PER_S, NUDGE_S = 30, 10, 4.0
+HASTY = Effort(1, 3, 2)
+"""Rays for what moves: nobody measures it."""
 NEAR_MM = 150.0
 """What stands so near shades, and is shaded."""
 SKINS, SLEEVES = ("#c68863", "#e0ac8c", "#7a4a30"), ("#26324f", "#1c1c1e", "#6d2020", "#8a8578")
@@ -85,14 +87,14 @@ class Stage:
             points = np.vstack([ends, *(part.mesh.points_mm.reshape(-1, 3) for part in hand)])
             inside = (points[:, :2] > -150).all(1) & (points[:, :2] < np.array(self.still.spec.size_mm) + 150).all(1)
             moving = [part for one in pieces for part in one.parts] + list(hand)
-            self._trace(light, points[inside] if inside.any() else points, moving)
+            self._trace(light, points[inside] if inside.any() else points, moving, HASTY)
         return light
 
-    def _trace(self, light: Light, points: Array, moving: Sequence[Part]) -> None:
+    def _trace(self, light: Light, points: Array, moving: Sequence[Part], effort: Effort = ROUGH) -> None:
         foot = np.vstack([points, points * [1, 1, 0]])
         view, rows, columns = cut(self.view, foot, 14)
         near = _near([*self._others], points.mean(0)[:2])
-        light[rows, columns] = expose(Tracer([*self._under, *near, *moving], self.lights), view, ROUGH)
+        light[rows, columns] = expose(Tracer([*self._under, *near, *moving], self.lights), view, effort)
 
 
 def lights(stage: Stage, moves: Sequence[Carry], skin: str, sleeve: str) -> Iterator[Light]:

@@ -141,7 +141,10 @@ class Held:
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
-            return match, SEEN
+            if match.share >= SEEN:
+                return match, SEEN
+            turned = min(REACH_MM + float(np.hypot(*self.mm_s)) * unseen_s, JUMP_MM)
+            return find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain), AGAIN
         if home.share >= max(SEEN, match.share - MOVED):
             return home, AGAIN if self.lost else SEEN
         return match, THERE if self.lost else max(SEEN, STEADY * self.share)
