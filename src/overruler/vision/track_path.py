@@ -5,10 +5,10 @@ line of straight legs on the board between two places that are known well; the h
 both are fitted at once (least squares with a soft limit for places taken from a finger).
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
@@ -17,7 +17,9 @@ STARTED_MM = 1.2
 ARRIVED_MM = 20.0
 """Seen last so near to where it is found, a piece has been followed all the way."""
 SEEN_MM = 0.4
-"""1 σ of a place on the way."""
+"""1 σ of a place on the way, of a piece that is seen itself."""
+LED_MM = 1.5
+"""1 σ of a place to which the hand has led that hides the piece: it is held higher, and its fingers slip."""
 RISE_MM, RISE_SIGMA_MM = 3.0, 3.0
 """How high a piece is carried, and 1 σ of it."""
 HIGHEST_MM = 12.0
@@ -52,12 +54,15 @@ class Way:
     """Whether it was seen; else it is taken as straight."""
 
 
-def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> Way:
-    """The way from `start_mm` (2,) to `end_mm` (2,) that a trail (N, 3) of times and places tells; `eye_mm` (3,)."""
+def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: float = 0.0) -> Way:
+    """The way from `start_mm` (2,) to `end_mm` (2,) that a trail (N, 3) of times and places tells; `eye_mm` (3,).
+
+    `led` is the share of the trail on which only the hand was followed.
+    """
     trail = _landed(_believed(trail, start_mm, end_mm), start_mm, end_mm)
     start_s, end_s = _times(trail, start_mm, end_mm)
     between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
-    corners, sigma = _legs(between, start_mm, end_mm, eye_mm, end_s - start_s)
+    corners, sigma = _legs(between, start_mm, end_mm, eye_mm, end_s - start_s, float(np.hypot(SEEN_MM, led * LED_MM)))
     return Way(corners, _length(corners), sigma, start_s, end_s, len(between) >= FEWEST)
 
 
@@ -104,21 +109,26 @@ def _crossing(times: Array, away: Array, near: float) -> float:
     return float(times[first - 1] + np.clip(share, 0, 1) * (times[first] - times[first - 1]))
 
 
-def _legs(places: Array, start_mm: Array, end_mm: Array, eye_mm: Array, long_s: float) -> tuple[Array, float]:
-    """The corners (K + 1, 2), and the 1 σ of the length by the fit; the way took `long_s`."""
+def _legs(
+    places: Array, start_mm: Array, end_mm: Array, eye_mm: Array, long_s: float, seen_mm: float
+) -> tuple[Array, float]:
+    """The corners (K + 1, 2), and the 1 σ of the length by the fit; it took `long_s`, `seen_mm` is a place's 1 σ."""
     corners = np.stack([start_mm, end_mm])
     if len(places) < FEWEST:
         return corners, _unseen_sigma(corners, places, long_s)
-    best = _fitted(corners, places, eye_mm)
+    best = _fitted(corners, places, eye_mm, seen_mm)
     most_mm = _length(np.vstack([start_mm, places, end_mm])) * (1 + SLACK_SHARE)
+    turned = list[int]()  # which places became corners: a way that turns back comes near its later legs early on
     for _ in range(min(MOST_LEGS, len(places) // FEWEST) - 1):
-        away, leg = _farthest(best, places, eye_mm)
+        away, which = _farthest(best, places, eye_mm)
         if away is None:
             break
-        more = _fitted(np.insert(best.corners, leg + 1, away, axis=0), places, eye_mm)
+        before = bisect_left(turned, which)
+        more = _fitted(np.insert(best.corners, before + 1, away, axis=0), places, eye_mm, seen_mm)
         if more.misfit > best.misfit - WORTH or _length(more.corners) > most_mm:
             break
         best = more
+        turned.insert(before, which)
     return best.corners, best.sigma
 
 
@@ -136,15 +146,15 @@ class _Fitted:
     sigma: float
 
 
-def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
+def _fitted(corners: Array, places: Array, eye_mm: Array, seen_mm: float) -> _Fitted:
     ends, inner = (corners[0], corners[-1]), corners[1:-1]
 
     def line(numbers: Array) -> Array:
         return np.vstack([ends[0], numbers[:-1].reshape(-1, 2), ends[1]])
 
     def misfits(numbers: Array) -> Array:
-        off, _, _ = _off(line(numbers), places, float(numbers[-1]), eye_mm)
-        return np.append(off / SEEN_MM, (numbers[-1] - RISE_MM) / RISE_SIGMA_MM)
+        off, _ = _off(line(numbers), places, float(numbers[-1]), eye_mm)
+        return np.append(off / seen_mm, (numbers[-1] - RISE_MM) / RISE_SIGMA_MM)
 
     start = np.append(inner.ravel(), RISE_MM)
     known = np.vstack([places, corners])
@@ -163,19 +173,19 @@ def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
     return _Fitted(line(found.x), float(found.x[-1]), 2 * float(found.cost), sigma)
 
 
-def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[Array, NDArray[np.intp], Array]:
-    """How far places (N, 2) lie from the nearest leg (N,), on which leg (N,), and the places brought down (N, 2)."""
+def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[Array, Array]:
+    """How far places (N, 2) lie from the nearest leg (N,), and the places brought down (N, 2)."""
     lengths = np.hypot(*np.diff(corners, axis=0).T)
     before = np.concatenate([[0.0], np.cumsum(lengths)])
     lean = (places - eye_mm[:2]) / eye_mm[2]
-    _, _, done = _nearest(corners, places, before)
+    _, done = _nearest(corners, places, before)
     lowered = places - rise_mm * np.sin(np.pi * done)[:, None] * lean
-    off, leg, _ = _nearest(corners, lowered, before)
-    return off, leg, lowered
+    off, _ = _nearest(corners, lowered, before)
+    return off, lowered
 
 
-def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, NDArray[np.intp], Array]:
-    """Each place's signed distance from the nearest leg, that leg, and the share of the whole way up to there."""
+def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, Array]:
+    """Each place's signed distance from the nearest leg, and the share of the whole way up to there."""
     legs = np.diff(corners, axis=0)
     lengths = np.maximum(np.hypot(*legs.T), 1e-9)
     rel = places[:, None] - corners[:-1]
@@ -186,13 +196,13 @@ def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, NDArr
     side = np.sign(legs[leg, 0] * rel[rows, leg, 1] - legs[leg, 1] * rel[rows, leg, 0])
     off = side * np.hypot(*gap[rows, leg].T)
     done = (before[leg] + along[rows, leg] * lengths[leg]) / max(float(before[-1]), 1e-9)
-    return np.asarray(off), leg, np.asarray(done)
+    return np.asarray(off), np.asarray(done)
 
 
 def _farthest(fit: _Fitted, places: Array, eye_mm: Array) -> tuple[Array | None, int]:
-    """The place that would make the best corner: far from its leg, and its neighbours on the way far too."""
-    off, leg, lowered = _off(fit.corners, places, fit.rise_mm, eye_mm)
+    """The place that would make the best corner, and which it is: far from its leg, as its neighbours are."""
+    off, lowered = _off(fit.corners, places, fit.rise_mm, eye_mm)
     padded = np.pad(np.abs(off), 1, mode="edge")
     least = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
     at = int(np.argmax(least))
-    return (lowered[at], int(leg[at])) if least[at] > AWAY_MM else (None, 0)
+    return (lowered[at], at) if least[at] > AWAY_MM else (None, at)

@@ -120,13 +120,17 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
     left, found, search = settled.copy(), list[Detection](), partial(_in_box, table, looks, settled, missing)
     lost = [held for held in missing if held.seen is False or not held.on_its_way]
     for held in missing:
-        if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
+        if held in lost:
+            continue
+        if settled[held.blocks(settled.shape, 0.0)].any():
             here = search([held.rest.base], _round(held))
             near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
             found += near
             lost += [] if near else [held]
             for home in (True, False):
                 left[held.blocks(settled.shape, AROUND_MM, home)] = False
+        elif not fresh:
+            lost.append(held)  # all is still: what was followed there was a hand that has left
     if lost or not fresh:
         where = settled if lost else left
         parts = _kinds(table, lost, where, fresh)
@@ -229,10 +233,10 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
     if distance < max(NUDGE_MM, 2 * sigma):
         held.home(table.shot.grey, table.camera, light=True)
         return None
-    trail = _trail(table, held, detection)
+    trail, led = _trail(table, held, detection), held.led / max(len(held.trail), 1)
     table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
     held.settle(detection, table.shot.grey, table.camera, table.shot.time_s)
-    way = way_of(np.array(trail), before, after, table.camera.center_mm)
+    way = way_of(np.array(trail), before, after, table.camera.center_mm, led)
     return Move(
         piece=held.id,
         start_s=way.start_s,
