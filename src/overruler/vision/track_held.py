@@ -126,13 +126,13 @@ class Held:
         match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), SEEN
         if share < THERE and not (self.on_its_way and share < HOPELESS):
             match = self.at_home(grey, camera)
-        if match.share < THERE:
+        if match.share < THERE or (self.on_its_way and share < THERE):  # a hand, evenly lit, is like whatever is fitted
             match, needed = self._anywhere(match, grey, camera, time_s)
         if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < JUMP_MM:
             self.mm_s = (match.xy_mm - self.place_mm) / (time_s - self.seen_s)
             self.place_mm, self.gain, self.share, self.lost = match.xy_mm, match.gain, match.share, 0
             self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
-            self.led += match.share < SEEN
+            self.led += needed == LEAST and match.share < AGAIN
             self.carried = self._with_hand(grey, camera)
         else:
             self.lost += 1
