@@ -151,9 +151,12 @@ class Held:
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
-            if match.share < SEEN and self._along(grey, camera, match.xy_mm) < ALONG:
-                turned = min(REACH_MM + float(np.hypot(*self.mm_s)) * unseen_s, JUMP_MM)
-                match = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
+            if match.share >= SEEN:
+                return match, SEEN
+            turned = min(REACH_MM + float(np.hypot(*self.mm_s)) * unseen_s, JUMP_MM)
+            back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
+            if back.share >= SEEN or self._along(grey, camera, match.xy_mm) < ALONG:
+                match = back
             return match, LEAST if self._along(grey, camera, match.xy_mm) >= ALONG else SEEN
         if self._along(grey, camera, match.xy_mm) >= max(ALONG, self._along(grey, camera, home.xy_mm) + MOVED):
             return match, LEAST

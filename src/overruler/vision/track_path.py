@@ -16,9 +16,11 @@ STARTED_MM = 1.2
 """A piece is on its way when it is so far from where it stood."""
 ARRIVED_MM = 20.0
 """Seen last so near to where it is found, a piece has been followed all the way."""
+LEFT_MM = 6.0
+"""A hand that was followed on put it down where it came so near to where it is found."""
 SEEN_MM = 0.4
 """1 σ of a place on the way, of a piece that is seen itself."""
-LED_MM = 1.5
+LED_MM = 2.5
 """1 σ of a place to which the hand has led that hides the piece: its fingers slip."""
 GROWN, MOST_GROWN = 0.03, 0.08
 """By such a share a hand that hides the piece seems to go farther, being nearer to the camera; and by no more."""
@@ -96,7 +98,7 @@ def _believed(trail: Array, start_mm: Array, end_mm: Array) -> Array:
     away = np.hypot(*(trail[:-1, 1:] - end_mm).T)
     if len(trail) < 3 or away[-1] < ARRIVED_MM:
         return trail
-    if away[1:].min() < ARRIVED_MM:  # and then the hand, as it left
+    if away[1:].min() < LEFT_MM:  # and then the hand, as it left
         return np.vstack([trail[: int(np.argmin(away[1:])) + 2], trail[-1:]])
     at_start = np.hypot(*(trail[:, 1:] - start_mm).T) < STARTED_MM
     first = int(np.argmin(at_start)) if not at_start.all() else len(trail)
@@ -151,7 +153,7 @@ def _legs(seen: _Seen, start_mm: Array, end_mm: Array, long_s: float) -> tuple[A
             break
         best = more
         turned.insert(before, which)
-    return best.corners, best.sigma
+    return best.corners, min(best.sigma, _unseen_sigma(best.corners, places[:0], long_s))
 
 
 def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
