@@ -36,6 +36,8 @@ TIGHT_MM = 10.0
 """How far round a piece that was followed it is looked for."""
 COVERED = 0.25
 """Share of a base's blocks that must have changed for it to have come."""
+STAYED = 0.8
+"""Share of its look that must be seen where so much has changed, for a piece not to have gone: mats can be like it."""
 
 
 class Looks(Places, Protocol):
@@ -59,7 +61,7 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
     fresh = not table.changes.quiet(table.shot.time_s, min(NEW_S, settle_s * 3))[table.on_table].all()
     if fresh and not (settled & ~table.tried).any():
         return ()
-    missing = _missing(table, settled)
+    missing = [held for held in _missing(table, settled) if not (fresh and _gone(table, held))]
     if fresh and not missing:
         table.changes.accept(_explained(table, settled, fresh))
         return ()
@@ -101,19 +103,25 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
     """The pieces that do not stand where they stood; those of them that do after all are home."""
     shot, missing = table.shot, []
     for held in table.held:
-        near = settled[held.blocks(settled.shape, 0.0, home=True)].any()
-        if not (near or held.away_s is not None):
+        near = settled[held.blocks(settled.shape, 0.0, home=True)]
+        if not (near.any() or held.away_s is not None):
             continue
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
         elsewhere = held.on_its_way and held.seen and held.share > match.share + MOVED
-        if match.share >= THERE and shifted < NUDGE_MM and not elsewhere:
-            held.home(shot.grey, table.camera, light=bool(near))
+        needed = STAYED if near.mean() >= COVERED else THERE
+        if match.share >= needed and shifted < NUDGE_MM and not elsewhere:
+            held.home(shot.grey, table.camera, light=bool(near.any()))
         else:
             if held.away_s is None:
                 held.away_s = held.trail[-1][0] if held.trail else shot.time_s
             missing.append(held)
     return missing
+
+
+def _gone(table: Watched, held: Held) -> bool:
+    """Whether it was taken off the table: what a hand puts down is rather a piece that the hand still hides leaving."""
+    return held.state(table.shot.time_s) == "gone"
 
 
 def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held], fresh: bool) -> list[Detection]:
@@ -213,7 +221,7 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
     """Names for what was found; a move for each piece that stands elsewhere now."""
     grey, time_s = table.shot.grey, table.shot.time_s
     looks = np.array([[held.alike(one, grey, table.camera) for one in found] for held in missing])
-    wanted = [Missing(held.rest.base, held.place_mm) for held in missing]
+    wanted = [Missing(held.rest.base, held.place_mm, _gone(table, held)) for held in missing]
     pairs = assigned(wanted, [(one.base, one.xy_mm) for one in found], looks)
     for i in set(range(len(missing))) - {i for i, _ in pairs}:
         missing[i].lost += 1
