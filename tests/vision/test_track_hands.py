@@ -32,7 +32,7 @@ def test_what_reaches_in_over_the_edge_is_a_hand_until_it_has_lain_still_for_lon
 
 
 def test_what_changes_in_the_middle_of_the_table_is_a_piece_even_where_none_was_known(watched: Watched) -> None:
-    changed(watched, AT, AT + [190.0, 0.0])
+    changed(watched, AT, AT + np.array([190.0, 0.0]))
     assert not handled(watched, 0.3)
     assert not hand(watched, watched.changed)
 

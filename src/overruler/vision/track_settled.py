@@ -19,7 +19,7 @@ from overruler.vision.changes import Mask, areas
 from overruler.vision.placed import in_common
 from overruler.vision.survey import joint_covariance
 from overruler.vision.track_hands import hand, near_pieces
-from overruler.vision.track_held import MOVED, THERE, Held
+from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
 from overruler.vision.track_path import way_of
@@ -108,9 +108,8 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
             continue
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
-        elsewhere = held.on_its_way and held.seen and held.share > match.share + MOVED
         needed = STAYED if near.mean() >= COVERED else THERE
-        if match.share >= needed and shifted < NUDGE_MM and not elsewhere:
+        if match.share >= needed and shifted < NUDGE_MM:
             held.home(shot.grey, table.camera, light=bool(near.any()))
         else:
             if held.away_s is None:
