@@ -108,7 +108,7 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
             continue
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
-        needed = STAYED if near.mean() >= COVERED else THERE
+        needed = STAYED if near.any() and near.mean() >= COVERED else THERE
         if match.share >= needed and shifted < NUDGE_MM:
             held.home(shot.grey, table.camera, light=bool(near.any()))
         else:
@@ -128,17 +128,13 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
     left, found, search = settled.copy(), list[Detection](), partial(_in_box, table, looks, settled, missing)
     lost = [held for held in missing if held.seen is False or not held.on_its_way]
     for held in missing:
-        if held in lost:
-            continue
-        if settled[held.blocks(settled.shape, 0.0)].any():
+        if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
             here = search([held.rest.base], _round(held))
             near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
             found += near
             lost += [] if near else [held]
             for home in (True, False):
                 left[held.blocks(settled.shape, AROUND_MM, home)] = False
-        elif not fresh:
-            lost.append(held)  # all is still: what was followed there was a hand that has left
     if lost or not fresh:
         where = settled if lost else left
         parts = _kinds(table, lost, where, fresh)
