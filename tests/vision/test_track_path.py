@@ -118,3 +118,25 @@ def test_a_hand_that_was_followed_on_has_put_it_down_where_it_came_by() -> None:
     assert found.seen
     assert found.length_mm == pytest.approx(230, abs=1.0)
     assert found.end_s == pytest.approx(3.6, abs=0.15)
+
+
+SLIPPED = [
+    (458.3, 544.2),
+    (451.2, 544.0),
+    (442.8, 545.9),
+    (432.0, 546.7),
+    (422.3, 548.5),
+    (413.6, 549.8),
+    (405.7, 549.2),
+]
+"""Places to which a hand has led that slipped as it let go of the piece."""
+
+
+def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() -> None:
+    start, end = np.array([459.6, 544.8]), np.array([405.9, 552.8])
+    places = np.array([start, start, (459.3, 544.9), *SLIPPED, (405.0, 548.8), (405.9, 553.1), (405.5, 552.8), end])
+    trail = np.column_stack([9.6 + np.arange(len(places)) / 10, places])
+    found = way_of(trail, start, end, np.array([740.0, 582.0, 1280.0]), led=0.08)
+    assert not found.seen
+    assert found.length_mm == pytest.approx(np.hypot(53.7, 8.0))
+    assert found.sigma_mm > 0.2 * found.length_mm

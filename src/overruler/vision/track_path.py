@@ -6,7 +6,7 @@ both are fitted at once (least squares with a soft limit for places taken from a
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,8 +68,15 @@ def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: flo
     trail = _landed(_believed(trail, start_mm, end_mm), start_mm, end_mm)
     start_s, end_s = _times(trail, start_mm, end_mm)
     between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
-    corners, sigma = _legs(_Seen(between, eye_mm, led), start_mm, end_mm, end_s - start_s)
-    return Way(corners, _length(corners), sigma, start_s, end_s, len(between) >= FEWEST)
+    straight, enough = np.stack([start_mm, end_mm]), len(between) >= FEWEST
+    doubt = _unseen_sigma(straight, between[:0] if enough else between, end_s - start_s)
+    unseen = Way(straight, _length(straight), doubt, start_s, end_s, False)
+    if not enough:
+        return unseen
+    corners, sigma = _legs(_Seen(between, eye_mm, led), straight)
+    if sigma > doubt:
+        return unseen  # it tells less than nobody would have
+    return replace(unseen, corners_mm=corners, length_mm=_length(corners), sigma_mm=sigma, seen=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,13 +142,10 @@ def _crossing(times: Array, away: Array, near: float) -> float:
     return float(times[first - 1] + np.clip(share, 0, 1) * (times[first] - times[first - 1]))
 
 
-def _legs(seen: _Seen, start_mm: Array, end_mm: Array, long_s: float) -> tuple[Array, float]:
-    """The corners (K + 1, 2), and the 1 σ of the length by the fit; it took `long_s`."""
-    corners, places = np.stack([start_mm, end_mm]), seen.places
-    if len(places) < FEWEST:
-        return corners, _unseen_sigma(corners, places, long_s)
-    best = _fitted(corners, seen)
-    most_mm = _length(np.vstack([start_mm, places, end_mm])) * (1 + SLACK_SHARE)
+def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
+    """The corners (K + 1, 2), and the 1 σ of the length by the fit."""
+    best, places = _fitted(straight, seen), seen.places
+    most_mm = _length(np.vstack([straight[0], places, straight[1]])) * (1 + SLACK_SHARE)
     turned = list[int]()  # which places became corners: a way that turns back comes near its later legs early on
     for _ in range(min(MOST_LEGS, len(places) // FEWEST) - 1):
         away, which = _farthest(best)
@@ -153,7 +157,7 @@ def _legs(seen: _Seen, start_mm: Array, end_mm: Array, long_s: float) -> tuple[A
             break
         best = more
         turned.insert(before, which)
-    return best.corners, min(best.sigma, _unseen_sigma(best.corners, places[:0], long_s))
+    return best.corners, best.sigma
 
 
 def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
