@@ -53,7 +53,7 @@ def later(left: float, shade: float = 1.0) -> tuple[Watched, Held]:
 
 
 def test_a_piece_whose_place_looks_in_part_like_it_has_gone_all_the_same() -> None:
-    watched, held = later(left=0.2)
+    watched, held = later(left=0.13)
     watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
     assert THERE < held.at_home(watched.shot.grey, CAMERA).share < STAYED
     resolve(watched, Blind())
