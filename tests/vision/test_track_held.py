@@ -1,5 +1,6 @@
 """A piece that is followed: at whatever times pictures come, and not where only something like it is seen."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,8 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.track_held import AGAIN, SEEN, Held
-from tests.vision.test_track_patch import CAMERA, HOME, RADIUS_MM, picture
+from overruler.vision.track_patch import Grey
+from tests.vision.test_track_patch import BOARD, CAMERA, HOME, RADIUS_MM, picture
 
 FASTER_MM_S2, FASTEST_S = 1000.0, 0.35
 
@@ -48,3 +50,43 @@ def test_hidden_before_more_of_it_must_be_seen_for_it_to_stand_there_still() -> 
     assert not surprised.seen
     surprised.follow(picture(HOME), CAMERA, 0.3, 0.2)
     assert surprised.seen
+
+
+def followed(one: Held, places: list[Array], shown: Callable[[Array], Grey]) -> None:
+    for step, place in enumerate(places):
+        one.follow(shown(place), CAMERA, (step + 1) / 10, step / 10)
+
+
+def test_it_is_followed_round_a_corner_at_full_speed() -> None:
+    one = held()
+    there = [on_its_way(step / 10) for step in range(1, 6)]
+    back = [there[-1] + np.array([26.0, 8.0]) * k for k in (1, 2)]
+    followed(one, [*there, *back], picture)
+    assert one.seen
+    assert np.hypot(*(one.place_mm - back[-1])) < 1.0
+
+
+def gripped(xy_mm: Array) -> Grey:
+    """A hand of four fingers that hides most of the piece at a place."""
+    x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]
+    fingers = 180 + 25 * np.cos(y / 4.5) + 25 * np.sin(x / 6)
+    hand = (x > -0.4 * RADIUS_MM) & (np.abs(y) < 1.4 * RADIUS_MM)
+    return np.asarray(np.where(hand, fingers, picture(xy_mm)).clip(0, 255).round(), np.uint8)
+
+
+def test_a_hand_that_hides_most_of_it_leads_to_where_it_went() -> None:
+    one = held()
+    still, way = [HOME] * 3, [HOME + step * np.array([-11.0, 3.0]) for step in range(1, 7)]
+    followed(one, [*still, *way], gripped)
+    assert one.on_its_way
+    assert np.hypot(*(one.place_mm - way[-1])) < 3.0
+    assert one.led >= len(way) - 2
+
+
+def test_a_hand_that_leaves_it_behind_does_not_take_it() -> None:
+    one = held()
+    followed(one, [HOME] * 3, gripped)
+    followed(one, [HOME] * 2, picture)
+    assert one.seen
+    assert not one.on_its_way
+    assert one.led == 0

@@ -31,3 +31,10 @@ def test_the_look_decides_between_places_that_are_equally_near() -> None:
 def test_what_is_as_unlike_as_can_be_is_another() -> None:
     assert assigned([Missing(SMALL, at(0))], [(SMALL, at(600))], np.array([[0.0]])) == []
     assert assigned([], [(SMALL, at(0))], np.zeros((0, 1))) == []
+
+
+def test_what_was_taken_off_the_table_seldom_comes_back() -> None:
+    missing = [Missing(SMALL, at(0), gone=True), Missing(SMALL, at(0))]
+    looks = np.array([[0.9], [0.5]])
+    assert assigned(missing, [(SMALL, at(130))], looks) == [(1, 0)]
+    assert assigned(missing[:1], [(SMALL, at(130))], looks[:1]) == [(0, 0)]

@@ -82,3 +82,61 @@ def test_a_trail_that_leads_elsewhere_is_a_hands() -> None:
     assert found.length_mm == pytest.approx(150, abs=0.1)
     assert found.sigma_mm > 10
     assert found.start_s == pytest.approx(2.0, abs=0.3)
+
+
+TURNS_BACK = np.array([[400.0, 500.0], [450.0, 425.0], [385.0, 366.0], [413.0, 422.0]])
+"""Its last leg ends near its first corner."""
+
+
+def test_a_way_that_turns_back_has_its_corners_in_the_order_of_time() -> None:
+    found = way(TURNS_BACK, 3.0, 0.2)
+    legs = np.hypot(*np.diff(TURNS_BACK, axis=0).T)
+    assert len(found.corners_mm) == len(TURNS_BACK)
+    assert found.length_mm == pytest.approx(legs.sum(), abs=3 * found.sigma_mm)
+
+
+def led(trail: Array, corners: Array, grown: float) -> Array:
+    """What the hand that hides the piece shows, nearer to the camera by so large a share."""
+    return np.column_stack([trail[:, 0], corners[0] + (trail[:, 1:] - corners[0]) * (1 + grown)])
+
+
+@pytest.mark.parametrize("grown", [0.0, 0.035])
+def test_a_hand_that_led_to_a_place_went_as_far_as_the_piece_for_all_that_it_is_higher(grown: float) -> None:
+    corners = np.array([[200.0, 600.0], [300.0, 640.0], [370.0, 560.0]])
+    length = float(np.hypot(*np.diff(corners, axis=0).T).sum())
+    trail = np.vstack([led(carried(corners, 3.0, 0.3, 4), corners, grown), [4.2, *corners[-1]]])
+    found = way_of(trail, corners[0], corners[-1], EYE, led=1.0)
+    assert found.length_mm == pytest.approx(length, abs=3.0)
+    assert found.sigma_mm > 2 * way(corners, 3.0, 0.3, 4).sigma_mm
+
+
+def test_a_hand_that_was_followed_on_has_put_it_down_where_it_came_by() -> None:
+    corners = np.array([[200.0, 600.0], [350.0, 600.0], [350.0, 680.0]])
+    trail = carried(corners, 0.0, 0.2, 1)
+    away = np.column_stack([4.2 + np.arange(4) / 10, corners[-1] + np.outer(np.arange(1, 5), [40.0, 5.0])])
+    found = way_of(np.vstack([trail, away, [4.7, *corners[-1]]]), corners[0], corners[-1], EYE)
+    assert found.seen
+    assert found.length_mm == pytest.approx(230, abs=1.0)
+    assert found.end_s == pytest.approx(3.6, abs=0.15)
+
+
+SLIPPED = [
+    (458.3, 544.2),
+    (451.2, 544.0),
+    (442.8, 545.9),
+    (432.0, 546.7),
+    (422.3, 548.5),
+    (413.6, 549.8),
+    (405.7, 549.2),
+]
+"""Places to which a hand has led that slipped as it let go of the piece."""
+
+
+def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() -> None:
+    start, end = np.array([459.6, 544.8]), np.array([405.9, 552.8])
+    places = np.array([start, start, (459.3, 544.9), *SLIPPED, (405.0, 548.8), (405.9, 553.1), (405.5, 552.8), end])
+    trail = np.column_stack([9.6 + np.arange(len(places)) / 10, places])
+    found = way_of(trail, start, end, np.array([740.0, 582.0, 1280.0]), led=0.08)
+    assert not found.seen
+    assert found.length_mm == pytest.approx(np.hypot(53.7, 8.0))
+    assert found.sigma_mm > 0.2 * found.length_mm

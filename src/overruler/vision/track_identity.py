@@ -14,6 +14,8 @@ UNLIKE = 6.0
 """What a look that does not agree at all costs, in units of that distance."""
 SIZES = 0.09
 """Bases whose sizes differ by a larger share are different."""
+SELDOM = 2.0
+"""What it costs to come back to the table."""
 MOST = 8.0
 """Pairs that cost more are none."""
 
@@ -25,6 +27,8 @@ class Missing:
     base: Base
     last_mm: Array
     """(2,): where it was last seen."""
+    gone: bool = False
+    """Whether it has been off the table for long."""
 
 
 def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], looks: Array) -> list[tuple[int, int]]:
@@ -35,6 +39,7 @@ def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], lo
 
     apart = np.array([[np.hypot(*(one.last_mm - xy)) for _, xy in found] for one in missing])
     cost = np.log1p(apart / FAR_MM) + apart / FAR_MM + UNLIKE * (1 - looks) ** 2
+    cost += SELDOM * np.array([[one.gone] for one in missing])
     sizes = np.array([[_alike(one.base, base) for base, _ in found] for one in missing])
     cost = np.where(sizes, cost, 1e6)
     return [

@@ -18,6 +18,7 @@ from overruler.track import Move
 from overruler.vision.changes import Mask, areas
 from overruler.vision.placed import in_common
 from overruler.vision.survey import joint_covariance
+from overruler.vision.track_hands import hand, near_pieces
 from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
@@ -29,16 +30,14 @@ SETTLE_S = 0.3
 """An area that has been still for so long is at rest."""
 NEW_S = 0.8
 """Nothing new is looked for before all of the table has been still for so long: a hand is round in places."""
-ABSORB_S = 4.0
-"""Something large that lies still for so long is no hand."""
-HAND_MM2 = 6000.0
-"""A changed area that leaves more than this unexplained by pieces is a hand, or something like one."""
 NUDGE_MM = 0.7
 """A piece that has shifted by less has not been moved."""
 TIGHT_MM = 10.0
 """How far round a piece that was followed it is looked for."""
 COVERED = 0.25
 """Share of a base's blocks that must have changed for it to have come."""
+STAYED = 0.8
+"""Share of its look that must be seen where so much has changed, for a piece not to have gone: mats can be like it."""
 
 
 class Looks(Places, Protocol):
@@ -62,7 +61,7 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
     fresh = not table.changes.quiet(table.shot.time_s, min(NEW_S, settle_s * 3))[table.on_table].all()
     if fresh and not (settled & ~table.tried).any():
         return ()
-    missing = _missing(table, settled)
+    missing = [held for held in _missing(table, settled) if not (fresh and _gone(table, held))]
     if fresh and not missing:
         table.changes.accept(_explained(table, settled, fresh))
         return ()
@@ -78,20 +77,11 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
 
 def _explained(table: Watched, settled: Mask, fresh: bool) -> Mask:
     """What of the settled blocks is known now: not where a piece was followed to while a hand still hides its home."""
-    done = settled & _near_pieces(table, settled.shape) if fresh else settled.copy()
+    done = settled & near_pieces(table, settled.shape) if fresh else settled.copy()
     for held in table.held:
         if held.away_s is None and held.on_its_way:
             done[held.blocks(done.shape, 0.0)] = False
     return done
-
-
-def _near_pieces(table: Watched, size: tuple[int, int]) -> Mask:
-    """The blocks that pieces, their figures and their shadows explain, where they stand and where they stood."""
-    near = np.zeros(size, bool)
-    for held in table.held:
-        for home in (True, False):
-            near[held.blocks(size, AROUND_MM, home)] = True
-    return near
 
 
 def _settled(table: Watched, settle_s: float) -> Mask:
@@ -104,45 +94,33 @@ def _settled(table: Watched, settle_s: float) -> Mask:
     count, labels = areas(changed | busy)
     for label in np.flatnonzero(np.bincount(labels[busy], minlength=count + 1) == 0)[1:]:
         area = labels == label
-        if not _hand(table, area):
+        if not hand(table, area):
             settled |= area
     return settled
-
-
-def _hand(table: Watched, area: Mask) -> bool:
-    """Whether an area shows more than pieces that come and go, and has not lain still for long."""
-    return _large(table, area) and not table.changes.quiet(table.shot.time_s, ABSORB_S)[area].all()
-
-
-def _large(table: Watched, area: Mask) -> bool:
-    if np.count_nonzero(area) * table.block_mm2 <= HAND_MM2:
-        return False
-    left = area & ~_near_pieces(table, area.shape) & ~table.vacated
-    return bool(np.count_nonzero(left) * table.block_mm2 > HAND_MM2)
-
-
-def handled(table: Watched, for_s: float = SETTLE_S) -> bool:
-    """Whether something moves on the table, has just done so, or lies over it that is no piece."""
-    busy = ~table.changes.quiet(table.shot.time_s, for_s) & table.on_table
-    return bool(busy.any()) or _large(table, table.changed)
 
 
 def _missing(table: Watched, settled: Mask) -> list[Held]:
     """The pieces that do not stand where they stood; those of them that do after all are home."""
     shot, missing = table.shot, []
     for held in table.held:
-        near = settled[held.blocks(settled.shape, 0.0, home=True)].any()
-        if not (near or held.away_s is not None):
+        near = settled[held.blocks(settled.shape, 0.0, home=True)]
+        if not (near.any() or held.away_s is not None):
             continue
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
-        if match.share >= THERE and shifted < NUDGE_MM:
-            held.home(shot.grey, table.camera, light=bool(near))
+        needed = STAYED if near.any() and near.mean() >= COVERED else THERE
+        if match.share >= needed and shifted < NUDGE_MM:
+            held.home(shot.grey, table.camera, light=bool(near.any()))
         else:
             if held.away_s is None:
                 held.away_s = held.trail[-1][0] if held.trail else shot.time_s
             missing.append(held)
     return missing
+
+
+def _gone(table: Watched, held: Held) -> bool:
+    """Whether it was taken off the table: what a hand puts down is rather a piece that the hand still hides leaving."""
+    return held.state(table.shot.time_s) == "gone"
 
 
 def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held], fresh: bool) -> list[Detection]:
@@ -239,7 +217,7 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
     """Names for what was found; a move for each piece that stands elsewhere now."""
     grey, time_s = table.shot.grey, table.shot.time_s
     looks = np.array([[held.alike(one, grey, table.camera) for one in found] for held in missing])
-    wanted = [Missing(held.rest.base, held.place_mm) for held in missing]
+    wanted = [Missing(held.rest.base, held.place_mm, _gone(table, held)) for held in missing]
     pairs = assigned(wanted, [(one.base, one.xy_mm) for one in found], looks)
     for i in set(range(len(missing))) - {i for i, _ in pairs}:
         missing[i].lost += 1
@@ -260,10 +238,10 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
     if distance < max(NUDGE_MM, 2 * sigma):
         held.home(table.shot.grey, table.camera, light=True)
         return None
-    trail = _trail(table, held, detection)
+    trail, led = _trail(table, held, detection), held.led / max(len(held.trail), 1)
     table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
     held.settle(detection, table.shot.grey, table.camera, table.shot.time_s)
-    way = way_of(np.array(trail), before, after, table.camera.center_mm)
+    way = way_of(np.array(trail), before, after, table.camera.center_mm, led)
     return Move(
         piece=held.id,
         start_s=way.start_s,
