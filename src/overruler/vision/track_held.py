@@ -11,7 +11,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.track import Spot
 from overruler.vision.changes import blocks_near
-from overruler.vision.track_patch import AGREE, HALF, Grey, Match, Patch, aligned, find, grid, patch_of
+from overruler.vision.track_patch import AGREE, HALF, Grey, Match, Patch, agreeing, aligned, find, grid, patch_of
 
 SEEN = 0.38
 """Share of its look that must be seen of a piece to say where it is."""
@@ -20,6 +20,10 @@ AGAIN = 0.5
 like it as `SEEN`."""
 THERE = 0.6
 """Share of its look from which on a piece stands where it stood."""
+ALONG = 0.7
+"""Share of the look of a piece in a hand that is the same a shot later where they have gone together."""
+LEAST = 0.1
+"""Share of its look that is seen of a piece in such a hand."""
 HOPELESS = 0.25
 """A piece on its way of which less is seen just where it stood is not asked for there any closer."""
 MOVED = 0.1
@@ -98,6 +102,8 @@ class Held:
     """Looks since it was last seen."""
     away_s: float | None = None
     """Since when it does not stand where it stood."""
+    led: int = 0
+    """At so many places of the trail it was its hand that was seen."""
     trail: list[tuple[float, float, float]] = field(default_factory=list)
     """Where it was seen since something came near it: time, x, y."""
 
@@ -120,31 +126,50 @@ class Held:
         match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), SEEN
         if share < THERE and not (self.on_its_way and share < HOPELESS):
             match = self.at_home(grey, camera)
-        if match.share < THERE:
+        if match.share < THERE or (self.on_its_way and share < THERE):  # a hand, evenly lit, is like whatever is fitted
             match, needed = self._anywhere(match, grey, camera, time_s)
         if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < JUMP_MM:
             self.mm_s = (match.xy_mm - self.place_mm) / (time_s - self.seen_s)
             self.place_mm, self.gain, self.share, self.lost = match.xy_mm, match.gain, match.share, 0
             self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
-            self.carried = patch_of(grey, camera, match.xy_mm, self.rest.z_mm, AND_HAND * self.radius_mm)
+            self.led += needed == LEAST and match.share < AGAIN
+            self.carried = self._with_hand(grey, camera)
         else:
             self.lost += 1
+            if not self.on_its_way and self._along(grey, camera, self.place_mm) < ALONG:
+                self.carried = self._with_hand(grey, camera)  # a hand has come to it, or goes
 
     def _anywhere(self, home: Match, grey: Grey, camera: Camera, time_s: float) -> tuple[Match, float]:
         """The better of home and elsewhere, and how much of it must be seen there to be believed.
 
         A hand that takes a piece hides as much of it on the way as it did before: one that stood in full view and is
-        now seen in part, and elsewhere, is a hand that looks a little like it.
+        now seen in part, and elsewhere, is a hand that looks a little like it. A hand that goes as one with what is
+        left to be seen of a piece carries it, however little that is.
         """
         unseen_s = min(time_s - self.seen_s, LONGEST_S)
         reach, expected = REACH_MM + REACH_MM_S * unseen_s, self.place_mm + self.mm_s * unseen_s
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
-            return match, SEEN
+            if match.share >= SEEN:
+                return match, SEEN
+            turned = min(REACH_MM + float(np.hypot(*self.mm_s)) * unseen_s, JUMP_MM)
+            back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
+            if back.share >= SEEN or self._along(grey, camera, match.xy_mm) < ALONG:
+                match = back
+            return match, LEAST if self._along(grey, camera, match.xy_mm) >= ALONG else SEEN
+        if self._along(grey, camera, match.xy_mm) >= max(ALONG, self._along(grey, camera, home.xy_mm) + MOVED):
+            return match, LEAST
         if home.share >= max(SEEN, match.share - MOVED):
             return home, AGAIN if self.lost else SEEN
         return match, THERE if self.lost else max(SEEN, STEADY * self.share)
+
+    def _with_hand(self, grey: Grey, camera: Camera) -> Patch:
+        return patch_of(grey, camera, self.place_mm, self.rest.z_mm, AND_HAND * self.radius_mm)
+
+    def _along(self, grey: Grey, camera: Camera, xy_mm: Array) -> float:
+        """How much of the look of it, and of the hand that carries it or lies over it, is as it was a shot ago."""
+        return agreeing(grey, camera, self.carried, xy_mm, self.rest.z_mm) if self.carried is not None else 0.0
 
     @property
     def seen(self) -> bool:
@@ -195,7 +220,7 @@ class Held:
 
     def _rested(self) -> None:
         self.mm_s, self.gain, self.share, self.lost, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
-        self.carried = None
+        self.carried, self.led = None, 0
         self.trail.clear()
 
     def state(self, time_s: float) -> str:

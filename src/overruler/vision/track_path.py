@@ -5,10 +5,10 @@ line of straight legs on the board between two places that are known well; the h
 both are fitted at once (least squares with a soft limit for places taken from a finger).
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
@@ -16,8 +16,16 @@ STARTED_MM = 1.2
 """A piece is on its way when it is so far from where it stood."""
 ARRIVED_MM = 20.0
 """Seen last so near to where it is found, a piece has been followed all the way."""
+LEFT_MM = 6.0
+"""A hand that was followed on put it down where it came so near to where it is found."""
 SEEN_MM = 0.4
-"""1 σ of a place on the way."""
+"""1 σ of a place on the way, of a piece that is seen itself."""
+LED_MM = 2.5
+"""1 σ of a place to which the hand has led that hides the piece: its fingers slip."""
+GROWN, MOST_GROWN = 0.03, 0.08
+"""By such a share a hand that hides the piece seems to go farther, being nearer to the camera; and by no more."""
+FIRM = 1e-3
+"""The same where the piece itself was seen."""
 RISE_MM, RISE_SIGMA_MM = 3.0, 3.0
 """How high a piece is carried, and 1 σ of it."""
 HIGHEST_MM = 12.0
@@ -52,13 +60,33 @@ class Way:
     """Whether it was seen; else it is taken as straight."""
 
 
-def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array) -> Way:
-    """The way from `start_mm` (2,) to `end_mm` (2,) that a trail (N, 3) of times and places tells; `eye_mm` (3,)."""
+def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: float = 0.0) -> Way:
+    """The way from `start_mm` (2,) to `end_mm` (2,) that a trail (N, 3) of times and places tells; `eye_mm` (3,).
+
+    `led` is the share of the trail on which only the hand was followed.
+    """
     trail = _landed(_believed(trail, start_mm, end_mm), start_mm, end_mm)
     start_s, end_s = _times(trail, start_mm, end_mm)
     between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
-    corners, sigma = _legs(between, start_mm, end_mm, eye_mm, end_s - start_s)
+    corners, sigma = _legs(_Seen(between, eye_mm, led), start_mm, end_mm, end_s - start_s)
     return Way(corners, _length(corners), sigma, start_s, end_s, len(between) >= FEWEST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """What was seen on the way."""
+
+    places: Array
+    """(N, 2)."""
+    eye_mm: Array
+    """(3,): where the camera is."""
+    led: float
+    """Share of it on which only the hand was followed."""
+
+    @property
+    def sigma_mm(self) -> float:
+        """1 σ of a place."""
+        return float(np.hypot(SEEN_MM, self.led * LED_MM))
 
 
 def _length(corners: Array) -> float:
@@ -66,9 +94,12 @@ def _length(corners: Array) -> float:
 
 
 def _believed(trail: Array, start_mm: Array, end_mm: Array) -> Array:
-    """The trail; where it does not lead to the end, a hand was followed: then its start, and the end."""
-    if len(trail) < 3 or np.hypot(*(trail[-2, 1:] - end_mm)) < ARRIVED_MM:
+    """The trail as far as it leads to the end; where it does not, a hand was followed: then its start, and the end."""
+    away = np.hypot(*(trail[:-1, 1:] - end_mm).T)
+    if len(trail) < 3 or away[-1] < ARRIVED_MM:
         return trail
+    if away[1:].min() < LEFT_MM:  # and then the hand, as it left
+        return np.vstack([trail[: int(np.argmin(away[1:])) + 2], trail[-1:]])
     at_start = np.hypot(*(trail[:, 1:] - start_mm).T) < STARTED_MM
     first = int(np.argmin(at_start)) if not at_start.all() else len(trail)
     return np.vstack([trail[: max(first, 1)], trail[-1:]])
@@ -104,22 +135,25 @@ def _crossing(times: Array, away: Array, near: float) -> float:
     return float(times[first - 1] + np.clip(share, 0, 1) * (times[first] - times[first - 1]))
 
 
-def _legs(places: Array, start_mm: Array, end_mm: Array, eye_mm: Array, long_s: float) -> tuple[Array, float]:
-    """The corners (K + 1, 2), and the 1 σ of the length by the fit; the way took `long_s`."""
-    corners = np.stack([start_mm, end_mm])
+def _legs(seen: _Seen, start_mm: Array, end_mm: Array, long_s: float) -> tuple[Array, float]:
+    """The corners (K + 1, 2), and the 1 σ of the length by the fit; it took `long_s`."""
+    corners, places = np.stack([start_mm, end_mm]), seen.places
     if len(places) < FEWEST:
         return corners, _unseen_sigma(corners, places, long_s)
-    best = _fitted(corners, places, eye_mm)
+    best = _fitted(corners, seen)
     most_mm = _length(np.vstack([start_mm, places, end_mm])) * (1 + SLACK_SHARE)
+    turned = list[int]()  # which places became corners: a way that turns back comes near its later legs early on
     for _ in range(min(MOST_LEGS, len(places) // FEWEST) - 1):
-        away, leg = _farthest(best, places, eye_mm)
+        away, which = _farthest(best)
         if away is None:
             break
-        more = _fitted(np.insert(best.corners, leg + 1, away, axis=0), places, eye_mm)
+        before = bisect_left(turned, which)
+        more = _fitted(np.insert(best.corners, before + 1, away, axis=0), seen)
         if more.misfit > best.misfit - WORTH or _length(more.corners) > most_mm:
             break
         best = more
-    return best.corners, best.sigma
+        turned.insert(before, which)
+    return best.corners, min(best.sigma, _unseen_sigma(best.corners, places[:0], long_s))
 
 
 def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
@@ -131,25 +165,29 @@ def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fitted:
     corners: Array
-    rise_mm: float
+    off: Array
+    """(N,): how far each place lies from the nearest leg."""
+    lowered: Array
+    """(N, 2): the places brought down."""
     misfit: float
     sigma: float
 
 
-def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
+def _fitted(corners: Array, seen: _Seen) -> _Fitted:
     ends, inner = (corners[0], corners[-1]), corners[1:-1]
+    grown = FIRM + GROWN * seen.led
 
     def line(numbers: Array) -> Array:
-        return np.vstack([ends[0], numbers[:-1].reshape(-1, 2), ends[1]])
+        return np.vstack([ends[0], numbers[:-2].reshape(-1, 2), ends[1]])
 
     def misfits(numbers: Array) -> Array:
-        off, _, _ = _off(line(numbers), places, float(numbers[-1]), eye_mm)
-        return np.append(off / SEEN_MM, (numbers[-1] - RISE_MM) / RISE_SIGMA_MM)
+        off, _ = _off(line(numbers), seen, *numbers[-2:])
+        return np.append(off / seen.sigma_mm, [(numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown])
 
-    start = np.append(inner.ravel(), RISE_MM)
-    known = np.vstack([places, corners])
+    start = np.append(inner.ravel(), [RISE_MM, 0.0])
+    known = np.vstack([seen.places, corners])
     low, high = (np.tile(edge, len(inner)) for edge in (known.min(0) - BEYOND_MM, known.max(0) + BEYOND_MM))
-    bounds = np.append(low, 0.0), np.append(high, HIGHEST_MM)
+    bounds = np.append(low, [0.0, -FIRM]), np.append(high, [HIGHEST_MM, MOST_GROWN])
     from scipy.optimize import least_squares  # slow to load, and of no use to a photo
 
     found = least_squares(misfits, start, bounds=bounds, loss="soft_l1", f_scale=2.0, max_nfev=40)
@@ -160,22 +198,24 @@ def _fitted(corners: Array, places: Array, eye_mm: Array) -> _Fitted:
         step = np.eye(len(found.x)) * 1e-3
         slope = np.array([(_length(line(found.x + d)) - _length(line(found.x - d))) / 2e-3 for d in step])
         sigma = float(np.sqrt(slope @ covariance @ slope))
-    return _Fitted(line(found.x), float(found.x[-1]), 2 * float(found.cost), sigma)
+    corners = line(found.x)
+    return _Fitted(corners, *_off(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
 
 
-def _off(corners: Array, places: Array, rise_mm: float, eye_mm: Array) -> tuple[Array, NDArray[np.intp], Array]:
-    """How far places (N, 2) lie from the nearest leg (N,), on which leg (N,), and the places brought down (N, 2)."""
+def _off(corners: Array, seen: _Seen, rise_mm: float, grown: float) -> tuple[Array, Array]:
+    """How far places (N, 2) lie from the nearest leg (N,), and the places brought down (N, 2)."""
+    places, eye_mm = corners[0] + (seen.places - corners[0]) / (1 + grown), seen.eye_mm
     lengths = np.hypot(*np.diff(corners, axis=0).T)
     before = np.concatenate([[0.0], np.cumsum(lengths)])
     lean = (places - eye_mm[:2]) / eye_mm[2]
-    _, _, done = _nearest(corners, places, before)
+    _, done = _nearest(corners, places, before)
     lowered = places - rise_mm * np.sin(np.pi * done)[:, None] * lean
-    off, leg, _ = _nearest(corners, lowered, before)
-    return off, leg, lowered
+    off, _ = _nearest(corners, lowered, before)
+    return off, lowered
 
 
-def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, NDArray[np.intp], Array]:
-    """Each place's signed distance from the nearest leg, that leg, and the share of the whole way up to there."""
+def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, Array]:
+    """Each place's signed distance from the nearest leg, and the share of the whole way up to there."""
     legs = np.diff(corners, axis=0)
     lengths = np.maximum(np.hypot(*legs.T), 1e-9)
     rel = places[:, None] - corners[:-1]
@@ -186,13 +226,12 @@ def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, NDArr
     side = np.sign(legs[leg, 0] * rel[rows, leg, 1] - legs[leg, 1] * rel[rows, leg, 0])
     off = side * np.hypot(*gap[rows, leg].T)
     done = (before[leg] + along[rows, leg] * lengths[leg]) / max(float(before[-1]), 1e-9)
-    return np.asarray(off), leg, np.asarray(done)
+    return np.asarray(off), np.asarray(done)
 
 
-def _farthest(fit: _Fitted, places: Array, eye_mm: Array) -> tuple[Array | None, int]:
-    """The place that would make the best corner: far from its leg, and its neighbours on the way far too."""
-    off, leg, lowered = _off(fit.corners, places, fit.rise_mm, eye_mm)
-    padded = np.pad(np.abs(off), 1, mode="edge")
+def _farthest(fit: _Fitted) -> tuple[Array | None, int]:
+    """The place that would make the best corner, and which it is: far from its leg, as its neighbours are."""
+    padded = np.pad(np.abs(fit.off), 1, mode="edge")
     least = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
     at = int(np.argmax(least))
-    return (lowered[at], int(leg[at])) if least[at] > AWAY_MM else (None, 0)
+    return (fit.lowered[at], at) if least[at] > AWAY_MM else (None, at)

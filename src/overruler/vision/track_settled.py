@@ -18,7 +18,8 @@ from overruler.track import Move
 from overruler.vision.changes import Mask, areas
 from overruler.vision.placed import in_common
 from overruler.vision.survey import joint_covariance
-from overruler.vision.track_held import THERE, Held
+from overruler.vision.track_hands import hand, near_pieces
+from overruler.vision.track_held import MOVED, THERE, Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
 from overruler.vision.track_path import way_of
@@ -29,10 +30,6 @@ SETTLE_S = 0.3
 """An area that has been still for so long is at rest."""
 NEW_S = 0.8
 """Nothing new is looked for before all of the table has been still for so long: a hand is round in places."""
-ABSORB_S = 4.0
-"""Something large that lies still for so long is no hand."""
-HAND_MM2 = 6000.0
-"""A changed area that leaves more than this unexplained by pieces is a hand, or something like one."""
 NUDGE_MM = 0.7
 """A piece that has shifted by less has not been moved."""
 TIGHT_MM = 10.0
@@ -78,20 +75,11 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
 
 def _explained(table: Watched, settled: Mask, fresh: bool) -> Mask:
     """What of the settled blocks is known now: not where a piece was followed to while a hand still hides its home."""
-    done = settled & _near_pieces(table, settled.shape) if fresh else settled.copy()
+    done = settled & near_pieces(table, settled.shape) if fresh else settled.copy()
     for held in table.held:
         if held.away_s is None and held.on_its_way:
             done[held.blocks(done.shape, 0.0)] = False
     return done
-
-
-def _near_pieces(table: Watched, size: tuple[int, int]) -> Mask:
-    """The blocks that pieces, their figures and their shadows explain, where they stand and where they stood."""
-    near = np.zeros(size, bool)
-    for held in table.held:
-        for home in (True, False):
-            near[held.blocks(size, AROUND_MM, home)] = True
-    return near
 
 
 def _settled(table: Watched, settle_s: float) -> Mask:
@@ -104,27 +92,9 @@ def _settled(table: Watched, settle_s: float) -> Mask:
     count, labels = areas(changed | busy)
     for label in np.flatnonzero(np.bincount(labels[busy], minlength=count + 1) == 0)[1:]:
         area = labels == label
-        if not _hand(table, area):
+        if not hand(table, area):
             settled |= area
     return settled
-
-
-def _hand(table: Watched, area: Mask) -> bool:
-    """Whether an area shows more than pieces that come and go, and has not lain still for long."""
-    return _large(table, area) and not table.changes.quiet(table.shot.time_s, ABSORB_S)[area].all()
-
-
-def _large(table: Watched, area: Mask) -> bool:
-    if np.count_nonzero(area) * table.block_mm2 <= HAND_MM2:
-        return False
-    left = area & ~_near_pieces(table, area.shape) & ~table.vacated
-    return bool(np.count_nonzero(left) * table.block_mm2 > HAND_MM2)
-
-
-def handled(table: Watched, for_s: float = SETTLE_S) -> bool:
-    """Whether something moves on the table, has just done so, or lies over it that is no piece."""
-    busy = ~table.changes.quiet(table.shot.time_s, for_s) & table.on_table
-    return bool(busy.any()) or _large(table, table.changed)
 
 
 def _missing(table: Watched, settled: Mask) -> list[Held]:
@@ -136,7 +106,8 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
             continue
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
-        if match.share >= THERE and shifted < NUDGE_MM:
+        elsewhere = held.on_its_way and held.seen and held.share > match.share + MOVED
+        if match.share >= THERE and shifted < NUDGE_MM and not elsewhere:
             held.home(shot.grey, table.camera, light=bool(near))
         else:
             if held.away_s is None:
@@ -150,13 +121,17 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
     left, found, search = settled.copy(), list[Detection](), partial(_in_box, table, looks, settled, missing)
     lost = [held for held in missing if held.seen is False or not held.on_its_way]
     for held in missing:
-        if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
+        if held in lost:
+            continue
+        if settled[held.blocks(settled.shape, 0.0)].any():
             here = search([held.rest.base], _round(held))
             near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
             found += near
             lost += [] if near else [held]
             for home in (True, False):
                 left[held.blocks(settled.shape, AROUND_MM, home)] = False
+        elif not fresh:
+            lost.append(held)  # all is still: what was followed there was a hand that has left
     if lost or not fresh:
         where = settled if lost else left
         parts = _kinds(table, lost, where, fresh)
@@ -259,10 +234,10 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
     if distance < max(NUDGE_MM, 2 * sigma):
         held.home(table.shot.grey, table.camera, light=True)
         return None
-    trail = _trail(table, held, detection)
+    trail, led = _trail(table, held, detection), held.led / max(len(held.trail), 1)
     table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
     held.settle(detection, table.shot.grey, table.camera, table.shot.time_s)
-    way = way_of(np.array(trail), before, after, table.camera.center_mm)
+    way = way_of(np.array(trail), before, after, table.camera.center_mm, led)
     return Move(
         piece=held.id,
         start_s=way.start_s,

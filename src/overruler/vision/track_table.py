@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +51,8 @@ class Watched:
     """Whether all of it is looked at again now and then."""
     on_table: Mask = field(init=False)
     """The blocks that show the table."""
+    edge: Mask = field(init=False)
+    """Those at its edge, or the picture's: whoever reaches over the table does so across them."""
     block_mm2: float = field(init=False)
     """What a block in the middle shows."""
     tried: Mask = field(init=False)
@@ -63,6 +66,8 @@ class Watched:
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
         low, high = np.full(2, -MARGIN_MM), np.array(self.calibration.board_mm) + MARGIN_MM
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
+        inner = cv2.erode(self.on_table.astype(np.uint8), np.ones((5, 5), np.uint8), borderValue=0)
+        self.edge = self.on_table & (inner == 0)
         middle = np.array([*self.calibration.board_mm, 0.0]) / 2
         self.block_mm2 = (BLOCK_PX * float(self.camera.mm_per_px(middle))) ** 2
         self.tried, self.vacated = np.zeros_like(self.on_table), np.zeros_like(self.on_table)

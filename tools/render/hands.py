@@ -1,0 +1,150 @@
+"""What a hand does over a table: pieces carried, pushed, put back or taken away, and a hand that only rests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from shapely.geometry import LineString, Point, Polygon
+
+from overruler.geometry.pose import Array
+from render.materials import Part, plain
+from render.mesh import limb
+from render.pieces import Piece
+from render.table import Table
+
+LIFT_MM, HAND_S = 5.0, 0.6
+STORIES = ("carry", "quick", "push", "back", "leave", "rest")
+"""A piece carried somewhere; the next one at once after it; one that is never lifted; one put back where it stood; one
+taken off the table; a hand that lies beside one and does nothing. No moves of the table's: the last three."""
+BEYOND_MM = 300.0
+"""What leaves the table goes so far beyond its edge."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carry:
+    """One piece that a hand carries along straight legs."""
+
+    piece: Piece
+    """As it stands before."""
+    path_mm: Array
+    start_s: float
+    end_s: float
+    turn_deg: float
+    away_deg: float
+    """Where the arm comes from."""
+    grip_mm: Array
+    story: str = "carry"
+    """One of `STORIES`."""
+
+    @property
+    def told(self) -> bool:
+        """Whether it is a move of the table's."""
+        return self.story in ("carry", "quick", "push")
+
+    def at(self, time_s: float) -> tuple[Array, float, float]:
+        """Where it is, how high, and how far it has turned."""
+        q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
+        share, legs = 3 * q * q - 2 * q**3, np.hypot(*np.diff(self.path_mm, axis=0).T)
+        along = np.concatenate([[0.0], np.cumsum(legs)])
+        place = [np.interp(share * along[-1], along, axis) for axis in self.path_mm.T]
+        lift_mm = 0.0 if self.story in ("push", "rest") else LIFT_MM
+        return np.array(place), lift_mm * float(np.sin(np.pi * q)), share * self.turn_deg
+
+    def moved(self, time_s: float) -> Piece:
+        (x, y), z, turn = self.at(time_s)
+        one = self.piece
+        home = [part.moved(-one.x_mm, -one.y_mm) for part in one.figure_parts]
+        stand = one.stand.moved(-one.x_mm, -one.y_mm, 0, 0).moved(x, y, z, turn)
+        figure = [part.moved(x, y, z, turn) for part in home]
+        return replace(
+            one, x_mm=x, y_mm=y, z_mm=z, heading_deg=one.heading_deg + turn, stand=stand, figure_parts=figure
+        )
+
+    def hand(self, time_s: float, skin: str, sleeve: str) -> list[Part]:
+        """Fingers round the piece, and an arm; nothing where the hand is not over the table."""
+        gone = max(self.start_s - time_s, time_s - self.end_s, 0.0) / HAND_S
+        if gone >= 1:
+            return []
+        (x, y), z, _ = self.at(time_s)
+        angle = np.radians(self.away_deg)
+        away, side = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        tip = np.array([x, y]) + self.grip_mm + away * 700 * gone**1.5
+
+        def stick(a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float) -> Part:
+            start, end = (np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b))
+            return Part(limb(start, end, r0, r1, 16), plain(skin, gloss=0.1))
+
+        fingers = [stick((4 * abs(k), 17 * k, 22), (58, 11 * k, 48), 7.5, 9.5) for k in (-1.5, -0.5, 0.5, 1.5)]
+        palm = stick((55, 0, 50), (100, 0, 58), 26, 30)
+        wrist = stick((95, 0, 58), (175, 0, 70), 24, 25)
+        arm = replace(stick((165, 0, 72), (1500, 0, 160), 36, 48), material=plain(sleeve, gloss=0.05))
+        return [*fingers, stick((6, -34, 22), (62, -24, 46), 9, 11), palm, wrist, arm]
+
+
+def carries(
+    table: Table, count: int, rng: np.random.Generator, stories: Sequence[str], least_mm: float, pause_s: float
+) -> list[Carry]:
+    """What hands do one after another with round bases and plates on the board, to free places; `least_mm`: none
+    smaller; before the middle one nothing happens for `pause_s` more."""
+    stands = {piece.id: piece for piece in table.pieces}
+    movable = [one.id for one in table.pieces if one.shape.type != "oval" and one.z_mm == 0 and _long(one) >= least_mm]
+    others = [Polygon(one.footprint_mm) for one in table.terrain] + [Polygon(m.card_mm[:, :2]) for m in table.markers]
+    others += [Polygon(prop.outline_mm) for prop in table.props] + [
+        LineString(r.path_mm).buffer(25) for r in table.rulers
+    ]
+    found: list[Carry] = []
+    now = 1.2
+    for _ in range(20_000):
+        story = stories[len(found) % len(stories)]
+        piece = stands[str(rng.choice(movable))]
+        path = _path(piece, story, table.spec.size_mm, rng)
+        foot = Point(path[-1]).buffer(_long(piece) / 2)
+        rest = [Point(one.x_mm, one.y_mm).buffer(_long(one) / 2) for one in stands.values() if one is not piece]
+        inside = ((path > 60) & (path < np.array(table.spec.size_mm) - 60)).all()
+        ends = [foot.distance(other) < 5 for other in [*others, *rest]]
+        if story in ("carry", "quick", "push") and (not inside or any(ends)):
+            continue
+        length = float(np.hypot(*np.diff(path, axis=0).T).sum())
+        long_s = max(0.8, length / rng.uniform(90, 150)) if length else rng.uniform(2, 7)
+        begin, end = round(now + HAND_S, 1), round(now + HAND_S + long_s, 1)
+        grip = rng.uniform(0.0, 0.8) * _long(piece) / 2 * _unit(rng)
+        if story == "rest":
+            grip = (_long(piece) / 2 + rng.uniform(0, 60)) * _unit(rng)
+        turn = 0.0 if story in ("rest", "back") else float(rng.choice([0.0, rng.normal(0, 35)]))
+        away = float(rng.uniform(0, 360))
+        if story == "leave":
+            away = float(np.degrees(np.arctan2(*(path[-1] - path[0])[::-1])))
+            movable.remove(piece.id)
+        found.append(Carry(piece, path, begin, end, turn, away, grip, story))
+        stands[piece.id] = found[-1].moved(end)
+        now = end + HAND_S + (0.1 if story == "quick" else rng.uniform(0.9, 2.0))
+        now += pause_s * (len(found) == count // 2)
+        if len(found) == count:
+            return found
+    raise ValueError(f"seed {table.spec.seed}: no room for {count} moves; take another")
+
+
+def _path(piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random.Generator) -> Array:
+    """The corners (N, 2) of a piece's way."""
+    start = np.array([piece.x_mm, piece.y_mm])
+    if story == "rest":
+        return np.stack([start, start])
+    if story == "leave":
+        beyond = [(-BEYOND_MM, start[1]), (size_mm[0] + BEYOND_MM, start[1])]
+        beyond += [(start[0], -BEYOND_MM), (start[0], size_mm[1] + BEYOND_MM)]
+        return np.stack([start, min(beyond, key=lambda end: float(np.hypot(*(start - end))))])
+    path = [start]
+    for _ in range(int(rng.choice([1, 1, 2, 3]))):
+        path.append(path[-1] + rng.uniform(35, 170) * _unit(rng))
+    return np.array([*path, start]) if story == "back" else np.array(path)
+
+
+def _long(piece: Piece) -> float:
+    """Across it at most."""
+    one = piece.shape
+    return float(np.hypot(one.width_mm, one.length_mm)) if one.type == "rectangle" else one.length_mm
+
+
+def _unit(rng: np.random.Generator) -> Array:
+    angle = rng.uniform(0, 2 * np.pi)
+    return np.array([np.cos(angle), np.sin(angle)])
