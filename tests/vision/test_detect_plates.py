@@ -1,4 +1,4 @@
-"""All that is found in a photo: round bases and plates at one place, and where plates are looked for at all."""
+"""Round bases and plates in one photo: which of two at one place stays, and where plates are looked for at all."""
 
 import numpy as np
 import pytest
