@@ -8,6 +8,7 @@ puts them, a hand that hides what it carries, a shade under it, a piece that tur
 millimetres. The picture changes ten times a second, the film has thirty.
 """
 
+import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from overruler.board import Board
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
 from overruler.picture.render import render, srgb
-from render.filming import HAND_S, STEPS_PER_S, Carried, ahead, any_path, films, times, write
+from render.filming import HAND_S, STEPS_PER_S, Carried, ahead, any_path, films, parser_of, times, write
 from render.materials import linear
 
 SIZE_PX, BOARD_MM = (1920, 1080), 914.4
@@ -211,14 +212,14 @@ def develop(light: Canvas, noise: Canvas) -> NDArray[np.uint8]:
 # --- a film ---
 
 
-def film(seed: int, count: int, out: Path) -> Path:
+def film(seed: int, wish: argparse.Namespace) -> Path:
     """Write one film, its board file and its truth; the film's path."""
     random = np.random.default_rng(seed)
     camera = camera_of(random)
     pieces = pieces_of(random)
-    moves = moves_of(random, pieces, count)
+    moves = moves_of(random, pieces, wish.moves)
     start = [_truth(piece) for piece in pieces]
-    path = out / f"clip_{seed:03}.mp4"
+    path: Path = wish.out / f"clip_{seed:03}.mp4"
     write(path, SIZE_PX, _pictures(random, camera, pieces, moves), "bgr24")
     truth = {
         "video": path.name,
@@ -260,4 +261,4 @@ def _truth(piece: Piece) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    films(__doc__, film, 6, "out/clips")
+    films(parser_of(__doc__, 6, "out/clips"), film)

@@ -11,11 +11,9 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +23,8 @@ from overruler.geometry.pose import Array, rotation_from_vector
 from render.board_file import board_toml
 from render.develop import develop, style
 from render.expose import ROUGH, Effort, expose
-from render.hands import HAND_S, STORIES, Carry, carries
+from render.filming import HAND_S, STEPS_PER_S, films, parser_of, write
+from render.hands import STORIES, Carry, carries
 from render.lens import View, over_board
 from render.light import STYLES
 from render.materials import Part
@@ -34,7 +33,7 @@ from render.spec import BOARDS_MM, draw_spec
 from render.table import Table, build
 from render.tracer import Tracer
 
-FPS, STEPS_PER_S, NUDGE_S = 30, 10, 4.0
+NUDGE_S = 4.0
 HASTY = Effort(1, 3, 2)
 """Rays for what moves: nobody measures it."""
 NEAR_MM = 150.0
@@ -156,20 +155,16 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
     moved_at = _step(moves[len(moves) // 2].start_s - HAND_S - 0.7 * NUDGE_S) if wish.nudge else None
     u, v = np.moveaxis(nudged(view, rng).astype(np.float32), -1, 0)
     path: Path = wish.out / f"film_{seed:03}.mkv"
-    steps = _step(moves[-1].end_s + HAND_S) + 15
-    with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=FPS, options={"crf": wish.crf, "preset": "veryfast"})
-        stream.width, stream.height, stream.pix_fmt = *view.size_px, "yuv420p"
+
+    def pictures() -> Iterator[NDArray[np.uint8]]:
         shown = lights(Stage(table, view, moves), moves, skin, sleeve)
+        steps = _step(moves[-1].end_s + HAND_S) + 15
         for step, light in enumerate(track(shown, path.name, steps, transient=True)):
             if moved_at is not None and step >= moved_at:
                 light = np.asarray(cv2.remap(light, u, v, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE))
-            picture = develop(light, habits, np.random.default_rng([seed, step % 4]))
-            for k in range(FPS // STEPS_PER_S):
-                shot = av.VideoFrame.from_ndarray(picture, format="rgb24")
-                shot.pts, shot.time_base = step * (FPS // STEPS_PER_S) + k, Fraction(1, FPS)
-                container.mux(stream.encode(shot))
-        container.mux(stream.encode())
+            yield develop(light, habits, np.random.default_rng([seed, step % 4]))
+
+    write(path, view.size_px, pictures(), "rgb24", wish.crf)
     path.with_suffix(".json").write_text(json.dumps(truth(path.name, table, moves), indent=1))
     path.with_suffix(".toml").write_text(board_toml(table, "film"))
     return path
@@ -177,21 +172,7 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
 
 def truth(name: str, table: Table, moves: Sequence[Carry]) -> dict[str, Any]:
     """Where all stood, and each move."""
-    did = [
-        {
-            "piece": move.piece.id,
-            "story": move.story,
-            "t_start_s": move.start_s,
-            "t_end_s": move.end_s,
-            "from_mm": move.path_mm[0].tolist(),
-            "to_mm": move.path_mm[-1].tolist(),
-            "path_length_mm": float(np.hypot(*np.diff(move.path_mm, axis=0).T).sum()),
-            "path_mm": move.path_mm.tolist(),
-            "hand_from_s": move.start_s - HAND_S,
-            "hand_to_s": move.end_s + HAND_S,
-        }
-        for move in moves
-    ]
+    did = [move.truth(move.piece.id) | {"story": move.story} for move in moves]
     pieces = [
         {"id": one.id, "shape": one.shape.truth(), "x_mm": one.x_mm, "y_mm": one.y_mm, "z_mm": one.z_mm}
         for one in table.pieces
@@ -201,23 +182,20 @@ def truth(name: str, table: Table, moves: Sequence[Carry]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1, help="films, with seeds one after another")
-    parser.add_argument("--moves", type=int, default=5)
-    parser.add_argument("--stories", default="carry", help=f"of {','.join(STORIES)}: what the hands do, in turn")
+    parser = parser_of(__doc__, 5, "out/films")
+    parser.add_argument(
+        "--stories",
+        type=lambda text: text.split(","),
+        default=["carry"],
+        help=f"of {','.join(STORIES)}: what the hands do, in turn",
+    )
     parser.add_argument("--game", choices=list(BOARDS_MM))
     parser.add_argument("--light", choices=list(STYLES))
     parser.add_argument("--least-mm", type=float, default=0.0, help="smaller pieces stay where they are")
     parser.add_argument("--noise", type=float, default=1.0, help="so many times the camera's noise")
     parser.add_argument("--crf", default="18", help="how coarsely H.264 codes it")
     parser.add_argument("--nudge", action="store_true", help="somebody knocks the camera, half way through")
-    parser.add_argument("--out", type=Path, default=Path("out/films"))
-    wish = parser.parse_args()
-    wish.stories = wish.stories.split(",")
-    wish.out.mkdir(parents=True, exist_ok=True)
-    for seed in range(wish.seed, wish.seed + wish.count):
-        print(film(seed, wish))
+    films(parser, film)
 
 
 if __name__ == "__main__":

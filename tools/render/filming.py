@@ -28,13 +28,18 @@ class Carried:
     start_s: float
     end_s: float
 
+    @property
+    def lift_mm(self) -> float:
+        """How high it is lifted, half way."""
+        return LIFT_MM
+
     def at(self, time_s: float) -> tuple[Array, float, float]:
         """Where the piece is, how high, and what share of the way it has come: slowly at first and at last."""
         q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
         share = 3 * q * q - 2 * q**3
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(self.path_mm, axis=0).T))])
         place = [np.interp(share * along[-1], along, axis) for axis in self.path_mm.T]
-        return np.array(place), LIFT_MM * float(np.sin(np.pi * q)), share
+        return np.array(place), self.lift_mm * float(np.sin(np.pi * q)), share
 
     @property
     def hand_from_s(self) -> float:
@@ -72,8 +77,9 @@ def any_path(rng: np.random.Generator, start: Array) -> Array:
 
 
 def times(rng: np.random.Generator, now_s: float, path_mm: Array) -> tuple[float, float]:
-    """When the piece leaves and when it arrives, where the hand reaches for it now."""
-    long_s = max(0.8, float(np.hypot(*np.diff(path_mm, axis=0).T).sum()) / rng.uniform(90, 150))
+    """When the piece leaves and when it arrives, where the hand reaches for it now; one that stays is held a while."""
+    length_mm = float(np.hypot(*np.diff(path_mm, axis=0).T).sum())
+    long_s = max(0.8, length_mm / rng.uniform(90, 150)) if length_mm else rng.uniform(2, 7)
     return round(now_s + HAND_S, 1), round(now_s + HAND_S + long_s, 1)
 
 
@@ -82,10 +88,12 @@ def ahead(angle: float) -> Array:
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-def write(path: Path, size_px: tuple[int, int], pictures: Iterable[NDArray[np.uint8]], order: str) -> None:
-    """Pictures (H, W, 3) of each step as a film; `order` is `rgb24` or `bgr24`."""
+def write(
+    path: Path, size_px: tuple[int, int], pictures: Iterable[NDArray[np.uint8]], order: str, crf: str = "18"
+) -> None:
+    """Pictures (H, W, 3) of each step as a film; `order` is `rgb24` or `bgr24`, `crf` how coarsely H.264 codes it."""
     with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=FPS, options={"crf": "18", "preset": "veryfast"})
+        stream: Any = container.add_stream("libx264", rate=FPS, options={"crf": crf, "preset": "veryfast"})
         stream.width, stream.height, stream.pix_fmt = *size_px, "yuv420p"
         for step, picture in enumerate(pictures):
             for k in range(FPS // STEPS_PER_S):
@@ -95,14 +103,19 @@ def write(path: Path, size_px: tuple[int, int], pictures: Iterable[NDArray[np.ui
         container.mux(stream.encode())
 
 
-def films(about: str | None, film: Callable[[int, int, Path], Path], moves: int, out: str) -> None:
-    """The command line: `film` of each seed, of so many moves, into a folder."""
+def parser_of(about: str | None, moves: int, out: str) -> argparse.ArgumentParser:
+    """The command line of both, with its defaults."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1, help="films, with seeds one after another")
     parser.add_argument("--moves", type=int, default=moves)
     parser.add_argument("--out", type=Path, default=Path(out))
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    for seed in range(args.seed, args.seed + args.count):
-        print(film(seed, args.moves, args.out))
+    return parser
+
+
+def films(parser: argparse.ArgumentParser, film: Callable[[int, argparse.Namespace], Path]) -> None:
+    """Write the film of each seed as it is wished."""
+    wish = parser.parse_args()
+    wish.out.mkdir(parents=True, exist_ok=True)
+    for seed in range(wish.seed, wish.seed + wish.count):
+        print(film(seed, wish))

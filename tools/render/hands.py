@@ -7,12 +7,12 @@ import numpy as np
 from shapely.geometry import LineString, Point, Polygon
 
 from overruler.geometry.pose import Array
+from render.filming import HAND_S, Carried, ahead, times
 from render.materials import Part, plain
 from render.mesh import limb
 from render.pieces import Piece
 from render.table import Table
 
-LIFT_MM, HAND_S = 5.0, 0.6
 STORIES = ("carry", "quick", "push", "back", "leave", "rest")
 """A piece carried somewhere; the next one at once after it; one that is never lifted; one put back where it stood; one
 taken off the table; a hand that lies beside one and does nothing. No moves of the table's: the last three."""
@@ -20,15 +20,12 @@ BEYOND_MM = 300.0
 """What leaves the table goes so far beyond its edge."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Carry:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Carry(Carried):
     """One piece that a hand carries along straight legs."""
 
     piece: Piece
     """As it stands before."""
-    path_mm: Array
-    start_s: float
-    end_s: float
     turn_deg: float
     away_deg: float
     """Where the arm comes from."""
@@ -41,18 +38,13 @@ class Carry:
         """Whether it is a move of the table's."""
         return self.story in ("carry", "quick", "push")
 
-    def at(self, time_s: float) -> tuple[Array, float, float]:
-        """Where it is, how high, and how far it has turned."""
-        q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
-        share, legs = 3 * q * q - 2 * q**3, np.hypot(*np.diff(self.path_mm, axis=0).T)
-        along = np.concatenate([[0.0], np.cumsum(legs)])
-        place = [np.interp(share * along[-1], along, axis) for axis in self.path_mm.T]
-        lift_mm = 0.0 if self.story in ("push", "rest") else LIFT_MM
-        return np.array(place), lift_mm * float(np.sin(np.pi * q)), share * self.turn_deg
+    @property
+    def lift_mm(self) -> float:
+        return 0.0 if self.story in ("push", "rest") else super().lift_mm
 
     def moved(self, time_s: float) -> Piece:
-        (x, y), z, turn = self.at(time_s)
-        one = self.piece
+        (x, y), z, share = self.at(time_s)
+        one, turn = self.piece, share * self.turn_deg
         home = [part.moved(-one.x_mm, -one.y_mm) for part in one.figure_parts]
         stand = one.stand.moved(-one.x_mm, -one.y_mm, 0, 0).moved(x, y, z, turn)
         figure = [part.moved(x, y, z, turn) for part in home]
@@ -62,13 +54,13 @@ class Carry:
 
     def hand(self, time_s: float, skin: str, sleeve: str) -> list[Part]:
         """Fingers round the piece, and an arm; nothing where the hand is not over the table."""
-        gone = max(self.start_s - time_s, time_s - self.end_s, 0.0) / HAND_S
+        gone = self.gone(time_s)
         if gone >= 1:
             return []
-        (x, y), z, _ = self.at(time_s)
-        angle = np.radians(self.away_deg)
-        away, side = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
-        tip = np.array([x, y]) + self.grip_mm + away * 700 * gone**1.5
+        place, z, _ = self.at(time_s)
+        away = ahead(np.radians(self.away_deg))
+        side = np.array([-away[1], away[0]])
+        tip = place + self.grip_mm + away * 700 * gone**1.5
 
         def stick(a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float) -> Part:
             start, end = (np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b))
@@ -104,9 +96,7 @@ def carries(
         ends = [foot.distance(other) < 5 for other in [*others, *rest]]
         if story in ("carry", "quick", "push") and (not inside or any(ends)):
             continue
-        length = float(np.hypot(*np.diff(path, axis=0).T).sum())
-        long_s = max(0.8, length / rng.uniform(90, 150)) if length else rng.uniform(2, 7)
-        begin, end = round(now + HAND_S, 1), round(now + HAND_S + long_s, 1)
+        start_s, end_s = times(rng, now, path)
         grip = rng.uniform(0.0, 0.8) * _long(piece) / 2 * _unit(rng)
         if story == "rest":
             grip = (_long(piece) / 2 + rng.uniform(0, 60)) * _unit(rng)
@@ -115,9 +105,20 @@ def carries(
         if story == "leave":
             away = float(np.degrees(np.arctan2(*(path[-1] - path[0])[::-1])))
             movable.remove(piece.id)
-        found.append(Carry(piece, path, begin, end, turn, away, grip, story))
-        stands[piece.id] = found[-1].moved(end)
-        now = end + HAND_S + (0.1 if story == "quick" else rng.uniform(0.9, 2.0))
+        found.append(
+            Carry(
+                path_mm=path,
+                start_s=start_s,
+                end_s=end_s,
+                piece=piece,
+                turn_deg=turn,
+                away_deg=away,
+                grip_mm=grip,
+                story=story,
+            )
+        )
+        stands[piece.id] = found[-1].moved(end_s)
+        now = end_s + HAND_S + (0.1 if story == "quick" else rng.uniform(0.9, 2.0))
         now += pause_s * (len(found) == count // 2)
         if len(found) == count:
             return found
@@ -146,5 +147,4 @@ def _long(piece: Piece) -> float:
 
 
 def _unit(rng: np.random.Generator) -> Array:
-    angle = rng.uniform(0, 2 * np.pi)
-    return np.array([np.cos(angle), np.sin(angle)])
+    return ahead(rng.uniform(0, 2 * np.pi))
