@@ -19,7 +19,7 @@ FASTER_MM_S2, FASTEST_S = 1000.0, 0.35
 def held() -> Held:
     base, pixel = Base.circle(2 * RADIUS_MM), CAMERA.project(np.array([*HOME, 0.0]))
     here = Detection(base, HOME, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3))
-    return Held.of("p01", here, picture(HOME), CAMERA, 0.0)
+    return Held.of("p01", here, picture(HOME), CAMERA)
 
 
 def on_its_way(time_s: float) -> Array:

@@ -37,7 +37,7 @@ def later(left: float, shade: float = 1.0) -> tuple[Watched, Held]:
     watched = table(SIZE_MM)
     base, pixel = Base.circle(SIZE_MM), CAMERA.project(np.array([*AT, 0.0]))
     here = Detection(base, AT, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3))
-    held = Held.of("p01", here, watched.shot.grey, CAMERA, 0.0)
+    held = Held.of("p01", here, watched.shot.grey, CAMERA)
     watched.held.append(held)
     seen, bare = (
         photo(CAMERA, [Plinth(float(AT[0]), float(AT[1]), SIZE_MM, rim=FAINT)]).pixels.copy(),

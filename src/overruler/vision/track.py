@@ -149,7 +149,7 @@ class Watch:
         table = Watched(report, changes, self._shots, self._looks, patient=self._each_s < np.inf)
         detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
         for name, detection in _renamed(self._before, detections, table).items():
-            table.held.append(Held.of(name, table.placed(detection), shot.grey, table.camera, shot.time_s))
+            table.held.append(Held.of(name, table.placed(detection), shot.grey, table.camera))
         changes.rest = changes.last.copy()
         changes.changed[:] = False
         self._table, self._unsaid, self._opened_s = table, True, shot.time_s
@@ -177,7 +177,7 @@ class Watch:
         self._each_s *= LESS_OFTEN
         for one in overlooked(table, self._looks):
             name = next_id([held.id for held in table.held])
-            table.held.append(Held.of(name, table.placed(one), table.shot.grey, table.camera, table.shot.time_s))
+            table.held.append(Held.of(name, table.placed(one), table.shot.grey, table.camera))
 
     # --- what is told ---
 

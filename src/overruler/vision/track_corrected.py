@@ -42,9 +42,9 @@ def _same(one: Detection, other: Detection) -> bool:
 
 def _put(table: Watched, name: str, detection: Detection) -> None:
     """No move: it has been there all along."""
-    grey, time_s = table.shot.grey, table.shot.time_s
+    grey = table.shot.grey
     for held in table.held:
         if held.id == name:
-            held.settle(detection, grey, table.camera, time_s)
+            held.settle(detection, grey, table.camera)
             return
-    table.held.append(Held.of(name, detection, grey, table.camera, time_s))
+    table.held.append(Held.of(name, detection, grey, table.camera))

@@ -96,7 +96,6 @@ class Held:
     """As measured where it last stood."""
     patch: Patch
     there: Footing
-    rest_since_s: float
     place_mm: Array
     """(2,): where it was last seen."""
     came_s: float = -np.inf
@@ -120,10 +119,10 @@ class Held:
     """Where it was seen since something came near it: time, x, y."""
 
     @classmethod
-    def of(cls, name: str, detection: Detection, grey: Grey, camera: Camera, time_s: float) -> "Held":
+    def of(cls, name: str, detection: Detection, grey: Grey, camera: Camera) -> "Held":
         xy = np.asarray(detection.xy_mm, float)
         patch = _look(detection, grey, camera)
-        return cls(name, detection, patch, Footing.of(detection, patch, camera), time_s, xy.copy())
+        return cls(name, detection, patch, Footing.of(detection, patch, camera), xy.copy())
 
     @property
     def radius_mm(self) -> float:
@@ -222,9 +221,9 @@ class Held:
         if light:
             self.patch = _look(self.rest, grey, camera)
 
-    def settle(self, detection: Detection, grey: Grey, camera: Camera, time_s: float) -> None:
+    def settle(self, detection: Detection, grey: Grey, camera: Camera) -> None:
         """It stands somewhere else from now on."""
-        self.rest, self.rest_since_s = detection, time_s
+        self.rest = detection
         self.place_mm = np.asarray(detection.xy_mm, float).copy()
         self.patch = _look(detection, grey, camera)
         self.there = Footing.of(detection, self.patch, camera)

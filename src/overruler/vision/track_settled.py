@@ -223,7 +223,7 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
         missing[i].lost += 1
     for j in sorted(set(range(len(found))) - {j for _, j in pairs}) if not fresh else ():
         name = next_id([held.id for held in table.held])
-        table.held.append(Held.of(name, table.placed(found[j]), grey, table.camera, time_s))
+        table.held.append(Held.of(name, table.placed(found[j]), grey, table.camera))
         table.held[-1].came_s = time_s
     moves = (moved(table, missing[i], replace(found[j], base=missing[i].rest.base)) for i, j in pairs)
     return tuple(move for move in moves if move is not None)
@@ -240,7 +240,7 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
         return None
     trail, led = _trail(table, held, detection), held.led / max(len(held.trail), 1)
     table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
-    held.settle(detection, table.shot.grey, table.camera, table.shot.time_s)
+    held.settle(detection, table.shot.grey, table.camera)
     way = way_of(np.array(trail), before, after, table.camera.center_mm, led)
     return Move(
         piece=held.id,

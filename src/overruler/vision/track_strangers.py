@@ -118,7 +118,7 @@ def _told(table: Watched, before: Rested, gone: Detection, there: Detection, lef
     grey, time_s = before.shots[-1].grey, before.shots[-1].time_s
     new = next((held for held in table.held if held.rest is there), None)
     name = new.id if new is not None else next_id([held.id for held in table.held])
-    held = Held.of(name, table.placed(gone, before.shots), grey, table.camera, time_s)
+    held = Held.of(name, table.placed(gone, before.shots), grey, table.camera)
     around = table.blocks(gone.xy_mm, gone.z_mm, held.radius_mm)
     moved_s = table.changes.moved_s[around]
     held.away_s = float(moved_s[left[around] & (moved_s > time_s)].min(initial=float(moved_s.max())))
