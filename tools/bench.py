@@ -13,6 +13,7 @@ in which all rows take turns.
 import argparse
 import json
 import math
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from rich.table import Table
 
 from overruler.bases import catalogue
 from overruler.board import Board
+from overruler.errors import OverrulerError
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
 from overruler.referee import Referee
 from overruler.rules import ask, matrix
@@ -59,20 +61,25 @@ DECODE, HOUGH = "decode the JPEG", "HoughCircles (ALT)"
 
 
 def measure(photo: Path, rounds: int) -> Table:
-    """A photo's stages, against decoding its JPEG and against OpenCV's circle detector."""
+    """A photo's stages and the whole program, against decoding its JPEG and against OpenCV's circle detector."""
     board = Board.load(photo.with_suffix(".toml"))
     frame = load_photo(photo)
     calibration = calibrate(frame, board)
     grey = cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY)
     data = np.frombuffer(photo.read_bytes(), np.uint8)
+    told = str(photo), "--board", str(photo.with_suffix(".toml"))
     tasks: Tasks = {
         DECODE: lambda: cv2.imdecode(data, cv2.IMREAD_COLOR),
         HOUGH: lambda: cv2.HoughCircles(grey, cv2.HOUGH_GRADIENT_ALT, 1.5, 20, None, 300, 0.8, 8, 300),
         "calibrate": lambda: calibrate(frame, board),
         "detect": lambda: detect(frame, calibration, catalogue()),
         "look (all of it)": lambda: Referee(board).look(load_photo(photo)),
+        "overruler measure (a process)": lambda: whole("-m", "overruler", "measure", *told, "--json"),
     }
-    return _against(photo.name, side_by_side(tasks, rounds), [DECODE, HOUGH])
+    seconds = side_by_side(tasks, rounds)
+    most_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+    size = " x ".join(map(str, frame.size_px))
+    return _against(f"{photo.name}, {size}; the process needs {most_mb:.0f} MB", seconds, [DECODE, HOUGH])
 
 
 def calibration(photo: Path, rounds: int) -> Table:
@@ -241,4 +248,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OverrulerError as error:
+        sys.exit(f"bench.py: {error}")

@@ -82,6 +82,8 @@ def main() -> None:
     parser.add_argument("films", type=Path, nargs="+")
     parser.add_argument("--each", action="store_true", help="print every move")
     args, more = parser.parse_known_args()
+    for missing in (path for film in args.films if not (path := film.with_suffix(".json")).is_file()):
+        parser.error(f"{missing}: is missing: the truth of a film lies beside it")
     rows, missed, invented = [], 0, 0
     with tempfile.TemporaryDirectory() as out:
         for film in args.films:

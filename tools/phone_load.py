@@ -129,6 +129,8 @@ def main() -> None:
     parser.add_argument("photo", type=Path, help="a photo with its board file beside it")
     parser.add_argument("--photos", type=int, default=20, help="how many at once (20)")
     args = parser.parse_args()
+    for missing in (path for path in (args.photo, args.photo.with_suffix(".toml")) if not path.is_file()):
+        parser.error(f"{missing}: is missing")
     with server([args.photo.with_suffix(".toml")]) as started:
         asked = Server(*started)
         print(f"idle: {asked.megabytes():.0f} MB")
