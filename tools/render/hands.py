@@ -7,15 +7,17 @@ import numpy as np
 from shapely.geometry import LineString, Point, Polygon
 
 from overruler.geometry.pose import Array
-from render.filming import HAND_S, Carried, ahead, times
+from render.filming import HAND_S, Carried, ahead, any_path, times
 from render.materials import Part, plain
 from render.mesh import limb
 from render.pieces import Piece
 from render.table import Table
 
-STORIES = ("carry", "quick", "push", "back", "leave", "rest")
-"""A piece carried somewhere; the next one at once after it; one that is never lifted; one put back where it stood; one
-taken off the table; a hand that lies beside one and does nothing. No moves of the table's: the last three."""
+MOVES = ("carry", "quick", "push")
+"""A piece carried somewhere; the next one at once after it; one that is never lifted."""
+STORIES = (*MOVES, "back", "leave", "rest")
+"""And what is no move of the table's: one put back where it stood; one taken off the table; a hand that lies beside one
+and does nothing."""
 BEYOND_MM = 300.0
 """What leaves the table goes so far beyond its edge."""
 
@@ -36,7 +38,7 @@ class Carry(Carried):
     @property
     def told(self) -> bool:
         """Whether it is a move of the table's."""
-        return self.story in ("carry", "quick", "push")
+        return self.story in MOVES
 
     @property
     def lift_mm(self) -> float:
@@ -94,7 +96,7 @@ def carries(
         rest = [Point(one.x_mm, one.y_mm).buffer(_long(one) / 2) for one in stands.values() if one is not piece]
         inside = ((path > 60) & (path < np.array(table.spec.size_mm) - 60)).all()
         ends = [foot.distance(other) < 5 for other in [*others, *rest]]
-        if story in ("carry", "quick", "push") and (not inside or any(ends)):
+        if story in MOVES and (not inside or any(ends)):
             continue
         start_s, end_s = times(rng, now, path)
         grip = rng.uniform(0.0, 0.8) * _long(piece) / 2 * _unit(rng)
@@ -134,10 +136,8 @@ def _path(piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random
         beyond = [(-BEYOND_MM, start[1]), (size_mm[0] + BEYOND_MM, start[1])]
         beyond += [(start[0], -BEYOND_MM), (start[0], size_mm[1] + BEYOND_MM)]
         return np.stack([start, min(beyond, key=lambda end: float(np.hypot(*(start - end))))])
-    path = [start]
-    for _ in range(int(rng.choice([1, 1, 2, 3]))):
-        path.append(path[-1] + rng.uniform(35, 170) * _unit(rng))
-    return np.array([*path, start]) if story == "back" else np.array(path)
+    path = any_path(rng, start)
+    return np.vstack([path, start]) if story == "back" else path
 
 
 def _long(piece: Piece) -> float:

@@ -54,8 +54,6 @@ CONFIGURED = ("measure", "ask", "analyze", "live", "serve")
 """The commands whose options a user's own file has defaults for."""
 AT_ONCE = ("measure",)
 """The commands that leave nothing to close: the system frees them at one stroke, 60 ms sooner than Python would."""
-LONG = ("analyze",)
-"""The commands whose threads come and go for hours."""
 
 INTERRUPTED = 130
 """The status of a process ended by Ctrl-C: 128 + SIGINT."""
@@ -110,12 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def process() -> NoReturn:
     """`main`, then the end of the process."""
-    command = next(iter(sys.argv[1:]), "")
-    at_once = command in AT_ONCE
+    at_once = next(iter(sys.argv[1:]), "") in AT_ONCE
     if at_once:
         import_module("overruler.apps.memory").keep_memory()
-    elif command in LONG:
-        import_module("overruler.apps.memory").share_memory()
     status = main()
     if status or not at_once:
         raise SystemExit(status)

@@ -166,9 +166,9 @@ class Held:
                 return match, SEEN
             turned = min(REACH_MM + float(np.hypot(*self.mm_s)) * unseen_s, JUMP_MM)
             back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
-            if back.share >= AGAIN or self._along(grey, camera, match.xy_mm) < ALONG:
-                match = back
-            return match, LEAST if self._along(grey, camera, match.xy_mm) >= ALONG else SEEN
+            if back.share < AGAIN and self._along(grey, camera, match.xy_mm) >= ALONG:
+                return match, LEAST
+            return back, LEAST if self._along(grey, camera, back.xy_mm) >= ALONG else SEEN
         if self._along(grey, camera, match.xy_mm) >= max(ALONG, self._along(grey, camera, home.xy_mm) + MOVED):
             return match, LEAST
         if home.share >= max(SEEN, match.share - MOVED):

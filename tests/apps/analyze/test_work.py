@@ -73,6 +73,21 @@ def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest
     assert segment.THREADS > 0
 
 
+def test_the_threads_of_a_segment_share_memory_on_whatever_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def analysed(*_: object) -> dict[str, object]:
+        told.append("analysed")
+        return {}
+
+    monkeypatch.setattr(work, "share_memory", lambda: told.append("shared"))
+    monkeypatch.setattr(work, "analysed", analysed)
+    work.worked(work.Task(segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"))
+    assert told == ["shared", "analysed"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's library decides")
 def test_what_a_segment_leaves_free_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[bytearray] = []

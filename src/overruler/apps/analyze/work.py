@@ -1,7 +1,6 @@
 """Films in, folders of results out: segments are worked on, kept under names made of their content, and joined."""
 
 import argparse
-import ctypes
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from overruler.apps.analyze.merge import Data, Film, merged
 from overruler.apps.analyze.ruled import allowed, rulings
 from overruler.apps.analyze.segment import LEAD_S, Segment, analysed, encoded, kept, segments
 from overruler.apps.analyze.turns import Turn, guessed, rows
+from overruler.apps.memory import give_back_memory, share_memory
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
 from overruler.writing import whole, write_whole
@@ -125,14 +125,9 @@ def _worked(tasks: Sequence[Task], engine: Engine, name: str, resume: bool) -> l
 
 def worked(task: Task, seen: Callable[[float], None] = lambda time_s: None) -> None:
     """Work on a segment, on whatever machine, and keep its result; `seen` is told how far it has come."""
+    share_memory()
     write_whole(task.path, encoded(analysed(task.segment, seen)))
-    _given_back()
-
-
-def _given_back() -> None:
-    """Free memory is the system's again: what a segment leaves in pieces does not fit what the next one asks for."""
-    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
-        trim(0)
+    give_back_memory()
 
 
 @contextmanager
