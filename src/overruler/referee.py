@@ -106,7 +106,7 @@ class Referee:
             found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
         rulers, seen = measuring.result(), grid_seen.result()
         found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
-        hills = find_hills(high.result(), calibration, found, [area.id for area in ground.areas])
+        hills = find_hills(view, high.result(), calibration, found, [area.id for area in ground.areas])
         areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)

@@ -75,7 +75,13 @@ def standing(camera: Camera, places: Array, z_mm: float) -> list[Detection]:
 
 def found_on(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0) -> tuple[Raised, ...]:
     pieces = [*standing(camera, ON, height_mm or 0.0), *standing(camera, BESIDE, 0.0)]
-    return find_hills(hill_map(table(camera, height_mm, seed, run_mm), camera), exact(camera), pieces)
+    return hills_of(table(camera, height_mm, seed, run_mm), camera, pieces)
+
+
+def hills_of(
+    view: Orthophoto, camera: Camera, pieces: list[Detection], taken: tuple[str, ...] = ()
+) -> tuple[Raised, ...]:
+    return find_hills(view, hill_map(view, camera), exact(camera), pieces, taken)
 
 
 @pytest.mark.parametrize(("height_mm", "run_mm"), [(36.0, 0.0), (36.0, 10.0), (60.0, 5.0)])
@@ -109,7 +115,7 @@ def test_a_print_is_not_said_to_be_raised() -> None:
 
 def test_a_hill_where_nothing_stands_is_not_looked_for() -> None:
     camera = camera_over(30.0)
-    assert find_hills(hill_map(table(camera, 36.0, 3), camera), exact(camera), standing(camera, BESIDE, 0.0)) == ()
+    assert hills_of(table(camera, 36.0, 3), camera, standing(camera, BESIDE, 0.0)) == ()
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.3, 1), (0.8, 0)])
@@ -123,7 +129,7 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int) ->
         np.abs(np.indices((rows, columns)) / np.array([rows, columns])[:, None, None] - 0.5).max(0) < share**0.5 / 2
     )
     said = replace(cells, top=np.where(inside, np.float32(0.99), np.float32(0)) * cells.view.seen)
-    assert len(find_hills(said, exact(camera), standing_there)) == found
+    assert len(find_hills(view, said, exact(camera), standing_there)) == found
 
 
 @pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (300.0, 0)])
@@ -131,13 +137,13 @@ def test_the_top_of_a_large_base_is_no_hill(diameter_mm: float, found: int) -> N
     camera = camera_over(0.0, 0.0)
     middle = standing(camera, FOOT.mean(0, keepdims=True), 36.0)
     pieces = [replace(one, base=Base.circle(diameter_mm)) for one in middle]
-    assert len(find_hills(hill_map(table(camera, 36.0, 3), camera), exact(camera), pieces)) == found
+    assert len(hills_of(table(camera, 36.0, 3), camera, pieces)) == found
 
 
 def test_names_that_are_taken_are_not_given_again() -> None:
     camera = camera_over(30.0)
     view, pieces = table(camera, 36.0, 3), standing(camera, ON, 36.0)
-    (hill,) = find_hills(hill_map(view, camera), exact(camera), pieces, ["h1", "h2"])
+    (hill,) = hills_of(view, camera, pieces, ("h1", "h2"))
     assert hill.id == "h3"
 
 

@@ -1,6 +1,7 @@
 """The ground that pieces stand on, where it stands up above the board: found in the photo, with its height.
 
-picture from above → what a network sees there (`hillmap`) → flat tops under pieces → outline, chance and height
+picture from above → what a network sees there (`hillmap`) → flat tops under pieces → outline and chance → height
+(`hill_walls`)
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -16,7 +17,9 @@ from overruler.detections import Detection, Raised
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import at_height
+from overruler.vision.hill_walls import by_walls
 from overruler.vision.hillmap import USUAL_MM, HillMap
+from overruler.vision.orthophoto import Orthophoto
 
 LIKELY = 0.4
 """Cells that are more likely a top than this belong to one."""
@@ -43,9 +46,15 @@ Mask = NDArray[np.bool_]
 
 
 def find_hills(
-    seen: HillMap, calibration: Calibration, standing: Sequence[Detection], taken: Collection[str] = ()
+    view: Orthophoto,
+    seen: HillMap,
+    calibration: Calibration,
+    standing: Sequence[Detection],
+    taken: Collection[str] = (),
 ) -> tuple[Raised, ...]:
     """The raised ground that bases, found as if they stood on the board, stand on; named h1, h2 and so on.
+
+    `view` is the board from above and `seen` what the network sees there.
 
     Names already `taken` are not given again.
     """
@@ -54,7 +63,7 @@ def find_hills(
         return ()
     places, reach = np.array([one.xy_mm for one in flat]), np.array([one.base.length_mm / 2 for one in flat])
     tops = (top for top in _tops(seen) if _under(seen, top, places) and not _of_a_base(seen, top, places, reach))
-    areas = (_ground(seen, calibration.camera, top) for top in tops)
+    areas = (_ground(view, seen, calibration.camera, top) for top in tops)
     names = (name for number in count(1) if (name := f"h{number}") not in taken)
     return tuple(replace(area, id=next(names)) for area in areas if area.probability > LEAST_CHANCE)
 
@@ -84,14 +93,16 @@ def _of_a_base(seen: HillMap, top: Mask, places_mm: Array, reach_mm: Array) -> b
     return bool((inside.mean(0) > OF_A_BASE).any())
 
 
-def _ground(seen: HillMap, camera: Camera, top: Mask) -> Raised:
+def _ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) -> Raised:
     """The raised ground that a top is."""
     weight = np.exp(-2 * seen.log_sigma[top])
     height = USUAL_MM * float(np.exp((weight * seen.log_height[top]).sum() / weight.sum()))
     sigma = float(np.sqrt(height**2 / weight.mean() + HEIGHT_MM**2 + (HEIGHT_SHARE * height) ** 2))
     inside = float(np.clip(np.quantile(seen.top[top], INSIDE), 1e-6, 1 - 1e-6))
     chance = float(1 / (1 + np.exp(STEEP * (AS_LIKELY - np.log(inside / (1 - inside))))))
-    points = at_height(camera, _outline(seen, top, inside / 2), 0.0, height).astype(np.float32).reshape(-1, 1, 2)
+    outline = _outline(seen, top, inside / 2)
+    height, sigma = by_walls(view, camera, outline, height, sigma)
+    points = at_height(camera, outline, 0.0, height).astype(np.float32).reshape(-1, 1, 2)
     footprint = np.asarray(cv2.approxPolyDP(points, 2.0, True)[:, 0], float)
     return Raised("", footprint, height, sigma, chance, EDGE_MM)
 
