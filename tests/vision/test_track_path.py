@@ -140,3 +140,31 @@ def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() 
     assert not found.seen
     assert found.length_mm == pytest.approx(np.hypot(53.7, 8.0))
     assert found.sigma_mm > 0.2 * found.length_mm
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(95, 150), st.floats(35, 60), st.floats(45, 80), st.integers(0, 100))
+def test_a_quick_way_back_is_no_straight_one(turn_deg: float, first: float, second: float, seed: int) -> None:
+    """Few places are seen on it, and none at its corner."""
+    turn = np.radians(turn_deg)
+    corner = np.array([200.0 + first, 600.0])
+    corners = np.array([[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])])
+    found = way_of(carried(corners, 3.0, 0.2, seed, 2.0, 2.8), corners[0], corners[-1], EYE)
+    assert abs(found.length_mm - first - second) < max(3.5 * found.sigma_mm, 2.0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(4, 15), st.floats(-np.pi, np.pi))
+def test_a_piece_that_seems_to_rest_beside_where_it_stands_went_no_further_for_that(
+    off_mm: float, angle: float
+) -> None:
+    """Turned in the hand it looks otherwise, and seems to be off, the more the further it has come."""
+    corners = np.array([[200.0, 600.0], [340.0, 640.0], [380.0, 500.0]])
+    trail = carried(corners, 2.0, 0.1, 1)
+    done = np.clip((trail[:, :1] - 2.0) / 1.6, 0, 1)
+    trail[:, 1:] += (3 * done**2 - 2 * done**3) * off_mm * np.array([np.cos(angle), np.sin(angle)])
+    trail = np.vstack([trail, [trail[-1, 0] + 0.05, *corners[-1]]])
+    found = way_of(trail, corners[0], corners[-1], EYE)
+    true_mm = float(np.hypot(*np.diff(corners, axis=0).T).sum())
+    assert abs(found.length_mm - true_mm) < max(3.5 * found.sigma_mm, 1.0)
+    assert found.sigma_mm < off_mm

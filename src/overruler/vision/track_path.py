@@ -16,6 +16,11 @@ STARTED_MM = 1.2
 """A piece is on its way when it is so far from where it stood."""
 ARRIVED_MM = 20.0
 """Seen last so near to where it is found, a piece has been followed all the way."""
+OFF_SHARE = 0.3
+"""1 σ of a way's length, of several legs, as a share of how far off its piece seemed to come to rest: where it was
+turned on its way, nobody knows."""
+NEAR_MM, RESTING_MM = 3.0, 1.5
+"""Where a piece seems to be when it has come to rest: so near to where it stands, or twice to where it was seen last."""
 LEFT_MM = 6.0
 """A hand that was followed on put it down where it came so near to where it is found."""
 SEEN_MM = 0.4
@@ -35,7 +40,10 @@ BEYOND_MM = 15.0
 FEWEST = 3
 """A leg needs so many places."""
 SLACK_SHARE = 0.1
-"""A way through its corners is longer than one from place to place, which cuts them, by no larger share."""
+"""A way through its corners is longer than one from place to place, which cuts them, by no larger share and the longest
+step."""
+UNEXPLAINED = 5.0
+"""Places that lie so many times farther from the legs than they should tell that some legs are missing."""
 MOST_LEGS = 6
 WORTH = 14.0
 """By how much the misfit must fall for a leg more: two more numbers, by the usual criterion and then some."""
@@ -65,7 +73,7 @@ def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: flo
 
     `led` is the share of the trail on which only the hand was followed.
     """
-    trail = _landed(_believed(trail, start_mm, end_mm), start_mm, end_mm)
+    trail, off_mm = _landed(_believed(trail, start_mm, end_mm), start_mm, end_mm)
     start_s, end_s = _times(trail, start_mm, end_mm)
     between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
     straight, enough = np.stack([start_mm, end_mm]), len(between) >= FEWEST
@@ -74,6 +82,7 @@ def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: flo
     if not enough:
         return unseen
     corners, sigma = _legs(_Seen(between, eye_mm, led), straight)
+    sigma = float(np.hypot(sigma, OFF_SHARE * off_mm * (len(corners) > 2)))
     if sigma > doubt:
         return unseen  # it tells less than nobody would have
     return replace(unseen, corners_mm=corners, length_mm=_length(corners), sigma_mm=sigma, seen=True)
@@ -112,15 +121,22 @@ def _believed(trail: Array, start_mm: Array, end_mm: Array) -> Array:
     return np.vstack([trail[: max(first, 1)], trail[-1:]])
 
 
-def _landed(trail: Array, start_mm: Array, end_mm: Array) -> Array:
-    """The trail with its last places brought to where the piece stands: the look it was followed by has aged."""
-    total = float(np.hypot(*(end_mm - start_mm)))
-    near = np.hypot(*(trail[:, 1:] - end_mm).T) < min(3.0, total / 3)
-    if not near.any():
-        return trail
-    off = np.median(trail[near, 1:], axis=0) - end_mm
+def _landed(trail: Array, start_mm: Array, end_mm: Array) -> tuple[Array, float]:
+    """The trail with the places at which it came to rest brought to where the piece stands, and by how much, in mm.
+
+    The look it was followed by has aged, and where it was turned on its way, that may be by a centimetre.
+    """
+    total, last = float(np.hypot(*(end_mm - start_mm))), trail[:-1, 1:]
+    if not len(last) or np.hypot(*(last[-1] - end_mm)) > min(ARRIVED_MM, total / 3):
+        return trail, 0.0
+    near = np.hypot(*(last - end_mm).T) < min(NEAR_MM, total / 3)
+    resting = near | (np.hypot(*(last - last[-1]).T) < RESTING_MM)
+    if not near.any() and resting.sum() < 2:
+        return trail, 0.0
+    off = np.median(last[resting], axis=0) - end_mm
     done = np.clip((trail[:, 1:] - start_mm) @ (end_mm - start_mm) / max(total, 1e-9) ** 2, 0, 1)
-    return np.column_stack([trail[:, 0], trail[:, 1:] - done[:, None] * off])
+    done[-1] = 0.0  # which is where it stands
+    return np.column_stack([trail[:, 0], trail[:, 1:] - done[:, None] * off]), float(np.hypot(*off))
 
 
 def _times(trail: Array, start_mm: Array, end_mm: Array) -> tuple[float, float]:
@@ -145,7 +161,8 @@ def _crossing(times: Array, away: Array, near: float) -> float:
 def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
     """The corners (K + 1, 2), and the 1 σ of the length by the fit."""
     best, places = _fitted(straight, seen), seen.places
-    most_mm = _length(np.vstack([straight[0], places, straight[1]])) * (1 + SLACK_SHARE)
+    steps = np.hypot(*np.diff(np.vstack([straight[0], places, straight[1]]), axis=0).T)
+    most_mm = float(steps.sum()) * (1 + SLACK_SHARE) + float(steps.max())
     turned = list[int]()  # which places became corners: a way that turns back comes near its later legs early on
     for _ in range(min(MOST_LEGS, len(places) // FEWEST) - 1):
         away, which = _farthest(best)
@@ -157,7 +174,9 @@ def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
             break
         best = more
         turned.insert(before, which)
-    return best.corners, best.sigma
+    if best.strain > UNEXPLAINED:
+        return best.corners, float(np.hypot(best.sigma, steps.sum() - _length(best.corners)))
+    return best.corners, best.sigma * max(best.strain, 1.0)
 
 
 def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
@@ -175,6 +194,11 @@ class _Fitted:
     """(N, 2): the places brought down."""
     misfit: float
     sigma: float
+
+    @property
+    def strain(self) -> float:
+        """How many times farther the places lie from the legs than they should."""
+        return float(np.sqrt(self.misfit / max(len(self.off) - 2 * (len(self.corners) - 2), 1)))
 
 
 def _fitted(corners: Array, seen: _Seen) -> _Fitted:
