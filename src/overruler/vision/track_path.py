@@ -20,7 +20,7 @@ OFF_SHARE = 0.3
 """1 σ of a way's length, of several legs, as a share of how far off its piece seemed to come to rest: where it was
 turned on its way, nobody knows."""
 NEAR_MM, RESTING_MM = 3.0, 1.5
-"""Where a piece seems to be when it has come to rest: so near to where it stands, or twice to where it was seen last."""
+"""Where a piece seems to be when it has come to rest: so near to where it stands, or twice where it was seen last."""
 LEFT_MM = 6.0
 """A hand that was followed on put it down where it came so near to where it is found."""
 SEEN_MM = 0.4
