@@ -135,6 +135,7 @@ def test_only_what_leaves_nothing_open_ends_at_once(
     arguments: list[str], status: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ends: list[int] = []
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which it would set for all tests that follow
     monkeypatch.setattr(sys, "argv", ["overruler", *arguments])
     monkeypatch.setattr(cli, "main", lambda: status)
     monkeypatch.setattr(os, "_exit", ends.append)
@@ -145,6 +146,17 @@ def test_only_what_leaves_nothing_open_ends_at_once(
         with pytest.raises(SystemExit) as end:
             cli.process()
         assert (end.value.code, ends) == (status, [])
+
+
+@pytest.mark.parametrize(("own", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_numpy_is_loaded_with_one_thread_unless_somebody_said_otherwise(own: dict[str, str], threads: str) -> None:
+    code = """import os, sys
+from overruler.apps import cli
+cli.main = lambda: print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
+cli.process()"""
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | own
+    run = subprocess.run([sys.executable, "-c", code, "rules"], capture_output=True, text=True, env=env)
+    assert (run.stderr, run.stdout.split()) == ("", [threads, "False"])
 
 
 def test_output_that_cannot_be_encoded_is_no_error() -> None:

@@ -115,3 +115,14 @@ def test_poses_compose_invert_and_move(camera: Camera, numbers: list[float]) -> 
     assert (pose @ pose.inverse()).apply(POINTS) == pytest.approx(POINTS, abs=1e-9)
     expected = (pose.apply(POINTS) - pose.translation_mm) @ other.rotation.T + pose.translation_mm + step[3:]
     assert pose.moved(step).apply(POINTS) == pytest.approx(expected, abs=1e-9)
+
+
+@given(cameras(), st.floats(-30, 60))
+def test_points_along_rays_are_seen_where_each_is(camera: Camera, height_mm: float) -> None:
+    turn = np.linspace(0, 6, 7)
+    start = np.column_stack([np.linspace(100, 700, 7), np.linspace(500, 50, 7), np.full(7, height_mm)])
+    ways, reach = np.stack([np.cos(turn), np.sin(turn)], -1), np.linspace(-20, 80, 7)[:, None] + np.arange(5) * 3.0
+    u, v = camera.project_along(start, ways, reach)
+    points = np.repeat(start[:, None], 5, axis=1)
+    points[..., :2] += reach[..., None] * ways[:, None]
+    assert np.allclose(np.stack([u, v], -1), camera.project(points), atol=1e-8)

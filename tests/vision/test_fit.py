@@ -10,8 +10,9 @@ from shapely import MultiPoint, Point
 
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
-from overruler.vision.fit import fit_base
+from overruler.vision.fit import fit_base, fit_bases
 from overruler.vision.rays import COARSE_PX, LEAST_EDGE, STEP_PX, View, edges_across, rays_of, step_px
+from overruler.vision.rim_fit import WAYS, Sought
 from overruler.vision.silhouette import PROFILES, Profile, rims_of
 from tests.tables import BOARD_MM, camera_over, photo
 
@@ -74,6 +75,28 @@ def test_outside_the_picture_is_no_fit() -> None:
     camera = camera_over()
     frame = photo(camera, [])
     assert fit_base(frame.pixels, camera, np.array([5000.0, 200.0]), 1.0, 16.0, 0.0) is None
+
+
+def test_many_are_fitted_as_each_would_be() -> None:
+    """Whatever is fitted beside it, on other scales and at other heights, and whoever is not seen."""
+    camera = camera_over(30.0)
+    plinths = [Plinth(x, y, diameter) for (x, y), diameter in zip(GRID, (25.0, 60.0, 32.0) * 3, strict=True)]
+    frame = photo(camera, plinths)
+    sought = [
+        Sought(np.array([p.x_mm + 0.4, p.y_mm - 0.3]), sigma, p.diameter_mm / 2, 0.0, ways)
+        for p in plinths
+        for sigma in (0.2, 2.5)
+        for ways in (WAYS, WAYS[:1], WAYS[1:2])
+    ]
+    sought.insert(5, Sought(np.array([5000.0, 200.0]), 1.0, 16.0, 0.0))
+    together = fit_bases(frame.pixels, camera, sought)
+    alone = [fit_bases(frame.pixels, camera, [one])[0] for one in sought]
+    assert [fit is None for fit in together] == [fit is None for fit in alone] == [k == 5 for k in range(len(sought))]
+    for one, other in zip(together, alone, strict=True):
+        if one is not None and other is not None:
+            for name in ("xy_mm", "covariance_mm2", "d_xy_d_camera", "seen", "merit", "shown", "contrast"):
+                assert np.allclose(getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-9), name
+            assert (one.profile, one.upper) == (other.profile, other.upper)
 
 
 @settings(max_examples=40, deadline=None)

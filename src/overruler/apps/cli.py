@@ -108,6 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def process() -> NoReturn:
     """`main`, then the end of the process."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads gain nothing here, and wait by running in circles
     at_once = next(iter(sys.argv[1:]), "") in AT_ONCE
     if at_once:
         import_module("overruler.apps.memory").keep_memory()

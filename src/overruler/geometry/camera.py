@@ -61,6 +61,18 @@ class Camera:
             pixels[:, k] = distorted * self.matrix[k, k] + self.matrix[k, 2]
         return pixels.reshape(*points.shape[:-1], 2)
 
+    def project_along(self, start_mm: Array, directions: Array, reach_mm: Array) -> tuple[Array, Array]:
+        """The pixels u and v (K, S) of board points that lie so far (K, S) along level rays: many points, quickly.
+
+        Rays begin at `start_mm` (K, 3) and go along `directions` (K, 2).
+        """
+        pose = self.T_camera_board
+        starts, ways = start_mm @ pose.rotation.T + pose.translation_mm, directions @ pose.rotation[:, :2].T
+        x, y, z = (starts[:, k, None] + ways[:, k, None] * reach_mm for k in range(3))
+        z[z <= 0] = np.nan
+        u, v = self._distorted(x / z, y / z)
+        return u * self.matrix[0, 0] + self.matrix[0, 2], v * self.matrix[1, 1] + self.matrix[1, 2]
+
     def jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
         """Board points (..., 3) to pixels (..., 2); slopes by the point (..., 2, 3) and the parameters (..., 2, 15)."""
         rotated = np.asarray(xyz_mm, float) @ self.T_camera_board.rotation.T

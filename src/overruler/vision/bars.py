@@ -127,25 +127,27 @@ def _lines(slopes: Slopes, edges: tuple[Array, Array, Array], width_px: float, t
 
 def _tiled(weight: Array, middle: Array, angle: Array, tile_px: float, shift: float) -> Array:
     """The best lines (K, 4) of each tile of a tiling: votes, a point, and the angle of the normal."""
-    at = np.floor(middle / tile_px + shift).astype(int)
-    first = at.min(0)
-    at -= first
-    count = at.max(0) + 1
-    tile = at[:, 0] * count[1] + at[:, 1]
+    x, y = np.ascontiguousarray(middle.T)  # column by column: sums over a last axis of 2 are slow
+    tile_x, tile_y = (np.floor(some / tile_px + shift).astype(int) for some in (x, y))
+    first = np.array([tile_x.min(), tile_y.min()])
+    count = np.array([tile_x.max(), tile_y.max()]) - first + 1
+    tile = (tile_x - first[0]) * count[1] + tile_y - first[1]
     row = np.round(angle * ANGLES / np.pi).astype(int)
-    theta = row * np.pi / ANGLES
-    local = middle - (at + first - shift + 0.5) * tile_px
-    rho = local[:, 0] * np.cos(theta) + local[:, 1] * np.sin(theta)
+    theta = np.arange(-ANGLES, ANGLES + 1) * np.pi / ANGLES
+    rho = (x - (tile_x - shift + 0.5) * tile_px) * np.cos(theta)[row + ANGLES]
+    rho += (y - (tile_y - shift + 0.5) * tile_px) * np.sin(theta)[row + ANGLES]
     reach = int(0.71 * tile_px) + 2
     column = np.round(np.where(row < 0, -rho, rho)).astype(int) + reach
     size = 2 * reach + 1
-    votes = np.bincount((tile * ANGLES + row % ANGLES) * size + column, weight, count.prod() * ANGLES * size)
+    order = np.argsort(tile, kind="stable")
+    cell, weight = ((row % ANGLES) * size + column)[order], weight[order]
+    ends = np.searchsorted(tile[order], np.arange(count.prod() + 1))
     found = []
-    for number, votes_here in enumerate(votes.reshape(-1, ANGLES, size).astype(np.float32)):
-        if not votes_here.any():
-            continue
+    for number in np.flatnonzero(np.diff(ends)):  # one table at a time: the cache holds it
+        here = slice(*ends[number : number + 2])
+        votes = np.bincount(cell[here], weight[here], ANGLES * size).reshape(ANGLES, size).astype(np.float32)
         center = (np.array(divmod(number, count[1])) + first - shift + 0.5) * tile_px
-        table = np.concatenate([votes_here[-MARGIN:, ::-1], votes_here, votes_here[:MARGIN, ::-1]])
+        table = np.concatenate([votes[-MARGIN:, ::-1], votes, votes[:MARGIN, ::-1]])
         inner = cv2.GaussianBlur(table, (7, 7), sigmaX=1.0, sigmaY=SPREAD)[MARGIN:-MARGIN]
         for _ in range(PEAKS):
             _, most, _, (x, y) = cv2.minMaxLoc(inner)

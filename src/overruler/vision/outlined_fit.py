@@ -14,23 +14,18 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import (
     AWAY,
-    CORRELATION,
     FLOOR_PX,
     HEIGHT_SIGMA_MM,
-    ITERATIONS,
     LEAST_SEEN,
-    NARROW_PX,
-    REACH_SIGMA,
     TAPER_SIGMA_MM,
     UNSEEN,
     UPPER_PENALTY,
     UPPER_WORTH,
-    WIDE_PX,
     sensitivity,
-    spread_of,
 )
 from overruler.vision.outlined import Contour, contour_of
 from overruler.vision.rays import SPACING_PX, STEP_PX, Edges, View, claims, edges_across, step_px
+from overruler.vision.rim_fit import CORRELATION, ITERATIONS, NARROW_PX, REACH_SIGMA, WIDE_PX, spread_of
 from overruler.vision.silhouette import PROFILES, Profile, lean_of
 
 KINDS = (*PROFILES, Profile("flat", 0.15, 2.6))
@@ -181,7 +176,7 @@ def _refine(view: View, place: Array, base: Base, profile: Profile, upper: bool,
 def _across(view: View, contour: Contour, reach_mm: float, every_px: float = STEP_PX) -> Edges:
     """The edges across a contour, by how far outside it they lie."""
     reach = np.full(len(contour.at_mm), reach_mm)
-    return edges_across(view, contour.at_mm[:, None], contour.normals, -reach, reach, every_px)
+    return edges_across(view, contour.at_mm, contour.normals, -reach, reach, every_px)
 
 
 def _judged(view: View, settled: _Settled, start: Start) -> _Settled:

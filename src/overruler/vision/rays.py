@@ -1,6 +1,8 @@
 """Looking along rays from a base's centre: where the photo's colour changes across its rim."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -52,8 +54,12 @@ class View:
         """Colours (..., 3) at board points (..., 2), and whether they lie in the picture."""
         xyz = np.empty((*xy_mm.shape[:-1], 3))
         xyz[..., :2], xyz[..., 2] = xy_mm, self.z_mm
-        at = (self.camera.project(xyz) - self.corner_px).astype(np.float32)
-        u, v = at[..., 0], at[..., 1]
+        at = self.camera.project(xyz)
+        return self.colours_at(at[..., 0], at[..., 1])
+
+    def colours_at(self, u_px: Array, v_px: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Colours (..., 3) at the photo's pixels u and v (...,), and whether they lie in the picture."""
+        u, v = ((at - corner).astype(np.float32) for at, corner in zip((u_px, v_px), self.corner_px, strict=True))
         rows, columns = self.lab.shape[:2]
         inside = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
         colours = cv2.remap(self.lab, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -88,20 +94,54 @@ def edges_across(
     view: View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array, every_px: float = STEP_PX
 ) -> Edges:
     """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
-    step = every_px * view.mm_per_px
-    count = int(np.ceil((outer_mm - inner_mm).max() / step)) + 1
-    radii = inner_mm[:, None] + np.arange(count) * step
-    colours, inside = view.sample(center_mm + directions[:, None] * radii[..., None])
+    return edges_of_each([view], [len(directions)], center_mm, directions, inner_mm, outer_mm, np.array([every_px]))
+
+
+def edges_of_each(
+    views: Sequence[View],
+    rays: Sequence[int],
+    center_mm: Array,
+    directions: Array,
+    inner_mm: Array,
+    outer_mm: Array,
+    every_px: Array,
+) -> Edges:
+    """The same for the rays of N bases at once, `rays` (N,) of each in turn, K in all.
+
+    `center_mm` broadcasts to (K, 2), `directions` are (K, 2), `inner_mm` and `outer_mm` (K,), `every_px` (N,). All
+    views are by one camera.
+    """
+    base, ends = np.repeat(np.arange(len(views)), rays), np.cumsum([0, *rays])
+    step = every_px * [view.mm_per_px for view in views]
+    counts = np.ceil(np.maximum.reduceat(outer_mm - inner_mm, ends[:-1]) / step).astype(int) + 1
+    index, counts = np.arange(counts.max()), counts[base, None]
+    radii = inner_mm[:, None] + index * step[base, None]
+    heights = np.array([view.z_mm for view in views])[base, None]
+    start = np.concatenate([np.broadcast_to(center_mm, (len(base), 2)), heights], -1)
+    u, v = views[0].camera.project_along(start, directions, radii)
+    parts = [slice(*pair) for pair in pairwise(ends.tolist())]
+    seen = [view.colours_at(u[part], v[part]) for view, part in zip(views, parts, strict=True)]
+    colours, inside = (np.concatenate(some) for some in zip(*seen, strict=True))
     change = colours[:, 1:] - colours[:, :-1]
-    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * inside[:, 1:] * np.float32(STEP_PX / every_px)
-    usual = _middle(slope.max(1))
-    here = slope[:, 1:-1]
-    peak = (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > max(LEAST_EDGE, 0.25 * usual))
-    ray, at = np.nonzero(peak)
-    at += 1
+    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * (inside[:, 1:] & (index[1:] < counts))
+    slope *= np.float32(STEP_PX) / every_px.astype(np.float32)[base, None]
+    steepest = slope.max(1)
+    usual = np.array([_middle(steepest[part]) for part in parts])[base]
+    ray, at = _peaks(slope, np.maximum(LEAST_EDGE, 0.25 * usual), counts - 2)
     before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
     part = 0.5 * (before - after) / (before - 2 * here + after)
-    return Edges(ray, radii[ray, at] + (0.5 + part) * step, np.minimum(here / max(usual, 1e-9), 1.5))
+    strength = np.minimum(here / np.maximum(usual[ray], 1e-9), 1.5)
+    return Edges(ray, radii[ray, at] + (0.5 + part) * step[base[ray]], strength)
+
+
+def _peaks(
+    slope: NDArray[np.float32], least: Array, last: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where (ray, step) slopes (K, S) are steeper than around and than the `least` (K,), before the `last` (K, 1)."""
+    here = slope[:, 1:-1]
+    peak = (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > least.astype(np.float32)[:, None])
+    ray, at = np.nonzero(peak & (np.arange(1, slope.shape[1] - 1) < last))
+    return ray, at + 1
 
 
 def _middle(values: NDArray[np.float32]) -> float:
@@ -110,7 +150,7 @@ def _middle(values: NDArray[np.float32]) -> float:
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def claims(edges: Edges, off_mm: Array, sigma_mm: float, rays: int) -> Array:
+def claims(edges: Edges, off_mm: Array, sigma_mm: float | Array, rays: int) -> Array:
     """How surely each edge (M,) is the rim's that it lies `off_mm` (M,) from.
 
     The edges of a ray compete with each other and with "hidden".

@@ -16,7 +16,8 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.fit import Fit, Way, fit_base
+from overruler.vision.fit import Fit, fit_bases
+from overruler.vision.rim_fit import Sought, Way
 from overruler.vision.rims import RimGuesses, share_of
 from overruler.vision.silhouette import PROFILES
 from overruler.vision.sizes import Played, size_probabilities
@@ -107,7 +108,7 @@ def fit_rounds(
     camera, played = calibration.camera, _played(radii)
     looks = look_likelihood(guesses, radii, camera)
     worth = size_probabilities(looks, played) > WORTH_A_TRY
-    fits = [fit_sizes(frame, camera, guesses, i, worth[i], radii) for i in range(len(worth))]
+    fits = fit_sizes(frame, camera, guesses, worth, radii)
     company, contrast = company_of(guesses), contrast_of(guesses, fits)
     known = [None] * len(fits) if from_above is None else likelihood_from_above(guesses, from_above).tolist()
     scores = np.array([score(guesses, i, tried, contrast[i], company[i], known[i]) for i, tried in enumerate(fits)])
@@ -146,16 +147,16 @@ def look_likelihood(guesses: RimGuesses, radii: Array, camera: Camera) -> Array:
 
 
 def fit_sizes(
-    frame: Frame, camera: Camera, guesses: RimGuesses, i: int, worth: NDArray[np.bool_], radii: Array
-) -> list[Hypothesis]:
-    """The sizes and ways that are `worth` (C, 2) a fit, fitted."""
-    found = []
-    sigma = float((LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible[i])) * guesses.sigma_xy_mm[i])
-    for column, kind in np.argwhere(worth):
-        start = guesses.xy_mm[i], sigma
-        fit = fit_base(frame.pixels, camera, *start, float(radii[column]), 0.0, WAYS[kind])
+    frame: Frame, camera: Camera, guesses: RimGuesses, worth: NDArray[np.bool_], radii: Array
+) -> list[list[Hypothesis]]:
+    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted, for each of the guesses."""
+    sigma = (LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible)) * guesses.sigma_xy_mm
+    which = np.argwhere(worth).tolist()
+    sought = [Sought(guesses.xy_mm[i], float(sigma[i]), float(radii[c]), 0.0, WAYS[kind]) for i, c, kind in which]
+    found: list[list[Hypothesis]] = [[] for _ in worth]
+    for (i, column, kind), fit in zip(which, fit_bases(frame.pixels, camera, sought), strict=True):
         if fit is not None:
-            found.append(Hypothesis(int(column), int(kind), fit, _fit_likelihood(fit, int(kind))))
+            found[i].append(Hypothesis(column, kind, fit, _fit_likelihood(fit, kind)))
     return found
 
 
