@@ -174,3 +174,23 @@ def test_opencv_that_does_not_load_gets_its_remedy(error: ImportError, said: str
 
 def test_other_import_errors_are_not_explained_away() -> None:
     assert explain_import_error(ImportError("cannot import name 'x' from 'y'")) is None
+
+
+ENDED = """
+import os
+from overruler.apps import cli
+cli.main = lambda: 0
+try:
+    cli.process()
+except SystemExit:
+    import numpy
+    print(os.environ["OMP_NUM_THREADS"], len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there threads are counted so")
+@pytest.mark.parametrize(("own", "told"), [({}, "1 1"), ({"OMP_NUM_THREADS": "2"}, "2 ")])
+def test_numpy_has_no_threads_of_its_own_unless_somebody_wants_them(own: dict[str, str], told: str) -> None:
+    others = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run([sys.executable, "-c", ENDED], capture_output=True, text=True, check=True, env=others | own)
+    assert done.stdout.startswith(told)

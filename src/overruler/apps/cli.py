@@ -108,6 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def process() -> NoReturn:
     """`main`, then the end of the process."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small matrices: NumPy's threads cost more than they save
     at_once = next(iter(sys.argv[1:]), "") in AT_ONCE
     if at_once:
         import_module("overruler.apps.memory").keep_memory()
