@@ -1,7 +1,6 @@
 """`overruler live`: range lines and rulings over a camera's picture, for OBS and whoever shows web pages."""
 
 import argparse
-import os
 import secrets
 import socket
 from collections.abc import Callable
@@ -84,7 +83,6 @@ def _tell(place: Place, overlay_key: str | None) -> None:
 
 
 def _serve(args: argparse.Namespace, air: "Air", sockets: list[socket.socket]) -> None:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     from overruler.apps.web.live import make_live_app
 
     serve(args, make_live_app(air), sockets)
