@@ -9,7 +9,7 @@ from overruler.vision.plate_edges import BINS, STRETCHES, Edges
 from overruler.vision.plate_face import Leaning
 from overruler.vision.plate_fit import fit_closely
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
-from overruler.vision.plate_start import OVERSURE, SHIFTS_MM, TURNS_RAD, _Posterior, start_at
+from overruler.vision.plate_start import OVERSURE, SHIFTS_MM, TURNS_RAD, Posterior, start_at
 from overruler.vision.rays import View
 
 from .plate_table import SIZE_PX, Ship, table_camera, table_with
@@ -56,8 +56,8 @@ def test_a_second_place_less_likely_by_so_much_is_in_the_doubt(turn_rad: float) 
     logs = np.full((len(TURNS_RAD), len(SHIFTS_MM), len(SHIFTS_MM)), -1e3)
     here, there = (int(np.argmin(np.abs(SHIFTS_MM - shift))) for shift in (0.0, 4.0))
     logs[8, here, here], logs[8, there, here] = 0.0, -3.0
-    edges = Edges(np.zeros((4, STRETCHES, BINS)), np.zeros(STRETCHES), 0.5)
-    look = _Posterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
+    edges = Edges(np.zeros((4, STRETCHES, BINS)), np.zeros((4, STRETCHES)), 0.5)
+    look = Posterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
     share = 1 / (1 + np.exp(3.0 / OVERSURE))
     away = 4 * np.array([np.cos(turn_rad), np.sin(turn_rad)])
     np.testing.assert_allclose(look.beyond(look.xy_mm, 1.0), share * np.outer(away, away), atol=1e-9)

@@ -1,0 +1,95 @@
+"""Ovals and rectangles that may be there: which of them can all be, and what is said of each."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.outlined import outline_at
+from overruler.vision.plates import overlap_mm
+
+OVERLAP = 0.2
+"""Two bases may seem to overlap by this share of the smaller one's width, not more."""
+
+
+class Placed(Protocol):
+    """A base at a place."""
+
+    @property
+    def base(self) -> Base: ...
+    @property
+    def xy_mm(self) -> Array: ...
+    @property
+    def turn_rad(self) -> float: ...
+
+
+def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_score: float) -> list[int]:
+    """Which of some can all be there and are together the likeliest, the surest first.
+
+    `scores`, over 0 and below 1, say how likely each is; what scores `least_score` is worth nothing.
+    """
+    worth = np.log(scores) - np.log1p(-np.array(scores)) - np.log(least_score / (1 - least_score))
+    likely = [k for k in range(len(placed)) if worth[k] > 0]
+    rivals = [
+        (i, j)
+        for (i, one), (j, other) in combinations(enumerate(likely), 2)
+        if overlap(placed[one], placed[other])
+    ]
+    there = _chosen(worth[likely], rivals)
+    return sorted((k for k, chosen in zip(likely, there, strict=True) if chosen), key=lambda k: -scores[k])
+
+
+def overlap(one: Placed, other: Placed) -> bool:
+    """Whether one of two bases cannot be there if the other is."""
+    if np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.length_mm + other.base.length_mm) / 2**0.5:
+        return False
+    rings = [outline_at(two.base, two.xy_mm, two.turn_rad) for two in (one, other)]
+    return overlap_mm(*rings) > OVERLAP * min(one.base.width_mm, other.base.width_mm)
+
+
+def _chosen(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which (N,) of some to take for the highest sum of their odds, no two rivals among them."""
+    if not rivals:
+        return np.ones(len(odds), bool)
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to load, and seldom needed
+
+    either = np.zeros((len(rivals), len(odds)))
+    np.put_along_axis(either, np.array(rivals), 1.0, 1)
+    best = milp(-odds, integrality=np.ones(len(odds)), bounds=Bounds(0, 1), constraints=LinearConstraint(either, ub=1))
+    return np.asarray(best.x > 0.5)
+
+
+def detection_of(
+    camera: Camera,
+    placed: Placed,
+    covariance_mm2: Array,
+    d_xy_d_camera: Array,
+    score: float,
+    visible: float,
+    also: tuple[Base, ...] = (),
+) -> Detection:
+    """What is said of a base; its heading is known but for half a turn, a square's but for a quarter."""
+    base, xy = placed.base, placed.xy_mm
+    points = np.vstack([xy, outline_at(base, xy, placed.turn_rad)])
+    pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
+    modulo = 90.0 if base.shape == "rectangle" and base.length_mm == base.width_mm else 180.0
+    return Detection(
+        base=base,
+        xy_mm=xy,
+        z_mm=0.0,
+        heading_deg=float(np.degrees(placed.turn_rad) % modulo),
+        covariance_mm2=covariance_mm2,
+        d_xy_d_camera=d_xy_d_camera,
+        score=score,
+        visible=visible,
+        center_px=pixels[0],
+        outline_px=pixels[1:],
+        also=also,
+        heading_modulo_deg=modulo,
+    )

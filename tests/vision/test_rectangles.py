@@ -1,0 +1,63 @@
+"""Rectangles on drawn tables: found, measured, told apart where they touch, and looked for only where asked."""
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base, catalogue
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.discs import MM_PER_PX
+from overruler.vision.orthophoto import orthophoto
+from overruler.vision.rectangles import find_rectangles
+from tests.vision.test_ovals import BOX_MM, over, table
+
+SIZES = [Base.rectangle(*sides) for sides in ((25, 25), (50, 50), (25, 50), (40, 60))]
+PLACES = [
+    (Base.rectangle(25, 25), 110.0, 110.0, 0.3),
+    (Base.rectangle(25, 50), 300.0, 120.0, 2.0),
+    (Base.rectangle(40, 60), 200.0, 270.0, 1.1),
+]
+
+
+def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
+    return find_rectangles(frame, camera, orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), SIZES, hidden)
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 30.0])
+def test_every_rectangle_is_found_once_where_it_lies(tilt_deg: float) -> None:
+    camera = over(tilt_deg)
+    found = found_on(table(camera, PLACES), camera)
+    assert len(found) == len(PLACES)
+    for base, x, y, turn in PLACES:
+        one = min(found, key=lambda one: float(np.hypot(*(one.xy_mm - [x, y]))))
+        off = one.xy_mm - [x, y]
+        modulo = 90 if base.length_mm == base.width_mm else 180
+        assert one.base == base
+        assert one.heading_modulo_deg == modulo
+        assert off @ np.linalg.solve(one.covariance_mm2, off) < 9.2  # 99 % of two coordinates
+        assert abs((one.heading_deg - np.degrees(turn) + modulo / 2) % modulo - modulo / 2) < 1.5
+
+
+def test_four_squares_in_contact_are_four() -> None:
+    camera, square, turn = over(15.0), Base.rectangle(25, 25), 0.4
+    spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    corners = np.array([[x, y] for x in (-12.5, 12.5) for y in (-12.5, 12.5)]) @ spin.T + [200, 190]
+    found = found_on(table(camera, [(square, *corner, turn) for corner in corners]), camera)
+    assert [one.base for one in found] == [square] * 4
+    for corner in corners:
+        assert min(np.hypot(*(one.xy_mm - corner)) for one in found) < 2.5
+
+
+def test_ovals_round_bases_and_bare_mats_are_no_rectangles() -> None:
+    camera = over(25.0)
+    others = [(Base.oval(*size), x, y, 0.5) for size, x, y in (((50, 50), 110.0, 110.0), ((35, 60), 290.0, 220.0))]
+    assert found_on(table(camera, others), camera) == []
+    assert found_on(table(camera, []), camera) == []
+
+
+def test_nothing_is_found_where_a_card_hides_it() -> None:
+    camera = over(10.0)
+    card = np.array([[60.0, 60], [160, 60], [160, 160], [60, 160]])
+    assert {one.base for one in found_on(table(camera, PLACES), camera, (card,))} == {base for base, *_ in PLACES[1:]}
