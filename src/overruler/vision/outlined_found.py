@@ -29,20 +29,26 @@ class Placed(Protocol):
     def turn_rad(self) -> float: ...
 
 
-def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_score: float) -> list[int]:
-    """Which of some can all be there and are together the likeliest, the surest first.
+def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_score: float) -> dict[int, float]:
+    """Which of some can all be there and are together the likeliest; and how likely each then is, the surest first.
 
-    `scores`, over 0 and below 1, say how likely each is; what scores `least_score` is worth nothing.
+    `scores`, over 0 and below 1, say how likely each is by itself; what scores `least_score` is worth nothing. One is
+    no surer than what stands there is likelier than all that could without it.
     """
-    worth = np.log(scores) - np.log1p(-np.array(scores)) - np.log(least_score / (1 - least_score))
+    least = float(np.log(least_score / (1 - least_score)))
+    worth = np.log(scores) - np.log1p(-np.array(scores)) - least
     likely = [k for k in range(len(placed)) if worth[k] > 0]
-    rivals = [
-        (i, j)
-        for (i, one), (j, other) in combinations(enumerate(likely), 2)
-        if overlap(placed[one], placed[other])
-    ]
-    there = _chosen(worth[likely], rivals)
-    return sorted((k for k, chosen in zip(likely, there, strict=True) if chosen), key=lambda k: -scores[k])
+    worth = worth[likely]
+    pairs = combinations(range(len(likely)), 2)
+    rivals = [(i, j) for i, j in pairs if overlap(placed[likely[i]], placed[likely[j]])]
+    there = _chosen(worth, rivals)
+    margins = {}
+    for k in np.flatnonzero(there):
+        without = np.where(np.arange(len(worth)) == k, 0.0, worth)
+        contested = any(k in pair for pair in rivals)
+        margin = there @ worth - _chosen(without, rivals) @ without if contested else worth[k]
+        margins[likely[k]] = float(1 / (1 + np.exp(-margin - least)))
+    return dict(sorted(margins.items(), key=lambda item: -item[1]))
 
 
 def overlap(one: Placed, other: Placed) -> bool:

@@ -6,9 +6,10 @@ its sides moves it to where these speak for it most (`plate_start`). The bases a
 are together the likeliest: four small squares side by side explain more than the large one that they make.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,8 @@ MOST_OFF = 0.45
 """Sizes whose side (logarithm of the square root of the area) is off the guessed one by less are laid, ..."""
 ACROSS = 0.3
 """... but not across a guess that is this sure which way it is longer."""
+SLACK_MM = 2.0
+"""By so much bases may be larger than what they seem to make together."""
 LEAST_SIDES = 2.0
 """Where the sides say less, in nats, nothing is laid."""
 SAME_MM, SAME_RAD = 3.0, 0.2
@@ -53,6 +56,14 @@ FLOOR_MM, FLOOR_RAD = 0.15, np.radians(0.3)
 """1 σ of a place and of a heading at best."""
 LEAST_SEEN = 0.3
 """A stretch of a side counts as seen where it says as much, in nats."""
+
+
+class Place(NamedTuple):
+    """A base, where it may lie: (2,) in mm and rad."""
+
+    base: Base
+    xy_mm: Array
+    turn_rad: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,13 +94,25 @@ def find_rectangles(
     `from_above` shows the board at `overview.MM_PER_PX`; there are none where a `hidden` polygon (K, 2) in mm lies.
     """
     laid = lay_all(frame, camera, bases, look_for_rectangles(from_above, camera, hidden))
-    chosen = [laid[k] for k in likeliest_together(laid, [one.score for one in laid], LEAST_WORTH)]
-    return [_detection(camera, one, _instead(one, laid, chosen)) for one in chosen if one.score >= LEAST_SCORE]
+    together = likeliest_together(laid, [one.score for one in laid], LEAST_WORTH)
+    likely = [(laid[k], score) for k, score in together.items() if score >= LEAST_SCORE]
+    return [_detection(camera, one, score, _instead(one, laid, [laid[k] for k in together])) for one, score in likely]
 
 
 def lay_all(frame: Frame, camera: Camera, bases: Sequence[Base], guesses: Sequence[Guess]) -> list[Laid]:
-    """All that may be there, each once, the likeliest first."""
-    laid = [one for guess in guesses for base in bases for one in _lay(frame, camera, guess, base, guesses)]
+    """All that may be there, each once, the likeliest first.
+
+    Where some are likely, others are also laid beside them, and side by side within them.
+    """
+    places = [place for guess in guesses for base in bases for place in _at(guess, base)]
+    laid = _distinct([one for place in places for one in _lay(frame, camera, guesses, place)])
+    likely = [laid[k] for k in likeliest_together(laid, [one.score for one in laid], LEAST_WORTH)]
+    places = [place for one in likely for base in bases for place in (*_beside(one, base), *_within(one, base))]
+    return _distinct([*laid, *(one for place in places for one in _lay(frame, camera, guesses, place))])
+
+
+def _distinct(laid: Iterable[Laid]) -> list[Laid]:
+    """Each once, the likeliest first."""
     kept: list[Laid] = []
     for one in sorted(laid, key=lambda one: -one.score):
         if not any(one.same(other) for other in kept):
@@ -97,20 +120,45 @@ def lay_all(frame: Frame, camera: Camera, bases: Sequence[Base], guesses: Sequen
     return kept
 
 
-def _lay(frame: Frame, camera: Camera, guess: Guess, base: Base, guesses: Sequence[Guess]) -> Iterator[Laid]:
-    """A base near a guess, lengthwise and across where it may lie either way."""
-    view = View.around(frame.pixels, camera, guess.xy_mm, base.length_mm * 0.75, HEIGHT_MM)
-    if abs(_off(guess, base)) > MOST_OFF or view is None:
-        return
-    square = base.length_mm == base.width_mm
-    for turn in guess.turn_rad + np.arange(1 if square else 2) * np.pi / 2:
-        if square or np.dot(guess.along, [np.cos(2 * turn), np.sin(2 * turn)]) > -ACROSS:
-            yield from _settled(view, guess.xy_mm, turn, base, guesses)
+def _at(guess: Guess, base: Base) -> Iterator[Place]:
+    """Where a guess may mean a base: lengthwise, and across where it may lie either way."""
+    for turn in guess.turn_rad + _quarters(base):
+        along = np.dot(guess.along, [np.cos(2 * turn), np.sin(2 * turn)])
+        if abs(_off(guess, base)) < MOST_OFF and (base.length_mm == base.width_mm or along > -ACROSS):
+            yield Place(base, guess.xy_mm, turn)
 
 
-def _settled(view: View, xy_mm: Array, turn_rad: float, base: Base, guesses: Sequence[Guess]) -> Iterator[Laid]:
+def _quarters(base: Base) -> Array:
+    """The quarters of a turn (rad) after which a base lies otherwise."""
+    return np.arange(1 if base.length_mm == base.width_mm else 2) * np.pi / 2
+
+
+def _beside(one: Laid, base: Base) -> Iterator[Place]:
+    """Where the next of a rank or a file would be."""
+    steps = 2 * reaches_of(_size(base))[:, None] * normals_of(one.turn_rad)
+    yield from (Place(base, one.xy_mm + step, one.turn_rad) for step in steps if base == one.base)
+
+
+def _within(one: Laid, base: Base) -> Iterator[Place]:
+    """Where a base would lie of which two or more side by side look like one larger."""
+    for quarter in _quarters(base):
+        room = reaches_of(_size(one.base))[:2] - np.roll(reaches_of(_size(base)), int(quarter > 0))[:2]
+        if room.min() > -SLACK_MM and room.max() > reaches_of(_size(base)).min() - SLACK_MM:
+            for step in {(x, y) for x in (-room[0], room[0]) for y in (-room[1], room[1])}:
+                yield Place(base, one.xy_mm + np.array(step) @ normals_of(one.turn_rad)[:2], one.turn_rad + quarter)
+
+
+def _size(base: Base) -> tuple[float, float]:
+    return base.length_mm, base.width_mm
+
+
+def _lay(frame: Frame, camera: Camera, guesses: Sequence[Guess], place: Place) -> Iterator[Laid]:
     """A base near a place, if its sides say anything of it there."""
-    size = base.length_mm, base.width_mm
+    base, xy_mm, turn_rad = place
+    view = View.around(frame.pixels, camera, xy_mm, base.length_mm * 0.75, HEIGHT_MM)
+    if view is None:
+        return
+    size = _size(base)
     look = posterior_at(view, xy_mm, turn_rad, size, xy_mm, MODEL)
     if look is None or look.seen.sum() < LEAST_SIDES:
         return
@@ -141,17 +189,17 @@ def _instead(one: Laid, laid: Sequence[Laid], chosen: Sequence[Laid]) -> list[La
     return [other for other in near if not any(overlap(other, third) for third in chosen if third is not one)]
 
 
-def _detection(camera: Camera, one: Laid, instead: Sequence[Laid]) -> Detection:
+def _detection(camera: Camera, one: Laid, score: float, instead: Sequence[Laid]) -> Detection:
     xy, turn, moments, turned = one.look.settled()
     lever = one.base.length_mm / 2
     apart = max((_apart_mm(one, other) for other in instead), default=0.0)
     doubt = FLOOR_MM**2 + (turned + FLOOR_RAD**2) * lever**2 / 2 + (apart / WITHIN_SIGMAS) ** 2
     seen, normals = one.look.seen > LEAST_SEEN, normals_of(turn)
-    middles = xy + reaches_of((one.base.length_mm, one.base.width_mm))[:, None] * normals
+    middles = xy + reaches_of(_size(one.base))[:, None] * normals
     slopes = sensitivity(one.view, middles, normals, np.clip(seen.mean(1), 0.05, 1))
     also = tuple(dict.fromkeys(other.base for other in instead if other.base != one.base))
-    placed = Laid(one.base, xy, turn, one.view, one.look, one.score)
-    return detection_of(camera, placed, moments + np.eye(2) * doubt, slopes, one.score, float(seen.mean()), also)
+    place = Place(one.base, xy, turn)
+    return detection_of(camera, place, moments + np.eye(2) * doubt, slopes, score, float(seen.mean()), also)
 
 
 def _apart_mm(one: Laid, other: Laid) -> float:
