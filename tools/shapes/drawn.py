@@ -37,9 +37,7 @@ def drawn_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, bases)
 
 
-def drawn_photo(
-    rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int
-) -> tuple[Picture, Array]:
+def drawn_photo(rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and what is neither round nor high on it (N, 7), as `Sheet` has it."""
     scene = make_scene(rng, reach_mm, tiles)
     shapes = [_reshaped(rng, plate) for plate in scene.plates]

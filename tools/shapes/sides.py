@@ -1,4 +1,4 @@
-"""How the looks along the sides of plates and of other rectangles are taught: strips of drawn and traced photos, the network, its lesson."""
+"""How the looks along the sides of plates and other rectangles are taught: strips of photos, the network, a lesson."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -103,9 +103,7 @@ def recoloured(rng: Rng, strips: Floats) -> Floats:
     return np.asarray(out, np.float32)
 
 
-def lessons(
-    rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: int
-) -> tuple[Array, Array] | None:
+def lessons(rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: int) -> tuple[Array, Array] | None:
     """Strips (N, 6, 44, 12) along the sides of a rectangle (x, y, length, width, heading), `count` times.
 
     And where the sides are (N,), in steps. None where the photo does not show it.

@@ -89,7 +89,7 @@ def detect(
         looks += [pool.submit(oval_ones, view, known.ovals)] if oblong else []
         found += round_ones(view, known.rounds) if len(radii) else ()
     found += [one for look in looks for one in look.result()]
-    return _apart(found, 1.0) if ranked else _of_one_kind(_apart(found, HULLS))
+    return _apart(found, 1.0) if ranked else _of_one_kind(_apart(found))
 
 
 def _crowded(known: Discs) -> bool:
@@ -104,7 +104,7 @@ def _of_one_kind(detections: tuple[Detection, ...]) -> tuple[Detection, ...]:
     return plates if plates and few else detections
 
 
-def _apart(detections: Sequence[Detection], hulls: float) -> tuple[Detection, ...]:
+def _apart(detections: Sequence[Detection], hulls: float = HULLS) -> tuple[Detection, ...]:
     """The detections without those that stand in a surer one, the surest first; plates count as `hulls` times surer."""
     kept: list[Detection] = []
     for one in sorted(detections, key=lambda one: (1 - one.score) / (hulls if one.base.shape == "rectangle" else 1)):

@@ -67,8 +67,9 @@ def _chosen(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]
 
     either = np.zeros((len(rivals), len(odds)))
     np.put_along_axis(either, np.array(rivals), 1.0, 1)
-    best = milp(-odds, integrality=np.ones(len(odds)), bounds=Bounds(0, 1), constraints=LinearConstraint(either, ub=1))
-    return np.asarray(best.x > 0.5)
+    limits = LinearConstraint(either, ub=1)
+    best = milp(-odds, integrality=np.ones(len(odds), int), bounds=Bounds(0, 1), constraints=limits)
+    return np.asarray(best.x) > 0.5
 
 
 def detection_of(

@@ -39,9 +39,7 @@ LEAST_SCORE = 0.6
 LEAST_SEEN = 0.35
 
 
-def find_ovals(
-    frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array
-) -> list[Detection]:
+def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array) -> list[Detection]:
     """Those of the oval `bases` that lie in the photo, the surest first.
 
     `starts` (N, 6) are where some may lie: x, y, half length, half width in mm on the plane z = 0, heading in rad, and
@@ -79,7 +77,9 @@ def _distinct(traced: Traced) -> Traced:
     return traced[np.array(kept, int)]
 
 
-def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int) -> list[tuple[OutlineFit, float]]:
+def _fits(
+    frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int
+) -> list[tuple[OutlineFit, float]]:
     """The sizes that one traced oval may have, fitted, and how likely each is an oval base, 0 to 1."""
     oval, sigma = traced.ovals[k], traced.sigma[k]
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2

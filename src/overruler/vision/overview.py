@@ -79,9 +79,7 @@ def look_for_rectangles(view: Orthophoto, camera: Camera, hidden: Sequence[Array
     return kept
 
 
-def _seen(
-    view: Orthophoto, camera: Camera, hidden: Sequence[Array], kind: int
-) -> tuple[Orthophoto, Array, Array]:
+def _seen(view: Orthophoto, camera: Camera, hidden: Sequence[Array], kind: int) -> tuple[Orthophoto, Array, Array]:
     """The picture at the network's scale, its answer, and how likely one kind lies in each cell that is not hidden."""
     view = resized(view, MM_PER_PX)
     (answer,) = answers(picture_input(view.pixels, lean_at(view, camera))[None])

@@ -41,15 +41,15 @@ SAME_MM, SAME_RAD = 3.0, 0.2
 """Two of one size that lie this near each other are the same."""
 NEAR_MM, UNKNOWN = 8.0, 0.02
 """What the look from above says counts for what is laid this near, and this where it says nothing."""
-ODDS = np.array([-4.09, 0.655, 1.13, -23.9])
+ODDS = np.array([-7.24, 1.157, 2.24, -39.1])
 """A base's log odds: a constant, and so much for what its sides say, for the log odds of the look from above, and for
-how far its size is off what that guessed, squared: logistic regression on twelve rendered tables, twice, of all that
-was laid and of what was then chosen."""
-LEAST_WORTH, LEAST_SCORE = 0.19, 0.6
+how far its size is off what that guessed, squared: logistic regression on twelve rendered tables of all that was laid,
+scaled by another of what was then chosen, by its margin."""
+LEAST_WORTH, LEAST_SCORE = 0.32, 0.6
 """What is likelier than the first stands in the way of what else may lie there; what is likelier than the second is
 told."""
 AMBIGUOUS = 2.9
-"""What else may lie there, and only there, with log odds behind by less, at least one in twenty, is in the doubt, ..."""
+"""What else may lie there, and only there, with log odds behind by less, one in twenty or more, is in the doubt, ..."""
 WITHIN_SIGMAS = 3.0
 """... within so many σ of what is said."""
 FLOOR_MM, FLOOR_RAD = 0.15, np.radians(0.3)
@@ -76,7 +76,7 @@ class Laid:
     view: View
     look: Posterior
     score: float
-    """How likely it is there, 0 to 1."""
+    """How likely it is there, by itself."""
 
     def same(self, other: "Laid") -> bool:
         """Whether two are one base."""
@@ -172,7 +172,7 @@ def _lay(frame: Frame, camera: Camera, guesses: Sequence[Guess], place: Place) -
 def _score(base: Base, xy_mm: Array, look: Posterior, guesses: Sequence[Guess]) -> float:
     """How likely a base is there, 0 to 1."""
     away = np.hypot(*(np.array([guess.xy_mm for guess in guesses]) - xy_mm).T)
-    likely = max((guesses[k].score for k in np.flatnonzero(away < NEAR_MM)), default=UNKNOWN)
+    likely = max((guesses[k].score for k in np.flatnonzero(away < NEAR_MM).tolist()), default=UNKNOWN)
     off = _off(guesses[int(np.argmin(away))], base)
     return float(share_of(ODDS @ [1.0, look.seen.sum(), logit_of(np.array(likely)), off**2]))
 
