@@ -63,3 +63,13 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     assert find_rectangles.called == looked_for
     if looked_for:
         assert find_rectangles.call_args.args[3] == [base for base in bases if base.shape == "rectangle"]
+
+
+def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_plates = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "find_plates", find_plates)
+    monkeypatch.setattr(detecting, "find_rectangles", Mock(return_value=[]))
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), [Base.rectangle(50, 50), Base.rectangle(40, 40)])
+    assert find_plates.call_args.args[3] == [40]

@@ -3,7 +3,8 @@
 look from above (orthophoto) → candidates → rims (what is a base, roughly where) → sizes → fit → detections
 Ovals are looked at on a board that is stretched until they are round (`ovals`), square plates go their own way
 (`plates`), and so do other rectangles (`rectangles`), which are looked for only where somebody names a size that no
-plate has; of two kinds that claim one place the surer one stands.
+plate of the catalogue has: two in contact look like a plate whose card has a line across it. Of two kinds that claim
+one place the surer one stands.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -56,8 +57,8 @@ def detect(
     """
     radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
     angular = [base for base in bases if base.shape == "rectangle"]
-    sides = sorted({base.width_mm for base in angular if base.width_mm == base.length_mm})
-    ranked = any(base.width_mm != base.length_mm or base.width_mm not in PLATES_MM for base in angular)
+    catalogued = [base for base in angular if base.width_mm == base.length_mm and base.width_mm in PLATES_MM]
+    sides, ranked = sorted({base.width_mm for base in catalogued}), len(catalogued) < len(angular)
     oblong = [base for base in bases if base.shape == "oval"]
 
     def plates(view: Orthophoto) -> Iterable[Detection]:

@@ -20,7 +20,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.outlined_found import detection_of, likeliest_together, overlap
+from overruler.vision.outlined_found import Placed, detection_of, likeliest_together, overlap
 from overruler.vision.overview import Guess, look_for_rectangles
 from overruler.vision.plate_sides import HEIGHT_MM, normals_of, reaches_of
 from overruler.vision.plate_start import Posterior, posterior_at
@@ -133,13 +133,13 @@ def _quarters(base: Base) -> Array:
     return np.arange(1 if base.length_mm == base.width_mm else 2) * np.pi / 2
 
 
-def _beside(one: Laid, base: Base) -> Iterator[Place]:
+def _beside(one: Placed, base: Base) -> Iterator[Place]:
     """Where the next of a rank or a file would be."""
     steps = 2 * reaches_of(_size(base))[:, None] * normals_of(one.turn_rad)
     yield from (Place(base, one.xy_mm + step, one.turn_rad) for step in steps if base == one.base)
 
 
-def _within(one: Laid, base: Base) -> Iterator[Place]:
+def _within(one: Placed, base: Base) -> Iterator[Place]:
     """Where a base would lie of which two or more side by side look like one larger."""
     for quarter in _quarters(base):
         room = reaches_of(_size(one.base))[:2] - np.roll(reaches_of(_size(base)), int(quarter > 0))[:2]
