@@ -1,13 +1,16 @@
-"""Train the look along plates' sides: writes src/overruler/vision/plate_edges.onnx and its log in shapes/.
+"""Train a look along sides: writes src/overruler/vision/plate_edges.onnx, or another --model, and its log in shapes/.
 
 python tools/train_sides.py draw  --out build/sides --traced build/shapes --blocks 14
 python tools/train_sides.py learn --out build/sides --minutes 20
 python tools/train_sides.py learn --out build/sides --minutes 5 --device cuda --workers 2
+
+With --rectangles it draws those of bases under regiments, not of plates under ships.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -22,7 +25,6 @@ from training.loop import add_options, begin, check_of, export, reporting, train
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_edges.onnx"
-LOG = HERE / "shapes" / "plate_edges.log.txt"
 BATCH, RATE, TRACED = 192, 3e-3, 2.0
 """Traced strips count for so much more."""
 SAY_EVERY, CHECK = 1000, 1500
@@ -41,13 +43,13 @@ def draw(options: argparse.Namespace) -> None:
     """Strips of so many blocks of drawn photos, and of all traced tables of a folder."""
     options.out.mkdir(parents=True, exist_ok=True)
     if options.traced is not None:
-        _write(options.out / "traced.npz", traced_block(sorted(options.traced.glob("r*.json"))))
+        _write(options.out / "traced.npz", traced_block(sorted(options.traced.glob("r*.json")), not options.rectangles))
     new = [path for number in range(options.blocks) if not (path := options.out / f"drawn_{number:03d}.npz").exists()]
-    read_all(_draw_block, new, options.workers)
+    read_all(partial(_draw_block, plates=not options.rectangles), new, options.workers)
 
 
-def _draw_block(path: Path) -> None:
-    _write(path, drawn_block(int(path.stem[-3:])))
+def _draw_block(path: Path, plates: bool) -> None:
+    _write(path, drawn_block(int(path.stem[-3:]), plates))
 
 
 def _write(path: Path, block: Block) -> None:
@@ -64,7 +66,8 @@ def learn(options: argparse.Namespace) -> None:
     few = np.random.default_rng(0).permutation(len(check[1]))[:CHECK]
     pair = tuple(torch.from_numpy(part[few]).float() for part in check)
     head = f"seed {options.seed}  batch {options.batch}  blocks {len(blocks)}"
-    report = reporting(LOG, head, check_of([pair], loss), options.model.with_suffix(".pt"))
+    log = HERE / "shapes" / f"{options.model.stem}.log.txt"
+    report = reporting(log, head, check_of([pair], loss), options.model.with_suffix(".pt"))
     net = train(begin(SidesNet, options), fed(strips, options.workers), loss, options, SAY_EVERY, report)
     export(net, options.model, (12, INPUTS, ACROSS, ALONG), ("strips", "places"), {0: "strips"})
 
@@ -92,6 +95,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--out", type=Path, required=True, help="folder of the strips")
     parser.add_argument("--traced", type=Path, help="folder of traced tables, as train_shapes.py draws them")
+    parser.add_argument("--rectangles", action="store_true", help="of bases under regiments, not of ships' plates")
     parser.add_argument("--blocks", type=int, default=14, help="blocks of drawn photos")
     add_options(parser, 20.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)

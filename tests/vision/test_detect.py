@@ -37,3 +37,39 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
     assert find_plates.called == looked_for
+
+
+@pytest.mark.parametrize(
+    ("bases", "looked_for"),
+    [
+        (catalogue(None), False),
+        (catalogue("xwing"), False),
+        (CHOSEN, False),
+        ((*CHOSEN, Base.rectangle(25, 50)), True),
+        ((Base.rectangle(25, 25),), True),
+    ],
+    ids=["the catalogue", "a game of plates", "a plate's size", "a rectangle", "no plate's size"],
+)
+def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
+    bases: tuple[Base, ...], looked_for: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_rectangles = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
+    monkeypatch.setattr(detecting, "find_plates", Mock(return_value=[]))
+    monkeypatch.setattr(detecting, "find_rectangles", find_rectangles)
+    camera = camera_over()
+    assert detect(photo(camera, []), exact(camera), bases) == ()
+    assert find_rectangles.called == looked_for
+    if looked_for:
+        assert find_rectangles.call_args.args[3] == [base for base in bases if base.shape == "rectangle"]
+
+
+def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_plates = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "find_plates", find_plates)
+    monkeypatch.setattr(detecting, "find_rectangles", Mock(return_value=[]))
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), [Base.rectangle(50, 50), Base.rectangle(40, 40)])
+    assert find_plates.call_args.args[3] == [40]

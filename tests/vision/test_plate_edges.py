@@ -63,10 +63,10 @@ def test_strips_lie_on_the_card_whatever_the_tilt() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.floats(-5, 5), st.floats(-0.1, 0.1), st.integers(0, 3))
 def test_sides_that_lie_somewhere_are_likeliest_there(shift: float, turn: float, side: int) -> None:
-    along = stretches_mm(40.0).mean(1)
+    along = np.tile(stretches_mm(40.0).mean(-1), (4, 1))
     bins = np.arange(BINS) - BINS // 2
     logs = np.zeros((4, STRETCHES, BINS))
-    logs[side] = -0.5 * (bins - ((shift - along * turn) / 0.5)[:, None]) ** 2
+    logs[side] = -0.5 * (bins - ((shift - along[side] * turn) / 0.5)[:, None]) ** 2
     edges = Edges(logs, along, 0.5)
     here = edges.sides(np.array([shift]), np.array([turn]))[:, 0, 0]
     near = edges.sides(shift + np.array([-0.5, 0.5]), np.array([turn]))[side, 0]
@@ -84,8 +84,8 @@ def test_stretches_divide_each_side_without_its_corners() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.floats(-4, 4), st.floats(-0.1, 0.1), st.integers(0, STRETCHES - 1))
 def test_what_stretches_say_is_read_between_bins_and_turned(shift: float, turn: float, stretch: int) -> None:
-    along = stretches_mm(40.0).mean(1)
+    along = np.tile(stretches_mm(40.0).mean(-1), (4, 1))
     logs = np.zeros((4, STRETCHES, BINS))
     logs[:, stretch] = np.arange(BINS) - BINS // 2  # a ramp: its value is the place that was read, in bins
     read = Edges(logs, along, 0.5).sides(np.array([shift]), np.array([turn]))[:, 0, 0]
-    np.testing.assert_allclose(read, (shift - along[stretch] * turn) / 0.5, atol=1e-9)
+    np.testing.assert_allclose(read, (shift - along[0, stretch] * turn) / 0.5, atol=1e-9)

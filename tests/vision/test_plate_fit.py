@@ -9,7 +9,7 @@ from overruler.vision.plate_edges import BINS, STRETCHES, Edges
 from overruler.vision.plate_face import Leaning
 from overruler.vision.plate_fit import fit_closely
 from overruler.vision.plate_sides import HEIGHT_MM, lower_outline, normals_of
-from overruler.vision.plate_start import OVERSURE, SHIFTS_MM, TURNS_RAD, _Posterior, start_at
+from overruler.vision.plate_start import OVERSURE, SHIFTS_MM, TURNS_RAD, Posterior, start_at
 from overruler.vision.rays import View
 
 from .plate_table import SIZE_PX, Ship, table_camera, table_with
@@ -50,18 +50,38 @@ def test_the_close_fit_weighs_the_face_in() -> None:
     assert abs((drawn.xy_mm - plain.xy_mm) @ normals_of(np.radians(30.0))[1]) < 0.3
 
 
+@pytest.mark.parametrize("turn_rad", [0.0, 0.7])
+def test_what_is_normally_distributed_settles_in_its_mean_with_its_moments(turn_rad: float) -> None:
+    mean, sigma, turned, turn_sigma = np.array([0.6, -1.1]), np.array([0.3, 0.4]), np.radians(1.5), np.radians(1.2)
+    off = [(SHIFTS_MM - middle) / width for middle, width in zip(mean, sigma, strict=True)]
+    turns = ((TURNS_RAD - turned) / turn_sigma) ** 2
+    logs = -(off[0][:, None] ** 2 + off[1] ** 2 + turns[:, None, None]) / 2
+    look = Posterior(
+        np.array([30.0, 40.0]), turn_rad, logs, Edges(np.zeros((4, STRETCHES, BINS)), np.zeros((4, 1)), 0.5)
+    )
+    xy, turn, moments, turn_moment = look.settled()
+    axes = normals_of(turn_rad)[:2]
+    np.testing.assert_allclose(xy, [30.0, 40.0] + mean @ axes, atol=0.05)
+    np.testing.assert_allclose(turn, turn_rad + turned, atol=1e-3)
+    np.testing.assert_allclose(axes @ moments @ axes.T, OVERSURE * np.diag(sigma**2), rtol=0.1, atol=0.01)
+    np.testing.assert_allclose(turn_moment, OVERSURE * turn_sigma**2, rtol=0.1)
+
+
 @pytest.mark.parametrize("turn_rad", [0.0, 0.4])
 def test_a_second_place_less_likely_by_so_much_is_in_the_doubt(turn_rad: float) -> None:
     """Two places 4 mm apart along the heading, the second 3 nats behind: nothing else is likely."""
     logs = np.full((len(TURNS_RAD), len(SHIFTS_MM), len(SHIFTS_MM)), -1e3)
     here, there = (int(np.argmin(np.abs(SHIFTS_MM - shift))) for shift in (0.0, 4.0))
     logs[8, here, here], logs[8, there, here] = 0.0, -3.0
-    edges = Edges(np.zeros((4, STRETCHES, BINS)), np.zeros(STRETCHES), 0.5)
-    look = _Posterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
+    edges = Edges(np.zeros((4, STRETCHES, BINS)), np.zeros((4, STRETCHES)), 0.5)
+    look = Posterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
     share = 1 / (1 + np.exp(3.0 / OVERSURE))
     away = 4 * np.array([np.cos(turn_rad), np.sin(turn_rad)])
     np.testing.assert_allclose(look.beyond(look.xy_mm, 1.0), share * np.outer(away, away), atol=1e-9)
     np.testing.assert_allclose(look.beyond(look.xy_mm, 5.0), 0.0, atol=1e-9)
+    xy, _, moments, _ = look.settled()
+    np.testing.assert_allclose(xy, look.xy_mm)
+    np.testing.assert_allclose(moments, share * np.outer(away, away), atol=1e-9)
 
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 25.0])

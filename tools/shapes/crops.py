@@ -65,12 +65,16 @@ def camera_of(truth: dict[str, Any]) -> Camera:
 
 
 def _base(camera: Camera, piece: dict[str, Any]) -> list[float]:
+    kind = 2 if piece["shape"]["type"] == "oval" else 0 if piece["base_style"] == "xw" else 1
+    return [*on_board(camera, piece), kind, piece["visible_rim"] if piece["in_frame"] > 0.5 else 0]
+
+
+def on_board(camera: Camera, piece: dict[str, Any]) -> list[float]:
+    """x, y, length, width and heading of a base that is not round, as it appears on the plane z = 0."""
     eye, shape = camera.center_mm, piece["shape"]
     scale = eye[2] / (eye[2] - piece["z_mm"])
     x, y = eye[:2] + (np.array([piece["x_mm"], piece["y_mm"]]) - eye[:2]) * scale
-    kind = 2 if shape["type"] == "oval" else 0 if piece["base_style"] == "xw" else 1
-    size = shape["length_mm"] * scale, shape["width_mm"] * scale
-    return [x, y, *size, np.radians(piece["heading_deg"]), kind, piece["visible_rim"] if piece["in_frame"] > 0.5 else 0]
+    return [x, y, shape["length_mm"] * scale, shape["width_mm"] * scale, np.radians(piece["heading_deg"])]
 
 
 def crop(rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:

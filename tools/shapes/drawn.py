@@ -32,18 +32,24 @@ def drawn_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     """One piece of a table from above."""
     rng = np.random.default_rng(list(seed))
     view = view_of(rng, REACH_MM, float(rng.uniform(0.8, 1.6)))
-    scene = make_scene(rng, REACH_MM, tiles)
+    photo, bases = drawn_photo(rng, view, tiles, REACH_MM, FINER)
+    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
+    return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, bases)
+
+
+def drawn_photo(rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int) -> tuple[Picture, Array]:
+    """A photo of one piece of a table, and what is neither round nor high on it (N, 7), as `Sheet` has it."""
+    scene = make_scene(rng, reach_mm, tiles)
     shapes = [_reshaped(rng, plate) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in shapes])
-    light, owners = paint(scene, view.finer(FINER), any_lamp(rng), tiles)
+    light, owners = paint(scene, view.finer(finer), any_lamp(rng), tiles)
     photo = develop(rng, np.asarray(cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)))
-    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
     rows = [
         [*plate.center_mm, *size, visible_share(k, plate, owners, view)]
         for k, (plate, size) in enumerate(shapes)
         if size is not None
     ]
-    return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 7))
+    return photo, np.array(rows, float).reshape(-1, 7)
 
 
 def _reshaped(rng: Rng, plate: Plate) -> tuple[Plate, tuple[float, float, float, int] | None]:

@@ -1,8 +1,9 @@
-"""How the look along a plate's sides is taught: strips of drawn and traced photos, the network, its lesson."""
+"""How the looks along the sides of plates and other rectangles are taught: strips of photos, the network, a lesson."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -13,12 +14,13 @@ from torch import Tensor, nn
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.plate_edges import BINS, INPUTS, ZERO, stretches_mm, strips
-from overruler.vision.plate_sides import HEIGHT_MM, normals_of
+from overruler.vision.plate_sides import HEIGHT_MM, normals_of, reaches_of
 from overruler.vision.rays import View
 from rims.mats import Floats, Picture, library
 from rims.solids import Rng
-from shapes.crops import camera_of
-from shapes.drawn import view_of
+from rims.view import View as Drawn
+from shapes.crops import camera_of, on_board
+from shapes.drawn import drawn_photo, view_of
 from shapes.fleet import fleet_photo
 
 COARSE_MM, FINE_MM = 0.5, 0.25
@@ -31,35 +33,53 @@ PHOTOS, REACH_MM = 24, 150.0
 """Of a block."""
 LEAST_SHOWN = 0.15
 """Plates of which less is seen teach nothing."""
+OVAL = 2
+"""The kind of ovals; what has a lower one is a rectangle."""
 Block = tuple[NDArray[np.float16], NDArray[np.float32]]
 
 
-def drawn_block(number: int) -> Block:
-    """Strips of drawn photos, sharp ones from near by and coarse ones."""
+def drawn_block(number: int, plates: bool) -> Block:
+    """Strips of drawn photos, sharp ones from near by and coarse ones: of ships' plates, or of other rectangles."""
     rng, tiles, found = np.random.default_rng([number, 41]), library(3000 + number, 8), []
     for _ in range(PHOTOS):
         mm_per_px = float(rng.uniform(*((0.25, 0.5) if rng.random() < 0.35 else (0.5, 1.15))))
         view = view_of(rng, REACH_MM, mm_per_px)
-        photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, 2 if mm_per_px > 0.4 else 1)
-        for slab, seen in zip(slabs, shown, strict=True):
-            if slab.is_plate and seen > LEAST_SHOWN:
-                plate = np.array([*slab.xy_mm, 2 * slab.half_mm[0], slab.turn_rad])
-                found.append(lessons(rng, photo, view.camera, plate, TIMES))
+        finer = 2 if mm_per_px > 0.4 else 1
+        drawn = _ships(rng, view, tiles, finer) if plates else drawn_photo(rng, view, tiles, REACH_MM, finer)
+        photo, rectangles = drawn
+        for *rectangle, kind, seen in rectangles:
+            if kind < OVAL and seen > LEAST_SHOWN:
+                found.append(lessons(rng, photo, view.camera, np.array(rectangle), TIMES))
     return _joined(found)
 
 
-def traced_block(paths: Sequence[Path]) -> Block:
+def _ships(rng: Rng, view: Drawn, tiles: Sequence[Picture], finer: int) -> tuple[Picture, Array]:
+    """A photo, and its plates (N, 7): x, y, length, width, heading, kind, share in sight."""
+    photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, finer)
+    rows = [
+        [*slab.xy_mm, *np.full(2, 2 * slab.half_mm[0]), slab.turn_rad, 0, seen]
+        for slab, seen in zip(slabs, shown, strict=True)
+        if slab.is_plate
+    ]
+    return photo, np.array(rows, float).reshape(-1, 7)
+
+
+def traced_block(paths: Sequence[Path], plates: bool) -> Block:
     """Strips of traced photos."""
     rng, found = np.random.default_rng(5), []
     for path in paths:
         truth = json.loads(path.read_text(encoding="utf-8"))
         photo, camera = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8), camera_of(truth["camera"])
-        for piece in truth["pieces"]:
-            if piece["base_style"] == "xw" and piece["in_frame"] > 0.7 and piece["visible_rim"] > LEAST_SHOWN:
-                turn = np.radians(piece["heading_deg"])
-                plate = np.array([piece["x_mm"], piece["y_mm"], piece["shape"]["length_mm"], turn])
-                found.append(lessons(rng, photo, camera, plate, TIMES))
+        found += [lessons(rng, photo, camera, one, TIMES) for one in _standing(camera, truth["pieces"], plates)]
     return _joined(found)
+
+
+def _standing(camera: Camera, pieces: Sequence[dict[str, Any]], plates: bool) -> Iterator[Array]:
+    """Plates or other rectangles (5,) as `lessons` takes them, as large and where they appear on the board."""
+    for piece in pieces:
+        shown = piece["in_frame"] > 0.7 and piece["visible_rim"] > LEAST_SHOWN
+        if shown and piece["shape"]["type"] == "rectangle" and (piece["base_style"] == "xw") == plates:
+            yield np.array(on_board(camera, piece))
 
 
 def _joined(found: Sequence[tuple[Array, Array] | None]) -> Block:
@@ -83,13 +103,13 @@ def recoloured(rng: Rng, strips: Floats) -> Floats:
     return np.asarray(out, np.float32)
 
 
-def lessons(rng: Rng, photo: Picture, camera: Camera, plate: Array, count: int) -> tuple[Array, Array] | None:
-    """Strips (N, 6, 44, 12) along the sides of a plate (x, y, side, heading), `count` times, and where they are (N,).
+def lessons(rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: int) -> tuple[Array, Array] | None:
+    """Strips (N, 6, 44, 12) along the sides of a rectangle (x, y, length, width, heading), `count` times.
 
-    In steps. None where the photo does not show it.
+    And where the sides are (N,), in steps. None where the photo does not show it.
     """
-    xy, side, turn = plate[:2], float(plate[2]), float(plate[3])
-    view = View.around(photo, camera, xy, side * 0.75, HEIGHT_MM)
+    xy, size, turn = rectangle[:2], rectangle[2:4], float(rectangle[4])
+    view = View.around(photo, camera, xy, float(size.max()) * 0.75, HEIGHT_MM)
     if view is None:
         return None
     pictures, places = [], []
@@ -97,17 +117,17 @@ def lessons(rng: Rng, photo: Picture, camera: Camera, plate: Array, count: int) 
         step = (COARSE_MM, FINE_MM)[k % 2]
         off_mm, off_deg = OFF[step]
         start, start_turn = xy + rng.normal(0, off_mm, 2), turn + np.radians(rng.normal(0, off_deg))
-        pictures.append(strips(view, start, start_turn, side, step))
-        places.append(_places(plate, start, start_turn) / step)
+        pictures.append(strips(view, start, start_turn, size, step))
+        places.append(_places(rectangle, start, start_turn) / step)
     return np.concatenate(pictures).astype(np.float16), np.concatenate(places)
 
 
-def _places(plate: Array, start_mm: Array, start_turn: float) -> Array:
+def _places(rectangle: Array, start_mm: Array, start_turn: float) -> Array:
     """How much further out than supposed each stretch's middle lies (4 * STRETCHES,), in mm."""
-    half, away = plate[2] / 2, start_mm - plate[:2]
-    true, said = normals_of(plate[3]), normals_of(start_turn)
+    half, away = reaches_of(rectangle[2:4])[:, None], start_mm - rectangle[:2]
+    true, said = normals_of(float(rectangle[4])), normals_of(start_turn)
     tangents = np.stack([-said[:, 1], said[:, 0]], -1)
-    along = stretches_mm(float(plate[2])).mean(1)
+    along = stretches_mm(2 * half[::-1, 0]).mean(-1)
     out = half - (true @ away)[:, None] - along * np.sum(true * tangents, 1)[:, None]
     return np.asarray(out / np.sum(true * said, 1)[:, None] - half).ravel()
 

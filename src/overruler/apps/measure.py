@@ -84,7 +84,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     more("--game", metavar="NAME", help=f"the game: {', '.join(GAMES)}")
     more("--terrain", type=Path, metavar="TERRAIN.toml", help="a terrain file: hills, how high they are")
     more("--fix", type=Path, metavar="FIX.toml", help="a fix file: what to correct in what is found (.toml or .json)")
-    more("--bases", metavar="27,40x40,75x42o", help="the bases to look for, in mm: round, square, oval")
+    more("--bases", metavar="27,50x25,75x42o", help="the bases to look for, in mm: round, rectangle, oval")
     add_own_arguments(parser)
 
 

@@ -41,7 +41,7 @@ def bases_of(text: str | None, own: Mapping[str, Base], game: str | None) -> tup
     if text is None:
         return tuple(dict.fromkeys((*catalogue(game), *own.values()))) if own else None
     try:
-        return tuple(dict.fromkeys(own[part.strip()] if part.strip() in own else _sought(part)
+        return tuple(dict.fromkeys(own[part.strip()] if part.strip() in own else Base.parse(part)
                                    for part in text.split(",")))  # fmt: skip
     except BadInput as error:
         names = f", or a name of one's own: {', '.join(own)}" if own else ""
@@ -53,20 +53,9 @@ def own_base(where: str, name: str, size: str) -> Base:
     if name[:1].isdigit() or "," in name:
         raise BadInput(f"{where}: the name of a base begins with a letter and has no comma in it")
     try:
-        return _sought(size)
+        return Base.parse(size)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
-
-
-def _sought(text: str) -> Base:
-    """A base that can be found in a photo."""
-    base = Base.parse(text)
-    if base.shape == "rectangle" and base.width_mm != base.length_mm:
-        raise BadInput(
-            f"{text.strip()!r}: round bases, ovals and squares can be found in a photo, other rectangles only be added "
-            "with --fix"
-        )
-    return base
 
 
 def check_rule(where: str, game: str, setting: str) -> None:

@@ -2,7 +2,9 @@
 
 look from above (orthophoto) → candidates → rims (what is a base, roughly where) → sizes → fit → detections
 Ovals are looked at on a board that is stretched until they are round (`ovals`), square plates go their own way
-(`plates`); of two kinds that claim one place the surer one stands.
+(`plates`), and so do other rectangles (`rectangles`), which are looked for only where somebody names a size that no
+plate of the catalogue has: two in contact look like a plate whose card has a line across it. Of two kinds that claim
+one place the surer one stands.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from overruler.bases import Base
+from overruler.bases import PLATES_MM, Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
@@ -23,6 +25,7 @@ from overruler.vision.orthophoto import Orthophoto, orthophoto
 from overruler.vision.outlined import outline_at
 from overruler.vision.ovals import find_ovals
 from overruler.vision.plates import find_plates, overlap_mm
+from overruler.vision.rectangles import find_rectangles
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, anything, distinct, fit_rounds
 
@@ -47,13 +50,15 @@ def detect(
     progress: Callable[[str], None] = lambda text: None,
     within_mm: Array | None = None,
 ) -> tuple[Detection, ...]:
-    """The round bases, square plates and ovals among `bases` that stand in the photo, the surest first.
+    """The round bases, square plates, ovals and rectangles among `bases` that stand in the photo, the surest first.
 
     `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for; `margin_mm` is how far beyond
     the board bases may stand; `within_mm` (2, 2), lower left and upper right, is where alone is looked.
     """
     radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
-    sides = sorted({base.width_mm for base in bases if base.shape == "rectangle" and base.width_mm == base.length_mm})
+    angular = [base for base in bases if base.shape == "rectangle"]
+    catalogued = [base for base in angular if base.width_mm == base.length_mm and base.width_mm in PLATES_MM]
+    sides, ranked = sorted({base.width_mm for base in catalogued}), len(catalogued) < len(angular)
     oblong = [base for base in bases if base.shape == "oval"]
 
     def plates(view: Orthophoto) -> Iterable[Detection]:
@@ -69,6 +74,9 @@ def detect(
         progress(f"fitting {len(chosen.score)} bases")
         return fit_rounds(frame, calibration, chosen, radii, from_above=known)
 
+    def rectangles(view: Orthophoto) -> Iterable[Detection]:
+        return find_rectangles(frame, calibration.camera, view, angular, hidden)
+
     def oval_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
         return find_ovals(frame, calibration.camera, oblong, known[in_sight(view, hidden, known[:, :2])])
 
@@ -78,10 +86,11 @@ def detect(
     known = find_discs(view, calibration.camera) if len(radii) or oblong else NOTHING
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
         looks = [pool.submit(plates, view)] if sides and not (anything(radii) and _crowded(known)) else []
+        looks += [pool.submit(rectangles, view)] if ranked else []
         looks += [pool.submit(oval_ones, view, known.ovals)] if oblong else []
         found += round_ones(view, known.rounds) if len(radii) else ()
     found += [one for look in looks for one in look.result()]
-    return _of_one_kind(_apart(found))
+    return _apart(found, 1.0) if ranked else _of_one_kind(_apart(found))
 
 
 def _crowded(known: Discs) -> bool:
@@ -96,17 +105,17 @@ def _of_one_kind(detections: tuple[Detection, ...]) -> tuple[Detection, ...]:
     return plates if plates and few else detections
 
 
-def _apart(detections: Sequence[Detection]) -> tuple[Detection, ...]:
-    """The detections without those that stand in a surer one, the surest first."""
+def _apart(detections: Sequence[Detection], hulls: float = HULLS) -> tuple[Detection, ...]:
+    """The detections without those that stand in a surer one, the surest first; plates count as `hulls` times surer."""
     kept: list[Detection] = []
-    for one in sorted(detections, key=lambda one: (1 - one.score) / (HULLS if one.base.shape == "rectangle" else 1)):
-        if all(one.base.shape == other.base.shape or _beside(one, other) for other in kept):
+    for one in sorted(detections, key=lambda one: (1 - one.score) / (hulls if one.base.shape == "rectangle" else 1)):
+        if all(one.base.shape == other.base.shape != "rectangle" or _beside(one, other) for other in kept):
             kept.append(one)
     return tuple(sorted(kept, key=lambda one: -one.score))
 
 
 def _beside(one: Detection, other: Detection) -> bool:
-    """Whether two bases of unlike shapes can both stand where they seem to."""
+    """Whether two bases that were looked for in unlike ways can both stand where they seem to."""
     least = min(one.base.width_mm, other.base.width_mm)
     rings = [outline_at(two.base, two.xy_mm, np.radians(two.heading_deg)) for two in (one, other)]
     return overlap_mm(*rings) < OVERLAP * least

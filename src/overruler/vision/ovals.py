@@ -5,7 +5,7 @@ the catalogue may be fitted, and the surest of the fits that can all be there ar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import pyramid
-from overruler.vision.outlined import outline_at
 from overruler.vision.outlined_fit import OutlineFit, Start, fit_outline
-from overruler.vision.plates import overlap_mm
+from overruler.vision.outlined_found import detection_of, likeliest_together
 from overruler.vision.rims import logit_of, share_of
 from overruler.vision.rounds import SURE, UNKNOWN
 from overruler.vision.stretched import Traced, look, opinions, trace
@@ -37,28 +36,10 @@ ODDS = np.array([-1.7, 0.85, 1.3, -0.33])
 how far its size is from what was traced, in squared σ: logistic regression on 60 rendered tables. What a fit
 sees of the outline adds nothing to that."""
 LEAST_SCORE = 0.6
-OVERLAP = 0.2
-"""Two ovals may seem to overlap by this share of the smaller one's width, not more."""
 LEAST_SEEN = 0.35
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
-    """An oval of one size, looked at and fitted."""
-
-    fit: OutlineFit
-    signs: Array
-    """(4,): what `ODDS` weighs."""
-
-    @property
-    def score(self) -> float:
-        """How likely this is an oval base, 0 to 1."""
-        return float(share_of(ODDS @ self.signs))
-
-
-def find_ovals(
-    frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array, least_score: float = LEAST_SCORE
-) -> list[Detection]:
+def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array) -> list[Detection]:
     """Those of the oval `bases` that lie in the photo, the surest first.
 
     `starts` (N, 6) are where some may lie: x, y, half length, half width in mm on the plane z = 0, heading in rad, and
@@ -66,8 +47,11 @@ def find_ovals(
     """
     traced = _traced(frame, camera, starts)
     fitted = [one for k in range(len(traced.score)) for one in _fits(frame, camera, bases, traced, k)]
-    fitted.sort(key=lambda one: -one.score)
-    return [_detection(camera, one) for one in _beside_each_other([one for one in fitted if one.score >= least_score])]
+    fits, scores = [fit for fit, _ in fitted], [score for _, score in fitted]
+    return [
+        detection_of(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, float(np.mean(fit.seen > LEAST_SEEN)))
+        for fit, score in (fitted[k] for k in likeliest_together(fits, scores, LEAST_SCORE))
+    ]
 
 
 def _traced(frame: Frame, camera: Camera, starts: Array) -> Traced:
@@ -93,8 +77,10 @@ def _distinct(traced: Traced) -> Traced:
     return traced[np.array(kept, int)]
 
 
-def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int) -> list[Fitted]:
-    """The sizes that one traced oval may have, fitted."""
+def _fits(
+    frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int
+) -> list[tuple[OutlineFit, float]]:
+    """The sizes that one traced oval may have, fitted, and how likely each is an oval base, 0 to 1."""
     oval, sigma = traced.ovals[k], traced.sigma[k]
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     away = np.sum((sizes - oval[2:4]) ** 2 / (SIZE_MM**2 + (SIZE_SIGMAS * sigma[2:4]) ** 2), 1)
@@ -106,34 +92,5 @@ def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k
             fit = fit_outline(frame.pixels, camera, start, bases[i], 0.0)
             if fit is not None:
                 said = logit_of(np.array([traced.score[k], likely]))
-                found.append(Fitted(fit, np.array([1.0, *said, float(away[i])])))
+                found.append((fit, float(share_of(ODDS @ [1.0, *said, away[i]]))))
     return found
-
-
-def _beside_each_other(fitted: Sequence[Fitted]) -> list[Fitted]:
-    """Those that can all be there; they come the surest first."""
-    kept: list[tuple[Fitted, Array]] = []
-    for one in fitted:
-        ring, width = outline_at(one.fit.base, one.fit.xy_mm, one.fit.turn_rad), one.fit.base.width_mm
-        if all(overlap_mm(ring, other) < OVERLAP * min(width, k.fit.base.width_mm) for k, other in kept):
-            kept.append((one, ring))
-    return [one for one, _ in kept]
-
-
-def _detection(camera: Camera, one: Fitted) -> Detection:
-    fit = one.fit
-    points = np.vstack([fit.xy_mm, outline_at(fit.base, fit.xy_mm, fit.turn_rad)])
-    pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
-    return Detection(
-        base=fit.base,
-        xy_mm=fit.xy_mm,
-        z_mm=0.0,
-        heading_deg=float(np.degrees(fit.turn_rad) % 180),
-        covariance_mm2=fit.covariance_mm2,
-        d_xy_d_camera=fit.d_xy_d_camera,
-        score=one.score,
-        visible=float(np.mean(fit.seen > LEAST_SEEN)),
-        center_px=pixels[0],
-        outline_px=pixels[1:],
-        heading_modulo_deg=180.0,
-    )

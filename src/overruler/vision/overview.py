@@ -25,11 +25,15 @@ MM_PER_PX = 2.0
 """The picture from above that the network sees."""
 KINDS = ("plate", "rectangle", "oval")
 """A plate is a square that carries a card, under a ship on a peg."""
+PLATE, RECTANGLE = 0, 1
 UNIT_MM = 50.0
 """Sizes are said as the logarithm of their share of this."""
 LEAN_UNIT = 0.5
 """A thing of height z appears z times the lean further out; what counts as 1."""
 LEAST_SCORE = 0.2
+LEAST_RECTANGLE, RECTANGLES_APART_MM = 0.04, 5.0
+"""In rank and file the network is unsure of every rectangle, and a peak of what it says may stand for two: all places
+count, so far apart, whose likelihood is this high."""
 APART = 0.35
 """Two guesses closer than this share of the smaller one's width speak of the same base."""
 CHANNELS = 13
@@ -39,7 +43,7 @@ the heading (6)."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guess:
-    """Something that may be a plate."""
+    """Something that may be a plate, or another rectangle."""
 
     xy_mm: Array
     """(2,): as it appears on the plane z = 0."""
@@ -51,6 +55,8 @@ class Guess:
     """How sure the heading is, 0 to 1."""
     score: float
     """How likely it is one, over 0 and below 1."""
+    along: tuple[float, float] = (0.0, 0.0)
+    """Which way it is longer: the cosine and sine of twice that heading, 0 where it is unsure."""
 
 
 def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[Guess]:
@@ -58,21 +64,36 @@ def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list
 
     None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
     """
+    view, answer, likely = _seen(view, camera, hidden, PLATE)
+    highest = cv2.dilate(likely, np.ones((3, 3), np.uint8))
+    return _distinct(_guesses(view, answer, likely * (likely >= highest), LEAST_SCORE, PLATE))
+
+
+def look_for_rectangles(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[Guess]:
+    """Places in a picture from above where the middle of a rectangle may lie that is no plate, the likeliest first."""
+    view, answer, likely = _seen(view, camera, hidden, RECTANGLE)
+    kept: list[Guess] = []
+    for one in _guesses(view, answer, likely, LEAST_RECTANGLE, RECTANGLE):
+        if all(np.hypot(*(one.xy_mm - other.xy_mm)) > RECTANGLES_APART_MM for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _seen(view: Orthophoto, camera: Camera, hidden: Sequence[Array], kind: int) -> tuple[Orthophoto, Array, Array]:
+    """The picture at the network's scale, its answer, and how likely one kind lies in each cell that is not hidden."""
     view = resized(view, MM_PER_PX)
     (answer,) = answers(picture_input(view.pixels, lean_at(view, camera))[None])
-    score = _likelihood(answer[0])
-    cells = score.shape
-    mask = cv2.resize(level_mask(view, hidden, 0), cells[::-1], interpolation=cv2.INTER_NEAREST)
-    best = score * mask
-    highest = cv2.dilate(best, np.ones((3, 3), np.uint8))
-    rows, columns = np.nonzero((best >= highest) & (best > LEAST_SCORE))
-    order = np.argsort(-best[rows, columns], kind="stable")
-    return _distinct(
-        [
-            _guess(view, answer[:, row, column], row, column)
-            for row, column in zip(rows[order], columns[order], strict=True)
-        ]
-    )
+    likely = _likelihood(answer[kind])
+    mask = cv2.resize(level_mask(view, hidden, 0), likely.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    return view, answer, likely * mask
+
+
+def _guesses(view: Orthophoto, answer: Array, likely: Array, least: float, kind: int) -> list[Guess]:
+    """What is said of each cell that is likely enough, the likeliest first."""
+    rows, columns = np.nonzero(likely > least)
+    order = np.argsort(-likely[rows, columns], kind="stable")
+    cells = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+    return [_guess(view, answer[:, row, column], row, column, kind) for row, column in cells]
 
 
 def answers(pictures: Floats) -> Array:
@@ -80,12 +101,14 @@ def answers(pictures: Floats) -> Array:
     return np.stack([answer_whole(MODEL, one) for one in pictures]).astype(float)
 
 
-def _guess(view: Orthophoto, answer: Array, row: int, column: int) -> Guess:
+def _guess(view: Orthophoto, answer: Array, row: int, column: int, kind: int) -> Guess:
     middle = (np.array([column, row]) + 0.5) * CELL_PX - 0.5
     at = view.to_mm(middle + answer[3:5] * CELL_PX)
     length, width = UNIT_MM * np.exp(answer[5:7])
     turned = float(min(np.hypot(*answer[11:13]), 1.0))
-    return Guess(at, float(length), float(width), quarter_turn(answer[11:13]), turned, float(_likelihood(answer[0])))
+    along = float(answer[9]), float(answer[10])
+    likely = float(_likelihood(answer[kind]))
+    return Guess(at, float(length), float(width), quarter_turn(answer[11:13]), turned, likely, along)
 
 
 def _likelihood(logit: Array) -> Array:

@@ -9,7 +9,7 @@ edges (outline, upper edge) and bright lines (the frame), and leave it to the fi
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -154,8 +154,13 @@ def _marks(height: Array, least: float, side: NDArray[np.intp], along_mm: Array,
     return Marks(side[row], along_mm[row], out_mm[at] + part * step, np.minimum(here / max(usual, least), 1.0))
 
 
-def lower_outline(camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> Array:
+def reaches_of(size_mm: ArrayLike) -> Array:
+    """How far from its middle each side (4,) of a rectangle lies, its side or its length and width being given."""
+    return np.tile(np.broadcast_to(np.asarray(size_mm, float), 2) / 2, 2)
+
+
+def lower_outline(camera: Camera, xy_mm: Array, turn_rad: float, size_mm: ArrayLike) -> Array:
     """How far out (4,) the lower outline of each side appears on the plane of the upper face."""
     eye = camera.center_mm
     share = HEIGHT_MM / eye[2]
-    return np.asarray(side_mm / 2 * (1 - share) - share * normals_of(turn_rad) @ (np.asarray(xy_mm) - eye[:2]))
+    return np.asarray(reaches_of(size_mm) * (1 - share) - share * normals_of(turn_rad) @ (np.asarray(xy_mm) - eye[:2]))

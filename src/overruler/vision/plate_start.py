@@ -6,13 +6,15 @@ shift and turn is a sum of values that the look along the sides gives (`plate_ed
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from overruler.geometry.pose import Array
-from overruler.vision.plate_edges import BINS, Edges, look_along
+from overruler.vision.plate_edges import BINS, MODEL, Edges, look_along
 from overruler.vision.plate_face import Leaning
-from overruler.vision.plate_sides import normals_of
+from overruler.vision.plate_sides import normals_of, reaches_of
 from overruler.vision.rays import View
 
 STEP_MM = 0.5
@@ -27,6 +29,8 @@ OVERSURE = 1.5
 below the likeliest, not 3.9. Doubt is told with all of it divided by so much."""
 FAR_MM, FAR_RAD = 2.0, np.radians(3.0)
 """A place found further than this from where the look was centred is looked at again."""
+NEAR_MM = 1.5
+"""Of what is likely so near the likeliest place, along each axis, the mean is taken."""
 LEAST_INSIDE = 0.5
 """The share of a plate that must lie in the photo."""
 
@@ -38,7 +42,7 @@ class Start:
     side_mm: float
     xy_mm: Array
     turn_rad: float
-    look: "_Posterior"
+    look: "Posterior"
     """Where else it may lie."""
     told: Array
     """(4,): how much each side says, 0 to 1."""
@@ -55,7 +59,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Posterior:
+class Posterior:
     """Over turns, and shifts forward and to the left, about some place."""
 
     xy_mm: Array
@@ -67,9 +71,32 @@ class _Posterior:
     @property
     def best(self) -> tuple[Array, float]:
         """The likeliest place and heading."""
+        turn, shift = self._most
+        return self.xy_mm + shift @ normals_of(self.turn_rad)[:2], self.turn_rad + turn
+
+    @property
+    def seen(self) -> Array:
+        """What each stretch of each side (4, STRETCHES) says for the likeliest place, in nats."""
+        turn, shift = self._most
+        return self.edges.stretches(np.append(shift, -shift), np.array([turn]))[range(4), :, 0, range(4)] / TEMPER
+
+    @property
+    def _most(self) -> tuple[float, Array]:
         turn, forward, left = np.unravel_index(int(np.argmax(self.logs)), self.logs.shape)
-        shift = SHIFTS_MM[[int(forward), int(left)]]
-        return self.xy_mm + shift @ normals_of(self.turn_rad)[:2], self.turn_rad + float(TURNS_RAD[turn])
+        return float(TURNS_RAD[turn]), SHIFTS_MM[[int(forward), int(left)]]
+
+    def settled(self) -> tuple[Array, float, Array, float]:
+        """The mean place (2,) and heading near the likeliest, and the second moments about these of all that is likely.
+
+        Those of the place (2, 2), and that of the heading.
+        """
+        share = np.exp((self.logs - self.logs.max()) / OVERSURE)
+        near = share * (np.abs(self.places_mm - self.best[0]).max(-1) < NEAR_MM)
+        xy = np.einsum("tuv,uvi->i", near, self.places_mm) / near.sum()
+        turn = float(near.sum((1, 2)) @ TURNS_RAD / near.sum())
+        off, share = self.places_mm - xy, share / share.sum()
+        moments = np.einsum("tuv,uvi,uvj->ij", share, off, off)
+        return xy, self.turn_rad + turn, moments, float(share.sum((1, 2)) @ (TURNS_RAD - turn) ** 2)
 
     @property
     def places_mm(self) -> Array:
@@ -95,13 +122,13 @@ def start_at(view: View, guess_mm: Array, turns_rad: Sequence[float], side_mm: f
 
     `view` is of the plane of its upper face. None where the photo does not show it.
     """
-    looks = [_posterior(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
+    looks = [posterior_at(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
     look = max((one for one in looks if one is not None), key=lambda one: one.evidence, default=None)
     if look is None:
         return None
     xy, turn = look.best
     if np.hypot(*(xy - guess_mm)) > FAR_MM or abs(turn - look.turn_rad) > FAR_RAD:
-        look = _posterior(view, xy, turn, side_mm, guess_mm) or look
+        look = posterior_at(view, xy, turn, side_mm, guess_mm) or look
         xy, turn = look.best
     return Start(side_mm, xy, turn, look, _told(look.edges), look.evidence)
 
@@ -111,23 +138,28 @@ def pairs(sides: Array) -> tuple[Array, Array]:
     return sides[0] + sides[2][:, ::-1], sides[1] + sides[3][:, ::-1]
 
 
-def _posterior(view: View, xy_mm: Array, turn_rad: float, side_mm: float, guess_mm: Array) -> _Posterior | None:
-    """What is seen from a supposed place, and the prior that the guess gives; None beyond the photo's border."""
-    if _inside(view, xy_mm, side_mm) < LEAST_INSIDE:
+def posterior_at(
+    view: View, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, guess_mm: Array, model: Path = MODEL
+) -> Posterior | None:
+    """What is seen from a supposed place, and the prior that the guess gives; None beyond the photo's border.
+
+    `size_mm` is the side of a plate, or the length and width of another rectangle.
+    """
+    if _inside(view, xy_mm, turn_rad, size_mm) < LEAST_INSIDE:
         return None
-    edges = look_along(view, xy_mm, turn_rad, side_mm, STEP_MM)
+    edges = look_along(view, xy_mm, turn_rad, size_mm, STEP_MM, model)
     forward, left = pairs(edges.sides(SHIFTS_MM, TURNS_RAD) / TEMPER)
     off = normals_of(turn_rad)[:2] @ (xy_mm - guess_mm)
     pull = [np.log1p(((SHIFTS_MM + part) / PULL_MM) ** 2) for part in off]
     tilt = 0.5 * (TURNS_RAD / TURN_SIGMA) ** 2
     logs = (forward - pull[0])[:, :, None] + (left - pull[1])[:, None] - tilt[:, None, None]
-    return _Posterior(xy_mm, turn_rad, logs, edges)
+    return Posterior(xy_mm, turn_rad, logs, edges)
 
 
-def _inside(view: View, xy_mm: Array, side_mm: float) -> float:
-    """The share of a plate's corners and middles of sides in the photo."""
-    normals = normals_of(0.0)
-    points = xy_mm + side_mm / 2 * np.concatenate([normals, normals + np.roll(normals, 1, 0)])
+def _inside(view: View, xy_mm: Array, turn_rad: float, size_mm: ArrayLike) -> float:
+    """The share of a rectangle's corners and middles of sides in the photo."""
+    middles = normals_of(turn_rad) * reaches_of(size_mm)[:, None]
+    points = xy_mm + np.concatenate([middles, middles + np.roll(middles, 1, 0)])
     return float(view.sample(points[None])[1].mean())
 
 
