@@ -126,6 +126,34 @@ def test_ranges_are_told_with_since_when(film: Film) -> None:
     assert all(row["probability"] > 0.99 for row in rows)
 
 
+def ships(x_mm: float) -> dict[str, Any]:
+    """Two ships 40 mm wide whose bases are x - 360 mm apart, to 0.2 mm in either place."""
+    told = scene(x_mm)
+    for piece in told["pieces"]:
+        piece |= {"base": {"shape": "rectangle", "width_mm": 40.0, "length_mm": 40.0}, "heading_deg": 90.0}
+    return told | {"game": "xwing"}
+
+
+@pytest.mark.parametrize(("moved", "after"), [(None, [0, 0, 0]), ("p01", [0, 0, 1]), ("p02", [0, 0, 1])])
+def test_ships_that_touched_are_at_range_0_until_one_of_them_moves(
+    film: Film, moved: str | None, after: list[int]
+) -> None:
+    """Whatever their gap measures as meanwhile."""
+    for rest, x_mm in zip(film.rests, (360.1, 359.5, 359.5), strict=True):
+        rest["scene"] = ships(x_mm)
+    film.moves = [MOVE | {"piece": moved}] if moved else []
+    rows = ruled.rulings(film)
+    assert [row["range"] for row in rows] == after
+    assert [row["since_s"] for row in rows] == [1.0, 1.0, 63.0 if moved else 1.0]
+    assert rows[1]["probability"] == rows[0]["probability"] < 0.9
+
+
+def test_other_games_remember_no_range_0(film: Film) -> None:
+    for rest, x_mm in zip(film.rests, (374.0, 372.0, 372.0), strict=True):
+        rest["scene"] = scene(x_mm)
+    assert len({row["range"] for row in ruled.rulings(film)}) == 1
+
+
 def test_a_move_longer_than_allowed_has_a_probability(film: Film) -> None:
     assert ruled.allowed(film, {"p01": 152.4})[0]["probability"] == pytest.approx(0.5)
     assert ruled.allowed(film, {"p01": 151.4})[0]["probability"] == pytest.approx(0.977, abs=1e-3)

@@ -1,7 +1,7 @@
 """What the rules say of a film: who was in which range of whom, since when, and which moves were too long."""
 
 from collections.abc import Mapping, Sequence
-from math import erf, sqrt
+from math import erf, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,39 @@ from overruler.scene import Scene
 from overruler.units import MM_PER_INCH
 
 Data = dict[str, Any]
+Pair = tuple[str, str]
 
 
 def rulings(film: Film) -> list[Data]:
     """Every pair at every rest: distance, range and its probability, and since when it has been that range."""
     rows: list[Data] = []
-    since: dict[tuple[str, str], tuple[int | None, float]] = {}
+    since: dict[Pair, tuple[int | None, float]] = {}
+    touched: dict[Pair, float] = {}
+    before_s = -inf
     for rest in film.rests:
+        gone = {move["piece"] for move in film.moves if before_s < move["end_s"] <= rest["time_s"]}
+        touched = {pair: chance for pair, chance in touched.items() if gone.isdisjoint(pair)}
+        before_s = rest["time_s"]
         for row in _pairs(rest):
             pair = row["from"], row["to"]
+            if rest["scene"].get("game") == "xwing":
+                row = _remembered(row, pair, touched)
             before = since.get(pair)
             if before is None or before[0] != row["range"]:
                 since[pair] = row["range"], rest["time_s"]
             rows.append(row | {"since_s": since[pair][1]})
     return rows
+
+
+def _remembered(row: Data, pair: Pair, touched: dict[Pair, float]) -> Data:
+    """A pair's ruling in X-Wing, where ships that touched stay at range 0 until one of them moves.
+
+    `touched` has those pairs and how likely each touched; it is kept up. Later measures of ships that stand still say
+    nothing new of that.
+    """
+    if row["range"] == 0:
+        touched[pair] = max(touched.get(pair, 0.0), row["probability"])
+    return row | {"range": 0, "probability": touched[pair]} if pair in touched else row
 
 
 def _pairs(rest: Data) -> list[Data]:
