@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import lean
+from overruler.vision.hillmap import DARK
+from overruler.vision.networks import Floats
 from overruler.vision.orthophoto import Orthophoto
 
 STEP_MM, SMOOTH_MM = 2.0, 6.0
@@ -29,8 +31,6 @@ LEAST_MM = 2.0
 """A side that is less wide shows no edges of its own."""
 BESIDE = 3
 """In samples: over so many along the outline colours are averaged."""
-DARK = 8.0
-"""Added to each brightness before ratios are taken."""
 NATS, CAP = 0.014, 10.0
 """What an edge says, against the other places across the outline there: so much for each median step of colour, up to
 so many of them. Few of the steps are independent: 21 hills on rendered tables then lie in their doubt."""
@@ -88,21 +88,20 @@ def _steps(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
     """
     across = np.arange(-INSIDE_MM, OUTSIDE_MM)
     places = view.to_px(at_mm[:, None] + across[None, :, None] * outwards[:, None]).astype(np.float32)
-    there = _sampled(np.log(view.pixels + np.float32(DARK)), places)
+    there = np.log(_sampled(view.pixels, places) + DARK)
     wrapped = np.pad(there, ((BESIDE, BESIDE), (0, 0), (0, 0)), mode="wrap")
     colour = np.asarray(cv2.blur(wrapped, (1, BESIDE)))[BESIDE:-BESIDE]
     change = np.zeros(colour.shape[:2])
     pairs = colour[:, 1:] + colour[:, :-1]
     change[:, 2:-1] = np.linalg.norm(pairs[:, 2:] - pairs[:, :-2], axis=-1)
-    change *= _sampled(view.seen.astype(np.float32), places) > 0.5
+    change *= _sampled(view.seen.astype(np.uint8), places) > 0
     said = NATS * np.minimum(change / (np.median(change) + 1e-3), CAP)
     return np.asarray(said - said.mean(1, keepdims=True))
 
 
-def _sampled(pixels: NDArray[np.float32], places_px: NDArray[np.float32]) -> NDArray[np.float32]:
-    there = cv2.remap(
-        pixels, places_px[..., 0], places_px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0
-    )
+def _sampled(pixels: NDArray[np.uint8], places_px: NDArray[np.float32]) -> Floats:
+    """What a picture shows at places (S, W, 2); 0 beside it."""
+    there = cv2.remap(pixels, places_px[..., 0], places_px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
     return np.asarray(there, np.float32)
 
 
