@@ -53,6 +53,11 @@ class Base:
         return cls.oval(*sizes) if (spelled["shape"] or "").lower().startswith("o") else cls.rectangle(*sizes)
 
     @property
+    def square(self) -> bool:
+        """Whether it looks the same after a quarter of a turn, and has corners."""
+        return self.shape == "rectangle" and self.width_mm == self.length_mm
+
+    @property
     def name(self) -> str:
         """As people say it: `27 mm`, `60 × 40 mm oval`."""
         if self.shape == "circle":

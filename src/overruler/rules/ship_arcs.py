@@ -78,8 +78,7 @@ def _sides() -> str:
 def _standard(ship: Piece) -> dict[str, ShipArc]:
     center, base = (0.0, 0.0), ship.base
     arcs = {"full_front": (-90.0, 180.0), "full_rear": (90.0, 180.0)}
-    square = base.shape == "rectangle" and base.width_mm == base.length_mm
-    if square and (half := HALF_FRONT_DEG.get(base.width_mm)):
+    if base.square and (half := HALF_FRONT_DEG.get(base.width_mm)):
         arcs |= {"front": (-half, 2 * half), "rear": (180 - half, 2 * half)}
         arcs |= {"left": (half, 180 - 2 * half), "right": (half - 180, 180 - 2 * half)}
     found = {name: ShipArc(center, *angles, standard=True) for name, angles in arcs.items()}

@@ -57,7 +57,7 @@ def detect(
     """
     radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
     angular = [base for base in bases if base.shape == "rectangle"]
-    catalogued = [base for base in angular if base.width_mm == base.length_mm and base.width_mm in PLATES_MM]
+    catalogued = [base for base in angular if base.square and base.width_mm in PLATES_MM]
     sides, ranked = sorted({base.width_mm for base in catalogued}), len(catalogued) < len(angular)
     oblong = [base for base in bases if base.shape == "oval"]
 

@@ -85,7 +85,7 @@ def detection_of(
     base, xy = placed.base, placed.xy_mm
     points = np.vstack([xy, outline_at(base, xy, placed.turn_rad)])
     pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
-    modulo = 90.0 if base.shape == "rectangle" and base.length_mm == base.width_mm else 180.0
+    modulo = 90.0 if base.square else 180.0
     return Detection(
         base=base,
         xy_mm=xy,

@@ -82,7 +82,7 @@ class Laid:
         """Whether two are one base."""
         if self.base != other.base or np.hypot(*(self.xy_mm - other.xy_mm)) > SAME_MM:
             return False
-        modulo = np.pi / 2 if self.base.length_mm == self.base.width_mm else np.pi
+        modulo = np.pi / 2 if self.base.square else np.pi
         return bool(abs((self.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2) < SAME_RAD)
 
 
@@ -124,13 +124,13 @@ def _at(guess: Guess, base: Base) -> Iterator[Place]:
     """Where a guess may mean a base: lengthwise, and across where it may lie either way."""
     for turn in guess.turn_rad + _quarters(base):
         along = np.dot(guess.along, [np.cos(2 * turn), np.sin(2 * turn)])
-        if abs(_off(guess, base)) < MOST_OFF and (base.length_mm == base.width_mm or along > -ACROSS):
+        if abs(_off(guess, base)) < MOST_OFF and (base.square or along > -ACROSS):
             yield Place(base, guess.xy_mm, turn)
 
 
 def _quarters(base: Base) -> Array:
     """The quarters of a turn (rad) after which a base lies otherwise."""
-    return np.arange(1 if base.length_mm == base.width_mm else 2) * np.pi / 2
+    return np.arange(1 if base.square else 2) * np.pi / 2
 
 
 def _beside(one: Placed, base: Base) -> Iterator[Place]:

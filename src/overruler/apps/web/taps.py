@@ -90,5 +90,4 @@ def _edge(edge: Edge) -> tuple[Any, Any]:
 
 def _names(ship: Piece) -> list[str]:
     own = [str(arc.get("name")) for arc in ship.stats.get("arcs", []) if isinstance(arc, dict)]
-    square = ship.base.shape == "rectangle" and ship.base.width_mm == ship.base.length_mm
-    return list(dict.fromkeys((*own, *(("front", "rear") if square else ()), "bullseye")))
+    return list(dict.fromkeys((*own, *(("front", "rear") if ship.base.square else ()), "bullseye")))
