@@ -1,6 +1,6 @@
 """What one photo says about the camera, with the doubt of all of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,6 +94,12 @@ class Calibration:
         joint = np.zeros((17, 17))
         joint[:15, :15] = self.covariance
         return joint
+
+    def moved(self, step: Array, joint: Array) -> "Calibration":
+        """With `step` (17,) added to the camera's parameters and the bow's heights, and with their covariance then."""
+        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[15:])
+        camera = self.camera.moved(step[:15])
+        return replace(self, camera=camera, covariance=joint[:15, :15], with_bow=joint, bow=bow)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from overruler.vision.groups import Point, point_groups
 from overruler.vision.layout import CARDS_MM, laid_group, lifted, printed_group, printed_square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
+from overruler.vision.plumb_lines import straightened_by_edges
 from overruler.vision.priors import camera_of, lens_prior, matrix_of, straightened
 from overruler.vision.problems import Circumstances, problems_of, unfound, unsure, worst_first
 from overruler.vision.solve import Bundle, Group, Prior, Solution, State
@@ -261,6 +262,8 @@ def _calibration(
         laid=not solved.free,
         budget=_budget(board, solved),
     )
+    if not (lens or solved.free) and width and height:
+        found = straightened_by_edges(frame, found)
     problems = problems_of(_circumstances(frame, board, solved, left_out, lens))
     return replace(found, problems=worst_first((*problems, *unsure(found, lens))))
 

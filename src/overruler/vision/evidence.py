@@ -134,9 +134,7 @@ def sharpened(
     if _doubt(calibration, joint) > WORTH * _doubt(calibration, calibration.joint):
         return calibration, tuple(detections)
     moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ step[:15]) for d in detections)
-    bow = calibration.bow and replace(calibration.bow, height_mm=calibration.bow.height_mm + step[15:])
-    camera = calibration.camera.moved(step[:15])
-    return replace(calibration, camera=camera, covariance=joint[:15, :15], with_bow=joint, bow=bow), moved
+    return calibration.moved(step, joint), moved
 
 
 def _doubt(calibration: Calibration, covariance: Array) -> float:
