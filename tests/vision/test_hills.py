@@ -14,9 +14,10 @@ from overruler.detections import Detection, Raised
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import at_height
-from overruler.vision.hillmap import DARK, hill_map, picture_input
+from overruler.vision.hillmap import hill_map, picture_input
 from overruler.vision.hills import find_hills
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
+from overruler.vision.strips import DARK
 from tests.tables import BOARD_MM, camera_over, exact
 
 PIXEL_MM = 1.6

@@ -8,19 +8,17 @@ top's edge runs, the network only knows to a centimetre or two: it is found anew
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import lean
-from overruler.vision.hillmap import DARK
-from overruler.vision.networks import Floats
 from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.strips import logarithms, sampled, steps_across
 
 STEP_MM, SMOOTH_MM = 2.0, 6.0
 """How far apart the outline is looked across, and 1 σ of what it is smoothed with: cells have corners."""
-INSIDE_MM, OUTSIDE_MM = 32, 56
-"""How far across, in steps of 1 mm, the top's edge and the foot may lie."""
+INSIDE_MM, OUTSIDE_MM, ASIDE_MM = 32, 56, 2
+"""How far across, in steps of 1 mm, the top's edge and the foot may lie; so wide are the stripes that are compared."""
 HEIGHTS_MM = np.geomspace(6.0, 90.0, 14)
 RUNS_MM, RUN_MM, RUN_SIGMA_MM = np.arange(0.0, 25.0, 3.0), 7.0, 5.0
 """How far sides run out: what is tried, and the mean and 1 σ of what is usual."""
@@ -84,25 +82,17 @@ def _samples(outline_mm: Array) -> tuple[Array, Array]:
 def _steps(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
     """What the step of colour (S, W) at each place across the outline says for an edge there, in nats.
 
-    Colours are compared as ratios of brightness, 2 mm inside against 2 mm outside.
+    Colours are compared as ratios of brightness, `ASIDE_MM` inside against as much outside.
     """
     across = np.arange(-INSIDE_MM, OUTSIDE_MM)
     places = view.to_px(at_mm[:, None] + across[None, :, None] * outwards[:, None]).astype(np.float32)
-    there = np.log(_sampled(view.pixels, places) + DARK)
+    there = logarithms(sampled(view.pixels, places))
     wrapped = np.pad(there, ((BESIDE, BESIDE), (0, 0), (0, 0)), mode="wrap")
-    colour = np.asarray(cv2.blur(wrapped, (1, BESIDE)))[BESIDE:-BESIDE]
-    change = np.zeros(colour.shape[:2])
-    pairs = colour[:, 1:] + colour[:, :-1]
-    change[:, 2:-1] = np.linalg.norm(pairs[:, 2:] - pairs[:, :-2], axis=-1)
-    change *= _sampled(view.seen.astype(np.uint8), places) > 0
-    said = NATS * np.minimum(change / (np.median(change) + 1e-3), CAP)
+    colour = np.asarray(cv2.blur(wrapped, (1, BESIDE)), np.float32)[BESIDE:-BESIDE]
+    change = np.linalg.norm(steps_across(colour, ASIDE_MM), axis=-1)
+    change *= sampled(view.seen.astype(np.uint8), places) > 0
+    said = NATS * np.minimum(change / (np.median(change) + 5e-4), CAP)
     return np.asarray(said - said.mean(1, keepdims=True))
-
-
-def _sampled(pixels: NDArray[np.uint8], places_px: NDArray[np.float32]) -> Floats:
-    """What a picture shows at places (S, W, 2); 0 beside it."""
-    there = cv2.remap(pixels, places_px[..., 0], places_px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
-    return np.asarray(there, np.float32)
 
 
 def _nats(steps: Array, inwards: Array) -> Array:

@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.vision.networks import CELL_PX, Floats, answer_whole
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
+from overruler.vision.strips import logarithms
 
 MODEL = Path(__file__).with_name("hills.onnx")
 MM_PER_PX = 2.0
 """The picture from above that the network sees."""
-LEAN_UNIT, CONTRAST, DARK = 0.5, 0.5, 8.0
-"""What counts as 1: a lean; the logarithm of a ratio of brightnesses. The last is added to each brightness."""
+LEAN_UNIT, CONTRAST = 0.5, 0.5
+"""What counts as 1: a lean; the logarithm of a ratio of brightnesses."""
 USUAL_MM = 25.0
 """Heights are said as the logarithm of their share of this."""
 CHANNELS = 5
 """Logits of the mat with all on it, of a top and of a side (3); logarithms of a top's height and of its σ (2)."""
-
-_LOGARITHM = np.log(np.arange(256) + DARK).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +69,7 @@ def picture_input(pixels: NDArray[np.uint8], seen: NDArray[np.bool_], lean: Floa
     Logarithms of the colours (H, W, 3) against the table's usual ones, 0 where nothing is seen; and the lean (H, W, 2)
     to the right and down.
     """
-    colour = np.take(_LOGARITHM, pixels)
+    colour = logarithms(pixels)
     shown = seen.astype(np.uint8)
     colour -= np.asarray(cv2.mean(colour, shown)[:3], np.float32)
     colour *= (shown / np.float32(CONTRAST))[..., None]

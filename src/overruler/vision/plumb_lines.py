@@ -18,7 +18,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.doubt import by_table
 from overruler.vision.evidence import Measures, contradicted, updated
-from overruler.vision.hillmap import DARK
+from overruler.vision.strips import logarithms, sampled, steps_across
 
 STRAIGHT_SHARE = 5e-4
 """1 σ of how far an edge's middle stands off the line between its ends, as a share of its length: mats are cut by hand
@@ -141,16 +141,10 @@ def _steps(
     share = np.linspace(0, 1, len(across_mm))[:, None]
     at = ((1 - share) * ends_px[:, :1] + share * ends_px[:, 1:]).astype(np.float32)  # no lens bends that little
     seen = np.asarray(((ends_px >= 0) & (ends_px <= np.array(frame.size_px) - 1)).all((1, 2)))
-    fine = cv2.resize(at, (at.shape[1], BESIDE * len(at)), interpolation=cv2.INTER_LINEAR)
-    colours = cv2.remap(frame.pixels, fine[..., 0], fine[..., 1], cv2.INTER_LINEAR)
-    colours = cv2.resize(colours, at.shape[1::-1], interpolation=cv2.INTER_AREA)
+    fine = np.asarray(cv2.resize(at, (at.shape[1], BESIDE * len(at)), interpolation=cv2.INTER_LINEAR), np.float32)
+    colours = cv2.resize(sampled(frame.pixels, fine), at.shape[1::-1], interpolation=cv2.INTER_AREA)
     wide = max(SIDE_STEPS, round(SIDE_MM / float(across_mm[1] - across_mm[0])))
-    side = np.log(colours.astype(np.float32) + DARK)
-    total = np.concatenate([np.zeros_like(side[:, :1]), np.cumsum(side, axis=1)], 1)
-    change = np.zeros(side.shape)
-    stripe = (total[:, wide:] - total[:, :-wide]) / wide
-    change[:, wide : 1 - wide] = stripe[:, wide:] - stripe[:, :-wide]
-    return change, seen
+    return steps_across(logarithms(np.asarray(colours, np.uint8)), wide), seen
 
 
 def _followed(steps: Array, s: Array, across_mm: Array, scale: float) -> tuple[Array, Array] | None:

@@ -26,8 +26,8 @@ WORTH_A_FIT = 0.2
 """Candidates that the learned look scores lower are not fitted."""
 WORTH_A_TRY = 0.0005
 """Sizes less probable than this by the learned look, on this table, are not fitted."""
-LEAST_SCORE = 0.6
-"""Fitted candidates that score lower are no bases: a false base costs somewhat more than two that are missed."""
+LEAST_SCORE = 2 / 3
+"""Fitted candidates that score lower are no bases: a false base costs as much as two that are missed."""
 ODDS = np.array([-11.43, 1.17, 6.56, -2.06, 1.57, 0.72])
 """A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
 saw, and for the logarithms of the look's doubt of the radius, as a share of it, of the contrast at the rim and of the
