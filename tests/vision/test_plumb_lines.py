@@ -96,6 +96,17 @@ def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> No
         assert (least > (STRAIGHT_SHARE * BOARD_MM) ** 2).all()
 
 
+def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight]) -> None:
+    sigma = []
+    for tilt_deg in (0.0, 30.0):
+        camera = camera_over(tilt_deg, height_mm=1400)
+        found = known(camera, see)
+        far = _edge(mat(camera), found, *list(_sides(found))[2])
+        assert far is not None
+        sigma.append(float(np.sqrt(far.covariance_mm2[0, 0])))
+    assert sigma[1] > 1.2 * sigma[0]
+
+
 def test_what_is_ragged_is_no_edge(see: type[Sight]) -> None:
     camera = camera_over(15, height_mm=1250)
     found = known(camera, see)

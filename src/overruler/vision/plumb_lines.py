@@ -18,11 +18,14 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.doubt import by_table
 from overruler.vision.evidence import Measures, contradicted, updated
+from overruler.vision.heights import lean
 from overruler.vision.strips import logarithms, sampled, steps_across
 
 STRAIGHT_SHARE = 5e-4
 """1 σ of how far an edge's middle stands off the line between its ends, as a share of its length: mats are cut by hand
 and stretch. Half of that is expected of an edge's wriggling, one half against the other."""
+CURL_MM = 0.7
+"""1 σ of how far it stands up or down there, which looks like a bend where the camera looks aslant: mats curl."""
 REACH_MM, SLANT_MM, BENT_MM = 20.0, 8.0, 6.0
 """How far from the board's edge the mat's may lie; how far it may turn off by half its length, and bend."""
 STATIONS, STEP_PX = 120, 0.5
@@ -104,7 +107,9 @@ def _edge(frame: Frame, calibration: Calibration, start_mm: Array, end_mm: Array
         return None
     at_mm, weight = followed
     slope = np.einsum("i,nij->nj", outwards, by_table(calibration, places[seen] + at_mm[:, None] * outwards))
-    return _bent(s[seen], at_mm, weight, slope, STRAIGHT_SHARE * length)
+    aslant = float(outwards @ lean(calibration.camera, (start_mm + end_mm) / 2, 0.0))
+    straight = float(np.hypot(STRAIGHT_SHARE * length, CURL_MM * aslant))
+    return _bent(s[seen], at_mm, weight, slope, straight)
 
 
 def _bent(s: Array, at_mm: Array, weight: Array, slope: Array, straight_mm: float) -> Edge:
