@@ -156,7 +156,7 @@ def _followed(steps: Array, s: Array, across_mm: Array, scale: float) -> tuple[A
     """Where the edge is (N,), in mm outwards, and how much each place counts (N,); None where there is no edge."""
     size = np.linalg.norm(steps, axis=-1)
     usual = np.median(size) + 1e-3
-    shapes, line = _shapes(s), _roughly(np.minimum(size / usual, CAP), s, across_mm)
+    shapes, line = _shapes(s), _roughly(np.minimum(size / usual, CAP), s)
     way = np.median(steps[np.abs(across_mm - line[:, None]) < WIDE_MM], axis=0)  # from the mat's colours to the table's
     towards = steps @ way / max(float(np.linalg.norm(way)), 1e-9) / usual
     for reach_px in NARROWER:
@@ -171,22 +171,18 @@ def _followed(steps: Array, s: Array, across_mm: Array, scale: float) -> tuple[A
     return at_mm, weight * on
 
 
-def _roughly(steps: Array, s: Array, across_mm: Array) -> Array:
-    """The smooth line (N,) along which the steps are greatest."""
-    few, step = s[::COARSE], float(across_mm[1] - across_mm[0])
-    wide = max(1, round(WIDE_MM / step))
-    blurred = cv2.blur(steps[::COARSE], (2 * wide + 1, 1))
-    best, line = -np.inf, np.zeros_like(s)
-    for slant in np.arange(-SLANT_MM, SLANT_MM + 1, 2.0):
-        for bent in np.arange(-BENT_MM, BENT_MM + 1, 2.0):
-            shift = np.rint((slant * few + bent * (1 - few**2)) / step).astype(int)
-            column = np.arange(steps.shape[1]) + shift[:, None]
-            inside = (column >= 0) & (column < steps.shape[1])
-            value = np.where(inside, np.take_along_axis(blurred, np.clip(column, 0, steps.shape[1] - 1), 1), 0.0).sum(0)
-            if value.max() > best:
-                best = float(value.max())
-                line = across_mm[value.argmax()] + slant * s + bent * (1 - s**2)
-    return line
+def _roughly(steps: Array, s: Array) -> Array:
+    """The smooth line (N,), to a millimetre or two, along which the steps (N, A) are greatest."""
+    few, reach = s[::COARSE], round(REACH_MM)
+    by_mm = cv2.resize(steps[::COARSE], (2 * reach + 1, len(few)), interpolation=cv2.INTER_AREA)
+    beyond = round(SLANT_MM + BENT_MM)
+    wide = np.pad(cv2.blur(by_mm, (2 * round(WIDE_MM) + 1, 1)), ((0, 0), (beyond, beyond)))
+    slant, bent = np.meshgrid(np.arange(-SLANT_MM, SLANT_MM + 1, 2.0), np.arange(-BENT_MM, BENT_MM + 1, 2.0))
+    lines = np.stack([slant.ravel(), bent.ravel()], -1)
+    shift = np.rint(lines @ [few, 1 - few**2]).astype(int)
+    along = wide[np.arange(len(few))[:, None], beyond + np.arange(by_mm.shape[1]) + shift[..., None]].sum(1)
+    which, off = np.unravel_index(int(along.argmax()), along.shape)
+    return np.asarray(off - reach + lines[which] @ [s, 1 - s**2])
 
 
 def _peaks(steps: Array, across_mm: Array, line_mm: Array, reach_mm: float) -> tuple[Array, Array]:
