@@ -102,7 +102,7 @@ class Referee:
         ground = told_ground(frame, calibration, self.terrain, self.board)
         view = look_from_above(frame, calibration, LINES_MM, self._margin_mm(calibration))
         bases = self.bases if self.bases is not None else catalogue(self.game)
-        with ThreadPoolExecutor(2) as aside:  # what is waited for soonest first
+        with ThreadPoolExecutor(1) as aside:  # what is waited for soonest first
             measuring = aside.submit(find_rulers, frame, calibration, view)
             grid_seen = aside.submit(find_grid, view, calibration.board_mm)
             high = aside.submit(hill_map, view, calibration.camera)
