@@ -3,7 +3,7 @@
 python tools/in_bytes.py --tables build/shapes src/overruler/vision/discs.onnx
 
 To be done after `train_discs.py`, on the file that it wrote. TABLES holds photos with their truth, which tell how large
-the numbers in each layer get. Weights have seven bits: with eight, processors that lack the newer instructions overflow,
+the numbers in each layer get. Weights have seven bits: with eight, processors without newer instructions overflow,
 and answer otherwise. The last layer stays as it is.
 """
 
