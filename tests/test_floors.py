@@ -135,6 +135,13 @@ def test_help_loads_nothing_heavy(arguments: str) -> None:
     assert heavy_after(HELP.format(arguments)) == set()
 
 
+def test_a_look_loads_what_few_tables_need_when_it_comes_to_it() -> None:
+    """Plates and rectangles: their modules take as long to load as a photo to decode."""
+    script = "import sys, overruler.referee; print(*(name for name in sys.modules if name.startswith('overruler.')))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not [name for name in done.stdout.split() if "plate" in name or "rectangle" in name]
+
+
 def test_a_ruling_loads_nothing_heavy(tmp_path: Path) -> None:
     """`overruler ask` on a scene without terrain is numpy at most."""
     base = '"base": {"shape": "circle", "diameter_mm": 27}, "y_mm": 100'

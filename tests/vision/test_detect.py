@@ -13,6 +13,7 @@ from overruler.vision.discs import Discs
 from tests.tables import camera_over, exact, photo
 
 NO_CANDIDATES = Candidates(np.empty((0, 2)), np.empty(0), np.empty(0))
+PLATES, RECTANGLES = "overruler.vision.plates.find_plates", "overruler.vision.rectangles.find_rectangles"
 CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
 
 
@@ -33,7 +34,7 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
     find_plates = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(rounds, np.empty((0, 6))))
     monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
-    monkeypatch.setattr(detecting, "find_plates", find_plates)
+    monkeypatch.setattr(PLATES, find_plates)
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
     assert find_plates.called == looked_for
@@ -56,8 +57,8 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     find_rectangles = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
     monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
-    monkeypatch.setattr(detecting, "find_plates", Mock(return_value=[]))
-    monkeypatch.setattr(detecting, "find_rectangles", find_rectangles)
+    monkeypatch.setattr(PLATES, Mock(return_value=[]))
+    monkeypatch.setattr(RECTANGLES, find_rectangles)
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
     assert find_rectangles.called == looked_for
@@ -68,8 +69,8 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
 def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
     find_plates = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
-    monkeypatch.setattr(detecting, "find_plates", find_plates)
-    monkeypatch.setattr(detecting, "find_rectangles", Mock(return_value=[]))
+    monkeypatch.setattr(PLATES, find_plates)
+    monkeypatch.setattr(RECTANGLES, Mock(return_value=[]))
     camera = camera_over()
     detect(photo(camera, []), exact(camera), [Base.rectangle(50, 50), Base.rectangle(40, 40)])
     assert find_plates.call_args.args[3] == [40]

@@ -37,7 +37,7 @@ def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left
 
 
 def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find_plates", lambda *_, **__: pytest.fail("looked for plates"))
+    monkeypatch.setattr("overruler.vision.plates.find_plates", lambda *_, **__: pytest.fail("looked for plates"))
     monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: ())
     camera = table_camera(10.0)
     frame = table_with(camera, [], SIZE_PX)

@@ -56,3 +56,8 @@ def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
     strips = np.zeros((4 * plate_edges.STRETCHES, 6, plate_edges.ACROSS, plate_edges.ALONG), np.float32)
     said = answer(plate_edges.MODEL, strips)
     assert said.size == 4 * plate_edges.STRETCHES * plate_edges.BINS
+
+
+def test_the_look_for_bases_from_above_reckons_in_bytes() -> None:
+    """As `tools/in_bytes.py` makes it: a third of the time of a network that was only exported."""
+    assert b"QuantizeLinear" in discs.MODEL.read_bytes()

@@ -17,12 +17,13 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import plate_face, plates
 from overruler.vision.orthophoto import orthophoto
+from overruler.vision.outlined import overlap_mm
 from overruler.vision.overview import MM_PER_PX, Guess, look
 from overruler.vision.plate_fit import PlateFit
 from overruler.vision.plate_front import Front
 from overruler.vision.plate_looks import look_closer
 from overruler.vision.plate_sides import HEIGHT_MM
-from overruler.vision.plates import find_plates, overlap_mm
+from overruler.vision.plates import find_plates
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
 

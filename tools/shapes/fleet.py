@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from overruler.vision.orthophoto import orthophoto
-from overruler.vision.plates import overlap_mm
+from overruler.vision.outlined import overlap_mm
 from rims.develop import develop
 from rims.figures import any_colour
 from rims.light import Lamp, any_lamp, light_on

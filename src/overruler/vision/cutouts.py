@@ -29,6 +29,7 @@ WRAP = 8
 """Columns repeated at either end, so that a convolution sees no seam."""
 LEVELS = 6
 _NODES = 9
+"""Cutouts are exact at so many nodes a side, rings at so many from the inside out, and linear in between."""
 
 
 def pyramid(pixels: Picture) -> list[Picture]:
@@ -140,15 +141,15 @@ def patch_maps(camera: Camera, shapes: Array) -> Floats:
     axes = axes_of(camera, shapes)
     offsets = right[..., None] * axes[:, None, None, 0] + up[..., None] * axes[:, None, None, 1]
     at = _pixels(camera, shapes[:, None, None, :2] + offsets)
-    weights = _weights()
+    weights = _weights(PATCH_PX)
     fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
     return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
 
 
 @cache
-def _weights() -> Floats:
-    """Linear interpolation from the grid's nodes to a patch's pixels (64, 9)."""
-    where = (_steps() / SPAN + 1) / 2 * (_NODES - 1)
+def _weights(pixels: int) -> Floats:
+    """Linear interpolation (pixels, 9) from the nodes to the middles of pixels over the same width."""
+    where = (np.arange(pixels) + 0.5) / pixels * (_NODES - 1)
     return np.asarray(np.maximum(0, 1 - np.abs(where[:, None] - np.arange(_NODES))), np.float32)
 
 
@@ -184,12 +185,14 @@ def cut_rings(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
 
 
 def ring_maps(camera: Camera, shapes: Array) -> Floats:
-    """The photo's pixels under each unrolled ring (N, 40, 48, 2)."""
-    reach = INNER + (np.arange(RINGS) + 0.5) / RINGS * (OUTER - INNER)
+    """The photo's pixels under each unrolled ring (N, 40, 48, 2): exact on a coarse grid, linear between."""
+    reach = np.linspace(INNER, OUTER, _NODES)
     turn = ring_angles()
     unit = reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
     axes = axes_of(camera, shapes)
-    return _pixels(camera, shapes[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes))
+    at = _pixels(camera, shapes[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes))
+    fine = _weights(RINGS) @ at.reshape(len(at), _NODES, 2 * ANGLES)
+    return fine.reshape(len(at), RINGS, ANGLES, 2)
 
 
 def ring_input(rings: Picture, side: Floats) -> Floats:

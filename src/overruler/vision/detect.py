@@ -22,10 +22,8 @@ from overruler.vision import overview
 from overruler.vision.candidates import find_candidates, in_sight
 from overruler.vision.discs import NOTHING, Discs, find_discs
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.outlined import outline_at
+from overruler.vision.outlined import outline_at, overlap_mm
 from overruler.vision.ovals import find_ovals
-from overruler.vision.plates import find_plates, overlap_mm
-from overruler.vision.rectangles import find_rectangles
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, anything, distinct, fit_rounds
 
@@ -62,6 +60,8 @@ def detect(
     oblong = [base for base in bases if base.shape == "oval"]
 
     def plates(view: Orthophoto) -> Iterable[Detection]:
+        from overruler.vision.plates import find_plates  # a crowd of round bases needs none of it
+
         return find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
 
     def round_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
@@ -75,6 +75,8 @@ def detect(
         return fit_rounds(frame, calibration, chosen, radii, from_above=known)
 
     def rectangles(view: Orthophoto) -> Iterable[Detection]:
+        from overruler.vision.rectangles import find_rectangles  # hardly anybody names such sizes
+
         return find_rectangles(frame, calibration.camera, view, angular, hidden)
 
     def oval_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:

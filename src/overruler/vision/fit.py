@@ -19,7 +19,7 @@ from overruler.vision.rays import View
 from overruler.vision.rim_fit import WIDE_PX, Place, Settled, Sought, Try, settled, shown_of
 from overruler.vision.silhouette import Profile, lean_of
 
-AT_ONCE = 16
+AT_ONCE = 32
 """So many bases are fitted together: what more of them leave behind no cache holds."""
 MERIT_NATS = 12.0
 """Log-likelihood of a whole rim seen against none of it: how fast a fit that shows less becomes unlikely."""

@@ -28,8 +28,13 @@ def answer(network: Path, pictures: Floats) -> Floats:
 def answer_whole(network: Path, picture: Floats) -> Floats:
     """What a network says of each cell (K, rows, columns) of a picture (C, H, W) of any size, its edges continued."""
     rows, columns = picture.shape[1:]
-    whole = np.pad(picture, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)), mode="edge")[None]
-    return answer(network, whole)[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
+    return answer(network, padded(picture)[None])[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
+
+
+def padded(picture: Floats) -> Floats:
+    """A picture (C, H, W) with its edges continued, to sides that a network takes."""
+    rows, columns = picture.shape[1:]
+    return np.pad(picture, ((0, 0), (0, -rows % STEP_PX), (0, -columns % STEP_PX)), mode="edge")
 
 
 @cache

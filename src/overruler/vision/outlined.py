@@ -86,3 +86,14 @@ def _spaced(ring: Array, step_mm: float, straight: bool) -> Contour:
     normals = np.stack([side[:, 1], -side[:, 0]], -1)[which] / np.maximum(length[which], 1e-9)[:, None]
     kept = length[which] > STRAIGHT_MM if straight else np.ones(count, bool)
     return Contour(at[kept], normals[kept])
+
+
+def overlap_mm(one_mm: Array, other_mm: Array) -> float:
+    """How far two convex outlines (K, 2) and (L, 2) would have to move to lie apart; below 0, how far they lie apart.
+
+    Along the normals of their sides only: exact where they overlap (the separating axis theorem).
+    """
+    sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in (one_mm, other_mm)])
+    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / np.linalg.norm(sides, axis=1, keepdims=True)
+    one, other = one_mm @ normals.T, other_mm @ normals.T
+    return float(np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0)).min())

@@ -11,8 +11,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.outlined import outline_at
-from overruler.vision.plates import overlap_mm
+from overruler.vision.outlined import outline_at, overlap_mm
 
 OVERLAP = 0.2
 """Two bases may seem to overlap by this share of the smaller one's width, not more."""

@@ -12,6 +12,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.outlined import overlap_mm
 from overruler.vision.overview import Guess, look
 from overruler.vision.plate_face import face_odds, leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
@@ -234,17 +235,6 @@ def _printed(small: Plate, large: Plate) -> bool:
         return False
     inside = (small.corners_mm - large.fit.xy_mm) @ normals_of(large.heading_rad)[:2].T
     return bool(np.abs(inside).max() <= large.fit.side_mm / 2 + OVERLAP * small.fit.side_mm)
-
-
-def overlap_mm(one_mm: Array, other_mm: Array) -> float:
-    """How far two convex outlines (K, 2) and (L, 2) would have to move to lie apart; below 0, how far they lie apart.
-
-    Along the normals of their sides only: exact where they overlap (the separating axis theorem).
-    """
-    sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in (one_mm, other_mm)])
-    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / np.linalg.norm(sides, axis=1, keepdims=True)
-    one, other = one_mm @ normals.T, other_mm @ normals.T
-    return float(np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0)).min())
 
 
 def _more_doubt(plate: Plate) -> Array:

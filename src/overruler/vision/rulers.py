@@ -45,7 +45,8 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     tries = [one for bar in bars for kind in KINDS if kind.width_mm == bar.width_mm for one in _placed(bar, kind)]
     best = sorted(tries, key=lambda one: -one[0])[:MOST]
     kept: list[RulerSeen] = []
-    for _, kind, path in sorted(best, key=lambda one: -(one[1].length_mm + 5 * one[1].segments + one[0])):
+    for _, kind, bar, start_mm in sorted(best, key=lambda one: -(one[1].length_mm + 5 * one[1].segments + one[0])):
+        path = _path(bar, kind, start_mm)
         if _beside(path, kept) and (ruler := measured_ruler(frame, calibration, kind, path)) is not None:
             fits = kind.segments > FEW or not _contradicts(ruler)
             kept += [ruler] if fits and _beside(ruler.path_mm, kept) else []
@@ -66,10 +67,9 @@ def _off(path: Array, point: Array) -> float:
     return float(np.linalg.norm(dense - point, axis=1).min())
 
 
-def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Array]]:
-    """Where along a bar a ruler of that kind may lie: how good that is, and its joints with both ends (n + 1, 2)."""
-    step = np.linalg.norm(np.diff(bar.xy_mm, axis=0), axis=1)
-    way = np.concatenate([[0], np.cumsum(step)])
+def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Bar, float]]:
+    """Where along a bar a ruler of that kind may lie: how good that is, and how far along it begins, in mm."""
+    way = _way(bar)
     total = np.concatenate([[0], np.cumsum(bar.clear)])
 
     def mean(low: Array, high: Array) -> Array:
@@ -88,11 +88,20 @@ def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Array]]:
         best = int(merit.argmax())
         if merit[best] < 0:
             break
-        knots = start[best] + kind.segment_mm * np.arange(kind.segments + 1)
-        path = broken_line(way, knots, bar.xy_mm, (way >= knots[0] + 5) & (way <= knots[-1] - 5))
-        found.append((float(merit[best]), kind, path))
+        found.append((float(merit[best]), kind, bar, float(start[best])))
         merit[np.abs(start - start[best]) < APART_MM] = -1
     return found
+
+
+def _path(bar: Bar, kind: Kind, start_mm: float) -> Array:
+    """The joints (n + 1, 2), with both ends, of a ruler that begins so far along a bar."""
+    way, knots = _way(bar), start_mm + kind.segment_mm * np.arange(kind.segments + 1)
+    return broken_line(way, np.asarray(knots, float), bar.xy_mm, (way >= knots[0] + 5) & (way <= knots[-1] - 5))
+
+
+def _way(bar: Bar) -> Array:
+    """How far along a bar its stations lie (S,), in mm."""
+    return np.asarray(np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(bar.xy_mm, axis=0), axis=1))]), float)
 
 
 def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:
