@@ -32,7 +32,9 @@ SOON, HIDDEN = 3, 0.1
 TRUST = 9.0
 """Grey levels of the weights' scale (Geman and McClure)."""
 HELD = np.array([1e-3, 1e-3, 3e6, 3e2]) / TRUST**4
-"""How firmly x, y, the light's gain and its offset are held where they were: what a hand shows says nothing of them."""
+"""How firmly x, y, the light's gain and its offset are held where they were: what a hand shows says nothing of them.
+
+The weights of the points leave that power of `TRUST` away too."""
 PULL = HELD * [0, 0, 1, 1]
 """How firmly each is drawn back to where it began."""
 FARTHEST = np.array([0.5, 0.5, np.inf, np.inf])
