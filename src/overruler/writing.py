@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,12 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
     """Put `data` (text as UTF-8) under `path` in one step, or raise `BadInput` and leave what was there."""
     with whole(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def write_parts(path: str | Path, texts: Iterable[str]) -> None:
+    """`write_whole` of a text that need not be held whole."""
+    with whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(texts)
 
 
 @contextmanager

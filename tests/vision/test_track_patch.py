@@ -1,11 +1,13 @@
 """A look is found again where it went, also half hidden and in other light."""
 
+from typing import Any
+
 import cv2
 import numpy as np
 import pytest
 
 from overruler.geometry.pose import Array
-from overruler.vision.track_patch import Grey, aligned, find, patch_of
+from overruler.vision.track_patch import HIDDEN, ROUNDS, SOON, Grey, aligned, find, linear, patch_of
 from tests.vision.table import camera_over
 
 CAMERA = camera_over(8.0, size_px=(640, 480), focal_px=500.0, aim_mm=(450.0, 450.0))
@@ -48,3 +50,29 @@ def test_the_share_falls_with_what_is_hidden() -> None:
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > 0.95
     assert shares[-1] < 0.5
+
+
+@pytest.mark.parametrize("z_mm", [0.0, 30.0])
+def test_places_are_seen_where_the_camera_has_them(z_mm: float) -> None:
+    pixel, slope = linear(CAMERA, HOME, z_mm)
+    wanted, by_place, _ = CAMERA.jacobians(np.array([*HOME, z_mm]))
+    assert pixel == pytest.approx(wanted, abs=1e-9)
+    assert slope == pytest.approx(by_place[:, :2], abs=1e-4)
+
+
+def test_a_look_that_is_not_there_is_soon_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, solve = list[Array](), cv2.solve
+
+    def counted(known: Array, wanted: Array) -> Any:
+        steps.append(known)
+        return solve(known, wanted)
+
+    monkeypatch.setattr(cv2, "solve", counted)
+    rng = np.random.default_rng(2)
+    rough = np.asarray(cv2.GaussianBlur(rng.integers(0, 255, BOARD.shape[:2]).astype(np.uint8), (0, 0), 2), np.uint8)
+    bright = np.asarray(200 + rough // 8, np.uint8)
+    assert aligned(bright, CAMERA, LOOK, HOME, 0.0).share < HIDDEN
+    assert len(steps) == SOON < ROUNDS
+    steps.clear()
+    assert aligned(picture(HOME, 0.0), CAMERA, LOOK, HOME + 2.5, 0.0).share > 0.4
+    assert len(steps) > SOON, "half hidden, it is worth more"

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
@@ -12,17 +10,18 @@ from overruler.geometry.pose import Array
 from overruler.track import Spot
 from overruler.vision.changes import blocks_near
 from overruler.vision.track_patch import (
-    AGREE,
     HALF,
     INSIDE,
     Grey,
     Match,
     Patch,
     agreeing,
+    agreement,
     aligned,
+    brightness,
     find,
-    grid,
     patch_of,
+    seen_as,
 )
 
 SEEN = 0.38
@@ -68,17 +67,17 @@ class Footing:
     slope: Array
     """(2, 2): pixels for a millimetre on the board."""
     px_per_mm: float
-    maps: tuple[NDArray[np.float32], NDArray[np.float32]]
-    """Where each point of its look is seen."""
+    look: Array
+    """(2, 3): how its look is `seen_as`."""
     near: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(default_factory=dict)
     """Blocks that were asked for, by the picture's size in blocks and the reach in mm."""
 
     @classmethod
     def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "Footing":
         pixel, slope, _ = camera.jacobians(np.array([*detection.xy_mm, detection.z_mm]))
-        at = (pixel + grid(HALF, patch.step_mm) @ slope[:, :2].T).astype(np.float32)
-        px_per_mm = float(np.sqrt(abs(np.linalg.det(slope[:, :2]))))
-        return cls(pixel, np.asarray(slope[:, :2]), px_per_mm, (at[..., 0][INSIDE], at[..., 1][INSIDE]))
+        slope = np.asarray(slope[:, :2])
+        px_per_mm = float(np.sqrt(abs(np.linalg.det(slope))))
+        return cls(pixel, slope, px_per_mm, seen_as(pixel, patch.step_mm * slope, HALF))
 
     def blocks(self, size: tuple[int, int], reach_mm: float) -> tuple[slice, slice]:
         """The blocks of the picture so near to it."""
@@ -194,8 +193,7 @@ class Held:
 
     def untouched(self, grey: Grey) -> float:
         """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
-        seen = cv2.remap(grey, *self.there.maps, cv2.INTER_LINEAR).ravel()
-        return float(np.mean(np.abs(seen - self.patch.values[INSIDE]) < AGREE))
+        return agreement(self.patch, brightness(grey, self.there.look, HALF))
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""

@@ -1,5 +1,7 @@
 """Segments are put together: names kept over the seam, each moment told once."""
 
+import json
+import tracemalloc
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 
 from overruler.apps.analyze import segment
-from overruler.apps.analyze.merge import merged
+from overruler.apps.analyze.merge import Rests, merged
 from overruler.bases import Base
 from overruler.errors import CannotMeasure
 from overruler.track import Spot, Tick
@@ -67,6 +69,23 @@ def test_pieces_keep_their_names_over_the_seam(second: dict[str, Any]) -> None:
     assert [(one["piece"], one["start_s"]) for one in film.moves] == [("p01", 6), ("p02", 12)]
     assert [(one["x_mm"], one["to_s"]) for one in film.stays["p01"]] == [(100, 6), (160, 20)]
     assert film.rests[-1]["scene"]["covariance"]["order"][0] == film.rests[-1]["scene"]["pieces"][0]["id"]
+
+
+def test_moments_of_rest_need_little_memory_until_somebody_asks() -> None:
+    scene = json.dumps({"covariance": {"mm2": [[1.5 + j + k / 7 for j in range(60)] for k in range(60)]}})
+    tracemalloc.start()
+    try:
+        rests = [{"time_s": float(k), "scene": json.loads(scene), "still": ""} for k in range(9)]
+        loose = tracemalloc.get_traced_memory()[0]
+        kept = Rests()
+        for rest in rests:
+            kept.append(rest)
+        packed = tracemalloc.get_traced_memory()[0] - loose
+    finally:
+        tracemalloc.stop()
+    assert packed < loose / 3
+    assert list(kept) == rests
+    assert kept[-1]["time_s"] == 8.0
 
 
 def test_each_moment_is_told_once() -> None:

@@ -1,5 +1,6 @@
 """Segments of a film put together: pieces keep their names from one to the next, and each moment is told once."""
 
+import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import hypot, inf
@@ -18,6 +19,25 @@ WAY_SIGMA_MM = 1.5
 Data = dict[str, Any]
 
 
+class Rests(Sequence[Data]):
+    """The table at each moment of rest, with `time_s`, its `scene` and a picture, `still`: added once, read often.
+
+    They are kept packed, and made anew for whoever asks: as objects they would need ten times the memory.
+    """
+
+    def __init__(self) -> None:
+        self._packed: list[bytes] = []
+
+    def append(self, rest: Data) -> None:
+        self._packed.append(pickle.dumps(rest))
+
+    def __getitem__(self, which: Any) -> Any:  # nobody asks for a slice
+        return pickle.loads(self._packed[which])
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+
 @dataclass
 class Film:
     """All that is known of a film."""
@@ -27,7 +47,7 @@ class Film:
     stays: dict[str, list[Data]] = field(default_factory=dict)
     """Where each piece stood, from when to when, in order."""
     moves: list[Data] = field(default_factory=list)
-    rests: list[Data] = field(default_factory=list)
+    rests: Rests | list[Data] = field(default_factory=Rests)
     positions: list[Data] = field(default_factory=list)
     notes: list[Data] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -63,7 +83,9 @@ def _add(film: Film, part: Data) -> None:
         _stay(film.stays.setdefault(name, []), part["stays"][own], begin)
     moves = [move | {"piece": names[move["piece"]]} for move in part["moves"] if begin <= move["end_s"] < end]
     film.moves += moves
-    film.rests += [_renamed(rest, names) for rest in part["rests"] if begin <= rest["time_s"] < end]
+    for rest in part["rests"]:
+        if begin <= rest["time_s"] < end:
+            film.rests.append(_renamed(rest, names))
     film.notes += [note for note in part["notes"] if begin <= note["time_s"] < end]
     film.positions += _standing(part, names, begin, end)
     film.positions += [row for move in moves for row in _way(move)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from overruler.apps.analyze.merge import Film
 from overruler.errors import MissingExtra
-from overruler.writing import write_whole
+from overruler.writing import write_parts, write_whole
 
 Data = dict[str, Any]
 Columns = Mapping[str, type]
@@ -73,10 +73,10 @@ def written_csv(rows: Sequence[Data], columns: Columns) -> str:
     return text.getvalue()
 
 
-def scenes(film: Film) -> str:
+def scenes(film: Film) -> Iterator[str]:
     """A scene a line, with its time."""
     lines = (rest["scene"] | {"time_s": rest["time_s"], "film": film.name} for rest in film.rests)
-    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    return (json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
 def chapters(film: Film, turns: Sequence[Data] = ()) -> str:
@@ -161,11 +161,11 @@ def write_all(
             if rows is not None:
                 yield f"{name}.parquet", parquet(rows, columns)
                 yield f"{name}.csv", written_csv(rows, columns)
-        yield "scenes.jsonl", scenes(film)
         yield "chapters.vtt", chapters(film, turns)
         yield "timeline.otio", timeline(film)
 
-    paths = []
+    write_parts(folder / "scenes.jsonl", scenes(film))
+    paths = [folder / "scenes.jsonl"]
     for name, data in files():
         if data is not None:
             write_whole(folder / name, data)

@@ -21,7 +21,7 @@ from overruler.apps.analyze.turns import Turn, guessed, rows
 from overruler.apps.memory import give_back_memory, share_memory
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
-from overruler.writing import whole, write_whole
+from overruler.writing import write_parts, write_whole
 
 KEPT = ".segments"
 """The folder in a film's own where finished segments are kept."""
@@ -183,8 +183,7 @@ def write_results(
     too_long = allowed(film, allowances) if allowances else None
     touching, in_turns = contacts(film), rows(film, turns or guessed(film))
     tables.write_all(film, out, ruled, too_long, touching, in_turns)
-    with whole(out / "report.html") as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(page.page(film, ruled, too_long, touching, in_turns))
+    write_parts(out / "report.html", page.page(film, ruled, too_long, touching, in_turns))
     _show(film, out, too_long)
 
 
