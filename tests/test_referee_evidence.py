@@ -26,7 +26,7 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
         asked.append((frame, found, bases))
         return surer, moved
 
-    monkeypatch.setattr(referee, "calibrate_first", lambda *given: plain.calibration)
+    monkeypatch.setattr(referee, "calibrate", lambda *given: plain.calibration)
     monkeypatch.setattr(referee, "detect", lambda *given: plain.detections)
     monkeypatch.setattr(referee, "sharpened", listen)
     seen = Referee(Board.free(60.0)).look(plain.frame)
@@ -34,13 +34,3 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
     assert seen.calibration.covariance is surer.covariance
     wanted = sorted((one.xy_mm + np.array([1.0, 2.0])).tolist() for one in plain.detections)
     assert np.array(sorted([piece.x_mm, piece.y_mm] for piece in seen.scene.pieces)) == pytest.approx(np.array(wanted))
-
-
-def test_a_camera_that_is_found_already_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = report()
-    monkeypatch.setattr(referee, "calibrate_first", lambda *given: pytest.fail("looked for the camera again"))
-    monkeypatch.setattr(referee, "detect", lambda *given: plain.detections)
-    said: list[str] = []
-    seen = Referee(Board.free(60.0)).look(plain.frame, said.append, plain.calibration)
-    assert seen.calibration.camera is plain.calibration.camera
-    assert said == []

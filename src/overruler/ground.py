@@ -4,7 +4,7 @@ A hill's height is told, or measured by markers that lie on it; its outline is t
 first of its markers, and then the hill may stand anywhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,6 @@ class Told:
         known = {"top_z_mm": None, "sigma_mm": RULE_MM} | known
         where = f"{node.name}: {node.path}"
         return cls(id=known.pop("id"), outline_mm=outline, about_marker=node.has("around_mm"), where=where, **known)
-
-
-def on_top(told: Sequence[Told]) -> tuple[int, ...]:
-    """The ids of the markers that lie on raised ground, and not on the board."""
-    return tuple(marker for one in told for marker in one.markers)
 
 
 def load_terrain(path: Path) -> tuple[Told, ...]:

@@ -14,14 +14,16 @@ from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.detections import Detection
+from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.ground import Told, on_top
+from overruler.ground import Told
 from overruler.house import House
 from overruler.lens import Lens
 from overruler.report import Report
 from overruler.shot import Shot
+from overruler.vision.calibrate import calibrate
 from overruler.vision.corrections import corrected
 from overruler.vision.detect import MARGIN_MM, detect, look_from_above
 from overruler.vision.evidence import sharpened
@@ -36,8 +38,8 @@ from overruler.vision.placed import placed
 from overruler.vision.problems import worst_first
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
-from overruler.vision.together import calibrate_first
-from overruler.vision.told import detect_on, told_ground
+from overruler.vision.together import calibrate_many
+from overruler.vision.told import detect_on, on_top, told_ground
 
 if TYPE_CHECKING:
     from overruler.vision.track import Watch
@@ -88,17 +90,10 @@ class Referee:
     beside: Sequence[Frame] = ()
     """Other photos of the table by the same camera: what they say of its lens serves the one that is looked at."""
 
-    def look(
-        self,
-        frame: Frame,
-        progress: Callable[[str], None] = lambda text: None,
-        calibration: Calibration | None = None,
-    ) -> Report:
-        """Everything about one picture, its camera too where that is not found yet; or `CannotMeasure`."""
-        if calibration is None:
-            progress("finding the markers and the camera")
-            known = (self.board, self.points, self.lens, on_top(self.terrain))
-            calibration = calibrate_first([frame, *self.beside], *known)
+    def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
+        """Everything about one picture; `CannotMeasure` where it cannot be measured."""
+        progress("finding the markers and the camera")
+        calibration = self._calibrated(frame)
         ground = told_ground(frame, calibration, self.terrain, self.board)
         view = look_from_above(frame, calibration, LINES_MM, self._margin_mm(calibration))
         bases = self.bases if self.bases is not None else catalogue(self.game)
@@ -152,6 +147,13 @@ class Referee:
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
         return placed(frame, report.calibration, one)
+
+    def _calibrated(self, frame: Frame) -> Calibration:
+        if not self.beside:
+            return calibrate(frame, self.board, self.points, self.lens, on_top(self.terrain))
+        if self.board is None or self.points:
+            raise BadInput("photos share their lens by markers: leave the points away, or the other photos")
+        return calibrate_many([frame, *self.beside], self.board, self.lens, on_top(self.terrain))[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""

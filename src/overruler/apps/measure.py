@@ -15,7 +15,7 @@ from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
-from overruler.ground import Told, load_terrain, on_top
+from overruler.ground import Told, load_terrain
 from overruler.house import House
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
@@ -25,8 +25,6 @@ from overruler.scene import GAMES
 from overruler.writing import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from overruler.calibration import Calibration
-    from overruler.frame import Frame
     from overruler.report import Report
 
 FEWEST_POINTS = 4
@@ -107,31 +105,23 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
     """Measure the photo and rule on what is asked, or on what is likely to be."""
     from concurrent.futures import ThreadPoolExecutor
 
-    say("finding the markers and the camera")
-    pool = ThreadPoolExecutor()
-    calibrating = pool.submit(_calibrated, options)  # while all that looks on is imported
+    from overruler.sources.photo import load_photo
     from overruler.vision.readied import ready
 
+    say("reading the photo")
+    pool = ThreadPoolExecutor()
+    reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
     pool.submit(ready)  # nobody waits for that: what it has not come to is made ready where it is used
     from overruler.apps.rulings import rulings
     from overruler.referee import Referee
 
-    (frame, *others), calibration = calibrating.result()
+    frame = reading.result()
     pool.shutdown(wait=False)
     known = (options.board, options.points, options.lens, options.game, options.bases)
+    others = tuple(map(load_photo, options.beside))
     referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house, beside=others)
-    report = referee.look(frame, say, calibration)
+    report = referee.look(frame, say)
     return replace(report, verdicts=rulings(report.scene, options.questions))
-
-
-def _calibrated(options: Options) -> "tuple[list[Frame], Calibration]":
-    """The photos, and the camera of the one that is measured."""
-    from overruler.sources.photo import load_photo
-
-    frames = [load_photo(path) for path in (options.photo, *options.beside)]
-    from overruler.vision.together import calibrate_first
-
-    return frames, calibrate_first(frames, options.board, options.points, options.lens, on_top(options.terrain))
 
 
 def _drawn(options: Options, report: "Report") -> list[tuple[Path, bytes | str]]:

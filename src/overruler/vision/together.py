@@ -11,8 +11,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.calibrate import calibrate, calibrate_seen
-from overruler.vision.groups import Point
+from overruler.vision.calibrate import calibrate_seen
 from overruler.vision.joint import inverse
 from overruler.vision.markers import Marker, find_markers
 from overruler.vision.priors import lens_prior
@@ -33,24 +32,6 @@ class Word:
     """(9, 9)."""
     vector: Array
     """(9,): the information times the lens that it speaks for."""
-
-
-def calibrate_first(
-    frames: Sequence[Frame],
-    board: Board | None,
-    points: Sequence[Point] = (),
-    lens: Lens | None = None,
-    elsewhere: Collection[int] = (),
-) -> Calibration:
-    """The camera of the first photo, as `calibrate` finds it; others lend what they say of the lens (`calibrate_many`).
-
-    Raises `BadInput` where there are others and points, or no board.
-    """
-    if len(frames) == 1:
-        return calibrate(frames[0], board, points, lens, elsewhere)
-    if board is None or points:
-        raise BadInput("photos share their lens by markers: leave the points away, or the other photos")
-    return calibrate_many(frames, board, lens, elsewhere)[0]
 
 
 def calibrate_many(

@@ -13,7 +13,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.ground import Told, on_top
+from overruler.ground import Told
 from overruler.vision.detect import detect
 from overruler.vision.heights import at_height, chance_on
 from overruler.vision.hilltop import Top, measure_top
@@ -49,6 +49,11 @@ class Ground:
     def joined(self, flat: Sequence[Detection], raised: Sequence[Detection]) -> tuple[Detection, ...]:
         """Both, without those on the board that are a raised one, taken to lie there."""
         return (*(one for one in flat if not any(_same(self.camera, one, other) for other in raised)), *raised)
+
+
+def on_top(told: Sequence[Told]) -> tuple[int, ...]:
+    """The ids of the markers that lie on raised ground, and not on the board."""
+    return tuple(marker for one in told for marker in one.markers)
 
 
 # --- how high ---
