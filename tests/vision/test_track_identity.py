@@ -38,3 +38,13 @@ def test_what_was_taken_off_the_table_seldom_comes_back() -> None:
     looks = np.array([[0.9], [0.5]])
     assert assigned(missing, [(SMALL, at(130))], looks) == [(1, 0)]
     assert assigned(missing[:1], [(SMALL, at(130))], looks[:1]) == [(0, 0)]
+
+
+def test_what_stands_where_one_of_them_stood_is_that_one() -> None:
+    """Another one of its kind was carried past it, and the look of the one below was followed with the hand."""
+    missing = [Missing(SMALL, at(130), home_mm=at(0)), Missing(SMALL, at(20), home_mm=at(35))]
+    looks = np.array([[0.6], [0.7]])
+    assert assigned(missing, [(SMALL, at(0.4))], looks) == [(0, 0)]
+    assert assigned(missing, [(SMALL, at(6))], looks) == [(1, 0)]
+    larger = [Missing(LARGE, at(0), home_mm=at(0)), missing[1]]
+    assert assigned(larger, [(SMALL, at(0.4))], looks) == [(1, 0)]

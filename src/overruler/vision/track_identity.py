@@ -18,6 +18,9 @@ SELDOM = 2.0
 """What it costs to come back to the table."""
 MOST = 8.0
 """Pairs that cost more are none."""
+HOME_MM = 1.5
+"""What stands so near to where one of the missing stood, and is as large, is that one, wherever it seemed to go with
+the hand that hid it: nobody puts a piece down just where another one was."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +32,8 @@ class Missing:
     """(2,): where it was last seen."""
     gone: bool = False
     """Whether it has been off the table for long."""
+    home_mm: Array | None = None
+    """(2,): where it stood, if it may stand there still."""
 
 
 def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], looks: Array) -> list[tuple[int, int]]:
@@ -41,10 +46,16 @@ def assigned(missing: Sequence[Missing], found: Sequence[tuple[Base, Array]], lo
     cost = np.log1p(apart / FAR_MM) + apart / FAR_MM + UNLIKE * (1 - looks) ** 2
     cost += SELDOM * np.array([[one.gone] for one in missing])
     sizes = np.array([[_alike(one.base, base) for base, _ in found] for one in missing])
-    cost = np.where(sizes, cost, 1e6)
+    at_home = sizes & np.array([[_near(one.home_mm, xy) for _, xy in found] for one in missing])
+    cost = np.where(sizes & (at_home | ~at_home.any(0)), cost, 1e6)
+    cost[at_home] = 0.0
     return [
         (i, j) for i, j in zip(*map(np.ndarray.tolist, linear_sum_assignment(cost)), strict=True) if cost[i, j] < MOST
     ]
+
+
+def _near(home_mm: Array | None, xy_mm: Array) -> bool:
+    return home_mm is not None and bool(np.hypot(*(home_mm - xy_mm)) < HOME_MM)
 
 
 def _alike(one: Base, other: Base) -> bool:

@@ -217,7 +217,7 @@ def _matched(table: Watched, missing: Sequence[Held], found: Sequence[Detection]
     """Names for what was found; a move for each piece that stands elsewhere now."""
     grey, time_s = table.shot.grey, table.shot.time_s
     looks = np.array([[held.alike(one, grey, table.camera) for one in found] for held in missing])
-    wanted = [Missing(held.rest.base, held.place_mm, _gone(table, held)) for held in missing]
+    wanted = [Missing(held.rest.base, held.place_mm, _gone(table, held), held.rest.xy_mm) for held in missing]
     pairs = assigned(wanted, [(one.base, one.xy_mm) for one in found], looks)
     for i in set(range(len(missing))) - {i for i, _ in pairs}:
         missing[i].lost += 1
