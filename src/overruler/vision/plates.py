@@ -1,6 +1,7 @@
 """Square plates under ships on pegs: a fit of each guess of the look from above, and what tells plates from others."""
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from overruler.vision.plate_sides import HEIGHT_MM, normals_of
 from overruler.vision.plate_start import Start, start_at
 from overruler.vision.rays import View
 
+AT_ONCE = 2
+"""So many guesses are looked into at a time: half of that is networks, which leave Python to the other."""
 SIZE_SIGMA = 0.15
 """1 σ of the logarithm of a side as guessed; sides further off than this many of it are not fitted:"""
 MOST_OFF = 2.5
@@ -112,15 +115,22 @@ def find_plates(
     `from_above` shows the board at `overview.MM_PER_PX`. Where plates are not `expected`, nothing being known of the
     game, there are none unless one is plain to see.
     """
-    guesses, plates = look(from_above, camera, hidden), list[Plate]()
-    few = sum(guess.score >= LIKELY for guess in guesses) < FEW and not expected
-    for guess in guesses:  # the likeliest first
-        if few and guess.score < LIKELY and not any(plate.score > SURE for plate in plates):
-            return []
-        plate = _plate(frame, camera, guess, sides_mm)
-        plates += [] if plate is None else [plate]
-    plain = expected or any(plate.score > SURE for plate in plates)
-    return [_detection(camera, plate) for plate in _standing(plates if plain else ())]
+    guesses = look(from_above, camera, hidden)
+    likely = [guess for guess in guesses if guess.score >= LIKELY]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+
+        def tried(some: Sequence[Guess]) -> list[Plate]:
+            found = pool.map(lambda guess: _plate(frame, camera, guess, sides_mm), some)
+            return [plate for plate in found if plate is not None]
+
+        plates = tried(likely)
+        if expected or len(likely) >= FEW or _sure(plates):
+            plates += tried([guess for guess in guesses if guess.score < LIKELY])
+    return [_detection(camera, plate) for plate in _standing(plates if expected or _sure(plates) else ())]
+
+
+def _sure(plates: Iterable[Plate]) -> bool:
+    return any(plate.score > SURE for plate in plates)
 
 
 def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]) -> Plate | None:
