@@ -6,7 +6,7 @@ on the board is what the lens bends too little or too much. Where an edge lies a
 mats are cut and laid as they are; nor does its height, for a straight line over the board looks straight as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import cv2
@@ -81,10 +81,10 @@ def _measures(edges: list[Edge]) -> Measures:
     return Measures(-bent, slope, noise)
 
 
-def _sides(calibration: Calibration) -> Iterator[tuple[Array, Array]]:
+def _sides(calibration: Calibration) -> Iterable[tuple[Array, Array]]:
     """The board's edges, each from its start (2,) to its end (2,), the board on the left."""
     corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * calibration.board_mm
-    yield from zip(corners, np.roll(corners, -1, axis=0), strict=True)
+    return zip(corners, np.roll(corners, -1, axis=0), strict=True)
 
 
 def _edge(frame: Frame, calibration: Calibration, start_mm: Array, end_mm: Array) -> Edge | None:
