@@ -19,8 +19,9 @@ import numpy as np
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision import plates
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import orthophoto
-from overruler.vision.overview import MM_PER_PX, look
+from overruler.vision.overview import look
 from shapes.crops import camera_of
 
 SIDES_MM = (40.0, 60.0, 80.0)

@@ -20,9 +20,9 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from overruler.sources.photo import load_photo
 from overruler.vision.detect import MARGIN_MM
-from overruler.vision.networks import Floats, padded
+from overruler.vision.networks import MM_PER_PX, Floats, padded
 from overruler.vision.orthophoto import lean_at, orthophoto
-from overruler.vision.overview import MM_PER_PX, picture_input
+from overruler.vision.overview import picture_input
 from rims.photos import camera_of
 
 

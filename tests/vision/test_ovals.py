@@ -10,7 +10,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.candidates import in_sight
-from overruler.vision.discs import MM_PER_PX, find_discs
+from overruler.vision.discs import find_discs
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.outlined import outline_of
 from overruler.vision.ovals import find_ovals

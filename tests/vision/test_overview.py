@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import Orthophoto, lean_at, orthophoto
-from overruler.vision.overview import APART, MM_PER_PX, Guess, _distinct, look
+from overruler.vision.overview import APART, Guess, _distinct, look
 
 from .plate_table import Ship, table_with
 from .table import camera_over

@@ -16,9 +16,10 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import plate_face, plates
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.outlined import overlap_mm
-from overruler.vision.overview import MM_PER_PX, Guess, look
+from overruler.vision.overview import Guess, look
 from overruler.vision.plate_fit import PlateFit
 from overruler.vision.plate_front import Front
 from overruler.vision.plate_looks import look_closer
@@ -42,8 +43,12 @@ def nearest(found: list[Detection], ship: Ship) -> Detection:
 
 
 @pytest.fixture(scope="module", params=[0.0, 32.0], ids=["overhead", "tilted"])
-def seen(request: pytest.FixtureRequest) -> list[Detection]:
-    camera = table_camera(request.param)
+def camera(request: pytest.FixtureRequest) -> Camera:
+    return table_camera(request.param)
+
+
+@pytest.fixture(scope="module")
+def seen(camera: Camera) -> list[Detection]:
     return plates_on(table_with(camera, SHIPS, SIZE_PX), camera)
 
 
@@ -67,11 +72,14 @@ def test_a_filled_front_arc_tells_the_heading(seen: list[Detection]) -> None:
     assert np.abs(apart).max() < 0.8
 
 
-def test_the_outline_is_the_underside_in_the_photo(seen: list[Detection]) -> None:
+def test_the_outline_is_the_underside_in_the_photo(seen: list[Detection], camera: Camera) -> None:
     for ship in SHIPS:
-        one = nearest(seen, ship)
+        one, turn = nearest(seen, ship), np.radians(ship.heading_deg)
         assert np.hypot(*(one.outline_px.mean(0) - one.center_px)) < 1.5
-        assert len(one.outline_px) == 72
+        spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+        own = (camera.unproject(one.outline_px) - [ship.x_mm, ship.y_mm]) @ spin
+        assert np.abs(own).max(-1) == pytest.approx(ship.side_mm / 2, abs=0.9)  # the corners are a little rounded
+        assert np.abs(own).max(0) == pytest.approx(ship.side_mm / 2, abs=0.5)
 
 
 def test_bare_discs_and_empty_mats_are_no_plates() -> None:

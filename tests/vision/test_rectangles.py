@@ -8,7 +8,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.discs import MM_PER_PX
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.overview import look_for_rectangles
 from overruler.vision.rectangles import Place, _within, find_rectangles, lay_all

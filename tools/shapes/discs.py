@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from overruler.bases import OVALS_MM
 from overruler.geometry.camera import Camera
-from overruler.vision.discs import MM_PER_PX, UNIT_MM
-from overruler.vision.networks import CELL_PX
+from overruler.vision.discs import UNIT_MM
+from overruler.vision.networks import CELL_PX, MM_PER_PX
 from overruler.vision.orthophoto import orthophoto
 from overruler.vision.overview import picture_input
 from rims.develop import develop

@@ -8,9 +8,9 @@ import numpy as np
 from torch import Tensor, nn
 
 from overruler.geometry.pose import Array
-from overruler.vision import overview
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.overview import LEAN_UNIT
+from overruler.vision.overview import LEAN_UNIT, Guess, look
 from overruler.vision.plate_face import INPUTS, SIDE_PX, SIDES_WIDE, face_input
 from overruler.vision.plate_looks import frame_at
 from overruler.vision.plate_sides import HEIGHT_MM
@@ -53,14 +53,14 @@ def faces_of(sheet: Sheet, mm_per_px: float = FINE_MM) -> Faces:
     return Faces(sheet, mm_per_px, shown, guesses[away.all(1)])
 
 
-def _guesses(sheet: Sheet, mm_per_px: float) -> list[overview.Guess]:
-    size = [round(n * mm_per_px / overview.MM_PER_PX) for n in sheet.pixels.shape[1::-1]]
+def _guesses(sheet: Sheet, mm_per_px: float) -> list[Guess]:
+    size = [round(n * mm_per_px / MM_PER_PX) for n in sheet.pixels.shape[1::-1]]
     pixels = np.asarray(cv2.resize(sheet.pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    view = Orthophoto(pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, overview.MM_PER_PX)
-    return overview.look(view, sheet.camera)
+    view = Orthophoto(pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, MM_PER_PX)
+    return look(view, sheet.camera)
 
 
-def _like(guess: overview.Guess) -> tuple[float, float, float, float]:
+def _like(guess: Guess) -> tuple[float, float, float, float]:
     side = np.sqrt(guess.length_mm * guess.width_mm)
     nearest = min(SIDES_MM, key=lambda one: abs(np.log(one / side)))
     return float(guess.xy_mm[0]), float(guess.xy_mm[1]), nearest, guess.turn_rad

@@ -18,9 +18,9 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision import overview
 from overruler.vision.candidates import find_candidates, in_sight
 from overruler.vision.discs import NOTHING, Discs, find_discs
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import Orthophoto, orthophoto
 from overruler.vision.outlined import outline_at, overlap_mm
 from overruler.vision.ovals import find_ovals
@@ -126,7 +126,7 @@ def _beside(one: Detection, other: Detection) -> bool:
 def look_from_above(
     frame: Frame,
     calibration: Calibration,
-    mm_per_px: float = overview.MM_PER_PX,
+    mm_per_px: float = MM_PER_PX,
     margin_mm: float = MARGIN_MM,
     within_mm: Array | None = None,
 ) -> Orthophoto:

@@ -14,13 +14,12 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.networks import CELL_PX, Floats, answer_whole
+from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats, answer_whole
+from overruler.vision.odds import share_of
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 from overruler.vision.overview import picture_input
 
 MODEL = Path(__file__).with_name("discs.onnx")
-MM_PER_PX = 2.0
-"""The picture from above that the network sees."""
 UNIT_MM = 16.0
 """Radii and half axes are said as the logarithm of their share of this."""
 LEAST_ROUND, LEAST_OVAL = 0.05, 0.15
@@ -59,7 +58,7 @@ def find_discs(view: Orthophoto, camera: Camera) -> Discs:
 
 def _peaks(fine: Orthophoto, answer: Floats, kind: int, least: float, also: slice) -> tuple[Array, Array, Array]:
     """Where (N, 2) in mm one kind is likelier than around, how likely (N,), and `also` of the answers (K, N) there."""
-    score = np.asarray(1 / (1 + np.exp(-answer[kind].clip(-30, 30))), np.float32)
+    score = share_of(answer[kind]).astype(np.float32)
     row, column = np.nonzero((score >= cv2.dilate(score, np.ones((3, 3), np.uint8))) & (score > least))
     order = np.argsort(-score[row, column], kind="stable")
     row, column = row[order], column[order]

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
-from overruler.vision.networks import CELL_PX, Floats, answer_whole
+from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats, answer_whole
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 from overruler.vision.strips import logarithms
 
 MODEL = Path(__file__).with_name("hills.onnx")
-MM_PER_PX = 2.0
-"""The picture from above that the network sees."""
 LEAN_UNIT, CONTRAST = 0.5, 0.5
 """What counts as 1: a lean; the logarithm of a ratio of brightnesses."""
 USUAL_MM = 25.0

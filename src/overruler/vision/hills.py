@@ -19,6 +19,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.heights import at_height
 from overruler.vision.hill_walls import by_walls
 from overruler.vision.hillmap import USUAL_MM, HillMap
+from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.orthophoto import Orthophoto
 
 LIKELY = 0.4
@@ -99,7 +100,7 @@ def _ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) -> Raise
     height = USUAL_MM * float(np.exp((weight * seen.log_height[top]).sum() / weight.sum()))
     sigma = float(np.sqrt(height**2 / weight.mean() + HEIGHT_MM**2 + (HEIGHT_SHARE * height) ** 2))
     inside = float(np.clip(np.quantile(seen.top[top], INSIDE), 1e-6, 1 - 1e-6))
-    chance = float(1 / (1 + np.exp(STEEP * (AS_LIKELY - np.log(inside / (1 - inside))))))
+    chance = float(share_of(STEEP * (logit_of(inside, SUREST) - AS_LIKELY)))
     outline = _outline(seen, top, inside / 2)
     height, sigma = by_walls(view, camera, outline, height, sigma)
     points = at_height(camera, outline, 0.0, height).astype(np.float32).reshape(-1, 1, 2)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 Floats = NDArray[np.float32]
+MM_PER_PX = 2.0
+"""The picture from above that those see that look at a whole table."""
 STEP_PX, CELL_PX = 16, 4
 """A picture's sides are brought to multiples of the first; of a whole one a network speaks once for each cell of the
 second squared."""

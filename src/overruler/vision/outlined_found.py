@@ -11,6 +11,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.outlined import outline_at, overlap_mm
 
 OVERLAP = 0.2
@@ -34,8 +35,8 @@ def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_
     `scores`, over 0 and below 1, say how likely each is by itself; what scores `least_score` is worth nothing. One is
     no surer than what stands there is likelier than all that could without it.
     """
-    least = float(np.log(least_score / (1 - least_score)))
-    worth = np.log(scores) - np.log1p(-np.array(scores)) - least
+    least = float(logit_of(least_score))
+    worth = logit_of(scores, SUREST) - least
     likely = [k for k in range(len(placed)) if worth[k] > 0]
     worth = worth[likely]
     pairs = combinations(range(len(likely)), 2)
@@ -46,7 +47,7 @@ def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_
         without = np.where(np.arange(len(worth)) == k, 0.0, worth)
         contested = any(k in pair for pair in rivals)
         margin = there @ worth - _chosen(without, rivals) @ without if contested else worth[k]
-        margins[likely[k]] = float(1 / (1 + np.exp(-margin - least)))
+        margins[likely[k]] = float(share_of(margin + least))
     return dict(sorted(margins.items(), key=lambda item: -item[1]))
 
 

@@ -15,9 +15,9 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import pyramid
+from overruler.vision.odds import logit_of, share_of
 from overruler.vision.outlined_fit import OutlineFit, Start, fit_outline
 from overruler.vision.outlined_found import detection_of, likeliest_together
-from overruler.vision.rims import logit_of, share_of
 from overruler.vision.rounds import SURE, UNKNOWN
 from overruler.vision.stretched import Traced, look, opinions, trace
 
@@ -91,6 +91,6 @@ def _fits(
         if away[i] < WORTH_A_FIT:
             fit = fit_outline(frame.pixels, camera, start, bases[i], 0.0)
             if fit is not None:
-                said = logit_of(np.array([traced.score[k], likely]))
+                said = logit_of([traced.score[k], likely])
                 found.append((fit, float(share_of(ODDS @ [1.0, *said, away[i]]))))
     return found

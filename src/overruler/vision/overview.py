@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.candidates import level_mask
-from overruler.vision.networks import CELL_PX, Floats, answer_whole
+from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats, answer_whole
+from overruler.vision.odds import share_of
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 
 MODEL = Path(__file__).with_name("overview.onnx")
-MM_PER_PX = 2.0
-"""The picture from above that the network sees."""
 KINDS = ("plate", "rectangle", "oval")
 """A plate is a square that carries a card, under a ship on a peg."""
 PLATE, RECTANGLE = 0, 1
@@ -83,7 +82,7 @@ def _seen(view: Orthophoto, camera: Camera, hidden: Sequence[Array], kind: int) 
     """The picture at the network's scale, its answer, and how likely one kind lies in each cell that is not hidden."""
     view = resized(view, MM_PER_PX)
     (answer,) = answers(picture_input(view.pixels, lean_at(view, camera))[None])
-    likely = _likelihood(answer[kind])
+    likely = share_of(answer[kind])
     mask = cv2.resize(level_mask(view, hidden, 0), likely.shape[::-1], interpolation=cv2.INTER_NEAREST)
     return view, answer, likely * mask
 
@@ -107,12 +106,8 @@ def _guess(view: Orthophoto, answer: Array, row: int, column: int, kind: int) ->
     length, width = UNIT_MM * np.exp(answer[5:7])
     turned = float(min(np.hypot(*answer[11:13]), 1.0))
     along = float(answer[9]), float(answer[10])
-    likely = float(_likelihood(answer[kind]))
+    likely = float(share_of(answer[kind]))
     return Guess(at, float(length), float(width), quarter_turn(answer[11:13]), turned, likely, along)
-
-
-def _likelihood(logit: Array) -> Array:
-    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -30, 30))))
 
 
 def quarter_turn(fourfold: Array) -> float:

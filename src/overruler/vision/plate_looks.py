@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.networks import CELL_PX, Floats
-from overruler.vision.overview import LEAN_UNIT, MM_PER_PX, UNIT_MM, Guess, answers, quarter_turn
+from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats
+from overruler.vision.odds import share_of
+from overruler.vision.overview import LEAN_UNIT, UNIT_MM, Guess, answers, quarter_turn
 
 SIDE_PX = 96
 """Of the picture of each look."""
@@ -122,7 +123,7 @@ def _said(answer: Array, frame: Array, side_mm: float, mm_per_px: float) -> Arra
 
 
 def _together(guess: Guess, said: Array) -> Looks:
-    sure = 1 / (1 + np.exp(-said[:, 0].clip(-8, 8)))
+    sure = share_of(said[:, 0].clip(-8, 8))
     weight = sure / sure.sum()
     odds = float(said[:, 0].clip(-8, 8).mean())
     xy = weight @ said[:, 1:3]
@@ -136,6 +137,6 @@ def _together(guess: Guess, said: Array) -> Looks:
         width_mm=float(width),
         turn_rad=quarter_turn(fourfold),
         turned=float(min(np.hypot(*fourfold), 1.0)),
-        score=float(1 / (1 + np.exp(-odds))),
+        score=float(share_of(odds)),
     )
     return Looks(mean, spread)

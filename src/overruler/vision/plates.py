@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
+from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.outlined import overlap_mm
+from overruler.vision.outlined_found import detection_of
 from overruler.vision.overview import Guess, look
 from overruler.vision.plate_face import face_odds, leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
@@ -65,8 +67,6 @@ LEAST_ARCS = 0.4
 """The card's axis is known where so much of its arcs is seen, of 4."""
 CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 """Of a plate that looks along +x, counter-clockwise."""
-OUTLINE_POINTS = 18
-"""Along each side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,13 +92,21 @@ class Plate:
         return self.score >= PLAIN and self.signs[-1] >= PLAIN_FACE
 
     @property
-    def heading_rad(self) -> float:
+    def base(self) -> Base:
+        return Base.rectangle(self.fit.side_mm, self.fit.side_mm)
+
+    @property
+    def xy_mm(self) -> Array:
+        return self.fit.xy_mm
+
+    @property
+    def turn_rad(self) -> float:
         return self.fit.turn_rad + np.pi * self.front.opposite
 
     @property
     def corners_mm(self) -> Array:
         """Of the underside (4, 2)."""
-        forward, left = normals_of(self.heading_rad)[:2]
+        forward, left = normals_of(self.turn_rad)[:2]
         return np.asarray(self.fit.xy_mm + self.fit.side_mm / 2 * (CORNERS @ np.stack([forward, left])))
 
 
@@ -112,7 +120,7 @@ def find_plates(
 ) -> list[Detection]:
     """The plates with one of these sides, the likeliest first; none where a `hidden` polygon (K, 2) in mm lies.
 
-    `from_above` shows the board at `overview.MM_PER_PX`. Where plates are not `expected`, nothing being known of the
+    `from_above` shows the board at `networks.MM_PER_PX`. Where plates are not `expected`, nothing being known of the
     game, there are none unless one is plain to see.
     """
     guesses = look(from_above, camera, hidden)
@@ -212,7 +220,7 @@ def _off(guess: Guess, side_mm: float) -> float:
 
 def score_of(signs: Sequence[float]) -> float:
     """How likely a square is a plate (0 to 1)."""
-    return float(1 / (1 + np.exp(-np.clip(_log_odds(signs), -30, 30))))
+    return float(share_of(_log_odds(signs)))
 
 
 def _log_odds(signs: Sequence[float]) -> float:
@@ -222,8 +230,8 @@ def _log_odds(signs: Sequence[float]) -> float:
 
 def _signs_from_above(first: Guess, looks: Looks) -> tuple[float, float, float]:
     """The log odds by the first look and by the closer ones, and how far these disagree."""
-    odds = [float(np.log(guess.score / (1 - guess.score))) for guess in (first, looks.guess)]
-    return odds[0], odds[1], min(looks.spread_mm, MOST_SPREAD_MM)
+    by_first, by_closer = logit_of([first.score, looks.guess.score], SUREST).tolist()
+    return by_first, by_closer, min(looks.spread_mm, MOST_SPREAD_MM)
 
 
 def _standing(plates: Iterable[Plate]) -> list[Plate]:
@@ -243,7 +251,7 @@ def _printed(small: Plate, large: Plate) -> bool:
     """Whether a square is but print on the card of a larger one: it lies in one that is not much less likely."""
     if small.fit.side_mm >= large.fit.side_mm or _log_odds(small.signs) > _log_odds(large.signs) + AMBIGUOUS:
         return False
-    inside = (small.corners_mm - large.fit.xy_mm) @ normals_of(large.heading_rad)[:2].T
+    inside = (small.corners_mm - large.fit.xy_mm) @ normals_of(large.turn_rad)[:2].T
     return bool(np.abs(inside).max() <= large.fit.side_mm / 2 + OVERLAP * small.fit.side_mm)
 
 
@@ -258,26 +266,17 @@ def _more_doubt(plate: Plate) -> Array:
 
 
 def _detection(camera: Camera, plate: Plate) -> Detection:
-    fit, corners = plate.fit, plate.corners_mm
-    share = np.linspace(0, 1, OUTLINE_POINTS, endpoint=False)[:, None]
-    outline = np.concatenate([a + share * (b - a) for a, b in zip(corners, np.roll(corners, -1, 0), strict=True)])
-    points = np.vstack([fit.xy_mm, outline])
-    pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
+    fit = plate.fit
     normals = normals_of(fit.turn_rad)
-    middles = fit.xy_mm + fit.side_mm / 2 * normals
-    return Detection(
-        base=Base.rectangle(fit.side_mm, fit.side_mm),
-        xy_mm=fit.xy_mm,
-        z_mm=0.0,
-        heading_deg=float(np.degrees(plate.heading_rad) % 360),
-        covariance_mm2=fit.covariance_mm2 + _more_doubt(plate),
-        d_xy_d_camera=sensitivity(plate.view, middles, normals, np.clip(fit.seen, 0.05, 1)),
-        score=plate.score,
-        visible=float(np.mean(fit.seen > LEAST_SEEN)),
-        center_px=pixels[0],
-        outline_px=pixels[1:],
-        also=tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.others_mm),
-        heading_modulo_deg=180.0
-        if plate.front.known and fit.arcs.clip(0).sum() > LEAST_ARCS
-        else 90.0,  # of fronts that seem known one in eight is the rear
+    found = detection_of(
+        camera,
+        plate,
+        fit.covariance_mm2 + _more_doubt(plate),
+        sensitivity(plate.view, fit.xy_mm + fit.side_mm / 2 * normals, normals, np.clip(fit.seen, 0.05, 1)),
+        plate.score,
+        float(np.mean(fit.seen > LEAST_SEEN)),
+        tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.others_mm),
     )
+    axis = plate.front.known and fit.arcs.clip(0).sum() > LEAST_ARCS
+    modulo = 180.0 if axis else 90.0  # of fronts that seem known one in eight is the rear
+    return replace(found, heading_deg=float(np.degrees(plate.turn_rad) % 360), heading_modulo_deg=modulo)

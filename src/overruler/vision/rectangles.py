@@ -19,13 +19,13 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
+from overruler.vision.odds import logit_of, share_of
 from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.outlined_found import Placed, detection_of, likeliest_together, overlap
 from overruler.vision.overview import Guess, look_for_rectangles
 from overruler.vision.plate_sides import HEIGHT_MM, normals_of, reaches_of
 from overruler.vision.plate_start import Posterior, posterior_at
 from overruler.vision.rays import View
-from overruler.vision.rims import logit_of, share_of
 
 MODEL = Path(__file__).with_name("rectangle_edges.onnx")
 """Built as `plate_edges` is, and taught on bases under regiments."""
@@ -91,7 +91,7 @@ def find_rectangles(
 ) -> list[Detection]:
     """Those of the rectangular `bases` that lie in the photo, the surest first.
 
-    `from_above` shows the board at `overview.MM_PER_PX`; there are none where a `hidden` polygon (K, 2) in mm lies.
+    `from_above` shows the board at `networks.MM_PER_PX`; there are none where a `hidden` polygon (K, 2) in mm lies.
     """
     laid = lay_all(frame, camera, bases, look_for_rectangles(from_above, camera, hidden))
     together = likeliest_together(laid, [one.score for one in laid], LEAST_WORTH)
@@ -174,7 +174,7 @@ def _score(base: Base, xy_mm: Array, look: Posterior, guesses: Sequence[Guess]) 
     away = np.hypot(*(np.array([guess.xy_mm for guess in guesses]) - xy_mm).T)
     likely = max((guesses[k].score for k in np.flatnonzero(away < NEAR_MM).tolist()), default=UNKNOWN)
     off = _off(guesses[int(np.argmin(away))], base)
-    return float(share_of(ODDS @ [1.0, look.seen.sum(), logit_of(np.array(likely)), off**2]))
+    return float(share_of(ODDS @ [1.0, look.seen.sum(), logit_of(likely), off**2]))
 
 
 def _off(guess: Guess, base: Base) -> float:
@@ -184,7 +184,7 @@ def _off(guess: Guess, base: Base) -> float:
 
 def _instead(one: Laid, laid: Sequence[Laid], chosen: Sequence[Laid]) -> list[Laid]:
     """What else may lie there, of those that only this one excludes: what two exclude does not explain both."""
-    least = share_of(logit_of(np.array(one.score)) - AMBIGUOUS)
+    least = share_of(logit_of(one.score) - AMBIGUOUS)
     near = [other for other in laid if other is not one and other.score > least and overlap(one, other)]
     return [other for other in near if not any(overlap(other, third) for third in chosen if third is not one)]
 

@@ -32,6 +32,7 @@ from overruler.vision.cutouts import (
     side_input,
 )
 from overruler.vision.networks import answer
+from overruler.vision.odds import ONE_LOOK, logit_of, share_of
 
 MODEL = Path(__file__).with_name("rims.onnx")
 RING_MODEL = Path(__file__).with_name("rings.onnx")
@@ -45,8 +46,6 @@ PROMISING = 0.1
 """Candidates that score as much get their rim traced."""
 OPINIONS = ((True, (0.0, 0.0)), (False, (0.07, 0.03)), (True, (-0.05, 0.06)))
 """Further looks at what looks like a base: mirrored or not, and how far beside it, in radii."""
-MOST_SURE = 6.0
-"""The log odds of one look count up to here."""
 PLACE_INFLATION, SIZE_INFLATION = 2.5, 3.5
 """How much larger errors are than independent directions would make them, as counted on scenes not trained on."""
 TRACED_PLACE, TRACED_SIZE = 2.0, 2.3
@@ -173,20 +172,12 @@ def further_looks(levels: list[Picture], camera: Camera, shapes: Array) -> list[
     mirrored, shifts = np.array([one for one, _ in OPINIONS]), np.array([shift for _, shift in OPINIONS])
     beside[..., :2] += radius_of(shapes)[:, None] * shifts[:, None]
     said = first_look(levels, camera, np.concatenate(beside), np.repeat(mirrored, len(shapes)))
-    return list(said[:, [0, 6]].clip(-MOST_SURE, MOST_SURE).reshape(len(OPINIONS), -1, 2))
-
-
-def logit_of(share: Array) -> Array:
-    return np.log(np.maximum(share, 1e-12) / np.maximum(1 - share, 1e-12)).clip(-MOST_SURE, MOST_SURE)
+    return list(said[:, [0, 6]].clip(-ONE_LOOK, ONE_LOOK).reshape(len(OPINIONS), -1, 2))
 
 
 def on_board(camera: Camera, shapes: Array, shift: Array) -> Array:
     """Shifts (N, 2) to the right and up, in radii, as shifts on the board in mm (N, 2)."""
     return np.asarray(np.einsum("nk,nkd->nd", shift, axes_of(camera, shapes)))
-
-
-def share_of(logit: Array) -> Array:
-    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -40, 40))))
 
 
 # --- the second network ---

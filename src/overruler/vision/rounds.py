@@ -17,8 +17,9 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import Fit, fit_bases
+from overruler.vision.odds import share_of
 from overruler.vision.rim_fit import Sought, Way
-from overruler.vision.rims import RimGuesses, share_of
+from overruler.vision.rims import RimGuesses
 from overruler.vision.silhouette import PROFILES
 from overruler.vision.sizes import Played, size_probabilities
 

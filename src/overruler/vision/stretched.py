@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import ANGLES, Picture, axes_of, radius_of, ring_angles
-from overruler.vision.rims import first_look, further_looks, on_board, rim_of, share_of
+from overruler.vision.odds import share_of
+from overruler.vision.rims import first_look, further_looks, on_board, rim_of
 
 PLACE, SIZE, SHAPE = 0.15, 0.1, 0.12
 """1 σ of a looked-at oval's place, size and shape, in radii: what the trace starts from."""

@@ -24,7 +24,7 @@ from overruler.vision.candidates import find_candidates
 from overruler.vision.detect import look_from_above
 from overruler.vision.discs import find_discs
 from overruler.vision.markers import find_markers
-from overruler.vision.overview import MM_PER_PX
+from overruler.vision.networks import MM_PER_PX
 from overruler.vision.problems import tilt_deg
 from overruler.vision.rims import refine
 
