@@ -64,6 +64,19 @@ def test_jacobians_are_the_slopes(camera: Camera) -> None:
 
 
 @given(cameras(), st.floats(-5, 80))
+def test_points_drift_so_that_they_keep_their_pixels_and_their_height(camera: Camera, z_mm: float) -> None:
+    points = np.column_stack([POINTS[:, :2], np.full(len(POINTS), z_mm)])
+    points = points[_before_the_fold(camera, points)]
+    pixels, drift = camera.project(points), camera.drift(points)
+    sizes = np.array([1e-2] * 4 + [1e-5] * 5 + [1e-6] * 3 + [1e-3] * 3)
+    for i, size in enumerate(sizes):
+        step = np.eye(len(PARAMETERS))[i] * size
+        there, back = (camera.moved(sign * step).unproject(pixels, z_mm) for sign in (1, -1))
+        scale = max(1.0, float(np.abs(drift[..., i]).max()))
+        assert drift[..., i] / scale == pytest.approx((there - back) / (2 * size) / scale, abs=1e-4)
+
+
+@given(cameras(), st.floats(-5, 80))
 def test_unproject_undoes_project(camera: Camera, z_mm: float) -> None:
     points = np.column_stack([POINTS[:, :2], np.full(len(POINTS), z_mm)])
     seen = points[_before_the_fold(camera, points)]

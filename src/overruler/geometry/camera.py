@@ -97,6 +97,11 @@ class Camera:
         pixels = distorted * np.array([fx, fy]) + self.matrix[:2, 2]
         return pixels, d_pixel_d_camera @ self.T_camera_board.rotation, parameters
 
+    def drift(self, xyz_mm: ArrayLike) -> Array:
+        """How board points (..., 3) that keep their pixels and their height move with the parameters (..., 2, 15)."""
+        _, d_point, d_camera = self.jacobians(xyz_mm)
+        return np.asarray(-np.linalg.solve(d_point[..., :2], d_camera))
+
     def _by_camera_point(self, xyz: Array) -> tuple[Array, Array, Array]:
         """Points (..., 3) in the camera's frame to ideal image coordinates, and pixels' slopes by them (..., 2, 3)."""
         z = xyz[..., 2]

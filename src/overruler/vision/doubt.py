@@ -84,8 +84,7 @@ def by_table(calibration: Calibration, xy_mm: Array) -> Array:
 
 def by_camera(camera: Camera, xy_mm: Array) -> Array:
     """How places (..., 2) on the board, fixed in the photo, move with the camera's parameters (..., 2, 15)."""
-    _, d_point, d_camera = camera.jacobians(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
-    return np.asarray(-np.linalg.solve(d_point[..., :2], d_camera))
+    return camera.drift(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
 
 
 def _places(board_mm: tuple[float, float], step_mm: float) -> Array:

@@ -174,7 +174,7 @@ def _concluded(camera: Camera, chosen: Sequence[Settled]) -> list[Fit]:
         _at_height(one.center_mm + one.directions * contour[:, None], one.view.z_mm)
         for one, (contour, _) in zip(chosen, contours, strict=True)
     ]
-    d_rims = np.split(_by_camera(camera, np.concatenate(rims)), np.cumsum([len(rim) for rim in rims])[:-1])
+    d_rims = np.split(camera.drift(np.concatenate(rims)), np.cumsum([len(rim) for rim in rims])[:-1])
     return [
         Fit(
             xy_mm=one.center_mm,
@@ -200,17 +200,11 @@ def _contrast(settled: Settled, contour_mm: Array) -> float:
 
 def sensitivity(view: View, rim_mm: Array, normals: Array, weight: Array) -> Array:
     """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
-    return _followed(normals, weight, _by_camera(view.camera, _at_height(rim_mm, view.z_mm)))
+    return _followed(normals, weight, view.camera.drift(_at_height(rim_mm, view.z_mm)))
 
 
 def _at_height(xy_mm: Array, z_mm: float) -> Array:
     return np.asarray(np.column_stack([xy_mm, np.full(len(xy_mm), z_mm)]))
-
-
-def _by_camera(camera: Camera, xyz_mm: Array) -> Array:
-    """How points (K, 3), fixed in the photo and in height, move with the camera's parameters (K, 2, 15)."""
-    _, d_point, d_camera = camera.jacobians(xyz_mm)
-    return np.asarray(-np.linalg.solve(d_point[..., :2], d_camera))
 
 
 def _followed(normals: Array, weight: Array, d_rim: Array) -> Array:

@@ -101,13 +101,12 @@ def moved_to(camera: Camera, detection: Detection, z_mm: float) -> Detection:
     """The detection at another height, seen where it was: its place, its doubt and its outline."""
     share = (camera.center_mm[2] - z_mm) / (camera.center_mm[2] - detection.z_mm)
     xy = at_height(camera, detection.xy_mm, detection.z_mm, z_mm)
-    _, d_point, d_camera = camera.jacobians(np.array([*xy, z_mm]))
     return replace(
         detection,
         xy_mm=xy,
         z_mm=z_mm,
         covariance_mm2=detection.covariance_mm2 * share**2,
-        d_xy_d_camera=np.asarray(-np.linalg.solve(d_point[:, :2], d_camera)),
+        d_xy_d_camera=camera.drift([*xy, z_mm]),
     )
 
 

@@ -65,9 +65,7 @@ def doubt(lens: Lens, covariance: Array | None = None) -> Doubt:
     _, _, at_markers = camera.jacobians(_on_table(camera, markers))
     rows = at_markers.reshape(-1, 15)
     pose_by_lens = -np.linalg.lstsq(rows[:, 9:], rows[:, :9], rcond=None)[0]
-    _, by_point, by_camera = camera.jacobians(_on_table(camera, pixels))
-    left = by_camera[..., :9] + by_camera[..., 9:] @ pose_by_lens
-    on_table = np.linalg.solve(by_point[..., :2], left)
+    on_table = camera.drift(_on_table(camera, pixels)) @ np.vstack([np.eye(9), pose_by_lens])
     spread = on_table @ (lens.covariance if covariance is None else covariance) @ np.swapaxes(on_table, -1, -2)
     return Doubt(pixels, np.sqrt(np.linalg.eigvalsh(spread)[..., -1].clip(0)))
 
