@@ -39,7 +39,7 @@ ODDS_BY_ALL = np.array([-6.25, 1.01, 2.62, -2.34, 0.94, 0.45, 0.93, -4.98])
 that is expected in sight: of what is half hidden less is asked."""
 UNKNOWN, SURE = 0.03, 0.98
 """What the look from above is taken to say where it says nothing, and at most."""
-FROM_ABOVE, FROM_ABOVE_LOG = 0.4, 0.3
+FROM_ABOVE, FROM_ABOVE_LOG = 0.6, 0.3
 """It speaks of the same base where its place is this near, in radii, and its radius (logarithm of the ratio)."""
 COMPANY_LOG, COMPANY_SHARE = 0.06, 0.2
 """Things are of one size here whose radii are this near (logarithm of the ratio); one in so many is expected to be."""
