@@ -8,12 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.bases import ROUND_MM
+from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.vision import rounds
 from overruler.vision.fit import Fit
 from overruler.vision.rims import RimGuesses
 from overruler.vision.rounds import (
+    ASTRAY_MM,
+    PLAIN,
     RARE,
     WITHIN_SIGMAS,
     Hypothesis,
@@ -178,3 +181,25 @@ def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
     assert len(sets) > 1
     assert all(some[sizes == 95.0].all() for some in sets)
     assert any(not some[sizes == 27.0].any() for some in sets)
+
+
+def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = camera_over(12.0)
+    frame, start = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE]), (SURE[0][0] + 0.6, SURE[0][1])
+    seen = guesses([start, *SURE[1:]], [13.5] * 5)
+
+    def told(scored: float) -> Detection:
+        monkeypatch.setattr(rounds, "score", lambda *_: scored)
+        found = fit_rounds(frame, exact(camera), seen, np.array([13.5]))
+        return min(found, key=lambda one: float(np.hypot(*(one.xy_mm - SURE[0]))))
+
+    plain, doubtful = told(PLAIN), told(PLAIN - 0.001)
+    wide = (ASTRAY_MM / WITHIN_SIGMAS) ** 2
+    assert np.linalg.eigvalsh(plain.covariance_mm2).max() < 0.1
+    assert np.linalg.eigvalsh(doubtful.covariance_mm2) == pytest.approx([wide, wide], rel=0.05)
+    assert np.hypot(*(doubtful.xy_mm - SURE[0])) < 0.2
+    assert doubtful.center_px == pytest.approx(camera.project(np.array([*doubtful.xy_mm, 0.0])))
+    monkeypatch.setattr(rounds, "placed", lambda *_: None)
+    kept = told(PLAIN - 0.001)
+    assert kept.xy_mm == pytest.approx(plain.xy_mm)
+    assert np.linalg.eigvalsh(kept.covariance_mm2).min() > wide

@@ -16,8 +16,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import pyramid
+from overruler.vision.drawn import drawn
 from overruler.vision.fit import fit_base
-from overruler.vision.refit import drawn
 from overruler.vision.rims import circles_through, on_board, rim_of
 
 BESIDE = 0.1

@@ -15,8 +15,9 @@ from overruler.ground import RULE_MM
 from overruler.report import Report
 from overruler.scene import Terrain
 from overruler.vision.bow import levelled_mm
+from overruler.vision.drawn import drawn
 from overruler.vision.heights import at_height, chance_on, lean, raise_pieces
-from overruler.vision.refit import SIGMAS, by_hand, drawn, refit
+from overruler.vision.refit import SIGMAS, by_hand, refit
 from overruler.vision.told import HIGHEST
 
 SPOT = Base.circle(1.0)

@@ -4,8 +4,6 @@ What is pointed at is looked for as everything else is, the size and the height 
 a fit from the place pointed at would see what lies there instead, and be surer of it than it may: none is made.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from overruler.bases import Base
@@ -14,15 +12,14 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.pieces import Piece
 from overruler.vision.detect import detect
+from overruler.vision.drawn import drawn
 from overruler.vision.level import Level
 
 SIGMAS = 3.5
 """A base that is found farther from where a person points, in σ of pointing, is another one, ..."""
 NEAR = 0.12
 """... but for this share of its width: people point roughly at what is large."""
-OUTLINE_POINTS = 72
 
 
 def refit(
@@ -59,13 +56,3 @@ def by_hand(camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: flo
             outline_px=np.zeros((0, 2)),
         ),
     )
-
-
-def drawn(camera: Camera, detection: Detection) -> Detection:
-    """The detection with its middle and its outline as they lie in the photo."""
-    x, y = map(float, detection.xy_mm)
-    angle = np.arange(OUTLINE_POINTS) * (2 * np.pi / OUTLINE_POINTS)
-    shape = Piece("", detection.base, x, y, heading_deg=detection.heading_deg).shape
-    ring = np.vstack([[x, y], shape.supports(np.stack([np.cos(angle), np.sin(angle)], -1))])
-    pixels = camera.project(np.column_stack([ring, np.full(len(ring), detection.z_mm)]))
-    return replace(detection, center_px=pixels[0], outline_px=pixels[1:])

@@ -9,8 +9,8 @@ import numpy as np
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.shot import Shot
+from overruler.vision.drawn import drawn
 from overruler.vision.fit import fit_base
-from overruler.vision.refit import drawn
 from overruler.vision.track_held import Held
 from overruler.vision.track_patch import HALF, Patch, find
 from overruler.vision.track_table import Watched
