@@ -22,12 +22,12 @@ ANY_MAT, HANDS = 0.35, 0.15
 """The shares of tables that lie on another game's mat, and that somebody reaches over."""
 
 
-def draw_table(seed: int, folder: Path) -> None:
+def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
     """One photo and its truth, as `rNNNNN.jpg` and `.json`; nothing where they are there already."""
     path = folder / f"r{seed:05d}.json"
     if path.exists():
         return
-    spec, rng = table_spec(seed), np.random.default_rng([seed, 3])
+    spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
     view = view.shrunk(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)
@@ -40,10 +40,10 @@ def draw_table(seed: int, folder: Path) -> None:
     path.write_text(json.dumps(facts), encoding="utf-8")
 
 
-def table_spec(seed: int) -> Spec:
-    """What the table of a seed is to show."""
+def table_spec(seed: int, game: str | None = None) -> Spec:
+    """What the table of a seed is to show: a game's, or any."""
     rng = np.random.default_rng([seed, 11])
-    game = str(rng.choice(GAMES, p=SHARES))
+    game = game or str(rng.choice(GAMES, p=SHARES))
     spec = draw_spec(seed, str(rng.choice(["phone", "hd"])) if game in ("xwing", "ranks") else "phone", game)
     mats = sorted({mat for some in MATS.values() for mat in some} - {"hex"})
     return replace(
