@@ -75,8 +75,8 @@ class Calibration:
     """Mean error with which each marker is predicted by the others; None where too few are left."""
     edge_shift_px: float = 0.0
     """How far edges lie towards the dark side of where they are (tone curve, softness)."""
-    squares_mm: tuple[Array, ...] = ()
-    """Each marker's black square as seen (4, 2), on the board."""
+    corners_px: tuple[Array, ...] = ()
+    """The corners (4, 2) of each marker's black square in the photo."""
     laid: bool = True
     """Whether the markers' places were known beforehand, not only their size."""
     budget: Budget = Budget()
@@ -85,6 +85,11 @@ class Calibration:
     """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
     with_bow: Array | None = None
     """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
+
+    @property
+    def squares_mm(self) -> tuple[Array, ...]:
+        """Each marker's black square (4, 2) on the board, as this camera sees it."""
+        return tuple(self.camera.unproject(np.reshape(self.corners_px, (-1, 4, 2))))
 
     @property
     def joint(self) -> Array:

@@ -23,8 +23,8 @@ def calibration() -> Calibration:
     rotation = rotation_from_vector([np.pi, 0, 0])
     pose = Pose(rotation, np.array([0, 0, 1000.0]) - rotation @ np.array([450.0, 450.0, 0.0]))
     camera = Camera(np.array([[1000, 0, 399.5], [0, 1000, 299.5], [0, 0, 1.0]]), np.zeros(5), pose)
-    square = np.array([(400.0, 400.0), (460.0, 400.0), (460.0, 340.0), (400.0, 340.0)])
-    return Calibration(camera, np.eye(15), SIZE, 0.1, (0,), (900.0, 900.0), squares_mm=(square,))
+    square = camera.project([(400.0, 400.0, 0), (460.0, 400.0, 0), (460.0, 340.0, 0), (400.0, 340.0, 0)])
+    return Calibration(camera, np.eye(15), SIZE, 0.1, (0,), (900.0, 900.0), corners_px=(square,))
 
 
 @pytest.fixture

@@ -103,6 +103,18 @@ def test_a_new_marker_lies_in_sight_and_off_the_others(four: Calibration) -> Non
         assert min(np.linalg.norm(corners.mean(0) - square.mean(0)) for square in four.squares_mm) > 100
 
 
+def test_markers_squares_lie_where_the_camera_as_it_is_then_sees_them(four: Calibration) -> None:
+    step = np.zeros(17)
+    step[12] = 3.0
+    later = four.moved(step, four.joint)
+    for one, other in zip(four.squares_mm, later.squares_mm, strict=True):
+        assert np.abs(one - other).max() > 2
+    for calibration in (four, later):
+        flat = np.concatenate(calibration.squares_mm)
+        seen = calibration.camera.project(np.column_stack([flat, np.zeros(len(flat))]))
+        assert seen == pytest.approx(np.concatenate(four.corners_px), abs=1e-6)
+
+
 def test_a_marker_that_lies_anywhere_says_less(see: type[Sight]) -> None:
     see(CAMERA, {n: ANYWHERE[n] for n in FOUR})
     free = calibrate(blank(), FREE)

@@ -23,8 +23,8 @@ def grey(seed: int = 1, step: tuple[float, ...] = (0.0,) * 6) -> np.ndarray[tupl
 
 @pytest.fixture(scope="module")
 def marks() -> Landmarks:
-    squares = tuple(corners[:, :2] for corners in MARKERS.values())
-    return Landmarks.of(replace(exact(CAMERA), squares_mm=squares), grey())
+    corners = tuple(CAMERA.project(corners) for corners in MARKERS.values())
+    return Landmarks.of(replace(exact(CAMERA), corners_px=corners), grey())
 
 
 def test_a_camera_that_stands_still_has_not_moved(marks: Landmarks) -> None:

@@ -27,8 +27,9 @@ class Fake:
 
     def look(self, shot: Shot) -> Tick:
         self.looked_s.append(shot.time_s)
-        squares = tuple(corners[:, :2] for corners in eight_markers().values())
-        calibration = replace(exact(camera_over(10.0)), squares_mm=squares)
+        camera = camera_over(10.0)
+        corners = tuple(camera.project(corners) for corners in eight_markers().values())
+        calibration = replace(exact(camera), corners_px=corners)
         report = Report(shot.frame(), calibration, (), survey(calibration, ())) if self._due else None
         self._due = False
         return Tick(shot.time_s, (), rest=report)

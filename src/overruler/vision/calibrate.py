@@ -258,7 +258,7 @@ def _calibration(
         board_mm=(width or float(high[0]), height or float(high[1])),
         left_out_mm=left_out_mm(solved.bundle, solved.solution, corners_px, corners_mm),
         edge_shift_px=state.shift_px,
-        squares_mm=tuple(camera.unproject(corners) for corners in corners_px),
+        corners_px=tuple(corners_px),
         laid=not solved.free,
         budget=_budget(board, solved),
     )

@@ -131,8 +131,9 @@ def _shapes(s: Array) -> Array:
 
 def _carded(calibration: Calibration, places_mm: Array) -> NDArray[np.bool_]:
     """Which places (N, 2) lie beside a marker's card."""
-    middles = np.array([square.mean(0) for square in calibration.squares_mm]).reshape(-1, 2)
-    half = np.array([np.abs(square - square.mean(0)).max() for square in calibration.squares_mm])
+    squares = np.reshape(calibration.squares_mm, (-1, 4, 2))
+    middles = squares.mean(1)
+    half = np.abs(squares - middles[:, None]).max((1, 2))
     apart = np.abs(places_mm[:, None] - middles).max(-1)
     return np.asarray((apart < CARDS * half + REACH_MM).any(1))
 

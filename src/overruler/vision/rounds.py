@@ -18,6 +18,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import Fit, fit_bases
 from overruler.vision.odds import share_of
+from overruler.vision.printed import is_printed
 from overruler.vision.rim_fit import Sought, Way
 from overruler.vision.rims import RimGuesses
 from overruler.vision.silhouette import PROFILES
@@ -113,7 +114,8 @@ def fit_rounds(
     company, contrast = company_of(guesses), contrast_of(guesses, fits)
     known = [None] * len(fits) if from_above is None else likelihood_from_above(guesses, from_above).tolist()
     scores = np.array([score(guesses, i, tried, contrast[i], company[i], known[i]) for i, tried in enumerate(fits)])
-    found = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
+    likely = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
+    found = [k for k in likely if not is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))]
     shares = size_probabilities(with_fits(looks, fits)[found], played)
     detections = [
         _detection(camera, fits[k], share, radii, float(scores[k])) for k, share in zip(found, shares, strict=True)
