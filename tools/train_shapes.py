@@ -31,7 +31,7 @@ RATE = 3e-3
 SAY_EVERY, CHECKS = 1000, 12
 TILES, FLEETS, OTHERS = 60, 60, 20
 """Mats, and drawn tables with ships and without that lie on them."""
-TRACED, FLEET = 0.4, 0.8
+TRACED, FLEET = 0.5, 0.8
 """The share of batches that are of traced tables, and that of tables with ships among the drawn ones."""
 
 
