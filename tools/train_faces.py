@@ -59,7 +59,8 @@ def learn(options: argparse.Namespace) -> nn.Module:
 
     head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
     report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
-    return train(begin(FaceNet, options), fed(faces, options.workers), loss, options, SAY_EVERY, report)
+    feed = fed(faces, options.workers)
+    return train(begin(FaceNet, options, pictures=checks[0][0]), feed, loss, options, SAY_EVERY, report)
 
 
 def _read(path: Path) -> Faces:

@@ -31,7 +31,7 @@ RATE = 3e-3
 SAY_EVERY, CHECKS = 1000, 12
 TILES, FLEETS, OTHERS = 60, 60, 20
 """Mats, and drawn tables with ships and without that lie on them."""
-TRACED, FLEET = 0.4, 0.8
+TRACED, FLEET = 0.5, 0.8
 """The share of batches that are of traced tables, and that of tables with ships among the drawn ones."""
 
 
@@ -46,7 +46,7 @@ def draw(options: argparse.Namespace) -> None:
 
     options.tables.mkdir(parents=True, exist_ok=True)
     for seed in range(options.seed, options.seed + options.count):
-        draw_table(seed, options.tables)
+        draw_table(seed, options.tables, options.game)
 
 
 def learn(options: argparse.Namespace) -> None:
@@ -69,7 +69,8 @@ def learn(options: argparse.Namespace) -> None:
     head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
     report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
     feed = fed(crops, options.workers)
-    export(train(begin(OverviewNet, options), feed, loss, options, SAY_EVERY, report), options.model)
+    net = begin(OverviewNet, options, pictures=checks[0][0])
+    export(train(net, feed, loss, options, SAY_EVERY, report), options.model)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -77,6 +78,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--tables", type=Path, required=True, help="folder of the traced tables")
     parser.add_argument("--count", type=int, default=300, help="tables to trace")
+    parser.add_argument("--game", help="trace tables of this game alone: xwing, ranks, inches, legion")
     add_options(parser, 60.0, RATE, MODEL)
     return parser.parse_args(arguments)
 

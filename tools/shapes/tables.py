@@ -10,27 +10,38 @@ import numpy as np
 from render.develop import develop, style
 from render.expose import ROUGH, expose
 from render.lens import over_board
+from render.materials import Material, Part
+from render.mesh import Mesh
+from render.pieces import Piece
 from render.spec import MATS, Spec, draw_spec
-from render.table import build
+from render.table import Table, build
 from render.tracer import Tracer
 from render.truth import truth
+from rims.solids import Rng, Solid
+from shapes.ships import any_ship
 
 GAMES, SHARES = ("xwing", "ranks", "inches", "legion"), (0.35, 0.2, 0.2, 0.25)
 WIDTH_PX = 1000, 2200
 """Of a photo: from a large table filmed to a small one photographed."""
 ANY_MAT, HANDS = 0.35, 0.15
 """The shares of tables that lie on another game's mat, and that somebody reaches over."""
+ANY_SHIPS = 0.75
+"""The share of tables of ships on which these are of any shape and colour, and hide more of what stands below."""
+GROWN = 0.0, 0.6
+"""How long those usually are: the logarithm of their share of a plate's side."""
 
 
-def draw_table(seed: int, folder: Path) -> None:
+def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
     """One photo and its truth, as `rNNNNN.jpg` and `.json`; nothing where they are there already."""
     path = folder / f"r{seed:05d}.json"
     if path.exists():
         return
-    spec, rng = table_spec(seed), np.random.default_rng([seed, 3])
+    spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
     view = view.shrunk(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)
+    if spec.game == "xwing" and rng.random() < ANY_SHIPS:
+        table = _any_fleet(table, rng)
     tracer, habits = Tracer(table.parts, table.lights), style(spec.kind, spec.light in ("low", "lamp"), rng)
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
@@ -40,10 +51,10 @@ def draw_table(seed: int, folder: Path) -> None:
     path.write_text(json.dumps(facts), encoding="utf-8")
 
 
-def table_spec(seed: int) -> Spec:
-    """What the table of a seed is to show."""
+def table_spec(seed: int, game: str | None = None) -> Spec:
+    """What the table of a seed is to show: a game's, or any."""
     rng = np.random.default_rng([seed, 11])
-    game = str(rng.choice(GAMES, p=SHARES))
+    game = game or str(rng.choice(GAMES, p=SHARES))
     spec = draw_spec(seed, str(rng.choice(["phone", "hd"])) if game in ("xwing", "ranks") else "phone", game)
     mats = sorted({mat for some in MATS.values() for mat in some} - {"hex"})
     return replace(
@@ -55,3 +66,24 @@ def table_spec(seed: int) -> Spec:
         size_mm=(914.4, 914.4) if game == "legion" and rng.random() < 0.7 else spec.size_mm,
         hand=bool(rng.random() < HANDS),
     )
+
+
+def _any_fleet(table: Table, rng: Rng) -> Table:
+    """The table with other ships over its plates."""
+    grown = float(rng.uniform(*GROWN))
+    return replace(table, pieces=[_with_any_ship(piece, grown, rng) for piece in table.pieces])
+
+
+def _with_any_ship(piece: Piece, grown: float, rng: Rng) -> Piece:
+    at, turn = np.array([piece.x_mm, piece.y_mm]), float(np.radians(piece.heading_deg))
+    ship, gloss = any_ship(rng, at, turn, piece.shape.length_mm, grown), float(rng.uniform(0.1, 0.6))
+    return replace(piece, figure_parts=[_part(solid, gloss) for solid in ship])
+
+
+def _part(solid: Solid, gloss: float) -> Part:
+    """A convex body as the tracer takes it."""
+    points = solid.points_mm[solid.faces]
+    normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    blue, green, red = solid.colour.tolist()
+    mesh = Mesh(points, np.repeat(normals[:, None], 3, axis=1), np.zeros((len(points), 3, 2)))
+    return Part(mesh, Material((red, green, blue), gloss=gloss))

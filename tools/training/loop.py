@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from rims.solids import Floats
+from training.revived import revive
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Batch = tuple[NDArray[np.float32], NDArray[np.float32]] | tuple[Tensor, Tensor]
@@ -22,12 +23,21 @@ Check = Callable[[nn.Module], str]
 Report = Callable[[int, float, nn.Module], None]
 
 
-def begin(make: Callable[[], nn.Module], options: argparse.Namespace, alike: bool = True) -> nn.Module:
-    """A network with the weights of `options.start`; where the two are not alike, with those of the same shape."""
+def begin(
+    make: Callable[[], nn.Module], options: argparse.Namespace, alike: bool = True, pictures: Tensor | None = None
+) -> nn.Module:
+    """A network with the weights of `options.start`; where the two are not alike, with those of the same shape.
+
+    Those of an ONNX file need some `pictures` (N, channels, H, W) to begin with.
+    """
     torch.set_num_threads(1)  # two that wait for each other on a busy machine are slower
     torch.manual_seed(options.seed)
     net = make()
-    if options.start is not None:
+    if options.start is not None and options.start.suffix == ".onnx":
+        if pictures is None:
+            raise ValueError(f"{options.start}: this network can begin with weights alone (.pt)")
+        revive(net, options.start, pictures)
+    elif options.start is not None:
         known, own = torch.load(options.start, "cpu"), net.state_dict()
         if not alike:
             known = own | {name: w for name, w in known.items() if name in own and own[name].shape == w.shape}
@@ -128,7 +138,7 @@ def add_options(parser: argparse.ArgumentParser, minutes: float, rate: float, mo
     parser.add_argument("--device", default="cpu", help="where to learn: cpu or cuda")
     parser.add_argument("--workers", type=int, default=0, help="processes that draw batches beside the one that learns")
     parser.add_argument("--batch", type=int, default=batch)
-    parser.add_argument("--start", type=Path, help="weights to start from")
+    parser.add_argument("--start", type=Path, help="weights to start from: .pt, or .onnx")
     parser.add_argument("--model", type=Path, default=model, help="the network's file")
 
 

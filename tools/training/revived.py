@@ -1,0 +1,71 @@
+"""The weights of a network out of the ONNX file that it became, to go on teaching it.
+
+An exported convolution has taken the normalisation behind it into its own weights. It gets one back here that changes
+nothing: what the convolution says of some pictures is its mean and spread, and it scales and shifts back to them.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+
+def revive(net: nn.Module, path: Path, pictures: Tensor) -> None:
+    """Give `net` the weights that the file holds; its normalisations are set by these pictures (N, channels, H, W).
+
+    ValueError where the file is of another network.
+    """
+    stored = _convolutions(path)
+    layers = [layer for layer in net.modules() if isinstance(layer, nn.Conv2d)]
+    norms = _norms(net)
+    if [tuple(layer.weight.shape) for layer in layers] != [tuple(weight.shape) for weight, _ in stored]:
+        raise ValueError(f"{path}: holds another network than this")
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(layers, stored, strict=True):
+            layer.weight.copy_(weight)
+            norm = norms.get(layer)
+            if norm is None:
+                assert layer.bias is not None
+                layer.bias.copy_(bias)
+            else:
+                _set(norm, bias, torch.zeros_like(bias), torch.ones_like(bias))
+        for layer, said in _said(net, list(norms), pictures).items():
+            norm = norms[layer]
+            _set(norm, norm.bias.clone(), said.mean((0, 2, 3)), said.std((0, 2, 3), correction=0).clamp(min=1e-3))
+
+
+def _set(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, spread: Tensor) -> None:
+    """Let a normalisation by this mean and spread add `bias` and change nothing else."""
+    norm.running_mean.copy_(mean)
+    norm.running_var.copy_(spread**2 - norm.eps)
+    norm.weight.copy_(spread)
+    norm.bias.copy_(bias + mean)
+
+
+def _convolutions(path: Path) -> list[tuple[Tensor, Tensor]]:
+    """Weight and bias of each convolution of an ONNX file, in their order."""
+    import onnx
+
+    graph = onnx.load(str(path)).graph
+    held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
+    return [(held[node.input[1]], held[node.input[2]]) for node in graph.node if node.op_type == "Conv"]
+
+
+def _norms(net: nn.Module) -> dict[nn.Conv2d, nn.BatchNorm2d]:
+    """The normalisation right behind each convolution that has one."""
+    groups = [list(group) for group in net.modules() if isinstance(group, nn.Sequential)]
+    pairs = [pair for group in groups for pair in pairwise(group)]
+    return {a: b for a, b in pairs if isinstance(a, nn.Conv2d) and isinstance(b, nn.BatchNorm2d)}
+
+
+def _said(net: nn.Module, layers: list[nn.Conv2d], pictures: Tensor) -> dict[nn.Conv2d, Tensor]:
+    """What each convolution says of the pictures."""
+    said: dict[nn.Conv2d, Tensor] = {}
+    hooks = [layer.register_forward_hook(lambda one, _, out: said.update({one: out})) for layer in layers]
+    net.eval()
+    with torch.inference_mode():
+        net(pictures)
+    for hook in hooks:
+        hook.remove()
+    return {layer: out.clone() for layer, out in said.items()}
