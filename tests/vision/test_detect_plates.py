@@ -36,6 +36,13 @@ def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left
     assert len(module._of_one_kind((*rounds, *squares))) == left
 
 
+def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
+    squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
+    found = [*squares, found_at(1005.0, Base.circle(32), 0.999)]
+    assert len(module._apart(found)) == len(squares)
+    assert [one.base.shape for one in module._of_one_kind(found)] == ["rectangle"] * len(squares)
+
+
 def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overruler.vision.plates.find_plates", lambda *_, **__: pytest.fail("looked for plates"))
     monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: ())

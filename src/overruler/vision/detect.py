@@ -92,7 +92,7 @@ def detect(
         looks += [pool.submit(oval_ones, view, known.ovals)] if oblong else []
         found += round_ones(view, known.rounds) if len(radii) else ()
     found += [one for look in looks for one in look.result()]
-    return _apart(found, 1.0) if ranked else _of_one_kind(_apart(found))
+    return _apart(found, 1.0) if ranked else _of_one_kind(found)
 
 
 def _crowded(known: Discs) -> bool:
@@ -100,11 +100,13 @@ def _crowded(known: Discs) -> bool:
     return int(np.sum(known.rounds[:, 3] > LIKELY)) >= CROWD
 
 
-def _of_one_kind(detections: tuple[Detection, ...]) -> tuple[Detection, ...]:
-    """Without the few round bases among many plates."""
-    plates = tuple(one for one in detections if one.base.shape == "rectangle")
-    few = len(plates) >= ONE_KIND * (len(detections) - len(plates))
-    return plates if plates and few else detections
+def _of_one_kind(detections: Sequence[Detection]) -> tuple[Detection, ...]:
+    """What can stand there together; where plates outnumber round bases by far, all the plates and nothing else."""
+    together = _apart(detections)
+    plates = [one for one in detections if one.base.shape == "rectangle"]
+    standing = sum(one.base.shape == "rectangle" for one in together)
+    ships = standing and standing >= ONE_KIND * (len(together) - standing)
+    return _apart(plates) if ships else together
 
 
 def _apart(detections: Sequence[Detection], hulls: float = HULLS) -> tuple[Detection, ...]:
