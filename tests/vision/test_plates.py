@@ -185,17 +185,31 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     assert after > 4 * before
 
 
-@pytest.mark.parametrize(("unsure", "within"), [("PLAIN", True), ("PLAIN_FACE", True), (None, False)])
-def test_a_plate_that_is_not_plain_may_have_gone_astray(
-    unsure: str | None, within: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if unsure is not None:  # no plate is as sure as this
-        monkeypatch.setattr(plates, unsure, 99.0)
+@pytest.mark.parametrize("within", [True, False])
+def test_a_plate_that_is_not_plain_may_have_gone_astray(within: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if within:  # no plate is as sure as this
+        monkeypatch.setattr(plates, "PLAIN", 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([plates.ASTRAY_MM, 0.0])
     squared = away @ np.linalg.solve(found.covariance_mm2, away)
     assert squared < plates.WITHIN_SIGMAS**2 if within else squared > 5 * plates.WITHIN_SIGMAS**2
+
+
+@pytest.mark.parametrize(
+    ("signs", "plain"),
+    [
+        ((0.61, 0.57, 0.85, 1.69, 1.77, 0.03, 4.07), False),  # wings over two of its sides: it lies 6 mm aside
+        ((1.05, 0.65, 0.51, 2.38, 1.92, 0.05, 4.38), True),
+        ((-0.65, -0.26, 2.70, 1.07, 1.49, 0.19, 2.32), False),
+        ((1.46, 0.79, 0.56, 2.30, 2.11, 0.08, 8.60), True),
+    ],
+)
+def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain: bool) -> None:
+    nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
+    plate = plates.Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
+    assert plate.score > 0.9
+    assert plate.plain == plain
 
 
 def test_hidden_cards_hold_no_plates() -> None:
