@@ -5,12 +5,13 @@ length, half width and heading in rad: the board is then stretched so that the e
 looks on can tell.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
@@ -38,6 +39,12 @@ def pyramid(pixels: Picture) -> list[Picture]:
     while len(levels) < LEVELS and min(levels[-1].shape[:2]) > 2 * PATCH_PX:
         levels.append(np.asarray(cv2.pyrDown(levels[-1]), np.uint8))
     return levels
+
+
+@lru_cache(maxsize=1)
+def levels_of(frame: Frame) -> list[Picture]:
+    """The pyramid of a photo: several looks at the same one follow each other."""
+    return pyramid(frame.pixels)
 
 
 def axes_of(camera: Camera, shapes: Array) -> Array:

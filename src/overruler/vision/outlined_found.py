@@ -35,7 +35,7 @@ def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_
     `scores`, over 0 and below 1, say how likely each is by itself; what scores `least_score` is worth nothing. One is
     no surer than what stands there is likelier than all that could without it.
     """
-    least = float(logit_of(least_score))
+    least = float(logit_of(least_score, SUREST))
     worth = logit_of(scores, SUREST) - least
     likely = [k for k in range(len(placed)) if worth[k] > 0]
     worth = worth[likely]

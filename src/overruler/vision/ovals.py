@@ -14,7 +14,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.cutouts import pyramid
+from overruler.vision.cutouts import levels_of
 from overruler.vision.odds import logit_of, share_of
 from overruler.vision.outlined_fit import OutlineFit, Start, fit_outline
 from overruler.vision.outlined_found import detection_of, likeliest_together
@@ -56,7 +56,7 @@ def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Arra
 
 def _traced(frame: Frame, camera: Camera, starts: Array) -> Traced:
     """The starts that look like ovals, their rims followed, one for each oval."""
-    levels, ovals, likely = pyramid(frame.pixels), starts[:, :5], starts[:, 5]
+    levels, ovals, likely = levels_of(frame), starts[:, :5], starts[:, 5]
     for _ in range(2):
         looked = look(levels, camera, ovals)
         hopeful = looked.score > HOPELESS

@@ -15,7 +15,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.cutouts import pyramid
+from overruler.vision.cutouts import levels_of
 from overruler.vision.drawn import drawn
 from overruler.vision.fit import fit_base
 from overruler.vision.rims import circles_through, on_board, rim_of
@@ -66,7 +66,7 @@ def _traced(frame: Frame, camera: Camera, xy_mm: Array, radius_mm: float) -> tup
     another size after all."""
     places = xy_mm + BESIDE * radius_mm * LOOKS
     circles = np.column_stack([places, np.full(len(places), radius_mm)])
-    reach, own = rim_of(pyramid(frame.pixels), camera, circles)
+    reach, own = rim_of(levels_of(frame), camera, circles)
     if abs(float(np.mean(_circles(reach, own, OPEN)[0][:, 2])) - 1) > OTHER_SIZE:
         return None
     rim, sigma = _circles(reach, own, KNOWN)

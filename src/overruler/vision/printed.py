@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.orthophoto import orthophoto
 from overruler.vision.strips import logarithms
 
 REACH = 1.65
@@ -40,13 +41,9 @@ def inside_step(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_
 
 
 def _seen(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> NDArray[np.uint8]:
-    """A square piece of the board (32, 32, 3) about a place, averaged: no lens bends one that small."""
-    half = REACH * radius_mm
-    corners = np.column_stack([xy_mm + half * np.array([[-1, 1], [1, 1], [-1, -1]]), np.zeros(3)])
-    fine = CELLS * max(1, round(2 * half / float(camera.mm_per_px(np.array([*xy_mm, 0.0]))) / CELLS))
-    last = fine - 1
-    flat = np.array([[0, 0], [last, 0], [0, last]], np.float32)
-    move = cv2.getAffineTransform(flat, camera.project(corners).astype(np.float32))
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpAffine(pixels, move, (fine, fine), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(cv2.resize(seen, (CELLS, CELLS), interpolation=cv2.INTER_AREA), np.uint8)
+    """A square piece of the board (32, 32, 3) about a place, averaged."""
+    left, bottom, right, top = (*(xy_mm - REACH * radius_mm), *(xy_mm + REACH * radius_mm))
+    cell_px = (right - left) / CELLS / float(camera.mm_per_px(np.array([*xy_mm, 0.0])))
+    mm_per_px = (right - left) / (CELLS * max(1, round(cell_px)))
+    view = orthophoto(pixels, camera, (left, bottom, right, top), mm_per_px)
+    return np.asarray(cv2.resize(view.pixels, (CELLS, CELLS), interpolation=cv2.INTER_AREA), np.uint8)

@@ -24,8 +24,8 @@ from overruler.vision.cutouts import (
     axes_of,
     cut_patches,
     cut_rings,
+    levels_of,
     patch_input,
-    pyramid,
     radius_of,
     ring_angles,
     ring_input,
@@ -84,7 +84,7 @@ def refine(frame: Frame, camera: Camera, candidates: ArrayLike) -> RimGuesses:
     not hopeless a second one where the first pointed; of those that look like bases the rim is traced, twice. Of those
     that have come to one circle the best alone goes on, and the others score 0.
     """
-    levels = pyramid(frame.pixels)
+    levels = levels_of(frame)
     guesses = _look(levels, camera, np.asarray(candidates, float).reshape(-1, 3))
     for step, least in ((_again, HOPELESS), (_trace, PROMISING), (_trace, PROMISING), (_second_opinions, PROMISING)):
         _forget_alike(guesses, least)

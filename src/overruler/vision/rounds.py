@@ -18,7 +18,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.drawn import drawn
 from overruler.vision.fit import Fit, fit_bases
-from overruler.vision.odds import share_of
+from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.placed import placed
 from overruler.vision.printed import is_printed
 from overruler.vision.rim_fit import Sought, Way
@@ -235,15 +235,11 @@ def score(
     if not tried:
         return 0.0
     doubt = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
-    signs = [1.0, _log_odds(float(guesses.score[i])), _best(tried).merit, *np.log([doubt, contrast, company])]
+    signs = [1.0, logit_of(guesses.score[i], SUREST), _best(tried).merit, *np.log([doubt, contrast, company])]
     if from_above is None:
         return float(share_of(ODDS @ signs))
-    more = [_log_odds(float(np.clip(from_above, UNKNOWN, SURE))), float(guesses.visible[i])]
+    more = [logit_of(np.clip(from_above, UNKNOWN, SURE), SUREST), float(guesses.visible[i])]
     return float(share_of(ODDS_BY_ALL @ [*signs, *more]))
-
-
-def _log_odds(share: float) -> float:
-    return float(np.log(max(share, 1e-9) / max(1 - share, 1e-9)))
 
 
 def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Array, score: float) -> Detection:
