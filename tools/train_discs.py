@@ -52,7 +52,8 @@ def learn(options: argparse.Namespace) -> None:
         drawn = Fresh(lambda k: drawn_discs([options.seed, which, k], tiles), DRAWN)
         return lambda: batch(rng, traced if rng.random() < TRACED else drawn.look(), options.batch)
 
-    net = begin(network, options, alike=False)  # another's that looks from above will do: only its last layer differs
+    # another's weights that looks from above will do: only its last layer differs
+    net = begin(network, options, alike=False, pictures=checks[0][0])
     head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
     report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
     export(train(net, fed(crops, options.workers), loss, options, SAY_EVERY, report), options.model)

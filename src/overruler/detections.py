@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 
@@ -24,9 +26,9 @@ class Detection:
     """0 to 1: how much it looks like a base."""
     visible: float
     """Share of the rim that was seen, 0 to 1."""
-    center_px: Array
-    """(2,): the underside's centre in the photo."""
-    outline_px: Array
+    center_px: Array = field(default_factory=lambda: np.zeros(2))
+    """(2,): the underside's centre in the photo; `drawn` finds it, and the next."""
+    outline_px: Array = field(default_factory=lambda: np.zeros((0, 2)))
     """(K, 2): the underside's edge in the photo."""
     also: tuple[Base, ...] = ()
     """Other sizes that fit nearly as well: the size is ambiguous."""

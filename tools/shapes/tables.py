@@ -17,6 +17,7 @@ from render.spec import MATS, Spec, draw_spec
 from render.table import Table, build
 from render.tracer import Tracer
 from render.truth import truth
+from rims.figures import figure, palette
 from rims.solids import Rng, Solid
 from shapes.ships import any_ship
 
@@ -29,6 +30,8 @@ ANY_SHIPS = 0.75
 """The share of tables of ships on which these are of any shape and colour, and hide more of what stands below."""
 GROWN = 0.0, 0.6
 """How long those usually are: the logarithm of their share of a plate's side."""
+ANY_FIGURES = 0.6
+"""The share of tables of round bases on which what stands there is of any kind: tanks hide most of theirs."""
 
 
 def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
@@ -42,6 +45,8 @@ def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
     table = build(spec, 0.8)
     if spec.game == "xwing" and rng.random() < ANY_SHIPS:
         table = _any_fleet(table, rng)
+    elif spec.game in ("legion", "inches") and rng.random() < ANY_FIGURES:
+        table = _any_armies(table, rng)
     tracer, habits = Tracer(table.parts, table.lights), style(spec.kind, spec.light in ("low", "lamp"), rng)
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
@@ -78,6 +83,18 @@ def _with_any_ship(piece: Piece, grown: float, rng: Rng) -> Piece:
     at, turn = np.array([piece.x_mm, piece.y_mm]), float(np.radians(piece.heading_deg))
     ship, gloss = any_ship(rng, at, turn, piece.shape.length_mm, grown), float(rng.uniform(0.1, 0.6))
     return replace(piece, figure_parts=[_part(solid, gloss) for solid in ship])
+
+
+def _any_armies(table: Table, rng: Rng) -> Table:
+    """The table with other figures on its bases."""
+    paints = [palette(rng) for _ in range(4)]
+
+    def parts(piece: Piece) -> list[Part]:
+        foot = np.array([piece.x_mm, piece.y_mm, piece.z_mm + piece.stand.height_mm])
+        solids = figure(rng, foot, piece.shape.width_mm / 2, paints[int(rng.integers(len(paints)))])
+        return [_part(solid, float(rng.uniform(0.0, 0.5))) for solid in solids]
+
+    return replace(table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces])
 
 
 def _part(solid: Solid, gloss: float) -> Part:

@@ -27,11 +27,14 @@ class Contour:
     """(K, 2): outwards."""
 
 
-def outline_of(base: Base, inset_mm: float = 0.0) -> Array:
-    """Its outline (N, 2) about the origin, counter-clockwise, its length along x; `inset_mm` further in all round."""
+def outline_of(base: Base, inset_mm: float = 0.0, points: int = ROUND_POINTS) -> Array:
+    """Its outline (N, 2) about the origin, counter-clockwise, its length along x; `inset_mm` further in all round.
+
+    `points` are those of a round one.
+    """
     half = np.array([base.length_mm, base.width_mm]) / 2 - inset_mm
     if base.shape != "rectangle":
-        angles = np.arange(ROUND_POINTS) * (2 * np.pi / ROUND_POINTS)
+        angles = np.arange(points) * (2 * np.pi / points)
         return np.asarray(half * np.stack([np.cos(angles), np.sin(angles)], -1))
     bend = np.linspace(0, np.pi / 2, 5)
     quarters = [bend + k * np.pi / 2 for k in range(4)]
@@ -40,10 +43,10 @@ def outline_of(base: Base, inset_mm: float = 0.0) -> Array:
     return np.concatenate([arc + sign * (half - CORNER_MM) for arc, sign in zip(arcs, signs, strict=True)])
 
 
-def outline_at(base: Base, xy_mm: Array, turn_rad: float) -> Array:
-    """The lower edge (N, 2) of a base that stands there."""
+def outline_at(base: Base, xy_mm: Array, turn_rad: float, points: int = ROUND_POINTS) -> Array:
+    """The lower edge (N, 2) of a base that stands there; `points` are those of a round one."""
     c, s = np.cos(turn_rad), np.sin(turn_rad)
-    return np.asarray(outline_of(base) @ np.array([[c, s], [-s, c]]) + xy_mm)
+    return np.asarray(outline_of(base, points=points) @ np.array([[c, s], [-s, c]]) + xy_mm)
 
 
 def contour_of(

@@ -11,6 +11,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.drawn import drawn
 from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.outlined import outline_at, overlap_mm
 
@@ -82,21 +83,17 @@ def detection_of(
     also: tuple[Base, ...] = (),
 ) -> Detection:
     """What is said of a base; its heading is known but for half a turn, a square's but for a quarter."""
-    base, xy = placed.base, placed.xy_mm
-    points = np.vstack([xy, outline_at(base, xy, placed.turn_rad)])
-    pixels = camera.project(np.column_stack([points, np.zeros(len(points))]))
-    modulo = 90.0 if base.square else 180.0
-    return Detection(
-        base=base,
-        xy_mm=xy,
+    modulo = 90.0 if placed.base.square else 180.0
+    found = Detection(
+        base=placed.base,
+        xy_mm=placed.xy_mm,
         z_mm=0.0,
         heading_deg=float(np.degrees(placed.turn_rad) % modulo),
         covariance_mm2=covariance_mm2,
         d_xy_d_camera=d_xy_d_camera,
         score=score,
         visible=visible,
-        center_px=pixels[0],
-        outline_px=pixels[1:],
         also=also,
         heading_modulo_deg=modulo,
     )
+    return drawn(camera, found)

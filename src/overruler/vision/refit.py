@@ -39,7 +39,7 @@ def refit(
 
 def by_hand(camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float) -> Detection:
     """A base where a person says that it stands, with the doubt of pointing at it in the photo."""
-    middle, by_point, by_camera = camera.jacobians(np.array([*xy_mm, z_mm]))
+    _, by_point, by_camera = camera.jacobians(np.array([*xy_mm, z_mm]))
     by_pixel = np.linalg.inv(by_point[:, :2])
     return drawn(
         camera,
@@ -52,7 +52,5 @@ def by_hand(camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: flo
             d_xy_d_camera=-by_pixel @ by_camera,
             score=1.0,
             visible=0.0,
-            center_px=middle,
-            outline_px=np.zeros((0, 2)),
         ),
     )

@@ -258,8 +258,6 @@ def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Arr
         d_xy_d_camera=fit.d_xy_d_camera,
         score=score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
-        center_px=np.zeros(2),
-        outline_px=np.zeros((0, 2)),
         also=also,
     )
     return drawn(camera, found)
