@@ -1,24 +1,26 @@
 """Train the finder of hills: writes src/overruler/vision/hills.onnx and its log in hills/.
 
 python tools/train_hills.py draw  --out build/hills --blocks 40
-python tools/train_hills.py learn --out build/hills --minutes 25
+python tools/train_hills.py learn --out build/hills --minutes 25 --traced build/shapes
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+from torch import nn
 
-from hills.learn import batch, figures, loss, put_right, read
-from hills.network import HillNet
+from hills.learn import batch, begun, figures, lesson, loss, put_right, read
 from hills.scene import Sample
-from training.feeding import Draw, fed, read_all
-from training.loop import add_options, begin, export, reporting, train
+from hills.traced import read_traced
+from training.feeding import Draw, fed, held_out, mixed, read_all
+from training.loop import add_options, export, reporting, train
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "hills.onnx"
@@ -28,6 +30,8 @@ CHECK = 10**6
 """Tables from this number on are kept for the check."""
 BATCH, RATE = 8, 4e-3
 SAY_EVERY = 200
+TRACED = 0.4
+"""The share of lessons that are of traced tables, where there are such."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -64,24 +68,37 @@ def _draw_block(options: argparse.Namespace, stuff: Sequence[np.ndarray], first:
 
 def learn(options: argparse.Namespace) -> None:
     drawn, checks = (
-        [table for tables in read_all(read, sorted(options.out.glob(names)), options.workers) for table in tables]
-        for names in ("train*.npz", "check*.npz")
+        _together(read_all(read, sorted(options.out.glob(f"{kind}*.npz")), 0)) for kind in ("train", "check")
     )
+    paths = sorted(options.traced.glob("*.json")) if options.traced else []
+    kept, traced = map(_together, held_out(read_all(partial(read_traced, size_px=SIZE_PX), paths, options.workers)))
+    shares = np.array([1 - TRACED, TRACED]) * [len(drawn) > 0, len(traced) > 0]
 
     def tables(which: int) -> Draw:
         rng = np.random.default_rng([options.seed, 5, which])
-        return lambda: batch(drawn, rng, options.batch)
+        kinds = [partial(batch, some, rng) for some in (drawn, traced)]
+        return lambda: mixed(rng, options.batch, shares / shares.sum(), kinds)
 
-    head = f"seed {options.seed}  batch {options.batch}  tables {len(drawn)}"
-    report = reporting(LOG, head, lambda net: figures(net, checks), options.model.with_suffix(".pt"))
-    feed = fed(tables, options.workers)
-    export(put_right(train(begin(HillNet, options), feed, loss, options, SAY_EVERY, report)), options.model)
+    def check(net: nn.Module) -> str:
+        return "  ".join(
+            f"{kind}: {figures(net, some)}" for kind, some in (("drawn", checks), ("traced", kept)) if some
+        )
+
+    head = f"seed {options.seed}  batch {options.batch}  pieces of tables {len(drawn)} + {len(traced)}"
+    report = reporting(LOG, head, check, options.model.with_suffix(".pt"))
+    net = begun(options, np.stack([lesson(one, None)[0] for one in checks[::4]]))
+    export(put_right(train(net, fed(tables, options.workers), loss, options, SAY_EVERY, report)), options.model)
+
+
+def _together(tables: Sequence[Sequence[Sample]]) -> list[Sample]:
+    return [one for some in tables for one in some]
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--out", type=Path, required=True, help="folder of the drawn tables")
+    parser.add_argument("--traced", type=Path, help="folder of traced tables with their truth")
     parser.add_argument("--blocks", type=int, default=40, help=f"blocks of {BLOCK} tables to draw")
     add_options(parser, 25.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)

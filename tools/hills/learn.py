@@ -1,5 +1,6 @@
 """Teaching the network: pieces of drawn tables, mirrored, turned, cut off and with their colours swapped."""
 
+import argparse
 import copy
 from collections.abc import Sequence
 from dataclasses import fields
@@ -10,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hills.network import HillNet
 from hills.scene import COARSE, Halves, Sample
 from overruler.vision.hillmap import USUAL_MM, picture_input
 from overruler.vision.networks import CELL_PX
 from rims.mats import Floats, Picture, Rng
-from training.loop import device_of
+from training.loop import begin, device_of
 
 WORTH = (1.0, 3.0, 5.0)
 """How much a cell of the rest, of a top and of a side counts: without it the rare ones are learned late. The network's
@@ -106,12 +108,25 @@ def loss(answer: Tensor, there: Tensor) -> Tensor:
     return kinds + HEIGHT_WORTH * (0.5 * (off / log_sigma.exp()) ** 2 + log_sigma).mean()
 
 
+def begun(options: argparse.Namespace, pictures: Floats) -> nn.Module:
+    """The network to teach; out of an ONNX file as it was before it was put right, with some pictures (N, 5, H, W)."""
+    net = begin(HillNet, options, pictures=torch.from_numpy(pictures))
+    if options.start is not None and options.start.suffix == ".onnx":
+        _favour(net, 1.0)
+    return net
+
+
 def put_right(net: nn.Module) -> nn.Module:
     """A copy whose answers are true shares: without what the kinds of cells were worth in the lessons."""
     right = copy.deepcopy(net).eval()
-    with torch.no_grad():
-        right.last.bias[:3] -= torch.tensor(WORTH, device=right.last.bias.device).log()
+    _favour(right, -1.0)
     return right
+
+
+def _favour(net: nn.Module, sign: float) -> None:
+    """Let the answers have, or have no more, what the kinds of cells are worth."""
+    with torch.no_grad():
+        net.last.bias[:3] += sign * torch.tensor(WORTH, device=net.last.bias.device).log()
 
 
 def figures(net: nn.Module, checks: Sequence[Sample]) -> str:

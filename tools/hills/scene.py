@@ -72,16 +72,19 @@ def _eye(rng: Rng, side_mm: float) -> Eye:
 
 
 def _lamp(rng: Rng) -> Lamp:
-    height, around = rng.uniform(0.5, 1.5), rng.uniform(0, 6.3)
+    height, around = (
+        float(rng.choice([rng.uniform(0.5, 1.5), rng.uniform(0.25, 0.7)], p=[0.65, 0.35])),
+        rng.uniform(0, 6.3),
+    )
     towards = np.array([np.cos(height) * np.cos(around), np.cos(height) * np.sin(around), np.sin(height)])
     soft = float(rng.choice([rng.uniform(0.5, 3), rng.uniform(2, 14)]))
-    return Lamp(towards, rng.uniform(0.05, 0.75), soft, rng.uniform(0, 0.6), rng.uniform(1, 14))
+    return Lamp(towards, rng.uniform(0.05, 0.9), soft, rng.uniform(0, 0.6), rng.uniform(1, 14))
 
 
 def _weather(canvas: Canvas, rng: Rng) -> None:
     """Uneven light over the table."""
     x, y = np.meshgrid(*[np.linspace(-1, 1, canvas.size_px, dtype=np.float32)] * 2)
-    slope = rng.normal(0, 0.25, 2)
+    slope = rng.normal(0, rng.choice([0.25, 0.5]), 2)
     canvas.light *= np.exp(slope[0] * x + slope[1] * y - rng.uniform(0, 0.2) * (x * x + y * y))[..., None].astype(
         np.float32
     )

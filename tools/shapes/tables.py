@@ -15,9 +15,10 @@ from render.mesh import Mesh
 from render.pieces import Piece
 from render.spec import MATS, Spec, draw_spec
 from render.table import Table, build
+from render.terrain import Terrain
 from render.tracer import Tracer
 from render.truth import truth
-from rims.figures import figure, palette
+from rims.figures import any_colour, figure, palette
 from rims.solids import Rng, Solid
 from shapes.ships import any_ship
 
@@ -30,8 +31,9 @@ ANY_SHIPS = 0.75
 """The share of tables of ships on which these are of any shape and colour, and hide more of what stands below."""
 GROWN = 0.0, 0.6
 """How long those usually are: the logarithm of their share of a plate's side."""
-ANY_FIGURES = 0.6
-"""The share of tables of round bases on which what stands there is of any kind: tanks hide most of theirs."""
+ANY_FIGURES, ANY_HILLS = 0.6, 0.6
+"""The share of tables of round bases on which what stands there is of any kind, tanks hide most of theirs;
+and that of hills that are made of any stuff."""
 
 
 def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
@@ -47,6 +49,7 @@ def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
         table = _any_fleet(table, rng)
     elif spec.game in ("legion", "inches") and rng.random() < ANY_FIGURES:
         table = _any_armies(table, rng)
+    table = replace(table, terrain=[_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain])
     tracer, habits = Tracer(table.parts, table.lights), style(spec.kind, spec.light in ("low", "lamp"), rng)
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
@@ -95,6 +98,27 @@ def _any_armies(table: Table, rng: Rng) -> Table:
         return [_part(solid, float(rng.uniform(0.0, 0.5))) for solid in solids]
 
     return replace(table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces])
+
+
+def _any_hill(hill: Terrain, rng: Rng) -> Terrain:
+    """The hill, often of other stuff; half of the time its sides are of the stuff of its top."""
+    if rng.random() > ANY_HILLS:
+        return hill
+    top, side = (_any_stuff(rng) for _ in range(2))
+    stuff = [top if rng.random() < 0.5 else side, top]
+    return replace(hill, parts=[replace(part, material=one) for part, one in zip(hill.parts, stuff, strict=True)])
+
+
+def _any_stuff(rng: Rng) -> Material:
+    colour = any_colour(rng)[::-1]
+    second = colour * np.exp(rng.normal(-0.3, 0.3) + rng.normal(0, 0.1, 3))
+    return Material(
+        (float(colour[0]), float(colour[1]), float(colour[2])),
+        (float(second[0]), float(second[1]), float(second[2])),
+        grain=str(rng.choice(["fine", "sand", "cloud", "stone", "blades"])),
+        grain_mm=float(rng.uniform(30, 150)),
+        gloss=float(rng.uniform(0, 0.2)),
+    )
 
 
 def _part(solid: Solid, gloss: float) -> Part:

@@ -10,15 +10,16 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+KINDS: dict[type[nn.Module], str] = {nn.Conv2d: "Conv", nn.ConvTranspose2d: "ConvTranspose", nn.Linear: "Gemm"}
+"""Layers with weights, and what ONNX calls them."""
+
 
 def revive(net: nn.Module, path: Path, pictures: Tensor) -> None:
     """Give `net` the weights that the file holds; its normalisations are set by these pictures (N, channels, H, W).
 
     ValueError where the file is of another network.
     """
-    stored = _convolutions(path)
-    layers = [layer for layer in net.modules() if isinstance(layer, nn.Conv2d)]
-    norms = _norms(net)
+    stored, layers, norms = _weights(path), _layers(net), _norms(net)
     if [tuple(layer.weight.shape) for layer in layers] != [tuple(weight.shape) for weight, _ in stored]:
         raise ValueError(f"{path}: holds another network than this")
     with torch.no_grad():
@@ -43,13 +44,19 @@ def _set(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, spread: Tensor) -> No
     norm.bias.copy_(bias + mean)
 
 
-def _convolutions(path: Path) -> list[tuple[Tensor, Tensor]]:
-    """Weight and bias of each convolution of an ONNX file, in their order."""
+def _layers(net: nn.Module) -> list[nn.Module]:
+    """The layers with weights, kind by kind."""
+    return [layer for kind in KINDS for layer in net.modules() if isinstance(layer, kind)]
+
+
+def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
+    """Weight and bias of each of the layers in an ONNX file, as `_layers` has them."""
     import onnx
 
     graph = onnx.load(str(path)).graph
     held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
-    return [(held[node.input[1]], held[node.input[2]]) for node in graph.node if node.op_type == "Conv"]
+    nodes = [node for kind in KINDS.values() for node in graph.node if node.op_type == kind]
+    return [(held[node.input[1]], held[node.input[2]]) for node in nodes]
 
 
 def _norms(net: nn.Module) -> dict[nn.Conv2d, nn.BatchNorm2d]:

@@ -38,7 +38,7 @@ class Landmarks:
 
     @classmethod
     def of(cls, calibration: Calibration, grey: Grey) -> "Landmarks":
-        spans = [span for square in calibration.squares_mm if (span := _span(calibration, square, grey)) is not None]
+        spans = [span for corners in calibration.corners_px if (span := _span(corners, grey)) is not None]
         grids = [np.mgrid[slice(*rows), slice(*columns)].reshape(2, -1) for rows, columns in spans]
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
@@ -84,13 +84,10 @@ def _sums(values: Array, first: NDArray[np.intp]) -> Array:
     return np.add.reduceat(values, first, axis=1) if len(first) else np.zeros((len(values), 0))
 
 
-def _span(
-    calibration: Calibration, square_mm: Array, grey: Grey
-) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
+def _span(corners_px: Array, grey: Grey) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
     """A marker's rows and columns: from where, to where, in what steps; None where not all of it is in the picture."""
-    middle = square_mm.mean(0)
-    corners = np.column_stack([middle + CARD * (square_mm - middle), np.zeros(4)])
-    pixels = calibration.camera.project(corners)
+    middle = corners_px.mean(0)
+    pixels = middle + CARD * (corners_px - middle)
     low, high = np.floor(pixels.min(0)).astype(int), np.ceil(pixels.max(0)).astype(int)
     if (low < 1).any() or (high > np.array(grey.shape[::-1]) - 1).any() or (high - low < 8).any():
         return None
