@@ -12,19 +12,22 @@ torch = pytest.importorskip("torch", reason="needs the group `train`: uv sync --
 
 def networks() -> dict[str, Callable[[], "torch.nn.Module"]]:
     from hills.network import HillNet
-    from rims.network import PatchNet
+    from rims.network import PatchNet, RingNet
     from shapes.network import OverviewNet
 
-    return {"overview": OverviewNet, "hills": HillNet, "rims": PatchNet}
+    return {"overview": OverviewNet, "hills": HillNet, "rims": PatchNet, "rings": RingNet}
 
 
-@pytest.mark.parametrize(("name", "channels"), [("overview", 5), ("hills", 5), ("rims", 7)])
-def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: str, channels: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("overview", (5, 64, 64)), ("hills", (5, 64, 64)), ("rims", (7, 64, 64)), ("rings", (8, 40, 64))],
+)
+def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: str, shape: tuple[int, ...]) -> None:
     from overruler.vision import networks as vision
     from training.revived import revive
 
     model = Path(vision.__file__).with_name(f"{name}.onnx")
-    pictures = np.random.default_rng(0).normal(0, 0.5, (4, channels, 64, 64)).astype(np.float32)
+    pictures = np.random.default_rng(0).normal(0, 0.5, (4, *shape)).astype(np.float32)
     said = np.concatenate([vision.answer(model, one[None]) for one in pictures])
     net = networks()[name]()
     revive(net, model, torch.from_numpy(pictures))

@@ -1,6 +1,6 @@
 """Make a network that looks from above reckon in bytes: a third of the time, and nearly the same answers.
 
-python tools/in_bytes.py --tables build/shapes src/overruler/vision/discs.onnx
+python tools/in_bytes.py src/overruler/vision/discs.onnx --tables build/shapes
 
 To be done after `train_discs.py`, on the file that it wrote. TABLES holds photos with their truth, which tell how large
 the numbers in each layer get. Weights have seven bits: with eight, processors without newer instructions overflow,

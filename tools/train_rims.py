@@ -14,12 +14,14 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import torch
 from torch import nn
 
-from rims.data import LAST, generate, read, write
+from rims.data import LAST, Data, generate, read, write
 from rims.learn import Task, batch, figures
 from rims.lessons import PATCHES, RINGS
 from rims.photos import photo_samples
+from rims.solids import Floats
 from training.feeding import HELD_OUT, Draw, fed, mixed
 from training.loop import add_options, begin, export, reporting, train
 
@@ -80,8 +82,15 @@ def _learn(name: str, task: Task, options: argparse.Namespace) -> None:
     head = f"{name}: seed {options.seed}  samples {len(drawn)} + {len(traced)}  batch {options.batch}"
     model: Path = options.model.parent / MODELS[name]
     report = reporting(HERE / "rims" / f"{name}.log.txt", head, check, model.with_suffix(".pt"))
-    net = train(begin(task.net, options), fed(samples, options.workers), task.loss, options, SAY_EVERY, report)
+    begun = begin(task.net, options, pictures=torch.from_numpy(shown(task, checks["check"])))
+    net = train(begun, fed(samples, options.workers), task.loss, options, SAY_EVERY, report)
     export(net, model, (1, *net.shape), ("cutouts", "answers"), {0: "n"})
+
+
+def shown(task: Task, data: Data, count: int = 256) -> Floats:
+    """So many of the samples as the network takes them, evenly out of all."""
+    rows = np.linspace(0, len(data) - 1, count).astype(int)
+    return task.blob(data.cutouts[rows], data.side[rows])
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

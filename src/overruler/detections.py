@@ -38,6 +38,10 @@ class Detection:
     """The raised area that it stands on; None for the board."""
     sigma_z_mm: float = 0.0
     """1 σ of its height, beyond what every base has."""
+    beyond_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    """(2, 2): what of its doubt no fit knows: it may be of another size, or the fit gone astray."""
+    looks_mm: tuple[float, float] | None = None
+    """The radius that the learned look sees, as it appears on the plane that it was looked for on, and 1 σ of it."""
     shared_mm: Mapping[str, Array] = field(default_factory=dict)
     """Causes of doubt in common with other pieces of the photo: how far (2,) 1 σ of each moves the place."""
 

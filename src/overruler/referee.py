@@ -25,7 +25,7 @@ from overruler.report import Report
 from overruler.shot import Shot
 from overruler.vision.calibrate import calibrate
 from overruler.vision.corrections import corrected
-from overruler.vision.detect import MARGIN_MM, detect, look_from_above
+from overruler.vision.detect import MARGIN_MM, detect, look_from_above, radii_of
 from overruler.vision.evidence import sharpened
 from overruler.vision.heights import raise_pieces
 from overruler.vision.hexgrid import find_grid, turned
@@ -36,6 +36,7 @@ from overruler.vision.marker_size import doubted_size
 from overruler.vision.owners import as_settled
 from overruler.vision.placed import placed
 from overruler.vision.problems import worst_first
+from overruler.vision.resized import resized
 from overruler.vision.rulers import contradictions, covered, find_rulers
 from overruler.vision.survey import survey
 from overruler.vision.together import calibrate_many
@@ -107,6 +108,7 @@ class Referee:
         rulers, seen = measuring.result(), grid_seen.result()
         found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
         hills = find_hills(view, high.result(), calibration, found, [area.id for area in ground.areas])
+        found = resized(calibration.camera, found, hills, radii_of(bases))
         areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)
@@ -142,6 +144,7 @@ class Referee:
         hidden = [*self._cards(calibration), *covered(report.rulers)]
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
+        found = resized(calibration.camera, found, report.areas, radii_of(bases))
         return raise_pieces(frame, calibration, found, report.areas)
 
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:

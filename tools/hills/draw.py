@@ -66,13 +66,10 @@ class Canvas:
     light: Floats = field(init=False)
     """(S, S, 3): colours, blue green red."""
     labels: Mask = field(init=False)
-    above_mm: Floats = field(init=False)
-    """(S, S): how high the raised tops are that are seen."""
 
     def __post_init__(self) -> None:
         self.light = np.zeros((self.size_px, self.size_px, 3), np.float32)
         self.labels = np.zeros((self.size_px, self.size_px), np.uint8)
-        self.above_mm = np.zeros((self.size_px, self.size_px), np.float32)
 
     def mask(self, *polygons: Array) -> Mask:
         """Where polygons (K, 2) in mm lie, 255 inside, smooth at the edge."""
@@ -81,8 +78,8 @@ class Canvas:
             cv2.fillPoly(mask, [np.round((polygon / FINE_MM - 0.5) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
         return mask
 
-    def lay(self, mask: Mask, colour: Floats, label: int | None = None, z_mm: float = 0.0) -> None:
-        """Cover with a colour (3,) or a picture (S, S, 3); what it is and how high, where that matters."""
+    def lay(self, mask: Mask, colour: Floats, label: int | None = None) -> None:
+        """Cover with a colour (3,) or a picture (S, S, 3); what it is, where that matters."""
         x, y, w, h = cv2.boundingRect(mask)
         if w == 0 or h == 0:
             return
@@ -92,7 +89,6 @@ class Canvas:
         self.light[here] += share * (over - self.light[here])
         if label is not None:
             self.labels[here][mask[here] > 127] = label
-            self.above_mm[here][mask[here] > 127] = z_mm
 
     def darken(self, mask: Mask, soft_mm: float, strength: float) -> None:
         """A soft shadow; `mask` is 255 where it is dark."""
@@ -150,7 +146,7 @@ def raise_block(canvas: Canvas, block: Block) -> None:
         _sides(canvas, block, (low, z_low), (high, z_high))
         wide = canvas.mask(canvas.eye.seen(high, z_high))
         last = z_high == block.heights_mm[-1]
-        canvas.lay(wide, block.top if last else block.side, block.label if last else _side_label(block), z_high)
+        canvas.lay(wide, block.top if last else block.side, block.label if last else _side_label(block))
 
 
 def _levels(block: Block) -> list[tuple[Array, float]]:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from hills.network import HillNet
-from hills.scene import COARSE, Halves, Sample
-from overruler.vision.hillmap import USUAL_MM, picture_input
+from hills.scene import COARSE, Sample
+from overruler.vision.hillmap import picture_input
 from overruler.vision.networks import CELL_PX
 from rims.mats import Floats, Picture, Rng
 from training.loop import begin, device_of
@@ -21,10 +21,6 @@ from training.loop import begin, device_of
 WORTH = (1.0, 3.0, 5.0)
 """How much a cell of the rest, of a top and of a side counts: without it the rare ones are learned late. The network's
 answers are put right by it at the end."""
-HEIGHT_WORTH = 0.3
-"""What a nat about heights is worth, against one about what a cell is."""
-SURE = (-3.0, 1.0)
-"""The least and the largest logarithm of σ that a height is taken to have."""
 
 
 def read(path: Path) -> list[Sample]:
@@ -37,28 +33,26 @@ def read(path: Path) -> list[Sample]:
 def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats]:
     """A sample as the network takes it (5, S, S), and what is there; changed at random where `rng` is given.
 
-    What is there (4, S / 4, S / 4): the shares of rest, tops and sides in each cell, and a top's height in mm or 0.
+    What is there (3, S / 4, S / 4): the shares of rest, tops and sides in each cell.
     """
-    pixels, shares, above, lean = one.pixels, one.shares, one.above_mm, _lean_field(one)
+    pixels, shares, lean = one.pixels, one.shares, _lean_field(one)
     seen = _seen(len(pixels), rng)
     if rng is not None:
-        pixels, shares, above, lean = _turned(pixels, shares, above, lean, rng)
+        pixels, shares, lean = _turned(pixels, shares, lean, rng)
     blob = picture_input(pixels, seen, lean)
     if rng is not None:
         blob = blob[..., [*rng.permutation(3), 3, 4]]
         blob[..., :3] *= rng.normal(1, 0.15, 3).astype(np.float32)
-    raised, heights = _cells(shares, above)
-    truth = np.concatenate([1 - raised.sum(0, keepdims=True), raised]) * seen[::CELL_PX, ::CELL_PX]
-    there = np.concatenate([truth, (heights * (truth[1] > 0.97))[None]])
+    raised = _cells(shares)
+    there = np.concatenate([1 - raised.sum(0, keepdims=True), raised]) * seen[::CELL_PX, ::CELL_PX]
     return np.ascontiguousarray(blob.transpose(2, 0, 1)), np.asarray(there, np.float32)
 
 
-def _cells(shares: Picture, above: Halves) -> tuple[Floats, Floats]:
-    """Shares (2, C, C) and heights of tops, by the network's cells."""
+def _cells(shares: Picture) -> Floats:
+    """Shares (2, C, C) of tops and sides, by the network's cells."""
     count = shares.shape[0] * COARSE // CELL_PX
     some = cv2.resize(np.ascontiguousarray(shares), (count, count), interpolation=cv2.INTER_AREA)
-    highest = above[::2, ::2].astype(np.float32)
-    return some.transpose(2, 0, 1) / np.float32(255), highest
+    return some.transpose(2, 0, 1) / np.float32(255)
 
 
 def _lean_field(one: Sample) -> Floats:
@@ -68,18 +62,16 @@ def _lean_field(one: Sample) -> Floats:
     return np.stack(np.meshgrid(step + one.lean[0], step + one.lean[1]), -1)
 
 
-def _turned(
-    pixels: Picture, shares: Picture, above: Halves, lean: Floats, rng: Rng
-) -> tuple[Picture, Picture, Halves, Floats]:
+def _turned(pixels: Picture, shares: Picture, lean: Floats, rng: Rng) -> tuple[Picture, Picture, Floats]:
     """One of the eight ways to lay a square."""
     if rng.random() < 0.5:
-        pixels, shares, above = pixels.swapaxes(0, 1), shares.swapaxes(0, 1), above.T
+        pixels, shares = pixels.swapaxes(0, 1), shares.swapaxes(0, 1)
         lean = lean[..., ::-1].swapaxes(0, 1)
     for axis in (0, 1):
         if rng.random() < 0.5:
-            pixels, shares, above = np.flip(pixels, axis), np.flip(shares, axis), np.flip(above, axis)
+            pixels, shares = np.flip(pixels, axis), np.flip(shares, axis)
             lean = np.flip(lean, axis) * np.array([-1, 1] if axis else [1, -1], np.float32)
-    return pixels, shares, above, lean
+    return pixels, shares, lean
 
 
 def _seen(count: int, rng: Rng | None) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
@@ -96,16 +88,9 @@ def batch(samples: Sequence[Sample], rng: Rng, count: int) -> tuple[Floats, Floa
 
 
 def loss(answer: Tensor, there: Tensor) -> Tensor:
-    """Cross entropy of what is there, and the negative log likelihood of the heights of tops."""
-    truth, above_mm = there[:, :3], there[:, 3]
-    counted = truth * torch.tensor(WORTH, device=truth.device).reshape(1, -1, 1, 1)
-    kinds = -(counted * nn.functional.log_softmax(answer[:, :3], 1)).sum() / truth.sum()
-    top = above_mm > 0
-    if not bool(top.any()):
-        return kinds
-    off = answer[:, 3][top] - (above_mm[top] / USUAL_MM).log()
-    log_sigma = answer[:, 4][top].clamp(*SURE)
-    return kinds + HEIGHT_WORTH * (0.5 * (off / log_sigma.exp()) ** 2 + log_sigma).mean()
+    """Cross entropy of what is there."""
+    counted = there * torch.tensor(WORTH, device=there.device).reshape(1, -1, 1, 1)
+    return -(counted * nn.functional.log_softmax(answer, 1)).sum() / there.sum()
 
 
 def begun(options: argparse.Namespace, pictures: Floats) -> nn.Module:
@@ -126,20 +111,18 @@ def put_right(net: nn.Module) -> nn.Module:
 def _favour(net: nn.Module, sign: float) -> None:
     """Let the answers have, or have no more, what the kinds of cells are worth."""
     with torch.no_grad():
-        net.last.bias[:3] += sign * torch.tensor(WORTH, device=net.last.bias.device).log()
+        net.last.bias += sign * torch.tensor(WORTH, device=net.last.bias.device).log()
 
 
 def figures(net: nn.Module, checks: Sequence[Sample]) -> str:
-    """The mean loss, how well tops overlap the truth (intersection over union), how far heights are off."""
+    """The mean loss, and how well tops overlap the truth (intersection over union)."""
     net = put_right(net)
-    both, either, losses, off = 0.0, 0.0, list[float](), list[Floats]()
+    both, either, losses = 0.0, 0.0, list[float]()
     with torch.inference_mode():
         for one in checks:
             blob, truth = (torch.from_numpy(part)[None].to(device_of(net)) for part in lesson(one, None))
-            answer, above = net(blob), truth[:, 3]
+            answer = net(blob)
             losses.append(float(loss(answer, truth)))
-            said, true = answer[:, :3].softmax(1)[:, 1] > 0.5, truth[:, 1] > 0.5
+            said, true = answer.softmax(1)[:, 1] > 0.5, truth[:, 1] > 0.5
             both, either = both + float((said & true).sum()), either + float((said | true).sum())
-            off.append((answer[:, 3] - (above / USUAL_MM).log())[above > 0].abs().cpu().numpy())
-    tops, height = both / max(either, 1), np.median(np.concatenate(off))
-    return f"check: loss {np.mean(losses):.4f}  tops {tops:.4f}  height {height:.4f}"
+    return f"loss {np.mean(losses):.4f}  tops {both / max(either, 1):.4f}"

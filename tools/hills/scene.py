@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from hills.draw import FINE_MM, SIDE_OF, TOP, Canvas, Eye, Lamp, cast, raise_block
 from hills.ground import ground
@@ -15,7 +14,6 @@ from rims.mats import Floats, Picture, Rng
 
 COARSE = 2
 """So many pixels of the picture make one of the network's answer."""
-Halves = NDArray[np.float16]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +27,6 @@ class Sample:
     how much that grows with a pixel."""
     shares: Picture
     """(S / 2, S / 2, 2): how much of each cell is a raised top and how much a side, of 255."""
-    above_mm: Halves
-    """(S / 2, S / 2): how high the top is; 0 where a cell is not wholly one."""
 
 
 def sample(seed: Sequence[int], tiles: Sequence[Picture], size_px: int) -> Sample:
@@ -48,9 +44,8 @@ def sample(seed: Sequence[int], tiles: Sequence[Picture], size_px: int) -> Sampl
     cells = size_px // COARSE, size_px // COARSE
     exact = np.stack([canvas.labels == kind for kind in (TOP, SIDE_OF)], -1) * np.float32(255)
     shares = np.rint(cv2.resize(exact, cells, interpolation=cv2.INTER_AREA)).astype(np.uint8)
-    above = np.where(shares[..., 0] > 250, cv2.resize(canvas.above_mm, cells, interpolation=cv2.INTER_AREA), 0)
     lean = [*(side_mm / 2 - eye.below_mm) / eye.height_mm, FINE_MM / eye.height_mm]
-    return Sample(pixels, np.array(lean, np.float32), shares, above.astype(np.float16))
+    return Sample(pixels, np.array(lean, np.float32), shares)
 
 
 def _furnish(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], side_mm: float) -> None:

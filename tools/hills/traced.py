@@ -9,18 +9,21 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hills.draw import FINE_MM
+from hills.draw import FINE_MM, REST, SIDE_OF, TOP
 from hills.scene import COARSE, Sample
 from overruler.geometry.camera import Camera
+from overruler.vision.heights import at_height
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from rims.mats import Floats, Picture, Rng
+from rims.mats import Picture, Rng
 from rims.photos import camera_of
 
 MARGIN_MM = 60.0
 PIECES, NEAR_HILLS = 8, 0.6
 """Pieces taken of one table, and the share of them near a hill, if there is one."""
 DRAWN_IN = {"hill": 0.88, "rock": 0.0, "tree": 0.0, "pine": 0.0, "ruin": 0.0, "barricade": 0.0}
-"""By how much a top is smaller than its foot; 0 for what has no flat top. All others go straight up."""
+"""How large a top is against its foot; 0 for what has no flat top. All others go straight up."""
+NEEDLE = 0.6
+"""How large what has none is up there, so that all that it hides is it."""
 
 
 def read_traced(path: Path, size_px: int) -> list[Sample]:
@@ -30,30 +33,25 @@ def read_traced(path: Path, size_px: int) -> list[Sample]:
     photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
     box = -MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM
     view = orthophoto(photo, camera, box, FINE_MM)
-    shares, above = _labels(view, camera, truth["terrain"])
+    shares = _labels(view, camera, truth["terrain"])
     rng = np.random.default_rng(truth["seed"])
     places = _corners(rng, view, truth["terrain"], size_px)
-    return [_piece(view, camera, shares, above, at, size_px) for at in places if view.seen[_square(at, size_px)].all()]
+    return [_piece(view, camera, shares, at, size_px) for at in places if view.seen[_square(at, size_px)].all()]
 
 
-def _labels(view: Orthophoto, camera: Camera, terrain: list[dict[str, Any]]) -> tuple[Picture, Floats]:
-    """Shares (H, W, 2) of tops and sides, 0 or 255, and how high tops are (H, W), all as seen from the camera."""
-    tops, sides = (np.zeros(view.seen.shape, np.uint8) for _ in range(2))
-    above = np.zeros(view.seen.shape, np.float32)
+def _labels(view: Orthophoto, camera: Camera, terrain: list[dict[str, Any]]) -> Picture:
+    """(H, W, 2): 255 where a top is seen, and where a side is."""
+    labels = np.full(view.seen.shape, REST, np.uint8)
     eye = camera.center_mm
     for one in sorted(terrain, key=lambda one: -float(np.hypot(*(np.mean(one["footprint_mm"], 0) - eye[:2])))):
-        foot, high, inset = np.array(one["footprint_mm"]), one["top_z_mm"], DRAWN_IN.get(one["kind"], 1.0)
-        top = foot.mean(0) + (foot - foot.mean(0)) * max(inset, 0.6)
-        seen = eye[:2] + (top - eye[:2]) * eye[2] / (eye[2] - high)
+        foot, share = np.array(one["footprint_mm"]), DRAWN_IN.get(one["kind"], 1.0)
+        top = foot.mean(0) + (foot - foot.mean(0)) * max(share, NEEDLE)
+        seen = at_height(camera, top, one["top_z_mm"], 0.0)
         hull = cv2.convexHull(np.concatenate([foot, seen]).astype(np.float32))[:, 0]
-        for mask, outline, value in ((sides, hull, 255), (tops, hull, 0), (above, hull, 0)):
-            cv2.fillPoly(mask, [_px(view, outline)], value)
-        if not inset:
-            cv2.fillPoly(sides, [_px(view, hull)], 0)
-            continue
-        for mask, value in ((tops, 255), (sides, 0), (above, high)):
-            cv2.fillPoly(mask, [_px(view, seen)], value)
-    return np.stack([tops, sides], -1), above
+        cv2.fillPoly(labels, [_px(view, hull)], SIDE_OF if share else REST)
+        if share:
+            cv2.fillPoly(labels, [_px(view, seen)], TOP)
+    return np.stack([labels == TOP, labels == SIDE_OF], -1).astype(np.uint8) * 255
 
 
 def _px(view: Orthophoto, outline_mm: ArrayLike) -> NDArray[np.int32]:
@@ -76,14 +74,9 @@ def _square(corner: tuple[int, int], size_px: int) -> tuple[slice, slice]:
     return slice(corner[0], corner[0] + size_px), slice(corner[1], corner[1] + size_px)
 
 
-def _piece(
-    view: Orthophoto, camera: Camera, shares: Picture, above: Floats, at: tuple[int, int], size_px: int
-) -> Sample:
+def _piece(view: Orthophoto, camera: Camera, shares: Picture, at: tuple[int, int], size_px: int) -> Sample:
     here, count = _square(at, size_px), size_px // COARSE
-    some = np.rint(cv2.resize(shares[here], (count, count), interpolation=cv2.INTER_AREA)).astype(np.uint8)
-    high = cv2.resize(above[here], (count, count), interpolation=cv2.INTER_AREA)
-    middle = view.to_mm(np.array(at[::-1]) + (size_px - 1) / 2)
-    eye = camera.center_mm
+    some = cv2.resize(shares[here], (count, count), interpolation=cv2.INTER_AREA)
+    middle, eye = view.to_mm(np.array(at[::-1]) + (size_px - 1) / 2), camera.center_mm
     lean = [*(middle - eye[:2]) / eye[2] * [1, -1], FINE_MM / eye[2]]
-    whole = np.where(some[..., 0] > 250, high, 0).astype(np.float16)
-    return Sample(view.pixels[here], np.array(lean, np.float32), some, whole)
+    return Sample(view.pixels[here], np.array(lean, np.float32), np.asarray(some, np.uint8))

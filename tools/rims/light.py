@@ -10,6 +10,10 @@ from rims.plates import Plate
 from rims.solids import Array, Floats, Rng
 from rims.view import View, fill, hull, px_per_mm, softened
 
+LOW, LOW_RAD = 0.35, (0.22, 0.7)
+"""The share of lamps that stand beside the table and are most of the light, and how high they are seen from it: behind
+a base they leave a bright mat, a dark rim and, between the two, the rim's shadow, whose edge is the sharper one."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lamp:
@@ -28,9 +32,10 @@ class Lamp:
 
 
 def any_lamp(rng: Rng) -> Lamp:
-    height, around = rng.uniform(0.45, 1.45), rng.uniform(0, 6.3)
+    low = rng.random() < LOW
+    height, around = rng.uniform(*LOW_RAD) if low else rng.uniform(0.45, 1.45), rng.uniform(0, 6.3)
     towards = np.array([np.cos(height) * np.cos(around), np.cos(height) * np.sin(around), np.sin(height)])
-    share = rng.uniform(0.05, 0.8)
+    share = rng.uniform(0.4, 0.95) if low else rng.uniform(0.05, 0.8)
     warm = np.exp(rng.uniform(-0.25, 0.25) * np.array([-1, 0, 1]))
     cool = np.exp(rng.uniform(-0.15, 0.15) * np.array([-1, 0, 1]))
     return Lamp(

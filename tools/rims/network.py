@@ -70,8 +70,8 @@ class RingNet(nn.Module):  # type: ignore[misc]
             nn.BatchNorm2d(2 * w),
             nn.ReLU(inplace=True),
         )
-        self.near = seen(2 * w, 2 * w, (1, 5))
         self.whole = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(2 * w, 2 * w, 1))
+        self.near = seen(2 * w, 2 * w, (1, 5))  # in the order in which they are asked: `training.revived` reads so
         self.head = nn.Sequential(seen(2 * w, 2 * w, (1, 5)), nn.Conv2d(2 * w, 2, 1))
 
     def forward(self, x: Tensor) -> Tensor:

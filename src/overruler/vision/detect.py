@@ -53,7 +53,7 @@ def detect(
     `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for; `margin_mm` is how far beyond
     the board bases may stand; `within_mm` (2, 2), lower left and upper right, is where alone is looked.
     """
-    radii = np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
+    radii = radii_of(bases)
     angular = [base for base in bases if base.shape == "rectangle"]
     catalogued = [base for base in angular if base.square and base.width_mm in PLATES_MM]
     sides, ranked = sorted({base.width_mm for base in catalogued}), len(catalogued) < len(angular)
@@ -93,6 +93,11 @@ def detect(
         found += round_ones(view, known.rounds) if len(radii) else ()
     found += [one for look in looks for one in look.result()]
     return _apart(found, 1.0) if ranked else _of_one_kind(found)
+
+
+def radii_of(bases: Sequence[Base]) -> Array:
+    """The radii (C,) of the round ones, ascending."""
+    return np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
 
 
 def _crowded(known: Discs) -> bool:

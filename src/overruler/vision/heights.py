@@ -16,6 +16,7 @@ from overruler.detections import Detection, Raised
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.drawn import drawn
 from overruler.vision.fit import fit_base
 
 RARE = 0.002
@@ -56,6 +57,13 @@ def lean(camera: Camera, xy_mm: Array, z_mm: float) -> Array:
     """How far (..., 2) a point that stays where it is in the photo moves for a millimetre of height."""
     eye = camera.center_mm
     return np.asarray((eye[:2] - xy_mm) / (eye[2] - z_mm))
+
+
+def stands_on(camera: Camera, detection: Detection, areas: Sequence[Raised]) -> Raised | None:
+    """The area that a piece is likelier to stand on than not, the highest of those that are as likely."""
+    chances = [(chance_on(camera, detection, area), area.top_z_mm, k) for k, area in enumerate(areas)]
+    chance, _, which = max(chances, default=(0.0, 0.0, 0))
+    return areas[which] if chance > 0.5 else None
 
 
 def chance_on(camera: Camera, detection: Detection, area: Raised) -> float:
@@ -116,7 +124,6 @@ def _fitted(frame: Frame, camera: Camera, seen: Detection, z_mm: float) -> Detec
     if found.base.shape == "circle":
         fit = fit_base(frame.pixels, camera, found.xy_mm, NEW_START_MM, found.base.width_mm / 2, z_mm)
         if fit is not None:
-            found = replace(found, xy_mm=fit.xy_mm, covariance_mm2=fit.covariance_mm2, d_xy_d_camera=fit.d_xy_d_camera)
-    outline = camera.unproject(seen.outline_px, seen.z_mm) - seen.xy_mm + found.xy_mm
-    outline_px = camera.project(np.column_stack([outline, np.full(len(outline), z_mm)]))
-    return replace(found, center_px=camera.project(np.array([*found.xy_mm, z_mm])), outline_px=outline_px)
+            doubt = fit.covariance_mm2 + found.beyond_mm2
+            found = replace(found, xy_mm=fit.xy_mm, covariance_mm2=doubt, d_xy_d_camera=fit.d_xy_d_camera)
+    return drawn(camera, found)

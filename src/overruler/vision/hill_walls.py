@@ -17,7 +17,7 @@ from overruler.vision.strips import logarithms, sampled, steps_across
 
 STEP_MM, SMOOTH_MM = 2.0, 6.0
 """How far apart the outline is looked across, and 1 σ of what it is smoothed with: cells have corners."""
-INSIDE_MM, OUTSIDE_MM, ASIDE_MM = 32, 56, 2
+INSIDE_MM, OUTSIDE_MM, ASIDE_MM = 16, 56, 2
 """How far across, in steps of 1 mm, the top's edge and the foot may lie; so wide are the stripes that are compared."""
 HEIGHTS_MM = np.geomspace(6.0, 90.0, 14)
 RUNS_MM, RUN_MM, RUN_SIGMA_MM = np.arange(0.0, 25.0, 3.0), 7.0, 5.0

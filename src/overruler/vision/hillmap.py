@@ -1,8 +1,8 @@
-"""A learned look at the whole table from above: where the ground stands up flat above the board, and how high.
+"""A learned look at the whole table from above: where the ground stands up flat above the board.
 
 One fully convolutional network sees the board from straight above at 2 mm a pixel, and which way things of height lean.
-For every cell of 8 mm it says how likely the flat top of something lies there, how likely its side, and how high the
-top is, with what doubt. `docs/heights.md` says how it was trained.
+For every cell of 8 mm it says how likely the flat top of something lies there, and how likely its side. How high that
+is it never learned to tell. `docs/heights.md` says how it was trained.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,8 @@ from overruler.vision.strips import logarithms
 MODEL = Path(__file__).with_name("hills.onnx")
 LEAN_UNIT, CONTRAST = 0.5, 0.5
 """What counts as 1: a lean; the logarithm of a ratio of brightnesses."""
-USUAL_MM = 25.0
-"""Heights are said as the logarithm of their share of this."""
-CHANNELS = 5
-"""Logits of the mat with all on it, of a top and of a side (3); logarithms of a top's height and of its σ (2)."""
+CHANNELS = 3
+"""Logits of the mat with all on it, of a top and of a side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,12 +32,6 @@ class HillMap:
     """With a pixel for each cell."""
     top: Floats
     """(H, W): the probability of a flat top that stands above the board."""
-    side: Floats
-    """(H, W): that of its sides."""
-    log_height: Floats
-    """(H, W): the logarithm of a top's height in units of `USUAL_MM`, where there is one."""
-    log_sigma: Floats
-    """(H, W): the logarithm of the σ of that."""
 
 
 def hill_map(view: Orthophoto, camera: Camera) -> HillMap:
@@ -48,9 +40,8 @@ def hill_map(view: Orthophoto, camera: Camera) -> HillMap:
     blob = picture_input(fine.pixels, fine.seen, lean_at(fine, camera)).transpose(2, 0, 1)
     cells = _cells(fine)
     high, wide = cells.seen.shape
-    said = answer_whole(MODEL, blob)[:, :high, :wide]
-    share = _softmax(said[:3])
-    return HillMap(cells, share[1] * cells.seen, share[2] * cells.seen, said[3], said[4])
+    share = _softmax(answer_whole(MODEL, blob)[:, :high, :wide])
+    return HillMap(cells, share[1] * cells.seen)
 
 
 def _cells(fine: Orthophoto) -> Orthophoto:

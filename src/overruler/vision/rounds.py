@@ -50,7 +50,7 @@ OVERLAP = 0.25
 LOOK_PLACE, LOOK_HIDDEN = 0.8, 2.5
 """The learned look's place is taken at so many of its stated σ, and so many more times the share of the rim that it
 expects hidden: counted on renders."""
-LOOK_SIZE, LOOK_RADIUS_MM = 1.13, 0.15
+LOOK_SIZE, LOOK_RADIUS_MM = 1.3, 0.15
 """So is its size; and 1 σ of the radius, whatever the look says: rims are made in more ways than it has seen."""
 TAPER, TAPER_SIGMA_MM = PROFILES[0], 0.25
 """The usual profile, and 1 σ of how much smaller the upper rim's radius is."""
@@ -121,8 +121,10 @@ def fit_rounds(
     likely = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
     found = [k for k in likely if not is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))]
     shares = size_probabilities(with_fits(looks, fits)[found], played)
+    looked = np.column_stack([guesses.radius_mm, guesses.sigma_radius_mm]).tolist()
     detections = [
-        _detection(camera, fits[k], share, radii, float(scores[k])) for k, share in zip(found, shares, strict=True)
+        replace(_detection(camera, fits[k], share, radii, float(scores[k])), looks_mm=tuple(looked[k]))
+        for k, share in zip(found, shares, strict=True)
     ]
     told = [one if one.score >= PLAIN else _doubted(frame, calibration, one) for one in detections]
     return tuple(sorted(told, key=lambda detection: -detection.score))
@@ -131,8 +133,13 @@ def fit_rounds(
 def _doubted(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
     """A base that is not plain to see, measured once more and stated wider: its fit may have gone astray."""
     again = placed(frame, calibration, one) or one
-    astray = np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2
-    return replace(again, covariance_mm2=again.covariance_mm2 + astray)
+    astray = astray_of(one.score)
+    return replace(again, covariance_mm2=again.covariance_mm2 + astray, beyond_mm2=again.beyond_mm2 + astray)
+
+
+def astray_of(score: float) -> Array:
+    """The doubt (2, 2) that the fit of a base that scores so went astray."""
+    return np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2 * (score < PLAIN)
 
 
 def _played(radii: Array) -> list[Played]:
@@ -152,13 +159,18 @@ def anything(radii: Array) -> bool:
 
 def look_likelihood(guesses: RimGuesses, radii: Array, camera: Camera) -> Array:
     """Log-likelihood (N, C, 2) of each radius and way of seeing it, from the learned look's radius alone."""
-    seen = guesses.radius_mm[:, None, None]
-    height = camera.center_mm[2]
-    upper = (radii - TAPER.taper_mm) * height / (height - TAPER.height_mm)
-    rims = np.stack([radii, upper], -1)
-    own = np.hypot(LOOK_SIZE * guesses.sigma_radius_mm, LOOK_RADIUS_MM)[:, None, None]
+    height = np.full(len(guesses.radius_mm), camera.center_mm[2])
+    return radius_likelihood(guesses.radius_mm, guesses.sigma_radius_mm, radii, height)
+
+
+def radius_likelihood(seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array) -> Array:
+    """The same, of radii seen (N,) with so large a σ (N,) from so high (N,) above the plane that they stand on."""
+    eye = eye_mm[:, None]
+    upper = (radii - TAPER.taper_mm) * eye / (eye - TAPER.height_mm)
+    rims = np.stack([np.broadcast_to(radii, upper.shape), upper], -1)
+    own = np.hypot(LOOK_SIZE * sigma_mm, LOOK_RADIUS_MM)[:, None, None]
     sigma = np.hypot(own, [0.0, TAPER_SIGMA_MM])
-    return np.asarray(-0.5 * ((rims - seen) / sigma) ** 2 - np.log(sigma / own))
+    return np.asarray(-0.5 * ((rims - seen_mm[:, None, None]) / sigma) ** 2 - np.log(sigma / own))
 
 
 def fit_sizes(
@@ -247,15 +259,15 @@ def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Arr
     sizes = share.sum(1)
     best = max(tried, key=lambda one: (sizes[one.column], share[one.column, one.kind]))
     also = tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(sizes > AMBIGUOUS) if c != best.column)
-    doubt = best.fit.covariance_mm2 + _size_doubt(best, tried, share, radii)
-    fit, base = replace(best.fit, covariance_mm2=doubt), Base.circle(float(2 * radii[best.column]))
+    fit, beyond = best.fit, _size_doubt(best, tried, share, radii)
     found = Detection(
-        base=base,
+        base=Base.circle(float(2 * radii[best.column])),
         xy_mm=fit.xy_mm,
         z_mm=0.0,
         heading_deg=0.0,
-        covariance_mm2=fit.covariance_mm2,
+        covariance_mm2=fit.covariance_mm2 + beyond,
         d_xy_d_camera=fit.d_xy_d_camera,
+        beyond_mm2=beyond,
         score=score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
         also=also,

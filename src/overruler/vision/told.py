@@ -15,7 +15,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.ground import Told
 from overruler.vision.detect import detect
-from overruler.vision.heights import at_height, chance_on
+from overruler.vision.heights import at_height, stands_on
 from overruler.vision.hilltop import Top, measure_top
 from overruler.vision.level import Level
 from overruler.vision.markers import Marker, find_markers
@@ -156,7 +156,7 @@ def detect_on(
         level = _level(calibration, area)
         cards = [card - level.origin_mm[:2] for card in ground.cards_mm(larger, area.top_z_mm)]
         there = map(level.on_board, detect(frame, level.calibration, bases, cards, MARGIN_MM))
-        found += [one for one in there if _stands_on(calibration.camera, one, ground.areas) is area]
+        found += [one for one in there if stands_on(calibration.camera, one, ground.areas) is area]
     return tuple(found)
 
 
@@ -174,13 +174,6 @@ def _is_shown(frame: Frame, camera: Camera, area: Raised, least_mm: float) -> bo
     pixels = camera.project(np.column_stack([x, y, np.full(len(x), area.top_z_mm)]))
     inside = np.all((pixels >= 0) & (pixels <= np.array(frame.size_px) - 1), axis=1)
     return bool(inside.any() and min(np.ptp(x[inside]), np.ptp(y[inside])) >= least_mm)
-
-
-def _stands_on(camera: Camera, detection: Detection, areas: Sequence[Raised]) -> Raised | None:
-    """The area that a piece is likelier to stand on than not, the highest of those that are as likely."""
-    chances = [(chance_on(camera, detection, area), area.top_z_mm, k) for k, area in enumerate(areas)]
-    chance, _, which = max(chances, default=(0.0, 0.0, 0))
-    return areas[which] if chance > 0.5 else None
 
 
 def _same(camera: Camera, one: Detection, other: Detection) -> bool:

@@ -1,0 +1,50 @@
+"""Round bases on raised ground: which sizes they have, now that it is known how high they stand.
+
+Sizes are weighed across the table as if all stood on the board (`rounds`). There a base of 25 mm on a hill looks like
+one of 26: too large for what it is, and perhaps as large as the next of the catalogue.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.detections import Detection, Raised
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.heights import stands_on
+from overruler.vision.rounds import AMBIGUOUS, RARE, WITHIN_SIGMAS, astray_of, radius_likelihood
+from overruler.vision.sizes import size_probabilities
+
+
+def resized(
+    camera: Camera, detections: Sequence[Detection], areas: Sequence[Raised], radii: Array
+) -> tuple[Detection, ...]:
+    """The detections in their order, those on one of the areas of the sizes, out of `radii` (C,), that they look there.
+
+    They come as found on the board. All round bases of the table are weighed together once more, but any sizes may
+    meet: how high a hill is has a doubt that all on it share, and no single look should be overruled for it.
+    """
+    under = [stands_on(camera, one, areas) if one.looks_mm and not one.z_mm else None for one in detections]
+    if not any(under):
+        return tuple(detections)
+    looked = [k for k, one in enumerate(detections) if one.looks_mm is not None]
+    eye, heights = camera.center_mm[2], np.array([area.top_z_mm if area else 0.0 for area in under])[looked]
+    radius, sigma = np.array([detections[k].looks_mm for k in looked]).T * (eye - heights) / eye
+    level = eye - heights - np.array([detections[k].z_mm for k in looked])
+    likelihood = radius_likelihood(radius, sigma, radii, level)
+    shares = dict(zip(looked, size_probabilities(likelihood).sum(-1), strict=True))
+    return tuple(
+        one if area is None else _of_size(one, shares[k], radii)
+        for k, (one, area) in enumerate(zip(detections, under, strict=True))
+    )
+
+
+def _of_size(one: Detection, share: Array, radii: Array) -> Detection:
+    """A base of the likeliest size, `share` (C,) saying how likely each is; others are in its doubt."""
+    best = int(share.argmax())
+    sizes = tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(share > AMBIGUOUS) if c != best)
+    others = [(max(float(share[c]), WITHIN_SIGMAS**-2), radii[c] - radii[best]) for c in np.flatnonzero(share > RARE)]
+    beyond = np.eye(2) * sum(chance * float(edge) ** 2 for chance, edge in others)
+    return replace(one, base=Base.circle(float(2 * radii[best])), also=sizes, beyond_mm2=beyond + astray_of(one.score))
