@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ pytest.importorskip("onnx", reason="needs the group `train`: uv sync --group tra
 torch = pytest.importorskip("torch", reason="needs the group `train`: uv sync --group train")
 
 
-def networks() -> dict[str, Callable[[], "torch.nn.Module"]]:
+def networks() -> dict[str, Callable[[], Any]]:
     from hills.network import HillNet
     from rims.network import PatchNet, RingNet
     from shapes.network import OverviewNet
@@ -44,3 +45,30 @@ def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match=r"overview\.onnx: holds another network"):
         revive(OverviewNet(channels=9), MODEL, torch.zeros(1, 5, 64, 64))
+
+
+def test_a_blended_network_lies_between_the_two() -> None:
+    import onnx
+
+    from blend import blended
+    from overruler.vision import networks as vision
+
+    def at(share: float) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
+        before, after = (onnx.load(str(Path(vision.__file__).with_name("hills.onnx"))) for _ in range(2))
+        for one in after.graph.initializer:
+            one.CopyFrom(onnx.numpy_helper.from_array(3 * onnx.numpy_helper.to_array(one), one.name))
+        return {one.name: onnx.numpy_helper.to_array(one) for one in blended(before, after, share).graph.initializer}
+
+    first, half = at(0.0), at(0.5)
+    assert all(half[name] == pytest.approx(2 * weights) for name, weights in first.items())
+
+
+def test_other_networks_are_not_blended() -> None:
+    import onnx
+
+    from blend import blended
+    from overruler.vision import networks as vision
+
+    hills, rims = (onnx.load(str(Path(vision.__file__).with_name(f"{name}.onnx"))) for name in ("hills", "rims"))
+    with pytest.raises(ValueError, match="not the same network"):
+        blended(hills, rims, 0.5)

@@ -3,7 +3,7 @@
 A side that runs out b and down h, from the edge of the top to its foot, looks b + h·f wide across the outline, f being
 how far things of height lean inwards there for each mm of it. On the far side f is negative: less shows, or none. All
 the way round, edges are looked for at the top's edge and so far outside of it, for each h and b of a grid. Where the
-top's edge runs, the network only knows to a centimetre or two: it is found anew for each of them (Viterbi, 1967).
+top's edge runs, the network only knows to a centimetre: it is found anew for each of them (Viterbi, 1967).
 """
 
 import cv2
