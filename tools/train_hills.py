@@ -68,7 +68,8 @@ def _draw_block(options: argparse.Namespace, stuff: Sequence[np.ndarray], first:
 
 def learn(options: argparse.Namespace) -> None:
     drawn, checks = (
-        _together(read_all(read, sorted(options.out.glob(f"{kind}*.npz")), 0)) for kind in ("train", "check")
+        _together(read_all(read, sorted(options.out.glob(f"{kind}*.npz")), options.workers))
+        for kind in ("train", "check")
     )
     paths = sorted(options.traced.glob("*.json")) if options.traced else []
     kept, traced = map(_together, held_out(read_all(partial(read_traced, size_px=SIZE_PX), paths, options.workers)))

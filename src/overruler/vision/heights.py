@@ -61,9 +61,14 @@ def lean(camera: Camera, xy_mm: Array, z_mm: float) -> Array:
 
 def stands_on(camera: Camera, detection: Detection, areas: Sequence[Raised]) -> Raised | None:
     """The area that a piece is likelier to stand on than not, the highest of those that are as likely."""
-    chances = [(chance_on(camera, detection, area), area.top_z_mm, k) for k, area in enumerate(areas)]
-    chance, _, which = max(chances, default=(0.0, 0.0, 0))
-    return areas[which] if chance > 0.5 else None
+    chance, area = _likeliest(camera, detection, areas)
+    return area if chance > 0.5 else None
+
+
+def _likeliest(camera: Camera, detection: Detection, areas: Sequence[Raised]) -> tuple[float, Raised | None]:
+    """The area that a piece most likely stands on, the highest of those that are as likely, and how likely that is."""
+    chances = [(chance_on(camera, detection, area), area) for area in areas]
+    return max(chances, key=lambda pair: (pair[0], pair[1].top_z_mm), default=(0.0, None))
 
 
 def chance_on(camera: Camera, detection: Detection, area: Raised) -> float:
@@ -77,8 +82,7 @@ def chance_on(camera: Camera, detection: Detection, area: Raised) -> float:
 
 def _placed(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[Raised]) -> Detection:
     """The detection at the likeliest of the heights that it may stand at."""
-    chances = [(chance_on(camera, detection, area), area) for area in areas]
-    chance, area = max(chances, key=lambda pair: (pair[0], pair[1].top_z_mm), default=(0.0, None))
+    chance, area = _likeliest(camera, detection, areas)
     if area is None or chance < RARE:
         return detection
     flat = moved_to(camera, detection, area.base_z_mm)

@@ -14,7 +14,7 @@ from overruler.detections import Detection, Raised
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import stands_on
-from overruler.vision.rounds import AMBIGUOUS, RARE, WITHIN_SIGMAS, astray_of, radius_likelihood
+from overruler.vision.rounds import RARE, WITHIN_SIGMAS, also_of, astray_of, radius_likelihood
 from overruler.vision.sizes import size_probabilities
 
 
@@ -44,7 +44,11 @@ def resized(
 def _of_size(one: Detection, share: Array, radii: Array) -> Detection:
     """A base of the likeliest size, `share` (C,) saying how likely each is; others are in its doubt."""
     best = int(share.argmax())
-    sizes = tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(share > AMBIGUOUS) if c != best)
     others = [(max(float(share[c]), WITHIN_SIGMAS**-2), radii[c] - radii[best]) for c in np.flatnonzero(share > RARE)]
     beyond = np.eye(2) * sum(chance * float(edge) ** 2 for chance, edge in others)
-    return replace(one, base=Base.circle(float(2 * radii[best])), also=sizes, beyond_mm2=beyond + astray_of(one.score))
+    return replace(
+        one,
+        base=Base.circle(float(2 * radii[best])),
+        also=also_of(share, best, radii),
+        beyond_mm2=beyond + astray_of(one.score),
+    )

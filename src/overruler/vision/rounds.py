@@ -121,9 +121,9 @@ def fit_rounds(
     likely = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
     found = [k for k in likely if not is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))]
     shares = size_probabilities(with_fits(looks, fits)[found], played)
-    looked = np.column_stack([guesses.radius_mm, guesses.sigma_radius_mm]).tolist()
+    looked = list(zip(guesses.radius_mm.tolist(), guesses.sigma_radius_mm.tolist(), strict=True))
     detections = [
-        replace(_detection(camera, fits[k], share, radii, float(scores[k])), looks_mm=tuple(looked[k]))
+        _detection(camera, fits[k], share, radii, float(scores[k]), looked[k])
         for k, share in zip(found, shares, strict=True)
     ]
     told = [one if one.score >= PLAIN else _doubted(frame, calibration, one) for one in detections]
@@ -254,11 +254,17 @@ def score(
     return float(share_of(ODDS_BY_ALL @ [*signs, *more]))
 
 
-def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Array, score: float) -> Detection:
+def _detection(
+    camera: Camera,
+    tried: list[Hypothesis],
+    share: Array,
+    radii: Array,
+    score: float,
+    looks_mm: tuple[float, float],
+) -> Detection:
     """A base of the likeliest size, seen the likeliest way; `share` (C, 2) says how likely each is."""
     sizes = share.sum(1)
     best = max(tried, key=lambda one: (sizes[one.column], share[one.column, one.kind]))
-    also = tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(sizes > AMBIGUOUS) if c != best.column)
     fit, beyond = best.fit, _size_doubt(best, tried, share, radii)
     found = Detection(
         base=Base.circle(float(2 * radii[best.column])),
@@ -270,9 +276,15 @@ def _detection(camera: Camera, tried: list[Hypothesis], share: Array, radii: Arr
         beyond_mm2=beyond,
         score=score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
-        also=also,
+        also=also_of(sizes, best.column, radii),
+        looks_mm=looks_mm,
     )
     return drawn(camera, found)
+
+
+def also_of(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
+    """The sizes (C,) beside the best that are reported too, `shares` (C,) saying how likely each is."""
+    return tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(shares > AMBIGUOUS) if c != best)
 
 
 def _size_doubt(best: Hypothesis, tried: list[Hypothesis], share: Array, radii: Array) -> Array:
