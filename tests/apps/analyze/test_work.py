@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -73,19 +74,20 @@ def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest
     assert segment.THREADS > 0
 
 
-def test_the_threads_of_a_segment_share_memory_on_whatever_machine(
+def test_the_process_of_a_segment_has_settled_in_on_whatever_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
 
     def analysed(*_: object) -> dict[str, object]:
-        told.append("analysed")
+        told.append(f"analysed, OpenCV's threads: {cv2.getNumThreads()}")
         return {}
 
+    cv2.setNumThreads(2)
     monkeypatch.setattr(work, "share_memory", lambda: told.append("shared"))
     monkeypatch.setattr(work, "analysed", analysed)
     work.worked(work.Task(segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"))
-    assert told == ["shared", "analysed"]
+    assert told == ["shared", "analysed, OpenCV's threads: 1"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's library decides")

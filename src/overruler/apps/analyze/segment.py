@@ -19,6 +19,7 @@ from overruler.errors import CannotMeasure
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.shot import Shot
+from overruler.sources.ahead import ahead
 from overruler.sources.video import Film
 from overruler.track import Move, Spot, Tick
 from overruler.vision.track_bumped import Steady, Watching
@@ -90,10 +91,10 @@ def segments(film: Path, referee: Referee, each_s: float = SEGMENT_S) -> list[Se
 def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: None) -> Data:
     """All that the segment tells, ready for JSON; `seen` is told how far it has come, in seconds of film."""
     begin = max(0.0, segment.from_s - LEAD_S)
+    log, watch = Log(begin), Steady(segment.referee.watching(patient=True))
     with Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=THREADS) as film:
-        log = Log(begin)
-
-        refused = watched(log, Steady(segment.referee.watching(patient=True)), film, lambda tick: seen(tick.time_s))
+        with ahead(film) as shots:
+            refused = watched(log, watch, shots, lambda tick: seen(tick.time_s))
         return log.data() | {
             "from_s": segment.from_s,
             "to_s": None if segment.to_s == float("inf") else segment.to_s,
