@@ -132,14 +132,37 @@ SLIPPED = [
 """Places to which a hand has led that slipped as it let go of the piece."""
 
 
+FROM, TO = np.array([459.6, 544.8]), np.array([405.9, 552.8])
+
+
+def found_by(places: Array) -> Way:
+    """The way from `FROM` to `TO` by places on it."""
+    beyond = (405.0, 548.8), (405.9, 553.1), (405.5, 552.8)
+    trail = np.vstack([FROM, FROM, (459.3, 544.9), places, *beyond, TO])
+    times = 9.6 + np.arange(len(trail)) / 10
+    return way_of(np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), led=0.08)
+
+
+def test_a_hand_that_slipped_is_in_the_doubt() -> None:
+    found = found_by(np.array(SLIPPED))
+    assert abs(found.length_mm - np.hypot(*(TO - FROM))) < 1.96 * found.sigma_mm
+
+
 def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() -> None:
-    start, end = np.array([459.6, 544.8]), np.array([405.9, 552.8])
-    places = np.array([start, start, (459.3, 544.9), *SLIPPED, (405.0, 548.8), (405.9, 553.1), (405.5, 552.8), end])
-    trail = np.column_stack([9.6 + np.arange(len(places)) / 10, places])
-    found = way_of(trail, start, end, np.array([740.0, 582.0, 1280.0]), led=0.08)
+    found = found_by(np.array(SLIPPED) + 15.0 * np.array([[0, 1], [0, -1], [1, 1], [0, -1], [-1, 1], [1, -1], [0, 1]]))
     assert not found.seen
-    assert found.length_mm == pytest.approx(np.hypot(53.7, 8.0))
+    assert found.length_mm == pytest.approx(np.hypot(*(TO - FROM)))
     assert found.sigma_mm > 0.2 * found.length_mm
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(170, 190), st.floats(45, 120), st.floats(0.3, 0.7), st.integers(0, 100))
+def test_a_way_there_and_back_was_both(turn_deg: float, first: float, back: float, seed: int) -> None:
+    turn, corner = np.radians(turn_deg), np.array([200.0 + first, 600.0])
+    corners = np.array([[200.0, 600.0], corner, corner + back * first * np.array([np.cos(turn), np.sin(turn)])])
+    found = way_of(carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, led=0.7)
+    assert found.seen
+    assert abs(found.length_mm - first * (1 + back)) < 2.5 * found.sigma_mm
 
 
 @settings(max_examples=20, deadline=None)

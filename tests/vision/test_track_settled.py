@@ -1,8 +1,11 @@
 """What has come to rest: who stands where it stood, and who does not."""
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.detections import Detection
@@ -11,8 +14,8 @@ from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.changes import reduced
-from overruler.vision.track_held import THERE, Held
+from overruler.vision.changes import BLOCK_PX, reduced
+from overruler.vision.track_held import SEEN, THERE, Held
 from overruler.vision.track_settled import STAYED, resolve
 from overruler.vision.track_table import Watched
 from tests.tables import photo
@@ -64,3 +67,67 @@ def test_a_piece_in_the_shade_has_not_gone() -> None:
     watched, held = later(left=2.0, shade=0.85)
     resolve(watched, Blind())
     assert held.away_s is None
+
+
+def test_what_has_come_beside_a_piece_is_looked_at_once_the_hand_has_left() -> None:
+    watched, held = later(left=2.0)
+    beside = watched.blocks(AT + np.array([held.radius_mm + 15.0, 0.0]), 0.0, 10.0)
+    watched.changes.changed[beside] = True
+    watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
+    resolve(watched, Blind())
+    assert watched.changed[beside].all()
+
+
+class Sees(Blind):
+    """Sees one base, wherever it is asked."""
+
+    def __init__(self, one: Detection) -> None:
+        self._one = one
+
+    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array) -> tuple[Detection, ...]:
+        return (self._one,)
+
+
+TO = AT + np.array([90.0, -20.0])
+
+
+def arrived(seen_there: float) -> tuple[Watched, Held, Detection]:
+    """A table whose one piece was followed to `TO`, where its look is seen so well and no block has changed."""
+    watched, held = later(left=-2.0)
+    pixel = CAMERA.project(np.array([*TO, 0.0]))
+    there = replace(held.rest, xy_mm=TO, center_px=pixel, outline_px=np.stack([pixel] * 3))
+    around = watched.blocks(TO, 0.0, SIZE_MM)
+    watched.changes.rest[around], watched.changes.changed[around] = watched.changes.last[around], False
+    beside = watched.blocks(TO, 0.0, held.radius_mm)
+    watched.changes.changed[beside[0].start, beside[1].start] = True  # a corner of the square round it
+    held.trail, held.place_mm, held.share = [(0.5, *AT.tolist()), (0.9, *TO.tolist())], TO.copy(), seen_there
+    return watched, held, there
+
+
+def test_a_piece_that_was_seen_to_go_has_come_though_the_mat_is_as_bright_as_it() -> None:
+    watched, held, there = arrived(0.95)
+    moves = resolve(watched, Sees(there))
+    assert [move.to_mm for move in moves] == [tuple(TO.tolist())]
+    assert held.away_s is None
+
+
+def test_what_stood_there_all_along_is_no_piece_that_has_come() -> None:
+    watched, held, there = arrived(SEEN)
+    assert resolve(watched, Sees(there)) == ()
+    assert held.away_s is not None
+
+
+@given(st.floats(100, 700), st.floats(100, 400), st.floats(12, 50))
+@settings(max_examples=40, deadline=None)
+def test_a_base_is_covered_by_what_hides_it_and_not_by_what_lies_round_it(x: float, y: float, radius: float) -> None:
+    watched, at = BARE, np.array([x, y])
+    rows, columns = np.indices(watched.on_table.shape)
+    middles = np.stack([columns, rows], -1) * BLOCK_PX + (BLOCK_PX - 1) / 2
+    away = np.hypot(*(CAMERA.unproject(middles.reshape(-1, 2).astype(float)) - at).T).reshape(rows.shape)
+    diagonal = BLOCK_PX * np.sqrt(2) * float(CAMERA.mm_per_px(np.array([*at, 0.0])))
+    assert watched.covered(np.asarray(away < 1.2 * radius + diagonal), at[None], 0.0, radius)[0] == 1
+    assert watched.covered(np.asarray(away > 1.2 * radius + diagonal), at[None], 0.0, radius)[0] == 0
+    assert watched.covered(np.asarray(rows >= 0), np.zeros((0, 2)), 0.0, radius).shape == (0,)
+
+
+BARE = table(SIZE_MM)

@@ -100,6 +100,12 @@ class _Seen:
     """Share of it on which only the hand was followed."""
 
     @property
+    def turn_mm(self) -> float:
+        """1 σ of how far a corner lies from the next place: a step, or what a place itself is wrong."""
+        steps = np.hypot(*np.diff(self.places, axis=0).T)
+        return float(np.hypot(steps.max(), self.sigma_mm))
+
+    @property
     def sigma_mm(self) -> float:
         """1 σ of a place."""
         return float(np.hypot(SEEN_MM, self.led * LED_MM))
@@ -210,7 +216,9 @@ def _fitted(corners: Array, seen: _Seen) -> _Fitted:
 
     def misfits(numbers: Array) -> Array:
         off, _ = _off(line(numbers), seen, *numbers[-2:])
-        return np.append(off / seen.sigma_mm, [(numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown])
+        beyond = _beyond(numbers[:-2].reshape(-1, 2), seen.places) / seen.turn_mm
+        rest = (numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown
+        return np.concatenate([off / seen.sigma_mm, beyond, rest])
 
     start = np.append(inner.ravel(), [RISE_MM, 0.0])
     known = np.vstack([seen.places, corners])
@@ -228,6 +236,11 @@ def _fitted(corners: Array, seen: _Seen) -> _Fitted:
         sigma = float(np.sqrt(slope @ covariance @ slope))
     corners = line(found.x)
     return _Fitted(corners, *_off(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
+
+
+def _beyond(inner: Array, places: Array) -> Array:
+    """(K,): how far corners (K, 2) lie from where the piece was seen: its legs hardly tell where it turns back."""
+    return np.asarray(np.hypot(*(inner[:, None] - places).transpose(2, 0, 1)).min(1))
 
 
 def _off(corners: Array, seen: _Seen, rise_mm: float, grown: float) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
 from overruler.vision.track_path import way_of
 from overruler.vision.track_sought import sought
-from overruler.vision.track_table import AROUND_MM, MARGIN_MM, Places, Watched
+from overruler.vision.track_table import AROUND_MM, COVERED, MARGIN_MM, Places, Watched
 
 SETTLE_S = 0.3
 """An area that has been still for so long is at rest."""
@@ -34,10 +34,8 @@ NUDGE_MM = 0.7
 """A piece that has shifted by less has not been moved."""
 TIGHT_MM = 10.0
 """How far round a piece that was followed it is looked for."""
-COVERED = 0.25
-"""Share of a base's blocks that must have changed for it to have come."""
 STAYED = 0.8
-"""Share of its look that must be seen where so much has changed, for a piece not to have gone: mats can be like it."""
+"""Share of its look that must be seen where so much has changed, for a piece not to have gone."""
 
 
 class Looks(Places, Protocol):
@@ -63,7 +61,7 @@ def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[M
         return ()
     missing = [held for held in _missing(table, settled) if not (fresh and _gone(table, held))]
     if fresh and not missing:
-        table.changes.accept(_explained(table, settled, fresh))
+        table.tried |= settled  # beside a piece that stands there may stand one whose leaving the hand still hides
         return ()
     found = _found(table, looks, settled, missing, fresh)
     moves = _matched(table, missing, found, fresh)
@@ -108,7 +106,8 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
             continue
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
-        needed = STAYED if near.any() and near.mean() >= COVERED else THERE
+        changed = table.covered(settled, held.rest.xy_mm[None], held.rest.z_mm, held.radius_mm)[0]
+        needed = STAYED if changed >= COVERED else THERE
         if match.share >= needed and shifted < NUDGE_MM:
             held.home(shot.grey, table.camera, light=bool(near.any()))
         else:
@@ -129,7 +128,7 @@ def _found(table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held],
     lost = [held for held in missing if held.seen is False or not held.on_its_way]
     for held in missing:
         if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
-            here = search([held.rest.base], _round(held))
+            here = search([held.rest.base], _round(held), 0.0 if held.share >= THERE else COVERED)
             near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
             found += near
             lost += [] if near else [held]
@@ -183,11 +182,17 @@ def _round(held: Held) -> Array:
 
 
 def _in_box(
-    table: Watched, looks: Looks, settled: Mask, missing: Sequence[Held], kinds: Sequence[Base] | None, box: Array
+    table: Watched,
+    looks: Looks,
+    settled: Mask,
+    missing: Sequence[Held],
+    kinds: Sequence[Base] | None,
+    box: Array,
+    covered: float = COVERED,
 ) -> list[Detection]:
     part = table.still(box)
     here = (part.whole_picture(one) for one in looks.find(part.frame, part.report, kinds, box))
-    return [one for one in here if _came(table, one, settled, missing)]
+    return [one for one in here if _came(table, one, settled, missing, covered)]
 
 
 def overlooked(table: Watched, looks: Looks) -> list[Detection]:
@@ -203,11 +208,13 @@ def _apart(one: Detection, held: Held) -> bool:
     return away > 0.6 * (held.radius_mm + max(one.base.width_mm, one.base.length_mm) / 2)
 
 
-def _came(table: Watched, one: Detection, settled: Mask, missing: Sequence[Held]) -> bool:
-    """Whether a base stands where the picture has changed, and no known piece stands there."""
+def _came(table: Watched, one: Detection, settled: Mask, missing: Sequence[Held], covered: float = COVERED) -> bool:
+    """Whether a base stands where so much of it has changed, and no known piece stands there.
+
+    Where a piece was seen to go, and is seen, nothing need have changed: mats can be like it.
+    """
     radius = one.base.width_mm / 2
-    blocks = settled[table.blocks(one.xy_mm, one.z_mm, radius)]
-    if not blocks.size or blocks.mean() < COVERED:
+    if table.covered(settled, one.xy_mm[None], one.z_mm, radius)[0] < covered:
         return False
     home = [held for held in table.held if held not in missing and held.away_s is None]
     return all(np.hypot(*(held.rest.xy_mm - one.xy_mm)) > 0.6 * (held.radius_mm + radius) for held in home)

@@ -12,11 +12,11 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.shot import Shot
-from overruler.vision.changes import BLOCK_PX, Mask
+from overruler.vision.changes import Mask
 from overruler.vision.heights import raise_pieces
 from overruler.vision.rims import RimGuesses, refine
 from overruler.vision.rounds import fit_rounds
-from overruler.vision.track_table import Watched
+from overruler.vision.track_table import COVERED, Watched
 
 STEP = 0.45
 """Radii between the places that are tried: the learned look forgives a third of a radius."""
@@ -25,8 +25,6 @@ WORTH_A_FIT, LEAST_SCORE = 0.03, 0.06
 """What the learned look and the fit must make of it at least: counted on mats where nothing stands, see the tests."""
 SIZE = 0.12
 """A rim that seems larger or smaller by a larger share is another's."""
-COVERED = 0.25
-"""Share of a base's blocks that must have changed for it to have come, or gone."""
 
 
 def sought(
@@ -71,19 +69,5 @@ def _tries(table: Watched, radius: float, box_mm: Array, where: Mask) -> Array:
     low, high = box_mm
     x, y = (np.arange(a + radius / 2, b - radius / 2, STEP * radius) for a, b in zip(low, high, strict=True))
     places = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
-    kept = places[_covered(table, places, radius, where) >= COVERED]
+    kept = places[table.covered(where, places, 0.0, radius) >= COVERED]
     return np.asarray(kept[:: max(1, len(kept) // MOST_TRIES)])
-
-
-def _covered(table: Watched, places: Array, radius: float, where: Mask) -> Array:
-    """(N,): the share of the blocks round each place (N, 2) that have changed, by sums over rows and columns."""
-    if not len(places):
-        return np.zeros(0)
-    points = np.column_stack([places, np.zeros(len(places))])
-    middle, reach = table.camera.project(points), radius / float(table.camera.mm_per_px(points.mean(0)))
-    sums = np.pad(where.astype(np.int64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-    most = np.array(where.shape[::-1])
-    left, top = np.clip(np.floor((middle - reach) / BLOCK_PX), 0, most).astype(int).T
-    right, bottom = np.clip(np.ceil((middle + reach) / BLOCK_PX) + 1, 0, most).astype(int).T
-    changed = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
-    return np.asarray(changed / np.maximum((right - left) * (bottom - top), 1))

@@ -28,6 +28,10 @@ AROUND_MM = 22.0
 """How far beyond a base its figure and its shadow reach."""
 FEWEST_BLOCKS = 4
 """A base fills more."""
+INNER = 0.8
+"""Half the side of a square in a base, in radii; its corners lie a little outside."""
+COVERED = 0.2
+"""Share of a base that must have changed for it to have come, or gone."""
 
 
 class Places(Protocol):
@@ -118,6 +122,21 @@ class Watched:
         point = np.array([*xy_mm, z_mm])
         radius_px = radius_mm / float(self.camera.mm_per_px(point))
         return blocks_near(self.changes.last.shape, self.camera.project(point), radius_px)
+
+    def covered(self, where: Mask, places_mm: Array, z_mm: float, radius_mm: float) -> Array:
+        """(N,): how much of a base at each place (N, 2) a mask covers: of the blocks whose middles it hides."""
+        if not len(places_mm):
+            return np.zeros(0)
+        points = np.column_stack([places_mm, np.full(len(places_mm), z_mm)])
+        middle = (self.camera.project(points) - (BLOCK_PX - 1) / 2) / BLOCK_PX
+        half = INNER * radius_mm / float(self.camera.mm_per_px(points.mean(0))) / BLOCK_PX
+        nearest, most = np.rint(middle), np.array(where.shape[::-1])
+        low = np.clip(np.minimum(np.ceil(middle - half), nearest), 0, most).astype(int)
+        high = np.clip(np.maximum(np.floor(middle + half), nearest) + 1, 0, most).astype(int)
+        (left, top), (right, bottom) = low.T, high.T
+        sums = np.pad(where.astype(np.int64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+        inside = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
+        return np.asarray(inside / np.maximum((high - low).prod(1), 1))
 
     def boxes(self, where: Mask) -> list[Array]:
         """The boxes (2, 2) on the board, and some way round them, of each area that could hold a base."""
