@@ -156,6 +156,32 @@ def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() 
 
 
 @settings(max_examples=20, deadline=None)
+@given(st.floats(40, 140), st.integers(6, 9), st.integers(0, 100))
+def test_what_was_hidden_of_a_way_is_in_its_doubt(turn_deg: float, hidden: int, seed: int) -> None:
+    turn, corner = np.radians(turn_deg), np.array([300.0, 600.0])
+    corners = np.array([[200.0, 600.0], corner, corner + 80.0 * np.array([np.cos(turn), np.sin(turn)])])
+    trail = carried(corners, 3.0, 0.2, seed)
+    at = int(np.argmin(np.hypot(*(trail[:, 1:] - corner).T)))
+    kept = np.delete(trail, np.arange(at - 1, at - 1 + hidden), axis=0)
+    found = way_of(kept, corners[0], corners[-1], EYE)
+    assert abs(found.length_mm - 180.0) < 1.96 * found.sigma_mm
+    assert found.sigma_mm > 5 * way_of(trail, corners[0], corners[-1], EYE).sigma_mm
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0, 2 * np.pi), st.floats(20, 40), st.integers(0, 100))
+def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
+    angle: float, far_mm: float, seed: int
+) -> None:
+    corners = np.array([[200.0, 600.0], [320.0, 600.0]])
+    trail = carried(corners, 3.0, 0.2, seed)
+    aside = (trail[:, 0] > 2.4) & (trail[:, 0] < 3.3)
+    trail[aside, 1:] += far_mm * np.array([np.cos(angle), np.sin(angle)])
+    found = way_of(trail, corners[0], corners[-1], EYE)
+    assert abs(found.length_mm - 120.0) < 2.5 * found.sigma_mm
+
+
+@settings(max_examples=20, deadline=None)
 @given(st.floats(170, 190), st.floats(45, 120), st.floats(0.3, 0.7), st.integers(0, 100))
 def test_a_way_there_and_back_was_both(turn_deg: float, first: float, back: float, seed: int) -> None:
     turn, corner = np.radians(turn_deg), np.array([200.0 + first, 600.0])

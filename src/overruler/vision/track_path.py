@@ -49,6 +49,10 @@ WORTH = 14.0
 """By how much the misfit must fall for a leg more: two more numbers, by the usual criterion and then some."""
 HAND_MM_S = 150.0
 """A hand that carries a piece goes about so fast at most."""
+MISSED = 2.5
+"""Of so many times the usual time between two places nobody knows less."""
+FASTER, SLIP_MM = 1.5, 3.0
+"""A step is so many times longer than those beside it at most, and by so much more by mistake."""
 AWAY_MM = 1.5
 """Places nearer to a leg than this make no corner."""
 
@@ -82,7 +86,11 @@ def way_of(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: flo
     if not enough:
         return unseen
     corners, sigma = _legs(_Seen(between, eye_mm, led), straight)
-    sigma = float(np.hypot(sigma, OFF_SHARE * off_mm * (len(corners) > 2)))
+    first, last = np.searchsorted(trail[:, 0], [start_s, end_s])
+    times, *places = trail[max(first - 1, 0) : last + 1].T
+    long_s, far_mm = np.diff(times), np.hypot(*np.diff(places))
+    turned_mm = OFF_SHARE * off_mm * (len(corners) > 2)
+    sigma = float(np.linalg.norm([sigma, turned_mm, _hidden_sigma(long_s, far_mm), _jumps_mm(far_mm)]))
     if sigma > doubt:
         return unseen  # it tells less than nobody would have
     return replace(unseen, corners_mm=corners, length_mm=_length(corners), sigma_mm=sigma, seen=True)
@@ -189,6 +197,19 @@ def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
     """A way that nobody saw is straight as far as is known: it may well be a quarter longer, or what a hand goes."""
     more = max(HAND_MM_S * long_s - _length(corners), 0.0) / 2
     return float(np.hypot(0.25 * _length(corners), more)) / (1 + len(places))
+
+
+def _hidden_sigma(long_s: Array, far_mm: Array) -> float:
+    """1 σ of what a way was longer than its steps (N,) where nobody saw the piece for more than a shot or two."""
+    hidden_s = np.maximum(long_s - MISSED * np.median(long_s), 0.0)
+    more = np.maximum(HAND_MM_S * hidden_s - far_mm, 0.0) / 2
+    return float(np.linalg.norm([more, 0.25 * far_mm * hidden_s / np.maximum(long_s, 1e-9)]))
+
+
+def _jumps_mm(far_mm: Array) -> float:
+    """How far steps (N,) are longer than hands speed up: before or after something else was followed, a shade say."""
+    beside = np.pad(far_mm, 1)
+    return float(np.maximum(far_mm - FASTER * np.maximum(beside[:-2], beside[2:]) - SLIP_MM, 0.0).sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
