@@ -34,18 +34,24 @@ DRIFT = 0.05
 SAME_TEXTURE = 0.85
 """Pixels that correlate so well with what they were show the same thing in another light."""
 
+Coarse = NDArray[np.uint8]
 Small = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 
-def reduced(grey: NDArray[np.uint8]) -> Small:
-    """The means (H / 8, W / 8) over blocks of a picture's brightness (H, W)."""
+def halvings(grey: Coarse) -> list[Coarse]:
+    """A picture's brightness (H, W) halved once, twice and three times, the last being the means over its blocks."""
     rows, columns = (max(1, size // BLOCK_PX) for size in grey.shape)
-    part = grey[: rows * BLOCK_PX, : columns * BLOCK_PX]
+    stages = [grey[: rows * BLOCK_PX, : columns * BLOCK_PX]]
     for _ in range(HALVED):  # much quicker than at once: two by two is what the machine does in one go
-        half = part.shape[1] // 2, part.shape[0] // 2
-        part = np.asarray(cv2.resize(part, half, interpolation=cv2.INTER_AREA), np.uint8)
-    return np.asarray(part, np.float32)
+        half = stages[-1].shape[1] // 2, stages[-1].shape[0] // 2
+        stages.append(np.asarray(cv2.resize(stages[-1], half, interpolation=cv2.INTER_AREA), np.uint8))
+    return stages[1:]
+
+
+def reduced(grey: Coarse) -> Small:
+    """The means (H / 8, W / 8) over blocks of a picture's brightness (H, W)."""
+    return np.asarray(halvings(grey)[-1], np.float32)
 
 
 def differs(one: Small, other: Small, least: float) -> Mask:

@@ -19,7 +19,7 @@ from overruler.pieces import Piece
 from overruler.report import Report
 from overruler.shot import Shot
 from overruler.track import Move, Spot, Tick
-from overruler.vision.changes import Changes, Mask, reduced
+from overruler.vision.changes import Changes, Mask, halvings
 from overruler.vision.owners import as_settled
 from overruler.vision.track_corrected import put_right
 from overruler.vision.track_hands import handled
@@ -27,7 +27,7 @@ from overruler.vision.track_held import Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_settled import NEW_S, SETTLE_S, Looks, overlooked, resolve
 from overruler.vision.track_strangers import strangers
-from overruler.vision.track_table import SHOTS, Watched, averaged
+from overruler.vision.track_table import SHOTS, Glimpse, Watched, averaged
 
 OPEN_S = 0.4
 """The table must be still for so long before it is first measured."""
@@ -71,7 +71,8 @@ class Watch:
 
     def look(self, shot: Shot) -> Tick:
         """What one more shot tells. `CannotMeasure` is kept to `close`: the next shot may be better."""
-        small, notes = reduced(shot.grey), []
+        stages, notes = halvings(shot.grey), []
+        small = np.asarray(stages[-1], np.float32)
         if self._changes is None or small.shape != self._changes.last.shape:
             notes += self._restart(shot)
             self._changes = Changes.of(small, shot.time_s)
@@ -79,6 +80,7 @@ class Watch:
         if self._table is None:
             return self._wait(shot, self._changes, moving, notes)
         self._shots.append(shot)
+        self._table.lately.append(Glimpse.of(shot.time_s, stages))
         moving &= self._table.on_table
         _follow(self._table, moving)
         before = len(self._table.held), [held.away_s for held in self._table.held]

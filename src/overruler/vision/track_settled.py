@@ -22,6 +22,7 @@ from overruler.vision.track_hands import hand, near_pieces
 from overruler.vision.track_held import THERE, Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_known import known
+from overruler.vision.track_led import led
 from overruler.vision.track_path import way_of
 from overruler.vision.track_sought import sought
 from overruler.vision.track_table import AROUND_MM, COVERED, MARGIN_MM, Places, Watched
@@ -245,10 +246,13 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
     if distance < max(NUDGE_MM, 2 * sigma):
         held.home(table.shot.grey, table.camera, light=True)
         return None
-    trail, led = _trail(table, held, detection), held.led / max(len(held.trail), 1)
+    trail, z_mm = _trail(table, held, detection), held.rest.z_mm
+    way = way_of(np.array(trail), before, after, table.camera.center_mm, held.led / max(len(held.trail), 1))
+    by_hand = None if way.seen else led(table, way, z_mm)
+    if by_hand is not None:
+        way, trail = by_hand[0], [(float(time_s), float(x), float(y)) for time_s, x, y in by_hand[1]]
     table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
     held.settle(detection, table.shot.grey, table.camera)
-    way = way_of(np.array(trail), before, after, table.camera.center_mm, led)
     return Move(
         piece=held.id,
         start_s=way.start_s,

@@ -16,12 +16,14 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.shot import Box, Shot
-from overruler.vision.changes import BLOCK_PX, Changes, Mask, Small, areas, blocks_near, relit
+from overruler.vision.changes import BLOCK_PX, Changes, Coarse, Mask, Small, areas, blocks_near, halvings, relit
 from overruler.vision.survey import survey
 from overruler.vision.track_held import Held
 
 SHOTS = 3
 """Shots averaged where something is measured."""
+GLIMPSE_PX, GLIMPSES = 640, 150
+"""The longer side of coarse shots at most, and how many are kept: 15 s, in 20 MB."""
 MARGIN_MM = 60.0
 """What goes on farther from the board is nobody's business."""
 AROUND_MM = 22.0
@@ -42,11 +44,28 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Glimpse:
+    """A shot, coarsely."""
+
+    time_s: float
+    grey: Coarse
+    halved: int
+    """So often."""
+
+    @classmethod
+    def of(cls, time_s: float, stages: Sequence[Coarse]) -> "Glimpse":
+        """Of the stages of halving a shot the finest that is not too fine to keep."""
+        at = next((k for k, one in enumerate(stages) if max(one.shape) <= GLIMPSE_PX), len(stages) - 1)
+        return cls(time_s, stages[at], at + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rested:
     """The table the last time that all of it was at rest."""
 
     shots: tuple[Shot, ...]
     small: Small
+    glimpse: Glimpse
     places: dict[str, Array]
     """Where each piece stood (2,)."""
 
@@ -73,9 +92,12 @@ class Watched:
     """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
     vacated: Mask = field(init=False)
     """Where pieces stood that have moved since all was last at rest, on a table that is looked at again."""
+    lately: deque[Glimpse] = field(init=False)
+    """The last shots, coarsely: where a hand went."""
     rested: Rested = field(init=False)
 
     def __post_init__(self) -> None:
+        self.lately = deque([Glimpse.of(self.shot.time_s, halvings(self.shot.grey))], GLIMPSES)
         rows, columns = self.changes.last.shape
         u, v = np.meshgrid(np.arange(columns), np.arange(rows))
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
@@ -91,7 +113,7 @@ class Watched:
     def at_rest(self) -> None:
         """All of it is at rest now."""
         places = {held.id: held.rest.xy_mm for held in self.held if held.away_s is None}
-        self.rested = Rested(tuple(self.shots), self.changes.last, places)
+        self.rested = Rested(tuple(self.shots), self.changes.last, self.lately[-1], places)
 
     @property
     def calibration(self) -> Calibration:
