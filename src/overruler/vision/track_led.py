@@ -39,7 +39,7 @@ Hand = NDArray[np.float32]
 
 
 def led(table: Watched, unseen: Way, z_mm: float) -> tuple[Way, Array] | None:
-    """The way of a piece at height `z_mm` by its hand's, with its times as they were, and places (N, 3) on it."""
+    """The way of a piece at height `z_mm` by its hand's, and where that was: times and places (N, 3)."""
     start_mm, end_mm = unseen.corners_mm[0], unseen.corners_mm[-1]
     times, places_mm = _followed(table, unseen, z_mm)
     if not len(times):
@@ -54,7 +54,7 @@ def led(table: Watched, unseen: Way, z_mm: float) -> tuple[Way, Array] | None:
     if not way.seen:
         return None
     sigma = float(np.hypot(way.sigma_mm, OFF_SHARE * np.hypot(*off_mm) * (len(way.corners_mm) > 2)))
-    return replace(way, sigma_mm=sigma, start_s=unseen.start_s, end_s=unseen.end_s), trail
+    return replace(way, sigma_mm=sigma), trail
 
 
 def _followed(table: Watched, unseen: Way, z_mm: float) -> tuple[Array, Array]:
