@@ -38,10 +38,10 @@ OFF_SHARE = 0.5
 Hand = NDArray[np.float32]
 
 
-def led(table: Watched, unseen: Way, z_mm: float) -> tuple[Way, Array] | None:
+def led(table: Watched, unsure: Way, z_mm: float) -> tuple[Way, Array] | None:
     """The way of a piece at height `z_mm` by its hand's, and where that was: times and places (N, 3)."""
-    start_mm, end_mm = unseen.corners_mm[0], unseen.corners_mm[-1]
-    times, places_mm = _followed(table, unseen, z_mm)
+    start_mm, end_mm = unsure.corners_mm[0], unsure.corners_mm[-1]
+    times, places_mm = _followed(table, unsure, z_mm)
     if not len(times):
         return None
     off_mm = end_mm - places_mm[-1]
@@ -57,20 +57,20 @@ def led(table: Watched, unseen: Way, z_mm: float) -> tuple[Way, Array] | None:
     return replace(way, sigma_mm=sigma), trail
 
 
-def _followed(table: Watched, unseen: Way, z_mm: float) -> tuple[Array, Array]:
+def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     """Times (N,) and places (N, 2) of the hand from taking the piece to letting go of it; none where it is lost."""
-    from_s, to_s = unseen.start_s - ABOUT_S, unseen.end_s + ABOUT_S
+    from_s, to_s = unsure.start_s - ABOUT_S, unsure.end_s + ABOUT_S
     shots = [one for one in table.lately if from_s <= one.time_s <= to_s]
     lost = np.zeros(0), np.zeros((0, 2))
-    if not shots or shots[0].time_s > unseen.start_s or shots[0].grey.shape != table.rested.glimpse.grey.shape:
+    if not shots or shots[0].time_s > unsure.start_s or shots[0].grey.shape != table.rested.glimpse.grey.shape:
         return lost
     scale = 1 << shots[0].halved
-    start = np.array([*unseen.corners_mm[0], z_mm])
+    start = np.array([*unsure.corners_mm[0], z_mm])
     px_per_mm = 1 / float(table.camera.mm_per_px(start)) / scale
     at = (table.camera.project(start) - (scale - 1) / 2) / scale
     step = partial(_step, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
     hands, times = _hands(table.rested.glimpse, shots, px_per_mm), np.array([one.time_s for one in shots])
-    first = _taken(hands, at, np.flatnonzero(times[:-1] < unseen.start_s + ABOUT_S).tolist(), step)
+    first = _taken(hands, at, np.flatnonzero(times[:-1] < unsure.start_s + ABOUT_S).tolist(), step)
     places = [at]
     for one, other in zip(hands[first:], hands[first + 1 :], strict=False):
         shift, alike = step(one, other, places[-1])

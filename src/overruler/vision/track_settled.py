@@ -33,6 +33,8 @@ NEW_S = 0.8
 """Nothing new is looked for before all of the table has been still for so long: a hand is round in places."""
 NUDGE_MM = 0.7
 """A piece that has shifted by less has not been moved."""
+UNSURE_MM = 5.0
+"""With more 1 σ of a way's length than this the hand's own way may tell more."""
 TIGHT_MM = 10.0
 """How far round a piece that was followed it is looked for."""
 STAYED = 0.8
@@ -248,8 +250,8 @@ def moved(table: Watched, held: Held, detection: Detection) -> Move | None:
         return None
     trail, z_mm = _trail(table, held, detection), held.rest.z_mm
     way = way_of(np.array(trail), before, after, table.camera.center_mm, held.led / max(len(held.trail), 1))
-    by_hand = None if way.seen else led(table, way, z_mm)
-    if by_hand is not None:
+    by_hand = led(table, way, z_mm) if way.sigma_mm > UNSURE_MM else None
+    if by_hand is not None and by_hand[0].sigma_mm < way.sigma_mm:
         way, trail = by_hand[0], [(float(time_s), float(x), float(y)) for time_s, x, y in by_hand[1]]
     table.vacated[held.blocks(table.vacated.shape, AROUND_MM, home=True)] = table.patient
     held.settle(detection, table.shot.grey, table.camera)
