@@ -169,6 +169,19 @@ def test_what_was_hidden_of_a_way_is_in_its_doubt(turn_deg: float, hidden: int, 
 
 
 @settings(max_examples=20, deadline=None)
+@given(st.floats(-40, 40), st.integers(0, 100))
+def test_what_turned_aside_out_of_sight_is_in_the_doubt(aside_mm: float, seed: int) -> None:
+    middle = np.array([260.0, 600.0])
+    corners = np.array([[200.0, 600.0], middle, (260.0, 600.0 + aside_mm), middle, [320.0, 600.0]])
+    trail = carried(corners, 3.0, 0.2, seed, end_s=4.0)
+    hidden = np.abs(trail[:, 1] - middle[0]) < 8
+    first, last = np.flatnonzero(hidden)[[0, -1]]
+    kept = np.delete(trail, np.arange(first, max(last, first + 4) + 1), axis=0)
+    found = way_of(kept, corners[0], corners[-1], EYE)
+    assert abs(found.length_mm - 120.0 - 2 * abs(aside_mm)) < 3.5 * found.sigma_mm  # nobody goes faster
+
+
+@settings(max_examples=20, deadline=None)
 @given(st.floats(0, 2 * np.pi), st.floats(20, 40), st.integers(0, 100))
 def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
     angle: float, far_mm: float, seed: int
@@ -178,7 +191,7 @@ def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
     aside = (trail[:, 0] > 2.4) & (trail[:, 0] < 3.3)
     trail[aside, 1:] += far_mm * np.array([np.cos(angle), np.sin(angle)])
     found = way_of(trail, corners[0], corners[-1], EYE)
-    assert abs(found.length_mm - 120.0) < 2.5 * found.sigma_mm
+    assert abs(found.length_mm - 120.0) < 3.5 * found.sigma_mm
 
 
 @settings(max_examples=20, deadline=None)

@@ -35,6 +35,9 @@ FARTHEST_MM = 12.0
 OFF_SHARE = 0.5
 """1 σ of a length, as a share of how far off the steps lead, where the way has corners."""
 
+AS_IF_LED = 0.7
+"""All of a hand tells its way as well as a piece does that was out of sight on such a share of its own."""
+
 Hand = NDArray[np.float32]
 
 
@@ -50,7 +53,8 @@ def led(table: Watched, unsure: Way, z_mm: float) -> tuple[Way, Array] | None:
     gone = np.concatenate([[0.0], np.hypot(*np.diff(places_mm, axis=0).T).cumsum()])
     places_mm = places_mm + (gone / max(gone[-1], 1e-9))[:, None] * off_mm
     trail = np.column_stack([times, places_mm])
-    way = way_of(np.vstack([trail, [times[-1] + 1e-3, *end_mm]]), start_mm, end_mm, table.camera.center_mm, led=1.0)
+    arrived, eye_mm = [times[-1] + 1e-3, *end_mm], table.camera.center_mm
+    way = way_of(np.vstack([trail, arrived]), start_mm, end_mm, eye_mm, AS_IF_LED)
     if not way.seen:
         return None
     sigma = float(np.hypot(way.sigma_mm, OFF_SHARE * np.hypot(*off_mm) * (len(way.corners_mm) > 2)))

@@ -49,7 +49,7 @@ WORTH = 14.0
 """By how much the misfit must fall for a leg more: two more numbers, by the usual criterion and then some."""
 HAND_MM_S = 150.0
 """A hand that carries a piece goes about so fast at most."""
-MISSED = 2.5
+MISSED = 2.0
 """Of so many times the usual time between two places nobody knows less."""
 FASTER, SLIP_MM = 1.5, 3.0
 """A step is so many times longer than those beside it at most, and by so much more by mistake."""
