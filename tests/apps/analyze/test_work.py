@@ -250,10 +250,10 @@ def test_a_film_that_cannot_be_drawn_to_its_end_leaves_what_was_there(
     out = tmp_path / "drawn.mp4"
     out.write_bytes(b"what was there")
 
-    def fails(_: object, time_s: float) -> str:
+    def fails(_: object, time_s: float) -> list[overlay.Drawing]:
         if time_s > 0.5:
             raise KeyboardInterrupt
-        return ""
+        return []
 
     monkeypatch.setattr(overlay.Overlay, "at", fails)
     with pytest.raises(KeyboardInterrupt):

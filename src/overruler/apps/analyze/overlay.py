@@ -25,13 +25,22 @@ from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, pla
 from overruler.picture.view import View, ring
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
+from overruler.shot import Box
 
 Data = dict[str, Any]
 
 FADES_S = 20.0
 """A way is shown for so long after its end."""
-LETTERS = 9.0
-"""In units of the view."""
+LETTERS, WIDEST = 9.0, 3.0
+"""In units of the view: how high letters are, and how far lines reach beyond what they run along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A transparent drawing over a part of the pictures: what is carried changes with every one, and is small."""
+
+    svg: str
+    box_px: Box
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +51,19 @@ class Overlay:
     size_px: tuple[int, int]
     """Of the pictures that are drawn on."""
 
-    def at(self, time_s: float) -> str:
-        """The drawing (SVG) for a moment; empty before the table was first measured."""
+    def at(self, time_s: float) -> list[Drawing]:
+        """The drawings for a moment, each over the one before; none before the table was first measured."""
         number = bisect_right(self._rest_times, time_s) - 1
         if number < 0:
-            return ""
+            return []
         moving = tuple(k for k, move in enumerate(self.film.moves) if move["start_s"] <= time_s < move["end_s"])
         shown = tuple(k for k, move in enumerate(self.film.moves) if 0 <= time_s - move["end_s"] < FADES_S)
         landed = tuple(
             k for k, move in enumerate(self.film.moves) if self._rest_times[number] < move["end_s"] <= time_s
         )
-        still = self._still(number, moving, landed, shown)
-        return self._document(number, [*still[:1], *(self._carried(number, k, time_s) for k in moving), *still[1:]])
+        still = self._drawing(number, self._still(number, moving, landed, shown), (0, 0, *self.size_px))
+        carried = (self._carried(number, k, time_s) for k in moving)
+        return [still, *(one for one in carried if one is not None)]
 
     @cached_property
     def _rest_times(self) -> list[float]:
@@ -85,25 +95,42 @@ class Overlay:
         ended = [move for move in self.film.moves if move["end_s"] <= self._rest_times[number]]
         return max(ended, key=lambda move: float(move["end_s"]))["piece"] if ended else None
 
-    def _carried(self, number: int, k: int, time_s: float) -> str:
-        """A piece on its way, and the way that it has come."""
+    def _carried(self, number: int, k: int, time_s: float) -> Drawing | None:
+        """A piece on its way, and the way that it has come; None where no picture shows it."""
         scene, view = self._scene(number)
         move = self.film.moves[k]
         piece = next((piece for piece in scene.pieces if piece.id == move["piece"]), None)
         if piece is None:
-            return ""
+            return None
         spots = np.array(_spots(move))
         x, y = (float(np.interp(time_s, spots[:, 0], spots[:, axis])) for axis in (1, 2))
         so_far = np.vstack([spots[spots[:, 0] <= time_s, 1:], [(x, y)]])
-        line = cased(view.px(so_far, piece.z_mm), YES_COLOUR, 1.2 * view.unit)
-        return line + _base(view, replace(piece, x_mm=x, y_mm=y), WAY_SIGMA_MM)
+        piece, way = replace(piece, x_mm=x, y_mm=y), view.px(so_far, piece.z_mm)
+        box = self._box(number, np.vstack([way, _edge(view, piece, WAY_SIGMA_MM)]))
+        if box is None:
+            return None
+        line = cased(way, YES_COLOUR, 1.2 * view.unit)
+        return self._drawing(number, [line, _base(view, piece, WAY_SIGMA_MM)], box)
 
-    def _document(self, number: int, layers: Sequence[str]) -> str:
-        """Layers in the camera's own pixels, brought to the size of the pictures."""
-        width, height = self._scene(number)[1].size_px
-        size = {"width": self.size_px[0], "height": self.size_px[1], "viewBox": f"0 0 {width} {height}"}
+    def _box(self, number: int, points: Array) -> Box | None:
+        """The pictures' part that shows what is drawn along the camera's pixels (N, 2); None where none does."""
+        view = self._scene(number)[1]
+        scale, wide = np.divide(self.size_px, view.size_px), WIDEST * view.unit
+        seen = points[np.isfinite(points).all(1)]
+        if not len(seen):
+            return None
+        low = np.clip(np.floor((seen.min(0) - wide) * scale), 0, self.size_px).astype(int).tolist()
+        high = np.clip(np.ceil((seen.max(0) + wide) * scale), 0, self.size_px).astype(int).tolist()
+        return (low[0], low[1], high[0], high[1]) if low[0] < high[0] and low[1] < high[1] else None
+
+    def _drawing(self, number: int, layers: Sequence[str], box: Box) -> Drawing:
+        """Layers in the camera's own pixels, brought to the size of the pictures: what of them falls into a box."""
+        left, top, right, bottom = box
+        across, down = np.divide(self._scene(number)[1].size_px, self.size_px).tolist()
+        part = left * across, top * down, (right - left) * across, (bottom - top) * down
+        size = {"width": right - left, "height": bottom - top, "viewBox": " ".join(f"{value:.6g}" for value in part)}
         kept = {"xmlns": "http://www.w3.org/2000/svg", "preserveAspectRatio": "none", "font_family": FAMILY}
-        return element("svg", *layers, **size, **kept)
+        return Drawing(element("svg", *layers, **size, **kept), box)
 
 
 def _spots(move: Data) -> list[tuple[float, float, float]]:
@@ -120,9 +147,14 @@ def _landed(piece: Piece, move: Data | None) -> Piece:
 # --- parts ---
 
 
+def _edge(view: View, piece: Piece, sigma_mm: float) -> Array:
+    """(N, 2): how far out a base's edge may lie (95 %)."""
+    return view.px(ring(piece.shape, 1.96 * sigma_mm), piece.z_mm)
+
+
 def _base(view: View, piece: Piece, sigma_mm: float) -> str:
     """A base and, dashed, how far out its edge may lie (95 %)."""
-    edge = view.px(ring(piece.shape, 1.96 * sigma_mm), piece.z_mm)
+    edge = _edge(view, piece, sigma_mm)
     dash = f"{2.5 * view.unit:.2f} {2 * view.unit:.2f}"
     return base(view, piece) + group(
         (

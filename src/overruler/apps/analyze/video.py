@@ -11,11 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from overruler.apps.analyze.merge import Film
-from overruler.apps.analyze.overlay import Overlay
+from overruler.apps.analyze.overlay import Drawing, Overlay
 from overruler.errors import BadInput, CannotMeasure
 from overruler.picture.raster import Pixels, laid, layer, resized
 from overruler.picture.replay import mp4
 from overruler.shot import Shot
+from overruler.sources.ahead import ahead
 from overruler.sources.video import Film as Opened
 from overruler.writing import check_writable, whole
 
@@ -44,8 +45,8 @@ def write(video: Path, film: Film, out: Path) -> str:
         if first is None:
             raise CannotMeasure(f"{video}: holds no picture that can be read; record or export it again")
         size = _size(first.size_px)
-        pictures = _drawn(chain([first], shots), Overlay(film, size), told)
-        count = mp4(pictures, size, opened.frames_per_s or RATE, temporary)
+        with ahead(_drawn(chain([first], shots), Overlay(film, size), told)) as pictures:
+            count = mp4(pictures, size, opened.frames_per_s or RATE, temporary)
         sound = "; its sound is left out" if opened.has_sound else ""
     return f"{out}: {count} pictures of {size[0]} × {size[1]}{sound}"
 
@@ -58,11 +59,19 @@ def _size(size_px: tuple[int, int]) -> tuple[int, int]:
 
 def _drawn(shots: Iterable[Shot], overlay: Overlay, told: Callable[[float], None]) -> Iterator[tuple[float, Pixels]]:
     """Every picture with its drawing, and its time."""
-    drawings = lru_cache(maxsize=2)(lambda svg: layer(svg, overlay.size_px))  # most stand for many pictures
+    layers = lru_cache(maxsize=4)(_layer)  # most stand for many pictures
     for shot in shots:
-        svg, pixels = overlay.at(shot.time_s), resized(shot.colours(None), overlay.size_px)
-        yield shot.time_s, laid(drawings(svg), pixels) if svg else pixels
+        pixels = resized(shot.colours(None), overlay.size_px)
+        for drawing in overlay.at(shot.time_s):
+            left, top, right, bottom = drawing.box_px
+            pixels[top:bottom, left:right] = laid(layers(drawing), pixels[top:bottom, left:right])
+        yield shot.time_s, pixels
         told(shot.time_s)
+
+
+def _layer(drawing: Drawing) -> Pixels:
+    left, top, right, bottom = drawing.box_px
+    return layer(drawing.svg, (right - left, bottom - top))
 
 
 @contextmanager
