@@ -1,6 +1,7 @@
 """Whole films through the command: killed and gone on with, on workers that die, damaged."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from overruler.referee import Referee
 
 av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
-from overruler.apps.analyze.merge import Film  # noqa: E402
+from overruler.apps.analyze.merge import Film, merged  # noqa: E402
+from overruler.apps.analyze.segment import kept  # noqa: E402
+from overruler.picture.raster import layer  # noqa: E402
 from overruler.picture.replay import mp4  # noqa: E402
 from overruler.sources.video import Film as Opened  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
@@ -220,6 +223,23 @@ def test_the_recording_is_drawn_over_and_keeps_its_times(video: Path, unbroken: 
     assert strongest(changed[1.5], middle) < 40  # nothing has moved there yet
     assert strongest(changed[6.0], middle) > 60  # the way that the piece took
     assert strongest(changed[6.0], (40.0, 330.0)) < 40
+
+
+def test_what_is_carried_is_drawn_in_part_as_it_would_be_on_the_whole(unbroken: Path) -> None:
+    film = merged("film", [kept(path) for path in sorted((unbroken / ".segments").glob("*.json"))])
+    size, (move, *_) = (SIZE_PX[0] // 2, SIZE_PX[1] // 2), film.moves
+    _, carried = overlay.Overlay(film, size).at((move["start_s"] + move["end_s"]) / 2)
+    left, top, right, bottom = carried.box_px
+    assert 0 <= left < right <= size[0]
+    assert 0 <= top < bottom <= size[1]
+    assert (right - left) * (bottom - top) < size[0] * size[1] / 4
+    head = f'<svg width="{size[0]}" height="{size[1]}" viewBox="0 0 {SIZE_PX[0]} {SIZE_PX[1]}"'
+    whole = layer(re.sub(r'<svg width="\d+" height="\d+" viewBox="[^"]*"', head, carried.svg), size).astype(int)
+    part = layer(carried.svg, (right - left, bottom - top)).astype(int)
+    assert whole[..., 3].max() > 200
+    assert np.abs(whole[top:bottom, left:right] - part).max() <= 8
+    whole[top:bottom, left:right] = 0
+    assert not whole.any()
 
 
 def test_pictures_that_come_at_no_fixed_rate_keep_their_times(tmp_path: Path) -> None:
