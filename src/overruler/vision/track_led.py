@@ -7,14 +7,15 @@ how far to believe them, for where the piece stands in the end is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.vision.changes import Coarse
 from overruler.vision.track_path import Way, way_of
 from overruler.vision.track_table import Glimpse, Watched
 
@@ -30,15 +31,13 @@ PRESENT = 0.6
 """Share of the most that stands out in the window from which on the hand is there."""
 SURE, ALIKE = 0.8, 0.6
 """Correlation of one step's windows where it counts as the hand at rest, and at least."""
-FARTHEST_MM = 12.0
+FARTHEST_MM = 15.0
 """A hand that leads farther from where the piece stands was lost on its way."""
 OFF_SHARE = 0.5
 """1 σ of a length, as a share of how far off the steps lead, where the way has corners."""
 
 AS_IF_LED = 0.7
 """All of a hand tells its way as well as a piece does that was out of sight on such a share of its own."""
-
-Hand = NDArray[np.float32]
 
 
 def led(table: Watched, unsure: Way, z_mm: float) -> tuple[Way, Array] | None:
@@ -70,14 +69,12 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
         return lost
     scale = 1 << shots[0].halved
     start = np.array([*unsure.corners_mm[0], z_mm])
-    px_per_mm = 1 / float(table.camera.mm_per_px(start)) / scale
-    at = (table.camera.project(start) - (scale - 1) / 2) / scale
-    step = partial(_step, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
-    hands, times = _hands(table.rested.glimpse, shots, px_per_mm), np.array([one.time_s for one in shots])
-    first = _taken(hands, at, np.flatnonzero(times[:-1] < unsure.start_s + ABOUT_S).tolist(), step)
-    places = [at]
-    for one, other in zip(hands[first:], hands[first + 1 :], strict=False):
-        shift, alike = step(one, other, places[-1])
+    hand = _Hand.over(table.rested.glimpse, 1 / float(table.camera.mm_per_px(start)) / scale)
+    times = np.array([one.time_s for one in shots])
+    places = [(table.camera.project(start) - (scale - 1) / 2) / scale]
+    first = hand.taken(shots[: np.count_nonzero(times < unsure.start_s + ABOUT_S) + 1], places[0])
+    for one, other in pairwise(shots[first:]):
+        shift, alike = hand.step(one, other, places[-1])
         if alike < ALIKE:
             break
         places.append(places[-1] + shift)
@@ -90,55 +87,58 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     return times[first : first + last + 1], table.camera.unproject(places_px, z_mm)
 
 
-def _hands(rested: Glimpse, shots: Sequence[Glimpse], px_per_mm: float) -> list[Hand]:
-    """What stands out from the table at rest in each shot (H, W), in levels above or below the table's."""
-    table = rested.grey.astype(np.float32)
-    level = np.asarray(cv2.blur(table, (2 * round(ROUND_MM * px_per_mm / 2) + 1,) * 2), np.float32)
-    return [_out(one.grey.astype(np.float32), table, level) for one in shots]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hand:
+    """What stands out from the table at rest."""
+
+    table: Coarse
+    level: Coarse
+    """The table's brightness without what is on it: less would be told by a hand over a dark piece or a bright one."""
+    half_px: int
+    """Half the side of the window, less a half."""
+    reach_px: int
+
+    @classmethod
+    def over(cls, rested: Glimpse, px_per_mm: float) -> "_Hand":
+        wide = 2 * round(ROUND_MM * px_per_mm / 2) + 1
+        level = np.asarray(cv2.blur(rested.grey, (wide, wide)), np.uint8)
+        bare = cls(rested.grey, level, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
+        return replace(bare, table=bare._framed(rested.grey), level=bare._framed(level))
+
+    def taken(self, shots: Sequence[Glimpse], at: Array) -> int:
+        """In which of the shots but the last it takes the piece that stands at a pixel (2,): it is there, and rests."""
+        there = [float(np.abs(self._out(one, at, self.half_px)).mean()) for one in shots[:-1]]
+        steps = [self.step(one, other, at) for one, other in pairwise(shots)]
+        present = [k for k, much in enumerate(there) if much >= PRESENT * max(there)]
+        sure = [k for k in present if steps[k][1] > SURE]
+        return min(sure or present, key=lambda k: float(np.hypot(*steps[k][0])))
+
+    def step(self, one: Glimpse, other: Glimpse, at: Array) -> tuple[Array, float]:
+        """How far (2,), in pixels, what was round a pixel (2,) has gone until the next shot; how alike it still is."""
+        window = self._out(one, at, self.half_px)
+        if float(window.std()) < 1:
+            return np.zeros(2), 0.0
+        around = self._out(other, at, self.half_px + self.reach_px)
+        alike = np.asarray(cv2.matchTemplate(around, window, cv2.TM_CCOEFF_NORMED), np.float32)
+        row, column = divmod(int(np.argmax(alike)), alike.shape[1])
+        shift = np.array([_peak(alike[row], column), _peak(alike[:, column], row)]) - self.reach_px
+        return shift, float(alike[row, column])
+
+    def _framed(self, picture: Coarse) -> Coarse:
+        """A picture in a black frame: nothing stands out beyond its edges."""
+        wide = (self.half_px + self.reach_px,) * 4
+        return np.asarray(cv2.copyMakeBorder(picture, *wide, cv2.BORDER_CONSTANT), np.uint8)
+
+    def _out(self, shot: Glimpse, at: Array, half_px: int) -> NDArray[np.float32]:
+        """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below the table's."""
+        size, middle = (2 * half_px + 1, 2 * half_px + 1), (np.rint(at) + self.half_px + self.reach_px).tolist()
+        pictures = self._framed(shot.grey), self.table, self.level
+        seen, rested, level = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in pictures)
+        much = np.clip((np.abs(seen - rested) - STANDS_OUT) / (CLEARLY - STANDS_OUT), 0, 1)
+        return np.asarray(much * (seen - level), np.float32)
 
 
-def _out(shot: Hand, table: Hand, level: Hand) -> Hand:
-    much = np.clip((np.abs(shot - table) - STANDS_OUT) / (CLEARLY - STANDS_OUT), 0, 1)
-    return np.asarray(much * (shot - level), np.float32)
-
-
-def _taken(hands: Sequence[Hand], at: Array, tries: Sequence[int], step: partial[tuple[Array, float]]) -> int:
-    """When the hand takes the piece that stands at a pixel (2,): it is there, and rests."""
-    half = step.args[0]
-    there = [float(np.abs(_window(hands[k], at, half)).mean()) for k in tries]
-    steps = [step(hands[k], hands[k + 1], at) for k in tries]
-    present = [k for k, much in enumerate(there) if much >= PRESENT * max(there)]
-    sure = [k for k in present if steps[k][1] > SURE]
-    return int(tries[min(sure or present, key=lambda k: float(np.hypot(*steps[k][0])))])
-
-
-def _step(half: int, reach: int, one: Hand, other: Hand, at: Array) -> tuple[Array, float]:
-    """How far (2,), in pixels, what was round a pixel (2,) has gone until the next shot, and how alike it still is."""
-    window = _window(one, at, half)
-    if float(window.std()) < 1:
-        return np.zeros(2), 0.0
-    alike = np.asarray(cv2.matchTemplate(_window(other, at, half + reach), window, cv2.TM_CCOEFF_NORMED), np.float32)
-    row, column = divmod(int(np.argmax(alike)), alike.shape[1])
-    across, down = _peak(alike[row], column), _peak(alike[:, column], row)
-    return np.array([across - reach, down - reach]), float(alike[row, column])
-
-
-def _window(picture: Hand, at: Array, half: int) -> Hand:
-    """(2 half + 1, 2 half + 1): what is round a pixel (2,), nothing beyond the picture's edges."""
-    x, y = (int(value) for value in np.rint(at))
-    rows, columns = picture.shape
-    low, high = (
-        np.clip([y - half, x - half], 0, [rows, columns]),
-        np.clip([y, x], -half - 1, [rows, columns]) + half + 1,
-    )
-    found = np.zeros((2 * half + 1, 2 * half + 1), np.float32)
-    part = picture[low[0] : high[0], low[1] : high[1]]
-    top, left = low - [y - half, x - half]
-    found[top : top + part.shape[0], left : left + part.shape[1]] = part
-    return found
-
-
-def _peak(values: Hand, at: int) -> float:
+def _peak(values: NDArray[np.float32], at: int) -> float:
     """Where a peak of values (N,) is to a fraction of a step, by a parabola."""
     if not 0 < at < len(values) - 1:
         return float(at)

@@ -92,9 +92,9 @@ def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: No
     """All that the segment tells, ready for JSON; `seen` is told how far it has come, in seconds of film."""
     begin = max(0.0, segment.from_s - LEAD_S)
     log, watch = Log(begin), Steady(segment.referee.watching(patient=True))
-    with Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=THREADS) as film:
-        with ahead(film) as shots:
-            refused = watched(log, watch, shots, lambda tick: seen(tick.time_s))
+    film = Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=THREADS)
+    with film, ahead(film) as shots:
+        refused = watched(log, watch, shots, lambda tick: seen(tick.time_s))
         return log.data() | {
             "from_s": segment.from_s,
             "to_s": None if segment.to_s == float("inf") else segment.to_s,

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -22,6 +21,7 @@ from overruler.apps.analyze.turns import Turn, guessed, rows
 from overruler.apps.memory import give_back_memory, share_memory
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
+from overruler.vision.threads import one_thread
 from overruler.writing import write_parts, write_whole
 
 KEPT = ".segments"
@@ -132,10 +132,9 @@ def worked(task: Task, seen: Callable[[float], None] = lambda time_s: None) -> N
 
 
 def settle_in() -> None:
-    """What a process does before it works on films. Of OpenCV's threads most get too little to do: they would wait by
-    running in circles, which is a sixth of all the work."""
+    """What a process does before it works on films."""
     share_memory()
-    cv2.setNumThreads(1)
+    one_thread()
 
 
 @contextmanager
