@@ -16,7 +16,7 @@ from overruler.report import Report
 from overruler.shot import Shot
 from overruler.vision.changes import BLOCK_PX, reduced
 from overruler.vision.track_held import SEEN, THERE, Held
-from overruler.vision.track_settled import STAYED, resolve
+from overruler.vision.track_settled import MUCH, STAYED, resolve
 from overruler.vision.track_table import Watched
 from tests.tables import photo
 from tests.vision.test_track_sought import AT, CAMERA, FAINT, Nobody, table
@@ -33,9 +33,9 @@ class Blind(Nobody):
         return ()
 
 
-def later(left: float, shade: float = 1.0) -> tuple[Watched, Held]:
+def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple[Watched, Held]:
     """A table on which one base is known, a second after something has come to rest, and that base: of it, what lies
-    more than `left` radii to the right of its middle is bare mat now.
+    more than `left` radii to the right of its middle is bare mat now, or only in a shade of its own, `beyond`.
     """
     watched = table(SIZE_MM)
     base, pixel = Base.circle(SIZE_MM), CAMERA.project(np.array([*AT, 0.0]))
@@ -47,7 +47,11 @@ def later(left: float, shade: float = 1.0) -> tuple[Watched, Held]:
         photo(CAMERA, []).pixels,
     )
     column = round(float(CAMERA.project(np.array([AT[0] + left * SIZE_MM / 2, AT[1], 0.0]))[0]))
-    seen[:, column:] = bare[:, column:]
+    if beyond is None:
+        seen[:, column:] = bare[:, column:]
+    else:
+        shaded = slice(round(float(pixel[1])) - 80, round(float(pixel[1])) + 80), slice(column, column + 120)
+        seen[shaded] = seen[shaded] * beyond
     shot = Shot.of(Frame(np.asarray(seen * shade, np.uint8), "later", time_s=2.0))
     watched.shots = deque([shot])
     for time_s in (1.0, 2.0):
@@ -61,6 +65,16 @@ def test_a_piece_whose_place_looks_in_part_like_it_has_gone_all_the_same() -> No
     assert THERE < held.at_home(watched.shot.grey, CAMERA).share < STAYED
     resolve(watched, Blind())
     assert held.away_s is not None
+
+
+def test_a_piece_on_part_of_which_a_shade_has_come_has_not_gone() -> None:
+    watched, held = later(left=0.4, beyond=0.8)
+    watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
+    changed = watched.covered(watched.changed, held.rest.xy_mm[None], 0.0, held.radius_mm)[0]
+    assert 0.2 < changed < MUCH
+    assert THERE < held.at_home(watched.shot.grey, CAMERA).share < STAYED
+    resolve(watched, Blind())
+    assert held.away_s is None
 
 
 def test_a_piece_in_the_shade_has_not_gone() -> None:

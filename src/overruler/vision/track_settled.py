@@ -37,8 +37,9 @@ UNSURE_MM = 5.0
 """With more 1 σ of a way's length than this the hand's own way may tell more."""
 TIGHT_MM = 10.0
 """How far round a piece that was followed it is looked for."""
-STAYED = 0.8
-"""Share of its look that must be seen where so much has changed, for a piece not to have gone."""
+STAYED, MUCH = 0.8, 0.4
+"""Share of its look that must be seen for a piece not to have gone where so large a share of its base has changed: mats
+can be like it. Less is changed by a shade that has come near."""
 
 
 class Looks(Places, Protocol):
@@ -110,7 +111,7 @@ def _missing(table: Watched, settled: Mask) -> list[Held]:
         match = held.at_home(shot.grey, table.camera)
         shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
         changed = table.covered(settled, held.rest.xy_mm[None], held.rest.z_mm, held.radius_mm)[0]
-        needed = STAYED if changed >= COVERED else THERE
+        needed = STAYED if changed >= MUCH else THERE
         if match.share >= needed and shifted < NUDGE_MM:
             held.home(shot.grey, table.camera, light=bool(near.any()))
         else:
