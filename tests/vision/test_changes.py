@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.vision.changes import BLOCK_PX, Changes, areas, blocks_near, differs, reduced, relit
+from overruler.vision.changes import BLOCK_PX, Changes, areas, blocks_near, differs, halvings, reduced, relit
 
 RANDOM = np.random.default_rng(3)
 SCENE = RANDOM.uniform(60, 190, (240, 320))
@@ -18,10 +18,10 @@ def shot(change: float = 0.0, light: float = 0.0, noise: float = 1.5) -> NDArray
 
 
 def test_noise_and_light_are_no_change_and_a_thing_is() -> None:
-    still = reduced(shot())
-    assert not differs(reduced(shot()), still, 2.5).any()
-    assert not differs(reduced(shot(light=12)), still, 2.5).any()
-    found = differs(reduced(shot(change=15)), still, 2.5)
+    still = reduced(halvings(shot()))
+    assert not differs(reduced(halvings(shot())), still, 2.5).any()
+    assert not differs(reduced(halvings(shot(light=12))), still, 2.5).any()
+    found = differs(reduced(halvings(shot(change=15))), still, 2.5)
     assert found[10:15, 20:26].all()
     assert found.sum() == 30
 
@@ -39,22 +39,22 @@ def test_noise_of_whole_levels_moves_nothing_though_most_blocks_agree() -> None:
 
 
 def test_what_has_changed_is_at_rest_once_nothing_moves_and_known_once_accepted() -> None:
-    changes = Changes.of(reduced(shot()), 0.0)
-    moving = changes.look(reduced(shot(change=20)), 0.1)
+    changes = Changes.of(reduced(halvings(shot())), 0.0)
+    moving = changes.look(reduced(halvings(shot(change=20))), 0.1)
     assert moving.sum() == 30
     assert changes.changed.sum() == 30
-    assert not changes.look(reduced(shot(change=20)), 0.2).any()
+    assert not changes.look(reduced(halvings(shot(change=20))), 0.2).any()
     assert not changes.quiet(0.2, 0.3)[moving].any()
     assert changes.quiet(0.4, 0.3)[moving].all()
     changes.accept(changes.changed)
-    changes.look(reduced(shot(change=20)), 0.5)
+    changes.look(reduced(halvings(shot(change=20))), 0.5)
     assert not changes.changed.any()
 
 
 def test_the_table_at_rest_follows_slow_light_only_where_nothing_has_changed() -> None:
-    changes = Changes.of(reduced(shot()), 0.0)
+    changes = Changes.of(reduced(halvings(shot())), 0.0)
     for step in range(60):
-        changes.look(reduced(shot(change=20, light=step / 4)), step / 10)
+        changes.look(reduced(halvings(shot(change=20, light=step / 4))), step / 10)
     assert changes.changed.sum() == 30
 
 

@@ -14,7 +14,7 @@ from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.changes import BLOCK_PX, reduced
+from overruler.vision.changes import BLOCK_PX, halvings, reduced
 from overruler.vision.track_held import SEEN, THERE, Held
 from overruler.vision.track_settled import MUCH, STAYED, resolve
 from overruler.vision.track_table import Watched
@@ -55,7 +55,7 @@ def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple
     shot = Shot.of(Frame(np.asarray(seen * shade, np.uint8), "later", time_s=2.0))
     watched.shots = deque([shot])
     for time_s in (1.0, 2.0):
-        watched.changes.look(reduced(shot.grey), time_s)
+        watched.changes.look(reduced(halvings(shot.grey)), time_s)
     return watched, held
 
 

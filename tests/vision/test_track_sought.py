@@ -11,7 +11,7 @@ from overruler.frame import Frame
 from overruler.picture.render import Plinth
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.changes import Changes, reduced
+from overruler.vision.changes import Changes, halvings, reduced
 from overruler.vision.survey import survey
 from overruler.vision.track_sought import sought
 from overruler.vision.track_table import Watched
@@ -33,7 +33,7 @@ def table(size_mm: float) -> Watched:
     shot = Shot.of(photo(CAMERA, [Plinth(float(AT[0]), float(AT[1]), size_mm, rim=FAINT)]))
     calibration = exact(CAMERA)
     report = Report(shot.frame(), calibration, (), survey(calibration, ()))
-    return Watched(report, Changes.of(reduced(shot.grey), 0.0), deque([shot]), Nobody())
+    return Watched(report, Changes.of(reduced(halvings(shot.grey)), 0.0), deque([shot]), Nobody())
 
 
 @pytest.mark.parametrize("size_mm", [60.0, 65.0, 70.0])

@@ -15,7 +15,7 @@ than to decode, those that are measured a hundred times as much."""
 
 @contextmanager
 def ahead(things: Iterable[T], most: int = MOST) -> Iterator[Iterator[T]]:
-    """The same things in the same order; an error comes where it would have come.
+    """The same things, none of which is None, in the same order; an error comes where it would have come.
 
     Leaving the `with` block waits for the thread, which makes no more than `most` things then.
     """

@@ -4,6 +4,7 @@ A block is a mean over 8 × 8 pixels, which is nearly free of noise; a rim that 
 several grey levels.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
@@ -39,7 +40,7 @@ Small = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 
-def halvings(grey: Coarse) -> list[Coarse]:
+def halvings(grey: NDArray[np.uint8]) -> list[Coarse]:
     """A picture's brightness (H, W) halved once, twice and three times, the last being the means over its blocks."""
     rows, columns = (max(1, size // BLOCK_PX) for size in grey.shape)
     stages = [grey[: rows * BLOCK_PX, : columns * BLOCK_PX]]
@@ -49,9 +50,9 @@ def halvings(grey: Coarse) -> list[Coarse]:
     return stages[1:]
 
 
-def reduced(grey: Coarse) -> Small:
-    """The means (H / 8, W / 8) over blocks of a picture's brightness (H, W)."""
-    return np.asarray(halvings(grey)[-1], np.float32)
+def reduced(stages: Sequence[Coarse]) -> Small:
+    """The means (H / 8, W / 8) over blocks of a picture's brightness, of its halvings."""
+    return np.asarray(stages[-1], np.float32)
 
 
 def differs(one: Small, other: Small, least: float) -> Mask:

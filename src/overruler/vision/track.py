@@ -19,7 +19,7 @@ from overruler.pieces import Piece
 from overruler.report import Report
 from overruler.shot import Shot
 from overruler.track import Move, Spot, Tick
-from overruler.vision.changes import Changes, Mask, halvings
+from overruler.vision.changes import Changes, Mask, halvings, reduced
 from overruler.vision.owners import as_settled
 from overruler.vision.track_corrected import put_right
 from overruler.vision.track_hands import handled
@@ -72,7 +72,7 @@ class Watch:
     def look(self, shot: Shot) -> Tick:
         """What one more shot tells. `CannotMeasure` is kept to `close`: the next shot may be better."""
         stages, notes = halvings(shot.grey), []
-        small = np.asarray(stages[-1], np.float32)
+        small = reduced(stages)
         if self._changes is None or small.shape != self._changes.last.shape:
             notes += self._restart(shot)
             self._changes = Changes.of(small, shot.time_s)

@@ -35,7 +35,6 @@ FARTHEST_MM = 15.0
 """A hand that leads farther from where the piece stands was lost on its way."""
 OFF_SHARE = 0.5
 """1 σ of a length, as a share of how far off the steps lead, where the way has corners."""
-
 AS_IF_LED = 0.7
 """All of a hand tells its way as well as a piece does that was out of sight on such a share of its own."""
 
@@ -72,8 +71,9 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     hand = _Hand.over(table.rested.glimpse, 1 / float(table.camera.mm_per_px(start)) / scale)
     times = np.array([one.time_s for one in shots])
     places = [(table.camera.project(start) - (scale - 1) / 2) / scale]
-    first = hand.taken(shots[: np.count_nonzero(times < unsure.start_s + ABOUT_S) + 1], places[0])
-    for one, other in pairwise(shots[first:]):
+    seen = [hand.framed(one.grey) for one in shots]
+    first = hand.taken(seen[: np.count_nonzero(times < unsure.start_s + ABOUT_S) + 1], places[0])
+    for one, other in pairwise(seen[first:]):
         shift, alike = hand.step(one, other, places[-1])
         if alike < ALIKE:
             break
@@ -89,7 +89,7 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hand:
-    """What stands out from the table at rest."""
+    """What stands out from the table at rest; all pictures are `framed`."""
 
     table: Coarse
     level: Coarse
@@ -103,9 +103,9 @@ class _Hand:
         wide = 2 * round(ROUND_MM * px_per_mm / 2) + 1
         level = np.asarray(cv2.blur(rested.grey, (wide, wide)), np.uint8)
         bare = cls(rested.grey, level, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
-        return replace(bare, table=bare._framed(rested.grey), level=bare._framed(level))
+        return replace(bare, table=bare.framed(rested.grey), level=bare.framed(level))
 
-    def taken(self, shots: Sequence[Glimpse], at: Array) -> int:
+    def taken(self, shots: Sequence[Coarse], at: Array) -> int:
         """In which of the shots but the last it takes the piece that stands at a pixel (2,): it is there, and rests."""
         there = [float(np.abs(self._out(one, at, self.half_px)).mean()) for one in shots[:-1]]
         steps = [self.step(one, other, at) for one, other in pairwise(shots)]
@@ -113,7 +113,7 @@ class _Hand:
         sure = [k for k in present if steps[k][1] > SURE]
         return min(sure or present, key=lambda k: float(np.hypot(*steps[k][0])))
 
-    def step(self, one: Glimpse, other: Glimpse, at: Array) -> tuple[Array, float]:
+    def step(self, one: Coarse, other: Coarse, at: Array) -> tuple[Array, float]:
         """How far (2,), in pixels, what was round a pixel (2,) has gone until the next shot; how alike it still is."""
         window = self._out(one, at, self.half_px)
         if float(window.std()) < 1:
@@ -124,15 +124,15 @@ class _Hand:
         shift = np.array([_peak(alike[row], column), _peak(alike[:, column], row)]) - self.reach_px
         return shift, float(alike[row, column])
 
-    def _framed(self, picture: Coarse) -> Coarse:
+    def framed(self, picture: Coarse) -> Coarse:
         """A picture in a black frame: nothing stands out beyond its edges."""
         wide = (self.half_px + self.reach_px,) * 4
         return np.asarray(cv2.copyMakeBorder(picture, *wide, cv2.BORDER_CONSTANT), np.uint8)
 
-    def _out(self, shot: Glimpse, at: Array, half_px: int) -> NDArray[np.float32]:
+    def _out(self, shot: Coarse, at: Array, half_px: int) -> NDArray[np.float32]:
         """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below the table's."""
         size, middle = (2 * half_px + 1, 2 * half_px + 1), (np.rint(at) + self.half_px + self.reach_px).tolist()
-        pictures = self._framed(shot.grey), self.table, self.level
+        pictures = shot, self.table, self.level
         seen, rested, level = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in pictures)
         much = np.clip((np.abs(seen - rested) - STANDS_OUT) / (CLEARLY - STANDS_OUT), 0, 1)
         return np.asarray(much * (seen - level), np.float32)

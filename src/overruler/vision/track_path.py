@@ -49,6 +49,8 @@ WORTH = 14.0
 """By how much the misfit must fall for a leg more: two more numbers, by the usual criterion and then some."""
 HAND_MM_S = 150.0
 """A hand that carries a piece goes about so fast at most."""
+LONGER = 0.25
+"""1 σ of how much longer a way is that nobody saw, as a share of it."""
 MISSED = 2.0
 """Of so many times the usual time between two places nobody knows less."""
 FASTER, SLIP_MM = 1.5, 3.0
@@ -195,15 +197,18 @@ def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
 
 def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
     """A way that nobody saw is straight as far as is known: it may well be a quarter longer, or what a hand goes."""
-    more = max(HAND_MM_S * long_s - _length(corners), 0.0) / 2
-    return float(np.hypot(0.25 * _length(corners), more)) / (1 + len(places))
+    return float(_longer_mm(long_s, _length(corners), 1.0)) / (1 + len(places))
+
+
+def _longer_mm(unseen_s: Array | float, far_mm: Array | float, share: Array | float) -> Array:
+    """1 σ of how much longer steps are than the straight that is known, of a share of which nobody saw anything."""
+    return np.asarray(np.hypot(LONGER * far_mm * share, np.maximum(HAND_MM_S * unseen_s - far_mm, 0.0) / 2))
 
 
 def _hidden_sigma(long_s: Array, far_mm: Array) -> float:
     """1 σ of what a way was longer than its steps (N,) where nobody saw the piece for more than a shot or two."""
     hidden_s = np.maximum(long_s - MISSED * np.median(long_s), 0.0)
-    more = np.maximum(HAND_MM_S * hidden_s - far_mm, 0.0) / 2
-    return float(np.linalg.norm([more, 0.25 * far_mm * hidden_s / np.maximum(long_s, 1e-9)]))
+    return float(np.linalg.norm(_longer_mm(hidden_s, far_mm, hidden_s / np.maximum(long_s, 1e-9))))
 
 
 def _jumps_mm(far_mm: Array) -> float:
@@ -230,14 +235,14 @@ class _Fitted:
 
 def _fitted(corners: Array, seen: _Seen) -> _Fitted:
     ends, inner = (corners[0], corners[-1]), corners[1:-1]
-    grown = FIRM + GROWN * seen.led
+    grown, turn_mm = FIRM + GROWN * seen.led, seen.turn_mm
 
     def line(numbers: Array) -> Array:
         return np.vstack([ends[0], numbers[:-2].reshape(-1, 2), ends[1]])
 
     def misfits(numbers: Array) -> Array:
         off, _ = _off(line(numbers), seen, *numbers[-2:])
-        beyond = _beyond(numbers[:-2].reshape(-1, 2), seen.places) / seen.turn_mm
+        beyond = _beyond(numbers[:-2].reshape(-1, 2), seen.places) / turn_mm
         rest = (numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown
         return np.concatenate([off / seen.sigma_mm, beyond, rest])
 

@@ -61,9 +61,8 @@ class Overlay:
         landed = tuple(
             k for k, move in enumerate(self.film.moves) if self._rest_times[number] < move["end_s"] <= time_s
         )
-        still = self._drawing(number, self._still(number, moving, landed, shown), (0, 0, *self.size_px))
         carried = (self._carried(number, k, time_s) for k in moving)
-        return [still, *(one for one in carried if one is not None)]
+        return [self._still(number, moving, landed, shown), *(one for one in carried if one is not None)]
 
     @cached_property
     def _rest_times(self) -> list[float]:
@@ -75,9 +74,7 @@ class Overlay:
         return scene, view_of(scene)
 
     @lru_cache(maxsize=4)  # noqa: B019
-    def _still(
-        self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]
-    ) -> tuple[str, str, str]:
+    def _still(self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]) -> Drawing:
         """Ways; bases and their names; the ruling: what stays the same while nothing happens."""
         scene, view = self._scene(number)
         away = {self.film.moves[k]["piece"] for k in moving}
@@ -88,7 +85,8 @@ class Overlay:
         ruling = _ruling(scene, None if moving or landed else self._moved_last(number))
         ways = [_way(view, scene, self.film.moves[k], room) for k in shown]
         names = [_name(view, piece, room) for piece in pieces]
-        return group(ways), group([*(_base(view, piece, sigma_of(piece)) for piece in pieces), *names]), ruling
+        bases = (_base(view, piece, sigma_of(piece)) for piece in pieces)
+        return self._drawing(number, [group(ways), group([*bases, *names]), ruling], (0, 0, *self.size_px))
 
     def _moved_last(self, number: int) -> str | None:
         """The piece that had moved last when the table came to that rest."""
