@@ -62,7 +62,7 @@ class Overlay:
             k for k, move in enumerate(self.film.moves) if self._rest_times[number] < move["end_s"] <= time_s
         )
         carried = (self._carried(number, k, time_s) for k in moving)
-        return [self._still(number, moving, landed, shown), *(one for one in carried if one is not None)]
+        return [*(one for one in carried if one is not None), self._still(number, moving, landed, shown)]  # names last
 
     @cached_property
     def _rest_times(self) -> list[float]:
