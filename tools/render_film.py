@@ -38,6 +38,8 @@ HASTY = Effort(1, 3, 2)
 """Rays for what moves: nobody measures it."""
 NEAR_MM = 150.0
 """What stands so near shades, and is shaded."""
+SEEN_MM = 600.0
+"""Nothing is seen that lies so far beyond the board."""
 SKINS, SLEEVES = ("#c68863", "#e0ac8c", "#7a4a30"), ("#26324f", "#1c1c1e", "#6d2020", "#8a8578")
 Light = NDArray[np.float32]
 
@@ -59,8 +61,11 @@ def cut(view: View, points_mm: Array, margin_px: int) -> tuple[View, slice, slic
     return replace(view, camera=camera, size_px=size), slice(low[1], high[1]), slice(low[0], high[0])
 
 
-def _near(parts: Sequence[Part], middle: Array) -> list[Part]:
-    return [one for one in parts if np.hypot(*(one.mesh.points_mm[..., :2] - middle).reshape(-1, 2).T).min() < NEAR_MM]
+def _near(parts: Sequence[Part], points_mm: Array) -> list[Part]:
+    """The parts that stand near the box round some points (N, 3), on the board: an arm is long."""
+    low, high = points_mm[:, :2].min(0) - NEAR_MM, points_mm[:, :2].max(0) + NEAR_MM
+    feet = [one.mesh.points_mm[..., :2].reshape(-1, 2) for one in parts]
+    return [one for one, xy in zip(parts, feet, strict=True) if ((xy > low) & (xy < high)).all(1).any()]
 
 
 class Stage:
@@ -73,26 +78,28 @@ class Stage:
         self._others = [part for part in self.still.parts if part not in self._under]
         self.empty: Light = expose(Tracer(self.still.parts, table.lights), view, ROUGH)
 
-    def with_pieces(self, light: Light, pieces: Sequence[Piece], hand: Sequence[Part] = ()) -> Light:
-        """The light with some pieces, and a hand, traced in."""
+    def with_pieces(
+        self, light: Light, pieces: Sequence[Piece], hand: Sequence[Part] = (), standing: Sequence[Piece] = ()
+    ) -> Light:
+        """The light with some pieces, and a hand, traced in; others that move at other times are `standing` there."""
         light = light.copy()
+        moving = [part for one in [*pieces, *standing] for part in one.parts]
         for piece in pieces:
-            points = np.concatenate([part.mesh.points_mm.reshape(-1, 3) for part in piece.parts])
-            self._trace(light, points, [part for one in pieces for part in one.parts])
+            self._trace(light, np.concatenate([part.mesh.points_mm.reshape(-1, 3) for part in piece.parts]), moving)
         if hand:
             ends = hand[-1].mesh.points_mm.reshape(-1, 3)  # the arm is long, and its mesh has corners only at its ends
             far, near = ends[None, ::-7], ends[None, ::7]
             ends = (near + np.linspace(0, 1, 40)[:, None, None] * (far - near)).reshape(-1, 3)
             points = np.vstack([ends, *(part.mesh.points_mm.reshape(-1, 3) for part in hand)])
-            inside = (points[:, :2] > -150).all(1) & (points[:, :2] < np.array(self.still.spec.size_mm) + 150).all(1)
-            moving = [part for one in pieces for part in one.parts] + list(hand)
-            self._trace(light, points[inside] if inside.any() else points, moving, HASTY)
+            high = np.array(self.still.spec.size_mm) + SEEN_MM
+            inside = ((points[:, :2] > -SEEN_MM) & (points[:, :2] < high)).all(1)
+            self._trace(light, points[inside] if inside.any() else points, [*moving, *hand], HASTY)
         return light
 
     def _trace(self, light: Light, points: Array, moving: Sequence[Part], effort: Effort = ROUGH) -> None:
         foot = np.vstack([points, points * [1, 1, 0]])
         view, rows, columns = cut(self.view, foot, 14)
-        near = _near([*self._others], points.mean(0)[:2])
+        near = _near(self._others, points)
         light[rows, columns] = expose(Tracer([*self._under, *near, *moving], self.lights), view, effort)
 
 
@@ -100,7 +107,7 @@ def lights(stage: Stage, moves: Sequence[Carry], skin: str, sleeve: str) -> Iter
     """The light of each tenth of a second."""
     stands = {move.piece.id: move.piece for move in reversed(moves)}
     rest = stage.with_pieces(stage.empty, list(stands.values()))
-    without: Light = rest
+    without = light = rest
     for number, move in enumerate([*moves, None]):
         begin = 0 if number == 0 else _step(moves[number - 1].end_s + HAND_S)
         until = _step(move.start_s - HAND_S) if move else begin + 15
@@ -109,11 +116,15 @@ def lights(stage: Stage, moves: Sequence[Carry], skin: str, sleeve: str) -> Iter
             return
         others = [piece for name, piece in stands.items() if name != move.piece.id]
         without = stage.with_pieces(stage.empty, others)
+        seen: tuple[float, ...] = ()
         for step in range(until, _step(move.end_s + HAND_S)):
             now = step / STEPS_PER_S
-            yield stage.with_pieces(without, [move.moved(now)], move.hand(now, skin, sleeve))
+            before, seen = seen, (*move.at(now)[0], move.gone(now))
+            if seen != before:
+                light = stage.with_pieces(without, [move.moved(now)], move.hand(now, skin, sleeve), others)
+            yield light
         stands[move.piece.id] = move.moved(move.end_s)
-        rest = stage.with_pieces(without, [stands[move.piece.id]])
+        rest = stage.with_pieces(without, [stands[move.piece.id]], standing=others)
 
 
 def _step(time_s: float) -> int:

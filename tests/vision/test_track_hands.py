@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.track_hands import ABSORB_S, hand, handled
+from overruler.shot import Shot
+from overruler.vision.changes import BLOCK_PX
+from overruler.vision.track_hands import ABSORB_S, LEANS_S, hand, handled
 from overruler.vision.track_table import Watched
 from tests.vision.test_track_sought import AT, table
 
@@ -23,12 +26,48 @@ def changed(table: Watched, *places: Array) -> None:
         table.changes.changed[table.blocks(place, 0.0, 60.0)] = True
 
 
+def arm(table: Watched, sleeve: int) -> None:
+    """A strip from the picture's left edge to the middle of the table as bright as `sleeve`; for 0 in the shade."""
+    at = table.blocks(AT, 0.0, 40.0)[0]
+    pixels = table.shot.colours(None).copy()
+    strip = slice(at.start * BLOCK_PX, at.stop * BLOCK_PX), slice(0, pixels.shape[1] // 2)
+    pixels[strip] = sleeve if sleeve else pixels[strip] // 2
+    table.shots.append(Shot.of(Frame(pixels, "arm")))
+    table.changes.changed[at, : pixels.shape[1] // 2 // BLOCK_PX] = True
+
+
+def still_for(table: Watched, time_s: float) -> None:
+    table.changes.moved_s[:] = table.shot.time_s - time_s
+
+
 def test_what_reaches_in_over_the_edge_is_a_hand_until_it_has_lain_still_for_long(watched: Watched) -> None:
     changed(watched, AT - AT * [0, 1], AT * [1, 0.5], AT)
     assert handled(watched, 0.3)
     assert hand(watched, watched.changed)
-    watched.changes.moved_s[:] = watched.shot.time_s - ABSORB_S
+    still_for(watched, ABSORB_S)
     assert not hand(watched, watched.changed)
+
+
+def test_an_arm_that_comes_from_beyond_the_picture_may_lie_there_for_much_longer(watched: Watched) -> None:
+    arm(watched, 200)
+    for seconds, still_a_hand in ((0.5, True), (ABSORB_S, True), (LEANS_S - 1.0, True), (LEANS_S, False)):
+        still_for(watched, seconds)
+        assert hand(watched, watched.changed) == still_a_hand
+
+
+def test_a_shade_that_stays_is_nobodys_arm(watched: Watched) -> None:
+    arm(watched, 0)
+    still_for(watched, 0.5)
+    assert hand(watched, watched.changed)
+    still_for(watched, ABSORB_S)
+    assert not hand(watched, watched.changed)
+
+
+def test_the_table_may_be_told_though_an_arm_lies_on_it(watched: Watched) -> None:
+    arm(watched, 200)
+    still_for(watched, ABSORB_S)
+    assert handled(watched, 0.3)
+    assert not handled(watched, 0.3, ABSORB_S)
 
 
 def test_what_changes_in_the_middle_of_the_table_is_a_piece_even_where_none_was_known(watched: Watched) -> None:

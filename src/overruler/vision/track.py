@@ -22,7 +22,7 @@ from overruler.track import Move, Spot, Tick
 from overruler.vision.changes import Changes, Mask, halvings, reduced
 from overruler.vision.owners import as_settled
 from overruler.vision.track_corrected import put_right
-from overruler.vision.track_hands import handled
+from overruler.vision.track_hands import ABSORB_S, handled
 from overruler.vision.track_held import Held
 from overruler.vision.track_identity import Missing, assigned
 from overruler.vision.track_settled import NEW_S, SETTLE_S, Looks, overlooked, resolve
@@ -191,7 +191,7 @@ class Watch:
         """The table as it stands, where something has changed since the last time and nothing is `moving` any more."""
         if self._table is None or not self._unsaid:
             return None
-        if moving is not None and (moving.any() or handled(self._table, SETTLE_S)):
+        if moving is not None and (moving.any() or handled(self._table, SETTLE_S, ABSORB_S)):
             return None
         self._unsaid = False
         return self._report(self._table)

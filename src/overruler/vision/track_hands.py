@@ -6,14 +6,16 @@ from overruler.vision.changes import Mask, areas
 from overruler.vision.track_table import AROUND_MM, Watched
 
 ABSORB_S = 4.0
-"""Something large that lies still for so long is no hand."""
+"""Something large that lies still for so long, and that ends beside the table, is no hand."""
+LEANS_S = 60.0
+"""A hand whose arm goes on to the picture's edge is somebody's who thinks, or leans on the table, even for so long."""
 HAND_MM2 = 6000.0
 """A changed area at the table's edge that leaves more than this unexplained by pieces is a hand, or the like."""
 
 
 def hand(table: Watched, area: Mask) -> bool:
-    """Whether an area looks like a hand's, and has not lain still for long."""
-    return _reaching(table, area) and not table.changes.quiet(table.shot.time_s, ABSORB_S)[area].all()
+    """Whether an area looks like a hand's, or an arm's, and not like what has been put there to stay."""
+    return _reaching(table, area) and not _stays(table, area)
 
 
 def _reaching(table: Watched, area: Mask) -> bool:
@@ -24,12 +26,29 @@ def _reaching(table: Watched, area: Mask) -> bool:
     return bool(np.count_nonzero(left) * table.block_mm2 > HAND_MM2)
 
 
-def handled(table: Watched, for_s: float) -> bool:
-    """Whether something moves on the table, has just done so, or lies over it that is no piece."""
+def _stays(table: Watched, area: Mask) -> bool:
+    """Whether an area has lain still for so long that it is no hand's."""
+    for_s = table.shot.time_s - float(table.changes.moved_s[area].max())
+    if for_s < ABSORB_S - 1e-6 or for_s >= LEANS_S:
+        return for_s >= LEANS_S
+    return not _goes_on(table, area) or bool(table.relit(area)[area].all())
+
+
+def _goes_on(table: Watched, area: Mask) -> bool:
+    """Whether what has changed goes on beyond the table to the picture's edge: nobody's arm ends before."""
+    _, labels = areas(table.changes.changed)
+    frame = np.concatenate([labels[[0, -1]].ravel(), labels[:, [0, -1]].ravel()])
+    return bool(np.isin(labels[area], frame[frame > 0]).any())
+
+
+def handled(table: Watched, for_s: float, lying_s: float = np.inf) -> bool:
+    """Whether something moves on the table, has done so for the last `for_s`, or lies over it that is no piece, though
+    it may have lain still for `lying_s`."""
     if not table.changes.quiet(table.shot.time_s, for_s)[table.on_table].all():
         return True
+    moved = ~table.changes.quiet(table.shot.time_s, lying_s)
     count, labels = areas(table.changed)
-    return any(_reaching(table, labels == label) for label in range(1, count + 1))
+    return any(_reaching(table, labels == label) for label in range(1, count + 1) if moved[labels == label].any())
 
 
 def near_pieces(table: Watched, size: tuple[int, int]) -> Mask:
