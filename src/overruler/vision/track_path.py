@@ -5,10 +5,10 @@ line of straight legs on the board between two places that are known well; the h
 both are fitted at once (least squares with a soft limit for places taken from a finger).
 """
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
@@ -44,6 +44,12 @@ SLACK_SHARE = 0.1
 step."""
 UNEXPLAINED = 5.0
 """Places that lie so many times farther from the legs than they should tell that some legs are missing."""
+MOST = 16.0
+"""What one place says at most for or against a leg."""
+TIE_MM2 = 1e-6
+"""By less two legs are as near."""
+SHORTEST = 2
+"""A leg is so many steps long: a single place to the side, taken from a finger, is none."""
 MOST_LEGS = 6
 WORTH = 14.0
 """By how much the misfit must fall for a leg more: two more numbers, by the usual criterion and then some."""
@@ -55,8 +61,6 @@ MISSED = 2.0
 """Of so many times the usual time between two places nobody knows less."""
 FASTER, SLIP_MM = 1.5, 3.0
 """A step is so many times longer than those beside it at most, and by so much more by mistake."""
-AWAY_MM = 1.5
-"""Places nearer to a leg than this make no corner."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,22 +181,40 @@ def _crossing(times: Array, away: Array, near: float) -> float:
 def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
     """The corners (K + 1, 2), and the 1 σ of the length by the fit."""
     best, places = _fitted(straight, seen), seen.places
-    steps = np.hypot(*np.diff(np.vstack([straight[0], places, straight[1]]), axis=0).T)
+    along = np.vstack([straight[0], places, straight[1]])
+    steps = np.hypot(*np.diff(along, axis=0).T)
     most_mm = float(steps.sum()) * (1 + SLACK_SHARE) + float(steps.max())
-    turned = list[int]()  # which places became corners: a way that turns back comes near its later legs early on
-    for _ in range(min(MOST_LEGS, len(places) // FEWEST) - 1):
-        away, which = _farthest(best)
-        if away is None:
-            break
-        before = bisect_left(turned, which)
-        more = _fitted(np.insert(best.corners, before + 1, away, axis=0), seen)
-        if more.misfit > best.misfit - WORTH or _length(more.corners) > most_mm:
-            break
-        best = more
-        turned.insert(before, which)
+    for turns in _turns(along, min(MOST_LEGS, len(places) // FEWEST)):
+        more = _fitted(along[turns], seen)
+        worth = WORTH * (len(more.corners) - len(best.corners))
+        if more.capped(seen) < best.capped(seen) - worth and _length(more.corners) <= most_mm:
+            best = more
     if best.strain > UNEXPLAINED:
         return best.corners, float(np.hypot(best.sigma, steps.sum() - _length(best.corners)))
     return best.corners, best.sigma * max(best.strain, 1.0)
+
+
+def _turns(along: Array, most_legs: int) -> list[Array]:
+    """Which of the places (N, 2) are the ends of 2, 3 and so on legs through them, in their order, at the least sum of
+    squares (Bellman, 1961).
+    """
+    count = len(along)
+    cost = np.full((count, count), np.inf)
+    for i in range(count - SHORTEST):
+        for j in range(i + SHORTEST, count):
+            between, leg = along[i + 1 : j] - along[i], along[j] - along[i]
+            share = np.clip(between @ leg / max(float(leg @ leg), 1e-9), 0, 1)
+            cost[i, j] = np.sum((between - share[:, None] * leg) ** 2)
+    least, came, found = cost[0], [], []
+    for _ in range(most_legs - 1):
+        through = least[:, None] + cost
+        came.append(through.argmin(0))
+        least = through.min(0)
+        ends = [count - 1]
+        for before in reversed(came):
+            ends.append(int(before[ends[-1]]))
+        found.append(np.array([0, *reversed(ends)]))
+    return found
 
 
 def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
@@ -221,11 +243,13 @@ def _jumps_mm(far_mm: Array) -> float:
 class _Fitted:
     corners: Array
     off: Array
-    """(N,): how far each place lies from the nearest leg."""
-    lowered: Array
-    """(N, 2): the places brought down."""
+    """(N,): how far each place lies from its leg."""
     misfit: float
     sigma: float
+
+    def capped(self, seen: _Seen) -> float:
+        """The places' squared misfits, none of which says more than a few do: one taken from a finger is no corner."""
+        return float(np.sum(np.minimum((self.off / seen.sigma_mm) ** 2, MOST)))
 
     @property
     def strain(self) -> float:
@@ -241,7 +265,7 @@ def _fitted(corners: Array, seen: _Seen) -> _Fitted:
         return np.vstack([ends[0], numbers[:-2].reshape(-1, 2), ends[1]])
 
     def misfits(numbers: Array) -> Array:
-        off, _ = _off(line(numbers), seen, *numbers[-2:])
+        off = _off(line(numbers), seen, *numbers[-2:])
         beyond = _beyond(numbers[:-2].reshape(-1, 2), seen.places) / turn_mm
         rest = (numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown
         return np.concatenate([off / seen.sigma_mm, beyond, rest])
@@ -259,9 +283,9 @@ def _fitted(corners: Array, seen: _Seen) -> _Fitted:
         covariance = np.linalg.pinv(slopes.T @ slopes)
         step = np.eye(len(found.x)) * 1e-3
         slope = np.array([(_length(line(found.x + d)) - _length(line(found.x - d))) / 2e-3 for d in step])
-        sigma = float(np.sqrt(slope @ covariance @ slope))
+        sigma = float(np.sqrt(max(slope @ covariance @ slope, 0.0)))
     corners = line(found.x)
-    return _Fitted(corners, *_off(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
+    return _Fitted(corners, _off(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
 
 
 def _beyond(inner: Array, places: Array) -> Array:
@@ -269,26 +293,29 @@ def _beyond(inner: Array, places: Array) -> Array:
     return np.asarray(np.hypot(*(inner[:, None] - places).transpose(2, 0, 1)).min(1))
 
 
-def _off(corners: Array, seen: _Seen, rise_mm: float, grown: float) -> tuple[Array, Array]:
-    """How far places (N, 2) lie from the nearest leg (N,), and the places brought down (N, 2)."""
+def _off(corners: Array, seen: _Seen, rise_mm: float, grown: float) -> Array:
+    """(N,): how far places, brought down to the board, lie from their legs."""
     places, eye_mm = corners[0] + (seen.places - corners[0]) / (1 + grown), seen.eye_mm
     lengths = np.hypot(*np.diff(corners, axis=0).T)
     before = np.concatenate([[0.0], np.cumsum(lengths)])
     lean = (places - eye_mm[:2]) / eye_mm[2]
-    _, done = _nearest(corners, places, before)
+    _, done = _on_legs(corners, places, before)
     lowered = places - rise_mm * np.sin(np.pi * done)[:, None] * lean
-    off, _ = _nearest(corners, lowered, before)
-    return off, lowered
+    off, _ = _on_legs(corners, lowered, before)
+    return off
 
 
-def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, Array]:
-    """Each place's signed distance from the nearest leg, and the share of the whole way up to there."""
+def _on_legs(corners: Array, places: Array, before: Array) -> tuple[Array, Array]:
+    """Each place's signed distance from its leg, and the share of the whole way up to there.
+
+    Places are on legs in their order: a way that turns back on itself passes near its later legs early on.
+    """
     legs = np.diff(corners, axis=0)
     lengths = np.maximum(np.hypot(*legs.T), 1e-9)
     rel = places[:, None] - corners[:-1]
     along = np.clip((rel * legs).sum(-1) / lengths**2, 0, 1)
     gap = rel - along[..., None] * legs
-    leg = np.argmin(np.hypot(gap[..., 0], gap[..., 1]), axis=1)
+    leg = _in_order(np.sum(gap**2, axis=-1) + TIE_MM2 * np.arange(len(legs)))  # nearest to a corner: always the former
     rows = np.arange(len(places))
     side = np.sign(legs[leg, 0] * rel[rows, leg, 1] - legs[leg, 1] * rel[rows, leg, 0])
     off = side * np.hypot(*gap[rows, leg].T)
@@ -296,9 +323,20 @@ def _nearest(corners: Array, places: Array, before: Array) -> tuple[Array, Array
     return np.asarray(off), np.asarray(done)
 
 
-def _farthest(fit: _Fitted) -> tuple[Array | None, int]:
-    """The place that would make the best corner, and which it is: far from its leg, as its neighbours are."""
-    padded = np.pad(np.abs(fit.off), 1, mode="edge")
-    least = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
-    at = int(np.argmax(least))
-    return (fit.lowered[at], at) if least[at] > AWAY_MM else (None, at)
+def _in_order(cost: Array) -> NDArray[np.intp]:
+    """Of each row (N, K) one column, at the least sum, none before that of the row before."""
+    sums = np.cumsum(cost, axis=0)
+    leg = np.zeros(len(cost), np.intp)
+    gain = np.zeros(len(cost) + 1)
+    ends = []
+    for k in range(cost.shape[1] - 1):  # how many rows go to the first k columns, for each end
+        total = gain + np.append(0.0, sums[:, k] - sums[:, k + 1])
+        best = np.minimum.accumulate(total)
+        ends.append(np.maximum.accumulate(np.where(total <= best, np.arange(len(total)), 0)))
+        gain = best
+    last = len(cost)
+    for k in range(cost.shape[1] - 1, 0, -1):
+        first = int(ends[k - 1][last])
+        leg[first:last] = k
+        last = first
+    return leg
