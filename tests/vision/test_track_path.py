@@ -1,12 +1,14 @@
 """The way of a piece, from places taken on it: corners, length, times, whatever height it was carried at."""
 
+from itertools import combinations_with_replacement, pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
-from overruler.vision.track_path import Way, way_of
+from overruler.vision.track_path import Way, _in_order, way_of
 
 EYE = np.array([450.0, 450.0, 1300.0])
 
@@ -202,6 +204,35 @@ def test_a_way_there_and_back_was_both(turn_deg: float, first: float, back: floa
     found = way_of(carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, led=0.7)
     assert found.seen
     assert abs(found.length_mm - first * (1 + back)) < 2.5 * found.sigma_mm
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(90, 130), st.floats(0.35, 0.6), st.floats(-3, 3), st.integers(0, 100))
+def test_a_way_that_comes_back_along_itself_and_goes_on_has_all_its_legs_or_was_not_seen(
+    first: float, back: float, aside: float, seed: int
+) -> None:
+    """Each place of the second leg lies on the first one, and those of the third lie on both."""
+    x, y = 200.0, 600.0
+    corners = np.array([[x, y], [x + first, y], [x + (1 - back) * first, y + aside], [x + 1.2 * first, y]])
+    found = way_of(carried(corners, 3.0, 0.4, seed, 2.0, 5.0), corners[0], corners[-1], EYE)
+    true = float(np.hypot(*np.diff(corners, axis=0).T).sum())
+    assert found.length_mm > 0.8 * true or not found.seen
+    assert abs(found.length_mm - true) < 3 * found.sigma_mm
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 7), st.integers(1, 4), st.integers(0, 1000))
+def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(rows: int, columns: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    apart, back = random.uniform(0, 9, (rows, columns)), random.uniform(0, 9, (rows - 1, columns))
+
+    def cost(legs: tuple[int, ...]) -> float:
+        stays = sum(back[i, leg] for i, (leg, after) in enumerate(pairwise(legs)) if leg == after)
+        return float(apart[range(rows), legs].sum() + stays)
+
+    found = tuple(_in_order(apart, back).tolist())
+    assert list(found) == sorted(found)
+    assert cost(found) == pytest.approx(min(map(cost, combinations_with_replacement(range(columns), rows))))
 
 
 @settings(max_examples=20, deadline=None)

@@ -46,6 +46,8 @@ UNEXPLAINED = 5.0
 """Places that lie so many times farther from the legs than they should tell that some legs are missing."""
 MOST = 16.0
 """What one place says at most for or against a leg."""
+BACK = 2.0
+"""A piece goes on along each leg: 1 σ of how far it seems to go back there, in σ of a place."""
 TIE_MM2 = 1e-6
 """By less two legs are as near."""
 SHORTEST = 2
@@ -204,7 +206,8 @@ def _turns(along: Array, most_legs: int) -> list[Array]:
         for j in range(i + SHORTEST, count):
             between, leg = along[i + 1 : j] - along[i], along[j] - along[i]
             share = np.clip(between @ leg / max(float(leg @ leg), 1e-9), 0, 1)
-            cost[i, j] = np.sum((between - share[:, None] * leg) ** 2)
+            back = np.maximum(-np.diff(share), 0) ** 2 @ np.full(len(share) - 1, leg @ leg)
+            cost[i, j] = np.sum((between - share[:, None] * leg) ** 2) + back
     least, came, found = cost[0], [], []
     for _ in range(most_legs - 1):
         through = least[:, None] + cost
@@ -244,12 +247,15 @@ class _Fitted:
     corners: Array
     off: Array
     """(N,): how far each place lies from its leg."""
+    back: Array
+    """(N - 1,): how far places go back along theirs."""
     misfit: float
     sigma: float
 
     def capped(self, seen: _Seen) -> float:
         """The places' squared misfits, none of which says more than a few do: one taken from a finger is no corner."""
-        return float(np.sum(np.minimum((self.off / seen.sigma_mm) ** 2, MOST)))
+        said = np.concatenate([self.off, self.back / BACK]) / seen.sigma_mm
+        return float(np.sum(np.minimum(said**2, MOST)))
 
     @property
     def strain(self) -> float:
@@ -265,10 +271,10 @@ def _fitted(corners: Array, seen: _Seen) -> _Fitted:
         return np.vstack([ends[0], numbers[:-2].reshape(-1, 2), ends[1]])
 
     def misfits(numbers: Array) -> Array:
-        off = _off(line(numbers), seen, *numbers[-2:])
+        off, back = _off(line(numbers), seen, *numbers[-2:])
         beyond = _beyond(numbers[:-2].reshape(-1, 2), seen.places) / turn_mm
         rest = (numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown
-        return np.concatenate([off / seen.sigma_mm, beyond, rest])
+        return np.concatenate([off / seen.sigma_mm, back / (BACK * seen.sigma_mm), beyond, rest])
 
     start = np.append(inner.ravel(), [RISE_MM, 0.0])
     known = np.vstack([seen.places, corners])
@@ -285,7 +291,7 @@ def _fitted(corners: Array, seen: _Seen) -> _Fitted:
         slope = np.array([(_length(line(found.x + d)) - _length(line(found.x - d))) / 2e-3 for d in step])
         sigma = float(np.sqrt(max(slope @ covariance @ slope, 0.0)))
     corners = line(found.x)
-    return _Fitted(corners, _off(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
+    return _Fitted(corners, *_off(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
 
 
 def _beyond(inner: Array, places: Array) -> Array:
@@ -293,16 +299,16 @@ def _beyond(inner: Array, places: Array) -> Array:
     return np.asarray(np.hypot(*(inner[:, None] - places).transpose(2, 0, 1)).min(1))
 
 
-def _off(corners: Array, seen: _Seen, rise_mm: float, grown: float) -> Array:
-    """(N,): how far places, brought down to the board, lie from their legs."""
+def _off(corners: Array, seen: _Seen, rise_mm: float, grown: float) -> tuple[Array, Array]:
+    """How far places, brought down to the board, lie from their legs (N,), and go back along them (N - 1,)."""
     places, eye_mm = corners[0] + (seen.places - corners[0]) / (1 + grown), seen.eye_mm
     lengths = np.hypot(*np.diff(corners, axis=0).T)
     before = np.concatenate([[0.0], np.cumsum(lengths)])
     lean = (places - eye_mm[:2]) / eye_mm[2]
     _, done = _on_legs(corners, places, before)
     lowered = places - rise_mm * np.sin(np.pi * done)[:, None] * lean
-    off, _ = _on_legs(corners, lowered, before)
-    return off
+    off, done = _on_legs(corners, lowered, before)
+    return off, np.maximum(-np.diff(done), 0.0) * before[-1]
 
 
 def _on_legs(corners: Array, places: Array, before: Array) -> tuple[Array, Array]:
@@ -315,7 +321,9 @@ def _on_legs(corners: Array, places: Array, before: Array) -> tuple[Array, Array
     rel = places[:, None] - corners[:-1]
     along = np.clip((rel * legs).sum(-1) / lengths**2, 0, 1)
     gap = rel - along[..., None] * legs
-    leg = _in_order(np.sum(gap**2, axis=-1) + TIE_MM2 * np.arange(len(legs)))  # nearest to a corner: always the former
+    back = np.maximum(-np.diff(along * lengths, axis=0), 0.0) / BACK
+    tie = TIE_MM2 * np.arange(len(legs))  # nearest to a corner: always the former
+    leg = _in_order(np.sum(gap**2, axis=-1) + tie, back**2)
     rows = np.arange(len(places))
     side = np.sign(legs[leg, 0] * rel[rows, leg, 1] - legs[leg, 1] * rel[rows, leg, 0])
     off = side * np.hypot(*gap[rows, leg].T)
@@ -323,20 +331,21 @@ def _on_legs(corners: Array, places: Array, before: Array) -> tuple[Array, Array
     return np.asarray(off), np.asarray(done)
 
 
-def _in_order(cost: Array) -> NDArray[np.intp]:
-    """Of each row (N, K) one column, at the least sum, none before that of the row before."""
-    sums = np.cumsum(cost, axis=0)
-    leg = np.zeros(len(cost), np.intp)
-    gain = np.zeros(len(cost) + 1)
-    ends = []
-    for k in range(cost.shape[1] - 1):  # how many rows go to the first k columns, for each end
-        total = gain + np.append(0.0, sums[:, k] - sums[:, k + 1])
-        best = np.minimum.accumulate(total)
-        ends.append(np.maximum.accumulate(np.where(total <= best, np.arange(len(total)), 0)))
-        gain = best
-    last = len(cost)
-    for k in range(cost.shape[1] - 1, 0, -1):
-        first = int(ends[k - 1][last])
-        leg[first:last] = k
-        last = first
-    return leg
+def _in_order(apart: Array, back: Array) -> NDArray[np.intp]:
+    """Of each row (N, K) one column, none before that of the row before, at the least sum (Viterbi, 1967).
+
+    `back` (N - 1, K) is what it costs to stay in a column from one row to the next.
+    """
+    least, came = apart[0].tolist(), list[list[int]]()
+    for here, stay in zip(apart[1:].tolist(), back.tolist(), strict=True):
+        total, which, best = list[float](), list[int](), 0
+        for k, (cost, more) in enumerate(zip(here, stay, strict=True)):
+            best = k - 1 if k and least[k - 1] < least[best] else best
+            which.append(best if best < k and least[best] < least[k] + more else k)
+            total.append(cost + min(least[k] + more, least[best] if best < k else np.inf))
+        least = total
+        came.append(which)
+    leg = [least.index(min(least))]
+    for which in reversed(came):
+        leg.append(which[leg[-1]])
+    return np.array(leg[::-1], np.intp)
