@@ -186,9 +186,12 @@ def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
     along = np.vstack([straight[0], places, straight[1]])
     steps = np.hypot(*np.diff(along, axis=0).T)
     most_mm = float(steps.sum()) * (1 + SLACK_SHARE) + float(steps.max())
-    for turns in _turns(along, min(MOST_LEGS, len(places) // FEWEST)):
+    most_legs = min(MOST_LEGS, len(places) // FEWEST) if best.capped(seen) > WORTH else 1
+    for turns in _turns(along, most_legs):
+        worth = WORTH * (len(turns) - len(best.corners))
+        if best.capped(seen) <= worth:
+            break  # no more legs could explain so much
         more = _fitted(along[turns], seen)
-        worth = WORTH * (len(more.corners) - len(best.corners))
         if more.capped(seen) < best.capped(seen) - worth and _length(more.corners) <= most_mm:
             best = more
     if best.strain > UNEXPLAINED:
@@ -200,6 +203,8 @@ def _turns(along: Array, most_legs: int) -> list[Array]:
     """Which of the places (N, 2) are the ends of 2, 3 and so on legs through them, in their order, at the least sum of
     squares (Bellman, 1961).
     """
+    if most_legs < 2:
+        return []
     count = len(along)
     cost = np.full((count, count), np.inf)
     for i in range(count - SHORTEST):
