@@ -186,8 +186,8 @@ def _legs(seen: _Seen, straight: Array) -> tuple[Array, float]:
     along = np.vstack([straight[0], places, straight[1]])
     steps = np.hypot(*np.diff(along, axis=0).T)
     most_mm = float(steps.sum()) * (1 + SLACK_SHARE) + float(steps.max())
-    most_legs = min(MOST_LEGS, len(places) // FEWEST) if best.capped(seen) > WORTH else 1
-    for turns in _turns(along, most_legs):
+    more_legs = _turns(along, min(MOST_LEGS, len(places) // FEWEST)) if best.capped(seen) > WORTH else ()
+    for turns in more_legs:
         worth = WORTH * (len(turns) - len(best.corners))
         if best.capped(seen) <= worth:
             break  # no more legs could explain so much
@@ -203,15 +203,13 @@ def _turns(along: Array, most_legs: int) -> list[Array]:
     """Which of the places (N, 2) are the ends of 2, 3 and so on legs through them, in their order, at the least sum of
     squares (Bellman, 1961).
     """
-    if most_legs < 2:
-        return []
     count = len(along)
     cost = np.full((count, count), np.inf)
     for i in range(count - SHORTEST):
         for j in range(i + SHORTEST, count):
             between, leg = along[i + 1 : j] - along[i], along[j] - along[i]
             share = np.clip(between @ leg / max(float(leg @ leg), 1e-9), 0, 1)
-            back = np.maximum(-np.diff(share), 0) ** 2 @ np.full(len(share) - 1, leg @ leg)
+            back = np.sum(np.maximum(-np.diff(share), 0) ** 2) * (leg @ leg)
             cost[i, j] = np.sum((between - share[:, None] * leg) ** 2) + back
     least, came, found = cost[0], [], []
     for _ in range(most_legs - 1):
