@@ -28,10 +28,13 @@ def _reaching(table: Watched, area: Mask) -> bool:
 
 def _stays(table: Watched, area: Mask) -> bool:
     """Whether an area has lain still for so long that it is no hand's."""
-    for_s = table.shot.time_s - float(table.changes.moved_s[area].max())
-    if for_s < ABSORB_S - 1e-6 or for_s >= LEANS_S:
-        return for_s >= LEANS_S
-    return not _goes_on(table, area) or bool(table.relit(area)[area].all())
+
+    def still(for_s: float) -> bool:
+        return bool(table.changes.quiet(table.shot.time_s, for_s)[area].all())
+
+    if not still(ABSORB_S):
+        return False
+    return still(LEANS_S) or not _goes_on(table, area) or bool(table.relit(area)[area].all())
 
 
 def _goes_on(table: Watched, area: Mask) -> bool:

@@ -344,8 +344,9 @@ def _in_order(apart: Array, back: Array) -> NDArray[np.intp]:
         total, which, best = list[float](), list[int](), 0
         for k, (cost, more) in enumerate(zip(here, stay, strict=True)):
             best = k - 1 if k and least[k - 1] < least[best] else best
-            which.append(best if best < k and least[best] < least[k] + more else k)
-            total.append(cost + min(least[k] + more, least[best] if best < k else np.inf))
+            comes = best < k and least[best] < least[k] + more
+            which.append(best if comes else k)
+            total.append(cost + (least[best] if comes else least[k] + more))
         least = total
         came.append(which)
     leg = [least.index(min(least))]
