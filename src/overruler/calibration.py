@@ -48,6 +48,16 @@ class Bow:
         return np.asarray(self.shares(xy_mm) @ self.height_mm)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Light:
+    """From where the light falls on the table."""
+
+    lamp_mm: Array
+    """(2,): the place on the board's plane that the lamp stands over, far away where its light falls in parallel."""
+    strength: float
+    """How much its shade misleads: 0 for light from everywhere, 1 for a low lamp in a dark room."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something about the photo that makes its measures worse."""
@@ -85,6 +95,8 @@ class Calibration:
     """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
     with_bow: Array | None = None
     """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
+    light: Light | None = None
+    """The light that the photo was taken in; None where nothing is known of it."""
 
     @property
     def squares_mm(self) -> tuple[Array, ...]:

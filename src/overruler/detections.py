@@ -40,6 +40,8 @@ class Detection:
     """1 σ of its height, beyond what every base has."""
     beyond_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
     """(2, 2): what of its doubt no fit knows: it may be of another size, or the fit gone astray."""
+    lit: bool = False
+    """Whether it was measured by the side that faces the lamp, so that its own shade misleads nobody."""
     looks_mm: tuple[float, float] | None = None
     """The radius that the learned look sees, as it appears on the plane that it was looked for on, and 1 σ of it."""
     shared_mm: Mapping[str, Array] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """The referee looks at a picture of the table and says what stands where.
 
-frame → calibrate → rulers, grid and detect → hills, and what stands on them → sharpen by the bases → survey → report
+frame → calibrate → rulers, grid and detect → hills, and what stands on them → sharpen by the bases → light → survey →
+report
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +33,8 @@ from overruler.vision.hexgrid import find_grid, turned
 from overruler.vision.hill_sizes import by_sizes
 from overruler.vision.hillmap import hill_map
 from overruler.vision.hills import find_hills
+from overruler.vision.light import light_of, low_light
+from overruler.vision.lit_side import by_lit_side
 from overruler.vision.marker_size import doubted_size
 from overruler.vision.owners import as_settled
 from overruler.vision.placed import placed
@@ -112,9 +115,11 @@ class Referee:
         areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)
-        of_size = doubted_size(frame, calibration, found)
+        calibration = replace(calibration, light=light_of(view, calibration.camera, calibration.board_mm, found))
+        found = by_lit_side(frame, calibration, found)
+        doubted = *doubted_size(frame, calibration, found), *low_light(calibration, found)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        problems = worst_first((*calibration.problems, *of_size, *contradictions(rulers), *turned(seen)))
+        problems = worst_first((*calibration.problems, *doubted, *contradictions(rulers), *turned(seen)))
         calibration = replace(calibration, problems=problems)
         grid = seen.grid if seen is not None and seen.straight else None
         scene = survey(calibration, in_order, self.game, rulers, grid, areas)
@@ -149,7 +154,8 @@ class Referee:
 
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
-        return placed(frame, report.calibration, one)
+        again = placed(frame, report.calibration, one)
+        return by_lit_side(frame, report.calibration, [again])[0] if again is not None else None
 
     def _calibrated(self, frame: Frame) -> Calibration:
         if not self.beside:

@@ -62,10 +62,10 @@ def test_another_size_another_shape_or_another_place_is_left_as_it_was(one: Dete
 
 
 def test_what_both_places_have_wrong_alike_is_no_doubt_of_the_way_between() -> None:
-    along = np.array([0.6, 0.8])
+    along, flat = np.array([0.6, 0.8]), exact(CAMERA)
     one, other = (replace(found(27.0, (0.0, 0.0)), covariance_mm2=np.diag(v)) for v in ([0.09, 0.04], [0.16, 0.25]))
     a, b = (float(along @ place.covariance_mm2 @ along) for place in (one, other))
     both = SHARED * np.sqrt(a * b)
     drawn = np.random.default_rng(4).multivariate_normal(np.zeros(2), [[a, both], [both, b]], 200_000)
-    assert np.var(drawn[:, 1] - drawn[:, 0]) == pytest.approx(a + b - in_common(one, other, along), rel=0.02)
-    assert in_common(one, replace(other, z_mm=20.0), along) == 0.0
+    assert np.var(drawn[:, 1] - drawn[:, 0]) == pytest.approx(a + b - in_common(flat, one, other, along), rel=0.02)
+    assert in_common(flat, one, replace(other, z_mm=20.0), along) == 0.0

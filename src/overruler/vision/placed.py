@@ -18,6 +18,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.cutouts import levels_of
 from overruler.vision.drawn import drawn
 from overruler.vision.fit import fit_base
+from overruler.vision.light import shade_doubt
 from overruler.vision.rims import circles_through, on_board, rim_of
 
 BESIDE = 0.1
@@ -43,17 +44,18 @@ def placed(frame: Frame, calibration: Calibration, one: Detection) -> Detection 
     fit = fit_base(frame.pixels, camera, *traced, radius, 0.0) if traced is not None else None
     if fit is None or np.hypot(*(fit.xy_mm - one.xy_mm)) > FARTHEST * radius:
         return None
-    found = replace(one, xy_mm=fit.xy_mm, covariance_mm2=fit.covariance_mm2, d_xy_d_camera=fit.d_xy_d_camera)
-    return drawn(camera, found)
+    whole = replace(one, covariance_mm2=fit.covariance_mm2, d_xy_d_camera=fit.d_xy_d_camera, lit=False)
+    return drawn(camera, replace(whole, xy_mm=fit.xy_mm))
 
 
-def in_common(one: Detection, other: Detection, along: Array) -> float:
+def in_common(calibration: Calibration, one: Detection, other: Detection, along: Array) -> float:
     """By how much (mm²) what two places of a piece have wrong alike lessens the variance of how far they lie apart, in
     the direction `along` (2,).
     """
     if not (_placeable(one) and _placeable(other)):
         return 0.0
-    variances = [float(along @ place.covariance_mm2 @ along) for place in (one, other)]
+    own = [place.covariance_mm2 + shade_doubt(calibration, place) for place in (one, other)]
+    variances = [float(along @ covariance @ along) for covariance in own]
     return 2 * SHARED * float(np.sqrt(variances[0] * variances[1]))
 
 

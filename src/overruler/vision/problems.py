@@ -30,8 +30,8 @@ COARSE_MM = 100.0
 """How closely that is looked at: doubt changes slowly."""
 WORST_FIRST = (
     "large_residuals", "lens_disagrees", "cropped", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
-    "marker_left_out", "blurred", "low_view", "unsure_distances", "points_alone", "markers_close_together",
-    "markers_hidden", "overhead_without_lens", "grid_turned",
+    "marker_left_out", "blurred", "low_view", "low_light", "unsure_distances", "points_alone",
+    "markers_close_together", "markers_hidden", "overhead_without_lens", "grid_turned",
 )  # fmt: skip
 """Every flag there is."""
 CROPPED_SHARE, CROPPED_SIGMAS = 0.03, 5.0

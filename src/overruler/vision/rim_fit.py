@@ -42,6 +42,8 @@ class Sought:
     """Where the lower rim lies."""
     ways: Sequence[Way] = WAYS
     """How it may be seen: profiles with outline or upper rim."""
+    facing: Array | None = None
+    """(2,): a direction that the parts of the rim must face that are looked at; None for all of it."""
 
     @property
     def place(self) -> Place:
@@ -49,6 +51,11 @@ class Sought:
 
     def profiles(self, upper: bool) -> list[Profile]:
         return [profile for profile, which in self.ways if which == upper]
+
+    def rays(self, mm_per_px: float) -> Array:
+        """The directions (K, 2) to look along where a pixel is so large."""
+        every = rays_of(self.radius_mm, mm_per_px)
+        return every if self.facing is None else every[every @ self.facing > 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +109,7 @@ def _refined(tries: Sequence[Try], sigma_px: Sequence[float]) -> list[Settled]:
     """The tries at rest, by the edges about their rims with so large a σ; without those that see hardly any."""
     if not tries:
         return []
-    rays = [rays_of(one.sought.radius_mm, one.view.mm_per_px) for one in tries]
+    rays = [one.sought.rays(one.view.mm_per_px) for one in tries]
     rims = [
         rims_of(one.view.camera, one.center_mm, one.sought.radius_mm, one.view.z_mm, one.profile, directions)
         for one, directions in zip(tries, rays, strict=True)

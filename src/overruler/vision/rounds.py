@@ -47,7 +47,7 @@ COMPANY_LOG, COMPANY_SHARE = 0.06, 0.2
 """Things are of one size here whose radii are this near (logarithm of the ratio); one in so many is expected to be."""
 OVERLAP = 0.25
 """Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
-LOOK_PLACE, LOOK_HIDDEN = 0.8, 2.5
+LOOK_PLACE, LOOK_HIDDEN = 0.5, 1.5
 """The learned look's place is taken at so many of its stated σ, and so many more times the share of the rim that it
 expects hidden: counted on renders."""
 LOOK_SIZE, LOOK_RADIUS_MM = 1.3, 0.15

@@ -12,6 +12,7 @@ from overruler.geometry.pose import Array
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
 from overruler.vision.bow import by_bow, levelled
 from overruler.vision.heights import shared_covariance
+from overruler.vision.light import shade_doubt
 
 LIKELY = 0.5
 """Ground less likely raised is no terrain of the scene; that it may be is in the doubt of what stands there."""
@@ -62,7 +63,8 @@ def joint_covariance(calibration: Calibration, detections: Sequence[Detection]) 
     eye = camera.center_mm
     for k, detection in enumerate(detections):
         lean = (detection.xy_mm - eye[:2]) / (eye[2] - detection.z_mm)  # a millimetre up looks like this much outwards
-        own = detection.covariance_mm2 + budget.height_mm**2 * np.outer(lean, lean)
+        own = detection.covariance_mm2 + shade_doubt(calibration, detection)
+        own = own + budget.height_mm**2 * np.outer(lean, lean)
         covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * (budget.diameter_mm / 2) ** 2
     covariance += shared_covariance(detections)
     return np.asarray((covariance + covariance.T) / 2)

@@ -289,4 +289,4 @@ def _distance_sigma(table: Watched, one: Detection, other: Detection, along: Arr
     """1 σ of how far two places of a piece lie apart: the camera is wrong at both alike, its rim's look is in part."""
     joint = joint_covariance(table.calibration, [one, other])
     across = np.concatenate([-along, along])
-    return float(np.sqrt(across @ joint @ across - in_common(one, other, along)))
+    return float(np.sqrt(across @ joint @ across - in_common(table.calibration, one, other, along)))
