@@ -66,6 +66,29 @@ def test_it_is_followed_round_a_corner_at_full_speed() -> None:
     assert np.hypot(*(one.place_mm - back[-1])) < 1.0
 
 
+def half_hidden(xy_mm: Array, hidden: bool = True) -> Grey:
+    """A plain dark piece on a mottled mat, and a hand without a mark that hides its right half and what is below."""
+    x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]
+    away = np.hypot(x, y)
+    mat = 140 + 6 * np.sin(BOARD[..., 0] / 7) * np.cos(BOARD[..., 1] / 9)
+    base = np.where(away < RADIUS_MM, np.where(away > 0.9 * RADIUS_MM, 35, 62), mat)
+    hand = (x > 0.15 * RADIUS_MM) & (y < 0.8 * RADIUS_MM) & hidden
+    return np.asarray(np.where(hand, 175, base).round(), np.uint8)
+
+
+@pytest.mark.parametrize("turn_deg", [-140, -105, -70, 70, 105, 140])
+def test_half_hidden_it_is_followed_round_a_sharp_corner(turn_deg: float) -> None:
+    there = [HOME + step * np.array([-2.0, -16.0]) for step in range(1, 6)]
+    turn = np.radians(turn_deg)
+    back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]) @ [-2.0, -16.0]
+    one = Held.of("p01", held().rest, half_hidden(HOME, hidden=False), CAMERA)
+    places = [*there, *(there[-1] + step * back for step in (1, 2, 3))]
+    followed(one, [HOME] * 2, half_hidden)
+    followed(one, places, half_hidden)
+    assert one.seen
+    assert np.hypot(*(one.place_mm - places[-1])) < 1.5
+
+
 def gripped(xy_mm: Array) -> Grey:
     """A hand of four fingers that hides most of the piece at a place."""
     x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]

@@ -2,8 +2,9 @@
 
 Between the moment when the hand has come to rest over the piece and that when it lets go of it again, hand and piece
 are one. What stands out from the table at rest is the hand; a window of it round the piece is found again from shot to
-shot (normalised cross-correlation, the peak by parabolas). Steps add up, and so do their errors: where they lead says
-how far to believe them, for where the piece stands in the end is known.
+shot (normalised cross-correlation, the peak by parabolas). Steps add up, and so do their errors: as long as the hand
+looks as it did when it took the piece, it is that first window which is found again. Where all this leads says how far
+to believe it, for where the piece stands in the end is known.
 """
 
 from collections.abc import Sequence
@@ -25,18 +26,22 @@ WINDOW_MM, STEP_MM = 60.0, 45.0
 """Half the side of the window, and how far a hand goes from shot to shot at most."""
 STANDS_OUT, CLEARLY = 6.0, 14.0
 """Grey levels by which a pixel differs from the table at rest that begins to be the hand's, and one that is."""
-ROUND_MM = 225.0
-"""What the table's brightness is told over."""
-PRESENT = 0.6
+PRESENT = 0.4
 """Share of the most that stands out in the window from which on the hand is there."""
 SURE, ALIKE = 0.8, 0.6
 """Correlation of one step's windows where it counts as the hand at rest, and at least."""
+AS_TAKEN, SLIP_PX = 0.7, 3
+"""Correlation with the hand as it took the piece from which on it counts as that, and how many pixels steps may have
+slipped by."""
 FARTHEST_MM = 15.0
 """A hand that leads farther from where the piece stands was lost on its way."""
+HIGHER_MM, HIGHER_SIGMA_MM = 30.0, 15.0
+"""How much higher than the piece a hand is, and 1 σ of that: what is nearer to the camera seems to go farther."""
 OFF_SHARE = 0.5
 """1 σ of a length, as a share of how far off the steps lead, where the way has corners."""
-AS_IF_LED = 0.7
-"""All of a hand tells its way as well as a piece does that was out of sight on such a share of its own."""
+AS_IF_LED = 0.25
+"""All of a hand tells its way as well as a piece does that was out of sight on such a share of its own: to a
+millimetre, in the median of 36 ways."""
 
 
 def led(table: Watched, unsure: Way, z_mm: float) -> tuple[Way, Array] | None:
@@ -55,8 +60,11 @@ def led(table: Watched, unsure: Way, z_mm: float) -> tuple[Way, Array] | None:
     way = way_of(np.vstack([trail, arrived]), start_mm, end_mm, eye_mm, AS_IF_LED)
     if not way.seen:
         return None
-    sigma = float(np.hypot(way.sigma_mm, OFF_SHARE * np.hypot(*off_mm) * (len(way.corners_mm) > 2)))
-    return replace(way, sigma_mm=sigma), trail
+    if len(way.corners_mm) == 2:  # however high the hand is, and wherever it leads, both ends are known
+        return way, trail
+    nearer = HIGHER_SIGMA_MM / float(eye_mm[2] - z_mm) * (way.length_mm - float(np.hypot(*(end_mm - start_mm))))
+    sigma = np.linalg.norm([way.sigma_mm, OFF_SHARE * np.hypot(*off_mm), nearer])
+    return replace(way, sigma_mm=float(sigma)), trail
 
 
 def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
@@ -74,17 +82,19 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     seen = [hand.framed(one.grey) for one in shots]
     first = hand.taken(seen[: np.count_nonzero(times < unsure.start_s + ABOUT_S) + 1], places[0])
     for one, other in pairwise(seen[first:]):
-        shift, alike = hand.step(one, other, places[-1])
+        went, alike = hand.found(one, places[-1], other, places[-1], hand.reach_px)
         if alike < ALIKE:
             break
-        places.append(places[-1] + shift)
+        as_taken, sure = hand.found(seen[first], places[0], other, went, SLIP_PX)
+        places.append(as_taken if sure >= AS_TAKEN else went)
     steps = np.hypot(*np.diff(places, axis=0).T)
     came = np.flatnonzero(times[first + 1 : first + len(places)] > to_s - 2 * ABOUT_S)
     if not len(came):
         return lost
     last = int(came[np.argmin(steps[came])]) + 1  # it rests as it lets go
     places_px = np.array(places[: last + 1]) * scale + (scale - 1) / 2
-    return times[first : first + last + 1], table.camera.unproject(places_px, z_mm)
+    went = table.camera.unproject(places_px, z_mm + HIGHER_MM)
+    return times[first : first + last + 1], unsure.corners_mm[0] + went - went[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,37 +102,33 @@ class _Hand:
     """What stands out from the table at rest; all pictures are `framed`."""
 
     table: Coarse
-    level: Coarse
-    """The table's brightness without what is on it: less would be told by a hand over a dark piece or a bright one."""
     half_px: int
     """Half the side of the window, less a half."""
     reach_px: int
 
     @classmethod
     def over(cls, rested: Glimpse, px_per_mm: float) -> "_Hand":
-        wide = 2 * round(ROUND_MM * px_per_mm / 2) + 1
-        level = np.asarray(cv2.blur(rested.grey, (wide, wide)), np.uint8)
-        bare = cls(rested.grey, level, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
-        return replace(bare, table=bare.framed(rested.grey), level=bare.framed(level))
+        bare = cls(rested.grey, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
+        return replace(bare, table=bare.framed(rested.grey))
 
     def taken(self, shots: Sequence[Coarse], at: Array) -> int:
         """In which of the shots but the last it takes the piece that stands at a pixel (2,): it is there, and rests."""
         there = [float(np.abs(self._out(one, at, self.half_px)).mean()) for one in shots[:-1]]
-        steps = [self.step(one, other, at) for one, other in pairwise(shots)]
+        steps = [self.found(one, at, other, at, self.reach_px) for one, other in pairwise(shots)]
         present = [k for k, much in enumerate(there) if much >= PRESENT * max(there)]
         sure = [k for k in present if steps[k][1] > SURE]
-        return min(sure or present, key=lambda k: float(np.hypot(*steps[k][0])))
+        return min(sure or present, key=lambda k: float(np.hypot(*(steps[k][0] - at))))
 
-    def step(self, one: Coarse, other: Coarse, at: Array) -> tuple[Array, float]:
-        """How far (2,), in pixels, what was round a pixel (2,) has gone until the next shot; how alike it still is."""
+    def found(self, one: Coarse, at: Array, other: Coarse, near: Array, reach_px: int) -> tuple[Array, float]:
+        """Where (2,) what is round a pixel (2,) of one shot is in another, near a pixel; and how alike it still is."""
         window = self._out(one, at, self.half_px)
         if float(window.std()) < 1:
-            return np.zeros(2), 0.0
-        around = self._out(other, at, self.half_px + self.reach_px)
+            return near, 0.0
+        around = self._out(other, near, self.half_px + reach_px)
         alike = np.asarray(cv2.matchTemplate(around, window, cv2.TM_CCOEFF_NORMED), np.float32)
         row, column = divmod(int(np.argmax(alike)), alike.shape[1])
-        shift = np.array([_peak(alike[row], column), _peak(alike[:, column], row)]) - self.reach_px
-        return shift, float(alike[row, column])
+        shift = np.array([_peak(alike[row], column), _peak(alike[:, column], row)]) - reach_px
+        return at + np.rint(near) - np.rint(at) + shift, float(alike[row, column])
 
     def framed(self, picture: Coarse) -> Coarse:
         """A picture in a black frame: nothing stands out beyond its edges."""
@@ -130,12 +136,12 @@ class _Hand:
         return np.asarray(cv2.copyMakeBorder(picture, *wide, cv2.BORDER_CONSTANT), np.uint8)
 
     def _out(self, shot: Coarse, at: Array, half_px: int) -> NDArray[np.float32]:
-        """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below the table's."""
+        """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below what is usual of the table
+        there: against the table itself less would be told by a hand over a dark piece or a bright one."""
         size, middle = (2 * half_px + 1, 2 * half_px + 1), (np.rint(at) + self.half_px + self.reach_px).tolist()
-        pictures = shot, self.table, self.level
-        seen, rested, level = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in pictures)
+        seen, rested = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in (shot, self.table))
         much = np.clip((np.abs(seen - rested) - STANDS_OUT) / (CLEARLY - STANDS_OUT), 0, 1)
-        return np.asarray(much * (seen - level), np.float32)
+        return np.asarray(much * (seen - np.median(rested)), np.float32)
 
 
 def _peak(values: NDArray[np.float32], at: int) -> float:
