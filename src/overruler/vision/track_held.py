@@ -10,6 +10,7 @@ from overruler.geometry.pose import Array
 from overruler.track import Spot
 from overruler.vision.changes import blocks_near
 from overruler.vision.track_patch import (
+    CARRIED,
     HALF,
     INSIDE,
     Grey,
@@ -32,7 +33,7 @@ like it as `SEEN`."""
 THERE = 0.6
 """Share of its look from which on a piece stands where it stood."""
 PLAIN = 0.8
-"""Share of its look from which on a piece that goes on as it went is not looked for where it would be had it turned."""
+"""Share of its look from which on a fast piece that goes on as it went is not looked for where it would be, turned."""
 ALONG = 0.7
 """Share of the look of a piece in a hand that is the same a shot later where they have gone together."""
 LEAST = 0.1
@@ -163,12 +164,13 @@ class Held:
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
-            if match.share >= PLAIN:
+            gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
+            if match.share >= (SEEN if gone_mm < REACH_MM / 2 else PLAIN):
                 return match, SEEN
-            turned = min(REACH_MM + float(np.hypot(*self.mm_s)) * unseen_s, JUMP_MM)
+            turned = min(REACH_MM + gone_mm, JUMP_MM)
             back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
-            if max(match.share, back.share) >= SEEN:
-                return (back if back.share > match.share else match), SEEN
+            if seen := [one for one in (match, back) if one.share >= SEEN]:
+                return max(seen, key=lambda one: one.share + CARRIED * self._along(grey, camera, one.xy_mm)), SEEN
             if back.share < AGAIN and self._along(grey, camera, match.xy_mm) >= ALONG:
                 return match, LEAST
             return back, LEAST if self._along(grey, camera, back.xy_mm) >= ALONG else SEEN

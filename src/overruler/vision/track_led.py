@@ -26,6 +26,8 @@ WINDOW_MM, STEP_MM = 60.0, 45.0
 """Half the side of the window, and how far a hand goes from shot to shot at most."""
 STANDS_OUT, CLEARLY = 6.0, 14.0
 """Grey levels by which a pixel differs from the table at rest that begins to be the hand's, and one that is."""
+ROUND_MM = 225.0
+"""What the table's brightness is told over."""
 PRESENT = 0.4
 """Share of the most that stands out in the window from which on the hand is there."""
 SURE, ALIKE = 0.8, 0.6
@@ -35,8 +37,9 @@ AS_TAKEN, SLIP_PX = 0.7, 3
 slipped by."""
 FARTHEST_MM = 15.0
 """A hand that leads farther from where the piece stands was lost on its way."""
-HIGHER_MM, HIGHER_SIGMA_MM = 30.0, 15.0
-"""How much higher than the piece a hand is, and 1 σ of that: what is nearer to the camera seems to go farther."""
+HIGHER_MM, HIGHER_SIGMA_MM = 18.0, 15.0
+"""How much higher than the piece a hand is, and 1 σ of that: what is nearer to the camera seems to go farther. Its
+fingers are at 30 mm or so, and its shade lies on the table."""
 OFF_SHARE = 0.5
 """1 σ of a length, as a share of how far off the steps lead, where the way has corners."""
 AS_IF_LED = 0.25
@@ -102,14 +105,18 @@ class _Hand:
     """What stands out from the table at rest; all pictures are `framed`."""
 
     table: Coarse
+    level: Coarse
+    """The table's brightness without what is on it: less would be told by a hand over a dark piece or a bright one."""
     half_px: int
     """Half the side of the window, less a half."""
     reach_px: int
 
     @classmethod
     def over(cls, rested: Glimpse, px_per_mm: float) -> "_Hand":
-        bare = cls(rested.grey, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
-        return replace(bare, table=bare.framed(rested.grey))
+        wide = 2 * round(ROUND_MM * px_per_mm / 2) + 1
+        level = np.asarray(cv2.blur(rested.grey, (wide, wide)), np.uint8)
+        bare = cls(rested.grey, level, round(WINDOW_MM * px_per_mm), round(STEP_MM * px_per_mm))
+        return replace(bare, table=bare.framed(rested.grey), level=bare.framed(level))
 
     def taken(self, shots: Sequence[Coarse], at: Array) -> int:
         """In which of the shots but the last it takes the piece that stands at a pixel (2,): it is there, and rests."""
@@ -136,12 +143,12 @@ class _Hand:
         return np.asarray(cv2.copyMakeBorder(picture, *wide, cv2.BORDER_CONSTANT), np.uint8)
 
     def _out(self, shot: Coarse, at: Array, half_px: int) -> NDArray[np.float32]:
-        """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below what is usual of the table
-        there: against the table itself less would be told by a hand over a dark piece or a bright one."""
+        """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below the table's."""
         size, middle = (2 * half_px + 1, 2 * half_px + 1), (np.rint(at) + self.half_px + self.reach_px).tolist()
-        seen, rested = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in (shot, self.table))
+        pictures = shot, self.table, self.level
+        seen, rested, level = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in pictures)
         much = np.clip((np.abs(seen - rested) - STANDS_OUT) / (CLEARLY - STANDS_OUT), 0, 1)
-        return np.asarray(much * (seen - np.median(rested)), np.float32)
+        return np.asarray(much * (seen - level), np.float32)
 
 
 def _peak(values: NDArray[np.float32], at: int) -> float:
