@@ -1,5 +1,6 @@
 """A piece as it is followed from shot to shot: its look, where it rests, and where it is on its way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -164,21 +165,29 @@ class Held:
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
-            gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
-            if match.share >= (SEEN if gone_mm < REACH_MM / 2 else PLAIN):
-                return match, SEEN
-            turned = min(REACH_MM + gone_mm, JUMP_MM)
-            back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
-            if seen := [one for one in (match, back) if one.share >= SEEN]:
-                return max(seen, key=lambda one: one.share + CARRIED * self._along(grey, camera, one.xy_mm)), SEEN
-            if back.share < AGAIN and self._along(grey, camera, match.xy_mm) >= ALONG:
-                return match, LEAST
-            return back, LEAST if self._along(grey, camera, back.xy_mm) >= ALONG else SEEN
+            return self._onwards(match, looks, grey, camera, unseen_s)
         if self._along(grey, camera, match.xy_mm) >= max(ALONG, self._along(grey, camera, home.xy_mm) + MOVED):
             return match, LEAST
         if home.share >= max(SEEN, match.share - MOVED):
             return home, AGAIN if self.lost else SEEN
         return match, THERE if self.lost else max(SEEN, STEADY * self.share)
+
+    def _onwards(
+        self, ahead: Match, looks: Sequence[Patch], grey: Grey, camera: Camera, unseen_s: float
+    ) -> tuple[Match, float]:
+        """Of a piece on its way: what is seen where it would have gone, or where it would be, had it turned."""
+        gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
+        if ahead.share >= (SEEN if gone_mm < REACH_MM / 2 else PLAIN):
+            return ahead, SEEN
+        turned = min(REACH_MM + gone_mm, JUMP_MM)
+        back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
+        tries = [(one, self._along(grey, camera, one.xy_mm)) for one in (ahead, back)]
+        if seen := [(one, along) for one, along in tries if one.share >= SEEN]:
+            return max(seen, key=lambda pair: pair[0].share + CARRIED * pair[1])[0], SEEN
+        kept, left = (along for _, along in tries)
+        if back.share < AGAIN and kept >= ALONG:
+            return ahead, LEAST
+        return back, LEAST if left >= ALONG else SEEN
 
     def _with_hand(self, grey: Grey, camera: Camera) -> Patch:
         return patch_of(grey, camera, self.place_mm, self.rest.z_mm, AND_HAND * self.radius_mm)
