@@ -177,7 +177,9 @@ class Held:
     ) -> tuple[Match, float]:
         """Of a piece on its way: what is seen where it would have gone, or where it would be, had it turned."""
         gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
-        if ahead.share >= (SEEN if gone_mm < REACH_MM / 2 else PLAIN):
+        if ahead.share >= (
+            SEEN if 2 * gone_mm < REACH_MM + REACH_MM_S * unseen_s else PLAIN
+        ):  # there too it was sought
             return ahead, SEEN
         turned = min(REACH_MM + gone_mm, JUMP_MM)
         back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
