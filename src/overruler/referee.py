@@ -116,7 +116,7 @@ class Referee:
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)
         calibration = replace(calibration, light=light_of(view, calibration.camera, calibration.board_mm, found))
-        found = by_lit_side(frame, calibration, found)
+        found = tuple(by_lit_side(frame, calibration, one) for one in found)
         doubted = *doubted_size(frame, calibration, found), *low_light(calibration, found)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         problems = worst_first((*calibration.problems, *doubted, *contradictions(rulers), *turned(seen)))
@@ -155,7 +155,7 @@ class Referee:
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
         again = placed(frame, report.calibration, one)
-        return by_lit_side(frame, report.calibration, [again])[0] if again is not None else None
+        return by_lit_side(frame, report.calibration, again) if again is not None else None
 
     def _calibrated(self, frame: Frame) -> Calibration:
         if not self.beside:

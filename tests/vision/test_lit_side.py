@@ -13,8 +13,8 @@ from overruler.frame import Frame
 from overruler.picture.render import Plinth
 from overruler.vision.fit import fit_base, fit_bases
 from overruler.vision.light import shade_doubt, to_lamp
-from overruler.vision.lit_side import OUTLINES, by_lit_side
-from overruler.vision.rim_fit import Sought
+from overruler.vision.lit_side import by_lit_side
+from overruler.vision.rim_fit import OUTLINES, Sought
 from tests.tables import camera_over, exact, photo
 
 CAMERA = camera_over(14.0)
@@ -56,7 +56,7 @@ def off(one: Detection) -> float:
 
 def test_the_lit_side_says_where_it_stands(frame: Frame) -> None:
     before = drawn_along(frame)
-    (after,) = by_lit_side(frame, lit(), [before])
+    after = by_lit_side(frame, lit(), before)
     assert off(before) > 0.8
     assert off(after) < 0.4
     assert after.lit
@@ -66,7 +66,7 @@ def test_the_lit_side_says_where_it_stands(frame: Frame) -> None:
 
 def test_it_is_surer_along_the_shade_and_no_less_sure_across(frame: Frame) -> None:
     before = drawn_along(frame)
-    (after,) = by_lit_side(frame, lit(), [before])
+    after = by_lit_side(frame, lit(), before)
     along = to_lamp(Light(LAMP, 1.0), before)
     across = np.array([-along[1], along[0]])
     shaded = before.covariance_mm2 + shade_doubt(lit(), before)
@@ -78,7 +78,7 @@ def test_what_no_fit_knows_stays_in_doubt(frame: Frame) -> None:
     before = drawn_along(frame)
     beyond = np.array([[2.0, 0.3], [0.3, 1.5]])
     unsure = replace(before, covariance_mm2=before.covariance_mm2 + beyond, beyond_mm2=beyond)
-    (plain,), (after,) = (by_lit_side(frame, lit(), [one]) for one in (before, unsure))
+    plain, after = (by_lit_side(frame, lit(), one) for one in (before, unsure))
     assert after.xy_mm == pytest.approx(plain.xy_mm)
     assert after.covariance_mm2 == pytest.approx(plain.covariance_mm2 + beyond)
 
@@ -107,7 +107,7 @@ def test_everything_else_stays_as_it_was(frame: Frame, why: str) -> None:
         calibration = replace(calibration, camera=camera_over(14.0, height_mm=800.0, focal_px=700.0))
     elif why == "no light known":
         calibration = exact(CAMERA)
-    assert by_lit_side(frame, calibration, [one]) == (one,)
+    assert by_lit_side(frame, calibration, one) is one
 
 
 def test_right_below_the_lamp_there_is_no_direction() -> None:

@@ -15,6 +15,7 @@ from overruler.calibration import Calibration, Light, Problem
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.heights import at_height, lean
 from overruler.vision.orthophoto import Orthophoto
 
 FEWEST = 4
@@ -46,11 +47,11 @@ def light_of(
     standing = [one for one in found if one.base.shape == "circle"]
     if len(standing) < FEWEST:
         return None
-    eye = camera.center_mm
-    raised = np.array([eye[2] / (eye[2] - one.z_mm) for one in standing])
-    seen_mm = eye[:2] + (np.array([one.xy_mm for one in standing]) - eye[:2]) * raised[:, None]
-    radii = np.array([one.base.width_mm / 2 for one in standing]) * raised
-    dark = _darkness(view, seen_mm, radii)
+    seen_mm = np.array([at_height(camera, one.xy_mm, one.z_mm, 0.0) for one in standing])
+    eye_mm = camera.center_mm[2]
+    dark = _darkness(
+        view, seen_mm, np.array([one.base.width_mm / 2 * eye_mm / (eye_mm - one.z_mm) for one in standing])
+    )
     lamps = np.array([(np.cos(turn), np.sin(turn)) for turn in TURNS])[:, None] * 1000 * np.array(AWAY)[:, None]
     places = (np.array(board_mm) / 2 + lamps).reshape(-1, 2)
     behind = [_towards(dark, seen_mm - place) for place in places]
@@ -91,8 +92,8 @@ def shade_doubt(calibration: Calibration, one: Detection) -> Array:
     light, camera = calibration.light, calibration.camera
     if light is None or one.lit or one.base.shape == "rectangle":
         return np.zeros((2, 2))
-    lamp, eye = to_lamp(light, one), camera.center_mm
-    towards = max(0.0, float(lamp @ (one.xy_mm - eye[:2])) / float(eye[2] - one.z_mm))
+    lamp = to_lamp(light, one)
+    towards = max(0.0, -float(lamp @ lean(camera, one.xy_mm, one.z_mm)))
     scale = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
     parts_mm = scale * SHADE_PX, scale * TOWARDS_PX * towards, OF_RADIUS * one.base.width_mm / 2
     return np.asarray((light.strength * np.linalg.norm(parts_mm)) ** 2 * np.outer(lamp, lamp))

@@ -4,7 +4,6 @@ Where the photo shows enough of it, that is: a base is a few millimetres high, a
 and from the mat. Half a rim says less of the direction across, so what the whole rim said counts there.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,13 +15,11 @@ from overruler.geometry.pose import Array
 from overruler.vision.drawn import drawn
 from overruler.vision.fit import Fit, fit_bases
 from overruler.vision.light import shade_doubt, to_lamp
-from overruler.vision.rim_fit import Sought, Way
-from overruler.vision.silhouette import PROFILES
+from overruler.vision.rim_fit import OUTLINES, Sought
 
 LOW, LEAST_MM, FINE_MM_PER_PX = 0.5, 30.0, 0.85
 """How strong the light must be, how large a base, and how small a pixel: of smaller bases the whole rim is told as
 well, and in larger pixels the lit side alone says less than all of it."""
-OUTLINES: tuple[Way, ...] = tuple((profile, False) for profile in PROFILES)
 STARTS, WIDER = (0.0, 1.0, 2.0), 1.5
 """From where it is looked for, towards the lamp, and how widely, in σ of the place."""
 FLOOR_PX = 0.6
@@ -30,24 +27,22 @@ FLOOR_PX = 0.6
 that nothing was chosen by, 10 came out nearer by 0.3 mm or more, and one farther."""
 
 
-def by_lit_side(frame: Frame, calibration: Calibration, found: Sequence[Detection]) -> tuple[Detection, ...]:
-    """The detections, those measured anew that a low lamp's shade may have moved and whose lit side tells."""
-    return tuple(_measured(frame, calibration, one) or one for one in found)
-
-
-def _measured(frame: Frame, calibration: Calibration, one: Detection) -> Detection | None:
+def by_lit_side(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
+    """A piece that a low lamp's shade may have moved, measured anew where its lit side tells; any other as it is."""
     camera, light = calibration.camera, calibration.light
     scale = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
     fine = one.base.shape == "circle" and one.base.width_mm >= LEAST_MM and scale <= FINE_MM_PER_PX
     if light is None or light.strength < LOW or not fine:
-        return None
+        return one
     lamp = to_lamp(light, one)
     before = one.covariance_mm2 - one.beyond_mm2 + shade_doubt(calibration, one)
     sigma = float(np.sqrt(lamp @ before @ lamp))
     starts = [one.xy_mm + share * sigma * lamp for share in STARTS]
     sought = [Sought(at, WIDER * sigma, one.base.width_mm / 2, one.z_mm, OUTLINES, lamp) for at in starts]
     fits = [fit for fit in fit_bases(frame.pixels, camera, sought) if fit is not None]
-    return drawn(camera, _joined(one, before, max(fits, key=lambda fit: fit.merit), FLOOR_PX * scale)) if fits else None
+    if not fits:
+        return one
+    return drawn(camera, _joined(one, before, max(fits, key=lambda fit: fit.merit), FLOOR_PX * scale))
 
 
 def _joined(one: Detection, before: Array, fit: Fit, floor_mm: float) -> Detection:

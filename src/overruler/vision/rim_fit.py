@@ -25,6 +25,7 @@ CORRELATION = 3.2
 
 Way = tuple[Profile, bool]
 """How a base is taken to be seen: its profile, and whether by its upper rim, the outline being lost."""
+OUTLINES: tuple[Way, ...] = tuple((profile, False) for profile in PROFILES)
 WAYS: tuple[Way, ...] = tuple((profile, upper) for profile in PROFILES for upper in (False, True))
 Place = tuple[float, float, float]
 

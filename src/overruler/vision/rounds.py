@@ -21,7 +21,7 @@ from overruler.vision.fit import Fit, fit_bases
 from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.placed import placed
 from overruler.vision.printed import is_printed
-from overruler.vision.rim_fit import Sought, Way
+from overruler.vision.rim_fit import OUTLINES, Sought, Way
 from overruler.vision.rims import RimGuesses
 from overruler.vision.silhouette import PROFILES
 from overruler.vision.sizes import Played, size_probabilities
@@ -56,7 +56,7 @@ TAPER, TAPER_SIGMA_MM = PROFILES[0], 0.25
 """The usual profile, and 1 σ of how much smaller the upper rim's radius is."""
 FIT_NATS, UPPER_WORTH = 2.0, 0.2
 """Log-likelihood of a whole rim seen against none of it; what the other rim adds to that."""
-WAYS: tuple[tuple[Way, ...], ...] = (tuple((profile, False) for profile in PROFILES), ((TAPER, True),))
+WAYS: tuple[tuple[Way, ...], ...] = (OUTLINES, ((TAPER, True),))
 """What is fitted: the outline, whatever the profile, or the upper rim."""
 AMBIGUOUS = 0.05
 """Sizes at least this probable are reported beside the likeliest."""

@@ -11,7 +11,7 @@ from overruler.geometry.covariance import Covariance
 from overruler.geometry.pose import Array
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
 from overruler.vision.bow import by_bow, levelled
-from overruler.vision.heights import shared_covariance
+from overruler.vision.heights import lean, shared_covariance
 from overruler.vision.light import shade_doubt
 
 LIKELY = 0.5
@@ -60,11 +60,9 @@ def joint_covariance(calibration: Calibration, detections: Sequence[Detection]) 
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
     covariance = by_table @ calibration.joint @ by_table.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
-    eye = camera.center_mm
     for k, detection in enumerate(detections):
-        lean = (detection.xy_mm - eye[:2]) / (eye[2] - detection.z_mm)  # a millimetre up looks like this much outwards
-        own = detection.covariance_mm2 + shade_doubt(calibration, detection)
-        own = own + budget.height_mm**2 * np.outer(lean, lean)
+        moved = budget.height_mm * lean(camera, detection.xy_mm, detection.z_mm)
+        own = detection.covariance_mm2 + np.outer(moved, moved) + shade_doubt(calibration, detection)
         covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * (budget.diameter_mm / 2) ** 2
     covariance += shared_covariance(detections)
     return np.asarray((covariance + covariance.T) / 2)

@@ -161,7 +161,7 @@ class Held:
         left to be seen of a piece carries it, however little that is.
         """
         unseen_s = min(time_s - self.seen_s, LONGEST_S)
-        reach, expected = REACH_MM + REACH_MM_S * unseen_s, self.place_mm + self.mm_s * unseen_s
+        reach, expected = _reach_mm(unseen_s), self.place_mm + self.mm_s * unseen_s
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
         match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
@@ -177,9 +177,7 @@ class Held:
     ) -> tuple[Match, float]:
         """Of a piece on its way: what is seen where it would have gone, or where it would be, had it turned."""
         gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
-        if ahead.share >= (
-            SEEN if 2 * gone_mm < REACH_MM + REACH_MM_S * unseen_s else PLAIN
-        ):  # there too it was sought
+        if ahead.share >= (SEEN if 2 * gone_mm < _reach_mm(unseen_s) else PLAIN):  # there too it was sought
             return ahead, SEEN
         turned = min(REACH_MM + gone_mm, JUMP_MM)
         back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
@@ -262,6 +260,10 @@ class Held:
     def spot(self, time_s: float, sigma_mm: float) -> Spot:
         x, y = self.place_mm.tolist()
         return Spot(self.id, self.rest.base, x, y, sigma_mm, self.state(time_s), self.seen)
+
+
+def _reach_mm(unseen_s: float) -> float:
+    return REACH_MM + REACH_MM_S * unseen_s
 
 
 def _look(detection: Detection, grey: Grey, camera: Camera) -> Patch:

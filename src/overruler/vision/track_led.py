@@ -96,8 +96,8 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
         return lost
     last = int(came[np.argmin(steps[came])]) + 1  # it rests as it lets go
     places_px = np.array(places[: last + 1]) * scale + (scale - 1) / 2
-    went = table.camera.unproject(places_px, z_mm + HIGHER_MM)
-    return times[first : first + last + 1], unsure.corners_mm[0] + went - went[0]
+    hand_mm = table.camera.unproject(places_px, z_mm + HIGHER_MM)
+    return times[first : first + last + 1], unsure.corners_mm[0] + hand_mm - hand_mm[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
