@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from overruler.geometry.camera import Camera
+from overruler.geometry.parabola import beside_peak
 from overruler.geometry.pose import Array
 from overruler.vision.rays import LEAST_EDGE, SPACING_PX, View
 
@@ -148,10 +149,10 @@ def _marks(height: Array, least: float, side: NDArray[np.intp], along_mm: Array,
     peak = np.zeros_like(height, bool)
     peak[:, 1:-1] = (height[:, 1:-1] >= height[:, :-2]) & (height[:, 1:-1] > height[:, 2:])
     row, at = np.nonzero(peak & (height > max(least, 0.25 * usual)))
-    before, here, after = (height[row, at + i] for i in (-1, 0, 1))
-    part = 0.5 * (before - after) / (before - 2 * here + after)
+    part = beside_peak(*(height[row, at + i] for i in (-1, 0, 1)))
     step = out_mm[1] - out_mm[0]
-    return Marks(side[row], along_mm[row], out_mm[at] + part * step, np.minimum(here / max(usual, least), 1.0))
+    clear = np.minimum(height[row, at] / max(usual, least), 1.0)
+    return Marks(side[row], along_mm[row], out_mm[at] + part * step, clear)
 
 
 def reaches_of(size_mm: ArrayLike) -> Array:

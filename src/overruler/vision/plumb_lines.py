@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
 from overruler.frame import Frame
+from overruler.geometry.parabola import beside_peak
 from overruler.geometry.pose import Array
 from overruler.vision.doubt import by_table
 from overruler.vision.evidence import Measures, contradicted, updated
@@ -190,7 +191,5 @@ def _peaks(steps: Array, across_mm: Array, line_mm: Array, reach_mm: float) -> t
     """Where each place's greatest step (N,) near the line is, between samples, and how great against the usual."""
     near = np.abs(across_mm - line_mm[:, None]) <= reach_mm
     rows, peak = np.arange(len(steps)), np.clip(np.where(near, steps, -np.inf).argmax(1), 1, len(across_mm) - 2)
-    before, here, after = (steps[rows, peak + k] for k in (-1, 0, 1))
-    curve = np.minimum(before - 2 * here + after, -1e-6)
-    between = np.clip(0.5 * (before - after) / curve, -0.5, 0.5)
-    return across_mm[peak] + between * (across_mm[1] - across_mm[0]), np.clip(here - 1, 0, CAP)
+    between = beside_peak(*(steps[rows, peak + k] for k in (-1, 0, 1)))
+    return across_mm[peak] + between * (across_mm[1] - across_mm[0]), np.clip(steps[rows, peak] - 1, 0, CAP)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
+from overruler.geometry.parabola import beside_peak
 from overruler.geometry.pose import Array
 
 SPACING_PX = 1.5
@@ -128,9 +129,8 @@ def edges_of_each(
     steepest = slope.max(1)
     usual = np.array([_middle(steepest[part]) for part in parts])[base]
     ray, at = _peaks(slope, np.maximum(LEAST_EDGE, 0.25 * usual), counts - 2)
-    before, here, after = (slope[ray, at + i] for i in (-1, 0, 1))
-    part = 0.5 * (before - after) / (before - 2 * here + after)
-    strength = np.minimum(here / np.maximum(usual[ray], 1e-9), 1.5)
+    part = beside_peak(*(slope[ray, at + i] for i in (-1, 0, 1)))
+    strength = np.minimum(slope[ray, at] / np.maximum(usual[ray], 1e-9), 1.5)
     return Edges(ray, radii[ray, at] + (0.5 + part) * step[base[ray]], strength)
 
 

@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.parabola import beside_peak
 from overruler.geometry.pose import Array
 from overruler.vision.changes import Coarse
 from overruler.vision.track_path import Way, way_of
@@ -152,9 +153,5 @@ class _Hand:
 
 
 def _peak(values: NDArray[np.float32], at: int) -> float:
-    """Where a peak of values (N,) is to a fraction of a step, by a parabola."""
-    if not 0 < at < len(values) - 1:
-        return float(at)
-    before, middle, after = (float(value) for value in values[at - 1 : at + 2])
-    bend = before - 2 * middle + after
-    return at + (0.5 * (before - after) / bend if bend < 0 else 0.0)
+    """Where the peak of values (N,) is to a fraction of a step."""
+    return float(at + beside_peak(*values[at - 1 : at + 2])) if 0 < at < len(values) - 1 else float(at)
