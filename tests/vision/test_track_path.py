@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
-from overruler.vision.track_path import Way, _in_order, way_of
+from overruler.vision.track_legs import _in_order
+from overruler.vision.track_path import Way, way_of
 
 EYE = np.array([450.0, 450.0, 1300.0])
 
