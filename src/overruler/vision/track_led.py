@@ -78,11 +78,10 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     lost = np.zeros(0), np.zeros((0, 2))
     if not shots or shots[0].time_s > unsure.start_s or shots[0].grey.shape != table.rested.glimpse.grey.shape:
         return lost
-    scale = 1 << shots[0].halved
     start = np.array([*unsure.corners_mm[0], z_mm])
-    hand = _Hand.over(table.rested.glimpse, 1 / float(table.camera.mm_per_px(start)) / scale)
+    hand = _Hand.over(table.rested.glimpse, 1 / float(table.camera.mm_per_px(start)) / shots[0].scale)
     times = np.array([one.time_s for one in shots])
-    places = [(table.camera.project(start) - (scale - 1) / 2) / scale]
+    places = [shots[0].coarse(table.camera.project(start))]
     seen = [hand.framed(one.grey) for one in shots]
     first = hand.taken(seen[: np.count_nonzero(times < unsure.start_s + ABOUT_S) + 1], places[0])
     for one, other in pairwise(seen[first:]):
@@ -96,8 +95,7 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     if not len(came):
         return lost
     last = int(came[np.argmin(steps[came])]) + 1  # it rests as it lets go
-    places_px = np.array(places[: last + 1]) * scale + (scale - 1) / 2
-    hand_mm = table.camera.unproject(places_px, z_mm + HIGHER_MM)
+    hand_mm = table.camera.unproject(shots[0].fine(np.array(places[: last + 1])), z_mm + HIGHER_MM)
     return times[first : first + last + 1], unsure.corners_mm[0] + hand_mm - hand_mm[0]
 
 

@@ -7,6 +7,7 @@ time, has a piece moved that was there all along.
 
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 
 from overruler.bases import Base
@@ -20,12 +21,14 @@ from overruler.vision.track_known import TURNS_DEG, seen_at, turned
 from overruler.vision.track_patch import Grey, aligned, find, patch_of
 from overruler.vision.track_settled import moved
 from overruler.vision.track_sought import sought
-from overruler.vision.track_table import AROUND_MM, Rested, Watched
+from overruler.vision.track_table import AROUND_MM, Glimpse, Rested, Watched
 
 ALIKE = 0.6
 """Share of its look that a piece keeps from one place to the other, whichever way it is turned; figures lean."""
 LEAN_MM = 8.0
 """So far off is a look found, by a figure that leans the other way now."""
+STANDS_OUT, MOST = 10, 0.5
+"""Grey levels by which a place looks otherwise where something is over it, and the share of it that must."""
 LARGEST = 6
 """With more changed areas than so many it is the light, or the picture is damaged."""
 
@@ -115,14 +118,37 @@ def _by_look(table: Watched, before: Rested, there: Detection, box: Array) -> De
 
 def _told(table: Watched, before: Rested, gone: Detection, there: Detection, left: Mask) -> Move | None:
     """Its move, and the piece that stands there now."""
-    grey, time_s = before.shots[-1].grey, before.shots[-1].time_s
+    grey = before.shots[-1].grey
     new = next((held for held in table.held if held.rest is there), None)
     name = new.id if new is not None else next_id([held.id for held in table.held])
     held = Held.of(name, table.placed(gone, before.shots), grey, table.camera)
-    around = table.blocks(gone.xy_mm, gone.z_mm, held.radius_mm)
-    moved_s = table.changes.moved_s[around]
-    held.away_s = float(moved_s[left[around] & (moved_s > time_s)].min(initial=float(moved_s.max())))
+    held.away_s = _left_s(table, held, there, left)
     if new is not None:
         table.held.remove(new)
     table.held.append(held)
     return moved(table, held, there)
+
+
+def _left_s(table: Watched, held: Held, there: Detection, left: Mask) -> float:
+    """When it went from where it stood at the last rest: when that changed last, or first, if it stands there again in
+    part and has changed it twice.
+    """
+    before = table.rested.shots[-1].time_s
+    around = table.blocks(held.rest.xy_mm, held.rest.z_mm, held.radius_mm)
+    moved_s = table.changes.moved_s[around]
+    last_s = float(moved_s[left[around] & (moved_s > before)].min(initial=float(moved_s.max())))
+    if np.hypot(*(held.rest.xy_mm - there.xy_mm)) > held.radius_mm + there.base.width_mm / 2:
+        return last_s
+    return next((one.time_s for one in table.lately if one.time_s > before and _changed(table, held, one)), last_s)
+
+
+def _changed(table: Watched, held: Held, now: Glimpse) -> bool:
+    """Whether most of where a piece stood at the last rest looks otherwise."""
+    then = table.rested.glimpse
+    if now.grey.shape != then.grey.shape:
+        return False
+    reach = held.radius_mm * held.there.px_per_mm
+    corners = now.coarse(held.there.pixel + reach * np.array([[-1.0], [1.0]]))
+    (left, top), (right, bottom) = np.maximum(np.rint(corners).astype(int), 0)
+    there = slice(top, bottom + 1), slice(left, right + 1)
+    return bool(np.mean(cv2.absdiff(now.grey[there], then.grey[there]) > STANDS_OUT) > MOST)

@@ -58,6 +58,19 @@ class Glimpse:
         at = next((k for k, one in enumerate(stages) if max(one.shape) <= GLIMPSE_PX), len(stages) - 1)
         return cls(time_s, stages[at], at + 1)
 
+    @property
+    def scale(self) -> int:
+        """How many of the shot's pixels one of it is wide."""
+        return 1 << self.halved
+
+    def coarse(self, px: Array) -> Array:
+        """Where pixels (..., 2) of the shot are in it."""
+        return np.asarray((px - (self.scale - 1) / 2) / self.scale)
+
+    def fine(self, px: Array) -> Array:
+        """Where pixels (..., 2) of it are in the shot."""
+        return np.asarray(px * self.scale + (self.scale - 1) / 2)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rested:
