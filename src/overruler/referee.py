@@ -111,7 +111,7 @@ class Referee:
         rulers, seen = measuring.result(), grid_seen.result()
         found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
         hills = find_hills(view, high.result(), calibration, found, [area.id for area in ground.areas])
-        found = resized(calibration.camera, found, hills, radii_of(bases))
+        found = resized(frame, calibration.camera, found, hills, radii_of(bases))
         areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = sharpened(frame, calibration, found)
@@ -149,7 +149,7 @@ class Referee:
         hidden = [*self._cards(calibration), *covered(report.rulers)]
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
-        found = resized(calibration.camera, found, report.areas, radii_of(bases))
+        found = resized(frame, calibration.camera, found, report.areas, radii_of(bases))
         return raise_pieces(frame, calibration, found, report.areas)
 
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:

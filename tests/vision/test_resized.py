@@ -10,16 +10,19 @@ from hypothesis import strategies as st
 from overruler.bases import ROUND_MM, Base
 from overruler.detections import Detection, Raised
 from overruler.geometry.pose import Array
-from overruler.vision.heights import at_height
+from overruler.picture.render import Plinth
+from overruler.vision.heights import at_height, raise_pieces
 from overruler.vision.resized import resized
 from overruler.vision.rounds import ASTRAY_MM, WITHIN_SIGMAS
-from tests.tables import camera_over
+from tests.tables import camera_over, exact, photo
 
 CAMERA = camera_over(24.0)
 EYE_MM = float(CAMERA.center_mm[2])
 RADII = np.array(ROUND_MM) / 2
 HILL = Raised("h1", np.array([[400.0, 200.0], [800.0, 200.0], [800.0, 600.0], [400.0, 600.0]]), 36.0, 3.0)
 SIGMA_MM = 0.2
+BARE = photo(CAMERA, [])
+"""No fit finds anything there: the look alone tells."""
 
 
 def seen(at: tuple[float, float], true_mm: float, taken_mm: float, z_mm: float = 0.0, score: float = 1.0) -> Detection:
@@ -42,34 +45,42 @@ def by(found: tuple[Detection, ...]) -> list[float]:
 @given(size=st.sampled_from([float(mm) for mm in ROUND_MM if 25 <= mm <= 100]), z=st.floats(15, 60))
 def test_a_base_on_a_hill_has_its_own_size_there(size: float, z: float) -> None:
     table = [*board(size), seen((600.0, 400.0), size, size + 2, z)]
-    assert by(resized(CAMERA, table, [replace(HILL, top_z_mm=z)], RADII)) == [size] * 6
+    assert by(resized(BARE, CAMERA, table, [replace(HILL, top_z_mm=z)], RADII)) == [size] * 6
 
 
 def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider() -> None:
     between = seen((600.0, 400.0), 26.0, 27.0, 36.0)
-    *_, found = resized(CAMERA, [*board(25.0, 2), *board(27.0, 2), between], [HILL], RADII)
+    *_, found = resized(BARE, CAMERA, [*board(25.0, 2), *board(27.0, 2), between], [HILL], RADII)
     assert {found.base.width_mm, *(base.width_mm for base in found.also)} == {25.0, 27.0}
     assert np.trace(found.beyond_mm2) > 2 * 0.1
 
 
+@pytest.mark.parametrize("true", [27.0, 28.5])
+def test_of_two_sizes_that_look_alike_it_has_the_one_whose_rims_are_seen_at_its_height(true: float) -> None:
+    frame = photo(CAMERA, [Plinth(600.0, 400.0, true, 36.0)])
+    either = seen((600.0, 400.0), 27.75, 27.0, 36.0)
+    *_, found = resized(frame, CAMERA, [*board(27.0, 2), *board(28.5, 2), either], [HILL], RADII)
+    assert found.base.width_mm == true
+
+
 def test_the_doubt_of_one_that_is_not_plain_to_see_stays() -> None:
     hidden = seen((600.0, 400.0), 50.0, 50.0, 36.0, score=0.9)
-    *_, found = resized(CAMERA, [*board(50.0), hidden], [HILL], RADII)
+    *_, found = resized(BARE, CAMERA, [*board(50.0), hidden], [HILL], RADII)
     assert found.beyond_mm2 == pytest.approx(np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
 
 
 @pytest.mark.parametrize("areas", [[], [replace(HILL, probability=0.3)]])
 def test_without_ground_that_is_likely_raised_nothing_changes(areas: list[Raised]) -> None:
     table = [*board(25.0), seen((600.0, 400.0), 25.0, 27.0, 36.0)]
-    assert resized(CAMERA, table, areas, RADII) == tuple(table)
+    assert resized(BARE, CAMERA, table, areas, RADII) == tuple(table)
 
 
 def test_what_was_looked_for_at_its_own_height_and_what_is_not_round_stay() -> None:
     told = replace(seen((600.0, 400.0), 25.0, 27.0), z_mm=36.0)
     plate = replace(seen((500.0, 400.0), 25.0, 25.0, 36.0), base=Base.rectangle(40, 40), looks_mm=None)
     table = [*board(25.0), told, plate]
-    assert resized(CAMERA, table, [HILL], RADII) == tuple(table)
-    assert resized(CAMERA, [], [HILL], RADII) == ()
+    assert resized(BARE, CAMERA, table, [HILL], RADII) == tuple(table)
+    assert resized(BARE, CAMERA, [], [HILL], RADII) == ()
 
 
 def test_a_base_raised_keeps_what_no_fit_knows_of_its_doubt(raised: tuple[Array, Array]) -> None:
@@ -80,10 +91,6 @@ def test_a_base_raised_keeps_what_no_fit_knows_of_its_doubt(raised: tuple[Array,
 @pytest.fixture(scope="module")
 def raised() -> tuple[Array, Array]:
     """The doubt of a base on the hill, and of the same one with 1 mm² beyond its fit."""
-    from overruler.picture.render import Plinth
-    from overruler.vision.heights import raise_pieces
-    from tests.tables import exact, photo
-
     frame = photo(CAMERA, [Plinth(600.0, 400.0, 40.0, 36.0)])
     one = seen((600.0, 400.0), 40.0, 40.0, 36.0)
     pieces = [one, replace(one, beyond_mm2=np.eye(2))]

@@ -1,25 +1,37 @@
 """Round bases on raised ground: which sizes they have, now that it is known how high they stand.
 
 Sizes are weighed across the table as if all stood on the board (`rounds`). There a base of 25 mm on a hill looks like
-one of 26: too large for what it is, and perhaps as large as the next of the catalogue.
+one of 26: too large for what it is, and perhaps as large as the next of the catalogue. So both looks are taken anew at
+the hill's height: the learned one is brought there, and the sizes that it leaves open are fitted there.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.detections import Detection, Raised
+from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.heights import stands_on
-from overruler.vision.rounds import RARE, WITHIN_SIGMAS, also_of, astray_of, radius_likelihood
+from overruler.vision.heights import NEW_START_MM, at_height, stands_on
+from overruler.vision.rounds import (
+    RARE,
+    WITHIN_SIGMAS,
+    WORTH_A_TRY,
+    also_of,
+    astray_of,
+    fit_sizes,
+    radius_likelihood,
+    with_fits,
+)
 from overruler.vision.sizes import size_probabilities
 
 
 def resized(
-    camera: Camera, detections: Sequence[Detection], areas: Sequence[Raised], radii: Array
+    frame: Frame, camera: Camera, detections: Sequence[Detection], areas: Sequence[Raised], radii: Array
 ) -> tuple[Detection, ...]:
     """The detections in their order, those on one of the areas of the sizes, out of `radii` (C,), that they look there.
 
@@ -34,11 +46,30 @@ def resized(
     radius, sigma = np.array([detections[k].looks_mm for k in looked]).T * (eye - heights) / eye
     level = eye - heights - np.array([detections[k].z_mm for k in looked])
     likelihood = radius_likelihood(radius, sigma, radii, level)
+    above = np.flatnonzero([under[k] is not None for k in looked])
+    standing = [detections[looked[n]] for n in above]
+    worth = size_probabilities(likelihood)[above] > WORTH_A_TRY
+    likelihood[above] = _with_fits(frame, camera, standing, heights[above], likelihood[above], worth, radii)
     shares = dict(zip(looked, size_probabilities(likelihood).sum(-1), strict=True))
     return tuple(
         one if area is None else _of_size(one, shares[k], radii)
         for k, (one, area) in enumerate(zip(detections, under, strict=True))
     )
+
+
+def _with_fits(
+    frame: Frame,
+    camera: Camera,
+    standing: Sequence[Detection],
+    z_mm: Array,
+    looks: Array,
+    worth: NDArray[np.bool_],
+    radii: Array,
+) -> Array:
+    """The log-likelihoods (N, C, 2) of bases at these heights (N,) by look and fit; by the look where none succeeds."""
+    places = at_height(camera, np.stack([one.xy_mm for one in standing]), 0.0, z_mm[:, None])
+    fits = fit_sizes(frame, camera, places, np.full(len(places), NEW_START_MM), worth, radii, z_mm)
+    return np.where([[[bool(tried)]] for tried in fits], with_fits(looks, fits), looks)
 
 
 def _of_size(one: Detection, share: Array, radii: Array) -> Detection:

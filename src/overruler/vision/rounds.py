@@ -114,7 +114,7 @@ def fit_rounds(
     camera, played = calibration.camera, _played(radii)
     looks = look_likelihood(guesses, radii, camera)
     worth = size_probabilities(looks, played) > WORTH_A_TRY
-    fits = fit_sizes(frame, camera, guesses, worth, radii)
+    fits = fit_sizes(frame, camera, guesses.xy_mm, _place_sigma(guesses), worth, radii)
     company, contrast = company_of(guesses), contrast_of(guesses, fits)
     known = [None] * len(fits) if from_above is None else likelihood_from_above(guesses, from_above).tolist()
     scores = np.array([score(guesses, i, tried, contrast[i], company[i], known[i]) for i, tried in enumerate(fits)])
@@ -173,13 +173,26 @@ def radius_likelihood(seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Arr
     return np.asarray(-0.5 * ((rims - seen_mm[:, None, None]) / sigma) ** 2 - np.log(sigma / own))
 
 
+def _place_sigma(guesses: RimGuesses) -> Array:
+    """1 σ of where the learned look places each guess (N,)."""
+    return np.asarray((LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible)) * guesses.sigma_xy_mm)
+
+
 def fit_sizes(
-    frame: Frame, camera: Camera, guesses: RimGuesses, worth: NDArray[np.bool_], radii: Array
+    frame: Frame,
+    camera: Camera,
+    xy_mm: Array,
+    sigma_mm: Array,
+    worth: NDArray[np.bool_],
+    radii: Array,
+    z_mm: Array | float = 0.0,
 ) -> list[list[Hypothesis]]:
-    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted, for each of the guesses."""
-    sigma = (LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible)) * guesses.sigma_xy_mm
-    which = np.argwhere(worth).tolist()
-    sought = [Sought(guesses.xy_mm[i], float(sigma[i]), float(radii[c]), 0.0, WAYS[kind]) for i, c, kind in which]
+    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted, for each of the places (N, 2) with its σ (N,).
+
+    They stand at z, one height for all or one for each (N,).
+    """
+    heights, which = np.broadcast_to(z_mm, len(worth)).tolist(), np.argwhere(worth).tolist()
+    sought = [Sought(xy_mm[i], float(sigma_mm[i]), float(radii[c]), heights[i], WAYS[kind]) for i, c, kind in which]
     found: list[list[Hypothesis]] = [[] for _ in worth]
     for (i, column, kind), fit in zip(which, fit_bases(frame.pixels, camera, sought), strict=True):
         if fit is not None:
