@@ -113,6 +113,15 @@ def test_where_it_is_unsure_the_other_place_is_within_reach(table: Table, probab
     assert raised[0].sigma_z_mm > HIGH_MM / 3.1
 
 
+def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the_hill(table: Table) -> None:
+    camera, frame, flat = table
+    beside = replace(hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0]))
+    (one,) = raise_pieces(frame, exact(camera), flat[:1], [beside])
+    other = at_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
+    assert other @ np.linalg.solve(one.beyond_mm2 + 0.1 * np.eye(2), other) < 3.05**2
+    assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.beyond_mm2)
+
+
 def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> None:
     camera, frame, flat = table
     raised = raise_pieces(frame, exact(camera), flat, [hill(probability=0.2)])

@@ -103,8 +103,9 @@ def _either(detection: Detection, area: Raised, chance: float, apart_mm: Array) 
     shift = apart_mm * max(sqrt(chance), 1 / WITHIN_SIGMAS)
     height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * max(sqrt(chance), 1 / WITHIN_SIGMAS)))
     if 1 - area.probability < chance * 0.5:  # at the area's edge: no other piece shares it
-        own = detection.covariance_mm2 + np.outer(shift, shift)
-        return replace(detection, covariance_mm2=own, sigma_z_mm=height)
+        doubt = np.outer(shift, shift)
+        own, beyond = detection.covariance_mm2 + doubt, detection.beyond_mm2 + doubt
+        return replace(detection, covariance_mm2=own, beyond_mm2=beyond, sigma_z_mm=height)
     shared = {**detection.shared_mm, f"{area.id}, raised at all": shift}
     return replace(detection, shared_mm=shared, sigma_z_mm=height)
 
