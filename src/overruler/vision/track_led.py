@@ -84,11 +84,12 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     places = [shots[0].coarse(table.camera.project(start))]
     seen = [hand.framed(one.grey) for one in shots]
     first = hand.taken(seen[: np.count_nonzero(times < unsure.start_s + ABOUT_S) + 1], places[0])
+    taking = hand.window(seen[first], places[0])
     for one, other in pairwise(seen[first:]):
-        went, alike = hand.found(one, places[-1], other, places[-1], hand.reach_px)
+        went, alike = hand.found(hand.window(one, places[-1]), other, places[-1], hand.reach_px)
         if alike < ALIKE:
             break
-        as_taken, sure = hand.found(seen[first], places[0], other, went, SLIP_PX)
+        as_taken, sure = hand.found(taking, other, went, SLIP_PX)
         places.append(as_taken if sure >= AS_TAKEN else went)
     steps = np.hypot(*np.diff(places, axis=0).T)
     came = np.flatnonzero(times[first + 1 : first + len(places)] > to_s - 2 * ABOUT_S)
@@ -97,6 +98,16 @@ def _followed(table: Watched, unsure: Way, z_mm: float) -> tuple[Array, Array]:
     last = int(came[np.argmin(steps[came])]) + 1  # it rests as it lets go
     hand_mm = table.camera.unproject(shots[0].fine(np.array(places[: last + 1])), z_mm + HIGHER_MM)
     return times[first : first + last + 1], unsure.corners_mm[0] + hand_mm - hand_mm[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Window:
+    """Part of a shot."""
+
+    at_px: Array
+    """(2,): its middle, to a fraction of a pixel; it is cut out round the nearest whole one."""
+    out: NDArray[np.float32]
+    """(2 half + 1, 2 half + 1): how far it stands out from the table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,22 +130,26 @@ class _Hand:
 
     def taken(self, shots: Sequence[Coarse], at: Array) -> int:
         """In which of the shots but the last it takes the piece that stands at a pixel (2,): it is there, and rests."""
-        there = [float(np.abs(self._out(one, at, self.half_px)).mean()) for one in shots[:-1]]
-        steps = [self.found(one, at, other, at, self.reach_px) for one, other in pairwise(shots)]
+        windows = [self.window(one, at) for one in shots[:-1]]
+        there = [float(np.abs(window.out).mean()) for window in windows]
+        steps = [self.found(window, other, at, self.reach_px) for window, other in zip(windows, shots[1:], strict=True)]
         present = [k for k, much in enumerate(there) if much >= PRESENT * max(there)]
         sure = [k for k in present if steps[k][1] > SURE]
         return min(sure or present, key=lambda k: float(np.hypot(*(steps[k][0] - at))))
 
-    def found(self, one: Coarse, at: Array, other: Coarse, near: Array, reach_px: int) -> tuple[Array, float]:
-        """Where (2,) what is round a pixel (2,) of one shot is in another, near a pixel; and how alike it still is."""
-        window = self._out(one, at, self.half_px)
-        if float(window.std()) < 1:
+    def window(self, shot: Coarse, at: Array) -> "_Window":
+        """What is round a pixel (2,) of a shot."""
+        return _Window(at, self._out(shot, at, self.half_px))
+
+    def found(self, window: "_Window", shot: Coarse, near: Array, reach_px: int) -> tuple[Array, float]:
+        """Where (2,) the middle of a window is in a shot, near a pixel (2,); and how alike it still is."""
+        if float(window.out.std()) < 1:
             return near, 0.0
-        around = self._out(other, near, self.half_px + reach_px)
-        alike = np.asarray(cv2.matchTemplate(around, window, cv2.TM_CCOEFF_NORMED), np.float32)
+        around = self._out(shot, near, self.half_px + reach_px)
+        alike = np.asarray(cv2.matchTemplate(around, window.out, cv2.TM_CCOEFF_NORMED), np.float32)
         row, column = divmod(int(np.argmax(alike)), alike.shape[1])
         shift = np.array([_peak(alike[row], column), _peak(alike[:, column], row)]) - reach_px
-        return at + np.rint(near) - np.rint(at) + shift, float(alike[row, column])
+        return window.at_px + np.rint(near) - np.rint(window.at_px) + shift, float(alike[row, column])
 
     def framed(self, picture: Coarse) -> Coarse:
         """A picture in a black frame: nothing stands out beyond its edges."""
