@@ -36,9 +36,9 @@ ODDS = np.array([-11.43, 1.17, 6.56, -2.06, 1.57, 0.72])
 """A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
 saw, and for the logarithms of the look's doubt of the radius, as a share of it, of the contrast at the rim and of the
 company: logistic regression on rendered tables."""
-ODDS_BY_ALL = np.array([-6.25, 1.01, 2.62, -2.34, 0.94, 0.45, 0.93, -4.98])
+ODDS_BY_ALL = np.array([-6.20, 0.83, 5.30, -2.10, 1.00, 0.01, 1.34, -4.64])
 """The same, where it is known what the look from above says: it counts (as log odds), and so does the share of the rim
-that is expected in sight: of what is half hidden less is asked."""
+that is expected in sight: of what is half hidden less is asked. With all of these company says nothing more."""
 UNKNOWN, SURE = 0.03, 0.98
 """What the look from above is taken to say where it says nothing, and at most."""
 FROM_ABOVE, FROM_ABOVE_LOG = 0.6, 0.3
