@@ -1,6 +1,8 @@
 """The program that counts: what is found, what is false, what its scores are worth, and what its peers see."""
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -9,7 +11,9 @@ import numpy as np
 import counting.peers as peers
 import counting.tags as tags
 import counting.verifier as verifier
+from accuracy import board_of
 from counting.tally import Tally, matches, pairing_of, tally
+from overruler.board import Board
 from overruler.picture.render import Plinth
 from overruler.scene import Scene
 from tests.tables import BOARD_MM, camera_over, exact, photo
@@ -132,3 +136,18 @@ def test_peers_see_plain_discs() -> None:
     assert nothing.tally(lambda grey, scale: np.zeros((0, 3)), {"pieces": pieces}) == Tally(wanted=3)
     assert above.view.mm_per_px < 1.2
     assert BOARD_MM[0] < cv2.boundingRect(above.view.seen.astype(np.uint8))[2] * above.view.mm_per_px
+
+
+def test_without_a_board_file_the_board_is_what_the_truth_says_of_its_markers() -> None:
+    sample = Path(__file__).parent.parent / "sample_images" / "legion_desert.jpg"
+    truth = json.loads(sample.with_suffix(".json").read_text())
+    told, beside = board_of(Path("elsewhere.jpg"), truth), board_of(sample, truth)
+    assert beside.name == Board.load(sample.with_suffix(".toml")).name
+    assert (told.marker_mm, told.dictionary) == (beside.marker_mm, beside.dictionary)
+    assert told.corners_mm is not None
+    assert beside.corners_mm is not None
+    assert told.corners_mm.keys() == beside.corners_mm.keys()
+    for number, corners in told.corners_mm.items():
+        assert np.allclose(corners, beside.corners_mm[number], atol=1e-3)
+    truth["markers"]["layout"] = "free"
+    assert board_of(Path("elsewhere.jpg"), truth).corners_mm is None

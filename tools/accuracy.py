@@ -3,7 +3,8 @@
 
     uv run tools/accuracy.py sample_images
 
-A folder holds NAME.jpg, NAME.toml (the board file) and NAME.json (the truth, as tools/render_samples.py writes it).
+A folder holds NAME.jpg, NAME.json (the truth, as tools/render_samples.py writes it) and NAME.toml (the board file);
+without that the board is what the truth says of its markers.
 Each photo is measured as a user would measure it, without a lens file and without naming a game or sizes. One row a
 photo:
 
@@ -49,6 +50,7 @@ from rich.table import Table
 from counting import peers, tags, verifier
 from counting.tally import Tally, Truth, pairing_of, row, tally
 from overruler.board import Board
+from overruler.errors import OverrulerError
 from overruler.frame import Frame
 from overruler.referee import Referee
 from overruler.report import Report
@@ -73,9 +75,12 @@ def main() -> int:
     if not photos:
         print(f"{args.folder}: holds no NAME.jpg with NAME.json beside it", file=sys.stderr)
         return 2
-    Console(width=max(Console().width, 120)).print(
-        *(by_verifier(photos) if args.verifier else by_photo(photos, args.tags))
-    )
+    try:
+        tables = by_verifier(photos) if args.verifier else by_photo(photos, args.tags)
+    except OverrulerError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    Console(width=max(Console().width, 120)).print(*tables)
     return 0
 
 
@@ -92,8 +97,18 @@ def measured(photos: list[Path]) -> Iterator[tuple[Path, Truth, Frame, Report]]:
     """Each photo with its truth, its pixels and what the program makes of it."""
     for photo in track(photos, "measuring", console=Console(stderr=True)):
         frame = load_photo(photo)
-        report = Referee(Board.load(photo.with_suffix(".toml"))).look(frame)
-        yield photo, json.loads(photo.with_suffix(".json").read_text()), frame, report
+        truth = json.loads(photo.with_suffix(".json").read_text())
+        yield photo, truth, frame, Referee(board_of(photo, truth)).look(frame)
+
+
+def board_of(photo: Path, truth: Truth) -> Board:
+    """The board file beside a photo; without one what its user would know: the markers' places, or their size alone."""
+    if (beside := photo.with_suffix(".toml")).exists():
+        return Board.load(beside)
+    markers, size = truth["markers"], truth["board"]
+    corners = {one["id"]: np.array(one["corners_mm"], float) for one in markers["items"]}
+    known = corners if markers["layout"] == "known" else None
+    return Board(photo.stem, markers["size_mm"], markers["dictionary"], size["width_mm"], size["height_mm"], known)
 
 
 def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
