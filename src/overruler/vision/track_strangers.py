@@ -133,13 +133,13 @@ def _left_s(table: Watched, held: Held, there: Detection, left: Mask) -> float:
     """When it went from where it stood at the last rest: when that changed last, or first, if it stands there again in
     part and has changed it twice.
     """
-    before = table.rested.shots[-1].time_s
+    rested_s = table.rested.glimpse.time_s
     around = table.blocks(held.rest.xy_mm, held.rest.z_mm, held.radius_mm)
     moved_s = table.changes.moved_s[around]
-    last_s = float(moved_s[left[around] & (moved_s > before)].min(initial=float(moved_s.max())))
+    last_s = float(moved_s[left[around] & (moved_s > rested_s)].min(initial=float(moved_s.max())))
     if np.hypot(*(held.rest.xy_mm - there.xy_mm)) > held.radius_mm + there.base.width_mm / 2:
         return last_s
-    return next((one.time_s for one in table.lately if one.time_s > before and _changed(table, held, one)), last_s)
+    return next((one.time_s for one in table.lately if one.time_s > rested_s and _changed(table, held, one)), last_s)
 
 
 def _changed(table: Watched, held: Held, now: Glimpse) -> bool:
