@@ -142,9 +142,12 @@ class Referee:
         return Watch(self, self.house, self.bases if self.bases is not None else catalogue(self.game), patient)
 
     def find(
-        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
+        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
-        """The bases in a box (2, 2) of a table that was looked at before; None for all that there may be."""
+        """The bases of a table that was looked at before, in a box (2, 2) of it or all over it.
+
+        None for all bases that there may be.
+        """
         calibration = report.calibration
         hidden = [*self._cards(calibration), *covered(report.rulers)]
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)

@@ -42,6 +42,15 @@ def test_every_base_is_a_candidate(tilt_deg: float) -> None:
     assert np.all(np.diff(candidates.response) <= 0)
 
 
+def test_without_rings_only_the_places_known_otherwise_are_left() -> None:
+    camera = camera_over(20.0)
+    view = look_from_above(photo(camera, TABLE), exact(camera))
+    known, radii = np.array([[90.0, 80.0, 12.5, 0.8], [333.0, 300.0, 47.0, 0.3]]), [d / 2 for d in ROUND_MM]
+    only = find_candidates(view, radii, known=known, rings=False)
+    assert np.column_stack([only.xy_mm, only.radius_mm, only.response]) == pytest.approx(known + np.array([0, 0, 0, 1]))
+    assert len(find_candidates(view, radii, known=known).response) > len(TABLE)
+
+
 def test_an_empty_mat_has_hardly_any() -> None:
     camera = camera_over()
     view = look_from_above(photo(camera, []), exact(camera))

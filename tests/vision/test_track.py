@@ -39,12 +39,13 @@ class Oracle:
         return Report(frame, calibration, found, survey(calibration, found))
 
     def find(
-        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
+        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
         self.asked += 1
         if self.blind:
             return ()
-        inside = [name for name, at in self.places.items() if (at > within_mm[0]).all() and (at < within_mm[1]).all()]
+        low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
+        inside = [name for name, at in self.places.items() if (at > low).all() and (at < high).all()]
         found = (self.detection(name) for name in inside)
         return tuple(one for one in found if bases is None or one.base in bases)
 

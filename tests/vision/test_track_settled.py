@@ -28,7 +28,7 @@ class Blind(Nobody):
     def look(self, frame: Frame) -> Report:
         raise NotImplementedError
 
-    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array) -> tuple[Detection, ...]:
+    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array | None) -> tuple[Detection, ...]:
         """No base is seen."""
         return ()
 
@@ -98,7 +98,7 @@ class Sees(Blind):
     def __init__(self, one: Detection) -> None:
         self._one = one
 
-    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array) -> tuple[Detection, ...]:
+    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array | None) -> tuple[Detection, ...]:
         return (self._one,)
 
 

@@ -53,13 +53,18 @@ class Candidates:
 
 
 def find_candidates(
-    view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array] = (), known: Array | None = None
+    view: Orthophoto,
+    radii_mm: Sequence[float],
+    hidden: Sequence[Array] = (),
+    known: Array | None = None,
+    rings: bool = True,
 ) -> Candidates:
     """Rough circles with any of the radii, none where a `hidden` polygon (K, 2) in mm lies.
 
     `known` (N, 4) are places known otherwise (`discs`): x, y and radius in mm, and the likelihood; they come first.
+    Without `rings` there are no others.
     """
-    levels = _by_level(radii_mm, view.mm_per_px).items()
+    levels = _by_level(radii_mm if rings else (), view.mm_per_px).items()
     found = [_of_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
     rows = np.concatenate([*found, _known(view, radii_mm, hidden, known)])
     rows = _distinct(rows[np.argsort(-rows[:, 3], kind="stable")])

@@ -51,7 +51,8 @@ def detect(
     """The round bases, square plates, ovals and rectangles among `bases` that stand in the photo, the surest first.
 
     `hidden` are polygons (K, 2) in mm, the markers' cards, where nothing is looked for; `margin_mm` is how far beyond
-    the board bases may stand; `within_mm` (2, 2), lower left and upper right, is where alone is looked.
+    the board bases may stand; `within_mm` (2, 2), lower left and upper right, is where alone is looked: a part of a
+    table that is known, where no rings are sought besides what the look from above names.
     """
     radii = radii_of(bases)
     angular = [base for base in bases if base.shape == "rectangle"]
@@ -65,7 +66,7 @@ def detect(
         return find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
 
     def round_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
-        candidates = find_candidates(view, radii.tolist(), hidden, known)
+        candidates = find_candidates(view, radii.tolist(), hidden, known, rings=within_mm is None)
         if not len(candidates.response):
             return ()
         progress(f"looking closer at {len(candidates.response)} candidates")

@@ -49,9 +49,9 @@ class Looks(Places, Protocol):
         """All of it."""
 
     def find(
-        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array
+        self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
-        """The bases in a box (2, 2) of it, by a camera that is known; None for every base there may be."""
+        """The bases in a box (2, 2) of it, or all over it, by a camera that is known; None for all there may be."""
 
 
 def resolve(table: Watched, looks: Looks, settle_s: float = SETTLE_S) -> tuple[Move, ...]:
@@ -203,7 +203,7 @@ def overlooked(table: Watched, looks: Looks) -> list[Detection]:
     """Bases that stand apart from all known pieces, wherever on the table."""
     box = np.array([np.zeros(2), table.calibration.board_mm]) + MARGIN_MM * np.array([[-1.0], [1.0]])
     part = table.still(box)
-    found = (part.whole_picture(one) for one in looks.find(part.frame, part.report, None, box))
+    found = (part.whole_picture(one) for one in looks.find(part.frame, part.report, None, None))
     return [one for one in found if all(_apart(one, held) for held in table.held)]
 
 

@@ -81,8 +81,10 @@ class Table:
         calibration = exact(CAMERA)
         return Report(frame, calibration, found, survey(calibration, found, "legion"))
 
-    def find(self, frame: Frame, report: Report, bases: Any, within_mm: Array) -> tuple[Detection, ...]:
-        inside = [n for n, at in self.places.items() if (at > within_mm[0]).all() and (at < within_mm[1]).all()]
+    def find(self, frame: Frame, report: Report, bases: Any, within_mm: Array | None) -> tuple[Detection, ...]:
+        low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
+        places = {name: np.array(at) for name, at in self.places.items()}
+        inside = [name for name, at in places.items() if (at > low).all() and (at < high).all()]
         return tuple(one for one in map(self._detection, inside) if bases is None or one.base in bases)
 
     def place(self, frame: Frame, report: Report, one: Detection) -> None:
