@@ -33,7 +33,7 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
     rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
     find_plates = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(rounds, np.empty((0, 6))))
-    monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
+    monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(PLATES, find_plates)
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
@@ -56,7 +56,7 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
 ) -> None:
     find_rectangles = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
-    monkeypatch.setattr(detecting, "find_candidates", lambda *_: NO_CANDIDATES)
+    monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(PLATES, Mock(return_value=[]))
     monkeypatch.setattr(RECTANGLES, find_rectangles)
     camera = camera_over()
@@ -64,6 +64,17 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     assert find_rectangles.called == looked_for
     if looked_for:
         assert find_rectangles.call_args.args[3] == [base for base in bases if base.shape == "rectangle"]
+
+
+@pytest.mark.parametrize("within_mm", [None, np.array([[50.0, 50.0], [200.0, 200.0]])], ids=["all of it", "a part"])
+def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
+    within_mm: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_candidates = Mock(return_value=NO_CANDIDATES)
+    monkeypatch.setattr(detecting, "find_candidates", find_candidates)
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), [Base.circle(32)], within_mm=within_mm)
+    assert find_candidates.call_args.kwargs["rings"] == (within_mm is None)
 
 
 def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
