@@ -14,17 +14,16 @@ from overruler.picture.render import Plinth
 from overruler.vision import rounds
 from overruler.vision.fit import Fit
 from overruler.vision.rims import RimGuesses
+from overruler.vision.round_sizes import Hypothesis, look_likelihood
 from overruler.vision.rounds import (
     ASTRAY_MM,
     PLAIN,
     RARE,
     WITHIN_SIGMAS,
-    Hypothesis,
     company_of,
     contrast_of,
     distinct,
     fit_rounds,
-    look_likelihood,
     score,
 )
 from overruler.vision.silhouette import PROFILES

@@ -17,16 +17,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import NEW_START_MM, at_height, stands_on
-from overruler.vision.rounds import (
-    RARE,
-    WITHIN_SIGMAS,
-    WORTH_A_TRY,
-    also_of,
-    astray_of,
-    fit_sizes,
-    radius_likelihood,
-    with_fits,
-)
+from overruler.vision.round_sizes import WORTH_A_TRY, fit_sizes, radius_likelihood, with_fits
+from overruler.vision.rounds import RARE, WITHIN_SIGMAS, also_of, astray_of
 from overruler.vision.sizes import size_probabilities
 
 

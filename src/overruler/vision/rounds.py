@@ -1,14 +1,13 @@
 """From the learned look at round things to round bases: their sizes, weighed across the table, and a fit of each.
 
-A base is looked at in two ways: by its lower rim, or by its upper one where the lower is lost against the mat. Then
-it seems smaller than it is, as large as another size of the catalogue; what else is on the table tells them apart.
+What is looked at by its upper rim (`round_sizes`) seems smaller than it is, as large as another size of the catalogue;
+what else is on the table tells them apart.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.bases import PLAYED_TOGETHER_MM, ROUND_MM, Base
 from overruler.calibration import Calibration
@@ -17,19 +16,16 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.drawn import drawn
-from overruler.vision.fit import Fit, fit_bases
+from overruler.vision.fit import Fit
 from overruler.vision.odds import SUREST, logit_of, share_of
 from overruler.vision.placed import placed
 from overruler.vision.printed import is_printed
-from overruler.vision.rim_fit import OUTLINES, Sought, Way
 from overruler.vision.rims import RimGuesses
-from overruler.vision.silhouette import PROFILES
+from overruler.vision.round_sizes import WORTH_A_TRY, Hypothesis, fit_sizes, look_likelihood, with_fits
 from overruler.vision.sizes import Played, size_probabilities
 
 WORTH_A_FIT = 0.2
 """Candidates that the learned look scores lower are not fitted."""
-WORTH_A_TRY = 0.0005
-"""Sizes less probable than this by the learned look, on this table, are not fitted."""
 LEAST_SCORE = 2 / 3
 """Fitted candidates that score lower are no bases: a false base costs as much as two that are missed."""
 ODDS = np.array([-11.43, 1.17, 6.56, -2.06, 1.57, 0.72])
@@ -50,14 +46,6 @@ OVERLAP = 0.25
 LOOK_PLACE, LOOK_HIDDEN = 0.5, 1.5
 """The learned look's place is taken at so many of its stated σ, and so many more times the share of the rim that it
 expects hidden: counted on renders."""
-LOOK_SIZE, LOOK_RADIUS_MM = 1.3, 0.15
-"""So is its size; and 1 σ of the radius, whatever the look says: rims are made in more ways than it has seen."""
-TAPER, TAPER_SIGMA_MM = PROFILES[0], 0.25
-"""The usual profile, and 1 σ of how much smaller the upper rim's radius is."""
-FIT_NATS, UPPER_WORTH = 2.0, 0.2
-"""Log-likelihood of a whole rim seen against none of it; what the other rim adds to that."""
-WAYS: tuple[tuple[Way, ...], ...] = (OUTLINES, ((TAPER, True),))
-"""What is fitted: the outline, whatever the profile, or the upper rim."""
 AMBIGUOUS = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
 RARE, WITHIN_SIGMAS = 0.002, 3.0
@@ -67,19 +55,6 @@ PLAIN, ASTRAY_MM = 0.99, 4.5
 3.6 to 4.8 mm: these are measured once more, and so much along each axis lies within `WITHIN_SIGMAS` then."""
 LEAST_SEEN = 0.35
 """A rim counts as seen in a direction where the fit gave its edge at least this weight."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Hypothesis:
-    """One size for one base, fitted."""
-
-    column: int
-    """Which of the radii."""
-    kind: int
-    """Which of `WAYS`."""
-    fit: Fit
-    log_likelihood: float
-    """By the fit alone."""
 
 
 def distinct(guesses: RimGuesses, radii: Array) -> list[int]:
@@ -157,62 +132,9 @@ def anything(radii: Array) -> bool:
     return set(ROUND_MM) <= set(2 * radii)
 
 
-def look_likelihood(guesses: RimGuesses, radii: Array, camera: Camera) -> Array:
-    """Log-likelihood (N, C, 2) of each radius and way of seeing it, from the learned look's radius alone."""
-    height = np.full(len(guesses.radius_mm), camera.center_mm[2])
-    return radius_likelihood(guesses.radius_mm, guesses.sigma_radius_mm, radii, height)
-
-
-def radius_likelihood(seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array) -> Array:
-    """The same, of radii seen (N,) with so large a σ (N,) from so high (N,) above the plane that they stand on."""
-    eye = eye_mm[:, None]
-    upper = (radii - TAPER.taper_mm) * eye / (eye - TAPER.height_mm)
-    rims = np.stack([np.broadcast_to(radii, upper.shape), upper], -1)
-    own = np.hypot(LOOK_SIZE * sigma_mm, LOOK_RADIUS_MM)[:, None, None]
-    sigma = np.hypot(own, [0.0, TAPER_SIGMA_MM])
-    return np.asarray(-0.5 * ((rims - seen_mm[:, None, None]) / sigma) ** 2 - np.log(sigma / own))
-
-
 def _place_sigma(guesses: RimGuesses) -> Array:
     """1 σ of where the learned look places each guess (N,)."""
     return np.asarray((LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible)) * guesses.sigma_xy_mm)
-
-
-def fit_sizes(
-    frame: Frame,
-    camera: Camera,
-    xy_mm: Array,
-    sigma_mm: Array,
-    worth: NDArray[np.bool_],
-    radii: Array,
-    z_mm: Array | float = 0.0,
-) -> list[list[Hypothesis]]:
-    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted, for each of the places (N, 2) with its σ (N,).
-
-    They stand at z, one height for all or one for each (N,).
-    """
-    heights, which = np.broadcast_to(z_mm, len(worth)).tolist(), np.argwhere(worth).tolist()
-    sought = [Sought(xy_mm[i], float(sigma_mm[i]), float(radii[c]), heights[i], WAYS[kind]) for i, c, kind in which]
-    found: list[list[Hypothesis]] = [[] for _ in worth]
-    for (i, column, kind), fit in zip(which, fit_bases(frame.pixels, camera, sought), strict=True):
-        if fit is not None:
-            found[i].append(Hypothesis(column, kind, fit, _fit_likelihood(fit, kind)))
-    return found
-
-
-def _fit_likelihood(fit: Fit, kind: int) -> float:
-    """Of a fit, by what it shows of the rim that it goes by, and of the other one."""
-    own, other = fit.shown[kind], fit.shown[1 - kind]
-    return FIT_NATS * (own + UPPER_WORTH * other)
-
-
-def with_fits(looks: Array, fits: Sequence[list[Hypothesis]]) -> Array:
-    """The likelihoods (N, C, 2) by look and fit together; what was not fitted is impossible."""
-    both = np.full(looks.shape, -np.inf)
-    for row, look, tried in zip(both, looks, fits, strict=True):
-        for one in tried:
-            row[one.column, one.kind] = look[one.column, one.kind] + one.log_likelihood
-    return both
 
 
 def company_of(guesses: RimGuesses) -> Array:
