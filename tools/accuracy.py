@@ -15,6 +15,8 @@ photo:
     in95      share of those distances whose truth lies within 1.96 stated σ: 0.95 is honest
     wrong     rulings called certain that are false, of all rulings (range bands of 152.4 mm)
 
+Below it, where there are square plates: of how many it is told which way they face.
+
     uv run --with opencv-contrib-python-headless tools/accuracy.py sample_images --tags
 
 The same by what is special about photos and pieces (mat, light, tilt, camera, shape, share of the rim in sight), beside
@@ -121,12 +123,19 @@ def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
         rows[photo.stem] = counted
         if tagged:
             _tag(counts, truth, frame, report, counted)
-    found = table(rows | {"all": everything})
+    found, headings = table(rows | {"all": everything}), headings_of(everything)
     if not tagged:
-        return [found]
+        return [found, *headings]
     without = [] if "ellipses" in others else ["OpenCV's ellipse finder is not in this wheel: left out (see --help)"]
     ordered = {tag: counts[tag] for tag in sorted(counts, key=lambda tag: (tag != "all", tag))}
-    return [found, tags.table(ordered, [tags.OURS, *others]), *without]
+    return [found, *headings, tags.table(ordered, [tags.OURS, *others]), *without]
+
+
+def headings_of(counted: Tally) -> list[str]:
+    """Which way plates face, where there are any."""
+    whole, axis, wrong = (counted.told[key] for key in ("heading", "axis", "wrong"))
+    told = f"of {counted.plates} plates the heading is told of {whole}, its axis alone of {axis}: {wrong} wrong"
+    return [told] if counted.plates else []
 
 
 def table(counted: Mapping[str, Tally]) -> Table:

@@ -34,6 +34,8 @@ class Detection:
     """Other sizes that fit nearly as well: the size is ambiguous."""
     heading_modulo_deg: float = 360.0
     """The heading is known but for multiples of this: 90 where a square's sides are seen and its front is not."""
+    other_headings: tuple[tuple[float, float], ...] = ()
+    """What the heading may be instead, in degrees, and how likely each is."""
     on: str | None = None
     """The raised area that it stands on; None for the board."""
     sigma_z_mm: float = 0.0

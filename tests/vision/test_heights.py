@@ -91,7 +91,7 @@ def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside
 
 def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
     camera, frame, flat = table
-    calibration = replace(exact(camera), budget=Budget(0, 0, 0))
+    calibration = replace(exact(camera), budget=Budget(0, 0, 0, 0))
     raised = [replace(d, covariance_mm2=np.zeros((2, 2))) for d in raise_pieces(frame, calibration, flat, [hill()])]
     stated = joint_covariance(calibration, raised)
     heights = np.random.default_rng(1).normal(HIGH_MM, 2.0, 4000)

@@ -21,7 +21,7 @@ from overruler.vision.orthophoto import orthophoto
 from overruler.vision.outlined import overlap_mm
 from overruler.vision.overview import Guess, look
 from overruler.vision.plate_fit import PlateFit
-from overruler.vision.plate_front import Front
+from overruler.vision.plate_heading import Heading
 from overruler.vision.plate_looks import look_closer
 from overruler.vision.plate_sides import HEIGHT_MM
 from overruler.vision.plates import find_plates
@@ -63,13 +63,6 @@ def test_places_are_right_to_a_third_of_a_millimetre_and_as_stated(seen: list[De
     assert np.hypot(*off.T).max() < 0.35
     assert max(surprise) < 9.2  # 99 % of two coordinates
     assert max(np.sqrt(np.trace(nearest(seen, ship).covariance_mm2)) for ship in SHIPS) < 0.7
-
-
-def test_a_filled_front_arc_tells_the_heading(seen: list[Detection]) -> None:
-    found = [nearest(seen, ship) for ship in SHIPS]
-    assert all(one.heading_modulo_deg == 180 for one in found)
-    apart = [(one.heading_deg - ship.heading_deg + 180) % 360 - 180 for one, ship in zip(found, SHIPS, strict=True)]
-    assert np.abs(apart).max() < 0.8
 
 
 def test_the_outline_is_the_underside_in_the_photo(seen: list[Detection], camera: Camera) -> None:
@@ -165,9 +158,9 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(aside_mm: float, behi
     assert view is not None
 
     def plate(x_mm: float, side_mm: float, odds: float) -> plates.Plate:
-        fit = PlateFit(side_mm, np.array([x_mm, 200.0]), 0.0, 2.0, np.eye(2), np.ones(4), np.ones(4), 0.0)
+        fit = PlateFit(side_mm, np.array([x_mm, 200.0]), 0.0, 2.0, np.eye(2), np.ones(4), 0.0)
         signs = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (odds - plates.ODDS[0]) / plates.ODDS[-1])
-        return plates.Plate(fit, Front(False, 0.0, 0.0), signs, view, ())
+        return plates.Plate(fit, Heading(0.0, 90.0), signs, view, ())
 
     standing = plates._standing([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
     assert sorted(one.fit.side_mm for one in standing) == left

@@ -1,5 +1,7 @@
 """The joint covariance says what sampling says: camera errors move all pieces together and cancel in a distance."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ from tests.tables import camera_over, exact, photo
 PLACES = np.array([[180.0, 120.0], [300.0, 160.0], [560.0, 380.0]])
 SIGMA = np.array([6, 6, 3, 3, 0.004, 0, 0, 0, 0, 0.0012, 0.0012, 0.0008, 0.7, 0.7, 1.5])
 """1 σ of a camera that is known badly: each parameter on its own."""
-NO_BUDGET = Budget(0, 0, 0)
+NO_BUDGET = Budget(0, 0, 0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -69,15 +71,17 @@ def test_every_term_of_the_budget_counts_where_it_belongs(scene: tuple[Camera, F
         )
 
     assert np.allclose(covariance(NO_BUDGET), 0)
-    scale = covariance(Budget(1e-3, 0, 0))
+    scale = covariance(Budget(1e-3, 0, 0, 0))
     gap = np.concatenate([-(PLACES[2] - PLACES[0]), [0, 0], PLACES[2] - PLACES[0]])
     distance = np.hypot(*(PLACES[2] - PLACES[0]))
     assert np.sqrt(gap @ scale @ gap) / distance == pytest.approx(1e-3 * distance, rel=1e-3)
-    height = covariance(Budget(0, 1.0, 0))
+    height = covariance(Budget(0, 1.0, 0, 0))
     assert np.allclose(height[:2, 2:], 0)
     lean = (found[0].xy_mm - camera.center_mm[:2]) / camera.center_mm[2]
     assert np.allclose(height[:2, :2], np.outer(lean, lean))
-    assert np.allclose(covariance(Budget(0, 0, 0.2)), 0.01 * np.eye(6))
+    assert np.allclose(covariance(Budget(0, 0, 0.2, 0.5)), 0.01 * np.eye(6))
+    found = [replace(found[0], base=Base.rectangle(40, 40))]
+    assert np.allclose(covariance(Budget(0, 0, 0.2, 0.5)), (0.01 + 0.25) * np.eye(2))
 
 
 def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Camera, Frame]) -> None:

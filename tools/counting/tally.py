@@ -18,6 +18,7 @@ LEAST_RIM = 0.25
 """Pieces with less of their rim in sight need not be found."""
 SAME_MM = 0.6
 """Diameters closer than this are the same."""
+QUARTER_DEG = 90.0
 Truth = dict[str, Any]
 Pixels = NDArray[np.float64]
 
@@ -35,10 +36,16 @@ class Tally:
     z: list[float] = field(default_factory=list)
     rulings: int = 0
     wrong: int = 0
+    plates: int = 0
+    """Square ones that were found where the board's own x axis is known, ..."""
+    told: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("heading", "axis", "wrong"), 0))
+    """... of how many the heading was told, of how many its axis alone, and how many of these are wrong."""
 
     def add(self, other: "Tally") -> None:
         for item in fields(self):
-            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+            own, more = getattr(self, item.name), getattr(other, item.name)
+            both = {key: own[key] + more[key] for key in own} if isinstance(own, dict) else own + more
+            setattr(self, item.name, both)
 
     @property
     def recall(self) -> float:
@@ -86,6 +93,9 @@ def tally(scene: Scene, truth: Truth) -> Tally:
         sized=len(right),
     )
     _distances(scene, truth, right, result)
+    for piece in scene.pieces:
+        if piece.id in right and piece.base.square and truth["markers"]["layout"] == "known":
+            _heading(piece, names[piece.id]["heading_deg"], result)
     return result
 
 
@@ -137,6 +147,16 @@ def _distances(scene: Scene, truth: Truth, right: dict[str, str], result: Tally)
         result.z.append(error / max(answer["sigma_mm"], 1e-9))
         result.rulings += 1
         result.wrong += answer["call"] == "certain" and answer["range"] != _range(mm)
+
+
+def _heading(piece: Piece, truth_deg: float, result: Tally) -> None:
+    """Whether which way a plate faces was told, all of it or its axis, and truly so."""
+    modulo = float(piece.extra.get("heading_modulo_deg", 360.0))
+    off = (piece.heading_deg - truth_deg + modulo / 2) % modulo - modulo / 2
+    result.plates += 1
+    result.told["heading"] += modulo == 360
+    result.told["axis"] += modulo == 180
+    result.told["wrong"] += abs(off) > QUARTER_DEG / 2
 
 
 def _range(distance_mm: float) -> int | None:

@@ -74,16 +74,16 @@ def _near_middle(rng: Rng) -> tuple[int, int]:
 def _arcs(rng: Rng, card: Floats, ink: Array) -> None:
     """Limits of firing arcs, some arcs filled, a strip ahead, a ring."""
     middle, half = SIDE / 2, np.radians(float(rng.choice(ARCS_DEG)))
-    reach = SIDE * 0.75 / max(np.cos(half), 0.2)
+    reach = SIDE * (0.75 if rng.random() < 0.7 else rng.uniform(0.25, 0.6)) / max(np.cos(half), 0.2)
     ways = [np.array([np.sin(a), -np.cos(a)]) for a in (half, -half, np.pi - half, np.pi + half)]
     start = middle + rng.choice([0, rng.uniform(0, 30)])
-    for chance, (a, b) in ((0.6, (0, 1)), (0.2, (2, 3)), (0.12, (0, 2)), (0.12, (1, 3))):
+    for chance, (a, b) in ((0.7, (0, 1)), (0.15, (2, 3)), (0.1, (0, 2)), (0.1, (1, 3))):
         if rng.random() < chance:
             corners = np.array([[middle, middle], middle + reach * ways[a], middle + reach * ways[b]])
             _tint(rng, card, corners, ink if rng.random() < 0.7 else _ink(rng))
     width = int(rng.choice([1, 2, 2, 3, 4, 5]))
     if rng.random() < 0.85:
-        for way in ways[: 4 if rng.random() < 0.7 else 2]:
+        for way in ways[: 4 if rng.random() < 0.5 else 2]:
             _line(card, middle + (start - middle) * way, middle + reach * way, ink, width)
     if rng.random() < 0.35:
         for beside in (-1, 1):
@@ -135,6 +135,7 @@ def _words(rng: Rng, card: Floats) -> None:
         font, scale = int(rng.choice([0, 2, 3, 4])), rng.uniform(0.35, 1.3)
         mask = np.zeros((SIDE, SIDE), np.uint8)
         cv2.putText(mask, text, place, font, scale, 255, int(rng.integers(1, 4)), cv2.LINE_AA)
+        mask = np.asarray(mask[::-1, ::-1] if rng.random() < 0.5 else mask, np.uint8)  # to be read from either end
         card += (mask / np.float32(255))[..., None] * (ink.astype(np.float32) - card)
 
 

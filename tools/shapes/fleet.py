@@ -30,6 +30,8 @@ FIRST = 100
 CARDBOARD_MM = ((41, 63), (63, 88), (20, 40), (20, 100), (20, 180), (20, 300), (18, 18), (25, 25), (25, 50), (30, 45))
 """Cards, templates, rulers and tokens: no plates."""
 
+PLATES = 1, 12
+"""So many plates are laid on each piece of a table, the last not among them."""
 CROWDED = (0.35, 0.8)
 """On some tables few plates stand beside others, on some most."""
 
@@ -78,12 +80,21 @@ class Slab:
         return np.vstack([self.outline(0, 0), self.outline(self.high_mm, self.taper_mm)])
 
 
-def fleet_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
-    """One piece of a table from above."""
+def fleet_sheet(
+    seed: Sequence[int],
+    tiles: Sequence[Picture],
+    photos_mm: tuple[float, float] = (0.8, 1.6),
+    fine_mm: float = FINE_MM,
+    plates: tuple[int, int] = PLATES,
+) -> Sheet:
+    """One piece of a table from above, in pixels of `fine_mm`, by a photo of this many mm a pixel.
+
+    So many plates are laid, unless none is, or there is no room.
+    """
     rng = np.random.default_rng(list(seed))
-    view = view_of(rng, REACH_MM, float(rng.uniform(0.8, 1.6)))
-    photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM)
-    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
+    view = view_of(rng, REACH_MM, float(rng.uniform(*photos_mm)))
+    photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, plates=plates)
+    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), fine_mm)
     rows = [
         [*slab.xy_mm, *2 * slab.half_mm, slab.turn_rad, 0, seen]
         for slab, seen in zip(slabs, shown, strict=True)
@@ -93,11 +104,16 @@ def fleet_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
 
 
 def fleet_photo(
-    rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int = FINER
+    rng: Rng,
+    view: View,
+    tiles: Sequence[Picture],
+    reach_mm: float,
+    finer: int = FINER,
+    plates: tuple[int, int] = PLATES,
 ) -> tuple[Picture, list[Slab], list[float]]:
     """A photo, the plates and cards in it, and the share of the rim of each that is in sight."""
     scene, tiles = _table(rng, reach_mm, tiles)
-    slabs, lamp, fine = _slabs(rng, reach_mm), any_lamp(rng), view.finer(finer)
+    slabs, lamp, fine = _slabs(rng, reach_mm, plates), any_lamp(rng), view.finer(finer)
     grown = float(rng.choice([SMALL, LARGE]))
     solids = [
         part for slab in slabs if slab.is_plate for part in any_ship(rng, slab.xy_mm, slab.turn_rad, _side(slab), grown)
@@ -156,11 +172,11 @@ def nebula(rng: Rng) -> Picture:
     return encode(np.asarray(tile, np.float32))
 
 
-def _slabs(rng: Rng, reach_mm: float) -> list[Slab]:
+def _slabs(rng: Rng, reach_mm: float, plates: tuple[int, int]) -> list[Slab]:
     """Plates, some side by side, and cards between them; some tables have none."""
     kept: list[Slab] = []
     like = _slab(rng, float(rng.choice(SIDES_MM, p=SHARES)))
-    count = 0 if rng.random() < 0.1 else int(rng.integers(1, 12) * (reach_mm / 190) ** 2)
+    count = 0 if rng.random() < 0.1 else int(rng.integers(*plates) * (reach_mm / 190) ** 2)
     crowded = float(rng.choice(CROWDED))
     for k in range(count + int(rng.choice([0, 1, 3]))):
         plate = k < count

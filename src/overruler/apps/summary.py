@@ -53,6 +53,8 @@ def pieces(report: Report) -> Table:
 def _notes(piece: Piece, also: Sequence[Base]) -> str:
     """What else a piece may be, whose it is, and whether a person had a hand in it."""
     notes = [f"or {', '.join(base.name for base in also)}"] if also else []
+    if piece.base.square and "heading_modulo_deg" in piece.extra:
+        notes.append("front not seen" if piece.extra["heading_modulo_deg"] < 180 else "front or rear")
     if piece.player:
         notes.append(piece.player)
     elif perhaps := piece.extra.get("player_unsure"):

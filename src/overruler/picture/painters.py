@@ -13,6 +13,8 @@ from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, pla
 from overruler.picture.view import View, ring
 from overruler.scene import Piece, Terrain
 
+TIP = 0.2
+"""How far the tip on the front of a plate stands out, and how far it reaches to either side, in sides."""
 ARC_DEG = 16.0
 """How far a range line runs to either side of the measured line, seen from the piece it is measured from."""
 
@@ -23,16 +25,29 @@ def outline(view: View, piece: Piece) -> Array:
 
 
 def base(view: View, piece: Piece, look: Look | None = None) -> str:
-    """A base's outline: thin and white, or in the colour of the ruling it takes part in."""
+    """A base's outline: thin and white, or in the colour of the ruling it takes part in; a tip where its front is."""
     edge = outline(view, piece)
+    front = _front(view, piece, look) if piece.base.square and "heading_modulo_deg" not in piece.extra else ""
     if look:
-        return cased(edge, look.colour, 1.5 * view.unit, closed=True)
+        return group((front, cased(edge, look.colour, 1.5 * view.unit, closed=True)))
     return group(
         (
+            front,
             path(edge, True, stroke=BLACK, stroke_width=2.4 * view.unit, stroke_opacity=0.55),
             path(edge, True, stroke=WHITE, stroke_width=1.0 * view.unit, stroke_opacity=0.95),
         )
     )
+
+
+def _front(view: View, piece: Piece, look: Look | None) -> str:
+    """A small filled triangle on the side that a plate faces."""
+    turn = np.radians(piece.heading_deg)
+    forward, left = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    middle = np.array([piece.x_mm, piece.y_mm]) + piece.base.length_mm / 2 * forward
+    corners = middle + TIP * piece.base.length_mm * np.stack([left, forward, -left])
+    shown = look.colour if look else WHITE
+    edge = WHITE if look else BLACK
+    return path(view.px(corners, piece.z_mm), True, fill=shown, stroke=edge, stroke_width=0.8 * view.unit)
 
 
 def raised(view: View, terrain: Terrain) -> str:

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from overruler.geometry.arcs import FULL_DEG, ROUNDED_DEG, Region, Strip, Wedge, outline_away, sweep
+from overruler.geometry.arcs import FULL_DEG, ROUNDED_DEG, Region, Strip, Wedge, closest_in, outline_away, sweep
 from overruler.geometry.shapes import Gap, Point
 from overruler.pieces import Piece, point, size
 from overruler.reading import Node
@@ -127,13 +128,41 @@ class AimDoubt(NamedTuple):
         return min(math.fsum(self.shares), 1.0)
 
 
-def aim_doubt(
+def aim_doubt(scene: Scene, arc: ShipArc, free: Pair, found: Gap | None, lines_mm: Sequence[float]) -> AimDoubt | None:
+    """The doubt of the closest distance inside an arc of `free.a`, whichever way that ship faces.
+
+    None in a scene without covariance. `free` is the closest pair wherever it lies, `found` the gap inside the arc.
+    """
+    ship = scene.pieces[free.a.index or 0]
+    doubt = _aim_doubt(scene, arc.on_board(ship), free, found, lines_mm)
+    if doubt is None:
+        return None
+    others = _other_headings(scene, free.a.index or 0)
+    shares = [(1 - math.fsum(others.values())) * share for share in doubt.shares]
+    for heading_deg, chance in others.items():
+        region = arc.on_board(replace(ship, heading_deg=heading_deg))
+        found = closest_in(region, free.a.parts[0], free.b.parts[0])
+        other = _aim_doubt(scene, region, free, found, lines_mm)
+        assert other is not None  # there is covariance
+        shares = [share + chance * more for share, more in zip(shares, other.shares, strict=True)]
+    return doubt._replace(shares=tuple(shares))
+
+
+def _other_headings(scene: Scene, index: int) -> dict[float, float]:
+    """What else a ship's heading may be, by what a photo says, and how likely that is."""
+    found: dict[float, float] = {}
+    ship = Node(scene.pieces[index].extra, "scene", f"pieces[{index}]")
+    for node in ship["other_headings"].items() if ship.has("other_headings") else ():
+        found[_angle(node["heading_deg"])] = node["probability"].number()
+    if any(chance < 0 for chance in found.values()) or math.fsum(found.values()) > 1:
+        ship["other_headings"].fail("the probabilities must lie above 0, and be 1 at most together")
+    return found
+
+
+def _aim_doubt(
     scene: Scene, region: Region, free: Pair, found: Gap | None, lines_mm: Sequence[float]
 ) -> AimDoubt | None:
-    """The doubt of the closest distance inside an arc of `free.a`; None in a scene without covariance.
-
-    `free` is the closest pair wherever it lies, `found` the gap inside the arc.
-    """
+    """The same for one region of the board."""
     if scene.covariance is None:
         return None
     target, reach = free.b.parts[0], reach_mm(scene, free.a.index, free.b.index)

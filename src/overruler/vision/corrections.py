@@ -121,7 +121,7 @@ def _piece(standing: _Standing, there: Detection, covariance: Array) -> Piece:
     return replace(now, **labels, extra={**kept, **now.extra, **hand})
 
 
-_MEASURED = ("image", "score", "visible", "also", "heading_modulo_deg", "on", "sigma_z_mm")
+_MEASURED = ("image", "score", "visible", "also", "heading_modulo_deg", "other_headings", "on", "sigma_z_mm")
 """What a scene says of a piece's measuring, beside the piece: of one measured again it is said anew."""
 
 

@@ -66,15 +66,32 @@ def face_odds(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad:
 
     None where the camera does not see the place.
     """
-    mm_per_px = side_mm * SIDES_WIDE / SIDE_PX
-    frame = frame_at(xy_mm, turn_rad, mm_per_px, SIDE_PX)
-    picture = picture_at(pixels, camera, frame, mm_per_px, SIDE_PX, HEIGHT_MM)
+    turned = faces_at(pixels, camera, xy_mm, turn_rad, side_mm)
+    return (
+        None if turned is None else float(answer(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean())
+    )
+
+
+def faces_at(
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    xy_mm: Array,
+    turn_rad: float,
+    side_mm: float,
+    sides_wide: float = SIDES_WIDE,
+) -> list[Floats] | None:
+    """Four pictures (5, S, S) of a square's upper face, so many sides wide: as it lies, and each a quarter turned on.
+
+    None where the camera does not see the place.
+    """
+    mm_per_px = side_mm * sides_wide / SIDE_PX
+    picture = picture_at(pixels, camera, frame_at(xy_mm, turn_rad, mm_per_px, SIDE_PX), mm_per_px, SIDE_PX, HEIGHT_MM)
     if picture is None:
         return None
     turned = [picture]
     while len(turned) < QUARTERS:
         turned.append(quarter_turned(turned[-1]))
-    return float(answer(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean())
+    return turned
 
 
 def quarter_turned(picture: Floats) -> Floats:

@@ -67,8 +67,6 @@ class PlateFit:
     """(2, 2), the camera taken as exact."""
     seen: Array
     """(4,): how much of each side is seen, above what lies about everywhere."""
-    arcs: Array
-    """(4,): how much of each limit of an arc; zeros where they were not looked at."""
     merit: float
     """Log-likelihood of what is seen, for comparing fits."""
 
@@ -106,8 +104,7 @@ def _closely(start: Start, look: "_Look", seen: Array, told: Array) -> PlateFit 
     spread = np.einsum("uv,uvi,uvj->ij", plane, off, off)
     turn, forward, left = (int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
     inset = int(np.argmax(along[turn, forward] + across[turn, left] + look.prior))
-    at = turn, forward, left, inset
-    fit = look.fit(look.xy_mm + shift @ look.axes, at, spread, seen, arcs[:, turn, forward, left], merit)
+    fit = look.fit(look.xy_mm + shift @ look.axes, (turn, forward, left, inset), spread, seen, merit)
     floor = np.eye(2) * (FLOOR_PX * look.view.mm_per_px) ** 2
     return replace(
         fit, covariance_mm2=spread + _besides(fit, look.axes) + start.look.beyond(fit.xy_mm, WIDE_MM) + floor
@@ -207,13 +204,13 @@ class _Look:
         return _Profiles.of(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
 
     def fit(
-        self, xy_mm: Array, at: tuple[int, int, int, int], covariance: Array, seen: Array, arcs: Array, merit: float
+        self, xy_mm: Array, at: tuple[int, int, int, int], covariance: Array, seen: Array, merit: float
     ) -> PlateFit:
         """The fit at one place of the grid: of turns, shifts forward and to the left, and insets."""
         turn, forward, left, inset = at
         shown = [seen[side, turn, i, inset] for side, i in enumerate((forward, left, -1 - forward, -1 - left))]
         heading = self.turn_rad + float(self.turns[turn])
-        return PlateFit(self.side_mm, xy_mm, heading, float(INSETS_MM[inset]), covariance, np.array(shown), arcs, merit)
+        return PlateFit(self.side_mm, xy_mm, heading, float(INSETS_MM[inset]), covariance, np.array(shown), merit)
 
 
 def _halves(seen: Array) -> tuple[Array, Array]:

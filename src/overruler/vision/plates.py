@@ -19,7 +19,7 @@ from overruler.vision.outlined_found import detection_of
 from overruler.vision.overview import Guess, look
 from overruler.vision.plate_face import face_odds, leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
-from overruler.vision.plate_front import Front, front_of
+from overruler.vision.plate_heading import Heading, heading_of
 from overruler.vision.plate_looks import Looks, look_closer
 from overruler.vision.plate_sides import HEIGHT_MM, normals_of
 from overruler.vision.plate_start import Start, start_at
@@ -63,8 +63,6 @@ PLAIN = 12.0
 the 98 others four were 3 mm off or more, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
 """... some maybe by so much along each axis (`docs/plates.md`): that lies within so many σ of what is said then."""
-LEAST_ARCS = 0.4
-"""The card's axis is known where so much of its arcs is seen, of 4."""
 CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 """Of a plate that looks along +x, counter-clockwise."""
 
@@ -74,7 +72,7 @@ class Plate:
     """A square that may be a plate."""
 
     fit: PlateFit
-    front: Front
+    heading: Heading
     signs: tuple[float, ...]
     """As of the square that it is."""
     view: View
@@ -101,7 +99,7 @@ class Plate:
 
     @property
     def turn_rad(self) -> float:
-        return self.fit.turn_rad + np.pi * self.front.opposite
+        return self.heading.turn_rad
 
     @property
     def corners_mm(self) -> Array:
@@ -152,8 +150,8 @@ def _plate(frame: Frame, camera: Camera, first: Guess, sides_mm: Sequence[float]
     fit = fit_closely(best.view, best.start) if best is not None and score_of(best.signs) >= LEAST_SCORE else None
     if best is None or fit is None:
         return None
-    front = front_of(best.view, fit.xy_mm, fit.turn_rad, fit.side_mm)
-    return Plate(fit, front, best.signs, best.view, _others(best, known))
+    heading = heading_of(frame.pixels, camera, fit.xy_mm, fit.turn_rad, fit.side_mm)
+    return Plate(fit, heading, best.signs, best.view, _others(best, known))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,6 +275,13 @@ def _detection(camera: Camera, plate: Plate) -> Detection:
         float(np.mean(fit.seen > LEAST_SEEN)),
         tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.others_mm),
     )
-    axis = plate.front.known and fit.arcs.clip(0).sum() > LEAST_ARCS
-    modulo = 180.0 if axis else 90.0  # of fronts that seem known one in eight is the rear
-    return replace(found, heading_deg=float(np.degrees(plate.turn_rad) % 360), heading_modulo_deg=modulo)
+    return replace(
+        found,
+        heading_deg=_degrees(plate.turn_rad),
+        heading_modulo_deg=plate.heading.modulo_deg,
+        other_headings=tuple((_degrees(turn), chance) for turn, chance in plate.heading.others),
+    )
+
+
+def _degrees(turn_rad: float) -> float:
+    return float(np.degrees(turn_rad) % 360)

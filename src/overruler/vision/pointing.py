@@ -60,7 +60,7 @@ def raised(report: Report, fix: Fix, name: str, old: Detection) -> Seen:
 
 def turned(report: Report, detection: Detection, heading_deg: float) -> Detection:
     """The detection with the heading told."""
-    known = replace(detection, heading_deg=heading_deg % 360, heading_modulo_deg=360.0)
+    known = replace(detection, heading_deg=heading_deg % 360, heading_modulo_deg=360.0, other_headings=())
     return drawn(report.calibration.camera, known)
 
 

@@ -63,7 +63,8 @@ def joint_covariance(calibration: Calibration, detections: Sequence[Detection]) 
     for k, detection in enumerate(detections):
         moved = budget.height_mm * lean(camera, detection.xy_mm, detection.z_mm)
         own = detection.covariance_mm2 + np.outer(moved, moved) + shade_doubt(calibration, detection)
-        covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * (budget.diameter_mm / 2) ** 2
+        edge = np.hypot(budget.diameter_mm / 2, budget.corner_mm if detection.base.shape == "rectangle" else 0.0)
+        covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * edge**2
     covariance += shared_covariance(detections)
     return np.asarray((covariance + covariance.T) / 2)
 
@@ -77,6 +78,11 @@ def piece_of(detection: Detection, name: str, covariance: Array) -> Piece:
         extra["also"] = [base.to_json() for base in detection.also]
     if detection.heading_modulo_deg < 360:
         extra["heading_modulo_deg"] = detection.heading_modulo_deg
+    if detection.other_headings:
+        extra["other_headings"] = [
+            {"heading_deg": round(heading, 4), "probability": round(chance, 5)}
+            for heading, chance in detection.other_headings
+        ]
     if detection.on is not None:
         extra["on"] = detection.on
     if detection.sigma_z_mm:

@@ -150,7 +150,7 @@ class Aimed(Laid):
 
     @cached_property
     def aim(self) -> AimDoubt | None:
-        return aim_doubt(self.scene, self.region, self.free, self.found, self.lines_mm)
+        return aim_doubt(self.scene, self.arc, self.free, self.found, self.lines_mm)
 
     @property
     def value(self) -> int | None:

@@ -1,0 +1,99 @@
+"""How the look at which way a ship faces is taught: plates under ships, any quarter turn of them, any light."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from overruler.geometry.pose import Array
+from overruler.vision.overview import LEAN_UNIT
+from overruler.vision.plate_face import QUARTERS, SIDE_PX, face_input
+from overruler.vision.plate_heading import SIDES_WIDE
+from overruler.vision.plate_looks import frame_at
+from overruler.vision.plate_sides import HEIGHT_MM
+from shapes.crops import Floats, Rng, Sheet, recoloured
+
+OFF, OFF_DEG = 0.03, 3.0
+"""1 σ of a plate's place, in sides, and of its heading."""
+SEEN = 0.25
+"""What shows less of its rim teaches nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plates:
+    """One table from above, and the plates in sight on it."""
+
+    sheet: Sheet
+    mm_per_px: float
+    plates: Array
+    """(N, 4): x, y, side and heading."""
+
+
+def plates_of(sheet: Sheet, mm_per_px: float) -> Plates:
+    plates = sheet.bases[(sheet.bases[:, 5] == 0) & (sheet.bases[:, 6] >= SEEN)]
+    return Plates(sheet, mm_per_px, plates[:, [0, 1, 2, 4]])
+
+
+def lesson(rng: Rng, tables: Sequence[Plates]) -> Floats:
+    """A plate whose ship faces right (6, S, S)."""
+    while True:
+        table = tables[int(rng.integers(len(tables)))]
+        if len(table.plates):
+            x, y, side, heading = table.plates[rng.integers(len(table.plates))]
+            xy = np.array([x, y]) + rng.normal(0, OFF * side, 2)
+            return seen_at(rng, table, xy, float(heading), float(side))
+
+
+def seen_at(rng: Rng, table: Plates, xy_mm: Array, heading_rad: float, side_mm: float) -> Floats:
+    sheet, scale, eye = table.sheet, side_mm * SIDES_WIDE / SIDE_PX, table.sheet.camera.center_mm
+    off = np.radians(rng.normal(0, OFF_DEG))
+    frame = frame_at(xy_mm, heading_rad + off, scale, SIDE_PX)
+    if rng.random() < 0.5:
+        frame = frame @ np.array([[1, 0, 0], [0, -1, SIDE_PX - 1], [0, 0, 1.0]])
+    higher = eye[2] / (eye[2] - HEIGHT_MM)
+    ground = frame * higher
+    ground[:, 2] += eye[:2] * (1 - higher)
+    to_px = np.diag([1.0, -1.0]) / table.mm_per_px
+    warp = to_px @ ground
+    warp[:, 2] -= to_px @ [sheet.left_mm, sheet.top_mm] + 0.5
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    crop = cv2.warpAffine(sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    colours = recoloured(rng, np.asarray(crop, np.uint8)).astype(np.float32) / 64 - 2
+    lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / LEAN_UNIT
+    there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
+    return face_input(np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm)
+
+
+def batch(rng: Rng, tables: Sequence[Plates], count: int) -> tuple[Floats, Floats]:
+    return np.stack([lesson(rng, tables) for _ in range(count)]), np.zeros(count, np.float32)
+
+
+class Turned(nn.Module):  # type: ignore[misc]
+    """(N, 6, S, S) to (N, 4): one network's log odds that the ship faces right, in it as it is and quarter turned.
+
+    What the four pictures have in common teaches nothing: only which of them it is.
+    """
+
+    def __init__(self, net: nn.Module) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, x: Tensor) -> Tensor:
+        turned = [x]
+        while len(turned) < QUARTERS:
+            turned.append(quarter_turned(turned[-1]))
+        said: Tensor = self.net(torch.cat(turned))
+        return said.reshape(QUARTERS, -1).T
+
+
+def quarter_turned(pictures: Tensor) -> Tensor:
+    """Pictures (N, 6, S, S) a quarter of a turn on, and how things lean in them."""
+    colours, right, down, size = torch.rot90(pictures, -1, (2, 3)).split([3, 1, 1, 1], 1)
+    return torch.cat([colours, -down, right, size], 1)
+
+
+def loss(answer: Tensor, truth: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(answer, truth.to(torch.long))
