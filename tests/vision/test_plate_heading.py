@@ -1,6 +1,7 @@
 """Which way plates face: what is told, and of ships whose heading is known."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overruler.bases import Base
 from overruler.board import Board
 from overruler.geometry.pose import Array
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.rules import ask
 from overruler.sources.photo import load_photo
+from overruler.vision import plate_heading
 from overruler.vision.plate_heading import RARE, SURE, Heading, heading_of, told
+from overruler.vision.pointing import turned
+from tests.reports import report
 
 from .plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
@@ -27,7 +32,8 @@ def apart_deg(heading: Heading, other_deg: float) -> float:
     return float((np.degrees(heading.turn_rad) - other_deg + half) % heading.modulo_deg - half)
 
 
-likelihoods = st.lists(st.floats(1e-6, 1.0), min_size=4, max_size=4).map(lambda some: np.array(some) / np.sum(some))
+likelihoods = st.lists(st.floats(-9.0, 0.0), min_size=4, max_size=4).map(lambda some: np.exp(some) / np.exp(some).sum())
+"""Some nearly sure, some open."""
 
 
 @given(likelihoods, st.floats(-4.0, 4.0), st.integers(0, 3))
@@ -76,20 +82,34 @@ def test_a_plate_faces_one_way_whichever_side_it_was_laid_by(ship: Ship) -> None
     assert all(apart_deg(one, ship.heading_deg) == pytest.approx(0, abs=1e-6) for one in found)
 
 
+def test_upside_down_things_lean_the_other_way_up() -> None:
+    picture = np.random.default_rng(1).normal(size=(5, 6, 6)).astype(np.float32)
+    mirrored = plate_heading._mirrored(picture)
+    assert np.array_equal(mirrored[:4], picture[:4, ::-1])  # colours, and the lean to the right
+    assert np.array_equal(mirrored[4], -picture[4, ::-1])
+
+
+def test_what_a_person_says_of_a_heading_is_no_longer_open() -> None:
+    seen = report()
+    open_ = replace(seen.detections[0], base=Base.rectangle(40, 40), other_headings=((180.0, 0.015),))
+    told_ = turned(seen, open_, 370.0)
+    assert (told_.heading_deg, told_.heading_modulo_deg, told_.other_headings) == (10.0, 360.0, ())
+
+
 # --- a traced table of ships ---
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def looked() -> Report:
     return Referee(Board.load(SAMPLE.with_suffix(".toml")), game="xwing").look(load_photo(SAMPLE))
 
 
 @pytest.fixture(scope="module")
-def off_deg(report: Report) -> dict[str, float]:
+def off_deg(looked: Report) -> dict[str, float]:
     """By how much the headings are off that are told, by the pieces' names."""
     truth = json.loads(SAMPLE.with_suffix(".json").read_text())["pieces"]
     off = {}
-    for piece in report.scene.pieces:
+    for piece in looked.scene.pieces:
         true = min(truth, key=lambda one: float(np.hypot(piece.x_mm - one["x_mm"], piece.y_mm - one["y_mm"])))
         if "heading_modulo_deg" not in piece.extra:
             off[piece.id] = (piece.heading_deg - true["heading_deg"] + 180) % 360 - 180
@@ -101,9 +121,9 @@ def test_headings_that_are_told_are_right(off_deg: dict[str, float]) -> None:
     assert max(map(abs, off_deg.values())) < 2
 
 
-def test_arcs_are_ruled_on_where_the_heading_is_told(report: Report, off_deg: dict[str, float]) -> None:
+def test_arcs_are_ruled_on_where_the_heading_is_told(looked: Report, off_deg: dict[str, float]) -> None:
     attacker, defender, *_ = off_deg
     question = {"question": "attack_range", "attacker": attacker, "defender": defender, "arc": "full_front"}
-    ahead = ask(report.scene, question).to_json()
-    behind = ask(report.scene, question | {"arc": "full_rear"}).to_json()
+    ahead = ask(looked.scene, question).to_json()
+    behind = ask(looked.scene, question | {"arc": "full_rear"}).to_json()
     assert ahead["in_arc"] or behind["in_arc"]
