@@ -11,10 +11,10 @@ from overruler.vision.outlined import overlap_mm
 from rims.develop import develop
 from rims.figures import any_colour
 from rims.light import Lamp, any_lamp, light_on
-from rims.mats import Floats, Picture, encode, ramp, shuffled_grain
+from rims.mats import Floats, Picture
 from rims.paint import draw_solids, paint
 from rims.plates import any_oddity, circle
-from rims.prints import Print, any_prints
+from rims.prints import any_prints
 from rims.scene import Scene, make_scene
 from rims.solids import Array, Rng
 from rims.view import Mask, View, bounds, fill, hull, px_per_mm, softened
@@ -22,6 +22,7 @@ from shapes.cards import SIDE, any_card
 from shapes.crops import FINE_MM, Sheet
 from shapes.drawn import REACH_MM, view_of
 from shapes.ships import LARGE, SMALL, any_ship
+from shapes.space import nebula, planet
 
 FINER = 2
 SIDES_MM, SHARES = (40.0, 60.0, 80.0), (0.6, 0.2, 0.2)
@@ -149,27 +150,10 @@ def _table(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> tuple[Scene, 
     for thing in few:
         thing.center_mm[:] = rng.uniform(-reach_mm, reach_mm, 2)
     prints = any_prints(rng, reach_mm, rng.random() < 0.3) if rng.random() < 0.5 else []
-    prints += [_planet(rng, reach_mm) for _ in range(int(rng.choice([0, 0, 1])))]
+    prints += [planet(rng, reach_mm) for _ in range(int(rng.choice([0, 0, 1])))]
     low = [thing for thing in few if thing.height_mm < 10]
     scene = Scene(len(tiles), scene.tile_turn, scene.tile_scale * rng.uniform(0.7, 2), scene.tile_shift_mm, low, prints)
     return scene, [*tiles, tile]
-
-
-def _planet(rng: Rng, reach_mm: float) -> Print:
-    at, radius = rng.uniform(-reach_mm, reach_mm, 2), rng.uniform(20, 200)
-    return Print(at + circle(radius), any_colour(rng), rng.uniform(0.3, 1), rng.uniform(0, 0.3) * radius)
-
-
-def nebula(rng: Rng) -> Picture:
-    """Space as mats show it (512, 512, 3): clouds of any colours, and stars of any size."""
-    colours = np.stack([any_colour(rng) for _ in range(4)]) * np.exp(rng.uniform(-3.5, 0.3))
-    colours[0] *= 0.1
-    t = 0.35 + rng.uniform(0.1, 0.4) * shuffled_grain(rng, 3) + rng.uniform(0, 0.12) * shuffled_grain(rng, 2)
-    tile = ramp(np.clip(t, 0, 1), colours[rng.permutation(4)] if rng.random() < 0.3 else colours)
-    for x, y in rng.uniform(0, len(tile), (int(np.exp(rng.uniform(2, 7))), 2)):
-        bright = (rng.uniform(0.1, 1) ** 3 * np.exp(rng.normal(0, 0.2, 3))).tolist()
-        cv2.circle(tile, (int(x), int(y)), int(rng.exponential(0.6)), bright, -1, cv2.LINE_AA)
-    return encode(np.asarray(tile, np.float32))
 
 
 def _slabs(rng: Rng, reach_mm: float, plates: tuple[int, int]) -> list[Slab]:
