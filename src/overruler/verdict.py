@@ -63,6 +63,10 @@ class Verdict:
     """The table's own choices that it rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
     """What was asked."""
+    between_mm: tuple[Point, Point] | None = None
+    """For pictures: what lies between the two where the answer rests on no distance."""
+    borders_mm: tuple[tuple[Point, Point], ...] = ()
+    """For pictures: the straight borders of the arc that was asked about, as far as a ruler reaches."""
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")

@@ -12,6 +12,7 @@ from overruler.picture.lettering import width as text_width
 from overruler.picture.lettering import wrapped
 from overruler.picture.look import Look
 from overruler.picture.painters import (
+    arc_borders,
     base,
     height_of,
     measured_line,
@@ -77,6 +78,7 @@ def _layers(report: Report) -> list[str]:
     return [
         *(raised(view, terrain) for terrain in report.scene.terrain),
         lines,
+        *(arc_borders(view, claim) for claim in told),
         *(base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
         *(measured_line(view, claim) for claim in reversed(told)),
         scale,

@@ -88,6 +88,16 @@ def _bar_across(view: View, claim: Claim, share: float, half_length: float) -> A
     return np.stack([middle - across * half_length * view.unit, middle + across * half_length * view.unit])
 
 
+def arc_borders(view: View, claim: Claim) -> str:
+    """The borders of the arc that a ruling is about."""
+    lines = [view.line(border[0], border[1], claim.z_mm) for border in claim.arc_mm]
+    return group(
+        path(line, stroke=colour, stroke_width=width * view.unit, stroke_opacity=share, stroke_linecap="round")
+        for colour, width, share in ((BLACK, 2.6, 0.6), (WHITE, 1.2, 1.0))
+        for line in lines
+    )
+
+
 FREE = 0.4
 """A number that covers more than this of what is there stands at the arc's other end alone."""
 STRETCHES = 8

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class Claim:
     """The distances from the first piece at which the answer changes, ascending."""
     segment_mm: float | None = None
     """What the lines are numbered by."""
+    arc_mm: tuple[Array, ...] = ()
+    """The straight borders (2, 2) of the arc that it is about, as far as a ruler reaches."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -59,8 +61,17 @@ class Claim:
 
 
 def claims(scene: Scene, verdicts: Sequence[Verdict]) -> list[Claim]:
-    """The rulings that rest on two places on the board, in their order."""
-    return [claim(scene, verdict) for verdict in verdicts if verdict.from_point_mm and verdict.to_point_mm]
+    """The rulings about two places on the board, in their order."""
+    return [
+        claim(scene, verdict) for verdict in map(_placed, verdicts) if verdict.from_point_mm and verdict.to_point_mm
+    ]
+
+
+def _placed(verdict: Verdict) -> Verdict:
+    """A ruling that rests on no distance is shown between the two that it is about."""
+    if verdict.from_point_mm or not verdict.between_mm:
+        return verdict
+    return replace(verdict, from_point_mm=verdict.between_mm[0], to_point_mm=verdict.between_mm[1])
 
 
 def claim(scene: Scene, verdict: Verdict) -> Claim:
@@ -81,6 +92,7 @@ def claim(scene: Scene, verdict: Verdict) -> Claim:
         to_piece=pieces.get(pair[1]),
         lines_mm=verdict.lines_mm,
         segment_mm=scene.ruler.segment_mm if scene.ruler else SEGMENT_MM.get(scene.game),
+        arc_mm=tuple(map(np.array, verdict.borders_mm)),
     )
 
 
@@ -95,6 +107,8 @@ def in_words(verdict: Verdict) -> tuple[str, str]:
 
 def _measure(verdict: Verdict, game: str, after_reason: bool) -> str:
     """What was measured; where the headline is the measure itself, what it lies between."""
+    if verdict.distance_mm is None:
+        return ""
     distance, reach = verdict.distance_mm or 0.0, 1.96 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
         told = length(distance, reach, game)
@@ -108,9 +122,10 @@ def length(distance_mm: float, reach_mm: float, game: str) -> str:
 
 
 def look_of(verdict: Verdict) -> Look:
-    """Too close where the odds say so; measured where nothing is ruled; out where it is no or past the ruler."""
+    """Too close where the odds say so; measured where nothing is ruled; out where it is no, out of arc or past the
+    ruler."""
     if verdict.call == TOO_CLOSE:
         return CLOSE
-    if verdict.value is None and not verdict.lines_mm:
+    if verdict.value is None and not verdict.lines_mm and not verdict.borders_mm:
         return MEASURED
     return NO if verdict.value is None or verdict.value is False else YES

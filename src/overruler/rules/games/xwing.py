@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from overruler.geometry.arcs import Region, closest_in, on_outline, outline_away
-from overruler.geometry.shapes import Gap
+from overruler.geometry.shapes import Gap, Point
 from overruler.reading import Node
 from overruler.rules.bands import asked, said, said_of
 from overruler.rules.game import Game, Setting, distance
@@ -167,6 +167,12 @@ class Aimed(Laid):
         return None if self.held else -margin if self.past else margin
 
     @property
+    def borders_mm(self) -> tuple[tuple[Point, Point], ...]:
+        """The arc's straight borders, as far as the ruler reaches from the ship."""
+        reach = self.free.a.parts[0].reach_mm + self.ruler.segment_mm * self.ruler.segments
+        return tuple((edge.at(0.0), edge.at(min(reach, edge.length_mm))) for edge in self.region.edges)
+
+    @property
     def odds(self) -> dict[str, float] | None:
         """The probability of each range; what lies in no arc has none, as what lies past the ruler."""
         if self.aim is None:
@@ -209,6 +215,7 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
         none="out of arc or past the ruler",
         margin_mm=aim.margin_mm,
         probability=aim.odds,
+        borders_mm=aim.borders_mm,
     )
 
 
@@ -237,6 +244,7 @@ def _out_of_arc(aim: Aimed) -> Verdict:
         rules=("xwing.out_of_arc",),
         pair=(aim.free.a.id, aim.free.b.id),
         question=aim.question.value,
+        between_mm=(aim.free.gap.from_point, aim.free.gap.to_point),
     )
 
 
