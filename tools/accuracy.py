@@ -133,9 +133,8 @@ def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
 
 def headings_of(counted: Tally) -> list[str]:
     """Which way plates face, where there are any."""
-    whole, axis, wrong = (counted.told[key] for key in ("heading", "axis", "wrong"))
-    told = f"of {counted.plates} plates the heading is told of {whole}, its axis alone of {axis}: {wrong} wrong"
-    return [told] if counted.plates else []
+    told = f"the heading is told of {counted.headings}, its axis alone of {counted.axes}: {counted.astray} wrong"
+    return [f"of {counted.plates} plates {told}"] if counted.plates else []
 
 
 def table(counted: Mapping[str, Tally]) -> Table:

@@ -14,14 +14,13 @@ import cv2
 import numpy as np
 from torch import nn
 
-from overruler.vision.plate_face import INPUTS, SIDE_PX
 from rims.mats import library
 from shapes.crops import read_sheet
 from shapes.drawn import drawn_sheet
-from shapes.faces import FaceNet, Faces, batch, faces_of, loss
+from shapes.faces import FaceNet, Faces, batch, export_face, faces_of, loss
 from shapes.fleet import fleet_sheet
 from training.feeding import Draw, Fresh, fed, held_out, mixed, read_all
-from training.loop import add_options, begin, check_of, checks_of, export, reporting, train
+from training.loop import add_options, begin, check_of, checks_of, reporting, train
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_face.onnx"
@@ -37,8 +36,7 @@ SHARES = 0.5, 0.42, 0.08
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     cv2.setNumThreads(1)
-    example = (4, INPUTS, SIDE_PX, SIDE_PX)
-    export(learn(options), options.model, example, ("pictures", "odds"), {0: "pictures"})
+    export_face(learn(options), options.model)
 
 
 def learn(options: argparse.Namespace) -> nn.Module:

@@ -14,13 +14,12 @@ import cv2
 import numpy as np
 from torch import nn
 
-from overruler.vision.plate_face import INPUTS, SIDE_PX
-from rims.mats import library
-from shapes.faces import FaceNet
+from rims.mats import Picture, library
+from shapes.faces import FaceNet, export_face
 from shapes.fleet import fleet_sheet
 from shapes.headings import Plates, Turned, batch, loss, plates_of
 from training.feeding import Draw, Fresh, fed
-from training.loop import add_options, begin, check_of, checks_of, export, reporting, train
+from training.loop import add_options, begin, check_of, checks_of, reporting, train
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "src" / "overruler" / "vision" / "plate_heading.onnx"
@@ -38,8 +37,7 @@ SAY_EVERY, CHECKS = 250, 12
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     cv2.setNumThreads(1)
-    example = (4, INPUTS, SIDE_PX, SIDE_PX)
-    export(learn(options), options.model, example, ("pictures", "odds"), {0: "pictures"})
+    export_face(learn(options), options.model)
 
 
 def learn(options: argparse.Namespace) -> nn.Module:
@@ -60,7 +58,7 @@ def learn(options: argparse.Namespace) -> nn.Module:
     return train(net, feed, loss, options, SAY_EVERY, report).net
 
 
-def _drawn(seed: Sequence[int], tiles: Sequence[np.ndarray]) -> Plates:
+def _drawn(seed: Sequence[int], tiles: Sequence[Picture]) -> Plates:
     return plates_of(fleet_sheet(seed, tiles, PHOTOS_MM, FINE_MM, PLATES), FINE_MM)
 
 

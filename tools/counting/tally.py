@@ -38,14 +38,14 @@ class Tally:
     wrong: int = 0
     plates: int = 0
     """Square ones that were found where the board's own x axis is known, ..."""
-    told: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("heading", "axis", "wrong"), 0))
-    """... of how many the heading was told, of how many its axis alone, and how many of these are wrong."""
+    headings: int = 0
+    axes: int = 0
+    astray: int = 0
+    """... of how many the heading was told, of how many its axis alone, and of how many what was told is wrong."""
 
     def add(self, other: "Tally") -> None:
         for item in fields(self):
-            own, more = getattr(self, item.name), getattr(other, item.name)
-            both = {key: own[key] + more[key] for key in own} if isinstance(own, dict) else own + more
-            setattr(self, item.name, both)
+            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
 
     @property
     def recall(self) -> float:
@@ -154,9 +154,9 @@ def _heading(piece: Piece, truth_deg: float, result: Tally) -> None:
     modulo = float(piece.extra.get("heading_modulo_deg", 360.0))
     off = (piece.heading_deg - truth_deg + modulo / 2) % modulo - modulo / 2
     result.plates += 1
-    result.told["heading"] += modulo == 360
-    result.told["axis"] += modulo == 180
-    result.told["wrong"] += abs(off) > QUARTER_DEG / 2
+    result.headings += modulo == 360
+    result.axes += modulo == 180
+    result.astray += abs(off) > QUARTER_DEG / 2
 
 
 def _range(distance_mm: float) -> int | None:

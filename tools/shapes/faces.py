@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -17,6 +18,7 @@ from overruler.vision.plate_sides import HEIGHT_MM
 from rims.network import seen
 from shapes.crops import FINE_MM, Floats, Rng, Sheet, recoloured
 from shapes.network import Wide
+from training.loop import export
 
 SIDES_MM = (40.0, 60.0, 80.0)
 KINDS, SHARES = ("plate", "beside", "size", "other"), (0.45, 0.2, 0.2, 0.15)
@@ -127,20 +129,31 @@ def _other_size(rng: Rng, xy: Array, turn: float, side: float) -> tuple[Array, f
 
 
 def _seen(rng: Rng, table: Faces, xy_mm: Array, turn_rad: float, side_mm: float) -> Floats:
-    """The picture of the plane of the upper face, and how things lean there, in any light and mirrored or not."""
-    sheet, scale, eye = table.sheet, side_mm * SIDES_WIDE / SIDE_PX, table.sheet.camera.center_mm
+    """The square on any of its sides, mirrored or not."""
+    scale = side_mm * SIDES_WIDE / SIDE_PX
     frame = frame_at(xy_mm, turn_rad + rng.integers(4) * np.pi / 2, scale, SIDE_PX)
     if rng.random() < 0.5:
         frame = frame @ np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]])
+    return face_seen(rng, table.sheet, table.mm_per_px, frame, xy_mm, side_mm)
+
+
+def face_seen(rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Array, side_mm: float) -> Floats:
+    """What a network sees (6, S, S) of a square at `xy_mm`: the plane of its upper face, and how things lean, in any
+    light.
+
+    `frame` (2, 3) leads from the picture's pixels to the board, `mm_per_px` is of the sheet.
+    """
+    eye = sheet.camera.center_mm
     higher = eye[2] / (eye[2] - HEIGHT_MM)
     ground = frame * higher
     ground[:, 2] += eye[:2] * (1 - higher)
-    to_px = np.diag([1.0, -1.0]) / table.mm_per_px
+    to_px = np.diag([1.0, -1.0]) / mm_per_px
     warp = to_px @ ground
     warp[:, 2] -= to_px @ [sheet.left_mm, sheet.top_mm] + 0.5
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     crop = cv2.warpAffine(sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     colours = recoloured(rng, np.asarray(crop, np.uint8)).astype(np.float32) / 64 - 2
+    scale = float(np.linalg.norm(frame[:, 0]))
     lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / LEAN_UNIT
     there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
     return face_input(np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm)
@@ -178,3 +191,8 @@ class FaceNet(nn.Module):  # type: ignore[misc]
 
 def loss(answer: Tensor, truth: Tensor) -> Tensor:
     return nn.functional.binary_cross_entropy_with_logits(answer[:, 0], truth)
+
+
+def export_face(net: nn.Module, path: Path) -> None:
+    """A network that looks at whole faces as ONNX, for any number of pictures at once."""
+    export(net, path, (4, INPUTS, SIDE_PX, SIDE_PX), ("pictures", "odds"), {0: "pictures"})

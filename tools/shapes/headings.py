@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from overruler.geometry.pose import Array
-from overruler.vision.overview import LEAN_UNIT
-from overruler.vision.plate_face import QUARTERS, SIDE_PX, face_input
+from overruler.vision.plate_face import QUARTERS, SIDE_PX
 from overruler.vision.plate_heading import SIDES_WIDE
 from overruler.vision.plate_looks import frame_at
-from overruler.vision.plate_sides import HEIGHT_MM
-from shapes.crops import Floats, Rng, Sheet, recoloured
+from shapes.crops import Floats, Rng, Sheet
+from shapes.faces import face_seen
 
 OFF, OFF_DEG = 0.03, 3.0
 """1 σ of a plate's place, in sides, and of its heading."""
@@ -44,27 +42,16 @@ def lesson(rng: Rng, tables: Sequence[Plates]) -> Floats:
         if len(table.plates):
             x, y, side, heading = table.plates[rng.integers(len(table.plates))]
             xy = np.array([x, y]) + rng.normal(0, OFF * side, 2)
-            return seen_at(rng, table, xy, float(heading), float(side))
+            return _seen(rng, table, xy, float(heading), float(side))
 
 
-def seen_at(rng: Rng, table: Plates, xy_mm: Array, heading_rad: float, side_mm: float) -> Floats:
-    sheet, scale, eye = table.sheet, side_mm * SIDES_WIDE / SIDE_PX, table.sheet.camera.center_mm
-    off = np.radians(rng.normal(0, OFF_DEG))
+def _seen(rng: Rng, table: Plates, xy_mm: Array, heading_rad: float, side_mm: float) -> Floats:
+    """The plate about as it was laid, upside down or not."""
+    scale, off = side_mm * SIDES_WIDE / SIDE_PX, np.radians(rng.normal(0, OFF_DEG))
     frame = frame_at(xy_mm, heading_rad + off, scale, SIDE_PX)
     if rng.random() < 0.5:
         frame = frame @ np.array([[1, 0, 0], [0, -1, SIDE_PX - 1], [0, 0, 1.0]])
-    higher = eye[2] / (eye[2] - HEIGHT_MM)
-    ground = frame * higher
-    ground[:, 2] += eye[:2] * (1 - higher)
-    to_px = np.diag([1.0, -1.0]) / table.mm_per_px
-    warp = to_px @ ground
-    warp[:, 2] -= to_px @ [sheet.left_mm, sheet.top_mm] + 0.5
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    crop = cv2.warpAffine(sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    colours = recoloured(rng, np.asarray(crop, np.uint8)).astype(np.float32) / 64 - 2
-    lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / LEAN_UNIT
-    there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
-    return face_input(np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm)
+    return face_seen(rng, table.sheet, table.mm_per_px, frame, xy_mm, side_mm)
 
 
 def batch(rng: Rng, tables: Sequence[Plates], count: int) -> tuple[Floats, Floats]:

@@ -90,12 +90,17 @@ def _bar_across(view: View, claim: Claim, share: float, half_length: float) -> A
 
 def arc_borders(view: View, claim: Claim) -> str:
     """The borders of the arc that a ruling is about."""
-    lines = [view.line(border[0], border[1], claim.z_mm) for border in claim.arc_mm]
-    return group(
-        path(line, stroke=colour, stroke_width=width * view.unit, stroke_opacity=share, stroke_linecap="round")
-        for colour, width, share in ((BLACK, 2.6, 0.6), (WHITE, 1.2, 1.0))
+    return group(_thin(view, [view.line(border[0], border[1], claim.z_mm) for border in claim.arc_mm]))
+
+
+def _thin(view: View, lines: Sequence[Array]) -> list[str]:
+    """Thin white lines, all over a dark casing."""
+    cases = (BLACK, 2.6 * view.unit, 0.6), (WHITE, 1.2 * view.unit, None)
+    return [
+        path(line, stroke=colour, stroke_width=width, stroke_opacity=opacity, stroke_linecap="round")
+        for colour, width, opacity in cases
         for line in lines
-    )
+    ]
 
 
 FREE = 0.4
@@ -111,10 +116,7 @@ def range_lines(view: View, claim: Claim, room: Room | None = None) -> str:
     """
     parts, size = [], 9 * view.unit
     for name, arc in arcs(view, claim):
-        parts += [
-            path(arc, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6, stroke_linecap="round"),
-            path(arc, stroke=WHITE, stroke_width=1.2 * view.unit, stroke_linecap="round"),
-        ]
+        parts += _thin(view, [arc])
         ends = arc[[0, -1]]
         for x, y in room.free(plate_size(name, size), ends, FREE) if room else ends:
             parts.append(plate(name, float(x), float(y), size, edge=BLACK))

@@ -109,7 +109,7 @@ def _measure(verdict: Verdict, game: str, after_reason: bool) -> str:
     """What was measured; where the headline is the measure itself, what it lies between."""
     if verdict.distance_mm is None:
         return ""
-    distance, reach = verdict.distance_mm or 0.0, 1.96 * (verdict.sigma_mm or 0.0)
+    distance, reach = verdict.distance_mm, 1.96 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
         told = length(distance, reach, game)
         return "" if verdict.headline == told else told

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
-from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats, answer_whole
+from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats, answer_whole, softmax
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 from overruler.vision.strips import logarithms
 
@@ -40,7 +40,7 @@ def hill_map(view: Orthophoto, camera: Camera) -> HillMap:
     blob = picture_input(fine.pixels, fine.seen, lean_at(fine, camera)).transpose(2, 0, 1)
     cells = _cells(fine)
     high, wide = cells.seen.shape
-    share = _softmax(answer_whole(MODEL, blob)[:, :high, :wide])
+    share = softmax(answer_whole(MODEL, blob)[:, :high, :wide])
     return HillMap(cells, share[1] * cells.seen)
 
 
@@ -63,8 +63,3 @@ def picture_input(pixels: NDArray[np.uint8], seen: NDArray[np.bool_], lean: Floa
     colour -= np.asarray(cv2.mean(colour, shown)[:3], np.float32)
     colour *= (shown / np.float32(CONTRAST))[..., None]
     return np.concatenate([colour, lean / np.float32(LEAN_UNIT)], -1)
-
-
-def _softmax(logits: Floats) -> Floats:
-    power = np.exp(logits - logits.max(0))
-    return np.asarray(power / power.sum(0), np.float32)

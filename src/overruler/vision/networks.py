@@ -33,6 +33,12 @@ def answer_whole(network: Path, picture: Floats) -> Floats:
     return answer(network, padded(picture)[None])[0, :, : -(-rows // CELL_PX), : -(-columns // CELL_PX)]
 
 
+def softmax(logits: Floats) -> Floats:
+    """How likely each of the first axis is."""
+    power = np.exp(logits - logits.max(0))
+    return np.asarray(power / power.sum(0), np.float32)
+
+
 def padded(picture: Floats) -> Floats:
     """A picture (C, H, W) with its edges continued, to sides that a network takes."""
     rows, columns = picture.shape[1:]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.networks import Floats, answer
+from overruler.vision.networks import Floats, answer, softmax
 from overruler.vision.plate_face import QUARTERS, face_input, faces_at
 
 MODEL = Path(__file__).with_name("plate_heading.onnx")
@@ -44,9 +44,8 @@ def heading_of(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad
     if turned is None:
         return Heading(turn_rad, 90.0)
     pictures = np.stack([face_input(one, side_mm) for one in [*turned, *map(_mirrored, turned)]])
-    odds = WORTH * answer(MODEL, pictures).reshape(2, QUARTERS).mean(0, dtype=float)
-    likely = np.exp(odds - odds.max())
-    return told(turn_rad, likely / likely.sum())
+    odds = answer(MODEL, pictures).reshape(2, QUARTERS).mean(0)
+    return told(turn_rad, softmax(WORTH * odds).astype(float))
 
 
 def _mirrored(picture: Floats) -> Floats:
