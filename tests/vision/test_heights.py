@@ -15,7 +15,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.vision.fit import fit_base
-from overruler.vision.heights import at_height, lean, raise_pieces, shared_covariance
+from overruler.vision.heights import at_height, lean, moved_to, raise_pieces, shared_covariance
 from overruler.vision.survey import joint_covariance, survey
 from tests.tables import camera_over, exact, photo
 
@@ -153,3 +153,14 @@ def test_a_point_that_is_raised_and_lowered_again_is_where_it_was(z: float, othe
     assert np.allclose(at_height(camera, there, other, z), place, atol=1e-6)
     step = at_height(camera, place, z, z + 1e-3) - place
     assert np.allclose(step, 1e-3 * lean(camera, place, z), atol=1e-6)
+
+
+@pytest.mark.parametrize("probability", [1.0, 0.3], ids=["on the hill", "rather beside it"])
+def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(table: Table, probability: float) -> None:
+    camera, frame, (first, *_) = table
+    unsure = replace(first, covariance_mm2=first.covariance_mm2 + np.eye(2), beyond_mm2=np.eye(2))
+    for one in (
+        moved_to(camera, unsure, 200.0),
+        *raise_pieces(frame, exact(camera), [unsure], [hill(probability=probability)]),
+    ):
+        assert np.linalg.eigvalsh(one.covariance_mm2 - one.beyond_mm2).min() > 0

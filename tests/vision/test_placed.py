@@ -69,3 +69,9 @@ def test_what_both_places_have_wrong_alike_is_no_doubt_of_the_way_between() -> N
     drawn = np.random.default_rng(4).multivariate_normal(np.zeros(2), [[a, both], [both, b]], 200_000)
     assert np.var(drawn[:, 1] - drawn[:, 0]) == pytest.approx(a + b - in_common(flat, one, other, along), rel=0.02)
     assert in_common(flat, one, replace(other, z_mm=20.0), along) == 0.0
+
+
+def test_what_no_fit_knows_stays_part_of_its_doubt() -> None:
+    sure = found(50.0, (0.9, -0.5))
+    unsure = replace(sure, covariance_mm2=sure.covariance_mm2 + np.eye(2), beyond_mm2=np.eye(2))
+    assert again(unsure).covariance_mm2 == pytest.approx(again(sure).covariance_mm2 + np.eye(2))

@@ -33,6 +33,12 @@ def seen(at: tuple[float, float], true_mm: float, taken_mm: float, z_mm: float =
     return Detection(Base.circle(taken_mm), place, 0.0, 0.0, doubt, np.zeros((2, 15)), score, 1.0, looks_mm=looks)
 
 
+def unsurely(one: Detection, beyond_mm2: float) -> Detection:
+    """The same with as much more doubt, either way, that no fit knows."""
+    more = beyond_mm2 * np.eye(2)
+    return replace(one, covariance_mm2=one.covariance_mm2 + more, beyond_mm2=one.beyond_mm2 + more)
+
+
 def board(size_mm: float, count: int = 5) -> list[Detection]:
     """Bases beside the hill."""
     return [seen((100.0 + 50 * k, 100.0), size_mm, size_mm) for k in range(count)]
@@ -93,6 +99,14 @@ def raised() -> tuple[Array, Array]:
     """The doubt of a base on the hill, and of the same one with 1 mm² beyond its fit."""
     frame = photo(CAMERA, [Plinth(600.0, 400.0, 40.0, 36.0)])
     one = seen((600.0, 400.0), 40.0, 40.0, 36.0)
-    pieces = [one, replace(one, beyond_mm2=np.eye(2))]
+    pieces = [one, unsurely(one, 1.0)]
     here, there = raise_pieces(frame, exact(CAMERA), pieces, [HILL])
     return here.covariance_mm2, there.covariance_mm2
+
+
+def test_the_doubt_of_a_new_size_takes_the_place_of_that_of_the_old_one() -> None:
+    lone = unsurely(seen((600.0, 400.0), 50.0, 60.0, 36.0), 4.0)
+    *_, one = resized(BARE, CAMERA, [*board(50.0), lone], [HILL], RADII)
+    assert one.base.width_mm == 50
+    assert one.covariance_mm2 == pytest.approx(lone.covariance_mm2 - 4.0 * np.eye(2) + one.beyond_mm2)
+    assert np.trace(one.beyond_mm2) < 1.0

@@ -1,4 +1,4 @@
-"""Where a base that stands somewhere shows in the photo."""
+"""Where a base that stands somewhere shows in the photo, and where one stands that a fit found there."""
 
 from dataclasses import replace
 
@@ -6,10 +6,18 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
+from overruler.vision.fit import Fit
 from overruler.vision.outlined import outline_at
 
 OUTLINE_POINTS = 72
 """Of a round one."""
+
+
+def fitted(camera: Camera, detection: Detection, fit: Fit) -> Detection:
+    """The detection where a fit puts it, as surely as this is: the doubt that no fit knows stays."""
+    doubt = fit.covariance_mm2 + detection.beyond_mm2
+    found = replace(detection, xy_mm=fit.xy_mm, covariance_mm2=doubt, d_xy_d_camera=fit.d_xy_d_camera)
+    return drawn(camera, found)
 
 
 def drawn(camera: Camera, detection: Detection) -> Detection:

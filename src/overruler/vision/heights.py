@@ -16,7 +16,7 @@ from overruler.detections import Detection, Raised
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.drawn import drawn
+from overruler.vision.drawn import drawn, fitted
 from overruler.vision.fit import fit_base
 
 RARE = 0.002
@@ -114,11 +114,12 @@ def moved_to(camera: Camera, detection: Detection, z_mm: float) -> Detection:
     """The detection at another height, seen where it was: its place, its doubt and its outline."""
     share = (camera.center_mm[2] - z_mm) / (camera.center_mm[2] - detection.z_mm)
     xy = at_height(camera, detection.xy_mm, detection.z_mm, z_mm)
+    fits = detection.covariance_mm2 - detection.beyond_mm2
     return replace(
         detection,
         xy_mm=xy,
         z_mm=z_mm,
-        covariance_mm2=detection.covariance_mm2 * share**2,
+        covariance_mm2=fits * share**2 + detection.beyond_mm2,
         d_xy_d_camera=camera.drift([*xy, z_mm]),
     )
 
@@ -129,6 +130,5 @@ def _fitted(frame: Frame, camera: Camera, seen: Detection, z_mm: float) -> Detec
     if found.base.shape == "circle":
         fit = fit_base(frame.pixels, camera, found.xy_mm, NEW_START_MM, found.base.width_mm / 2, z_mm)
         if fit is not None:
-            doubt = fit.covariance_mm2 + found.beyond_mm2
-            found = replace(found, xy_mm=fit.xy_mm, covariance_mm2=doubt, d_xy_d_camera=fit.d_xy_d_camera)
+            return fitted(camera, found, fit)
     return drawn(camera, found)

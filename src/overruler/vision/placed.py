@@ -16,7 +16,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import levels_of
-from overruler.vision.drawn import drawn
+from overruler.vision.drawn import fitted
 from overruler.vision.fit import fit_base
 from overruler.vision.light import shade_doubt
 from overruler.vision.rims import circles_through, on_board, rim_of
@@ -44,8 +44,7 @@ def placed(frame: Frame, calibration: Calibration, one: Detection) -> Detection 
     fit = fit_base(frame.pixels, camera, *traced, radius, 0.0) if traced is not None else None
     if fit is None or np.hypot(*(fit.xy_mm - one.xy_mm)) > FARTHEST * radius:
         return None
-    whole = replace(one, covariance_mm2=fit.covariance_mm2, d_xy_d_camera=fit.d_xy_d_camera, lit=False)
-    return drawn(camera, replace(whole, xy_mm=fit.xy_mm))
+    return fitted(camera, replace(one, lit=False), fit)
 
 
 def in_common(calibration: Calibration, one: Detection, other: Detection, along: Array) -> float:

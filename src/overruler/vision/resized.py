@@ -68,10 +68,11 @@ def _of_size(one: Detection, share: Array, radii: Array) -> Detection:
     """A base of the likeliest size, `share` (C,) saying how likely each is; others are in its doubt."""
     best = int(share.argmax())
     others = [(max(float(share[c]), WITHIN_SIGMAS**-2), radii[c] - radii[best]) for c in np.flatnonzero(share > RARE)]
-    beyond = np.eye(2) * sum(chance * float(edge) ** 2 for chance, edge in others)
+    beyond = np.eye(2) * sum(chance * float(edge) ** 2 for chance, edge in others) + astray_of(one.score)
     return replace(
         one,
         base=Base.circle(float(2 * radii[best])),
         also=also_of(share, best, radii),
-        beyond_mm2=beyond + astray_of(one.score),
+        covariance_mm2=one.covariance_mm2 - one.beyond_mm2 + beyond,
+        beyond_mm2=beyond,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.shot import Shot
-from overruler.vision.drawn import drawn
+from overruler.vision.drawn import fitted
 from overruler.vision.fit import fit_base
 from overruler.vision.track_held import Held
 from overruler.vision.track_patch import HALF, Patch, find
@@ -53,8 +53,7 @@ def seen_at(
     fit = fit_base(part.frame.pixels, part.report.calibration.camera, match.xy_mm, START_MM, radius, z_mm)
     if fit is None or fit.support < LEAST_SEEN:
         return None
-    found = replace(one, xy_mm=fit.xy_mm, d_xy_d_camera=fit.d_xy_d_camera, visible=fit.support)
-    return drawn(table.camera, replace(found, covariance_mm2=fit.covariance_mm2))
+    return fitted(table.camera, replace(one, visible=fit.support), fit)
 
 
 def turned(patch: Patch, angle_deg: float) -> Patch:
