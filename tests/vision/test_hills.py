@@ -133,7 +133,17 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int) ->
     assert len(find_hills(view, said, exact(camera), standing_there)) == found
 
 
-@pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (300.0, 0)])
+@pytest.mark.parametrize(("beside", "found"), [(0.0, 0), (0.5, 1), (1.0, 1)])
+def test_no_hill_carries_a_marker_that_lies_on_the_board(beside: float, found: int) -> None:
+    camera = camera_over(30.0)
+    view = table(camera, 36.0, 3)
+    square = at_height(camera, FOOT.mean(0), 36.0, 0.0) + 20 * np.array([[-1, 1], [1, 1], [1, -1], [-1, -1.0]])
+    square[:, 0] += beside * np.ptp(FOOT[:, 0])
+    seen = replace(exact(camera), corners_px=(camera.project(np.column_stack([square, np.zeros(4)])),))
+    assert len(find_hills(view, hill_map(view, camera), seen, standing(camera, ON, 36.0))) == found
+
+
+@pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (120.0, 1), (180.0, 0), (300.0, 0)])
 def test_the_top_of_a_large_base_is_no_hill(diameter_mm: float, found: int) -> None:
     camera = camera_over(0.0, 0.0)
     middle = standing(camera, FOOT.mean(0, keepdims=True), 36.0)

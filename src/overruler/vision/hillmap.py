@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
 from overruler.vision.networks import CELL_PX, MM_PER_PX, Floats, answer_whole, softmax
 from overruler.vision.orthophoto import Orthophoto, lean_at, resized
 from overruler.vision.strips import logarithms
@@ -32,6 +33,12 @@ class HillMap:
     """With a pixel for each cell."""
     top: Floats
     """(H, W): the probability of a flat top that stands above the board."""
+
+    def cells_at(self, places_mm: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The rows (N,) and columns (N,) of the cells nearest to places (N, 2) on the board."""
+        column, row = np.rint(self.view.to_px(places_mm)).astype(int).T
+        high, wide = self.top.shape
+        return np.clip(row, 0, high - 1), np.clip(column, 0, wide - 1)
 
 
 def hill_map(view: Orthophoto, camera: Camera) -> HillMap:

@@ -26,8 +26,8 @@ LIKELY = 0.4
 """Cells that are more likely a top than this belong to one."""
 LEAST_MM2, MOST_SHARE = 60.0**2, 0.5
 """Smaller tops are lids, boxes and tokens; what covers more than this share of the picture is the table itself."""
-OF_A_BASE = 0.9
-"""What lies within one base by this share of its cells is that base's own top."""
+OF_A_BASE = 0.6
+"""What lies within one base by this share of its cells is that base's own top, with what leans over its rim."""
 BESIDE_MM = 12.0
 """So near to a top a piece may stand on it."""
 INSIDE = 0.8
@@ -64,7 +64,8 @@ def find_hills(
         return ()
     places, reach = np.array([one.xy_mm for one in flat]), np.array([one.base.length_mm / 2 for one in flat])
     tops = (top for top in _tops(seen) if _under(seen, top, places) and not _of_a_base(seen, top, places, reach))
-    areas = (_ground(view, seen, calibration.camera, top) for top in tops)
+    markers = np.reshape(calibration.squares_mm, (-1, 2))
+    areas = (_ground(view, seen, calibration.camera, top) for top in tops if not _has_a_marker(seen, top, markers))
     names = (name for number in count(1) if (name := f"h{number}") not in taken)
     return tuple(replace(area, id=next(names)) for area in areas if area.probability > LEAST_CHANCE)
 
@@ -83,7 +84,7 @@ def _under(seen: HillMap, top: Mask, places_mm: Array) -> bool:
     """Whether a piece may stand on a top."""
     reach = max(1, round(BESIDE_MM / seen.view.mm_per_px))
     wide = cv2.dilate(top.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
-    column, row = np.clip(np.rint(seen.view.to_px(places_mm)).astype(int), 0, np.array(top.shape[::-1]) - 1).T
+    row, column = seen.cells_at(places_mm)
     return bool(wide[row, column].any())
 
 
@@ -92,6 +93,12 @@ def _of_a_base(seen: HillMap, top: Mask, places_mm: Array, reach_mm: Array) -> b
     cells = seen.view.to_mm(np.argwhere(top)[:, ::-1])
     inside = np.linalg.norm(cells[:, None] - places_mm, axis=-1) < reach_mm + seen.view.mm_per_px
     return bool((inside.mean(0) > OF_A_BASE).any())
+
+
+def _has_a_marker(seen: HillMap, top: Mask, corners_mm: Array) -> bool:
+    """Whether a marker, of those whose corners (4 N, 2) agree on where the board's plane is, lies on a top."""
+    row, column = seen.cells_at(corners_mm)
+    return bool(top[row, column].reshape(-1, 4).all(1).any())
 
 
 def _ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) -> Raised:
