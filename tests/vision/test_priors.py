@@ -40,3 +40,26 @@ def test_both_focal_lengths_are_in_doubt_together() -> None:
     covariance = lens_prior(frame(), None).covariance
     assert covariance[0, 1] / covariance[0, 0] > 0.999
     np.linalg.cholesky(covariance)
+
+
+@pytest.mark.parametrize(
+    "size", [(1920, 1080), (4032, 3024), (3024, 4032), (1200, 1200), (1366, 768), (427, 640), (2400, 1080)]
+)
+@pytest.mark.parametrize("focal_px", [None, 1500.0])
+def test_the_axis_of_a_picture_of_a_camera_s_shape_meets_its_middle(
+    size: tuple[int, int], focal_px: float | None
+) -> None:
+    prior = lens_prior(frame(focal_px, 0.15, size), None)
+    assert prior.mean[2:4] == pytest.approx((np.array(size) - 1) / 2)
+    assert np.sqrt(np.diag(prior.covariance)[2:4]).max() < 0.01 * max(size)
+
+
+@pytest.mark.parametrize("size", [(1000, 660), (660, 800), (1500, 500), (743, 419), (858, 686)])
+def test_nobody_knows_where_the_axis_of_a_cut_picture_is_nor_how_wide_it_was(size: tuple[int, int]) -> None:
+    uncut, cut = lens_prior(frame(), None), lens_prior(frame(size=size), None)
+    told = lens_prior(frame(1500.0, 0.15, size), None)
+    for prior in (cut, told):
+        assert np.sqrt(np.diag(prior.covariance)[2:4]).min() > 0.09 * max(size)
+        assert np.sqrt(prior.covariance[0, 0]) / prior.mean[0] > 2 * np.sqrt(uncut.covariance[0, 0]) / uncut.mean[0]
+    whole = lens_prior(frame(1500.0, 0.03, size), None)
+    assert np.sqrt(np.diag(whole.covariance)[2:4]).max() < 0.01 * max(size)

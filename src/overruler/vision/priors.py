@@ -14,6 +14,14 @@ SURE_SHARE = 0.03
 """A claimed focal length as sure as this comes with the whole picture of a phone's main camera."""
 ASPECT_SIGMA, CENTER_SIGMA = 5e-4, 0.006
 """1 σ of fy against fx, and of the principal point against the middle as a share of the picture's longer side."""
+CUT_SHARE, CUT_FOCAL_SIGMA, CUT_SIGMA = 1.0, 0.25, 0.1
+"""The focal length, and 1 σ of it and of the principal point, of a picture that somebody cut: its sides are as no
+camera's."""
+SHAPES = (1.0, 4 / 3, 3 / 2, 16 / 10, 16 / 9, 2.0, 13 / 6, 20 / 9)
+"""The longer side of a camera's pictures, in shorter ones."""
+LIKE_A_SHAPE = 0.0015, 1.5
+"""A picture has one of these shapes whose longer side comes so near to it, as a share or in pixels: those made smaller
+are rounded."""
 BARREL, MOUSTACHE = np.array([1.0, -0.25, 0, 0, 0.04]), np.array([1.0, -2.4, 0, 0, 1.5])
 """The two ways in which lenses bend the picture, over k1 k2 p1 p2 k3: wide ones inwards; those of phones and good
 webcams outwards, then back. By published calibrations, (-0.31, 0.08, 0, 0, 0) and (0.17, -0.72, 0, 0, 1.63) for two."""
@@ -40,11 +48,8 @@ def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> Prior:
 
 
 def _bent(frame: Frame) -> tuple[Array, Array]:
-    """Mean (5,) and covariance (5, 5) of an unknown lens's distortion.
-
-    Metadata that hold for the whole picture are a phone's.
-    """
-    phone = frame.focal_px is not None and frame.focal_share <= SURE_SHARE
+    """Mean (5,) and covariance (5, 5) of an unknown lens's distortion."""
+    phone = _is_whole(frame)
     barrel, moustache = PHONE_SIGMA if phone else WEBCAM_SIGMA
     modes = np.stack([barrel * BARREL, moustache * MOUSTACHE])
     mean = 0.0 if phone else WEBCAM_MEAN
@@ -58,14 +63,30 @@ def _least_variance(mean: Array) -> Array:
 
 def _plain(frame: Frame, mean_distortion: Array, distortion: Array) -> Prior:
     longer, middle = max(frame.size_px), (np.array(frame.size_px) - 1) / 2
-    focal = frame.focal_px or FOCAL_SHARE * longer
-    share = frame.focal_share if frame.focal_px else FOCAL_SIGMA
+    of_longer, unsure, aside = (
+        (CUT_SHARE, CUT_FOCAL_SIGMA, CUT_SIGMA) if _is_cut(frame) else (FOCAL_SHARE, FOCAL_SIGMA, CENTER_SIGMA)
+    )
+    focal = frame.focal_px or of_longer * longer
+    share = max(frame.focal_share, unsure * _is_cut(frame)) if frame.focal_px else unsure
     mean = np.array([focal, focal, *middle, *mean_distortion])
     covariance = np.zeros((9, 9))
-    covariance[2:4, 2:4] = np.eye(2) * (CENTER_SIGMA * longer) ** 2
+    covariance[2:4, 2:4] = np.eye(2) * (aside * longer) ** 2
     covariance[4:, 4:] = distortion
     covariance[:2, :2] = (share * focal) ** 2 + np.eye(2) * (ASPECT_SIGMA * focal) ** 2
     return Prior(mean, covariance)
+
+
+def _is_cut(frame: Frame) -> bool:
+    """Whether a picture has the shape of no camera's, and no metadata say that it is whole."""
+    longer, shorter = max(frame.size_px), min(frame.size_px)
+    share, pixels = LIKE_A_SHAPE
+    off_px = min(abs(longer - shape * shorter) for shape in SHAPES)
+    return not _is_whole(frame) and off_px > max(share * longer, pixels)
+
+
+def _is_whole(frame: Frame) -> bool:
+    """Whether metadata say that nothing was cut off a picture: then it is a phone's."""
+    return frame.focal_px is not None and frame.focal_share <= SURE_SHARE
 
 
 def camera_of(prior: Prior, pose: Pose) -> Camera:
