@@ -154,6 +154,11 @@ def cut(frame: Frame) -> tuple[Frame, Callable[[Array], Array]]:
     return replace(frame, pixels=np.ascontiguousarray(frame.pixels[:, :800])), lambda px: px
 
 
+def cut_in_its_shape(frame: Frame) -> tuple[Frame, Callable[[Array], Array]]:
+    """A corner's five sixths, of a camera's shape still."""
+    return replace(frame, pixels=np.ascontiguousarray(frame.pixels[150:, 200:])), lambda px: px - [200, 150]
+
+
 @pytest.mark.parametrize("how", [turned, reduced])
 def test_a_photo_that_was_worked_on_makes_no_false_certainty(
     clean: Frame, how: Callable[[Frame], tuple[Frame, Callable[[Array], Array]]]
@@ -164,8 +169,11 @@ def test_a_photo_that_was_worked_on_makes_no_false_certainty(
     assert count.found >= 8
 
 
-def test_a_photo_that_was_cut_is_refused_or_makes_no_false_certainty(clean: Frame) -> None:
-    frame, on_photo = cut(clean)
+@pytest.mark.parametrize("how", [cut, cut_in_its_shape])
+def test_a_photo_that_was_cut_is_refused_or_makes_no_false_certainty(
+    clean: Frame, how: Callable[[Frame], tuple[Frame, Callable[[Array], Array]]]
+) -> None:
+    frame, on_photo = how(clean)
     try:
         report = look(frame)
     except CannotMeasure as refused:

@@ -1,13 +1,14 @@
 """Leaving out what was moved: only where it is clear that something was, and clear what."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from overruler.errors import CannotMeasure
-from overruler.vision.agree import consistent
-from overruler.vision.solve import Group, Solution, State
+from overruler.vision.agree import agreed, consistent
+from overruler.vision.solve import Group, Prior, Solution, State
 
 from .table import camera_over
 
@@ -55,6 +56,37 @@ def test_the_one_without_which_all_is_well_is_left_out() -> None:
 
 def test_a_strained_lens_is_a_reason_to_look_too() -> None:
     assert consistent(things(4), Oracle(1.2, {2: 0.8}, strain=4.0))[1] == [0, 1, 3]
+
+
+WHOLE, CUT = Prior(np.zeros(9), np.eye(9)), Prior(np.zeros(9), np.eye(9), cut=True)
+
+
+@pytest.mark.parametrize(
+    ("strain", "whole", "cut", "taken"), [(0.9, 0.0, 9.0, WHOLE), (1.1, 0.0, 9.0, CUT), (9.0, 0.0, -1.0, WHOLE)]
+)
+def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_it(
+    strain: float, whole: float, cut: float, taken: Prior
+) -> None:
+    def solve(groups: Sequence[Group], prior: Prior) -> Solution:
+        return replace(Oracle(1.0, {}, 0.0 if prior.cut else strain)(groups), evidence=cut if prior.cut else whole)
+
+    (solution, kept), prior = agreed(things(4), solve, WHOLE, CUT)
+    assert prior is taken
+    assert solution.evidence == (cut if taken is CUT else whole)
+    assert kept == [0, 1, 2, 3]
+
+
+def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
+    def solve(groups: Sequence[Group], prior: Prior) -> Solution:
+        return Oracle(1.0 if prior.cut else 3.0, {2: 1.0}, 0.0 if prior.cut else 4.0)(groups)
+
+    assert agreed(things(4), solve, WHOLE, CUT)[1] is WHOLE  # without the third marker the lens is as expected
+
+    def strained(groups: Sequence[Group], prior: Prior) -> Solution:
+        return replace(solve(groups, prior), strain=0.5 if prior.cut else 4.0)
+
+    (_, kept), prior = agreed(things(4), strained, WHOLE, CUT)
+    assert (prior, kept) == (CUT, [0, 1, 2, 3])
 
 
 @pytest.mark.parametrize("without", [{1: 2.7}, {1: 1.0, 2: 1.05}, {}])

@@ -5,11 +5,12 @@ import pytest
 
 from overruler.board import Board
 from overruler.errors import BadInput, CannotMeasure
+from overruler.geometry.camera import Camera
 from overruler.lens import Lens
 from overruler.vision.calibrate import calibrate
 from overruler.vision.problems import tilt_deg
 
-from .sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of, distances, flags
+from .sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of, counted, distances, flags
 from .table import EIGHT, FOUR, Look, camera_over, known_board, shoot, square_mm
 
 # --- from pictures ---
@@ -112,6 +113,44 @@ def test_a_lens_of_another_camera_is_flagged(see: type[Sight]) -> None:
     other = Lens(SIZE, camera.matrix * [[1.2, 1, 1], [1, 1.2, 1], [1, 1, 1]], camera.distortion, np.diag(
         [1.0, 1, 4, 4, 1e-6, 1e-6, 1e-8, 1e-8, 1e-8]))  # fmt: skip
     assert "lens_disagrees" in flags(calibrate(blank(), BOARD, lens=other))
+
+
+def off_axis(seed: int) -> Camera:
+    """A camera whose picture somebody cut and left in a camera's shape."""
+    random = np.random.default_rng(seed)
+    aside = random.uniform(0.04, 0.15) * SIZE[0] * np.array([np.cos(seed), np.sin(seed)])
+    focal_px = float(random.uniform(1350, 1700))
+    return camera_over(
+        random.uniform(10, 35), focal_px=focal_px, height_mm=focal_px * random.uniform(0.8, 1.0),
+        center_px=(aside[0], aside[1]), turn_deg=random.uniform(-20, 20),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", [BOARD, known_board(FOUR), known_board({0: FOUR[0], 2: FOUR[2]}), FREE])
+def test_a_picture_that_was_cut_in_a_camera_s_shape_is_no_surer_than_it_is_true(
+    see: type[Sight], layout: Board
+) -> None:
+    told = []
+    for seed in range(24):
+        camera = off_axis(seed)
+        see(camera, ANYWHERE if layout is FREE else corners_of(layout), seed)
+        told.append(distances(calibrate(blank(), layout), camera))
+    _, share = counted(told)
+    assert share > 0.9
+
+
+@pytest.mark.parametrize("layout", [BOARD, known_board({0: FOUR[0], 2: FOUR[2]})])
+def test_a_lens_file_of_the_whole_picture_is_not_trusted_for_a_cut_one(see: type[Sight], layout: Board) -> None:
+    told = []
+    for seed in range(12):
+        camera = off_axis(seed)
+        see(camera, corners_of(layout), seed)
+        whole = np.array([[1300.0, 0, 799.5], [0, 1300, 599.5], [0, 0, 1]])
+        lens = Lens(SIZE, whole, camera.distortion, np.diag([1.0, 1, 4, 4, 1e-6, 1e-6, 1e-8, 1e-8, 1e-8]))
+        found = calibrate(blank(), layout, lens=lens)
+        assert "lens_disagrees" in flags(found)
+        told.append(distances(found, camera))
+    assert counted(told)[1] > 0.93
 
 
 def test_markers_close_together_are_flagged(see: type[Sight]) -> None:

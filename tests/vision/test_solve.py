@@ -140,7 +140,7 @@ def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     bundle = Bundle(groups, PRIOR)
     near = bundle.solve(State(CAMERA, 0.0))
     far = bundle.solve(State(camera_of(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
-    assert far.cost == pytest.approx(near.cost, rel=1e-4)
+    assert far.evidence == pytest.approx(near.evidence, rel=1e-4)
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
 
 

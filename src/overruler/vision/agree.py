@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from overruler.errors import CannotMeasure
-from overruler.vision.solve import Group, Solution
+from overruler.vision.solve import Group, Prior, Solution
 
 SPOILED, STRAINED = 1.25, 1.5
 """Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""
@@ -14,10 +14,28 @@ SUSPECTS = 6
 FEWEST = 5
 """What must be left, a marker counting two and a point one: fewer fit anything."""
 
+CUT_STRAIN = 1.0
+"""A lens this many σ from what was known may be that of a picture that somebody cut: of 60 whole ones, no lens file
+given, the worst is 0.9."""
+
 Solve = Callable[[Sequence[Group]], Solution]
+Agreed = tuple[Solution, list[int]]
+"""The solution by the groups that agree, and which those are."""
 
 
-def consistent(groups: Sequence[Group], solve: Solve) -> tuple[Solution, list[int]]:
+def agreed(
+    groups: Sequence[Group], solve: Callable[[Sequence[Group], Prior], Solution], prior: Prior, cut: Prior
+) -> tuple[Agreed, Prior]:
+    """What agrees under the `prior`; or under that of a `cut` picture, where the photo itself says that it was."""
+    found = consistent(groups, lambda some: solve(some, prior))
+    if found[0].strain <= CUT_STRAIN:
+        return found, prior
+    other = consistent(groups, lambda some: solve(some, cut))
+    better = (len(other[1]), other[0].evidence) > (len(found[1]), found[0].evidence)
+    return (other, cut) if better else (found, prior)
+
+
+def consistent(groups: Sequence[Group], solve: Solve) -> Agreed:
     """The solution by the groups that agree, and which those are."""
     kept = list(range(len(groups)))
     solution = solve(groups)
@@ -29,9 +47,7 @@ def consistent(groups: Sequence[Group], solve: Solve) -> tuple[Solution, list[in
     return solution, kept
 
 
-def _without_one(
-    groups: Sequence[Group], kept: list[int], solution: Solution, solve: Solve
-) -> tuple[Solution, list[int]] | None:
+def _without_one(groups: Sequence[Group], kept: list[int], solution: Solution, solve: Solve) -> Agreed | None:
     """The solution without the one group that spoils it; None where it is none, or not clear which."""
     worst = sorted(range(len(kept)), key=lambda k: -solution.misfits[k])[:SUSPECTS]
     trials = [[k for k in kept if k != kept[out]] for out in worst]

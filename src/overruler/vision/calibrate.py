@@ -11,13 +11,13 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.agree import consistent
+from overruler.vision.agree import agreed
 from overruler.vision.groups import Point, point_groups
 from overruler.vision.layout import CARDS_MM, laid_group, lifted, printed_group, printed_square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
 from overruler.vision.plumb_lines import straightened_by_edges
-from overruler.vision.priors import camera_of, lens_prior, matrix_of, straightened
+from overruler.vision.priors import as_cut, camera_of, lens_prior, matrix_of, straightened
 from overruler.vision.problems import Circumstances, problems_of, unfound, unsure, worst_first
 from overruler.vision.solve import Bundle, Group, Prior, Solution, State
 from overruler.vision.start import moved_frame, other_starts, pose_of_points, pose_of_squares
@@ -91,7 +91,7 @@ def _known(
     clicked = point_groups(points)
     _check_enough(len(seen), clicked, board)
     groups = [laid_group(marker, board) for marker in seen] + clicked
-    first, kept = consistent(groups, lambda some: _solve_known(some, prior))
+    (first, kept), prior = agreed(groups, _solve_known, prior, as_cut(prior, frame.size_px))
     markers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     hidden = _hidden_markers(frame, corners_mm, markers, left_out, first.state)
@@ -130,7 +130,7 @@ def _solve_known(groups: Sequence[Group], prior: Prior) -> Solution:
     best = bundle.solve(State(camera, 0.0))
     if best.sigma > UNEASY:
         others = [bundle.solve(State(other, 0.0)) for other in other_starts(camera, xyz.mean(0))]
-        best = min([best, *others], key=lambda solution: solution.cost)
+        best = max([best, *others], key=lambda solution: solution.evidence)
     if best.rms_px > HOPELESS * MAX_RMS_PX:
         return best
     return Bundle(lifted(groups, best.state.camera), prior).solve(best.state)
@@ -158,10 +158,10 @@ def _free(frame: Frame, board: Board, seen: Sequence[Marker], prior: Prior, lens
     groups = [printed_group(marker, board) for marker in seen]
     corners = {id(group): marker.corners_px for group, marker in zip(groups, seen, strict=True)}
 
-    def solve(some: Sequence[Group]) -> Solution:
+    def solve(some: Sequence[Group], prior: Prior) -> Solution:
         return _solve_free(some, np.stack([corners[id(group)] for group in some]), board.marker_mm, prior)
 
-    first, kept = consistent(groups, solve)
+    (first, kept), prior = agreed(groups, solve, prior, as_cut(prior, frame.size_px))
     state = replace(first.state, bow=_bow_under(first.state, printed_square_mm(board)))
     solved = _finish(frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
@@ -287,7 +287,10 @@ def _circumstances(
     points = sum(not group.shifts for group in solved.bundle.groups)
     worse = max(*solved.bundle.scales[:2], solved.solution.sigma)
     bent = solved.bundle.scales[2]
-    return Circumstances(solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, bent, lens)
+    cut = lens and solved.bundle.prior.cut
+    return Circumstances(
+        solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, bent, lens, cut
+    )
 
 
 def _box(groups: Sequence[Group], corners_mm: Sequence[Array], state: State) -> tuple[Array, Array]:

@@ -14,9 +14,9 @@ SURE_SHARE = 0.03
 """A claimed focal length as sure as this comes with the whole picture of a phone's main camera."""
 ASPECT_SIGMA, CENTER_SIGMA = 5e-4, 0.006
 """1 σ of fy against fx, and of the principal point against the middle as a share of the picture's longer side."""
-CUT_SHARE, CUT_FOCAL_SIGMA, CUT_SIGMA = 1.0, 0.25, 0.1
-"""The focal length, and 1 σ of it and of the principal point, of a picture that somebody cut: its sides are as no
-camera's."""
+CUT_LONGER, CUT_FOCAL_SIGMA, CUT_SIGMA = 1.25, 0.25, 0.1
+"""Of a picture that somebody cut: its focal length as a share of what it would be uncut; 1 σ of that as a share of it,
+and of the principal point as a share of the picture's longer side."""
 SHAPES = (1.0, 4 / 3, 3 / 2, 16 / 10, 16 / 9, 2.0, 13 / 6, 20 / 9)
 """The longer side of a camera's pictures, in shorter ones."""
 LIKE_A_SHAPE = 0.0015, 1.5
@@ -63,17 +63,23 @@ def _least_variance(mean: Array) -> Array:
 
 def _plain(frame: Frame, mean_distortion: Array, distortion: Array) -> Prior:
     longer, middle = max(frame.size_px), (np.array(frame.size_px) - 1) / 2
-    of_longer, unsure, aside = (
-        (CUT_SHARE, CUT_FOCAL_SIGMA, CUT_SIGMA) if _is_cut(frame) else (FOCAL_SHARE, FOCAL_SIGMA, CENTER_SIGMA)
-    )
-    focal = frame.focal_px or of_longer * longer
-    share = max(frame.focal_share, unsure * _is_cut(frame)) if frame.focal_px else unsure
-    mean = np.array([focal, focal, *middle, *mean_distortion])
+    focal, share = (frame.focal_px, frame.focal_share) if frame.focal_px else (FOCAL_SHARE * longer, FOCAL_SIGMA)
     covariance = np.zeros((9, 9))
-    covariance[2:4, 2:4] = np.eye(2) * (aside * longer) ** 2
-    covariance[4:, 4:] = distortion
     covariance[:2, :2] = (share * focal) ** 2 + np.eye(2) * (ASPECT_SIGMA * focal) ** 2
-    return Prior(mean, covariance)
+    covariance[2:4, 2:4] = np.eye(2) * (CENTER_SIGMA * longer) ** 2
+    covariance[4:, 4:] = distortion
+    whole = Prior(np.array([focal, focal, *middle, *mean_distortion]), covariance)
+    return as_cut(whole, frame.size_px) if _is_cut(frame) else whole
+
+
+def as_cut(prior: Prior, size_px: tuple[int, int]) -> Prior:
+    """What is known of the same lens in a picture (width, height) that somebody cut: little but how it bends."""
+    longer, middle, focal = max(size_px), (np.array(size_px) - 1) / 2, CUT_LONGER * prior.mean[:2]
+    covariance = np.zeros((9, 9))
+    covariance[:2, :2] = CUT_FOCAL_SIGMA**2 * np.outer(focal, focal) + np.diag(ASPECT_SIGMA * focal) ** 2
+    covariance[2:4, 2:4] = np.eye(2) * (CUT_SIGMA * longer) ** 2
+    covariance[4:, 4:] = prior.covariance[4:, 4:]
+    return Prior(np.concatenate([focal, middle, prior.mean[4:]]), covariance, cut=True)
 
 
 def _is_cut(frame: Frame) -> bool:

@@ -60,6 +60,8 @@ class Circumstances:
     """How many times more bent and stretched each turned out to be than expected."""
     lens: bool
     """Whether there was a lens file."""
+    disagrees: bool
+    """Whether the photo was found to be no whole picture by that lens."""
 
 
 def problems_of(seen: Circumstances) -> tuple[Problem, ...]:
@@ -126,7 +128,7 @@ def _view(seen: Circumstances) -> Iterator[Problem]:
 def _quality(seen: Circumstances) -> Iterator[Problem]:
     if any(_blurred(marker) for marker in seen.markers):
         yield Problem("blurred", "the markers are blurred; hold the camera still and focus on the table")
-    if seen.solution.strain > STRAIN and seen.lens:
+    if seen.disagrees:
         text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", text)
     elif not seen.lens and _is_cropped(seen):

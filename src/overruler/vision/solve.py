@@ -68,6 +68,8 @@ class Prior:
     """(9,): fx fy cx cy k1 k2 p1 p2 k3."""
     covariance: Array
     """(9, 9)."""
+    cut: bool = False
+    """Whether the picture is taken as one that somebody cut."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,8 +140,8 @@ class Solution:
     """(17, 17) over `PARAMETERS` and the bow's two heights."""
     rms_px: float
     """Of the residuals along the edges' normals."""
-    cost: float
-    """Chi square with the prior's share."""
+    evidence: float
+    """Logarithm of how likely the prior made what was seen, by Laplace's method, less what all priors share."""
     sigma: float
     """Root of chi square by its degrees of freedom."""
     misfits: tuple[float, ...]
@@ -270,8 +272,7 @@ class Bundle:
         """Cost, information and gradient; the cost is infinite where a point falls behind the camera."""
         depth = state.camera.T_camera_board.apply(state.on_board(self._group, self._xyz)[0])[:, 2]
         if depth.min() <= 0 or min(state.camera.matrix[0, 0], state.camera.matrix[1, 1]) <= 0:
-            nothing = np.eye(state.unknowns)
-            return np.inf, nothing, nothing[0]
+            return np.inf, np.eye(state.unknowns), np.zeros(state.unknowns)
         chi_square, information, gradient = self._sums(*self._rows(state))
         prior, away = self._prior_information(state), self._away(state)
         return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
@@ -286,7 +287,7 @@ class Bundle:
             state=state,
             joint=inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)[np.ix_(JOINT, JOINT)],
             rms_px=float(np.sqrt(np.mean(residual**2))),
-            cost=cost,
+            evidence=-0.5 * (cost + np.linalg.slogdet(information)[1]) + np.log(np.diag(self._prior_root)).sum(),
             sigma=sigma,
             misfits=tuple(float(np.mean(r**2)) for r in white),
             strain=float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3),
