@@ -144,6 +144,17 @@ def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
 
 
+@pytest.mark.parametrize(("sigma_px", "cost"), [(1000.0, np.log(10)), (1e-4, 0.0)])
+def test_a_prior_ten_times_as_wide_costs_only_what_the_data_told(sigma_px: float, cost: float) -> None:
+    """Occam's factor: of a focal length that the markers tell better by far, and of one that was known beforehand."""
+
+    def evidence(sigma_px: float) -> float:
+        sigmas = np.array([sigma_px, sigma_px, 1e-4, 1e-4, *np.full(5, 1e-8)])
+        return Bundle(known(8), Prior(sure().mean, np.diag(sigmas**2))).solve(State(CAMERA, 0.0)).evidence
+
+    assert evidence(sigma_px) - evidence(10 * sigma_px) == pytest.approx(2 * cost, abs=0.05)
+
+
 def test_a_point_is_as_unsure_as_its_click_and_its_place() -> None:
     """At 0.1 mm a pixel the half millimetre or so of its place rules; at 2 mm a pixel the click does."""
     square = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0)]
