@@ -229,6 +229,28 @@ def test_pieces_alone_make_a_covariance_of_blocks_that_is_not_written_twice() ->
     assert "covariance" not in scene.to_json()
 
 
+def otherwise(probability: Any = 0.2, mm2: Any = None) -> Document:
+    given = np.diag([4.0, 8, 12, 16]).tolist() if mm2 is None else mm2
+    joint = {"order": ["c", "a"], "mm2": np.diag([1.0, 2, 3, 4]).tolist()}
+    return with_("covariance", joint | {"otherwise": {"probability": probability, "mm2": given}})
+
+
+def test_what_holds_otherwise_is_in_the_order_of_the_joint_covariance_and_kept() -> None:
+    document = otherwise()
+    scene = Scene.from_json(document)
+    assert scene.otherwise is not None
+    share, other = scene.otherwise
+    assert share == 0.2
+    assert other.covariance is not None
+    assert np.diag(other.covariance.array) == pytest.approx([12, 16, 0, 0, 4, 8])
+    assert other.otherwise is None
+    written = scene.to_json()
+    assert written["covariance"]["otherwise"]["probability"] == 0.2
+    again = Scene.from_json(written)
+    assert again.to_json() == written
+    assert Scene.from_json(with_("covariance", {"order": [], "mm2": []})).otherwise is None
+
+
 def test_exact_scenes_have_no_covariance() -> None:
     exact = without("covariance")
     del exact["pieces"][0]["covariance_mm2"]
@@ -318,6 +340,11 @@ MISTAKES: list[tuple[Document, str]] = [
     (with_("pieces.0.covariance_mm2", [[1, 0.1], [0.2, 1]]), "pieces[0].covariance_mm2: is not symmetric"),
     (with_("pieces.0.covariance_mm2", [[1, 2], [2, 1]]), "pieces[0].covariance_mm2: is not positive semi-definite"),
     (with_("pieces.0.covariance_mm2", [[-1, 0], [0, -1]]), "pieces[0].covariance_mm2: is not positive semi-definite"),
+    (otherwise(1.5), "covariance.otherwise.probability: must lie between 0 and 1, is 1.5"),
+    (otherwise("often"), "covariance.otherwise.probability: expected a number"),
+    (otherwise(mm2=np.eye(2).tolist()), "covariance.otherwise.mm2[0]: expected 4 numbers, found 2"),
+    (otherwise(mm2=(-np.eye(4)).tolist()), "covariance.otherwise.mm2: is not positive semi-definite"),
+    (with_("covariance.otherwise", {"probability": 0.1}), "covariance.otherwise.mm2: is missing"),
     (with_("covariance.order", ["a", "z"]), "covariance.order[1]: unknown name 'z'"),
     (with_("covariance.order", ["a", "a"]), "covariance.order[1]: repeats 'a'"),
     (with_("covariance.mm2", [[1]]), "covariance.mm2[0]: expected 4 numbers, found 1"),

@@ -1,5 +1,6 @@
 """What one photo says about the camera, with the doubt of all of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,6 +8,9 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
+TOLD_HEIGHT, TOLD_DIAMETER = 0.4, 0.5
+"""What is left of two of the budget's terms where the table is just as its board file says, and bases as their maker
+does."""
 LEAST_SHARE = -1.0
 """Far outside of the table nobody knows how it goes on."""
 
@@ -17,6 +21,8 @@ class Budget:
 
     scale_share: float = 5e-4
     """Printed size and layout of the markers against the nominal: moves everything together."""
+    told_share: float = 1e-4
+    """The same where the table is just as its board file says."""
     height_mm: float = 0.25
     """A base's underside over the bowed board (folds, fibres, grit): each piece on its own. With the bow's own doubt it
     makes up the half millimetre that a height on a table is known to."""
@@ -25,6 +31,12 @@ class Budget:
     corner_mm: float = 0.3
     """How far inside of where two sides would meet a plate ends, its corners being rounded by a millimetre or two: the
     outline of a rectangle here has sharp ones. Each piece on its own."""
+
+    @property
+    def as_told(self) -> "Budget":
+        """The same on a table that is just as its board file says, under bases that are just as large as theirs."""
+        height, diameter = TOLD_HEIGHT * self.height_mm, TOLD_DIAMETER * self.diameter_mm
+        return replace(self, scale_share=self.told_share, height_mm=height, diameter_mm=diameter)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +110,8 @@ class Calibration:
     """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
     with_bow: Array | None = None
     """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
+    told: Array | None = None
+    """(17, 17): the same covariance, were the table as its board file says; None where that is `joint`."""
     light: Light | None = None
     """The light that the photo was taken in; None where nothing is known of it."""
 
@@ -115,11 +129,23 @@ class Calibration:
         joint[:15, :15] = self.covariance
         return joint
 
-    def moved(self, step: Array, joint: Array) -> "Calibration":
-        """With `step` (17,) added to the camera's parameters and the bow's heights, and with their covariance then."""
+    @property
+    def as_told(self) -> "Calibration":
+        """The same camera, as sure as it is on a table that is just as its board file says: well laid and flat."""
+        joint = self.joint if self.told is None else self.told
+        return replace(self, covariance=joint[:15, :15], with_bow=joint, budget=self.budget.as_told)
+
+    def moved(self, step: Array, after: Callable[[Array], Array]) -> "Calibration":
+        """With `step` (17,) added to the camera's parameters and the bow's heights; `after` makes of their covariance
+        (17, 17) before what it is then."""
         bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[15:])
-        camera = self.camera.moved(step[:15])
-        return replace(self, camera=camera, covariance=joint[:15, :15], with_bow=joint, bow=bow)
+        return replace(self, camera=self.camera.moved(step[:15]), bow=bow).with_doubts(after)
+
+    def with_doubts(self, after: Callable[[Array], Array]) -> "Calibration":
+        """With both covariances (17, 17) changed alike."""
+        joint = after(self.joint)
+        told = None if self.told is None else after(self.told)
+        return replace(self, covariance=joint[:15, :15], with_bow=joint, told=told)
 
 
 @dataclass(frozen=True, slots=True)

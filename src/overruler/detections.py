@@ -1,7 +1,7 @@
 """What was found in one photo: bases, each with its place on the board and what it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,12 +42,21 @@ class Detection:
     """1 σ of its height, beyond what every base has."""
     beyond_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
     """(2, 2): what of its doubt no fit knows: it may be of another size, or the fit gone astray."""
+    rare_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    """(2, 2): how much larger its own doubt is where something unlikely holds: no call is certain against it."""
     lit: bool = False
     """Whether it was measured by the side that faces the lamp, so that its own shade misleads nobody."""
     looks_mm: tuple[float, float] | None = None
     """The radius that the learned look sees, as it appears on the plane that it was looked for on, and 1 σ of it."""
     shared_mm: Mapping[str, Array] = field(default_factory=dict)
     """Causes of doubt in common with other pieces of the photo: how far (2,) 1 σ of each moves the place."""
+    rarely_mm: Mapping[str, Array] = field(default_factory=dict)
+    """How far (2,) those causes move it where something unlikely holds, if that is farther."""
+
+    def doubted(self, usual_mm2: Array, rare_mm2: Array) -> "Detection":
+        """With more doubt (2, 2) that no fit knows: what there mostly is of it, and where something unlikely holds."""
+        own, beyond = self.covariance_mm2 + usual_mm2, self.beyond_mm2 + usual_mm2
+        return replace(self, covariance_mm2=own, beyond_mm2=beyond, rare_mm2=self.rare_mm2 + rare_mm2 - usual_mm2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +71,8 @@ class Raised:
     """1 σ of the top's height."""
     probability: float = 1.0
     """That it is raised at all, and no print on the mat."""
+    usual: float = 1.0
+    """How much of `sigma_mm` is 1 σ of the usual errors of heights like this one; the rest is for rare ones."""
     edge_mm: float = 2.0
     """1 σ of where its outline lies."""
     base_z_mm: float = 0.0

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import inf
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overruler.errors import UnknownName
-from overruler.geometry.covariance import Covariance, semidefinite
+from overruler.geometry.covariance import Covariance, Otherwise, semidefinite
 from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import LARGEST_MM, ROUNDED, Grid, Piece, Ruler, Table, Terrain
 from overruler.reading import Node, merged, read_text, unknown
@@ -75,11 +75,11 @@ class Scene:
             board=Table.of(node["board"]),
             pieces=pieces,
             terrain=terrain,
-            covariance=_joint(node["covariance"], pieces) if node.has("covariance") else None,
+            covariance=node.get("covariance", lambda joint: _joint(joint, pieces), None),
             ruler=node.get("ruler", Ruler.of, None),
             grid=grid,
             state=node["state"].object().value if node.has("state") else {},
-            extra=unknown(node, _KEYS, {"covariance": ("order", "mm2")}),
+            extra=unknown(node, _KEYS, {"covariance": ("order", "mm2", "otherwise")}),
         )
 
     def save(self, path: str | Path) -> None:
@@ -96,17 +96,22 @@ class Scene:
         if self.grid:
             known["grid"] = self.grid.to_json()
         if self.covariance is not None and not self._covariance_is_the_pieces_own():
-            known["covariance"] = {
-                "order": [piece.id for piece in self.pieces],
-                "mm2": [list(row) for row in self.covariance.rows],
-            }
+            known["covariance"] = {"order": [piece.id for piece in self.pieces], **_written(self.covariance)}
         if self.state:
             known["state"] = self.state
         return merged(known, self.extra)
 
     def _covariance_is_the_pieces_own(self) -> bool:
         own = covariance_of(self.pieces)
-        return own is not None and self.covariance is not None and own.rows == self.covariance.rows
+        if own is None or self.covariance is None:
+            return False
+        return self.covariance.otherwise is None and own.rows == self.covariance.rows
+
+    @property
+    def otherwise(self) -> "tuple[float, Scene] | None":
+        """How likely something is not as it was told, and the scene if so; None where nothing is said of that."""
+        other = self.covariance.otherwise if self.covariance else None
+        return None if other is None else (other.probability, replace(self, covariance=other.covariance))
 
     # --- names ---
 
@@ -172,17 +177,37 @@ def covariance_of(pieces: Iterable[Piece]) -> Covariance | None:
     return Covariance.of_blocks(blocks) if any(blocks) else None
 
 
+def _written(covariance: Covariance) -> dict[str, Any]:
+    """A joint covariance as files have it, but for the pieces' order."""
+    rows, other = [list(row) for row in covariance.rows], covariance.otherwise
+    if other is None:
+        return {"mm2": rows}
+    return {"mm2": rows, "otherwise": {"probability": other.probability, **_written(other.covariance)}}
+
+
 def _joint(node: Node, pieces: Sequence[Piece]) -> Covariance:
     """The covariance over all pieces: what the file has of it, and the pieces' own for those that it does not name."""
     order = _order(node["order"], [piece.id for piece in pieces])
-    given = _matrix(node["mm2"], 2 * len(order))
+    known = Covariance(_rows(node["mm2"], order, pieces))
+    if not node.has("otherwise"):
+        return known
+    other = node["otherwise"]
+    probability = other["probability"].number()
+    if not 0 <= probability <= 1:
+        other["probability"].fail(f"must lie between 0 and 1, is {probability:g}")
+    return replace(known, otherwise=Otherwise(probability, Covariance(_rows(other["mm2"], order, pieces))))
+
+
+def _rows(node: Node, order: Sequence[int], pieces: Sequence[Piece]) -> list[list[float]]:
+    """The rows over all pieces, of a matrix over some."""
+    given = _matrix(node, 2 * len(order))
     rows = [list(row) for row in Covariance.of_blocks([piece.covariance_mm2 for piece in pieces]).rows]
     places = [2 * index + axis for index in order for axis in (0, 1)]
     for place, values in zip(places, given, strict=True):
         rows[place] = [0.0] * len(rows)  # a piece it names has nothing in common with one that it does not
         for other, value in zip(places, values, strict=True):
             rows[place][other] = value
-    return Covariance(rows)
+    return rows
 
 
 def _order(node: Node, ids: list[str]) -> list[int]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from overruler.geometry.shapes import Point
@@ -71,6 +71,18 @@ class Verdict:
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")
 
+    def blended(self, other: "Verdict", share: float) -> "Verdict":
+        """With the probabilities as they are if all that was asked is as `other` has it, in this `share` of cases."""
+        if self.probability is None or other.probability is None:
+            return self
+        parts = {
+            key: _between(value, other.answer[key], share) if key.endswith("_probability") else value
+            for key, value in self.answer.items()
+        }
+        keys = dict.fromkeys((*self.probability, *other.probability))
+        odds = {key: _between(self.probability.get(key, 0.0), other.probability.get(key, 0.0), share) for key in keys}
+        return replace(self, answer=parts, probability=odds)
+
     @property
     def likeliest(self) -> str | None:
         """The most probable answer, as JSON text."""
@@ -135,3 +147,7 @@ class Verdict:
         if isinstance(value, list):
             return ", ".join(map(str, value)) or "none"
         return self.none if value is None else str(value)
+
+
+def _between(usual: float, other: float, share: float) -> float:
+    return (1 - share) * usual + share * other

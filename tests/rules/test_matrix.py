@@ -62,6 +62,28 @@ def checked(game: str, found: Scene, all_pairs: Matrix) -> int:
     return doubtful
 
 
+@pytest.mark.parametrize("game", ["legion", "xwing", "tide_of_iron"])
+def test_pairs_that_may_be_far_less_sure_are_what_ask_says(game: str) -> None:
+    doubt, span_mm = shared_error(10, seed=1), 180.0 if game == "xwing" else 500.0
+    far = {"probability": 0.25, "mm2": (9 * np.array(doubt["mm2"])).tolist()}
+    found = scene(game, pieces(10, span_mm, seed=3), covariance=doubt | {"otherwise": far})
+    every = matrix(found)
+    assert every.probability is not None
+    off_diagonal = every.probability.sum(2)[~np.eye(10, dtype=bool)]
+    assert off_diagonal == pytest.approx(np.ones(90))
+    parts = []
+    for mm2, share in ((doubt["mm2"], 0.75), (far["mm2"], 0.25)):
+        one = matrix(scene(game, pieces(10, span_mm, seed=3), covariance={**doubt, "mm2": mm2}))
+        assert one.probability is not None
+        parts.append((share, one, one.probability))
+    assert every.sigma_mm == pytest.approx(parts[0][1].sigma_mm)
+    for k, number in enumerate(every.ranges):
+        chances = [share * odds[..., one.ranges.index(number)] for share, one, odds in parts if number in one.ranges]
+        assert every.probability[..., k] == pytest.approx(sum(chances))
+    if game != "tide_of_iron":
+        assert checked(game, found, every) > 3
+
+
 @pytest.mark.parametrize("game", ["legion", "xwing"])
 @pytest.mark.parametrize("span_mm", [150.0, 900.0])
 def test_exact_pairs_are_what_ask_says(game: str, span_mm: float) -> None:

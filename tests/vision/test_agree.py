@@ -17,9 +17,9 @@ STATE = State(camera_over(10), 0.0)
 
 def things(markers: int, points: int = 0) -> list[Group]:
     """Groups that can be told apart by their first coordinate, and hold nothing else."""
-    nothing = np.zeros((1, 0))
+    nothing = (np.zeros((1, 0)),) * 3
     return [
-        Group(np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), nothing, nothing, i < markers)
+        Group(np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), *nothing, shifts=i < markers)
         for i in range(markers + points)
     ]
 

@@ -106,7 +106,7 @@ def test_a_new_marker_lies_in_sight_and_off_the_others(four: Calibration) -> Non
 def test_markers_squares_lie_where_the_camera_as_it_is_then_sees_them(four: Calibration) -> None:
     step = np.zeros(17)
     step[12] = 3.0
-    later = four.moved(step, four.joint)
+    later = four.moved(step, lambda covariance: covariance)
     for one, other in zip(four.squares_mm, later.squares_mm, strict=True):
         assert np.abs(one - other).max() > 2
     for calibration in (four, later):

@@ -98,9 +98,24 @@ def test_what_is_left_of_the_doubt_is_what_errors_are() -> None:
     z2 = []
     for _ in range(200):
         rings, step = drawn(covariance, random)
-        found, after = updated(Measures.of(rings), covariance)
-        z2.append((found - step) @ np.linalg.solve(after, found - step) / 15)
+        found = updated(Measures.of(rings), covariance)
+        off, after = found.step - step, found.after(covariance)
+        z2.append(off @ np.linalg.solve(after, off) / 15)
         assert np.all(np.diag(after) <= np.diag(covariance) * (1 + 1e-9))
+    assert np.mean(z2) == pytest.approx(1, abs=0.08)
+
+
+def test_what_was_surer_before_is_by_the_same_measures_as_sure_as_its_errors_are_small() -> None:
+    """The measures are weighed for a camera as unsure as said, whose errors are but a third as large."""
+    random = np.random.default_rng(1)
+    root = random.normal(size=(15, 15))
+    covariance = root @ root.T + 0.1 * np.eye(15)
+    z2 = []
+    for _ in range(200):
+        rings, step = drawn(covariance / 9, random)
+        found = updated(Measures.of(rings), covariance)
+        off = found.step - step
+        z2.append(off @ np.linalg.solve(found.after(covariance / 9), off) / 15)
     assert np.mean(z2) == pytest.approx(1, abs=0.08)
 
 
@@ -108,8 +123,7 @@ def test_what_all_bases_share_says_nothing() -> None:
     """Bases all one per cent too large, of one size: no news, but for a scale that is hardly in doubt."""
     covariance = np.eye(15) * 1e-12
     rings = [Ring(0.2, 0.05, np.zeros(15), 40.0, 0.5, np.array([x, 0.0])) for x in np.linspace(-1, 1, 8)]
-    step, _ = updated(Measures.of(rings), covariance)
-    assert np.abs(step).max() < 1e-9
+    assert np.abs(updated(Measures.of(rings), covariance).step).max() < 1e-9
     assert len(agreeing(rings, covariance)) == len(rings)
 
 

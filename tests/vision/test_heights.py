@@ -1,5 +1,6 @@
 """Pieces on raised ground: where they stand, what doubt they share, and what is said where it is unsure."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside
 
 def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
     camera, frame, flat = table
-    calibration = replace(exact(camera), budget=Budget(0, 0, 0, 0))
+    calibration = replace(exact(camera), budget=Budget(0, 0, 0, 0, 0))
     raised = [replace(d, covariance_mm2=np.zeros((2, 2))) for d in raise_pieces(frame, calibration, flat, [hill()])]
     stated = joint_covariance(calibration, raised)
     heights = np.random.default_rng(1).normal(HIGH_MM, 2.0, 4000)
@@ -103,13 +104,21 @@ def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
     assert apart @ stated @ apart < 0.1 * stated[0, 0]  # most of it cancels in a distance
 
 
+def joint_doubts(raised: Sequence[Detection]) -> tuple[Array, Array]:
+    """(2, 2) each: of the first piece, what is usual, and what holds where something unlikely does."""
+    one, causes = raised[0], [{**d.shared_mm, **d.rarely_mm} for d in raised]
+    usual = one.covariance_mm2 + shared_covariance([d.shared_mm for d in raised])[:2, :2]
+    return usual, one.covariance_mm2 + one.rare_mm2 + shared_covariance(causes)[:2, :2]
+
+
 @pytest.mark.parametrize("probability", [0.6, 0.97])
 def test_where_it_is_unsure_the_other_place_is_within_reach(table: Table, probability: float) -> None:
     camera, frame, flat = table
     raised = raise_pieces(frame, exact(camera), flat, [hill(probability=probability)])
     off = flat[0].xy_mm - raised[0].xy_mm
-    doubt = raised[0].covariance_mm2 + shared_covariance(raised)[:2, :2]
-    assert 1.0 < off @ np.linalg.solve(doubt, off) < 3.05**2
+    usual, rare = joint_doubts(raised)
+    assert 1.0 < off @ np.linalg.solve(rare, off) < 3.05**2
+    assert 0.85 / (1 - probability) < off @ np.linalg.solve(usual, off) < 1 / (1 - probability)
     assert raised[0].sigma_z_mm > HIGH_MM / 3.1
 
 
@@ -118,7 +127,7 @@ def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the
     beside = replace(hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0]))
     (one,) = raise_pieces(frame, exact(camera), flat[:1], [beside])
     other = at_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
-    assert other @ np.linalg.solve(one.beyond_mm2 + 0.1 * np.eye(2), other) < 3.05**2
+    assert other @ np.linalg.solve(one.beyond_mm2 + one.rare_mm2 + 0.1 * np.eye(2), other) < 3.05**2
     assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.beyond_mm2)
 
 
@@ -127,8 +136,9 @@ def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> N
     raised = raise_pieces(frame, exact(camera), flat, [hill(probability=0.2)])
     assert [d.z_mm for d in raised] == [0.0, 0.0, 0.0]
     other = at_height(camera, flat[0].xy_mm, 0.0, HIGH_MM) - flat[0].xy_mm
-    doubt = raised[0].covariance_mm2 + shared_covariance(raised)[:2, :2]
-    assert other @ np.linalg.solve(doubt, other) < 3.05**2
+    usual, rare = joint_doubts(raised)
+    assert other @ np.linalg.solve(rare, other) < 3.05**2
+    assert other @ np.linalg.solve(usual, other) < 1 / 0.2
 
 
 def test_the_scene_says_what_stands_on_what(table: Table) -> None:

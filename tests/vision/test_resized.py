@@ -13,7 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.vision.heights import at_height, raise_pieces
 from overruler.vision.resized import resized
-from overruler.vision.rounds import ASTRAY_MM, WITHIN_SIGMAS
+from overruler.vision.rounds import ASTRAY_MM, SHIFTED_MM, WITHIN_SIGMAS
 from tests.tables import camera_over, exact, photo
 
 CAMERA = camera_over(24.0)
@@ -72,7 +72,8 @@ def test_of_two_sizes_that_look_alike_it_has_the_one_whose_rims_are_seen_at_its_
 def test_the_doubt_of_one_that_is_not_plain_to_see_stays() -> None:
     hidden = seen((600.0, 400.0), 50.0, 50.0, 36.0, score=0.9)
     *_, found = resized(BARE, CAMERA, [*board(50.0), hidden], [HILL], RADII)
-    assert found.beyond_mm2 == pytest.approx(np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
+    assert found.beyond_mm2 == pytest.approx(np.eye(2) * SHIFTED_MM**2)
+    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx(np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
 
 
 @pytest.mark.parametrize("areas", [[], [replace(HILL, probability=0.3)]])

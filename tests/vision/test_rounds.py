@@ -19,6 +19,7 @@ from overruler.vision.rounds import (
     ASTRAY_MM,
     PLAIN,
     RARE,
+    SHIFTED_MM,
     WITHIN_SIGMAS,
     company_of,
     contrast_of,
@@ -98,16 +99,18 @@ def test_no_other_size_lies_far_outside_the_doubt(chance: float, dx: float, dy: 
     tried = [Hypothesis(1, 0, here, 0.0), Hypothesis(2, 0, there, 0.0)]
     share = np.zeros((len(RADII), 2))
     share[1, 0], share[2, 0] = 1 - chance, chance
-    doubt = rounds._size_doubt(tried[0], tried, share, RADII)
+    usual, rare = rounds._size_doubt(tried[0], tried, share, RADII)
     edge = RADII[2] - RADII[1]
     if chance < RARE:
-        assert not doubt.any()
+        assert not usual.any()
+        assert not rare.any()
         return
     for turn in np.linspace(0, np.pi, 7):
         way = np.array([np.cos(turn), np.sin(turn)])
         off = np.hypot(way @ there.xy_mm, edge)
-        assert off <= WITHIN_SIGMAS * np.sqrt(way @ doubt @ way) + 1e-9
-        assert way @ doubt @ way >= chance * off**2 - 1e-9
+        assert off <= WITHIN_SIGMAS * np.sqrt(way @ rare @ way) + 1e-9
+        assert way @ rare @ way >= way @ usual @ way - 1e-9
+        assert way @ usual @ way == pytest.approx(chance * off**2)
 
 
 @given(st.floats(0.01, 0.99), st.floats(0, 1), st.floats(0.05, 1), st.floats(0.1, 5), st.floats(0.2, 5))
@@ -193,12 +196,15 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(monkeyp
         return min(found, key=lambda one: float(np.hypot(*(one.xy_mm - SURE[0]))))
 
     plain, doubtful = told(PLAIN), told(PLAIN - 0.001)
-    wide = (ASTRAY_MM / WITHIN_SIGMAS) ** 2
+    shifted, wide = SHIFTED_MM**2, (ASTRAY_MM / WITHIN_SIGMAS) ** 2
     assert np.linalg.eigvalsh(plain.covariance_mm2).max() < 0.1
-    assert np.linalg.eigvalsh(doubtful.covariance_mm2) == pytest.approx([wide, wide], rel=0.05)
+    assert not plain.rare_mm2.any()
+    assert doubtful.beyond_mm2 == pytest.approx(np.eye(2) * shifted)
+    assert np.linalg.eigvalsh(doubtful.covariance_mm2).max() < shifted + 0.1
+    assert doubtful.beyond_mm2 + doubtful.rare_mm2 == pytest.approx(np.eye(2) * wide)
     assert np.hypot(*(doubtful.xy_mm - SURE[0])) < 0.2
     assert doubtful.center_px == pytest.approx(camera.project(np.array([*doubtful.xy_mm, 0.0])))
     monkeypatch.setattr(rounds, "placed", lambda *_: None)
     kept = told(PLAIN - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
-    assert np.linalg.eigvalsh(kept.covariance_mm2).min() > wide
+    assert kept.beyond_mm2 + kept.rare_mm2 == pytest.approx(np.eye(2) * wide)

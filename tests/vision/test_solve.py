@@ -1,5 +1,7 @@
 """The least squares themselves: slopes, scaling of doubts, and which doubt it is that grows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,8 +65,7 @@ def sure() -> Prior:
 def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> None:
     groups = known(3)
     exact = [
-        Group(g.xyz_mm, CAMERA.project(g.xyz_mm), g.normal_px, g.own_px2, g.place_px * 0, g.shape_px * 0)
-        for g in groups
+        replace(g, xy_px=CAMERA.project(g.xyz_mm), place_px=g.place_px * 0, shape_px=g.shape_px * 0) for g in groups
     ]
     random = np.random.default_rng(2)
     roots = [np.linalg.cholesky(group.own_px2) for group in exact]
@@ -73,14 +74,45 @@ def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> No
     ]
     doubts = []
     for times in (1.0, 3.0):
-        spoiled = [
-            Group(g.xyz_mm, g.xy_px + times * n, g.normal_px, g.own_px2, g.place_px, g.shape_px)
-            for g, n in zip(exact, noise, strict=True)
-        ]
+        spoiled = [replace(g, xy_px=g.xy_px + times * n) for g, n in zip(exact, noise, strict=True)]
         solution = Bundle(spoiled, sure()).solve(State(CAMERA, 0.0))
         doubts.append(np.sqrt(np.diag(solution.covariance)))
         assert solution.sigma == pytest.approx(times, rel=0.1)
     assert doubts[1][9:] / doubts[0][9:] == pytest.approx(np.full(6, 3.0), rel=0.02 + abs(solution.sigma / 3 - 1))
+
+
+def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
+    """Places are off by what they are on such a table, the solution weighing them as if by more: its errors are between
+    those of its own covariance and none at all."""
+    random, groups, errors = np.random.default_rng(3), [replace(g, place_px=4 * g.place_px) for g in known(3)], []
+    exact = [replace(g, xy_px=CAMERA.project(g.xyz_mm), shape_px=0 * g.shape_px, told_px=2 * g.told_px) for g in groups]
+    bundle, start = Bundle(exact, sure()), State(CAMERA, 0.0)
+    roots = [np.linalg.cholesky(group.as_told.covariance((1.0, 1.0, 1.0))) for group in exact]
+    for _ in range(200):
+        spoiled = [
+            replace(g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px)
+            for g, root in zip(exact, roots, strict=True)
+        ]
+        errors.append(Bundle(spoiled, sure()).solve(start).state.camera.center_mm - CAMERA.center_mm)
+    by_pose = np.zeros((3, 17))
+    for k in range(9, 15):
+        step = np.eye(15)[k] * 1e-4
+        by_pose[:, k] = (CAMERA.moved(step).center_mm - CAMERA.moved(-step).center_mm) / 2e-4
+    told, as_they_are = (by_pose @ joint @ by_pose.T for joint in (bundle.as_told(start), bundle.covariance(start)))
+    counted = np.cov(np.array(errors).T)
+    assert np.diag(counted) == pytest.approx(np.diag(told), rel=0.25)
+    assert np.all(np.diag(counted) < 0.75 * np.diag(as_they_are))
+
+
+@pytest.mark.parametrize("layout", ["known", "free"])
+def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "TOLD_BOW", 1.0)
+    groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
+    same = Bundle([replace(g, told_px=g.place_px) for g in groups], PRIOR)
+    size = np.sqrt(np.diag(same.covariance(state)))
+    assert same.as_told(state) / np.outer(size, size) == pytest.approx(
+        same.covariance(state) / np.outer(size, size), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("which", ["place", "shape", "neither"])
@@ -92,9 +124,7 @@ def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
     for g in groups:
         columns = g.place_px if which == "place" else g.shape_px
         extra = times * columns @ random.normal(size=columns.shape[1])
-        spoiled.append(
-            Group(g.xyz_mm, g.xy_px + extra[:, None] * g.normal_px, g.normal_px, g.own_px2, g.place_px, g.shape_px)
-        )
+        spoiled.append(replace(g, xy_px=g.xy_px + extra[:, None] * g.normal_px))
     state = State(CAMERA, 0.0)
     _, place, shape = Bundle(spoiled, PRIOR).averaged(Bundle(spoiled, PRIOR).solve(state).state)[0].scales
     assert (2.9 < place < 12) == (which == "place")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overruler.bases import Base
-from overruler.calibration import Budget, Calibration
+from overruler.calibration import TOLD_DIAMETER, TOLD_HEIGHT, Budget, Calibration, Light, Problem
 from overruler.detections import Detection, RulerSeen
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -14,13 +14,15 @@ from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.scene import Grid
 from overruler.vision.fit import fit_base
-from overruler.vision.survey import joint_covariance, survey
+from overruler.vision.light import shade_doubt
+from overruler.vision.problems import WORST_FIRST
+from overruler.vision.survey import OTHERWISE, UNUSUAL, joint_covariance, survey
 from tests.tables import camera_over, exact, photo
 
 PLACES = np.array([[180.0, 120.0], [300.0, 160.0], [560.0, 380.0]])
 SIGMA = np.array([6, 6, 3, 3, 0.004, 0, 0, 0, 0, 0.0012, 0.0012, 0.0008, 0.7, 0.7, 1.5])
 """1 σ of a camera that is known badly: each parameter on its own."""
-NO_BUDGET = Budget(0, 0, 0, 0)
+NO_BUDGET = Budget(0, 0, 0, 0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -71,17 +73,67 @@ def test_every_term_of_the_budget_counts_where_it_belongs(scene: tuple[Camera, F
         )
 
     assert np.allclose(covariance(NO_BUDGET), 0)
-    scale = covariance(Budget(1e-3, 0, 0, 0))
+    scale = covariance(Budget(1e-3, 0, 0, 0, 0))
     gap = np.concatenate([-(PLACES[2] - PLACES[0]), [0, 0], PLACES[2] - PLACES[0]])
     distance = np.hypot(*(PLACES[2] - PLACES[0]))
     assert np.sqrt(gap @ scale @ gap) / distance == pytest.approx(1e-3 * distance, rel=1e-3)
-    height = covariance(Budget(0, 1.0, 0, 0))
+    height = covariance(Budget(0, 0, 1.0, 0, 0))
     assert np.allclose(height[:2, 2:], 0)
     lean = (found[0].xy_mm - camera.center_mm[:2]) / camera.center_mm[2]
     assert np.allclose(height[:2, :2], np.outer(lean, lean))
-    assert np.allclose(covariance(Budget(0, 0, 0.2, 0.5)), 0.01 * np.eye(6))
+    assert np.allclose(covariance(Budget(0, 0, 0, 0.2, 0.5)), 0.01 * np.eye(6))
     found = [replace(found[0], base=Base.rectangle(40, 40))]
-    assert np.allclose(covariance(Budget(0, 0, 0.2, 0.5)), (0.01 + 0.25) * np.eye(2))
+    assert np.allclose(covariance(Budget(0, 0, 0, 0.2, 0.5)), (0.01 + 0.25) * np.eye(2))
+
+
+def test_what_is_usual_is_less_than_what_may_be(scene: tuple[Camera, Frame]) -> None:
+    """Of each of two causes as much as usually, and all of it otherwise; what fits say is in both."""
+    camera, frame = scene
+    told = np.diag(np.append(SIGMA**2, [0, 0])) / 16
+    light, still = Light(np.array([0.0, 5000.0]), 1.0), np.eye(2) * 0.04
+    calibration = Calibration(
+        camera, np.diag(SIGMA**2), frame.size_px, 0, (), (700, 500), told=told, budget=NO_BUDGET, light=light
+    )
+    found = [replace(one, covariance_mm2=still) for one in detections(frame, camera, PLACES)]
+    found[0] = replace(found[0], shared_mm={"hill": np.array([0.6, 0])}, rarely_mm={"hill": np.array([1.0, 0])})
+    found[1] = found[1].doubted(np.eye(2) * 0.25, np.eye(2) * 4)
+    result = survey(calibration, found).covariance
+    assert result is not None
+    assert result.otherwise is not None
+    usual, rare = result.array, result.otherwise.covariance.array
+    slopes = np.concatenate([one.d_xy_d_camera for one in found])
+    by_camera = slopes @ np.diag(SIGMA**2) @ slopes.T
+    shade = [shade_doubt(calibration, one) for one in found]
+    first, second = usual - by_camera / 16, rare - by_camera
+    assert first[:2, :2] == pytest.approx(still + 0.09 * shade[0] + np.diag([0.36, 0]))
+    assert second[:2, :2] == pytest.approx(still + shade[0] + np.diag([1.0, 0]))
+    assert first[2:4, 2:4] == pytest.approx(still + 0.09 * shade[1] + np.eye(2) * 0.25)
+    assert second[2:4, 2:4] == pytest.approx(still + shade[1] + np.eye(2) * 4)
+    assert np.linalg.eigvalsh(rare - usual).min() > -1e-9
+    assert result.otherwise.probability == OTHERWISE
+
+
+@pytest.mark.parametrize("flag", sorted(UNUSUAL))
+def test_a_photo_that_shows_that_something_is_amiss_is_not_as_sure_as_usual(
+    scene: tuple[Camera, Frame], flag: str
+) -> None:
+    camera, frame = scene
+    assert flag in WORST_FIRST
+    found = [one.doubted(np.eye(2) * 0.25, np.eye(2) * 4) for one in detections(frame, camera, PLACES)]
+    amiss = replace(exact(camera), problems=(Problem(flag, "not as it should be"),))
+    covariance = survey(amiss, found).covariance
+    assert covariance is not None
+    assert covariance.otherwise is None
+    assert covariance.array == pytest.approx(joint_covariance(amiss, found))
+    usual = survey(replace(amiss, problems=(Problem("few_markers", "only four"),)), found).covariance
+    assert usual is not None
+    assert usual.otherwise is not None
+    assert usual.otherwise.covariance.array == pytest.approx(covariance.array)
+
+
+def test_a_budget_as_told_is_smaller_where_the_board_file_and_the_catalogue_speak() -> None:
+    told = Budget(1e-3, 2e-4, 1.0, 0.2, 0.5).as_told
+    assert told == Budget(2e-4, 2e-4, TOLD_HEIGHT, TOLD_DIAMETER * 0.2, 0.5)
 
 
 def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Camera, Frame]) -> None:

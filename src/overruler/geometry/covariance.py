@@ -24,6 +24,8 @@ class Covariance:
 
     rows: Sequence[Sequence[float]]
     """2N rows of 2N numbers, symmetric and positive semi-definite."""
+    otherwise: "Otherwise | None" = None
+    """What holds in its place if something is not as it was told; None where nothing is said of that."""
 
     @classmethod
     def of_blocks(cls, blocks: Sequence[Matrix2 | None]) -> "Covariance":
@@ -62,6 +64,20 @@ class Covariance:
         (xx, xy), (_, yy) = self.difference(i, j)
         largest = (xx + yy) / 2 + math.hypot((xx - yy) / 2, xy)
         return SIGMAS * math.sqrt(max(largest, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Otherwise:
+    """How sure points are where something is not as it was told: seldom so, and then far less sure.
+
+    Together with what mostly holds this is a contaminated normal distribution (Tukey, A survey of sampling from
+    contaminated distributions, 1960).
+    """
+
+    probability: float
+    """How likely that is."""
+    covariance: Covariance
+    """Over the same points."""
 
 
 def semidefinite(rows: Sequence[Sequence[float]], slack: float) -> bool:

@@ -30,7 +30,11 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     if kind not in game.questions:
         answers = ", ".join(sorted(game.questions))
         node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
-    return game.questions[kind](scene, node)
+    verdict = game.questions[kind](scene, node)
+    if scene.otherwise is None or verdict.probability is None:
+        return verdict
+    share, other = scene.otherwise
+    return verdict.blended(game.questions[kind](other, node), share)
 
 
 def matrix(scene: Scene, game: str | None = None) -> "Matrix":

@@ -57,6 +57,26 @@ class Matrix:
 
 def paired(scene: Scene, game: str | None) -> Matrix:
     """As `rules.matrix`."""
+    found = _paired(scene, game)
+    if scene.otherwise is None or found.probability is None:
+        return found
+    share, other = scene.otherwise
+    return _blended(found, _paired(other, game), share)
+
+
+def _blended(found: Matrix, other: Matrix, share: float) -> Matrix:
+    """With the probabilities as they are if all is as `other` has it in this `share` of cases."""
+    assert found.probability is not None
+    assert other.probability is not None
+    ranges = max(found.ranges, other.ranges, key=len)  # of hexes, more numbers may be possible
+    usual, rare = (
+        np.pad(one, ((0, 0), (0, 0), (0, len(ranges) - one.shape[2]))) for one in (found.probability, other.probability)
+    )
+    return replace(found, ranges=ranges, probability=(1 - share) * usual + share * rare)
+
+
+def _paired(scene: Scene, game: str | None) -> Matrix:
+    """The same by the scene's own covariance alone."""
     scene = scene if game is None else replace(scene, game=game)
     game_of(scene.game).check(scene)
     distances = scene.distances()

@@ -13,7 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.agree import agreed
 from overruler.vision.groups import Point, point_groups
-from overruler.vision.layout import CARDS_MM, laid_group, lifted, printed_group, printed_square_mm
+from overruler.vision.layout import CARDS_MM, TOLD_HEIGHT, laid_group, lifted, printed_group, printed_square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
 from overruler.vision.plumb_lines import straightened_by_edges
@@ -31,10 +31,10 @@ MAX_RMS_PX, MAX_POINTS_SHARE = 3.0, 0.008
 HOPELESS = 5.0
 """So many times beyond that, nothing is worked out any further."""
 KNOWN_BUDGET = Budget()
-FREE_BUDGET = Budget(scale_share=1e-3)
+FREE_BUDGET = Budget(scale_share=1e-3, told_share=2e-4)
 """A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
-POINTS_BUDGET = Budget(scale_share=2e-3)
-"""A mat's corners are cut and rounded."""
+POINTS_BUDGET = Budget(scale_share=2e-3, told_share=2e-3)
+"""A mat's corners are cut and rounded, and nobody told where they are to a tenth of a millimetre."""
 LEAST_SPREAD = {"xyz_mm": 0.2, "xy_px": 0.05}
 """Points that spread less across than this share of how they spread along, on the board or in the photo, tell a camera
 that is far worse beside them than a linear doubt says: the corners of a ruler, say."""
@@ -240,10 +240,11 @@ def _calibration(
     lens: bool,
 ) -> Calibration:
     camera, covariance, state = solved.solution.state.camera, solved.solution.joint, solved.solution.state
+    told = solved.bundle.as_told(state)
     low, high = _box(solved.bundle.groups, corners_mm, state)
     bow = state.bow
     if solved.free:
-        camera, covariance = moved_frame(camera, low, covariance)
+        (_, told), (camera, covariance) = (moved_frame(camera, low, one) for one in (told, covariance))
         bow, high = bow and replace(bow, middle_mm=bow.middle_mm - low), high - low
     width, height = (board.width_mm, board.height_mm) if board is not None else (None, None)
     corners_px = [marker.corners_px for marker in solved.markers]
@@ -251,6 +252,7 @@ def _calibration(
         camera=camera,
         covariance=covariance[:15, :15],
         with_bow=covariance,
+        told=told,
         bow=bow,
         size_px=frame.size_px,
         rms_px=solved.solution.rms_px,
@@ -273,9 +275,11 @@ def _budget(board: Board | None, solved: _Solved) -> Budget:
     if not solved.markers:
         return POINTS_BUDGET
     budget = FREE_BUDGET if solved.free else KNOWN_BUDGET
-    printed = budget.scale_share if board is None or board.scale_share is None else board.scale_share
+    if board is not None and board.scale_share is not None:
+        budget = replace(budget, scale_share=board.scale_share, told_share=board.scale_share)
     nearer = CARDS_MM / float(solved.solution.state.camera.center_mm[2])
-    return replace(budget, scale_share=float(np.hypot(printed, nearer)))
+    shares = np.hypot([budget.scale_share, budget.told_share], [nearer, TOLD_HEIGHT * nearer])
+    return replace(budget, scale_share=float(shares[0]), told_share=float(shares[1]))
 
 
 def _circumstances(

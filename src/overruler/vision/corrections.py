@@ -13,13 +13,12 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_id
-from overruler.geometry.covariance import Covariance
-from overruler.geometry.pose import Array
+from overruler.geometry.covariance import Matrix2
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.bow import levelled
 from overruler.vision.pointing import pointed_at, raised, resized, turned
-from overruler.vision.survey import joint_covariance, piece_of
+from overruler.vision.survey import covariance_of, piece_of
 
 SAME_HEIGHT_MM = 5.0
 """Bases at heights that differ by more may stand over each other."""
@@ -88,13 +87,13 @@ def _concluded(table: _Table) -> Report:
     _check_apart(standing)
     detections = tuple(one.detection for one in standing)
     there = levelled(report.calibration, detections)
-    covariance = joint_covariance(report.calibration, there)
-    blocks = [covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] for k in range(len(standing))]
+    covariance = covariance_of(report.calibration, there)
+    blocks = [covariance.block(k, k) for k in range(len(standing))]
     pieces = tuple(map(_piece, standing, there, blocks))
     scene = replace(
         report.scene,
         pieces=pieces,
-        covariance=Covariance(covariance.tolist()) if pieces else None,
+        covariance=covariance if pieces else None,
         extra={**report.scene.extra, "fixes": [*report.scene.extra.get("fixes", ()), *table.log]},
     )
     return replace(report, detections=detections, scene=scene, verdicts=())
@@ -110,7 +109,7 @@ def _check_apart(standing: Sequence[_Standing]) -> None:
             last.last.fail(f"{last.piece.id} would stand where {first.piece.id} does: move, resize or remove that one")
 
 
-def _piece(standing: _Standing, there: Detection, covariance: Array) -> Piece:
+def _piece(standing: _Standing, there: Detection, covariance: Matrix2) -> Piece:
     """What the scene says of a piece: of one that nobody touched what it said before."""
     if not standing.by_hand:
         return standing.piece

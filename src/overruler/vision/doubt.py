@@ -25,6 +25,8 @@ ANYWHERE_MM = 100.0
 """1 σ of where a marker lies that may lie anywhere: so much that its place says nothing."""
 INSET, NEAR = 1.2, 2.0
 """In sides of a marker: how far a new one lies from the board's edge, and how far from another."""
+GOOD_MM = 0.1
+"""Where no doubt is larger, nothing more is needed."""
 WORTH_SAYING = 0.8
 """The share of the doubt that must be left at most, for an advice to be given."""
 MOST_MARKERS = 3
@@ -32,11 +34,15 @@ MOST_MARKERS = 3
 COLUMNS, ROWS = ("left", "", "right"), ("lower", "", "upper")
 
 
-def doubt_map(calibration: Calibration, lens: bool = False, good_mm: float = 0.0, step_mm: float = STEP_MM) -> DoubtMap:
+def doubt_map(
+    calibration: Calibration, lens: bool = False, good_mm: float = GOOD_MM, step_mm: float = STEP_MM
+) -> DoubtMap:
     """The map of a photo's calibration; `lens` says whether there was a lens file.
 
-    Where the doubt is nowhere above `good_mm` no advice is sought. The places lie about `step_mm` apart.
+    It is that of a table that is as its board file says. Where the doubt is nowhere above `good_mm` no advice is
+    sought. The places lie about `step_mm` apart.
     """
+    calibration = calibration.as_told
     xy = _places(calibration.board_mm, step_mm)
     slopes, seen = _slopes(calibration, xy), _seen(calibration, xy)
     sigma = _of_slopes(calibration, calibration.joint, slopes)

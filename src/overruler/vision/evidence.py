@@ -130,11 +130,11 @@ def sharpened(
     kept = agreeing(rings, calibration.covariance)
     if len(kept) < FEWEST or len(calibration.markers) >= ENOUGH_MARKERS:
         return calibration, tuple(detections)
-    step, joint = updated(Measures.of(kept, len(calibration.joint)), calibration.joint)
-    if _doubt(calibration, joint) > WORTH * _doubt(calibration, calibration.joint):
+    update = updated(Measures.of(kept, len(calibration.joint)), calibration.joint)
+    if _doubt(calibration, update.after(calibration.joint)) > WORTH * _doubt(calibration, calibration.joint):
         return calibration, tuple(detections)
-    moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ step[:15]) for d in detections)
-    return calibration.moved(step, joint), moved
+    moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ update.step[:15]) for d in detections)
+    return calibration.moved(update.step, update.after), moved
 
 
 def _doubt(calibration: Calibration, covariance: Array) -> float:
@@ -181,12 +181,28 @@ class Measures:
         return np.asarray(self.slope @ covariance @ self.slope.T + self.noise)
 
 
-def updated(measures: Measures, covariance: Array) -> tuple[Array, Array]:
-    """The step (P,) of the unknowns and their covariance (P, P) after the measures (Kalman, 1960)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """What measures make of the unknowns (Kalman, 1960)."""
+
+    step: Array
+    """(P,)."""
+    rest: Array
+    """(P, P): the share of an error there was before that is left."""
+    noise: Array
+    """(P, P): the covariance of the error that the measures bring."""
+
+    def after(self, covariance: Array) -> Array:
+        """The covariance (P, P) afterwards of unknowns that had this one before (Joseph's form)."""
+        after = self.rest @ covariance @ self.rest.T + self.noise
+        return np.asarray((after + after.T) / 2)
+
+
+def updated(measures: Measures, covariance: Array) -> Update:
+    """What the measures make of unknowns with this covariance (P, P)."""
     gain = np.linalg.solve(measures.expected(covariance), measures.slope @ covariance).T
     rest = np.eye(len(covariance)) - gain @ measures.slope
-    after = rest @ covariance @ rest.T + gain @ measures.noise @ gain.T
-    return np.asarray(gain @ measures.surprise), np.asarray((after + after.T) / 2)
+    return Update(np.asarray(gain @ measures.surprise), rest, np.asarray(gain @ measures.noise @ gain.T))
 
 
 def noise(rings: Sequence[Ring]) -> Array:

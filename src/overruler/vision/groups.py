@@ -37,7 +37,7 @@ def _group(marker: Marker, corners_mm: Array, place_px: Array) -> Group:
     origin, right, down = corners_mm[0], corners_mm[1] - corners_mm[0], corners_mm[3] - corners_mm[0]
     xyz = origin + edges.place[:, :1] * right + edges.place[:, 1:] * down
     own, shape = noise.own_covariance(edges), noise.shape_columns(edges)
-    return Group(xyz, edges.xy_px, edges.normal_px, own, place_px, shape)
+    return Group(xyz, edges.xy_px, edges.normal_px, own, place_px, noise.TOLD_PLACE * place_px, shape)
 
 
 def point_groups(points: Sequence[Point]) -> list[Group]:
@@ -48,6 +48,15 @@ def point_groups(points: Sequence[Point]) -> list[Group]:
     spread_px, spread_mm = (max(float(np.linalg.norm(places.std(0))), 1e-9) for places in (seen, placed))
     own, nothing = np.eye(2) * (POINT_PX**2 + (POINT_MM * spread_px / spread_mm) ** 2), np.zeros((2, 0))
     return [
-        Group(np.tile([x, y, 0.0], (2, 1)), np.tile([u, v], (2, 1)), np.eye(2), own, nothing, nothing, shifts=False)
+        Group(
+            np.tile([x, y, 0.0], (2, 1)),
+            np.tile([u, v], (2, 1)),
+            np.eye(2),
+            own,
+            nothing,
+            nothing,
+            nothing,
+            shifts=False,
+        )
         for u, v, x, y in points
     ]

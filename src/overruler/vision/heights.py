@@ -4,7 +4,7 @@ A point z above the board is seen on the board's plane D / (D − z) times as fa
 camera's height being D. Which pieces stand on what is decided at each area's own height, never on the plane z = 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import erf, sqrt
 
@@ -22,7 +22,8 @@ from overruler.vision.fit import fit_base
 RARE = 0.002
 """What is less likely than this is left out of the doubt."""
 WITHIN_SIGMAS = 3.0
-"""What is more likely lies within so many σ of where the piece is said to be: no call is certain against it."""
+"""What is more likely lies within so many σ of where the piece is said to be, were it to hold: no call is certain
+against it."""
 NEW_START_MM = 1.5
 """1 σ of where the fit at the true height starts: wide, for the start was seen in the same pixels."""
 
@@ -38,11 +39,14 @@ def raise_pieces(
     return tuple(_placed(frame, calibration.camera, detection, areas) for detection in detections)
 
 
-def shared_covariance(detections: Sequence[Detection]) -> Array:
-    """(2N, 2N) mm²: what the causes that detections share add to the joint covariance of their places."""
-    covariance = np.zeros((2 * len(detections), 2 * len(detections)))
-    for cause in {cause for detection in detections for cause in detection.shared_mm}:
-        moved = np.concatenate([detection.shared_mm.get(cause, np.zeros(2)) for detection in detections])
+def shared_covariance(causes: Sequence[Mapping[str, Array]]) -> Array:
+    """(2N, 2N) mm²: what causes that pieces share add to the joint covariance of their places.
+
+    Of each piece, how far (2,) 1 σ of each cause moves it.
+    """
+    covariance = np.zeros((2 * len(causes), 2 * len(causes)))
+    for cause in {cause for own in causes for cause in own}:
+        moved = np.concatenate([own.get(cause, np.zeros(2)) for own in causes])
         covariance += np.outer(moved, moved)
     return covariance
 
@@ -92,7 +96,8 @@ def _placed(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[
         return _either(flat, area, chance, other - flat.xy_mm)
     raised = _fitted(frame, camera, detection, area.top_z_mm)
     moved = lean(camera, raised.xy_mm, area.top_z_mm) * area.sigma_mm
-    raised = replace(raised, on=area.id, sigma_z_mm=area.sigma_mm, shared_mm={area.id: moved})
+    usually, rarely = {area.id: area.usual * moved}, {area.id: moved}
+    raised = replace(raised, on=area.id, sigma_z_mm=area.sigma_mm, shared_mm=usually, rarely_mm=rarely)
     return _either(raised, area, 1 - chance, flat.xy_mm - raised.xy_mm)
 
 
@@ -100,14 +105,15 @@ def _either(detection: Detection, area: Raised, chance: float, apart_mm: Array) 
     """The detection with the doubt that it may, with that chance, lie `apart_mm` (2,) away."""
     if chance < RARE:
         return detection
-    shift = apart_mm * max(sqrt(chance), 1 / WITHIN_SIGMAS)
-    height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * max(sqrt(chance), 1 / WITHIN_SIGMAS)))
+    usual, rare = sqrt(chance), max(sqrt(chance), 1 / WITHIN_SIGMAS)
+    height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * rare))
     if 1 - area.probability < chance * 0.5:  # at the area's edge: no other piece shares it
-        doubt = np.outer(shift, shift)
-        own, beyond = detection.covariance_mm2 + doubt, detection.beyond_mm2 + doubt
-        return replace(detection, covariance_mm2=own, beyond_mm2=beyond, sigma_z_mm=height)
-    shared = {**detection.shared_mm, f"{area.id}, raised at all": shift}
-    return replace(detection, shared_mm=shared, sigma_z_mm=height)
+        apart = np.outer(apart_mm, apart_mm)
+        return replace(detection.doubted(usual**2 * apart, rare**2 * apart), sigma_z_mm=height)
+    cause = f"{area.id}, raised at all"
+    shared = {**detection.shared_mm, cause: usual * apart_mm}
+    rarely = {**detection.rarely_mm, cause: rare * apart_mm}
+    return replace(detection, shared_mm=shared, rarely_mm=rarely, sigma_z_mm=height)
 
 
 def moved_to(camera: Camera, detection: Detection, z_mm: float) -> Detection:

@@ -14,6 +14,8 @@ from overruler.vision.solve import Group
 
 HEIGHT_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
+TOLD_HEIGHT = 0.25
+"""Of that, and of the next, 1 σ on a table that is as its board file says."""
 CARDS_MM = 0.2
 """1 σ of the height that all cards share, being thick and curling upwards: the table looks nearer."""
 
@@ -27,7 +29,7 @@ def laid_group(marker: Marker, board: Board | None) -> Group:
     if board.covariance is None:
         return group
     doubt = place_columns_px(group, marker, corners, place_covariance(board, marker.id))
-    return replace(group, place_px=np.column_stack([group.place_px, doubt]))
+    return group.with_places(doubt)
 
 
 def place_covariance(board: Board, number: int) -> Array:
@@ -62,13 +64,13 @@ def lifted(groups: Sequence[Group], camera: Camera) -> list[Group]:
 
     Where it is seen at a slant, its height moves it outwards in the photo; the camera need only be roughly right.
     """
-    return [replace(group, place_px=_with_height(group, camera)) if group.shifts else group for group in groups]
+    return [group.with_places(_rise(group, camera), TOLD_HEIGHT) if group.shifts else group for group in groups]
 
 
-def _with_height(group: Group, camera: Camera) -> Array:
+def _rise(group: Group, camera: Camera) -> Array:
+    """(K, 1) px: how each edge moves with one σ of its marker's height."""
     _, by_point, _ = camera.jacobians(group.xyz_mm)
-    rise = (group.normal_px * by_point[..., 2]).sum(-1)
-    return np.column_stack([group.place_px, rise * HEIGHT_MM])
+    return np.asarray((group.normal_px * by_point[..., 2]).sum(-1)[:, None] * HEIGHT_MM)
 
 
 def printed_group(marker: Marker, board: Board) -> Group:

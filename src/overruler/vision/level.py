@@ -31,14 +31,11 @@ class Level:
         slopes[12:15, 9:12] = -skew(pose.translation_mm - camera.T_camera_board.translation_mm)
         both, bow = np.eye(17), calibration.bow
         both[:15, :15] = slopes
-        joint = both @ calibration.joint @ both.T
         there = replace(
-            calibration,
+            calibration.with_doubts(lambda covariance: both @ covariance @ both.T),
             camera=Camera(camera.matrix, camera.distortion, pose),
-            covariance=joint[:15, :15],
             board_mm=size_mm,
             bow=bow and replace(bow, middle_mm=bow.middle_mm - np.asarray(origin_mm, float)[:2]),
-            with_bow=joint,
         )
         return cls(np.asarray(origin_mm, float), there, slopes)
 

@@ -21,6 +21,10 @@ PLACE_MM = 0.05
 """1 σ of a marker's place against the board file, along x and y: how well a sheet is printed, or a card laid."""
 
 
+TOLD_PLACE = 0.5
+"""Of that, 1 σ on a table that is as its board file says."""
+
+
 def own_covariance(edges: Edges) -> Array:
     """(K, K) px²: each edge's own noise, and what those on one line share."""
     same_line = edges.line[:, None] == edges.line

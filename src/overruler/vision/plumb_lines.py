@@ -68,8 +68,8 @@ def straightened_by_edges(frame: Frame, calibration: Calibration) -> Calibration
         measures = _measures(edges)
         worst = contradicted(measures.surprise, measures.expected(calibration.joint))
         if worst is None:
-            step, joint = updated(measures, calibration.joint)
-            return calibration.moved(step, joint)
+            update = updated(measures, calibration.joint)
+            return calibration.moved(update.step, update.after)
         del edges[worst // 2]
     return calibration
 

@@ -46,7 +46,7 @@ def resized(report: Report, old: Detection, base: Base, heading_deg: float | Non
     aside_px = abs(base.length_mm - old.base.length_mm) / 2 / SIGMAS / scale
     heading = old.heading_deg if heading_deg is None else heading_deg
     found, fitted = _found(report, base, old.xy_mm, old.z_mm, max(CLICK_PX, aside_px), heading)
-    found = replace(found, on=old.on, sigma_z_mm=old.sigma_z_mm, shared_mm=old.shared_mm)
+    found = replace(found, on=old.on, sigma_z_mm=old.sigma_z_mm, shared_mm=old.shared_mm, rarely_mm=old.rarely_mm)
     return (found if heading_deg is None else turned(report, found, heading)), fitted
 
 

@@ -18,7 +18,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import NEW_START_MM, at_height, stands_on
 from overruler.vision.round_sizes import WORTH_A_TRY, fit_sizes, radius_likelihood, with_fits
-from overruler.vision.rounds import RARE, WITHIN_SIGMAS, also_of, astray_of
+from overruler.vision.rounds import RARE, WITHIN_SIGMAS, also_of, gone_astray
 from overruler.vision.sizes import size_probabilities
 
 
@@ -67,12 +67,15 @@ def _with_fits(
 def _of_size(one: Detection, share: Array, radii: Array) -> Detection:
     """A base of the likeliest size, `share` (C,) saying how likely each is; others are in its doubt."""
     best = int(share.argmax())
-    others = [(max(float(share[c]), WITHIN_SIGMAS**-2), radii[c] - radii[best]) for c in np.flatnonzero(share > RARE)]
-    beyond = np.eye(2) * sum(chance * float(edge) ** 2 for chance, edge in others) + astray_of(one.score)
-    return replace(
+    chance, edge2 = np.where(share > RARE, share, 0.0), (radii - radii[best]) ** 2
+    rarely = np.where(chance > 0, np.maximum(chance, WITHIN_SIGMAS**-2), 0.0)
+    usual, rare = (float(likely @ edge2) * np.eye(2) for likely in (chance, rarely))
+    known = replace(
         one,
         base=Base.circle(float(2 * radii[best])),
         also=also_of(share, best, radii),
-        covariance_mm2=one.covariance_mm2 - one.beyond_mm2 + beyond,
-        beyond_mm2=beyond,
+        covariance_mm2=one.covariance_mm2 - one.beyond_mm2,
+        beyond_mm2=np.zeros((2, 2)),
+        rare_mm2=np.zeros((2, 2)),
     )
+    return gone_astray(known.doubted(usual, rare))

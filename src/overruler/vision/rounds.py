@@ -5,7 +5,6 @@ what else is on the table tells them apart.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -50,9 +49,10 @@ AMBIGUOUS = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
 RARE, WITHIN_SIGMAS = 0.002, 3.0
 """What is more likely than this lies within so many σ of what is said: no call is certain against it."""
-PLAIN, ASTRAY_MM = 0.99, 4.5
+PLAIN, SHIFTED_MM, ASTRAY_MM = 0.99, 0.4, 4.5
 """Of 936 bases on 31 rendered tables that score as high one lay more than 3.5 of its σ off, of 36 others three did, by
-3.6 to 4.8 mm: these are measured once more, and so much along each axis lies within `WITHIN_SIGMAS` then."""
+3.6 to 4.8 mm: these are measured once more, and stated wider along each axis, by the one for what is usual, and so that
+the other lies within `WITHIN_SIGMAS` for what is rare."""
 LEAST_SEEN = 0.35
 """A rim counts as seen in a direction where the fit gave its edge at least this weight."""
 
@@ -107,14 +107,14 @@ def fit_rounds(
 
 def _doubted(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
     """A base that is not plain to see, measured once more and stated wider: its fit may have gone astray."""
-    again = placed(frame, calibration, one) or one
-    astray = astray_of(one.score)
-    return replace(again, covariance_mm2=again.covariance_mm2 + astray, beyond_mm2=again.beyond_mm2 + astray)
+    return gone_astray(placed(frame, calibration, one) or one)
 
 
-def astray_of(score: float) -> Array:
-    """The doubt (2, 2) that the fit of a base that scores so went astray."""
-    return np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2 * (score < PLAIN)
+def gone_astray(one: Detection) -> Detection:
+    """A base that is not plain to see, with the doubt that its fit went astray; any other as it is."""
+    if one.score >= PLAIN:
+        return one
+    return one.doubted(np.eye(2) * SHIFTED_MM**2, np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
 
 
 def _played(radii: Array) -> list[Played]:
@@ -200,21 +200,20 @@ def _detection(
     """A base of the likeliest size, seen the likeliest way; `share` (C, 2) says how likely each is."""
     sizes = share.sum(1)
     best = max(tried, key=lambda one: (sizes[one.column], share[one.column, one.kind]))
-    fit, beyond = best.fit, _size_doubt(best, tried, share, radii)
+    fit = best.fit
     found = Detection(
         base=Base.circle(float(2 * radii[best.column])),
         xy_mm=fit.xy_mm,
         z_mm=0.0,
         heading_deg=0.0,
-        covariance_mm2=fit.covariance_mm2 + beyond,
+        covariance_mm2=fit.covariance_mm2,
         d_xy_d_camera=fit.d_xy_d_camera,
-        beyond_mm2=beyond,
         score=score,
         visible=float(np.mean(fit.seen > LEAST_SEEN)),
         also=also_of(sizes, best.column, radii),
         looks_mm=looks_mm,
     )
-    return drawn(camera, found)
+    return drawn(camera, found.doubted(*_size_doubt(best, tried, share, radii)))
 
 
 def also_of(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
@@ -222,14 +221,19 @@ def also_of(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
     return tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(shares > AMBIGUOUS) if c != best)
 
 
-def _size_doubt(best: Hypothesis, tried: list[Hypothesis], share: Array, radii: Array) -> Array:
-    """What other sizes and ways add to the doubt (2, 2): their edge lies elsewhere, and so may their centre."""
-    doubt = np.zeros((2, 2))
+def _size_doubt(best: Hypothesis, tried: list[Hypothesis], share: Array, radii: Array) -> tuple[Array, Array]:
+    """What other sizes and ways add to the doubt (2, 2): their edge lies elsewhere, and so may their centre.
+
+    As likely as they are, and so that none of them lies beyond `WITHIN_SIGMAS`.
+    """
+    usual, rare = np.zeros((2, 2)), np.zeros((2, 2))
     for other in tried:
         chance = float(share[other.column, other.kind])
         if other is best or chance < RARE:
             continue
         apart = other.fit.xy_mm - best.fit.xy_mm
         edge = radii[other.column] - radii[best.column]
-        doubt += max(chance, WITHIN_SIGMAS**-2) * (np.outer(apart, apart) + np.eye(2) * edge**2)
-    return doubt
+        away = np.outer(apart, apart) + np.eye(2) * edge**2
+        usual += chance * away
+        rare += max(chance, WITHIN_SIGMAS**-2) * away
+    return usual, rare

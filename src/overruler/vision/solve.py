@@ -19,6 +19,8 @@ SWELL_SIGMA_PX = 0.025
 """1 σ of how far outer sides lie outwards of where inner edges say; the less, the less markers differ in shape."""
 BOW_SHARE = 5e-4
 """1 σ of how far the table's middle stands off its edges, along x and along y, as a share of its width and height."""
+TOLD_BOW = 0.25
+"""Of that, 1 σ on a table that is as its board file says."""
 SHIFT, SWELL, BOW, PLACES = 15, 16, 17, 19
 """Where, after the camera's 15, the other unknowns stand."""
 JOINT = np.r_[:15, BOW:PLACES]
@@ -43,6 +45,8 @@ class Group:
     """(K, K): covariance along the normals of what these places do not share with the rest of the marker."""
     place_px: Array
     """(K, P): one σ of the marker's place, column by column."""
+    told_px: Array
+    """(K, P): the same on a table that is as its board file says."""
     shape_px: Array
     """(K, S): one σ of the marker's shape, column by column."""
     shifts: bool = True
@@ -58,6 +62,16 @@ class Group:
         """(K, K), its own doubt, its place's and its shape's taken `scales` times."""
         own, place, shape = scales[0] ** 2 * self.own_px2, scales[1] * self.place_px, scales[2] * self.shape_px
         return np.asarray(own + place @ place.T + shape @ shape.T)
+
+    def with_places(self, doubt_px: Array, told: float = 1.0) -> "Group":
+        """With more columns (K, P) of doubt about its place, `told` times as much where all is as the file says."""
+        place = np.column_stack([self.place_px, doubt_px])
+        return replace(self, place_px=place, told_px=np.column_stack([self.told_px, told * doubt_px]))
+
+    @property
+    def as_told(self) -> "Group":
+        """The same marker on a table that is as its board file says."""
+        return replace(self, place_px=self.told_px)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,6 +217,23 @@ class Bundle:
     def covariance(self, state: State) -> Array:
         """(17, 17) over `PARAMETERS` and bow about `state`, for noise as large as was said: no method is surer."""
         return np.asarray(inverse(self._equations(state)[1])[np.ix_(JOINT, JOINT)])
+
+    def as_told(self, state: State) -> Array:
+        """(17, 17): how far about `state` the solution errs, were the table as its board file says.
+
+        The solution weighs all by how tables are as people have them; its covariance for other noise than that is
+        the sandwich estimator's (White, 1982).
+        """
+        _, jacobian = self._rows(state)
+        information = self._prior_information(state)
+        noise = information.copy()
+        noise[BOW:PLACES, BOW:PLACES] *= TOLD_BOW**2
+        for white, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
+            pull = jacobian[part].T @ white.T @ white
+            information = information + pull @ jacobian[part]
+            noise += pull @ group.as_told.covariance(self.scales) @ pull.T
+        after = inverse(information)
+        return np.asarray((after @ noise @ after.T)[np.ix_(JOINT, JOINT)])
 
     def averaged(self, state: State) -> tuple["Bundle", Solution]:
         """The solution near `state` as the mean over all likely scales, and the least squares under their mean."""

@@ -21,6 +21,7 @@ from overruler.pieces import KINDS, LARGEST_MM, MOST_DEG, MOST_SEGMENTS, PIECE_K
 from overruler.scene import GAMES, SCHEMA
 
 AREA: Schema = {"type": "number", "minimum": -(LARGEST_MM**2), "maximum": LARGEST_MM**2}
+CHANCE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 HEADING: Schema = {"type": "number", "minimum": -MOST_DEG, "maximum": MOST_DEG}
 
 
@@ -36,12 +37,19 @@ def scene() -> Schema:
         "ruler": record({"segment_mm": SIZE, "segments": whole(1, MOST_SEGMENTS)}),
         "terrain": several({"$ref": "#/$defs/terrain"}),
         "grid": grid(),
-        "covariance": record({"order": several(TEXT) | {"uniqueItems": True}, "mm2": several(several(AREA))}),
+        "covariance": covariance(),
         "state": OBJECT,
     }
     on_hexes = {"properties": {"pieces": {"contains": {"type": "object", "required": ["hex"]}}}, "required": ["pieces"]}
     needs_grid = {"if": on_hexes, "then": {"required": ["grid"]}}
     return record(required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}})
+
+
+def covariance() -> Schema:
+    """Over x and y of the pieces in this order, in mm²; and what holds with some probability in its place."""
+    rows = several(several(AREA))
+    required = {"order": several(TEXT) | {"uniqueItems": True}, "mm2": rows}
+    return record(required, {"otherwise": record({"probability": CHANCE, "mm2": rows})})
 
 
 def grid() -> Schema:
