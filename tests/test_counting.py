@@ -12,7 +12,7 @@ import counting.peers as peers
 import counting.tags as tags
 import counting.verifier as verifier
 from accuracy import board_of
-from counting.tally import Tally, matches, pairing_of, tally
+from counting.tally import Tally, calls, matches, pairing_of, tally
 from overruler.board import Board
 from overruler.picture.render import Plinth
 from overruler.scene import Scene
@@ -76,6 +76,18 @@ def test_a_certain_ruling_that_is_false_is_wrong() -> None:
     assert tally(scene_of(off, sigma_mm=0.05), truth_of(true)).wrong == 1
     doubtful = tally(scene_of(off, sigma_mm=2.0), truth_of(true))
     assert (doubtful.wrong, doubtful.within) == (0, 1)
+
+
+def test_each_call_is_counted_with_how_often_it_is_right() -> None:
+    off = [(100.0, 100.0), (100.0 + 152.4 + 32 - 1.0, 100.0), (100.0, 200.0)]
+    true = [off[0], (off[1][0] + 2.0, 100.0), off[2]]
+    counted = tally(scene_of(off, sigma_mm=0.5), truth_of(true))
+    assert len(counted.said) == counted.rulings == 3
+    assert sorted(counted.held) == [False, True, True]
+    lines = calls(counted)
+    assert [line.split(":")[0] for line in lines] == ["2 of 3 rulings are certain", "1 of 3 rulings are likely"]
+    assert lines[0].endswith("100.00% of them right, 100.00% as they say")
+    assert ": 0.00% of them right, 92." in lines[1]
 
 
 def test_nobody_is_matched_twice() -> None:

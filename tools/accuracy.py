@@ -15,7 +15,8 @@ photo:
     in95      share of those distances whose truth lies within 1.96 stated σ: 0.95 is honest
     wrong     rulings called certain that are false, of all rulings (range bands of 152.4 mm)
 
-Below it, where there are square plates: of how many it is told which way they face.
+Below it, of each call how often it is made, how likely it says that it is right, and how often it is; and, where there
+are square plates, of how many it is told which way they face.
 
     uv run --with opencv-contrib-python-headless tools/accuracy.py sample_images --tags
 
@@ -50,7 +51,7 @@ from rich.progress import track
 from rich.table import Table
 
 from counting import peers, tags, verifier
-from counting.tally import Tally, Truth, pairing_of, row, tally
+from counting.tally import Tally, Truth, calls, pairing_of, row, tally
 from overruler.board import Board
 from overruler.errors import OverrulerError
 from overruler.frame import Frame
@@ -82,7 +83,7 @@ def main() -> int:
     except OverrulerError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    Console(width=max(Console().width, 120)).print(*tables)
+    Console(width=max(Console().width, 120)).print(*tables, sep="\n")
     return 0
 
 
@@ -123,7 +124,7 @@ def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
         rows[photo.stem] = counted
         if tagged:
             _tag(counts, truth, frame, report, counted)
-    found, headings = table(rows | {"all": everything}), headings_of(everything)
+    found, headings = table(rows | {"all": everything}), [*calls(everything), *headings_of(everything)]
     if not tagged:
         return [found, *headings]
     without = [] if "ellipses" in others else ["OpenCV's ellipse finder is not in this wheel: left out (see --help)"]

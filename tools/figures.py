@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 
 from accuracy import measured, table
-from counting.tally import Tally, tally
+from counting.tally import Tally, calls, tally
 
 ROOT = Path(__file__).parents[1]
 SAMPLES, PICTURES = ROOT / "sample_images", ROOT / "docs" / "pictures"
@@ -52,7 +52,7 @@ def printed(counted: Mapping[str, Tally]) -> str:
     for one in counted.values():
         everything.add(one)
     console = Console(width=WIDE, record=True, file=io.StringIO())
-    console.print(table({**counted, "all": everything}))
+    console.print(table({**counted, "all": everything}), *calls(everything), sep="\n")
     lines = console.export_text().splitlines()
     return "\n".join(line.rstrip() for line in lines if line.strip()) + "\n"
 
@@ -75,7 +75,7 @@ def plots(counted: Mapping[str, Tally]) -> None:
     left.set(
         xlabel="stated probability",
         ylabel="counted share",
-        title="Is the stated doubt honest? (above the line: cautious)",
+        title="Is the stated σ honest? (above the line: cautious)",
     )
     right.set(
         xlabel="error of a distance, mm", ylabel="share of distances", xlim=(0, 1.5), title="How large are errors?"

@@ -1,5 +1,6 @@
 """A measured scene held against the truth."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -12,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
+from overruler.verdict import THRESHOLDS, TOO_CLOSE
 
 SEGMENT_MM, SEGMENTS = 152.4, 5
 LEAST_RIM = 0.25
@@ -36,6 +38,10 @@ class Tally:
     z: list[float] = field(default_factory=list)
     rulings: int = 0
     wrong: int = 0
+    said: list[float] = field(default_factory=list)
+    """How likely each ruling says that its likeliest answer is, ..."""
+    held: list[bool] = field(default_factory=list)
+    """... and whether that is the right one."""
     plates: int = 0
     """Square ones that were found where the board's own x axis is known, ..."""
     headings: int = 0
@@ -147,6 +153,9 @@ def _distances(scene: Scene, truth: Truth, right: dict[str, str], result: Tally)
         result.z.append(error / max(answer["sigma_mm"], 1e-9))
         result.rulings += 1
         result.wrong += answer["call"] == "certain" and answer["range"] != _range(mm)
+        likeliest = max(answer["probability"], key=answer["probability"].get)
+        result.said.append(answer["probability"][likeliest])
+        result.held.append(json.loads(likeliest) == _range(mm))
 
 
 def _heading(piece: Piece, truth_deg: float, result: Tally) -> None:
@@ -162,6 +171,19 @@ def _heading(piece: Piece, truth_deg: float, result: Tally) -> None:
 def _range(distance_mm: float) -> int | None:
     segment = max(1, math.ceil(distance_mm / SEGMENT_MM - 1e-6))
     return segment if segment <= SEGMENTS else None
+
+
+def calls(counted: Tally) -> list[str]:
+    """Of each call how often it is made, how likely it says that it is right, and how often it is."""
+    said, held = np.array(counted.said), np.array(counted.held, bool)
+    lines, below = [], np.inf
+    for least, call in (*THRESHOLDS, (0.0, TOO_CLOSE)):
+        of = (said >= least) & (said < below)
+        below = least
+        if of.any():
+            times = f"{of.sum()} of {len(said)} rulings"
+            lines.append(f"{times} are {call}: {held[of].mean():.2%} of them right, {said[of].mean():.2%} as they say")
+    return lines
 
 
 def row(name: str, counted: Tally) -> list[str]:
