@@ -14,8 +14,9 @@ from overruler.geometry.pose import Array
 from overruler.vision import calibrate as module
 from overruler.vision.bow import levelled_mm
 from overruler.vision.doubt import by_table
-from overruler.vision.layout import HEIGHT_MM
+from overruler.vision.layout import HEIGHT_MM, TOLD_HEIGHT
 from overruler.vision.markers import Marker
+from overruler.vision.noise import TOLD_PLACE
 from overruler.vision.priors import lens_prior
 from overruler.vision.solve import SWELL_SIGMA_PX
 
@@ -88,13 +89,22 @@ def as_stated(
     return swollen(seen_markers(camera, lifted, random, spoil, own, shape), swell_px)
 
 
+def as_told(camera: Camera, markers: Mapping[int, Array], random: np.random.Generator) -> list[Marker]:
+    """The same on a table that is as its board file says: laid well, on cards that lie flat."""
+    lifted = {n: at + np.array([0, 0, TOLD_HEIGHT * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
+    return swollen(seen_markers(camera, lifted, random, TOLD_PLACE, shape=1.0), SWELL_SIGMA_PX * float(random.normal()))
+
+
 class Sight:
     """Puts markers before `calibrate` without drawing a picture."""
 
     monkeypatch: pytest.MonkeyPatch
 
-    def __init__(self, camera: Camera, markers: Mapping[int, Array], seed: int = 0, spoil: float = 1.0) -> None:
-        found = as_stated(camera, markers, np.random.default_rng(seed), spoil)
+    def __init__(
+        self, camera: Camera, markers: Mapping[int, Array], seed: int = 0, spoil: float = 1.0, told: bool = False
+    ) -> None:
+        random = np.random.default_rng(seed)
+        found = as_told(camera, markers, random) if told else as_stated(camera, markers, random, spoil)
         self.monkeypatch.setattr(module, "find_markers", lambda frame, board: tuple(sorted(found, key=lambda m: m.id)))
 
 

@@ -144,6 +144,16 @@ def test_a_size_is_corrected_where_the_photo_agrees_and_doubted_where_it_does_no
     assert off_mm(false, PLINTHS[2]) < 0.3
 
 
+def test_a_piece_of_another_size_shares_its_hill_s_doubt_as_before(report: Report) -> None:
+    moved, farther = np.array([0.5, 0.2]), np.array([1.0, 0.4])
+    on_hill = replace(report.detections[2], shared_mm={"h1": moved}, rarely_mm={"h1": farther})
+    there = replace(report, detections=(*report.detections[:2], on_hill, report.detections[3]))
+    again = fixed(there, {"do": "resize", "id": "p03", "base": "50"}).detections[2]
+    assert again is not on_hill
+    assert again.shared_mm["h1"] == pytest.approx(moved)
+    assert again.rarely_mm["h1"] == pytest.approx(farther)
+
+
 def test_a_piece_is_told_to_stand_higher(report: Report) -> None:
     before, after = (piece(one, "p02") for one in (report, fixed(report, {"do": "stand", "id": "p02", "z_mm": TOP_MM})))
     assert off_mm(before, PLINTHS[1]) > 8

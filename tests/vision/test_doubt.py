@@ -48,6 +48,22 @@ def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(fou
     assert float(doubts_mm(exact, exact.joint, middle)) == pytest.approx(sampled, rel=0.1)
 
 
+def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
+    assert four.told is not None
+    surer = replace(four, told=four.told / 4, budget=replace(four.budget, told_share=0.0))
+    plain = replace(four, budget=replace(four.budget, told_share=0.0))
+    assert doubt_map(surer).sigma_mm == pytest.approx(doubt_map(plain).sigma_mm / 2)
+    assert doubt_map(four.as_told).sigma_mm == pytest.approx(doubt_map(four).sigma_mm)
+
+
+def test_what_changes_the_doubt_changes_that_of_a_table_as_told_alike(four: Calibration) -> None:
+    later = four.moved(np.zeros(17), lambda covariance: 4 * covariance)
+    assert four.told is not None
+    assert later.told == pytest.approx(4 * four.told)
+    assert later.joint == pytest.approx(4 * four.joint)
+    assert later.covariance == pytest.approx(4 * four.covariance)
+
+
 def test_the_scale_of_the_print_is_part_of_the_doubt(four: Calibration) -> None:
     sure = replace(four, budget=replace(four.budget, scale_share=0.0))
     with_scale, without = (doubts_mm(one, np.zeros((17, 17)), np.array([450.0, 450.0])) for one in (four, sure))

@@ -13,7 +13,7 @@ from overruler.vision import calibrate as module
 from overruler.vision.bow import levelled_mm
 from overruler.vision.calibrate import calibrate
 from overruler.vision.leftout import left_out_mm
-from overruler.vision.solve import BOW_SHARE, Bundle, Solution, State
+from overruler.vision.solve import BOW_SHARE, TOLD_BOW, Bundle, Solution, State
 
 from .sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of, counted, distances, lifted, random_camera
 from .table import BOARD_MM, FOUR, MARKER_MM, camera_over, known_board, seen_markers
@@ -37,6 +37,33 @@ def test_stated_doubts_of_distances_are_what_errors_are(see: type[Sight], layout
     mean_square, within = counted(results)
     assert 0.7 < mean_square < 1.4
     assert 0.90 < within < 0.995
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_stated_doubts_of_a_table_as_told_are_what_its_errors_are(see: type[Sight], layout: str) -> None:
+    """Over cameras from the prior and tables laid as the board file says: by what is said of such a table."""
+    board, markers = LAYOUTS[layout]
+    random, results, half = np.random.default_rng(7), [], np.full(2, BOARD_MM / 2)
+    for seed in range(40):
+        camera, bow = random_camera(random), Bow(half, half, TOLD_BOW * BOW_SHARE * BOARD_MM * random.normal(size=2))
+        see(camera, {n: lifted(at, bow) for n, at in markers.items()}, seed, told=True)
+        results.append(distances(calibrate(blank(), board).as_told, camera, bow))
+    mean_square, within = counted(results)
+    assert 0.7 < mean_square < 1.4
+    assert 0.90 < within < 0.995
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_table_is_surer_as_it_is_than_as_told(see: type[Sight], layout: str) -> None:
+    """In every direction of what is unknown; and where markers lie anywhere there is little that could be told."""
+    board, markers = LAYOUTS[layout]
+    see(camera_over(25), markers, told=True)
+    found = calibrate(blank(), board)
+    root = np.linalg.inv(np.linalg.cholesky(found.joint))
+    shares = np.linalg.eigvalsh(root @ found.as_told.joint @ root.T)
+    assert shares.max() < 1.1
+    assert shares.min() > 0
+    assert (np.sort(shares)[3] > 0.8) == (layout == "eight anywhere")
 
 
 def test_the_doubt_of_a_lens_file_is_carried(see: type[Sight]) -> None:

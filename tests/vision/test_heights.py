@@ -90,6 +90,14 @@ def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside
     assert np.allclose(raised.xy_mm, edge)
 
 
+def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table) -> None:
+    camera, frame, flat = table
+    some, every, _ = (raise_pieces(frame, exact(camera), flat, [hill(usual=share)])[0] for share in (0.6, 1.0, 1.0))
+    assert some.shared_mm["h1"] == pytest.approx(0.6 * every.shared_mm["h1"])
+    assert some.rarely_mm["h1"] == pytest.approx(every.shared_mm["h1"])
+    assert some.sigma_z_mm == every.sigma_z_mm == 2.0
+
+
 def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
     camera, frame, flat = table
     calibration = replace(exact(camera), budget=Budget(0, 0, 0, 0, 0))

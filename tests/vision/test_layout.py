@@ -11,6 +11,7 @@ from overruler.vision.calibrate import calibrate
 from overruler.vision.layout import (
     CARDS_MM,
     HEIGHT_MM,
+    TOLD_HEIGHT,
     laid_group,
     lifted,
     place_covariance,
@@ -18,6 +19,7 @@ from overruler.vision.layout import (
     printed_square_mm,
 )
 from overruler.vision.markers import Marker
+from overruler.vision.noise import TOLD_PLACE
 
 from .sight import BOARD, FREE, Sight, blank, corners_of, counted, distances, random_camera
 from .table import EIGHT, FOUR, camera_over, known_board, seen_markers, square_mm
@@ -49,6 +51,26 @@ def test_an_edge_moves_as_its_marker_does(axis: int) -> None:
     wanted = ((CAMERA.project(moved) - CAMERA.project(group.xyz_mm)) * group.normal_px).sum(1)
     column = columns[:, np.argmax(np.abs(wanted @ columns))]
     assert np.abs(column) == pytest.approx(np.abs(wanted), abs=0.06 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(("scale", "told"), [(None, 1e-4), (3e-4, 3e-4)])
+def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
+    see: type[Sight], scale: float | None, told: float
+) -> None:
+    see(CAMERA, corners_of(BOARD))
+    found = calibrate(blank(), replace(BOARD, scale_share=scale))
+    nearer = CARDS_MM / found.camera.center_mm[2]
+    assert found.budget.scale_share == pytest.approx(np.hypot(scale or 5e-4, nearer))
+    assert found.as_told.budget.scale_share == pytest.approx(np.hypot(told, TOLD_HEIGHT * nearer))
+
+
+def test_on_a_table_as_told_a_card_lies_lower() -> None:
+    group = lifted([laid_group(seen(5), unsure())], CAMERA)[0]
+    place, told = group.place_px, group.told_px
+    assert told[:, :2] == pytest.approx(TOLD_PLACE * place[:, :2])
+    assert told[:, 2:-1] == pytest.approx(place[:, 2:-1])  # the file's own doubt is told
+    assert told[:, -1] == pytest.approx(TOLD_HEIGHT * place[:, -1])
+    assert np.abs(place[:, -1]).max() > 0
 
 
 def test_the_scale_of_all_is_not_counted_twice() -> None:

@@ -12,7 +12,7 @@ from overruler.detections import Detection, Raised
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.vision.heights import at_height, raise_pieces
-from overruler.vision.resized import resized
+from overruler.vision.resized import _of_size, resized
 from overruler.vision.rounds import ASTRAY_MM, SHIFTED_MM, WITHIN_SIGMAS
 from tests.tables import camera_over, exact, photo
 
@@ -61,6 +61,14 @@ def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider()
     assert np.trace(found.beyond_mm2) > 2 * 0.1
 
 
+def test_a_size_that_is_unlikely_is_within_reach_of_what_rarely_holds() -> None:
+    share = np.where(RADII == 13.5, 0.99, np.where(RADII == 14.25, 0.01, 0.0))
+    found = _of_size(unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)
+    assert found.base.width_mm == 27
+    assert found.beyond_mm2 == pytest.approx(0.01 * 0.75**2 * np.eye(2))
+    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx((0.75 / WITHIN_SIGMAS) ** 2 * np.eye(2))
+
+
 @pytest.mark.parametrize("true", [27.0, 28.5])
 def test_of_two_sizes_that_look_alike_it_has_the_one_whose_rims_are_seen_at_its_height(true: float) -> None:
     frame = photo(CAMERA, [Plinth(600.0, 400.0, true, 36.0)])
@@ -106,8 +114,9 @@ def raised() -> tuple[Array, Array]:
 
 
 def test_the_doubt_of_a_new_size_takes_the_place_of_that_of_the_old_one() -> None:
-    lone = unsurely(seen((600.0, 400.0), 50.0, 60.0, 36.0), 4.0)
+    lone = replace(unsurely(seen((600.0, 400.0), 50.0, 60.0, 36.0), 4.0), rare_mm2=4 * np.eye(2))
     *_, one = resized(BARE, CAMERA, [*board(50.0), lone], [HILL], RADII)
     assert one.base.width_mm == 50
     assert one.covariance_mm2 == pytest.approx(lone.covariance_mm2 - 4.0 * np.eye(2) + one.beyond_mm2)
     assert np.trace(one.beyond_mm2) < 1.0
+    assert np.trace(one.rare_mm2) < 1.0

@@ -87,7 +87,7 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
     random, groups, errors = np.random.default_rng(3), [replace(g, place_px=4 * g.place_px) for g in known(3)], []
     exact = [replace(g, xy_px=CAMERA.project(g.xyz_mm), shape_px=0 * g.shape_px, told_px=2 * g.told_px) for g in groups]
     bundle, start = Bundle(exact, sure()), State(CAMERA, 0.0)
-    roots = [np.linalg.cholesky(group.as_told.covariance((1.0, 1.0, 1.0))) for group in exact]
+    roots = [np.linalg.cholesky(group.told_covariance((1.0, 1.0, 1.0))) for group in exact]
     for _ in range(200):
         spoiled = [
             replace(g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px)

@@ -215,7 +215,9 @@ def test_a_level_has_the_table_s_bow() -> None:
     joint = np.diag(np.arange(1.0, 18.0))
     joint[3, 16] = joint[16, 3] = 0.5
     origin, places = np.array([120.0, 80.0, 33.0]), np.array([[10.0, 20.0], [70.0, 40.0]])
-    level = Level.of(replace(exact(CAMERA), bow=bow, with_bow=joint), origin, (100.0, 90.0)).calibration
+    known = replace(exact(CAMERA), bow=bow, with_bow=joint, told=joint / 9)
+    level = Level.of(known, origin, (100.0, 90.0)).calibration
+    assert level.told == pytest.approx(level.joint / 9)
     assert level.bow is not None
     assert np.allclose(level.bow.z_mm(places), bow.z_mm(places + origin[:2]))
     assert level.joint[16, 16] == joint[16, 16]

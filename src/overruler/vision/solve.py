@@ -60,18 +60,21 @@ class Group:
 
     def covariance(self, scales: Scales) -> Array:
         """(K, K), its own doubt, its place's and its shape's taken `scales` times."""
-        own, place, shape = scales[0] ** 2 * self.own_px2, scales[1] * self.place_px, scales[2] * self.shape_px
-        return np.asarray(own + place @ place.T + shape @ shape.T)
+        return self._covariance(scales, scales[1] * self.place_px)
+
+    def told_covariance(self, scales: Scales) -> Array:
+        """The same on a table that is as its board file says, or laid better still, as far as the scales say so."""
+        found, told = scales[1] * self.place_px, max(scales[1], 1.0) * self.told_px
+        return self._covariance(scales, np.where(np.abs(told) < np.abs(found), told, found))
+
+    def _covariance(self, scales: Scales, place_px: Array) -> Array:
+        own, shape = scales[0] ** 2 * self.own_px2, scales[2] * self.shape_px
+        return np.asarray(own + place_px @ place_px.T + shape @ shape.T)
 
     def with_places(self, doubt_px: Array, told: float = 1.0) -> "Group":
         """With more columns (K, P) of doubt about its place, `told` times as much where all is as the file says."""
         place = np.column_stack([self.place_px, doubt_px])
         return replace(self, place_px=place, told_px=np.column_stack([self.told_px, told * doubt_px]))
-
-    @property
-    def as_told(self) -> "Group":
-        """The same marker on a table that is as its board file says."""
-        return replace(self, place_px=self.told_px)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,7 +234,7 @@ class Bundle:
         for white, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
             pull = jacobian[part].T @ white.T @ white
             information = information + pull @ jacobian[part]
-            noise += pull @ group.as_told.covariance(self.scales) @ pull.T
+            noise += pull @ group.told_covariance(self.scales) @ pull.T
         after = inverse(information)
         return np.asarray((after @ noise @ after.T)[np.ix_(JOINT, JOINT)])
 
