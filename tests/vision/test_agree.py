@@ -8,7 +8,8 @@ import pytest
 
 from overruler.errors import CannotMeasure
 from overruler.vision.agree import agreed, consistent
-from overruler.vision.solve import Group, Prior, Solution, State
+from overruler.vision.groups import Group
+from overruler.vision.solve import Prior, Solution, State
 
 from .table import camera_over
 

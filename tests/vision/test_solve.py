@@ -8,9 +8,9 @@ import pytest
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision import solve
-from overruler.vision.groups import free_group, known_group, point_groups
+from overruler.vision.groups import Group, free_group, known_group, point_groups
 from overruler.vision.priors import camera_of, lens_prior
-from overruler.vision.solve import Bundle, Group, Prior, State
+from overruler.vision.solve import Bundle, Prior, State
 
 from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
 

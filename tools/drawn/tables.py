@@ -7,16 +7,15 @@ from numpy.random import Generator
 
 from drawn.lenses import FAMILIES
 from overruler.board import Board
-from overruler.calibration import Bow, Calibration
+from overruler.calibration import Bow, Budget, Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.bow import levelled_mm
-from overruler.vision.calibrate import FREE_BUDGET, KNOWN_BUDGET
 from overruler.vision.doubt import by_table
 from overruler.vision.groups import free_group, known_group
-from overruler.vision.layout import lifted
+from overruler.vision.layout import FREE_BUDGET, lifted
 from overruler.vision.markers import Marker
 from overruler.vision.priors import lens_prior
 from overruler.vision.scales import SIGMA as SCALE_SIGMA
@@ -56,7 +55,7 @@ class Case:
     @property
     def scale_share(self) -> float:
         """1 σ of the print's scale, as the budget has it."""
-        return (FREE_BUDGET if self.free else KNOWN_BUDGET).scale_share
+        return (FREE_BUDGET if self.free else Budget()).scale_share
 
     @property
     def worse(self) -> float:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from overruler.errors import CannotMeasure
-from overruler.vision.solve import Group, Prior, Solution
+from overruler.vision.groups import Group
+from overruler.vision.solve import Prior, Solution
 
 SPOILED, STRAINED = 1.25, 1.5
 """Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""

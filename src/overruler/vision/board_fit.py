@@ -15,11 +15,11 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.calibrate import FREE_BUDGET
-from overruler.vision.groups import square_mm
+from overruler.vision.groups import AS_SAID, square_mm
 from overruler.vision.joint import Joint, Rows, solve
+from overruler.vision.layout import FREE_BUDGET
 from overruler.vision.markers import Marker
-from overruler.vision.solve import AS_SAID, SHIFT_SIGMA_PX, Prior
+from overruler.vision.solve import SHIFT_SIGMA_PX, Prior
 from overruler.vision.views import View, linked, places_of, turned
 
 FEWEST_MARKERS = 2

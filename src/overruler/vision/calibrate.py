@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.board import Board
-from overruler.calibration import Bow, Budget, Calibration
+from overruler.calibration import Bow, Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.agree import agreed
-from overruler.vision.groups import Point, point_groups
-from overruler.vision.layout import CARDS_MM, TOLD_HEIGHT, laid_group, lifted, printed_group, printed_square_mm
+from overruler.vision.groups import Group, Point, point_groups
+from overruler.vision.layout import POINTS_BUDGET, budget_of, laid_group, lifted, printed_group, printed_square_mm
 from overruler.vision.leftout import left_out_mm
 from overruler.vision.markers import Marker, find_markers, look_for_marker
 from overruler.vision.plumb_lines import straightened_by_edges
 from overruler.vision.priors import as_cut, camera_of, lens_prior, matrix_of, straightened
 from overruler.vision.problems import Circumstances, problems_of, unfound, unsure, worst_first
-from overruler.vision.solve import Bundle, Group, Prior, Solution, State
+from overruler.vision.solve import Bundle, Prior, Solution, State
 from overruler.vision.start import moved_frame, other_starts, pose_of_points, pose_of_squares
 
 UNEASY = 2.0
@@ -30,11 +30,6 @@ MAX_RMS_PX, MAX_POINTS_SHARE = 3.0, 0.008
 """Residuals of markers, and of points as a share of the longer side, beyond which something lies elsewhere."""
 HOPELESS = 5.0
 """So many times beyond that, nothing is worked out any further."""
-KNOWN_BUDGET = Budget()
-FREE_BUDGET = Budget(scale_share=1e-3, told_share=2e-4)
-"""A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
-POINTS_BUDGET = Budget(scale_share=2e-3, told_share=2e-3)
-"""A mat's corners are cut and rounded, and nobody told where they are to a tenth of a millimetre."""
 LEAST_SPREAD = {"xyz_mm": 0.2, "xy_px": 0.05}
 """Points that spread less across than this share of how they spread along, on the board or in the photo, tell a camera
 that is far worse beside them than a linear doubt says: the corners of a ruler, say."""
@@ -262,24 +257,12 @@ def _calibration(
         edge_shift_px=state.shift_px,
         corners_px=tuple(corners_px),
         laid=not solved.free,
-        budget=_budget(board, solved),
+        budget=budget_of(board, solved.free, float(camera.center_mm[2])) if solved.markers else POINTS_BUDGET,
     )
     if not (lens or solved.free) and width and height:
         found = straightened_by_edges(frame, found)
     problems = problems_of(_circumstances(frame, board, solved, left_out, lens))
     return replace(found, problems=worst_first((*problems, *unsure(found, lens))))
-
-
-def _budget(board: Board | None, solved: _Solved) -> Budget:
-    """The systematic terms; a scale that somebody measured is as sure as the measurement, the cards' height aside."""
-    if not solved.markers:
-        return POINTS_BUDGET
-    budget = FREE_BUDGET if solved.free else KNOWN_BUDGET
-    if board is not None and board.scale_share is not None:
-        budget = replace(budget, scale_share=board.scale_share, told_share=board.scale_share)
-    nearer = CARDS_MM / float(solved.solution.state.camera.center_mm[2])
-    shares = np.hypot([budget.scale_share, budget.told_share], [nearer, TOLD_HEIGHT * nearer])
-    return replace(budget, scale_share=float(shares[0]), told_share=float(shares[1]))
 
 
 def _circumstances(

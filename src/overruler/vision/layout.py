@@ -6,16 +6,20 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.board import Board
+from overruler.calibration import Budget
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.groups import free_group, known_group, square_mm
+from overruler.vision.groups import Group, free_group, known_group, square_mm
 from overruler.vision.markers import Marker
-from overruler.vision.solve import Group
 
 HEIGHT_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
 TOLD_HEIGHT = 0.25
 """Of that, and of the next, 1 σ on a table that is as its board file says."""
+FREE_BUDGET = Budget(scale_share=1e-3, told_share=2e-4)
+"""A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
+POINTS_BUDGET = Budget(scale_share=2e-3, told_share=2e-3)
+"""A mat's corners are cut and rounded, and nobody told where they are to a tenth of a millimetre."""
 CARDS_MM = 0.2
 """1 σ of the height that all cards share, being thick and curling upwards: the table looks nearer."""
 
@@ -57,6 +61,19 @@ def place_columns_px(group: Group, marker: Marker, corners_mm: Array, covariance
     moves[:, 0, 0] = moves[:, 1, 1] = 1
     moves[:, 0, 2], moves[:, 1, 2] = -arm[:, 1], arm[:, 0]
     return np.asarray(np.einsum("ki,ji,kjp->kp", group.normal_px, px_by_mm, moves @ root))
+
+
+def budget_of(board: Board | None, free: bool, eye_mm: float) -> Budget:
+    """The systematic terms of markers seen from so high; a scale that was measured is as sure as the measurement.
+
+    The cards' common height aside, which looks like scale; `free` where they lie anywhere.
+    """
+    budget = FREE_BUDGET if free else Budget()
+    if board is not None and board.scale_share is not None:
+        budget = replace(budget, scale_share=board.scale_share, told_share=board.scale_share)
+    nearer = CARDS_MM / eye_mm
+    shares = np.hypot([budget.scale_share, budget.told_share], [nearer, TOLD_HEIGHT * nearer])
+    return replace(budget, scale_share=float(shares[0]), told_share=float(shares[1]))
 
 
 def lifted(groups: Sequence[Group], camera: Camera) -> list[Group]:

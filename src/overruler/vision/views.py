@@ -7,11 +7,11 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.groups import free_group
+from overruler.vision.groups import Group, free_group
 from overruler.vision.markers import Marker
 from overruler.vision.noise import place_columns
 from overruler.vision.priors import camera_of, matrix_of, straightened
-from overruler.vision.solve import Bundle, Group, Prior, State
+from overruler.vision.solve import Bundle, Prior, State
 from overruler.vision.start import pose_of_squares
 
 Places = Mapping[int, Array]
