@@ -2,8 +2,8 @@
 
 The first is for what is usual, on a table that is just as its board file says. The other has all that no residual shows
 and that may be there all the same: a print a little too large, cards that curl, a bowed mat, a fit gone astray. Places
-are as the first says but for one table in a few (Tukey's contaminated normal, 1960), and no ruling is certain that does
-not hold by both.
+are as the first says but for one table in five (Tukey's contaminated normal, 1960): no ruling is certain that is not
+99.5 % sure by the other, too.
 """
 
 from collections.abc import Mapping, Sequence
