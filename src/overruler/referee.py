@@ -35,7 +35,7 @@ from overruler.vision.hillmap import hill_map
 from overruler.vision.hills import find_hills
 from overruler.vision.light import light_of, low_light
 from overruler.vision.lit_side import by_lit_side
-from overruler.vision.marker_size import doubted_size
+from overruler.vision.marker_size import size_doubted
 from overruler.vision.owners import as_settled
 from overruler.vision.placed import placed
 from overruler.vision.problems import worst_first
@@ -117,9 +117,10 @@ class Referee:
         calibration, found = sharpened(frame, calibration, found)
         calibration = replace(calibration, light=light_of(view, calibration.camera, calibration.board_mm, found))
         found = tuple(by_lit_side(frame, calibration, one) for one in found)
-        doubted = *doubted_size(frame, calibration, found), *low_light(calibration, found)
+        calibration = size_doubted(frame, calibration, found, radii_of(bases))
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        problems = worst_first((*calibration.problems, *doubted, *contradictions(rulers), *turned(seen)))
+        more = (*low_light(calibration, found), *contradictions(rulers), *turned(seen))
+        problems = worst_first((*calibration.problems, *more))
         calibration = replace(calibration, problems=problems)
         grid = seen.grid if seen is not None and seen.straight else None
         scene = survey(calibration, in_order, self.game, rulers, grid, areas)

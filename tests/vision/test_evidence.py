@@ -14,7 +14,7 @@ from overruler.geometry.pose import Array
 from overruler.vision import evidence
 from overruler.vision.calibrate import calibrate
 from overruler.vision.doubt import by_camera
-from overruler.vision.evidence import FEWEST, Measures, Ring, agreeing, measured, noise, sharpened, updated, wrong_size
+from overruler.vision.evidence import FEWEST, Measures, Ring, agreeing, measured, noise, sharpened, updated
 
 from .sight import BOARD, SIZE, Sight, blank, corners_of
 from .table import FOUR, camera_over, known_board
@@ -141,6 +141,7 @@ def test_few_markers_are_made_surer_by_bases(four: Calibration, monkeypatch: pyt
     monkeypatch.setattr(evidence, "TOLERANCE_MM", 0.01)
     monkeypatch.setattr(evidence, "TREND_SHARE", 0.0)
     monkeypatch.setattr(evidence, "FLOOR_PX", 0.02)
+    monkeypatch.setattr(evidence, "WORTH", 1.0)
     values, vectors = np.linalg.eigh(four.covariance / np.outer(*[np.sqrt(np.diag(four.covariance))] * 2))
     off = np.sqrt(np.diag(four.covariance)) * (vectors[:, -1] * np.sqrt(values[-1])) * 1.5
     wrong = replace(four, camera=CAMERA.moved(off))
@@ -152,8 +153,8 @@ def test_few_markers_are_made_surer_by_bases(four: Calibration, monkeypatch: pyt
         true = [np.hypot(*np.subtract(a, b)) for a in PLACES for b in PLACES]
         return float(np.sqrt(np.mean(np.square(np.subtract(gaps, true)))))
 
-    assert better is not wrong
-    assert error(better, list(moved)) <= error(wrong, found) + 0.02
+    assert better.camera is not wrong.camera
+    assert error(better, list(moved)) < error(wrong, found)
     assert np.all(np.diag(better.covariance) <= np.diag(wrong.covariance) * (1 + 1e-9))
 
 
@@ -179,12 +180,3 @@ def test_too_few_bases_or_too_little_of_them_say_nothing(four: Calibration, dete
     same, at = sharpened(shown(), four, detections)
     assert same.camera is four.camera
     assert list(at) == detections
-
-
-@pytest.mark.parametrize(("larger", "word"), [(1.04, "larger"), (0.96, "smaller"), (1.0, None)])
-def test_markers_of_another_size_than_given_are_noticed(four: Calibration, larger: float, word: str | None) -> None:
-    """All bases, small and large, come out off by the same share."""
-    rings = [Ring(d / 2 * (larger - 1), 0.05, np.zeros(15), d, 0.5, np.zeros(2)) for d in (27.0, 50.0, 100.0) * 3]
-    problems = wrong_size(four, rings)
-    assert [problem.flag for problem in problems] == ([] if word is None else ["marker_size"])
-    assert word is None or (word in problems[0].text and "measure" in problems[0].text)

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.calibration import Calibration, Problem
+from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.doubt import by_camera, doubts_mm
-from overruler.vision.problems import worst_first
 from overruler.vision.rays import Edges, View, claims, edges_across, rays_of
 from overruler.vision.silhouette import PROFILES, rims_of
 
@@ -23,8 +22,6 @@ FEWEST, ENOUGH_MARKERS = 5, 6
 """Bases below which nothing is said, and markers from which on they need no help."""
 WORTH = 0.97
 """The share of the doubt that may be left at most, for the bases to be listened to."""
-SIZE_SIGMAS, LEAST_SHARE = 3.0, 0.015
-"""How many σ, and by which share, all bases must be off for the markers' size to be doubted."""
 LEAST_VISIBLE = 0.6
 """The share of its rim that must have been seen of a base."""
 EDGE_PX, FLOOR_PX, REACH = 0.5, 0.1, 2.5
@@ -126,7 +123,6 @@ def sharpened(
     flat = [d for d in detections if d.base.shape == "circle" and not d.z_mm]
     plain = [d for d in flat if not d.also and d.visible >= LEAST_VISIBLE]
     rings = [ring for d in plain if (ring := measured(frame, calibration, d)) is not None]
-    calibration = replace(calibration, problems=worst_first((*calibration.problems, *wrong_size(calibration, rings))))
     kept = agreeing(rings, calibration.covariance)
     if len(kept) < FEWEST or len(calibration.markers) >= ENOUGH_MARKERS:
         return calibration, tuple(detections)
@@ -142,20 +138,6 @@ def _doubt(calibration: Calibration, covariance: Array) -> float:
     x, y = (np.linspace(0.1, 0.9, 5) * size for size in calibration.board_mm)
     exact = replace(calibration, budget=replace(calibration.budget, scale_share=0.0))
     return float(np.sqrt(np.mean(doubts_mm(exact, covariance, np.stack(np.meshgrid(x, y), -1)) ** 2)))
-
-
-def wrong_size(calibration: Calibration, rings: Sequence[Ring]) -> tuple[Problem, ...]:
-    """That bases of all sizes look smaller or larger than they are: then the markers have another size than given."""
-    if len(rings) < FEWEST:
-        return ()
-    measures, radii = Measures.of(rings), np.array([ring.diameter_mm / 2 for ring in rings])
-    weighted = np.linalg.solve(measures.expected(calibration.covariance), radii)
-    share = -float(weighted @ measures.surprise) / float(weighted @ radii)
-    if abs(share) * float(weighted @ radii) ** 0.5 < SIZE_SIGMAS or abs(share) < LEAST_SHARE:
-        return ()
-    which = "larger" if share > 0 else "smaller"
-    text = f"bases look {abs(share):.1%} {which} than they are made: measure the markers' printed size, and give that"
-    return (Problem("marker_size", text),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
