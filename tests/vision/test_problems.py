@@ -10,7 +10,7 @@ import pytest
 from overruler.board import Board
 from overruler.calibration import Problem
 from overruler.lens import Lens
-from overruler.vision import evidence, hexgrid, light, problems, rulers
+from overruler.vision import hexgrid, light, marker_size, problems, rulers
 from overruler.vision.calibrate import calibrate
 from overruler.vision.problems import WORST_FIRST, worst_first
 
@@ -19,7 +19,9 @@ from .table import FOUR, camera_over, known_board, square_mm
 
 
 def test_every_flag_has_its_place_in_the_order() -> None:
-    source = "".join(Path(str(module.__file__)).read_text() for module in (problems, evidence, hexgrid, light, rulers))
+    source = "".join(
+        Path(str(module.__file__)).read_text() for module in (problems, marker_size, hexgrid, light, rulers)
+    )
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
     assert named == set(WORST_FIRST)
     assert len(WORST_FIRST) == len(set(WORST_FIRST))
