@@ -14,8 +14,9 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
+from overruler.vision.heights import at_height
 from overruler.vision.lit_side import LOW
-from overruler.vision.marker_size import LEAST_NATS, SHARES, rim_seen, scales_by_rims, size_doubted
+from overruler.vision.marker_size import LEAST_NATS, PRINT_SIGMA, SHARES, rim_seen, scales_by_rims, size_doubted
 from tests.tables import camera_over, exact, photo
 
 RADII = np.array(sorted(ROUND_MM)) / 2
@@ -58,6 +59,11 @@ def test_the_fewer_sizes_are_played_the_more_a_base_of_none_says() -> None:
     """27 mm, 6 % too small, may be 25: not where that is not played."""
     few = rims(-0.06, sizes=(27.0,))
     assert gain(scales_by_rims(few, np.array([13.5, 25.0]))) > gain(scales_by_rims(few, RADII)) + 1
+
+
+def test_a_print_is_seldom_off_by_a_tenth() -> None:
+    nats = scales_by_rims({}, RADII)
+    assert nats[[0, -1]] - nats[len(SHARES) // 2] == pytest.approx(-0.5 * (0.1 / PRINT_SIGMA) ** 2)
 
 
 def table(scale: float) -> tuple[Frame, list[Detection]]:
@@ -106,6 +112,13 @@ def test_under_a_low_lamp_bases_look_smaller_than_they_are(scale: float, strengt
     frame, found = table(scale)
     lit = replace(exact(CAMERA), light=Light(np.array([5000.0, 250.0]), strength))
     assert bool(doubted(size_doubted(frame, lit, found, RADII))) == told
+
+
+def test_bases_on_hills_say_nothing_for_their_height_may_be_another() -> None:
+    frame = photo(CAMERA, [Plinth(*at, 50.0, 50.0, rim=(0.03,) * 3) for at in PLACES])
+    seem = [at_height(CAMERA, np.array(at), 50.0, 10.0) for at in PLACES]
+    found = [replace(_found((float(x), float(y)), 50.0), z_mm=10.0) for x, y in seem]
+    assert size_doubted(frame, exact(CAMERA), found, RADII).problems == ()
 
 
 def test_a_rim_is_seen_most_where_it_is() -> None:
