@@ -107,7 +107,7 @@ class Scene:
             return False
         return self.covariance.otherwise is None and own.rows == self.covariance.rows
 
-    @property
+    @cached_property
     def otherwise(self) -> "tuple[float, Scene] | None":
         """How likely something is not as it was told, and the scene if so; None where nothing is said of that."""
         other = self.covariance.otherwise if self.covariance else None
