@@ -7,14 +7,20 @@ from typing import Any
 
 import cv2
 import numpy as np
+import pytest
 
 import counting.peers as peers
 import counting.tags as tags
 import counting.verifier as verifier
 from accuracy import board_of
+from counting.rulers import Rulers, rulers
 from counting.tally import Tally, calls, matches, pairing_of, tally
 from overruler.board import Board
+from overruler.calibration import Calibration
+from overruler.detections import RulerSeen
+from overruler.frame import Frame
 from overruler.picture.render import Plinth
+from overruler.report import Report
 from overruler.scene import Scene
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
@@ -163,3 +169,32 @@ def test_without_a_board_file_the_board_is_what_the_truth_says_of_its_markers() 
         assert np.allclose(corners, beside.corners_mm[number], atol=1e-3)
     truth["markers"]["layout"] = "free"
     assert board_of(Path("elsewhere.jpg"), truth).corners_mm is None
+
+
+def test_rulers_are_held_against_the_truth() -> None:
+    """One is read right, one wrong by a per cent, one not at all; one is none, and one leaves the photo."""
+    camera = camera_over(10.0)
+    size = (1200, 900)
+
+    def lain(kind: str, x_mm: float, y_mm: float, nominal_mm: float = 100.0) -> dict[str, Any]:
+        path = np.column_stack([x_mm + nominal_mm * np.arange(4), np.full(4, y_mm), np.full(4, 2.0)])
+        px = camera.project(path)
+        ends = {"start_px": px[0], "joints_px": px[1:-1], "end_px": px[-1]}
+        return {"kind": kind, "segment_mm": nominal_mm, "z_mm": 2.0} | {key: at.tolist() for key, at in ends.items()}
+
+    def read(x_mm: float, y_mm: float, segment_mm: float) -> RulerSeen:
+        path = np.column_stack([x_mm + segment_mm * np.arange(4), np.full(4, y_mm)])
+        return RulerSeen("xwing", 100.0, segment_mm, 0.1, path, 20.0, 30.0)
+
+    there = [lain("xwing", 300, 300), lain("xwing", 300, 500), lain("inch_stick", 300, 100), lain("xwing", 600, 300)]
+    seen = (read(300, 300, 100.02), read(300, 500, 101.0), read(300, 100, 100.0))
+    calibration = Calibration(camera, np.zeros((15, 15)), size, 0.1, (), BOARD_MM)
+    frame = Frame(np.zeros((*size[::-1], 3), np.uint8), "drawn")
+    counted = Rulers()
+    counted.add(rulers(Report(frame, calibration, (), scene_of(HERE), rulers=seen), {"rulers": there}))
+    assert (counted.there, counted.false) == (3, 1)
+    assert counted.errors == pytest.approx([0.0002, 0.01])
+    assert counted.z == pytest.approx([0.2, 10.0])
+    assert str(counted) == (
+        "of 3 rulers 2 are read, 1 false: 1 to 0.1%, half of them to 0.51%, the worst to 1.00%, in95 0.50"
+    )

@@ -16,7 +16,8 @@ photo:
     wrong     rulings called certain that are false, of all rulings (range bands of 152.4 mm)
 
 Below it, of each call how often it is made, how likely it says that it is right, and how often it is; and, where there
-are square plates, of how many it is told which way they face.
+are square plates, of how many it is told which way they face; where there are range rulers, how many are read, and how
+well.
 
     uv run --with opencv-contrib-python-headless tools/accuracy.py sample_images --tags
 
@@ -51,6 +52,7 @@ from rich.progress import track
 from rich.table import Table
 
 from counting import peers, tags, verifier
+from counting.rulers import Rulers, rulers
 from counting.tally import Tally, Truth, calls, pairing_of, row, tally
 from overruler.board import Board
 from overruler.errors import OverrulerError
@@ -117,19 +119,21 @@ def board_of(photo: Path, truth: Truth) -> Board:
 def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
     """How well each photo is measured, and with `tagged` what that hangs on."""
     rows: dict[str, Tally] = {}
-    everything, counts, others = Tally(), tags.Counts(), peers.peers() if tagged else {}
+    everything, lain, counts, others = Tally(), Rulers(), tags.Counts(), peers.peers() if tagged else {}
     for photo, truth, frame, report in measured(photos):
         counted = tally(report.scene, truth)
         everything.add(counted)
+        lain.add(rulers(report, truth))
         rows[photo.stem] = counted
         if tagged:
             _tag(counts, truth, frame, report, counted)
-    found, headings = table(rows | {"all": everything}), [*calls(everything), *headings_of(everything)]
+    found, lines = table(rows | {"all": everything}), [*calls(everything), *headings_of(everything)]
+    lines += [str(lain)] if lain.there or lain.false else []
     if not tagged:
-        return [found, *headings]
+        return [found, *lines]
     without = [] if "ellipses" in others else ["OpenCV's ellipse finder is not in this wheel: left out (see --help)"]
     ordered = {tag: counts[tag] for tag in sorted(counts, key=lambda tag: (tag != "all", tag))}
-    return [found, *headings, tags.table(ordered, [tags.OURS, *others]), *without]
+    return [found, *lines, tags.table(ordered, [tags.OURS, *others]), *without]
 
 
 def headings_of(counted: Tally) -> list[str]:

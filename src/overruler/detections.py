@@ -94,3 +94,5 @@ class RulerSeen:
     path_mm: Array
     """(segments + 1, 2): one end, the joints, the other end, along the middle of its face."""
     width_mm: float
+    stands_out: float
+    """How many times clearer its cross lines are than what else crosses it."""

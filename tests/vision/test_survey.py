@@ -155,7 +155,7 @@ def test_an_empty_table_is_a_scene(scene: tuple[Camera, Frame]) -> None:
 
 def test_rulers_and_a_grid_go_into_the_scene(scene: tuple[Camera, Frame]) -> None:
     path = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0]])
-    ruler = RulerSeen("xwing", 100.0, 100.02, 0.1, path, 20.0)
+    ruler = RulerSeen("xwing", 100.0, 100.02, 0.1, path, 20.0, 25.0)
     result = survey(exact(scene[0]), [], None, [ruler], Grid("flat", 28.0, (3.0, 4.0))).to_json()
     (told,) = result["rulers"]
     assert told["joints_mm"] == [[100.0, 0.0], [200.0, 0.0]]

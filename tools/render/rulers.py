@@ -26,28 +26,42 @@ class Ruler:
 
     @property
     def footprint_mm(self) -> Array:
+        """The rectangle (4, 2) along its chord that all of it lies in."""
         way = self.path_mm[-1] - self.path_mm[0]
-        side = np.array([-way[1], way[0]]) / np.linalg.norm(way) * (self.width_mm / 2 + 2)
-        return np.stack(
-            [self.path_mm[0] - side, self.path_mm[-1] - side, self.path_mm[-1] + side, self.path_mm[0] + side]
-        )
+        along = way / np.linalg.norm(way)
+        frame = np.stack([along, [-along[1], along[0]]])
+        low, high = (self.path_mm @ frame.T).min(0), (self.path_mm @ frame.T).max(0)
+        aside = self.width_mm / 2 + 2
+        corners = [
+            (low[0], low[1] - aside),
+            (high[0], low[1] - aside),
+            (high[0], high[1] + aside),
+            (low[0], high[1] + aside),
+        ]
+        return np.asarray(np.array(corners) @ frame)
 
 
 def ruler(kind: str, start_mm: Array, heading_deg: float, rng: Rng) -> Ruler:
     """A ruler from a place (2,) along a heading."""
     segment, count, width, high = RULERS[kind]
-    bends = np.cumsum(rng.normal(0, 0.5, count) if kind.startswith("legion") else np.zeros(count)) + heading_deg
+    bends = np.cumsum(_turns_deg(rng, count) if kind.startswith("legion") else np.zeros(count)) + heading_deg
     steps = segment * np.stack([np.cos(np.radians(bends)), np.sin(np.radians(bends))], 1)
     path = np.vstack([[0, 0], np.cumsum(steps, 0)]) + start_mm
     prints = _prints(kind, count, rng)
     parts = []
     for k in range(count):
         middle = (path[k] + path[k + 1]) / 2
-        bar = prism(rectangle(segment - 0.3, width), 0, high, 0.995 if kind.startswith("legion") else 1)
+        bar = prism(rectangle(segment, width), 0, high, 0.995 if kind.startswith("legion") else 1)
         parts.append(Part(bar.moved(turn_deg=bends[k]).shifted(middle), plain("#2a2a2c", gloss=0.3)))
-        top = sheet(np.column_stack([rectangle(segment - 0.4, width - 0.4), np.full(4, high + 0.02)]))
+        top = sheet(np.column_stack([rectangle(segment - 0.1, width - 0.4), np.full(4, high + 0.02)]))
         parts.append(Part(top.moved(turn_deg=bends[k]).shifted(middle), printed(prints[k], gloss=0.35, rough=0.3)))
     return Ruler(kind, segment, count, width, path, high, parts)
+
+
+def _turns_deg(rng: Rng, count: int) -> Array:
+    """How far each joint is turned: most hardly, some by ten degrees."""
+    turn = rng.normal(0, 1, count)
+    return np.asarray(0.5 * turn * (1 + turn**2))
 
 
 RULERS = {

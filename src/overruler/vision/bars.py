@@ -15,7 +15,7 @@ CLEAR = 5.0
 MOST = 14
 """How many lines are followed at most, of each width."""
 SLACK_MM = 11.0
-"""How far a bent bar leaves its straight line."""
+"""How far a bar leaves its straight line."""
 STRIDE_PX = 3
 """How far the stations of a bar lie apart."""
 TURN_COST = 0.5
@@ -26,6 +26,10 @@ ALONG_PX = 2.0
 """1 σ of the window in which an edge's direction is averaged."""
 TILE_MM, PEAKS, NEAR_PX = 320.0, 3, 6
 """Lines are sought in tiles of this size, so many in each; and no two so near each other."""
+USUAL = 0.5
+"""So many votes are added to the root mean square at an angle."""
+ACROSS = np.array([-0.7, -0.35, 0.0, 0.35, 0.7])
+"""Where across a bar edges are looked for that cross it, in halves of its width."""
 ROW = 256
 """Places are looked up in rows of so many: OpenCV takes no rows of any length."""
 ANGLES, MARGIN, SPREAD = 180, 8, 1.2
@@ -43,6 +47,23 @@ class Bar:
     """(S, 2): the middle between the edges."""
     clear: Array
     """(S,): 0 to 1, the fainter edge of the two."""
+    crossed: Array
+    """(S,): 0 to 1, the clearest edge that runs across all of it from one station to the next."""
+    way_mm: Array
+    """(S,): how far along it the stations lie."""
+    total: Array
+    """(S + 1,): the sum of `clear` over all stations before."""
+
+    @classmethod
+    def of(cls, width_mm: float, xy_mm: Array, clear: Array, crossed: Array) -> "Bar":
+        """A bar by its stations."""
+        way = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(xy_mm, axis=0), axis=1))])
+        return cls(width_mm, xy_mm, clear, crossed, way, np.concatenate([[0], np.cumsum(clear)]))
+
+    def mean_clear(self, low_mm: Array, high_mm: Array) -> Array:
+        """How clear the edges are between places along it (...), on average; 0 where there is none."""
+        i, j = np.searchsorted(self.way_mm, low_mm), np.searchsorted(self.way_mm, high_mm)
+        return np.asarray((self.total[j] - self.total[i]) / np.maximum(j - i, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,12 +94,14 @@ class Slopes:
         return np.asarray(np.sqrt(np.maximum(square, 0)))
 
 
-def find_bars(view: Orthophoto, widths_mm: Sequence[float]) -> list[Bar]:
-    """Lines across the whole view along which bars of these widths may lie, the likeliest of each width first."""
-    slopes = Slopes.of(view)
+def find_bars(view: Orthophoto, slopes: Slopes, widths_mm: Sequence[float]) -> list[Bar]:
+    """Lines across the whole view along which bars may lie, the likeliest of each width first."""
     edges = _edges(slopes)
-    lines = {width: _lines(slopes, edges, width / view.mm_per_px, TILE_MM / view.mm_per_px) for width in widths_mm}
-    return _follow(view, slopes, lines)
+    bars = []
+    for width in widths_mm:
+        lines = _lines(slopes, edges, width / view.mm_per_px, TILE_MM / view.mm_per_px)
+        bars += _follow(view, slopes, lines, width)
+    return bars
 
 
 def _edges(slopes: Slopes) -> tuple[Array, Array, Array]:
@@ -142,19 +165,27 @@ def _tiled(weight: Array, middle: Array, angle: Array, tile_px: float, shift: fl
     order = np.argsort(tile, kind="stable")
     cell, weight = ((row % ANGLES) * size + column)[order], weight[order]
     ends = np.searchsorted(tile[order], np.arange(count.prod() + 1))
-    found = []
-    for number in np.flatnonzero(np.diff(ends)):  # one table at a time: the cache holds it
+    centers, tables = [], []
+    for number in np.flatnonzero(np.diff(ends)):
         here = slice(*ends[number : number + 2])
         votes = np.bincount(cell[here], weight[here], ANGLES * size).reshape(ANGLES, size).astype(np.float32)
-        center = (np.array(divmod(number, count[1])) + first - shift + 0.5) * tile_px
         table = np.concatenate([votes[-MARGIN:, ::-1], votes, votes[:MARGIN, ::-1]])
-        inner = cv2.GaussianBlur(table, (7, 7), sigmaX=1.0, sigmaY=SPREAD)[MARGIN:-MARGIN]
-        for _ in range(PEAKS):
-            _, most, _, (x, y) = cv2.minMaxLoc(inner)
-            theta_here = y * np.pi / ANGLES
-            point = center + (x - reach) * np.array([np.cos(theta_here), np.sin(theta_here)])
-            found.append((most, *point, theta_here))
-            inner[max(y - 5, 0) : y + 6, max(x - 5, 0) : x + 6] = 0
+        tables.append(cv2.GaussianBlur(table, (7, 7), sigmaX=1.0, sigmaY=SPREAD)[MARGIN:-MARGIN])
+        centers.append((np.array(divmod(number, count[1])) + first - shift + 0.5) * tile_px)
+    # a mat's planks and courses have many votes at their angles, everywhere: what stands out there is more than usual
+    usual = np.sqrt(np.mean([np.square(table).mean(1) for table in tables], axis=0)) + USUAL
+    rows = [_peaks(np.asarray(table / usual[:, None], np.float32), reach) for table in tables]
+    return np.concatenate([part + np.array([0, *center, 0]) for part, center in zip(rows, centers, strict=True)])
+
+
+def _peaks(votes: Floats, reach: int) -> Array:
+    """The best lines (`PEAKS`, 4) by votes (angles, distances): how many, a point, and the angle of the normal."""
+    found = []
+    for _ in range(PEAKS):
+        _, most, _, (x, y) = cv2.minMaxLoc(votes)
+        angle = y * np.pi / ANGLES
+        found.append((most, (x - reach) * np.cos(angle), (x - reach) * np.sin(angle), angle))
+        votes[max(y - 5, 0) : y + 6, max(x - 5, 0) : x + 6] = 0
     return np.array(found)
 
 
@@ -173,34 +204,43 @@ def _strongest(rows: Array) -> Array:
     return rows[kept, 1:]
 
 
-def _follow(view: Orthophoto, slopes: Slopes, lines: dict[float, Array]) -> list[Bar]:
-    """The bars along lines (K, 3) of each width, allowing for bends."""
+def _follow(view: Orthophoto, slopes: Slopes, lines: Array, width_mm: float) -> list[Bar]:
+    """The bars along lines (K, 3), allowing for some slack."""
     height, width = view.seen.shape
-    widths = np.repeat(list(lines), [len(some) for some in lines.values()])
-    rows = np.concatenate(list(lines.values()))
-    if not len(rows):
+    if not len(lines):
         return []
-    normal = np.stack([np.cos(rows[:, 2]), np.sin(rows[:, 2])], -1)
+    normal = np.stack([np.cos(lines[:, 2]), np.sin(lines[:, 2])], -1)
     along = np.stack([-normal[:, 1], normal[:, 0]], -1)
     reach = np.hypot(width, height) / 2
     way = np.arange(-reach, reach, STRIDE_PX)
     center = np.array([(width - 1) / 2, (height - 1) / 2])
-    middle = center + normal * ((rows[:, :2] - center) * normal).sum(1, keepdims=True)
+    middle = center + normal * ((lines[:, :2] - center) * normal).sum(1, keepdims=True)
     line = (middle[:, None] + along[:, None] * way[:, None]).astype(np.float32)
     slack = round(SLACK_MM / view.mm_per_px)
     side = np.arange(-slack, slack + 1, dtype=np.float32)
-    half = (widths / view.mm_per_px / 2)[:, None]
-    clear = [_clear(slopes, line, normal.astype(np.float32), side + sign * half) for sign in (-1.0, 1.0)]
+    half = width_mm / view.mm_per_px / 2
+    clear = [
+        _clear(slopes, line, normal.astype(np.float32), np.asarray(side + sign * half, float)) for sign in (-1.0, 1.0)
+    ]
     fainter = np.minimum(*clear)
     column = _best_paths(fainter)
     both = np.take_along_axis(fainter, column[..., None], 2)[..., 0]
     xy = line + normal[:, None] * side[column][..., None]
-    return [Bar(float(widths[k]), view.to_mm(xy[k]), both[k]) for k in range(len(rows))]
+    crossed = _crossed(slopes, xy, along, normal, half)
+    return [Bar.of(width_mm, view.to_mm(xy[k]), both[k], crossed[k]) for k in range(len(lines))]
+
+
+def _crossed(slopes: Slopes, xy: Array, along: Array, normal: Array, half_px: float) -> Array:
+    """How clear (K, S) edges across bars are whose middles are (K, S, 2)."""
+    at = xy[:, :, None, None] + along[:, None, None, None] * np.arange(STRIDE_PX)[:, None, None]
+    at = at + normal[:, None, None, None] * (half_px * ACROSS)[:, None]
+    steep = slopes.across(at.astype(np.float32), along[:, None, None, None].astype(np.float32)).mean(-1).max(-1)
+    return np.asarray(steep / (steep + CLEAR))
 
 
 def _clear(slopes: Slopes, line: Array, normal: Array, side: Array) -> Array:
-    """How clear (K, S, D) edges along lines (K, S, 2) are, so far to their side (K, D)."""
-    at = line[:, :, None] + normal[:, None, None] * side[:, None, :, None].astype(np.float32)
+    """How clear (K, S, D) edges along lines (K, S, 2) are, so far to their side (D,)."""
+    at = line[:, :, None] + normal[:, None, None] * side[:, None].astype(np.float32)
     steep = slopes.across(at, normal[:, None, None])
     return np.asarray(steep / (steep + CLEAR))
 

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from overruler.calibration import Calibration
 from overruler.detections import RulerSeen
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.doubt import by_table
-from overruler.vision.ruler_strip import Kind, Strip, moved_aside, on_path, relaid, sideways
+from overruler.vision.ruler_strip import Kind, Sides, Strip, moved_aside, on_path, relaid, sideways
 
-FAINTEST = 2.0
-"""The faintest cross line of a stick that has many, L*a*b* units against what lies beside it."""
+FAINTEST, FEWER = 2.0, 5
+"""The faintest cross line, L*a*b* units against what lies beside it: a ruler of so many segments shows all its lines,
+a stick that has more most of them."""
 LINED, LINED_MM = 0.3, 3.5
 """How strong a line is against all that crosses there, at least, to be taken for a line; how near it must lie."""
 SLID_MM, STRETCH_MM = 12.0, 0.8
@@ -23,14 +25,14 @@ RIDGE_MM = 2.4
 """A line is narrower than this."""
 BANDS = ((-0.45, 0.45), (-0.45, -0.2), (-0.25, 0.0), (0.0, 0.25), (0.2, 0.45))
 """Across which shares of the width lines are looked for: some reach only part of the way, and figures stand beside."""
-END_SIGMA_MM, LINE_SIGMA_MM, LINE_SIGMA_PX = 0.4, 0.12, 0.2
+END_SIGMA_MM, LINE_SIGMA_MM, LINE_SIGMA_PX = 0.4, 0.06, 0.08
 """1 σ: of an end, and of a cross line, at least."""
 PRINT_SIGMA_MM, GROWN_SIGMA_MM, TURNS_SIGMA_MM = 0.8, 0.2, 1.5
 """1 σ of how far all lines are printed off their joints, by how much both ends seem to lie too far out, and how far
 off the lines are in turn to either side where segments have two colours in turn."""
 HIDDEN_MM = 1e3
 """1 σ of an end that is not seen."""
-INSET_MM = 0.15
+INSET_MM = 0.0
 """A cut ruler's ends lie so much inside its outermost joints."""
 END_REACH_MM = 4.0
 """How far from where the lines have them ends are looked for."""
@@ -44,7 +46,12 @@ UNLIKELY = 0.5
 """What the greatest stretch costs, in clear lines."""
 STRAY = 3.0
 """Measures so many σ off are strays: something lies there."""
-FEWEST, LOOSEST = 0.7, 3.0
+CONTRADICTS = 3.5
+"""A ruler so many σ off its nominal length contradicts the markers."""
+FEW, PLAIN = 2, 0.85
+"""What contradicts the markers and has no more segments than this, or of whose edges no more is seen, is something
+else: a wall, a strip of card, a row of hexes."""
+FEWEST, LOOSEST = 0.7, 5.0
 """The share of a long ruler's ends and lines that agree, at least: a short one's all do; how many σ they scatter."""
 
 
@@ -56,18 +63,30 @@ def measured_ruler(frame: Frame, calibration: Calibration, kind: Kind, path_mm: 
     size = np.array(frame.size_px) - 1
     if not ((flat > 0) & (flat < size)).all():
         return None
-    for _ in range(2):
-        path = relaid(kind, path)
-        strip = Strip.of(frame, camera, kind, path)
-        edges = sideways(strip, kind)
-        if edges is None:
-            return None
-        shift, grown = edges
-        path = moved_aside(path, shift)
-    fit = lengthways(strip, kind, grown, float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))))
+    rough = _aligned(frame, camera, kind, path)
+    fine = None if rough is None else _aligned(frame, camera, kind, rough[0])
+    if fine is None:
+        return None
+    path, strip, sides = fine
+    fit = lengthways(strip, kind, sides.grown_mm, float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))))
     if fit is None:
         return None
-    return _seen(calibration, kind, relaid(kind, path), fit)
+    ruler = _seen(calibration, kind, relaid(kind, path), fit)
+    doubtful = kind.segments <= FEW or sides.seen < PLAIN
+    return None if doubtful and contradicts(ruler) else ruler
+
+
+def _aligned(frame: Frame, camera: Camera, kind: Kind, path: Array) -> tuple[Array, Strip, Sides] | None:
+    """A path (n + 1, 2) moved between the long edges near it, the picture along it, and what that shows of them."""
+    path = relaid(kind, path)
+    strip = Strip.of(frame, camera, kind, path)
+    sides = sideways(strip, kind)
+    return None if sides is None else (moved_aside(path, sides.shift_mm), strip, sides)
+
+
+def contradicts(ruler: RulerSeen) -> bool:
+    """Whether a ruler is not as long as the markers say."""
+    return abs(ruler.segment_mm - ruler.nominal_mm) > CONTRADICTS * ruler.sigma_mm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +96,8 @@ class Fit:
     start_mm: float
     segment_mm: float
     sigma_mm: float
+    stands_out: float
+    """How many times clearer its cross lines are than what else crosses it."""
 
 
 def lengthways(strip: Strip, kind: Kind, grown_mm: float, mm_per_px: float) -> Fit | None:
@@ -90,10 +111,12 @@ def lengthways(strip: Strip, kind: Kind, grown_mm: float, mm_per_px: float) -> F
     places, stands_out = tried[best]
     if stands_out < kind.stands_out:
         return None
-    if np.mean(_at(crossing[best], strip, places) > FAINTEST) < FEWEST:
+    least = FEWEST if kind.segments > FEWER else 1
+    if np.mean(_at(crossing[best], strip, places) > FAINTEST) < least:
         return None
     lines = [_line(ridges[best], crossing[best], strip.along_mm, float(place)) for place in places]
-    return _fitted(strip, kind, profiles[0], lines, grown_mm, mm_per_px)
+    scale = _scaled(strip, kind, profiles[0], lines, grown_mm, mm_per_px)
+    return None if scale is None else Fit(*scale, stands_out)
 
 
 def _profile(strip: Strip, kind: Kind, low: float, high: float) -> Array:
@@ -101,10 +124,13 @@ def _profile(strip: Strip, kind: Kind, low: float, high: float) -> Array:
     return np.asarray(strip.lab[:, inner].mean(1), float)
 
 
-def _fitted(
+def _scaled(
     strip: Strip, kind: Kind, profile: Array, lines: Sequence[float], grown_mm: float, mm_per_px: float
-) -> Fit | None:
-    """The even scale through ends and lines (n - 1,), in order; None where too few of them lie on one."""
+) -> tuple[float, float, float] | None:
+    """The even scale through ends and lines (n - 1,), in order; None where too few of them lie on one.
+
+    Where it begins, its step and 1 σ of that, in mm.
+    """
     n, step = kind.segments, float(np.median(np.diff(lines))) if len(lines) > 1 else kind.segment_mm
     ends = [_end(profile, strip, lines[0] - step, -1), _end(profile, strip, lines[-1] + step, 1)]
     if n <= 3 and None in ends:
@@ -133,7 +159,7 @@ def _fitted(
         or abs(solution[1] / kind.segment_mm - 1) > kind.stretch
     ):
         return None
-    return Fit(float(solution[0]), float(solution[1]), float(np.sqrt(covariance[1, 1])))
+    return float(solution[0]), float(solution[1]), float(np.sqrt(covariance[1, 1]))
 
 
 def _robust(rows: Array, right: Array, sigma: Array) -> tuple[Array, Array, float, NDArray[np.bool_]]:
@@ -144,7 +170,8 @@ def _robust(rows: Array, right: Array, sigma: Array) -> tuple[Array, Array, floa
         solution = covariance @ rows.T @ (weight * right)
         z = (right - rows @ solution) / sigma
         weight = 1 / sigma**2 / (1 + (z / 2.5) ** 2)
-    spread = max(1.0, float(1.4826 * np.median(np.abs(z))))
+    chi2 = float(np.sum(z**2 / (1 + (z / 2.5) ** 2)))
+    spread = max(1.0, float(1.4826 * np.median(np.abs(z))), float(np.sqrt(chi2 / (len(z) - rows.shape[1]))))
     return solution, np.asarray(covariance * spread**2), spread, np.abs(z) < STRAY * spread
 
 
@@ -262,4 +289,4 @@ def _seen(calibration: Calibration, kind: Kind, path: Array, fit: Fit) -> RulerS
     shares = [calibration.budget.scale_share, THICKNESS_SIGMA_MM / height]
     shared = np.sqrt(slope @ calibration.joint @ slope) / kind.segments
     sigma = float(np.linalg.norm([fit.sigma_mm, shared, *(share * kind.segment_mm for share in shares)]))
-    return RulerSeen(kind.name, kind.segment_mm, fit.segment_mm, sigma, xy, kind.width_mm)
+    return RulerSeen(kind.name, kind.segment_mm, fit.segment_mm, sigma, xy, kind.width_mm, fit.stands_out)

@@ -1,6 +1,8 @@
 """A ruler straightened out: its picture along its own middle line, and where its long edges lie in that."""
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,12 +12,17 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
-LEAST_SHARE, LEAST_THIRD = 0.55, 0.3
-"""The share of a ruler's length along which both its edges must be seen, and that of each third of it."""
+LEAST_STRAIGHT, LEAST_JOINTED = (0.4, 0.15), (0.65, 0.45)
+"""The share of a ruler's length along which both its edges must be seen, and that of each of its thirds or segments:
+more where it may bend, for then it may follow much."""
 WIDTH_MM, WIDTH_PX = 1.4, 0.8
 """By how much the two edges may lie too far apart or too near: wear, chamfers, and light that leaks over an edge."""
-STRAIGHT_MM = 0.6
+STRAIGHT_MM, STRAIGHT_PX = 0.4, 0.4
 """How far an edge of a ruler lies from its straight line at most."""
+STRAY_MM = 0.4
+"""An edge so far off its straight line counts a quarter."""
+CORNER_MM, NEAR_MM = 0.5, 0.9
+"""By which steps a line is laid; nearer to it than this, edges speak for it."""
 REACH_MM = 3.5
 """How far from their place edges are looked for."""
 STEP_PX, STEPS_MM = 0.6, (0.3, 0.6)
@@ -50,11 +57,13 @@ class Kind:
         return self.segment_mm * self.segments
 
 
-def broken_line(way: Array, knots: Array, values: Array, good: NDArray[np.bool_]) -> Array:
+def broken_line(way: Array, knots: Array, values: Array, weight: NDArray[Any]) -> Array:
     """The broken line (K, ...) with corners at `knots` (K,) that is nearest to `values` (S, ...) at `way` (S,)."""
-    hats = np.stack([np.interp(way[good], knots, row) for row in np.eye(len(knots))], -1)
+    root = np.sqrt(weight)
+    hats = np.stack([root * np.interp(way, knots, row) for row in np.eye(len(knots))], -1)
     bend = np.diff(np.eye(len(knots)), 2, axis=0) * 0.5  # a little stiff: a joint seen badly is no corner
-    rows, right = np.concatenate([hats, bend]), np.concatenate([values[good], np.zeros((len(bend), *values.shape[1:]))])
+    seen = values * root.reshape(-1, *[1] * (values.ndim - 1))
+    rows, right = np.concatenate([hats, bend]), np.concatenate([seen, np.zeros((len(bend), *values.shape[1:]))])
     return np.asarray(np.linalg.lstsq(rows, right, rcond=None)[0])
 
 
@@ -70,6 +79,8 @@ class Strip:
     """(2, 2): how far outwards, at both ends, the lower edges are seen: along the ruler and to its left."""
     wrong_mm: float
     """By how much its width may seem wrong."""
+    straight_mm: float
+    """How far its edges may seem to lie from a straight line."""
 
     @classmethod
     def of(cls, frame: Frame, camera: Camera, kind: Kind, path: Array) -> "Strip":
@@ -96,6 +107,7 @@ class Strip:
             path,
             _leans(camera, kind, path),
             WIDTH_MM + WIDTH_PX * scale,
+            STRAIGHT_MM + STRAIGHT_PX * scale,
         )
 
 
@@ -134,32 +146,62 @@ def moved_aside(path: Array, shift: Array) -> Array:
     return np.asarray(path + shift[:, None] * np.stack([-steps[:, 1], steps[:, 0]], -1))
 
 
-def sideways(strip: Strip, kind: Kind) -> tuple[Array, float] | None:
-    """How far each joint (n + 1,) is to be moved across, and by how much edges seem to lie too far out.
+@dataclass(frozen=True, slots=True, eq=False)
+class Sides:
+    """What a ruler's long edges say."""
 
-    By the ruler's long edges; None where it has none.
-    """
+    shift_mm: Array
+    """(n + 1,): how far each joint is to be moved across, to the left."""
+    grown_mm: float
+    """By how much edges seem to lie too far out."""
+    seen: float
+    """The share of its length along which both are seen."""
+
+
+def sideways(strip: Strip, kind: Kind) -> Sides | None:
+    """Where the ruler lies by its long edges; None where it has none."""
     along, left, right = _long_edges(strip, kind)
     lean = float(strip.lean_mm[:, 1].mean())
     wider = left - right - kind.width_mm
-    good = (along > 4) & (along < kind.length_mm - 4)
-    inside = good
-    good = good & (wider > -strip.wrong_mm) & (wider < strip.wrong_mm + abs(lean))
-    if good.sum() < LEAST_SHARE * inside.sum():
+    inside = (along > 4) & (along < kind.length_mm - 4)
+    good = inside & (wider > -strip.wrong_mm) & (wider < strip.wrong_mm + abs(lean))
+    least = LEAST_JOINTED if kind.jointed else LEAST_STRAIGHT
+    if good.sum() < least[0] * inside.sum():
         return None
     joints = np.asarray(kind.segment_mm * np.arange(kind.segments + 1), float)
     wide = float(np.median(wider[good]))
     face = float(np.clip(wide, 0, abs(lean)))  # the side's own, not the upper face's
     center = (left + right - face * np.sign(lean)) / 2
     knots = joints if kind.jointed else joints[[0, -1]]
+    line = np.interp(along, knots, _laid(along[good], center[good], knots))
     for _ in range(3):
-        moved = broken_line(along, knots, center, good)
-        off = np.abs(center - np.interp(along, knots, moved))
-        good = good & (off < max(3 * np.median(off[good]), 0.2))
-    thirds = [part.mean() for part in np.array_split((good & (off < STRAIGHT_MM))[inside], 3)]
-    if np.mean(thirds) < LEAST_SHARE or min(thirds) < LEAST_THIRD:
+        moved = broken_line(along, knots, center, good / (1 + ((center - line) / STRAY_MM) ** 2) ** 2)
+        line = np.interp(along, knots, moved)
+    seen = (good & (np.abs(center - line) < strip.straight_mm))[inside]
+    pieces = kind.segments if kind.jointed else 3
+    if seen.mean() < least[0] or min(part.mean() for part in np.array_split(seen, pieces)) < least[1]:
         return None
-    return np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2
+    return Sides(np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2, float(seen.mean()))
+
+
+def _laid(along: Array, center: Array, knots: Array) -> Array:
+    """The broken line (K,) with corners at `knots` that most of the middles (S,) lie near.
+
+    By dynamic programming over its corners.
+    """
+    corner = np.arange(-REACH_MM, REACH_MM + CORNER_MM, CORNER_MM)
+    total, came = np.zeros(len(corner)), []
+    for start, end in pairwise(knots):
+        here = (along >= start) & (along < end)
+        share = (along[here] - start) / (end - start)
+        off = corner[:, None, None] * (1 - share) + corner[:, None] * share - center[here]
+        through = total[:, None] + np.maximum(1 - (off / NEAR_MM) ** 2, 0).sum(-1)
+        came.append(through.argmax(0))
+        total = through.max(0)
+    path = [int(total.argmax())]
+    for back in reversed(came):
+        path.append(int(back[path[-1]]))
+    return np.asarray(corner[path[::-1]])
 
 
 def _long_edges(strip: Strip, kind: Kind) -> tuple[Array, Array, Array]:

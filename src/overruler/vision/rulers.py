@@ -12,101 +12,49 @@ from overruler.calibration import Calibration, Problem
 from overruler.detections import RulerSeen
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.bars import Bar, find_bars
+from overruler.vision.bars import Slopes, find_bars
 from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.ruler_fit import measured_ruler
-from overruler.vision.ruler_strip import Kind, broken_line
+from overruler.vision.ruler_fit import contradicts, measured_ruler
+from overruler.vision.ruler_strip import Kind
+from overruler.vision.rulers_laid import laid
 
 KINDS = (
-    Kind("legion", 152.4, 5, 25.0, 4.0, 5.0, jointed=True),
-    Kind("legion_short", 152.4, 2, 25.0, 4.0, 8.0, jointed=True),
-    Kind("xwing", 100.0, 3, 20.0, 2.0, 8.0),
-    Kind("inch_stick", 25.4, 12, 20.0, 3.0, 2.8),
+    Kind("legion", 152.4, 5, 25.0, 4.0, 9.0, jointed=True),
+    Kind("legion_short", 152.4, 2, 25.0, 4.0, 12.0, jointed=True),
+    Kind("xwing", 100.0, 3, 20.0, 2.0, 15.0),
+    Kind("inch_stick", 25.4, 12, 20.0, 3.0, 4.0),
 )
-CLEAR, STANDS_OUT = 0.4, 0.06
-"""How clear a ruler's edges are at least, and how much they stand out from what lies beyond its ends."""
-PLACES, APART_MM = 2, 40.0
-"""How many places along a bar are looked at for each kind, and how far apart they lie."""
-BEYOND_MM = 30.0
-"""How far that is looked at."""
-CONTRADICTS = 3.5
-"""A ruler so many σ off its nominal length contradicts the markers."""
-FEW = 2
-"""What has no more segments than this, and contradicts the markers, is something else: a wall, a strip of card."""
-MOST = 9
-"""How many are measured at most, long ones first: shorter ones may be parts of them."""
-ALIKE_MM = 20.0
-"""A ruler whose middle lies so near another's is the same one, or a part of it."""
+PART, PART_MM = 0.3, 20.0
+"""A ruler of whose line such a share lies so near another's is the same one, or a part of it."""
 
 
 def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tuple[RulerSeen, ...]:
     """The rulers that lie on the table, each as the markers measure it; `view` is the table from above."""
-    bars = find_bars(view, sorted({kind.width_mm for kind in KINDS}))
-    tries = [one for bar in bars for kind in KINDS if kind.width_mm == bar.width_mm for one in _placed(bar, kind)]
-    best = sorted(tries, key=lambda one: -one[0])[:MOST]
+    slopes = Slopes.of(view)
+    bars = find_bars(view, slopes, sorted({kind.width_mm for kind in KINDS}))
+    measured = [measured_ruler(frame, calibration, one.kind, one.path_mm) for one in laid(view, slopes, bars, KINDS)]
     kept: list[RulerSeen] = []
-    for _, kind, bar, start_mm in sorted(best, key=lambda one: -(one[1].length_mm + 5 * one[1].segments + one[0])):
-        path = _path(bar, kind, start_mm)
-        if _beside(path, kept) and (ruler := measured_ruler(frame, calibration, kind, path)) is not None:
-            fits = kind.segments > FEW or not _contradicts(ruler)
-            kept += [ruler] if fits and _beside(ruler.path_mm, kept) else []
+    # long ones first: shorter ones may be parts of them
+    for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_mm * len(one.path_mm), -one.stands_out)):
+        kept += [one] if _beside(one.path_mm, kept) else []
     return tuple(kept)
-
-
-def _contradicts(ruler: RulerSeen) -> bool:
-    return abs(ruler.segment_mm - ruler.nominal_mm) > CONTRADICTS * ruler.sigma_mm
 
 
 def _beside(path_mm: Array, others: Sequence[RulerSeen]) -> bool:
     """Whether what is laid along a path is none of the others, nor a part of one."""
-    return all(_off(other.path_mm, path_mm.mean(0)) > ALIKE_MM for other in others)
+    dense = _dense(path_mm)[:, None]
+    near = [np.linalg.norm(dense - _dense(other.path_mm), axis=-1).min(1) < PART_MM for other in others]
+    return all(one.mean() < PART for one in near)
 
 
-def _off(path: Array, point: Array) -> float:
-    dense = np.concatenate([np.linspace(a, b, 40) for a, b in pairwise(path)])
-    return float(np.linalg.norm(dense - point, axis=1).min())
-
-
-def _placed(bar: Bar, kind: Kind) -> list[tuple[float, Kind, Bar, float]]:
-    """Where along a bar a ruler of that kind may lie: how good that is, and how far along it begins, in mm."""
-    way = _way(bar)
-    total = np.concatenate([[0], np.cumsum(bar.clear)])
-
-    def mean(low: Array, high: Array) -> Array:
-        i, j = np.searchsorted(way, low), np.searchsorted(way, high)
-        return np.asarray((total[j] - total[i]) / np.maximum(j - i, 1))
-
-    start = np.arange(way[0], way[-1] - kind.length_mm, 2.0)
-    if not len(start):
-        return []
-    end = start + kind.length_mm
-    inside = mean(start, end)
-    outside = np.maximum(mean(start - BEYOND_MM, start - 3), mean(end + 3, end + BEYOND_MM))
-    merit = np.where((inside > CLEAR) & (inside > outside + STANDS_OUT), 2 * inside - outside, -1)
-    found = []
-    for _ in range(PLACES):
-        best = int(merit.argmax())
-        if merit[best] < 0:
-            break
-        found.append((float(merit[best]), kind, bar, float(start[best])))
-        merit[np.abs(start - start[best]) < APART_MM] = -1
-    return found
-
-
-def _path(bar: Bar, kind: Kind, start_mm: float) -> Array:
-    """The joints (n + 1, 2), with both ends, of a ruler that begins so far along a bar."""
-    way, knots = _way(bar), start_mm + kind.segment_mm * np.arange(kind.segments + 1)
-    return broken_line(way, np.asarray(knots, float), bar.xy_mm, (way >= knots[0] + 5) & (way <= knots[-1] - 5))
-
-
-def _way(bar: Bar) -> Array:
-    """How far along a bar its stations lie (S,), in mm."""
-    return np.asarray(np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(bar.xy_mm, axis=0), axis=1))]), float)
+def _dense(path: Array) -> Array:
+    """Places along a broken line."""
+    return np.concatenate([np.linspace(a, b, 20) for a, b in pairwise(path)])
 
 
 def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:
     """That a ruler is not as long as the markers say."""
-    wrong = [one for one in rulers if _contradicts(one)]
+    wrong = [one for one in rulers if contradicts(one)]
     return tuple(
         Problem(
             "ruler_disagrees",
