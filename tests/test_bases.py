@@ -73,3 +73,14 @@ def test_the_catalogue_knows_which_games_use_plates() -> None:
     assert {base.shape for base in catalogue("legion")} == {"circle"}
     assert [base.width_mm for base in catalogue("xwing")] == [40, 60, 80]
     assert {base.shape for base in catalogue()} == {"circle", "rectangle", "oval"}
+
+
+def test_a_ship_s_plate_has_rounded_corners_and_is_the_same_base() -> None:
+    for base in (Base.rectangle(25, 50), Base.rectangle(25, 25), Base.circle(40), Base.oval(42, 75)):
+        assert base.as_made is base
+    made = Base.rectangle(40, 40).as_made
+    assert made.corner_radius_mm == 1.5
+    assert made == Base.rectangle(40, 40)
+    assert hash(made) == hash(Base.rectangle(40, 40))
+    assert made.to_json() == {"shape": "rectangle", "width_mm": 40, "length_mm": 40, "corner_radius_mm": 1.5}
+    assert Base("rectangle", 40, 40, corner_radius_mm=0.8).as_made.corner_radius_mm == 0.8

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.geometry.covariance import Covariance
-from overruler.geometry.shapes import Disc, Ellipse, Polygon
+from overruler.geometry.shapes import Disc, Ellipse, Polygon, gap
 from overruler.scene import GAMES, Grid, Piece, Ruler, Scene, Table, Terrain
 
 Document = dict[str, Any]
@@ -122,6 +122,41 @@ json_values = st.recursive(
     max_leaves=4,
 )
 unknown_keys = st.dictionaries(st.text(max_size=4).map(lambda key: f"x-{key}"), json_values, max_size=3)
+
+
+def test_a_rectangle_may_have_rounded_corners() -> None:
+    """Two plates corner to corner: each is 1.5 (√2 - 1) mm shorter than with sharp ones."""
+    plate = {"shape": "rectangle", "width_mm": 40, "length_mm": 40}
+    scenes = []
+    for base in (plate, plate | {"corner_radius_mm": 1.5}):
+        given_document = document()
+        del given_document["covariance"]
+        given_document["pieces"] = [
+            {"id": name, "base": base, "x_mm": x, "y_mm": 100, "heading_deg": 45}
+            for name, x in (("a", 100), ("b", 200))
+        ]
+        scenes.append(Scene.from_json(given_document))
+        assert [piece["base"] for piece in scenes[-1].to_json()["pieces"]] == [base, base]
+    sharp, rounded = (gap(*(piece.shape for piece in scene.pieces)).distance_mm for scene in scenes)
+    assert rounded - sharp == pytest.approx(2 * 1.5 * (2**0.5 - 1), abs=1e-6)
+
+
+@pytest.mark.parametrize("radius", [-0.1, 20.1, "1", None, True])
+def test_corners_that_no_rectangle_has_are_refused(radius: object) -> None:
+    given_document = document()
+    base = {"shape": "rectangle", "width_mm": 40, "length_mm": 60, "corner_radius_mm": radius}
+    given_document["pieces"][0]["base"] = base
+    with pytest.raises(BadInput, match=r"base\.corner_radius_mm"):
+        Scene.from_json(given_document)
+
+
+def test_no_other_base_has_corners() -> None:
+    """There, it is a key like any that nobody knows."""
+    given_document = document()
+    given_document["pieces"][0]["base"] = base = {"shape": "circle", "diameter_mm": 27, "corner_radius_mm": 99}
+    read = Scene.from_json(given_document)
+    assert read.pieces[0].base.corner_radius_mm == 0
+    assert read.to_json()["pieces"][0]["base"] == base
 
 
 @settings(max_examples=20, deadline=None)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
 
@@ -23,6 +23,8 @@ class Base:
     """`circle`, `rectangle` or `oval` (an ellipse)."""
     width_mm: float
     length_mm: float
+    corner_radius_mm: float = field(default=0.0, compare=False)
+    """How far a rectangle's corners are rounded: it is the same base all the same."""
 
     @classmethod
     def circle(cls, diameter_mm: float) -> "Base":
@@ -58,6 +60,12 @@ class Base:
         return self.shape == "rectangle" and self.width_mm == self.length_mm
 
     @property
+    def as_made(self) -> "Base":
+        """The same as it stands on a table: a ship's plate has rounded corners."""
+        plate = self.square and self.width_mm in PLATES_MM and not self.corner_radius_mm
+        return replace(self, corner_radius_mm=PLATE_CORNER_MM) if plate else self
+
+    @property
     def name(self) -> str:
         """As people say it: `27 mm`, `60 × 40 mm oval`."""
         if self.shape == "circle":
@@ -67,7 +75,8 @@ class Base:
     def to_json(self) -> dict[str, str | float]:
         if self.shape == "circle":
             return {"shape": "circle", "diameter_mm": self.width_mm}
-        return {"shape": self.shape, "width_mm": self.width_mm, "length_mm": self.length_mm}
+        rounded = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
+        return {"shape": self.shape, "width_mm": self.width_mm, "length_mm": self.length_mm, **rounded}
 
 
 ROUND_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90, 100, 120, 130, 160)
@@ -75,6 +84,9 @@ ROUND_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90,
 
 PLATES_MM: tuple[float, ...] = (40, 60, 80)
 """Every square plate of the catalogue, by its side: small, medium and large ships stand on them."""
+
+PLATE_CORNER_MM = 1.5
+"""How far a plate's corners are rounded: two that point at each other are 1.2 mm farther apart than sharp ones."""
 
 OVALS_MM: tuple[tuple[float, float], ...] = ((35, 60), (42, 75), (52, 90), (70, 105), (92, 120), (105, 170))
 """Every oval base of the catalogue, by width and length; games whose round bases are known have none."""

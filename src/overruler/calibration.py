@@ -28,9 +28,8 @@ class Budget:
     makes up the half millimetre that a height on a table is known to."""
     diameter_mm: float = 0.1
     """A base's diameter against its catalogue size: each piece on its own."""
-    corner_mm: float = 0.3
-    """How far inside of where two sides would meet a plate ends, its corners being rounded by a millimetre or two: the
-    outline of a rectangle here has sharp ones. Each piece on its own."""
+    corner_mm: float = 0.15
+    """How far a plate's corners may be rounded otherwise than is usual. Each piece on its own."""
 
     @property
     def as_told(self) -> "Budget":

@@ -5,7 +5,7 @@ back (`to_json`). Keys that the program does not know are kept in `extra`. Milli
 degrees counter-clockwise from +x.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import hypot
 from typing import Any
@@ -158,14 +158,16 @@ class Piece:
             return Disc(center, self.base.width_mm / 2)
         if self.base.shape == "oval":
             return Ellipse(center, self.base.length_mm, self.base.width_mm, self.heading_deg)
-        return rectangle(center, self.base.length_mm, self.base.width_mm, self.heading_deg)
+        sides = self.base.length_mm, self.base.width_mm
+        return rectangle(center, *sides, self.heading_deg, self.base.corner_radius_mm)
 
     @classmethod
     def of(cls, node: Node, grid: Grid | None) -> "Piece":
         known = {key: node.get(key, read, None) for key, read in PIECE_KEYS.items() if node.has(key)}
         known |= {"id": node["id"].text(), "base": _base(node["base"])}
         known["x_mm"], known["y_mm"] = _place(node, grid, known.get("hex"))
-        inner = {"base": ("shape", *SIZE_KEYS[known["base"].shape])}
+        base = known["base"].shape
+        inner = {"base": ("shape", *SIZE_KEYS[base], *(("corner_radius_mm",) if base == "rectangle" else ()))}
         return cls(**known, extra=unknown(node, (*PIECE_KEYS, "id", "base", "x_mm", "y_mm"), inner))
 
     def to_json(self) -> dict[str, Any]:
@@ -182,7 +184,18 @@ class Piece:
 def _base(node: Node) -> Base:
     shape = node["shape"].choice(tuple(SIZE_KEYS))
     sizes = {key: size(node[key]) for key in SIZE_KEYS[shape]}
+    if shape == "rectangle":
+        return Base(shape, **sizes, corner_radius_mm=node.get("corner_radius_mm", _corner(min(sizes.values())), 0.0))
     return Base.circle(**sizes) if shape == "circle" else Base(shape, **sizes)
+
+
+def _corner(side_mm: float) -> Callable[[Node], float]:
+    def read(node: Node) -> float:
+        value = node.number()
+        most = side_mm / 2
+        return value if 0 <= value <= most else node.fail(f"must be from 0 to half a side, {most:g} mm, is {value:g}")
+
+    return read
 
 
 def _hex(node: Node) -> tuple[int, int]:

@@ -21,7 +21,9 @@ sizes = st.floats(1, 120) | st.integers(1, 20).map(float)
 headings = st.floats(-360, 360) | st.sampled_from([0.0, 45.0, 90.0, 180.0])
 discs = st.builds(Disc, places, st.floats(1e-6, 80) | st.integers(0, 20).map(float))  # as small as a scene has them
 ellipses = st.builds(Ellipse, places, sizes, sizes, headings)
-rectangles = st.builds(rectangle, places, sizes, sizes, headings)
+rectangles = st.builds(rectangle, places, sizes, sizes, headings) | st.builds(
+    rectangle, places, st.floats(4, 120), st.floats(4, 120), headings, st.floats(0.1, 2)
+)
 shapes = st.one_of(discs, ellipses, rectangles)
 
 
@@ -61,6 +63,33 @@ def outline(shape: Shape, sides: int = 720) -> tuple[shapely.Polygon, float]:
 
 
 # --- laws ---
+
+
+@FEW
+@given(places, st.floats(5, 120), st.floats(5, 120), headings, st.floats(0.01, 1), st.floats(0, 2 * math.pi))
+def test_a_rectangle_s_rounded_corners_lie_on_their_arcs(
+    center: Point, length: float, width: float, heading: float, share: float, angle: float
+) -> None:
+    """In every direction it reaches as far as a smaller one grown by the radius, 2 % of that at most farther."""
+    radius = share * min(length, width) / 2
+    round_one = rectangle(center, length, width, heading, radius)
+    inner = rectangle(center, length - 2 * radius, width - 2 * radius, heading)
+    u = math.cos(angle), math.sin(angle)
+
+    def reach(shape: Polygon) -> float:
+        x, y = shape.support(*u)
+        return x * u[0] + y * u[1]
+
+    assert -1e-9 <= reach(round_one) - (reach(inner) + radius) <= 0.02 * radius + 1e-9
+
+
+@given(headings, st.integers(0, 7))
+def test_a_rounded_rectangle_is_exact_along_its_sides_and_diagonals(heading: float, eighth: int) -> None:
+    plate = rectangle((0, 0), 40, 40, heading, 1.5)
+    angle = math.radians(heading + 45 * eighth)
+    x, y = plate.support(math.cos(angle), math.sin(angle))
+    exact = 20 if eighth % 2 == 0 else 18.5 * math.sqrt(2) + 1.5
+    assert x * math.cos(angle) + y * math.sin(angle) == pytest.approx(exact, abs=1e-9)
 
 
 @FEW

@@ -149,6 +149,20 @@ def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Cam
     assert set(out["pieces"][0]["image"]) == {"center_px", "outline_px"}
 
 
+def test_ships_plates_are_as_they_are_made(scene: tuple[Camera, Frame]) -> None:
+    """Whatever finds or corrects a square of a plate's size, in a scene its corners are rounded; others stay sharp."""
+    camera, frame = scene
+    plate, other, tray = detections(frame, camera, PLACES)
+    seen = [
+        replace(plate, base=Base.rectangle(40, 40), also=(Base.rectangle(60, 60), Base.circle(40))),
+        replace(other, base=Base.rectangle(60, 60)),
+        replace(tray, base=Base.rectangle(25, 50)),
+    ]
+    result = survey(exact(camera), seen)
+    assert [piece.base.corner_radius_mm for piece in result.pieces] == [1.5, 1.5, 0]
+    assert [base.get("corner_radius_mm") for base in result.pieces[0].extra["also"]] == [1.5, None]
+
+
 def test_an_empty_table_is_a_scene(scene: tuple[Camera, Frame]) -> None:
     assert survey(exact(scene[0]), []).to_json()["pieces"] == []
 

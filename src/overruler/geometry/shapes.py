@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float]
 
+TANGENTS = 4
+"""So many sides a rounded corner has."""
 SETTLED_MM = 1e-11
 """A distance is found when it is known to this; the sum of the roundings on the way is larger."""
 
@@ -125,12 +127,23 @@ class Polygon:
 Shape = Disc | Ellipse | Polygon
 
 
-def rectangle(center: Point, length_mm: float, width_mm: float, heading_deg: float = 0.0) -> Polygon:
-    """A rectangle with its length along the heading."""
+def rectangle(
+    center: Point, length_mm: float, width_mm: float, heading_deg: float = 0.0, corner_radius_mm: float = 0.0
+) -> Polygon:
+    """A rectangle with its length along the heading.
+
+    Rounded corners are `TANGENTS` sides more each, which touch the arc: nowhere farther out than by 2 % of its radius.
+    """
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
     halves = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-    sides = [(length_mm / 2 * forward, width_mm / 2 * left) for forward, left in halves]
-    return Polygon(tuple((center[0] + c * x - s * y, center[1] + s * x + c * y) for x, y in sides))
+    x_mm, y_mm = length_mm / 2 - corner_radius_mm, width_mm / 2 - corner_radius_mm
+    points = [(x_mm * forward, y_mm * left) for forward, left in halves]
+    if corner_radius_mm:
+        out = corner_radius_mm / math.cos(math.pi / 4 / TANGENTS)
+        turns = [[math.pi / 2 * (corner + (k + 0.5) / TANGENTS) for k in range(TANGENTS)] for corner in range(4)]
+        corners = zip(points, turns, strict=True)
+        points = [(x + out * math.cos(turn), y + out * math.sin(turn)) for (x, y), some in corners for turn in some]
+    return Polygon(tuple((center[0] + c * x - s * y, center[1] + s * x + c * y) for x, y in points))
 
 
 def shifted(shape: Shape, x_mm: float, y_mm: float) -> Shape:

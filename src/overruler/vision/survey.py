@@ -128,7 +128,7 @@ def piece_of(detection: Detection, name: str, covariance: Matrix2) -> Piece:
     image = {"center_px": _rounded(detection.center_px), "outline_px": _rounded(detection.outline_px)}
     extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
     if detection.also:
-        extra["also"] = [base.to_json() for base in detection.also]
+        extra["also"] = [base.as_made.to_json() for base in detection.also]
     if detection.heading_modulo_deg < 360:
         extra["heading_modulo_deg"] = detection.heading_modulo_deg
     if detection.other_headings:
@@ -142,7 +142,7 @@ def piece_of(detection: Detection, name: str, covariance: Matrix2) -> Piece:
         extra["sigma_z_mm"] = round(detection.sigma_z_mm, 2)
     return Piece(
         id=name,
-        base=detection.base,
+        base=detection.base.as_made,
         x_mm=float(detection.xy_mm[0]),
         y_mm=float(detection.xy_mm[1]),
         z_mm=detection.z_mm,

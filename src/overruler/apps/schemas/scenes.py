@@ -75,7 +75,8 @@ def piece() -> Schema:
 
 
 def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
-    return record({"shape": {"const": shape}, **dict.fromkeys(sizes, SIZE)})
+    corners = {"corner_radius_mm": {"type": "number", "minimum": 0}} if shape == "rectangle" else {}
+    return record({"shape": {"const": shape}, **dict.fromkeys(sizes, SIZE)}, corners)
 
 
 def terrain() -> Schema:
