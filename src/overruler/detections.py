@@ -96,3 +96,7 @@ class RulerSeen:
     width_mm: float
     stands_out: float
     """How many times clearer its cross lines are than what else crosses it."""
+
+    @property
+    def nominal_length_mm(self) -> float:
+        return self.nominal_mm * (len(self.path_mm) - 1)

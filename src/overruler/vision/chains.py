@@ -37,7 +37,7 @@ def chains(slopes: Slopes, pairs_px: Array, width_px: float, segment_px: float) 
     all_joints = np.stack(joints, 1)
     start, step = all_joints[:, :-1], np.diff(all_joints, axis=1)
     along = step / np.linalg.norm(step, axis=-1, keepdims=True)
-    edge = fainter_edge(slopes, start, along, width_px, segment_px)
+    edge = _fainter_edge(slopes, start, along, width_px, segment_px)
     clear = np.asarray((edge / (edge + CLEAR)).mean(-1))
     return [Chain(*one) for one in zip(all_joints, clear, strict=True)]
 
@@ -49,14 +49,14 @@ def _next(slopes: Slopes, before: Array, joint: Array, width_px: float, segment_
     angle = np.arctan2(way[:, 1], way[:, 0])[:, None] + turn
     along = np.stack([np.cos(angle), np.sin(angle)], -1)
     ends = joint[:, None] + segment_px * along
-    edge = fainter_edge(slopes, np.broadcast_to(joint[:, None], along.shape), along, width_px, segment_px)
+    edge = _fainter_edge(slopes, np.broadcast_to(joint[:, None], along.shape), along, width_px, segment_px)
     steep = edge.mean(-1)
     merit = (edge / (edge + CLEAR)).mean(-1) + STEEPEST * steep / np.maximum(steep.max(1, keepdims=True), 1e-6)
-    merit += joint_clear(slopes, ends, along, width_px) / 2 - TURN_COST * np.abs(turn) / turn[-1]
+    merit += _joint_clear(slopes, ends, along, width_px) / 2 - TURN_COST * np.abs(turn) / turn[-1]
     return np.asarray(ends[np.arange(len(ends)), merit.argmax(1)])
 
 
-def fainter_edge(slopes: Slopes, start: Array, along: Array, width_px: float, segment_px: float) -> Array:
+def _fainter_edge(slopes: Slopes, start: Array, along: Array, width_px: float, segment_px: float) -> Array:
     """How steep (..., S) the fainter long edge is along segments that begin at (..., 2) and run along unit vectors."""
     normal = np.stack([-along[..., 1], along[..., 0]], -1)
     way = np.arange(AWAY_PX, segment_px - AWAY_PX, STRIDE_PX)[:, None]
@@ -66,7 +66,7 @@ def fainter_edge(slopes: Slopes, start: Array, along: Array, width_px: float, se
     return np.asarray(np.minimum(*sides))
 
 
-def joint_clear(slopes: Slopes, joint: Array, along: Array, width_px: float) -> Array:
+def _joint_clear(slopes: Slopes, joint: Array, along: Array, width_px: float) -> Array:
     """How clear (...) an edge across is within 2 pixels of places (..., 2)."""
     normal = np.stack([-along[..., 1], along[..., 0]], -1)
     aside = normal[..., None, None, :] * (width_px / 2 * ACROSS)[:, None]

@@ -35,7 +35,7 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     measured = [measured_ruler(frame, calibration, one.kind, one.path_mm) for one in laid(view, slopes, bars, KINDS)]
     kept: list[RulerSeen] = []
     # long ones first: shorter ones may be parts of them
-    for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_mm * len(one.path_mm), -one.stands_out)):
+    for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_length_mm, -one.stands_out)):
         kept += [one] if _beside(one.path_mm, kept) else []
     return tuple(kept)
 
