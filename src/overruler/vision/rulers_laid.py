@@ -20,7 +20,7 @@ STEP_MM, BEYOND_MM = 2.0, 30.0
 """By which steps; and how far beyond the ends is looked at."""
 CHAINS = 16
 """How many chains are followed at most."""
-MOST = 8
+MOST = 6
 """How many places are kept at most."""
 ALIKE_MM = 20.0
 """Two of one kind whose middles lie this near are the same."""
