@@ -62,6 +62,14 @@ def test_what_fits_no_set_still_has_the_size_that_it_shows() -> None:
     assert (shares[6:, 3] > 0.9).all()
 
 
+def test_two_units_seen_wrong_together_are_not_of_another_game_s_size() -> None:
+    """All 25 mm bases look a millimetre too large, all 28.5 mm ones too small, as in one light they do."""
+    table = seen(*[25.95] * 6, *[27.65] * 6, *[32.0] * 5)
+    shares = size_probabilities(table, PLAYED).sum(2)
+    assert (shares[:6, 0] > 0.6).all()
+    assert (shares[6:12, 2] > 0.6).all()
+
+
 def test_what_cannot_be_is_not() -> None:
     table = seen(25.0, 25.1, 24.8)
     table[:, 0] = -np.inf

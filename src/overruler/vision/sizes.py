@@ -23,6 +23,11 @@ NEVER = -20.0
 """Log-likelihood of a size that was not even tried: low, but not so that one false finding settles what is played.
 
 Of -14, -20 and -30 this made the true sizes of 1337 bases on 49 rendered tables likeliest."""
+TOGETHER = 0.3
+"""What all bases say of what is played counts for so much: those of one unit, in one light, are seen wrong together.
+
+Of 1921 bases on 108 tables 61 had a wrong size at 1, 53 at this, 43 at 0.1; of 1952 on 108 others 24, 17, 17; less
+leaves sizes open that are plain."""
 LEAST = 1e-9
 """Nothing that may be played is less likely than this, against the likeliest."""
 ROUNDS, SETTLED = 25, 1e-9
@@ -46,7 +51,9 @@ def size_probabilities(log_likelihood: Array, played: Sequence[Played] = ()) -> 
     likelihood = np.exp(np.maximum(log_likelihood - top, NEVER))
     sets = [pair for pair in played if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
     tables = [_table(likelihood * some[:, None], some) for some, _ in sets]
-    evidence = np.array([value + np.log(before) for (_, value), (_, before) in zip(tables, sets, strict=True)])
+    evidence = np.array(
+        [TOGETHER * value + np.log(before) for (_, value), (_, before) in zip(tables, sets, strict=True)]
+    )
     weight = np.maximum(np.exp(evidence - evidence.max()), LEAST)
     mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack([found for found, _ in tables]))
     mixed = mixed * (log_likelihood > top + NEVER)
