@@ -5,7 +5,7 @@ back (`to_json`). Keys that the program does not know are kept in `extra`. Milli
 degrees counter-clockwise from +x.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import hypot
 from typing import Any
@@ -184,18 +184,14 @@ class Piece:
 def _base(node: Node) -> Base:
     shape = node["shape"].choice(tuple(SIZE_KEYS))
     sizes = {key: size(node[key]) for key in SIZE_KEYS[shape]}
-    if shape == "rectangle":
-        return Base(shape, **sizes, corner_radius_mm=node.get("corner_radius_mm", _corner(min(sizes.values())), 0.0))
+    if shape == "rectangle" and node.has("corner_radius_mm"):
+        return Base(shape, **sizes, corner_radius_mm=_corner(node["corner_radius_mm"], min(sizes.values()) / 2))
     return Base.circle(**sizes) if shape == "circle" else Base(shape, **sizes)
 
 
-def _corner(side_mm: float) -> Callable[[Node], float]:
-    def read(node: Node) -> float:
-        value = node.number()
-        most = side_mm / 2
-        return value if 0 <= value <= most else node.fail(f"must be from 0 to half a side, {most:g} mm, is {value:g}")
-
-    return read
+def _corner(node: Node, most_mm: float) -> float:
+    value = node.number()
+    return value if 0 <= value <= most_mm else node.fail(f"must be from 0 to half a side, {most_mm:g} mm, is {value:g}")
 
 
 def _hex(node: Node) -> tuple[int, int]:

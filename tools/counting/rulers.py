@@ -1,13 +1,11 @@
 """Range rulers that were read, held against the truth."""
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from counting.tally import Sum, Truth
 from overruler.report import Report
-
-Truth = dict[str, Any]
 
 NEAR = 0.05
 """A ruler is the one whose middle it lies on, to this share of its length."""
@@ -16,7 +14,7 @@ GOOD = 0.001
 
 
 @dataclass
-class Rulers:
+class Rulers(Sum):
     """What was counted on one photo or on several."""
 
     there: int = 0
@@ -26,10 +24,6 @@ class Rulers:
     """Of each that was read, by what share its segments are measured too long, ..."""
     z: list[float] = field(default_factory=list)
     """... and in units of its stated sigma."""
-
-    def add(self, other: "Rulers") -> None:
-        for item in fields(self):
-            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
 
     def __str__(self) -> str:
         read = f"of {self.there} rulers {len(self.errors)} are read, {self.false} false"

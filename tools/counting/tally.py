@@ -3,9 +3,9 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,16 @@ Truth = dict[str, Any]
 Pixels = NDArray[np.float64]
 
 
+class Sum:
+    """Counts and lists of one photo, to which those of others are added."""
+
+    def add(self, other: Self) -> None:
+        for name in vars(self):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
 @dataclass
-class Tally:
+class Tally(Sum):
     """What was counted on one photo or on several."""
 
     wanted: int = 0
@@ -48,10 +56,6 @@ class Tally:
     axes: int = 0
     astray: int = 0
     """... of how many the heading was told, of how many its axis alone, and of how many what was told is wrong."""
-
-    def add(self, other: "Tally") -> None:
-        for item in fields(self):
-            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
 
     @property
     def recall(self) -> float:

@@ -47,18 +47,18 @@ class Bar:
     """(S, 2): the middle between the edges."""
     clear: Array
     """(S,): 0 to 1, the fainter edge of the two."""
-    crossed: Array
-    """(S,): 0 to 1, the clearest edge that runs across all of it from one station to the next."""
+    along_px: Array
+    """(2,): a unit vector along its line in the picture from above."""
     way_mm: Array
     """(S,): how far along it the stations lie."""
     total: Array
     """(S + 1,): the sum of `clear` over all stations before."""
 
     @classmethod
-    def of(cls, width_mm: float, xy_mm: Array, clear: Array, crossed: Array) -> "Bar":
+    def of(cls, width_mm: float, xy_mm: Array, clear: Array, along_px: Array) -> "Bar":
         """A bar by its stations."""
         way = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(xy_mm, axis=0), axis=1))])
-        return cls(width_mm, xy_mm, clear, crossed, way, np.concatenate([[0], np.cumsum(clear)]))
+        return cls(width_mm, xy_mm, clear, along_px, way, np.concatenate([[0], np.cumsum(clear)]))
 
     def mean_clear(self, low_mm: Array, high_mm: Array) -> Array:
         """How clear the edges are between places along it (...), on average; 0 where there is none."""
@@ -92,6 +92,19 @@ class Slopes:
         nx, ny = normal[..., 0], normal[..., 1]
         square = xx * nx**2 + 2 * xy * nx * ny + yy * ny**2
         return np.asarray(np.sqrt(np.maximum(square, 0)))
+
+
+def clearness(steep: Array) -> Array:
+    """How clear (...) edges so steep are: 0 to 1."""
+    return np.asarray(steep / (steep + CLEAR))
+
+
+def crossing(slopes: Slopes, at_px: Array, along: Array, width_px: float, steps_px: Array) -> Array:
+    """How clear (...) the clearest edge is that runs across a bar so far along it (N,) from places (..., 2)."""
+    normal = np.stack([-along[..., 1], along[..., 0]], -1)
+    aside = normal[..., None, None, :] * (width_px / 2 * ACROSS)[:, None]
+    at = at_px[..., None, None, :] + along[..., None, None, :] * steps_px[:, None, None] + aside
+    return clearness(slopes.across(at, along[..., None, None, :]).mean(-1).max(-1))
 
 
 def find_bars(view: Orthophoto, slopes: Slopes, widths_mm: Sequence[float]) -> list[Bar]:
@@ -137,10 +150,10 @@ def _lines(slopes: Slopes, edges: tuple[Array, Array, Array], width_px: float, t
     for sign in (-1.0, 1.0):
         partner = np.max([slopes.across(place + sign * (width_px + more) * normal, normal) for more in (0, 1)], 0)
         weight = np.minimum(steep, partner)
-        weights.append(weight / (weight + CLEAR))
+        weights.append(clearness(weight))
         middles.append(place + sign * width_px / 2 * normal)
     weight, middle, angle = np.concatenate(weights), np.concatenate(middles), np.tile(angle, 2)
-    good = weight > FAINT / (FAINT + CLEAR)
+    good = weight > clearness(np.array(FAINT))
     weight, middle, angle = weight[good], middle[good], angle[good]
     if not good.any():
         return np.empty((0, 3))
@@ -226,23 +239,13 @@ def _follow(view: Orthophoto, slopes: Slopes, lines: Array, width_mm: float) -> 
     column = _best_paths(fainter)
     both = np.take_along_axis(fainter, column[..., None], 2)[..., 0]
     xy = line + normal[:, None] * side[column][..., None]
-    crossed = _crossed(slopes, xy, along, normal, half)
-    return [Bar.of(width_mm, view.to_mm(xy[k]), both[k], crossed[k]) for k in range(len(lines))]
-
-
-def _crossed(slopes: Slopes, xy: Array, along: Array, normal: Array, half_px: float) -> Array:
-    """How clear (K, S) edges across bars are whose middles are (K, S, 2)."""
-    at = xy[:, :, None, None] + along[:, None, None, None] * np.arange(STRIDE_PX)[:, None, None]
-    at = at + normal[:, None, None, None] * (half_px * ACROSS)[:, None]
-    steep = slopes.across(at.astype(np.float32), along[:, None, None, None].astype(np.float32)).mean(-1).max(-1)
-    return np.asarray(steep / (steep + CLEAR))
+    return [Bar.of(width_mm, view.to_mm(xy[k]), both[k], along[k]) for k in range(len(lines))]
 
 
 def _clear(slopes: Slopes, line: Array, normal: Array, side: Array) -> Array:
     """How clear (K, S, D) edges along lines (K, S, 2) are, so far to their side (D,)."""
     at = line[:, :, None] + normal[:, None, None] * side[:, None].astype(np.float32)
-    steep = slopes.across(at, normal[:, None, None])
-    return np.asarray(steep / (steep + CLEAR))
+    return clearness(slopes.across(at, normal[:, None, None]))
 
 
 def _best_paths(gain: Array) -> NDArray[np.intp]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.bars import ACROSS, CLEAR, STRIDE_PX, Slopes
+from overruler.vision.bars import STRIDE_PX, Slopes, clearness, crossing
 
 ONWARDS = 3
 """So many segments are followed from a pair, each way."""
@@ -13,6 +13,8 @@ TURN_DEG, TURN_STEP_DEG, TURN_COST = 14.0, 0.5, 0.1
 """How far a joint may be turned, by which steps that is tried, and what the greatest turn costs."""
 STEEPEST = 0.5
 """What the steepest edges of all turns count for: a clear edge is as clear a pixel beside."""
+END_PX = np.arange(-2.0, 3.0)
+"""How far from where a segment should end its end is looked for."""
 AWAY_PX = 3.0
 """Nearer to a joint than this a segment's edges are not looked at."""
 
@@ -37,8 +39,7 @@ def chains(slopes: Slopes, pairs_px: Array, width_px: float, segment_px: float) 
     all_joints = np.stack(joints, 1)
     start, step = all_joints[:, :-1], np.diff(all_joints, axis=1)
     along = step / np.linalg.norm(step, axis=-1, keepdims=True)
-    edge = _fainter_edge(slopes, start, along, width_px, segment_px)
-    clear = np.asarray((edge / (edge + CLEAR)).mean(-1))
+    clear = clearness(_fainter_edge(slopes, start, along, width_px, segment_px)).mean(-1)
     return [Chain(*one) for one in zip(all_joints, clear, strict=True)]
 
 
@@ -51,8 +52,8 @@ def _next(slopes: Slopes, before: Array, joint: Array, width_px: float, segment_
     ends = joint[:, None] + segment_px * along
     edge = _fainter_edge(slopes, np.broadcast_to(joint[:, None], along.shape), along, width_px, segment_px)
     steep = edge.mean(-1)
-    merit = (edge / (edge + CLEAR)).mean(-1) + STEEPEST * steep / np.maximum(steep.max(1, keepdims=True), 1e-6)
-    merit += _joint_clear(slopes, ends, along, width_px) / 2 - TURN_COST * np.abs(turn) / turn[-1]
+    merit = clearness(edge).mean(-1) + STEEPEST * steep / np.maximum(steep.max(1, keepdims=True), 1e-6)
+    merit += crossing(slopes, ends, along, width_px, END_PX) / 2 - TURN_COST * np.abs(turn) / turn[-1]
     return np.asarray(ends[np.arange(len(ends)), merit.argmax(1)])
 
 
@@ -64,12 +65,3 @@ def _fainter_edge(slopes: Slopes, start: Array, along: Array, width_px: float, s
     aside = normal[..., None, :] * width_px / 2
     sides = [slopes.across(middle + sign * aside, normal[..., None, :]) for sign in (-1, 1)]
     return np.asarray(np.minimum(*sides))
-
-
-def _joint_clear(slopes: Slopes, joint: Array, along: Array, width_px: float) -> Array:
-    """How clear (...) an edge across is within 2 pixels of places (..., 2)."""
-    normal = np.stack([-along[..., 1], along[..., 0]], -1)
-    aside = normal[..., None, None, :] * (width_px / 2 * ACROSS)[:, None]
-    at = joint[..., None, None, :] + along[..., None, None, :] * np.arange(-2.0, 3.0)[:, None, None] + aside
-    steep = slopes.across(at, along[..., None, None, :]).mean(-1).max(-1)
-    return np.asarray(steep / (steep + CLEAR))

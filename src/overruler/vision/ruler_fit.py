@@ -32,8 +32,6 @@ PRINT_SIGMA_MM, GROWN_SIGMA_MM, TURNS_SIGMA_MM = 0.8, 0.2, 1.5
 off the lines are in turn to either side where segments have two colours in turn."""
 HIDDEN_MM = 1e3
 """1 σ of an end that is not seen."""
-INSET_MM = 0.0
-"""A cut ruler's ends lie so much inside its outermost joints."""
 END_REACH_MM = 4.0
 """How far from where the lines have them ends are looked for."""
 SHADE, SHADE_COLOUR = (0.4, 0.93), 5.0
@@ -136,7 +134,7 @@ def _scaled(
     if n <= 3 and None in ends:
         return None
     out = np.maximum(strip.lean_mm[:, 0] * np.array([-1, 1]), 0)  # an end's face that is seen
-    where = [(end or 0.0) + side * (INSET_MM - face) for end, side, face in zip(ends, (-1, 1), out, strict=True)]
+    where = [(end or 0.0) - side * face for end, side, face in zip(ends, (-1, 1), out, strict=True)]
     unsure = [
         HIDDEN_MM if end is None else float(np.hypot(END_SIGMA_MM, face / 3))
         for end, face in zip(ends, out, strict=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.bars import Bar, Slopes
+from overruler.vision.bars import STRIDE_PX, Bar, Slopes, crossing
 from overruler.vision.chains import Chain, chains
 from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.ruler_strip import Kind, broken_line
@@ -56,8 +56,7 @@ def _straight(bar: Bar, kind: Kind) -> list[Laid]:
         end = start + kind.length_mm
         inside = bar.mean_clear(start, end)
         outside = np.maximum(bar.mean_clear(start - BEYOND_MM, start - 3), bar.mean_clear(end + 3, end + BEYOND_MM))
-        stands_out = (inside > CLEAR) & (inside > outside + STANDS_OUT)
-        return np.asarray(np.where(stands_out, 2 * inside - outside, -1.0))
+        return _merit(inside, outside)
 
     return [Laid(good, kind, path) for good, path in _best(bar, kind, kind.segments, merit)]
 
@@ -65,7 +64,7 @@ def _straight(bar: Bar, kind: Kind) -> list[Laid]:
 def _bent(view: Orthophoto, slopes: Slopes, bars: Sequence[Bar], kinds: Sequence[Kind]) -> list[Laid]:
     """Along chains of segments, which are all alike: wherever two follow each other, more may."""
     alike = kinds[0]
-    pairs = [pair for bar in bars if bar.width_mm == alike.width_mm for pair in _pairs(bar, alike)]
+    pairs = [pair for bar in bars if bar.width_mm == alike.width_mm for pair in _pairs(view, slopes, bar, alike)]
     if not pairs:
         return []
     pairs = sorted(pairs, key=lambda one: -one[0])[:CHAINS]
@@ -75,12 +74,14 @@ def _bent(view: Orthophoto, slopes: Slopes, bars: Sequence[Bar], kinds: Sequence
     return [one for one in best if one.merit > 0]
 
 
-def _pairs(bar: Bar, kind: Kind) -> list[tuple[float, Array]]:
+def _pairs(view: Orthophoto, slopes: Slopes, bar: Bar, kind: Kind) -> list[tuple[float, Array]]:
     """Where along a bar two segments may follow each other: how good that is, and the three joints (3, 2)."""
-    joints = kind.segment_mm * np.arange(3)
+    joints, stations = kind.segment_mm * np.arange(3), view.to_px(bar.xy_mm)
+    along = np.broadcast_to(bar.along_px, stations.shape)
+    crossed = crossing(slopes, stations, along, bar.width_mm / view.mm_per_px, np.arange(float(STRIDE_PX)))
 
     def merit(start: Array) -> Array:
-        across = np.interp(start[:, None] + joints, bar.way_mm, bar.crossed).mean(1)
+        across = np.interp(start[:, None] + joints, bar.way_mm, crossed).mean(1)
         return np.asarray(bar.mean_clear(start, start + joints[-1]) + across)
 
     return _best(bar, kind, 2, merit)
@@ -106,12 +107,14 @@ def _best(bar: Bar, kind: Kind, segments: int, merit: Callable[[Array], Array]) 
 
 def _window(view: Orthophoto, chain: Chain, kind: Kind) -> Laid:
     """The stretch of a chain that most speaks for being the ruler; of merit -1 where nothing does."""
-    padded = np.pad(chain.clear, 1)
-    best, first = -1.0, 0
-    for k in range(len(chain.clear) - kind.segments + 1):
-        end = k + kind.segments
-        inside, outside = float(chain.clear[k:end].mean()), float(max(padded[k], padded[end + 1]))
-        merit = 2 * inside - outside
-        if inside > max(CLEAR, outside + STANDS_OUT) and merit > best:
-            best, first = merit, k
-    return Laid(best, kind, view.to_mm(chain.joints_px[first : first + kind.segments + 1]))
+    n = kind.segments
+    inside, beyond = np.convolve(chain.clear, np.full(n, 1 / n), "valid"), np.pad(chain.clear, 1)
+    merit = _merit(inside, np.maximum(beyond[: len(inside)], beyond[n + 1 :]))
+    first = int(merit.argmax())
+    return Laid(float(merit[first]), kind, view.to_mm(chain.joints_px[first : first + n + 1]))
+
+
+def _merit(inside: Array, outside: Array) -> Array:
+    """What speaks for places (...) whose edges are so clear, and beyond their ends so clear: -1 where nothing does."""
+    stands_out = (inside > CLEAR) & (inside > outside + STANDS_OUT)
+    return np.asarray(np.where(stands_out, 2 * inside - outside, -1.0))
