@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
 from overruler.vision import cutouts
-from overruler.vision.stretched import as_ovals, ellipses_through, look, opinions, trace
+from overruler.vision.stretched import ROUND, as_ovals, ellipses_through, look, opinions, trace, trace_sized
 from tests.vision.test_ovals import PLACES, over, table
 
 ANGLE = st.floats(-np.pi, np.pi)
@@ -128,6 +128,20 @@ def test_the_networks_know_an_oval_and_follow_its_rim(tilt_deg: float) -> None:
     assert opinions(levels, camera, ovals).min() > 0.6
     assert np.abs(ovals - true)[:, :4].max() < 1.5
     assert same_turn(ovals[:, 4], true[:, 4]).max() < np.radians(3)
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 25.0])
+def test_an_oval_of_known_size_is_followed_home_with_its_size(tilt_deg: float) -> None:
+    camera = over(tilt_deg)
+    levels = cutouts.pyramid(table(camera, PLACES).pixels)
+    true = np.array([[x, y, base.length_mm / 2, base.width_mm / 2, turn] for base, x, y, turn in PLACES])
+    rough = true + np.array([[3, -3, 0, 0, 0.1], [-3, 2, 0, 0, -0.1], [4, 3, 0, 0, 0.08]])
+    found, sigma = trace_sized(levels, camera, rough)
+    np.testing.assert_array_equal(found[:, 2:4], true[:, 2:4])
+    assert np.abs(found - true)[:, :2].max() < 0.8
+    assert same_turn(found[:, 4], true[:, 4]).max() < np.radians(3)
+    assert (sigma > 0).all()
+    assert all(len(part) == 0 for part in trace_sized(levels, camera, np.empty((0, 5)), ROUND))
 
 
 def test_a_bare_mat_is_no_oval_and_nothing_gives_nothing() -> None:

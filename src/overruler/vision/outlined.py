@@ -1,4 +1,4 @@
-"""The silhouette of a base that is not round: an oval or a rectangle, its lower edge and the upper one behind it."""
+"""Outlines of bases that are not round; and of ovals the silhouette, their lower edge and the upper one behind it."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,6 @@ from overruler.vision.silhouette import Profile
 ROUND_POINTS = 144
 CORNER_MM = 1.0
 """Corners of rectangles are between sharp and rounded by 1.5 mm: nothing is measured on them."""
-STRAIGHT_MM = 2.5
-"""A shorter piece of a rectangle's outline belongs to a corner."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +57,7 @@ def contour_of(
     upper: bool,
     step_mm: float,
 ) -> Contour:
-    """The base's outline as cast on to the plane z of its lower edge, or its upper edge alone.
+    """An oval's outline as cast on to the plane z of its lower edge, or its upper edge alone.
 
     The upper edge, cast from the camera, is larger by D / (D - h) and leans away from the camera's foot point, D being
     the camera's height over the plane and h the base's; the outline is the convex hull of both edges.
@@ -70,14 +68,14 @@ def contour_of(
     top = outline_of(base, profile.taper_mm) @ turn + xy_mm
     cast = eye[:2] + (top - eye[:2]) * height / (height - profile.height_mm)
     if upper:
-        return _spaced(cast, step_mm, base.shape == "rectangle")
+        return _spaced(cast, step_mm)
     both = np.concatenate([outline_of(base) @ turn + xy_mm, cast])
     hull = cv2.convexHull((both - xy_mm).astype(np.float32), clockwise=False).reshape(-1, 2) + xy_mm
-    return _spaced(np.asarray(hull, float), step_mm, base.shape == "rectangle")
+    return _spaced(np.asarray(hull, float), step_mm)
 
 
-def _spaced(ring: Array, step_mm: float, straight: bool) -> Contour:
-    """Places evenly along a closed counter-clockwise polygon (N, 2); of a straight-sided one along its sides alone."""
+def _spaced(ring: Array, step_mm: float) -> Contour:
+    """Places evenly along a closed counter-clockwise polygon (N, 2)."""
     side = np.roll(ring, -1, 0) - ring
     length = np.linalg.norm(side, axis=1)
     ends = np.cumsum(length)
@@ -87,8 +85,7 @@ def _spaced(ring: Array, step_mm: float, straight: bool) -> Contour:
     share = 1 - (ends[which] - along) / np.maximum(length[which], 1e-9)
     at = ring[which] + share[:, None] * side[which]
     normals = np.stack([side[:, 1], -side[:, 0]], -1)[which] / np.maximum(length[which], 1e-9)[:, None]
-    kept = length[which] > STRAIGHT_MM if straight else np.ones(count, bool)
-    return Contour(at[kept], normals[kept])
+    return Contour(at, normals)
 
 
 def overlap_mm(one_mm: Array, other_mm: Array) -> float:

@@ -1,7 +1,8 @@
 """Oval bases: a learned look at the places where one may lie, and a fit of each in the photo's own pixels.
 
 Where ovals may lie `discs` says; `stretched` looks closer and follows their rims; what was traced says which sizes of
-the catalogue may be fitted, and the surest of the fits that can all be there are the ovals.
+the catalogue may be fitted, each from where its rim is followed as that of an oval so large, and the surest of the fits
+that can all be there are the ovals.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,10 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.cutouts import levels_of
 from overruler.vision.odds import logit_of, share_of
-from overruler.vision.outlined_fit import OutlineFit, Start, fit_outline
 from overruler.vision.outlined_found import detection_of, likeliest_together
+from overruler.vision.oval_fit import OvalFit, Start, fit_oval
 from overruler.vision.rounds import SURE, UNKNOWN
-from overruler.vision.stretched import Traced, look, opinions, trace
+from overruler.vision.stretched import Traced, look, opinions, trace, trace_sized
 
 HOPELESS, PROMISING = 0.01, 0.2
 """Candidates that score less at first sight, and when their rim was traced, are given up."""
@@ -29,14 +30,17 @@ WORTH_A_FIT, SIZES = 12.0, 2
 """Sizes this far from what was traced (squared σ) are not fitted, and at most so many are."""
 ALIKE = 0.25
 """Candidates are of one oval whose middles lie this near each other, in half widths."""
-START_MM = 0.8, 2.5
-"""1 σ of the place that a fit starts from is taken to be between these."""
+TRACED = 4.0
+"""How much larger the errors of a traced oval of known size are than the σ of its trace: counted on 305 rendered ovals,
+together with what the fit finds."""
 ODDS = np.array([-1.7, 0.85, 1.3, -0.33])
 """An oval's log odds: a constant, and so much for the log odds of the learned look and of the look from above, and for
 how far its size is from what was traced, in squared σ: logistic regression on 60 rendered tables. What a fit
 sees of the outline adds nothing to that."""
 LEAST_SCORE = 0.6
 LEAST_SEEN = 0.35
+PLACED = [0, 1, 4]
+"""Where x, y and the heading are among an oval's numbers."""
 
 
 def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array) -> list[Detection]:
@@ -77,19 +81,18 @@ def _distinct(traced: Traced) -> Traced:
     return traced[np.array(kept, int)]
 
 
-def _fits(
-    frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int
-) -> list[tuple[OutlineFit, float]]:
+def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int) -> list[tuple[OvalFit, float]]:
     """The sizes that one traced oval may have, fitted, and how likely each is an oval base, 0 to 1."""
     oval, sigma = traced.ovals[k], traced.sigma[k]
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     away = np.sum((sizes - oval[2:4]) ** 2 / (SIZE_MM**2 + (SIZE_SIGMAS * sigma[2:4]) ** 2), 1)
-    start = Start(oval[:2], float(np.clip(2 * sigma[0], *START_MM)), float(oval[4]))
     likely = float(np.clip(traced.from_above[k], UNKNOWN, SURE))
     found = []
     for i in np.argsort(away, kind="stable")[:SIZES]:
         if away[i] < WORTH_A_FIT:
-            fit = fit_outline(frame.pixels, camera, start, bases[i], 0.0)
+            as_large = np.array([[*oval[:2], *sizes[i], oval[4]]])
+            sized, own = (one[0, PLACED] for one in trace_sized(levels_of(frame), camera, as_large))
+            fit = fit_oval(frame.pixels, camera, Start(sized, TRACED * own), bases[i], 0.0)
             if fit is not None:
                 said = logit_of([traced.score[k], likely])
                 found.append((fit, float(share_of(ODDS @ [1.0, *said, away[i]]))))

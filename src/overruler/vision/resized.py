@@ -60,7 +60,7 @@ def _with_fits(
 ) -> Array:
     """The log-likelihoods (N, C, 2) of bases at these heights (N,) by look and fit; by the look where none succeeds."""
     places = at_height(camera, np.stack([one.xy_mm for one in standing]), 0.0, z_mm[:, None])
-    fits = fit_sizes(frame, camera, places, np.full(len(places), NEW_START_MM), worth, radii, z_mm)
+    fits = fit_sizes(frame, camera, places[:, None], np.array(NEW_START_MM), worth, radii, z_mm)
     return np.where([[[bool(tried)]] for tried in fits], with_fits(looks, fits), looks)
 
 

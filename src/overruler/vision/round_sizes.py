@@ -68,12 +68,14 @@ def fit_sizes(
     radii: Array,
     z_mm: Array | float = 0.0,
 ) -> list[list[Hypothesis]]:
-    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted, for each of the places (N, 2) with its σ (N,).
+    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted.
 
-    They stand at z, one height for all or one for each (N,).
+    Each from a place (N, C, 2) with its σ (N, C), or from one for all sizes: (N, 1, 2) and (N, 1). They stand at z, one
+    height for all or one for each (N,).
     """
     heights, which = np.broadcast_to(z_mm, len(worth)).tolist(), np.argwhere(worth).tolist()
-    sought = [Sought(xy_mm[i], float(sigma_mm[i]), float(radii[c]), heights[i], WAYS[kind]) for i, c, kind in which]
+    start, sigma = np.broadcast_to(xy_mm, (*worth.shape[:2], 2)), np.broadcast_to(sigma_mm, worth.shape[:2])
+    sought = [Sought(start[i, c], float(sigma[i, c]), float(radii[c]), heights[i], WAYS[k]) for i, c, k in which]
     found: list[list[Hypothesis]] = [[] for _ in worth]
     for (i, column, kind), fit in zip(which, fit_bases(frame.pixels, camera, sought), strict=True):
         if fit is not None:

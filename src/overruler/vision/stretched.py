@@ -15,8 +15,19 @@ from overruler.vision.cutouts import ANGLES, Picture, axes_of, radius_of, ring_a
 from overruler.vision.odds import share_of
 from overruler.vision.rims import first_look, further_looks, on_board, rim_of
 
-PLACE, SIZE, SHAPE = 0.15, 0.1, 0.12
-"""1 σ of a looked-at oval's place, size and shape, in radii: what the trace starts from."""
+FREE = np.array([0.15, 0.15, 0.1, 0.12, 0.12])
+"""1 σ of what `Ellipses` deviate by, in radii: of a looked-at oval, from which the trace starts, ..."""
+SIZED = np.array([0.15, 0.15, 0.01, 0.01, 0.12])
+"""... of one whose size is known, ..."""
+ROUND = np.array([0.15, 0.15, 0.01, 0.01, 0.01])
+"""... and of a circle whose size is known."""
+BESIDE = 0.12 * np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+"""(5, 2): where one of known size is also sought, in radii: half hidden, or beside a shadow, the rim that is nearest
+may be the wrong one."""
+FROM_EACH = 2
+"""So many times the rim is followed from each of these places; then from the best of them."""
+MISSED = 9.0
+"""Squared σ that a direction misses an oval by at most, in the likelihood of its rim."""
 INFLATION = 2.5
 """How much larger errors are than independent directions would make them."""
 OUTLIER = 2.5
@@ -81,14 +92,52 @@ def trace(levels: list[Picture], camera: Camera, ovals: Array) -> tuple[Array, A
     return as_ovals(camera, ovals, ellipses_through(*rim_of(levels, camera, ovals)))
 
 
-def ellipses_through(reach: Array, sigma: Array) -> Ellipses:
-    """Ellipses near the unit circle through rims that lie `reach` (N, 48) radii out. Least squares, Cauchy's weights.
+def trace_sized(levels: list[Picture], camera: Camera, ovals: Array, spread: Array = SIZED) -> tuple[Array, Array]:
+    """Ovals (N, 5) whose half lengths and half widths are known, moved to where the second network follows their rims
+    best, and the σ (N, 5) of their numbers.
 
-    In the direction t an ellipse lies 1 + x cos t + y sin t + s + p cos 2t + q sin 2t out, to first order.
+    Each is begun there and a little beside; the likeliest is where the rim misses the oval least, by the network's own
+    σ. `spread` (5,) is the 1 σ of what they deviate by.
+    """
+    if not len(ovals):
+        return ovals, ovals
+    beside = np.einsum("bk,nkd->bnd", BESIDE, axes_of(camera, ovals))
+    places = np.tile(ovals, (len(BESIDE), 1, 1))
+    places[..., :2] += beside
+    many = places.reshape(-1, 5)
+    for _ in range(FROM_EACH):
+        many, _, misfit = _followed(levels, camera, many, spread)
+    best = many.reshape(places.shape)[np.argmin(misfit.reshape(len(BESIDE), -1), axis=0), np.arange(len(ovals))]
+    found, sigma, _ = _followed(levels, camera, best, spread)
+    return found, sigma
+
+
+def _followed(levels: list[Picture], camera: Camera, ovals: Array, spread: Array) -> tuple[Array, Array, Array]:
+    """Ovals (N, 5) moved to where their rims are seen, their size kept; the σ (N, 5), and (N,) -log likelihoods."""
+    reach, own = rim_of(levels, camera, ovals)
+    fitted = ellipses_through(reach, own, spread)
+    missed = ((reach - 1 - fitted.deviation @ slopes().T) / own) ** 2
+    misfit = np.sum(np.minimum(missed, MISSED) / 2 + np.log(own), 1)
+    found, sigma = as_ovals(camera, ovals, fitted)
+    found[:, 2:4] = ovals[:, 2:4]
+    return found, sigma, misfit
+
+
+def slopes() -> Array:
+    """How far out an ellipse lies (48, 5) by each of the numbers that it deviates from the unit circle by.
+
+    In the direction t it lies 1 + x cos t + y sin t + s + p cos 2t + q sin 2t out, to first order.
     """
     turn = ring_angles()
-    slope = np.stack([np.cos(turn), np.sin(turn), np.ones(ANGLES), np.cos(2 * turn), np.sin(2 * turn)], -1)
-    prior = np.diag((INFLATION / np.array([PLACE, PLACE, SIZE, SHAPE, SHAPE])) ** 2)
+    return np.stack([np.cos(turn), np.sin(turn), np.ones(ANGLES), np.cos(2 * turn), np.sin(2 * turn)], -1)
+
+
+def ellipses_through(reach: Array, sigma: Array, spread: Array = FREE) -> Ellipses:
+    """Ellipses near the unit circle through rims that lie `reach` (N, 48) radii out. Least squares, Cauchy's weights.
+
+    `spread` (5,) is the 1 σ of what they deviate by.
+    """
+    slope, prior = slopes(), np.diag((INFLATION / spread) ** 2)
     deviation, information = np.zeros((len(reach), 5)), np.tile(prior, (len(reach), 1, 1))
     for _ in range(PASSES):
         missed = reach - 1 - deviation @ slope.T

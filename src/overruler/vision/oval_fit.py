@@ -1,9 +1,9 @@
-"""One oval or rectangle, fitted where the photo's own pixels show its edge: `fit`, with a heading to find besides.
+"""One oval of known size, fitted where the photo's own pixels show its edge: `fit`, with a heading to find besides.
 
 Edges are looked for across the outline, square to it; those on one ray compete with each other and with "hidden".
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,6 @@ from overruler.bases import Base
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import (
-    AWAY,
     FLOOR_PX,
     HEIGHT_SIGMA_MM,
     LEAST_SEEN,
@@ -28,20 +27,13 @@ from overruler.vision.rays import SPACING_PX, STEP_PX, Edges, View, claims, edge
 from overruler.vision.rim_fit import CORRELATION, ITERATIONS, NARROW_PX, REACH_SIGMA, WIDE_PX, spread_of
 from overruler.vision.silhouette import PROFILES, Profile, lean_of
 
-KINDS = (*PROFILES, Profile("flat", 0.15, 2.6))
-"""Rectangles are often flatter than round bases."""
-TRIED = tuple((profile, upper) for upper in (False, True) for profile in KINDS)
+TRIED = tuple((profile, upper) for upper in (False, True) for profile in PROFILES)
 """What is fitted: the outline, and the upper edge, whatever the profile."""
-NATS = 7.0
-"""Log-likelihood of a whole outline seen against none of it, between fits of one base: neighbours in rank and file, and
-the edges of what lies on top, are as straight and as long as the outline itself."""
-CORNERED_PX = 0.4
-"""1 σ of a rectangle's place that no number of edges gets below: straight edges slide along each other."""
-TURN_SIGMA = 0.12
-"""1 σ of the heading to start from, in rad."""
-TURNS = (-0.09, 0.09)
-"""The likeliest kind is fitted from headings so far off the guessed one too, in rad: the wide look reaches few degrees
-alone."""
+NATS = 15.0
+"""Log-likelihood of a whole outline seen against none of it, between fits of one base: counted on 305 rendered ovals,
+as is `AWAY`; half or twice as much of either is hardly worse."""
+AWAY = 0.02
+"""How much more must be seen for each squared σ away from the start."""
 FEWEST_EDGES = 10
 
 
@@ -49,73 +41,54 @@ FEWEST_EDGES = 10
 class Start:
     """Where a fit starts, and how sure that is."""
 
-    xy_mm: Array
-    sigma_mm: float
-    turn_rad: float
+    place: Array
+    """(3,): x, y in mm and the heading in rad."""
+    sigma: Array
+    """(3,): 1 σ of each, taken as independent of each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OutlineFit:
-    """Where a base stands, if it is this base."""
+class OvalFit:
+    """Where an oval lies, if it is this oval."""
 
     base: Base
-    xy_mm: Array
-    """(2,)."""
-    turn_rad: float
+    place: Array
+    """(3,): x, y in mm and the heading in rad."""
     covariance: Array
-    """(3, 3) of x, y in mm and the heading in rad, the camera taken as exact."""
+    """(3, 3), the camera taken as exact."""
     d_xy_d_camera: Array
     """(2, 15): over `geometry.camera.PARAMETERS`."""
     seen: Array
     """(K,): along the outline, how surely it was seen, 0 to 1."""
     merit: float
-    profile: Profile
-    upper: bool
+
+    @property
+    def xy_mm(self) -> Array:
+        return self.place[:2]
+
+    @property
+    def turn_rad(self) -> float:
+        return float(self.place[2])
 
     @property
     def covariance_mm2(self) -> Array:
         """(2, 2) of the place; what the heading's doubt does to the outline, as if the whole base moved by it."""
-        lever = (self.base.length_mm - self.base.width_mm) / 2 if self.base.shape == "oval" else self.base.length_mm / 2
+        lever = (self.base.length_mm - self.base.width_mm) / 2
         return np.asarray(self.covariance[:2, :2] + np.eye(2) * self.covariance[2, 2] * lever**2 / 2)
 
 
-def fit_outline(pixels: NDArray[np.uint8], camera: Camera, start: Start, base: Base, z_mm: float) -> OutlineFit | None:
-    """Fit (x, y, heading) of a base of known size from a rough start; None where nothing is seen of it.
+def fit_oval(pixels: NDArray[np.uint8], camera: Camera, start: Start, base: Base, z_mm: float) -> OvalFit | None:
+    """Fit (x, y, heading) of an oval of known size from a rough start; None where nothing is seen of it.
 
-    Of the profiles, and of outline and upper edge, the one that explains most of what is seen is kept.
+    The mean of the fits by each profile, by outline and by upper edge, weighed by how much each explains of what is
+    seen (Bayesian model averaging), and of the start, by its own doubt.
     """
-    view = View.around(pixels, camera, start.xy_mm, base.length_mm / 2, z_mm)
+    view = View.around(pixels, camera, start.place[:2], base.length_mm / 2, z_mm)
     if view is None:
         return None
-    settled = _all(_fit(view, start, base, profile, upper, 0.0) for profile, upper in TRIED)
-    if not settled:
-        return None
-    best = max(settled, key=lambda one: one.merit)
-    return _either(view, settled + _all(_fit(view, start, base, best.profile, best.upper, turn) for turn in TURNS))
-
-
-def _all(tries: "Iterable[_Settled | None]") -> "list[_Settled]":
-    return [one for one in tries if one is not None]
-
-
-def _either(view: View, tries: "list[_Settled]") -> OutlineFit:
-    """The best of the tries; how far the others lie that explain the photo nearly as well is part of its doubt."""
-    best = max(tries, key=lambda one: one.merit)
-    weights = np.array([np.exp(NATS * (one.merit - best.merit)) for one in tries])
-    apart = np.stack([one.place - best.place for one in tries])
-    spread = np.einsum("n,ni,nj->ij", weights / weights.sum(), apart, apart)
-    slopes = sensitivity(view, best.contour.at_mm, best.contour.normals, best.weight)
-    return OutlineFit(
-        best.base,
-        best.place[:2],
-        float(best.place[2]),
-        best.covariance + spread,
-        slopes,
-        np.minimum(best.weight, 1),
-        best.merit,
-        best.profile,
-        best.upper,
-    )
+    tries = [_fit(view, start, base, profile, upper) for profile, upper in TRIED]
+    settled = [one for one in tries if one is not None]
+    return _with_start(_together(view, settled), start) if settled else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,11 +108,32 @@ class _Settled:
     merit: float = 0.0
 
 
-def _fit(view: View, start: Start, base: Base, profile: Profile, upper: bool, turn_rad: float) -> _Settled | None:
-    """From a wide look to a narrow one, from a heading so far off the start's."""
-    wide_px = float(np.clip(start.sigma_mm / view.mm_per_px, WIDE_PX, 5 * WIDE_PX))
-    place = np.array([*start.xy_mm, start.turn_rad + turn_rad])
-    settled = None
+def _together(view: View, tries: Sequence[_Settled]) -> OvalFit:
+    """The mean of the fits by how much each explains; how far they lie apart is part of its doubt."""
+    best = max(tries, key=lambda one: one.merit)
+    weights = np.array([np.exp(NATS * (one.merit - best.merit)) for one in tries])
+    weights /= weights.sum()
+    places = np.stack([one.place for one in tries])
+    mean = weights @ places
+    apart = places - mean
+    covariance = np.einsum("n,ni,nj->ij", weights, apart, apart)
+    covariance += np.einsum("n,nij->ij", weights, np.stack([one.covariance for one in tries]))
+    slopes = sensitivity(view, best.contour.at_mm, best.contour.normals, best.weight)
+    return OvalFit(best.base, mean, covariance, slopes, np.minimum(best.weight, 1), best.merit)
+
+
+def _with_start(fit: OvalFit, start: Start) -> OvalFit:
+    """The fit and the start, each by its own doubt."""
+    gain = fit.covariance @ np.linalg.inv(fit.covariance + np.diag(start.sigma**2))
+    covariance = (np.eye(3) - gain) @ fit.covariance
+    place = fit.place + gain @ (start.place - fit.place)
+    return replace(fit, place=place, covariance=(covariance + covariance.T) / 2)
+
+
+def _fit(view: View, start: Start, base: Base, profile: Profile, upper: bool) -> _Settled | None:
+    """From a wide look to a narrow one."""
+    wide_px = float(np.clip(start.sigma[:2].max() / view.mm_per_px, WIDE_PX, 5 * WIDE_PX))
+    place, settled = start.place, None
     for sigma_px in (wide_px, (wide_px * WIDE_PX) ** 0.5, WIDE_PX):
         settled = _refine(view, place, base, profile, upper, sigma_px)
         if settled is None:
@@ -183,19 +177,15 @@ def _judged(view: View, settled: _Settled, start: Start) -> _Settled:
     """The fit with its merit, and with the doubt that the edges alone do not show."""
     more = np.zeros((3, 3))
     unseen = float(np.mean(settled.weight <= LEAST_SEEN))
-    floor_px = np.hypot(
-        CORNERED_PX if settled.base.shape == "rectangle" else FLOOR_PX,
-        UNSEEN * unseen * (settled.spread_mm / view.mm_per_px) ** 2,
-    )
+    floor_px = np.hypot(FLOOR_PX, UNSEEN * unseen * (settled.spread_mm / view.mm_per_px) ** 2)
     more[:2, :2] = np.eye(2) * (floor_px * view.mm_per_px) ** 2
     more[2, 2] = (2 * FLOOR_PX * view.mm_per_px / settled.base.length_mm) ** 2
     if settled.upper:
         lean = lean_of(view.camera, settled.place[:2], view.z_mm, settled.profile)
         lean = lean * HEIGHT_SIGMA_MM / settled.profile.height_mm
         more[:2, :2] += np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
-    away = np.sum((settled.place[:2] - start.xy_mm) ** 2) / start.sigma_mm**2
-    away += ((settled.place[2] - start.turn_rad) / TURN_SIGMA) ** 2
-    merit = _merit(view, settled) - UPPER_PENALTY * settled.upper - AWAY * float(away)
+    away = float(np.sum(((settled.place - start.place) / start.sigma) ** 2))
+    merit = _merit(view, settled) - UPPER_PENALTY * settled.upper - AWAY * away
     return replace(settled, covariance=settled.covariance + more, merit=merit)
 
 
