@@ -16,7 +16,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.picture.render import Plinth
 from overruler.vision.fit import fit_base
-from overruler.vision.heights import at_height, lean, moved_to, raise_pieces, shared_covariance
+from overruler.vision.heights import at_height, chance_on, lean, moved_to, raise_pieces, shared_covariance
 from overruler.vision.survey import joint_covariance, survey
 from tests.tables import camera_over, exact, photo
 
@@ -182,3 +182,17 @@ def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(table: Table, p
         *raise_pieces(frame, exact(camera), [unsure], [hill(probability=probability)]),
     ):
         assert np.linalg.eigvalsh(one.covariance_mm2 - one.beyond_mm2).min() > 0
+
+
+def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: Table) -> None:
+    """The place it would have there is not surer than the height: (lean z)² + (lean σ)², z and σ being the height's."""
+    camera, frame, flat = table
+    sharp, wide = (
+        raise_pieces(frame, exact(camera), flat[:1], [hill(probability=0.3, sigma_mm=sigma)])[0]
+        for sigma in (1e-6, HIGH_MM / 2)
+    )
+    assert sharp.z_mm == wide.z_mm == 0.0
+    (cause,) = sharp.shared_mm
+    share = np.linalg.norm(wide.shared_mm[cause]) / np.linalg.norm(sharp.shared_mm[cause])
+    chances = [chance_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
+    assert share == pytest.approx(np.sqrt(1.25 * chances[1] / chances[0]))

@@ -93,7 +93,8 @@ def _placed(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[
     if chance < 0.5:
         flat = detection if detection.z_mm == area.base_z_mm else flat
         other = at_height(camera, flat.xy_mm, flat.z_mm, area.top_z_mm)
-        return _either(flat, area, chance, other - flat.xy_mm)
+        unsure = float(np.hypot(1.0, area.sigma_mm / (area.top_z_mm - area.base_z_mm)))  # how high it is, if it is one
+        return _either(flat, area, chance, (other - flat.xy_mm) * unsure)
     raised = _fitted(frame, camera, detection, area.top_z_mm)
     moved = lean(camera, raised.xy_mm, area.top_z_mm) * area.sigma_mm
     usually, rarely = {area.id: area.usual * moved}, {area.id: moved}
