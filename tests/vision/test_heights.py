@@ -195,4 +195,7 @@ def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: 
     (cause,) = sharp.shared_mm
     share = np.linalg.norm(wide.shared_mm[cause]) / np.linalg.norm(sharp.shared_mm[cause])
     chances = [chance_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
+    assert min(chances) > 1 / 9  # so that as likely as it is, not at the least that is rare
     assert share == pytest.approx(np.sqrt(1.25 * chances[1] / chances[0]))
+    rarely = [np.linalg.norm(one.rarely_mm[cause]) / np.sqrt(c) for one, c in zip((sharp, wide), chances, strict=True)]
+    assert rarely[1] / rarely[0] == pytest.approx(2.0)  # as high as by two σ more

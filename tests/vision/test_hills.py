@@ -134,6 +134,23 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int) ->
     assert len(find_hills(view, said, exact(camera), standing_there)) == found
 
 
+def test_what_stands_at_its_edge_cuts_no_bay_into_a_hill() -> None:
+    """Figures are seen as no top: a hill is outlined as it would be without them."""
+    camera = camera_over(30.0)
+    view = table(camera, 36.0, 3)
+    whole = hill_map(view, camera)
+    cut = whole.top.copy()
+    row, column = whole.cells_at(at_height(camera, np.array([[600.0, 330.0]]), 36.0, 0.0))
+    cut[row[0] - 2 : row[0] + 3, column[0] - 4 : column[0] + 4] = 0
+    assert whole.top[row[0], column[0] - 4] > 0.5  # it is one that is cut into
+    areas = [
+        cv2.contourArea(hill.footprint_mm.astype(np.float32))
+        for seen in (whole, replace(whole, top=cut))
+        for hill in find_hills(view, seen, exact(camera), standing(camera, ON, 36.0))
+    ]
+    assert areas[1] == pytest.approx(areas[0], rel=0.015)
+
+
 @pytest.mark.parametrize(("beside", "found"), [(0.0, 0), (0.5, 1), (1.0, 1)])
 def test_no_hill_carries_a_marker_that_lies_on_the_board(beside: float, found: int) -> None:
     camera = camera_over(30.0)

@@ -24,6 +24,8 @@ RARE = 0.002
 WITHIN_SIGMAS = 3.0
 """What is more likely lies within so many σ of where the piece is said to be, were it to hold: no call is certain
 against it."""
+HIGHER_SIGMAS = 2.0
+"""Where it rather stands beside raised ground, that may be higher by so many of its σ."""
 NEW_START_MM = 1.5
 """1 σ of where the fit at the true height starts: wide, for the start was seen in the same pixels."""
 
@@ -93,27 +95,29 @@ def _placed(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[
     if chance < 0.5:
         flat = detection if detection.z_mm == area.base_z_mm else flat
         other = at_height(camera, flat.xy_mm, flat.z_mm, area.top_z_mm)
-        unsure = float(np.hypot(1.0, area.sigma_mm / (area.top_z_mm - area.base_z_mm)))  # how high it is, if it is one
-        return _either(flat, area, chance, (other - flat.xy_mm) * unsure)
+        unsure = area.sigma_mm / (area.top_z_mm - area.base_z_mm)  # how high it is, if it is one
+        apart = other - flat.xy_mm
+        return _either(flat, area, chance, apart * float(np.hypot(1.0, unsure)), apart * (1 + HIGHER_SIGMAS * unsure))
     raised = _fitted(frame, camera, detection, area.top_z_mm)
     moved = lean(camera, raised.xy_mm, area.top_z_mm) * area.sigma_mm
     usually, rarely = {area.id: area.usual * moved}, {area.id: moved}
     raised = replace(raised, on=area.id, sigma_z_mm=area.sigma_mm, shared_mm=usually, rarely_mm=rarely)
-    return _either(raised, area, 1 - chance, flat.xy_mm - raised.xy_mm)
+    apart = flat.xy_mm - raised.xy_mm
+    return _either(raised, area, 1 - chance, apart, apart)
 
 
-def _either(detection: Detection, area: Raised, chance: float, apart_mm: Array) -> Detection:
-    """The detection with the doubt that it may, with that chance, lie `apart_mm` (2,) away."""
+def _either(detection: Detection, area: Raised, chance: float, apart_mm: Array, at_most_mm: Array) -> Detection:
+    """The detection with the doubt that it may, with that chance, lie `apart_mm` (2,) away, or up to `at_most_mm`."""
     if chance < RARE:
         return detection
     usual, rare = sqrt(chance), max(sqrt(chance), 1 / WITHIN_SIGMAS)
     height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * rare))
     if 1 - area.probability < chance * 0.5:  # at the area's edge: no other piece shares it
-        apart = np.outer(apart_mm, apart_mm)
-        return replace(detection.doubted(usual**2 * apart, rare**2 * apart), sigma_z_mm=height)
+        apart, at_most = np.outer(apart_mm, apart_mm), np.outer(at_most_mm, at_most_mm)
+        return replace(detection.doubted(usual**2 * apart, rare**2 * at_most), sigma_z_mm=height)
     cause = f"{area.id}, raised at all"
     shared = {**detection.shared_mm, cause: usual * apart_mm}
-    rarely = {**detection.rarely_mm, cause: rare * apart_mm}
+    rarely = {**detection.rarely_mm, cause: rare * at_most_mm}
     return replace(detection, shared_mm=shared, rarely_mm=rarely, sigma_z_mm=height)
 
 

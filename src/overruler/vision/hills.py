@@ -43,6 +43,8 @@ USUAL_SHARE = 0.6
 """1 σ of heights as they usually are off, as a share of what is said: 57 hills, 5.2 mm rms where 10 are said."""
 EDGE_MM = 8.0
 """1 σ of an outline's place."""
+BRIDGED_MM = 48.0
+"""Bays of an outline up to twice as wide are bridged: what stands at its edge is seen as no top."""
 FINER = 4
 """Outlines are drawn between the cells, in so many steps."""
 Mask = NDArray[np.bool_]
@@ -118,7 +120,10 @@ def _ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) -> Raise
 def _outline(seen: HillMap, top: Mask, share: float) -> Array:
     """The outline (K, 2) of a top as it is seen on the board's plane: where it is as likely as `share`."""
     near = cv2.dilate(top.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    fine = cv2.resize(np.where(near, seen.top, np.float32(0)), None, fx=FINER, fy=FINER, interpolation=cv2.INTER_LINEAR)
+    across = 2 * round(BRIDGED_MM / seen.view.mm_per_px) + 1
+    bridge = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across))
+    whole = cv2.morphologyEx(np.where(near, seen.top, np.float32(0)), cv2.MORPH_CLOSE, bridge)
+    fine = cv2.resize(whole, None, fx=FINER, fy=FINER, interpolation=cv2.INTER_LINEAR)
     outlines, _ = cv2.findContours(np.asarray(fine > share, np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     points = max(outlines, key=cv2.contourArea)[:, 0]
     return seen.view.to_mm((points + 0.5) / FINER - 0.5)
