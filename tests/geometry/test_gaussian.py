@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.gaussian import differences, draws
+from overruler.geometry.gaussian import differences, draws, fused
 
 FEW = settings(max_examples=25, deadline=None)
 
@@ -51,3 +51,17 @@ def test_draws_in_the_plane_fill_every_half_plane_evenly(angle: int) -> None:
 
 def test_nothing_to_draw_is_nothing() -> None:
     assert (draws(np.zeros((4, 4)), 64) == 0).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_two_measurements_together_are_as_sure_as_their_informations_sum(size: int) -> None:
+    """In either order; and each where it is by itself where the other says nothing."""
+    rng = np.random.default_rng(size)
+    one, other = rng.normal(size=(2, size))
+    own, its = (root @ root.T + np.eye(size) for root in rng.normal(size=(2, size, size)))
+    mean, covariance = fused(one, own, other, its)
+    information = np.linalg.inv(own) + np.linalg.inv(its)
+    np.testing.assert_allclose(np.linalg.inv(covariance), information)
+    np.testing.assert_allclose(information @ mean, np.linalg.solve(own, one) + np.linalg.solve(its, other))
+    np.testing.assert_allclose(fused(other, its, one, own)[0], mean)
+    np.testing.assert_allclose(fused(one, own, other, its * 1e9)[0], one, atol=1e-6)

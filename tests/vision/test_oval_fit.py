@@ -150,7 +150,7 @@ def test_the_surer_the_start_the_less_the_fit_moves_from_it() -> None:
     assert moved[2] < 0.05
 
 
-@pytest.mark.parametrize("wrong", [Base.oval(42, 75), Base.oval(50, 50), Base.oval(70, 105)])
+@pytest.mark.parametrize("wrong", [Base.oval(42, 75), Base.circle(50), Base.oval(70, 105)])
 def test_another_base_explains_less(wrong: Base) -> None:
     camera, xy = over(25.0), np.array([230.0, 280.0])
     frame = photo(camera, BASES[0], xy, 0.5, PROFILES[0])

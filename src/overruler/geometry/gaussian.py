@@ -17,6 +17,13 @@ LATTICE = (1, 182667, 469891, 498753, 110745, 446247, 250185, 118627, 245333, 28
 """
 
 
+def fused(mean: Array, covariance: Array, other: Array, its: Array) -> tuple[Array, Array]:
+    """What two independent measurements (d,) with their covariances (d, d) say together (Kalman's update, 1960)."""
+    gain = covariance @ np.linalg.inv(covariance + its)
+    left = (np.eye(len(mean)) - gain) @ covariance
+    return mean + gain @ (other - mean), np.asarray((left + left.T) / 2)
+
+
 def differences(covariance: Array, pairs: Sequence[tuple[int | None, int | None]]) -> Array:
     """The joint covariance (2m, 2m) of m differences, each of a point less another, out of a joint one (2N, 2N).
 

@@ -28,6 +28,8 @@ INNER, OUTER = 0.62, 1.38
 """An unrolled ring reaches from here to there, in radii, the upper row being the inner one."""
 WRAP = 8
 """Columns repeated at either end, so that a convolution sees no seam."""
+AROUND = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+"""(5, 2): a place and four beside it, where what is half hidden is looked at too."""
 LEVELS = 6
 _NODES = 9
 """Cutouts are exact at so many nodes a side, rings at so many from the inside out, and linear in between."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
+from overruler.geometry.gaussian import fused
 from overruler.geometry.pose import Array
 from overruler.vision.rays import View
 from overruler.vision.rim_fit import WIDE_PX, Place, Settled, Sought, Try, settled, shown_of
@@ -135,9 +136,8 @@ def _fused(fit: Fit, sought: Sought) -> Fit:
     guess = np.eye(2) * sought.start_sigma_mm**2
     apart = sought.start_mm - fit.xy_mm
     surprise = max(1.0, float(apart @ np.linalg.solve(fit.covariance_mm2 + guess, apart)) / 4)
-    gain = fit.covariance_mm2 @ np.linalg.inv(fit.covariance_mm2 + guess)
-    covariance = (np.eye(2) - gain) @ fit.covariance_mm2 * surprise
-    return replace(fit, xy_mm=fit.xy_mm + gain @ apart, covariance_mm2=(covariance + covariance.T) / 2)
+    xy, covariance = fused(fit.xy_mm, fit.covariance_mm2, sought.start_mm, guess)
+    return replace(fit, xy_mm=xy, covariance_mm2=covariance * surprise)
 
 
 def _judged(settled: Sequence[Settled]) -> list[Settled]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
+from overruler.geometry.gaussian import fused
 from overruler.geometry.pose import Array
 from overruler.vision.fit import (
     FLOOR_PX,
@@ -124,10 +125,8 @@ def _together(view: View, tries: Sequence[_Settled]) -> OvalFit:
 
 def _with_start(fit: OvalFit, start: Start) -> OvalFit:
     """The fit and the start, each by its own doubt."""
-    gain = fit.covariance @ np.linalg.inv(fit.covariance + np.diag(start.sigma**2))
-    covariance = (np.eye(3) - gain) @ fit.covariance
-    place = fit.place + gain @ (start.place - fit.place)
-    return replace(fit, place=place, covariance=(covariance + covariance.T) / 2)
+    place, covariance = fused(fit.place, fit.covariance, start.place, np.diag(start.sigma**2))
+    return replace(fit, place=place, covariance=covariance)
 
 
 def _fit(view: View, start: Start, base: Base, profile: Profile, upper: bool) -> _Settled | None:

@@ -50,7 +50,7 @@ def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Arra
     how likely that is.
     """
     traced = _traced(frame, camera, starts)
-    fitted = [one for k in range(len(traced.score)) for one in _fits(frame, camera, bases, traced, k)]
+    fitted = _fits(frame, camera, bases, traced)
     fits, scores = [fit for fit, _ in fitted], [score for _, score in fitted]
     return [
         detection_of(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, float(np.mean(fit.seen > LEAST_SEEN)))
@@ -81,19 +81,20 @@ def _distinct(traced: Traced) -> Traced:
     return traced[np.array(kept, int)]
 
 
-def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced, k: int) -> list[tuple[OvalFit, float]]:
-    """The sizes that one traced oval may have, fitted, and how likely each is an oval base, 0 to 1."""
-    oval, sigma = traced.ovals[k], traced.sigma[k]
+def _fits(frame: Frame, camera: Camera, bases: Sequence[Base], traced: Traced) -> list[tuple[OvalFit, float]]:
+    """The sizes that traced ovals may have, fitted, and how likely each is an oval base, 0 to 1."""
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    away = np.sum((sizes - oval[2:4]) ** 2 / (SIZE_MM**2 + (SIZE_SIGMAS * sigma[2:4]) ** 2), 1)
-    likely = float(np.clip(traced.from_above[k], UNKNOWN, SURE))
+    sigma = np.hypot(SIZE_MM, SIZE_SIGMAS * traced.sigma[:, None, 2:4])
+    away = np.sum(((sizes - traced.ovals[:, None, 2:4]) / sigma) ** 2, axis=2)
+    nearest = np.argsort(away, axis=1, kind="stable")[:, :SIZES]
+    tried = [(k, i) for k, some in enumerate(nearest.tolist()) for i in some if away[k, i] < WORTH_A_FIT]
+    which, size = np.array(tried, int).reshape(-1, 2).T
+    as_large = np.column_stack([traced.ovals[which, :2], sizes[size], traced.ovals[which, 4]])
+    places, own = (part[:, PLACED] for part in trace_sized(levels_of(frame), camera, as_large))
+    said = logit_of(np.stack([traced.score, np.clip(traced.from_above, UNKNOWN, SURE)], -1))
     found = []
-    for i in np.argsort(away, kind="stable")[:SIZES]:
-        if away[i] < WORTH_A_FIT:
-            as_large = np.array([[*oval[:2], *sizes[i], oval[4]]])
-            sized, own = (one[0, PLACED] for one in trace_sized(levels_of(frame), camera, as_large))
-            fit = fit_oval(frame.pixels, camera, Start(sized, TRACED * own), bases[i], 0.0)
-            if fit is not None:
-                said = logit_of([traced.score[k], likely])
-                found.append((fit, float(share_of(ODDS @ [1.0, *said, away[i]]))))
+    for (k, i), place, doubt in zip(tried, places, own, strict=True):
+        fit = fit_oval(frame.pixels, camera, Start(place, TRACED * doubt), bases[i], 0.0)
+        if fit is not None:
+            found.append((fit, float(share_of(ODDS @ [1.0, *said[k], away[k, i]]))))
     return found

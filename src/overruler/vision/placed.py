@@ -15,16 +15,14 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.cutouts import levels_of
+from overruler.vision.cutouts import AROUND, levels_of
 from overruler.vision.drawn import fitted
 from overruler.vision.fit import fit_base
 from overruler.vision.light import shade_doubt
 from overruler.vision.rims import circles_through, on_board, rim_of
 
 BESIDE = 0.1
-"""How far beside the base the looks are, in radii: they forgive a third."""
-LOOKS = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-"""(5, 2): where they are, in units of that; more of them tell no more."""
+"""How far beside the base the looks are, in radii: they forgive a third, and more than `AROUND` tell no more."""
 PLACE, OPEN, KNOWN = 0.2, 0.15, 0.005
 """1 σ of the circle about each look's, in radii: of its place, of a size that is open and of one that is known."""
 OTHER_SIZE = 0.035
@@ -65,7 +63,7 @@ def _placeable(one: Detection) -> bool:
 def _traced(frame: Frame, camera: Camera, xy_mm: Array, radius_mm: float) -> tuple[Array, float] | None:
     """The middle (2,) of the rim by all looks, and 1 σ of it by one: they share the picture. None where it is a rim of
     another size after all."""
-    places = xy_mm + BESIDE * radius_mm * LOOKS
+    places = xy_mm + BESIDE * radius_mm * AROUND
     circles = np.column_stack([places, np.full(len(places), radius_mm)])
     reach, own = rim_of(levels_of(frame), camera, circles)
     if abs(float(np.mean(_circles(reach, own, OPEN)[0][:, 2])) - 1) > OTHER_SIZE:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.cutouts import ANGLES, Picture, axes_of, radius_of, ring_angles
+from overruler.vision.cutouts import ANGLES, AROUND, Picture, axes_of, radius_of, ring_angles
 from overruler.vision.odds import share_of
 from overruler.vision.rims import first_look, further_looks, on_board, rim_of
 
@@ -21,9 +21,9 @@ SIZED = np.array([0.15, 0.15, 0.01, 0.01, 0.12])
 """... of one whose size is known, ..."""
 ROUND = np.array([0.15, 0.15, 0.01, 0.01, 0.01])
 """... and of a circle whose size is known."""
-BESIDE = 0.12 * np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-"""(5, 2): where one of known size is also sought, in radii: half hidden, or beside a shadow, the rim that is nearest
-may be the wrong one."""
+BESIDE = 0.12
+"""So far beside it, in radii, one of known size is also sought: half hidden, or beside a shadow, the nearest rim may be
+the wrong one."""
 FROM_EACH = 2
 """So many times the rim is followed from each of these places; then from the best of them."""
 MISSED = 9.0
@@ -101,13 +101,13 @@ def trace_sized(levels: list[Picture], camera: Camera, ovals: Array, spread: Arr
     """
     if not len(ovals):
         return ovals, ovals
-    beside = np.einsum("bk,nkd->bnd", BESIDE, axes_of(camera, ovals))
-    places = np.tile(ovals, (len(BESIDE), 1, 1))
+    beside = BESIDE * np.einsum("bk,nkd->bnd", AROUND, axes_of(camera, ovals))
+    places = np.tile(ovals, (len(AROUND), 1, 1))
     places[..., :2] += beside
     many = places.reshape(-1, 5)
     for _ in range(FROM_EACH):
         many, _, misfit = _followed(levels, camera, many, spread)
-    best = many.reshape(places.shape)[np.argmin(misfit.reshape(len(BESIDE), -1), axis=0), np.arange(len(ovals))]
+    best = many.reshape(places.shape)[np.argmin(misfit.reshape(len(AROUND), -1), axis=0), np.arange(len(ovals))]
     found, sigma, _ = _followed(levels, camera, best, spread)
     return found, sigma
 
