@@ -13,7 +13,6 @@ in which all rows take turns.
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import tempfile
@@ -77,7 +76,7 @@ def measure(photo: Path, rounds: int) -> Table:
         "overruler measure (a process)": lambda: whole("-m", "overruler", "measure", *told, "--json"),
     }
     seconds = side_by_side(tasks, rounds)
-    most_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+    most_mb = needed_mb("-m", "overruler", "measure", *told, "--json")
     size = " x ".join(map(str, frame.size_px))
     return _against(f"{photo.name}, {size}; the process needs {most_mb:.0f} MB", seconds, [DECODE, HOUGH])
 
@@ -206,6 +205,16 @@ def oval(shape: Ellipse) -> shapely.Geometry:
 
 def whole(*arguments: str) -> None:
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+
+
+def needed_mb(*arguments: str) -> float:
+    """The most memory that a process holds. A small one asks for it: a child counts what its parent held, too."""
+    asking = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    asked = [sys.executable, "-c", asking, sys.executable, *arguments]
+    return float(subprocess.run(asked, check=True, capture_output=True, text=True).stdout) / 1024
 
 
 def main() -> int:
