@@ -11,12 +11,11 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.heights import at_height
 from overruler.vision.hill_walls import by_walls
-from overruler.vision.hills import USUAL_MM, USUAL_SIGMA_MM
 from overruler.vision.orthophoto import Orthophoto
 from tests.tables import camera_over
 from tests.vision.test_hills import FOOT, table
 
-THOUGHT_MM, DOUBT_MM = USUAL_MM, USUAL_SIGMA_MM
+THOUGHT_MM, DOUBT_MM = 28.0, 16.0
 
 
 def top_as_seen(camera: Camera, height_mm: float, run_mm: float, inset_mm: float = 0.0) -> Array:

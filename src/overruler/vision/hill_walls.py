@@ -22,7 +22,7 @@ INSIDE_MM, OUTSIDE_MM, ASIDE_MM = 16, 56, 2
 HEIGHTS_MM = np.geomspace(6.0, 90.0, 14)
 RUNS_MM, RUN_MM, RUN_SIGMA_MM = np.arange(0.0, 25.0, 3.0), 7.0, 5.0
 """How far sides run out: what is tried, and the mean and 1 σ of what is usual."""
-ASKEW_MM = 1.0
+ASKEW_MM = 1.25
 """By how much wider sides look on one side than on the other for other reasons than their height, shadows and slopes:
 half of them by less, some by far more."""
 LEAST_MM = 2.0

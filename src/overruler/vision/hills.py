@@ -41,7 +41,7 @@ USUAL_MM, USUAL_SIGMA_MM = 34.0, 19.0
 """How high hills are whose sides nobody has looked at, and 1 σ of it: about this heights come out right on average, on
 101 hills of rendered tables."""
 USUAL_SHARE = 0.6
-"""1 σ of heights as they usually are off, as a share of what is said: 57 hills, 5.2 mm rms where 10 are said."""
+"""1 σ of heights as they usually are off, as a share of what is said: 81 hills, 4.8 mm rms where 8.2 are said."""
 EDGE_MM = 8.0
 """1 σ of an outline's place."""
 BRIDGED_MM = 48.0
