@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.bases import Base
@@ -22,8 +23,9 @@ from overruler.vision.outlined import overlap_mm
 from overruler.vision.overview import Guess, look
 from overruler.vision.plate_fit import PlateFit
 from overruler.vision.plate_heading import Heading
-from overruler.vision.plate_looks import look_closer
+from overruler.vision.plate_looks import Looks, look_closer
 from overruler.vision.plate_sides import HEIGHT_MM
+from overruler.vision.plate_start import DISTINCT_MM, MOST_PLACES, starts_aside
 from overruler.vision.plates import find_plates
 from overruler.vision.rays import View
 from overruler.vision.survey import survey
@@ -119,6 +121,7 @@ def tried_with_faces(odds: Callable[[Array], float], monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(plates, "face_odds", said)
     monkeypatch.setattr(plate_face, "face_odds", said)
+    monkeypatch.setattr(plates, "starts_aside", lambda *told: [])
     guess = Guess(np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9)
     looks = look_closer(frame.pixels, camera, guess)
     assert looks is not None
@@ -143,6 +146,39 @@ def test_a_face_that_leans_far_aside_moves_the_square(
     tried, _ = tried_with_faces(lambda off: float(np.clip(3 * off @ np.array(way), -20, 20)) + 1, monkeypatch)
     assert (tried.start.xy_mm - [SHIPS[2].x_mm, SHIPS[2].y_mm]) @ np.array(way) > 1.5
     assert tried.signs[-1] > 4  # the face where it was moved to
+
+
+@given(st.integers(0, len(SHIPS) - 1), st.floats(0, 2 * np.pi), st.floats(0, 8))
+@settings(max_examples=25, deadline=None)
+def test_from_beside_a_guess_plates_are_seen_that_lie_far_off_it(number: int, way: float, off_mm: float) -> None:
+    camera, ship = table_camera(15.0), SHIPS[number]
+    frame, place = table_with(camera, [ship], SIZE_PX), np.array([ship.x_mm, ship.y_mm])
+    guess = place + off_mm * np.array([np.cos(way), np.sin(way)])
+    view = View.around(frame.pixels, camera, guess, ship.side_mm * 0.75, HEIGHT_MM)
+    assert view is not None
+    starts = starts_aside(view, guess, [np.radians(ship.heading_deg + 2)], ship.side_mm)
+    assert min(np.hypot(*(one.xy_mm - place)) for one in starts) < 0.6
+    assert len(starts) <= MOST_PLACES
+    apart = [np.hypot(*(one.xy_mm - other.xy_mm)) for one, other in combinations(starts, 2)]
+    assert min(apart, default=np.inf) > DISTINCT_MM
+
+
+@pytest.mark.parametrize("way", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
+def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_are_sought(
+    way: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    camera, ship = table_camera(10.0), SHIPS[3]
+    frame, place = table_with(camera, [ship], SIZE_PX), np.array([ship.x_mm, ship.y_mm])
+    guess = Guess(place + 8.0 * np.array(way), 80.0, 80.0, np.radians(ship.heading_deg), 0.9, 0.9)
+
+    def off_mm() -> float:
+        tried = plates._tried(frame, camera, guess, Looks(guess, 1.0), 80.0)
+        assert tried is not None
+        return float(np.hypot(*(tried.start.xy_mm - place)))
+
+    assert off_mm() < 0.5
+    monkeypatch.setattr(plates, "starts_aside", lambda *told: [])
+    assert off_mm() > 5  # as far as it was without
 
 
 @pytest.mark.parametrize(

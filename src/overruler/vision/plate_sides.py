@@ -23,6 +23,8 @@ TAPER_MM = 0.5
 CORNER_MM = 3.5
 """The ends of each side that are left out: corners are round, frames stop short of them."""
 LEAST_RAYS, MOST_RAYS = 12, 48
+CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
+"""Of a plate that looks along +x, counter-clockwise, in half sides."""
 ARC_RAD = np.radians(41.3)
 """Half the angle of the front and the rear arc as printed on cards, which differ by half a degree."""
 ARC_FROM, ARC_TO = 0.4, 0.95

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from overruler.geometry.pose import Array
 from overruler.vision.plate_edges import BINS, MODEL, Edges, look_along
 from overruler.vision.plate_face import Leaning
-from overruler.vision.plate_sides import normals_of, reaches_of
+from overruler.vision.plate_sides import CORNERS, normals_of, reaches_of
 from overruler.vision.rays import View
 
 STEP_MM = 0.5
@@ -29,6 +29,11 @@ OVERSURE = 1.5
 below the likeliest, not 3.9. Doubt is told with all of it divided by so much."""
 FAR_MM, FAR_RAD = 2.0, np.radians(3.0)
 """A place found further than this from where the look was centred is looked at again."""
+ASIDE_MM = 5.0
+"""How far off a guess, along both axes, it is looked from where the sides may have been sought at the wrong place: a
+place is seen from no more than 6 mm away along each."""
+DISTINCT_MM, MOST_PLACES = 2.0, 3
+"""Places are another's own that lie so far from it; so many are told, the likeliest."""
 NEAR_MM = 1.5
 """Of what is likely so near the likeliest place, along each axis, the mean is taken."""
 LEAST_INSIDE = 0.5
@@ -124,10 +129,32 @@ def start_at(view: View, guess_mm: Array, turns_rad: Sequence[float], side_mm: f
     """
     looks = [posterior_at(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
     look = max((one for one in looks if one is not None), key=lambda one: one.evidence, default=None)
-    if look is None:
-        return None
+    return None if look is None else _settled(view, look, guess_mm, side_mm)
+
+
+def starts_aside(view: View, guess_mm: Array, turns_rad: Sequence[float], side_mm: float) -> list[Start]:
+    """Where else it may lie, looked for from beside the guess on all four sides, the likeliest first.
+
+    A ship that hides the near sides draws the look to its wings, further off than the sides are sought.
+    """
+    ways = [(turn, way @ normals_of(turn)[:2]) for turn in turns_rad for way in ASIDE_MM * CORNERS]
+    looks = [posterior_at(view, guess_mm + aside, turn, side_mm, guess_mm) for turn, aside in ways]
+    kept: list[Start] = []
+    for look in sorted((one for one in looks if one is not None), key=lambda one: -one.evidence):
+        if len(kept) < MOST_PLACES and _apart(look.best[0], kept):
+            start = _settled(view, look, guess_mm, side_mm)
+            kept += [start] if _apart(start.xy_mm, kept) else []
+    return kept
+
+
+def _apart(xy_mm: Array, others: Sequence[Start]) -> bool:
+    return all(np.hypot(*(xy_mm - other.xy_mm)) > DISTINCT_MM for other in others)
+
+
+def _settled(view: View, look: "Posterior", guess_mm: Array, side_mm: float) -> Start:
+    """The likeliest place of a look, looked at again where it lies far from where that was centred."""
     xy, turn = look.best
-    if np.hypot(*(xy - guess_mm)) > FAR_MM or abs(turn - look.turn_rad) > FAR_RAD:
+    if np.hypot(*(xy - look.xy_mm)) > FAR_MM or abs(turn - look.turn_rad) > FAR_RAD:
         look = posterior_at(view, xy, turn, side_mm, guess_mm) or look
         xy, turn = look.best
     return Start(side_mm, xy, turn, look, _told(look.edges), look.evidence)

@@ -21,8 +21,8 @@ from overruler.vision.plate_face import face_odds, leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
 from overruler.vision.plate_heading import Heading, heading_of
 from overruler.vision.plate_looks import Looks, look_closer
-from overruler.vision.plate_sides import HEIGHT_MM, normals_of
-from overruler.vision.plate_start import Start, start_at
+from overruler.vision.plate_sides import CORNERS, HEIGHT_MM, normals_of
+from overruler.vision.plate_start import Start, start_at, starts_aside
 from overruler.vision.rays import View
 
 AT_ONCE = 2
@@ -63,8 +63,8 @@ PLAIN = 12.0
 the 98 others four were 3 mm off or more, ..."""
 ASTRAY_MM, WITHIN_SIGMAS = 7.0, 3.0
 """... some maybe by so much along each axis (`docs/plates.md`): that lies within so many σ of what is said then."""
-CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
-"""Of a plate that looks along +x, counter-clockwise."""
+OPEN = -4.0, 4.0
+"""Squares whose log odds lie between these, neither hopeless nor sure, are sought from beside their guess, too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,14 +174,21 @@ def _tried(frame: Frame, camera: Camera, first: Guess, looks: Looks, side_mm: fl
     view = View.around(frame.pixels, camera, guess.xy_mm, side_mm * 0.75, HEIGHT_MM)
     if view is None:
         return None
-    turns = guess.turn_rad + (TURNS_RAD[:1] if guess.turned > SURE_TURN else TURNS_RAD)
-    start = start_at(view, guess.xy_mm, turns.tolist(), side_mm)
-    laid = None if start is None else _laid(frame, camera, start)
-    if laid is None:
-        return None
-    start, face = laid
-    told = float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())
-    return _Tried(view, start, (*_signs_from_above(first, looks), *told, _off(guess, side_mm) ** 2, face))
+    turns = (guess.turn_rad + (TURNS_RAD[:1] if guess.turned > SURE_TURN else TURNS_RAD)).tolist()
+
+    def judged(start: Start | None) -> _Tried | None:
+        laid = None if start is None else _laid(frame, camera, start)
+        if laid is None:
+            return None
+        start, face = laid
+        told = float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())
+        return _Tried(view, start, (*_signs_from_above(first, looks), *told, _off(guess, side_mm) ** 2, face))
+
+    found = judged(start_at(view, guess.xy_mm, turns, side_mm))
+    if found is None or not OPEN[0] < found.odds < OPEN[1]:
+        return found
+    others = [judged(start) for start in starts_aside(view, guess.xy_mm, turns, side_mm)]
+    return max([found, *(one for one in others if one is not None)], key=lambda one: one.odds)
 
 
 def _laid(frame: Frame, camera: Camera, start: Start) -> tuple[Start, float] | None:
