@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import Bow, Calibration
+from overruler.calibration import TOLD, Bow, Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision import calibrate as module
 from overruler.vision.bow import levelled_mm
 from overruler.vision.doubt import by_table
-from overruler.vision.layout import HEIGHT_MM, TOLD_CARD
+from overruler.vision.layout import HEIGHT_MM
 from overruler.vision.markers import Marker
 from overruler.vision.noise import TOLD_PLACE
 from overruler.vision.priors import lens_prior
@@ -91,7 +91,7 @@ def as_stated(
 
 def as_told(camera: Camera, markers: Mapping[int, Array], random: np.random.Generator) -> list[Marker]:
     """The same on a table that is as its board file says: laid well, on cards that lie flat."""
-    lifted = {n: at + np.array([0, 0, TOLD_CARD * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
+    lifted = {n: at + np.array([0, 0, TOLD * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
     return swollen(seen_markers(camera, lifted, random, TOLD_PLACE, shape=1.0), SWELL_SIGMA_PX * float(random.normal()))
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import Bow
+from overruler.calibration import TOLD, Bow
 from overruler.lens import Lens
 from overruler.vision import calibrate as module
 from overruler.vision.bow import levelled_mm
 from overruler.vision.calibrate import calibrate
 from overruler.vision.leftout import left_out_mm
-from overruler.vision.solve import BOW_SHARE, TOLD_BOW, Bundle, Solution, State
+from overruler.vision.solve import BOW_SHARE, Bundle, Solution, State
 
 from .sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of, counted, distances, lifted, random_camera
 from .table import BOARD_MM, FOUR, MARKER_MM, camera_over, known_board, seen_markers
@@ -34,7 +34,7 @@ def test_stated_doubts_of_distances_are_what_errors_are(see: type[Sight], layout
     """
     board, markers = LAYOUTS[layout]
     random, results, half = np.random.default_rng(7), [], np.full(2, BOARD_MM / 2)
-    bow_mm = BOW_SHARE * BOARD_MM * (TOLD_BOW if told else 1.0)
+    bow_mm = BOW_SHARE * BOARD_MM * (TOLD if told else 1.0)
     for seed in range(40):
         camera, bow = random_camera(random), Bow(half, half, bow_mm * random.normal(size=2))
         see(camera, {n: lifted(at, bow) for n, at in markers.items()}, seed, told=told)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
+from overruler.calibration import TOLD
 from overruler.geometry.pose import Array
 from overruler.vision.calibrate import calibrate
 from overruler.vision.layout import (
     CARDS_MM,
     HEIGHT_MM,
-    TOLD_CARD,
     laid_group,
     lifted,
     place_covariance,
@@ -53,7 +53,7 @@ def test_an_edge_moves_as_its_marker_does(axis: int) -> None:
     assert np.abs(column) == pytest.approx(np.abs(wanted), abs=0.06 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize(("scale", "told"), [(None, 1e-4), (3e-4, 3e-4)])
+@pytest.mark.parametrize(("scale", "told"), [(None, TOLD * 5e-4), (3e-4, 3e-4)])
 def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
     see: type[Sight], scale: float | None, told: float
 ) -> None:
@@ -61,7 +61,7 @@ def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
     found = calibrate(blank(), replace(BOARD, scale_share=scale))
     nearer = CARDS_MM / found.camera.center_mm[2]
     assert found.budget.scale_share == pytest.approx(np.hypot(scale or 5e-4, nearer))
-    assert found.as_told.budget.scale_share == pytest.approx(np.hypot(told, TOLD_CARD * nearer))
+    assert found.as_told.budget.scale_share == pytest.approx(np.hypot(told, TOLD * nearer))
 
 
 def test_on_a_table_as_told_a_card_lies_lower() -> None:
@@ -69,7 +69,7 @@ def test_on_a_table_as_told_a_card_lies_lower() -> None:
     place, told = group.place_px, group.told_px
     assert told[:, :2] == pytest.approx(TOLD_PLACE * place[:, :2])
     assert told[:, 2:-1] == pytest.approx(place[:, 2:-1])  # the file's own doubt is told
-    assert told[:, -1] == pytest.approx(TOLD_CARD * place[:, -1])
+    assert told[:, -1] == pytest.approx(TOLD * place[:, -1])
     assert np.abs(place[:, -1]).max() > 0
 
 

@@ -106,7 +106,7 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
 
 @pytest.mark.parametrize("layout", ["known", "free"])
 def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve, "TOLD_BOW", 1.0)
+    monkeypatch.setattr(solve, "TOLD", 1.0)
     groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
     same = Bundle([replace(g, told_px=g.place_px) for g in groups], PRIOR)
     size = np.sqrt(np.diag(same.covariance(state)))

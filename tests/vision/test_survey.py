@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overruler.bases import Base
-from overruler.calibration import TOLD_DIAMETER, TOLD_HEIGHT, Budget, Calibration, Light, Problem
+from overruler.calibration import TOLD, Budget, Calibration, Light, Problem
 from overruler.detections import Detection, RulerSeen
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -133,7 +133,7 @@ def test_a_photo_that_shows_that_something_is_amiss_is_not_as_sure_as_usual(
 
 def test_a_budget_as_told_is_smaller_where_the_board_file_and_the_catalogue_speak() -> None:
     told = Budget(1e-3, 2e-4, 1.0, 0.2, 0.5).as_told
-    assert told == Budget(2e-4, 2e-4, TOLD_HEIGHT, TOLD_DIAMETER * 0.2, 0.5)
+    assert told == Budget(2e-4, 2e-4, TOLD, TOLD * 0.2, 0.5)
 
 
 def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Camera, Frame]) -> None:

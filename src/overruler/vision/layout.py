@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.board import Board
-from overruler.calibration import Budget
+from overruler.calibration import TOLD, Budget
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.groups import Group, free_group, known_group, square_mm
@@ -14,9 +14,7 @@ from overruler.vision.markers import Marker
 
 HEIGHT_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
-TOLD_CARD = 0.25
-"""Of that, and of the next, 1 σ on a table that is as its board file says."""
-FREE_BUDGET = Budget(scale_share=1e-3, told_share=2e-4)
+FREE_BUDGET = Budget(scale_share=1e-3, told_share=TOLD * 1e-3)
 """A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
 POINTS_BUDGET = Budget(scale_share=2e-3, told_share=2e-3)
 """A mat's corners are cut and rounded, and nobody told where they are to a tenth of a millimetre."""
@@ -72,7 +70,7 @@ def budget_of(board: Board | None, free: bool, eye_mm: float) -> Budget:
     if board is not None and board.scale_share is not None:
         budget = replace(budget, scale_share=board.scale_share, told_share=board.scale_share)
     nearer = CARDS_MM / eye_mm
-    shares = np.hypot([budget.scale_share, budget.told_share], [nearer, TOLD_CARD * nearer])
+    shares = np.hypot([budget.scale_share, budget.told_share], [nearer, TOLD * nearer])
     return replace(budget, scale_share=float(shares[0]), told_share=float(shares[1]))
 
 
@@ -81,7 +79,7 @@ def lifted(groups: Sequence[Group], camera: Camera) -> list[Group]:
 
     Where it is seen at a slant, its height moves it outwards in the photo; the camera need only be roughly right.
     """
-    return [group.with_places(_rise(group, camera), TOLD_CARD) if group.shifts else group for group in groups]
+    return [group.with_places(_rise(group, camera), TOLD) if group.shifts else group for group in groups]
 
 
 def _rise(group: Group, camera: Camera) -> Array:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.calibration import Bow
+from overruler.calibration import TOLD, Bow
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.groups import AS_SAID, Group, Scales
@@ -20,8 +20,6 @@ SWELL_SIGMA_PX = 0.025
 """1 σ of how far outer sides lie outwards of where inner edges say; the less, the less markers differ in shape."""
 BOW_SHARE = 5e-4
 """1 σ of how far the table's middle stands off its edges, along x and along y, as a share of its width and height."""
-TOLD_BOW = 0.25
-"""Of that, 1 σ on a table that is as its board file says."""
 SHIFT, SWELL, BOW, PLACES = 15, 16, 17, 19
 """Where, after the camera's 15, the other unknowns stand."""
 JOINT = np.r_[:15, BOW:PLACES]
@@ -181,7 +179,7 @@ class Bundle:
         _, jacobian = self._rows(state)
         information = self._prior_information(state)
         noise = information.copy()
-        noise[BOW:PLACES, BOW:PLACES] *= TOLD_BOW**2
+        noise[BOW:PLACES, BOW:PLACES] *= TOLD**2
         for white, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
             pull = jacobian[part].T @ white.T @ white
             information = information + pull @ jacobian[part]
