@@ -61,6 +61,14 @@ def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider()
     assert np.trace(found.beyond_mm2) > 2 * 0.1
 
 
+def test_a_stranger_on_a_hill_is_not_taken_for_one_of_the_many_below() -> None:
+    clear, near = 28.5, 27.6
+    table = [*board(27.0, 30), seen((600.0, 300.0), clear, 27.0, 36.0), seen((600.0, 500.0), near, 28.5, 36.0)]
+    *_, stranger, either = resized(BARE, CAMERA, table, [HILL], RADII)
+    assert stranger.base.width_mm == 28.5
+    assert either.base.width_mm == 27.0
+
+
 def test_a_size_that_is_unlikely_is_within_reach_of_what_rarely_holds() -> None:
     share = np.where(RADII == 13.5, 0.99, np.where(RADII == 14.25, 0.01, 0.0))
     found = _of_size(unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)

@@ -38,11 +38,11 @@ Played = tuple[NDArray[np.bool_], float]
 """A set of sizes (C,) that are played together, and how likely that is of a table beforehand."""
 
 
-def size_probabilities(log_likelihood: Array, played: Sequence[Played] = ()) -> Array:
+def size_probabilities(log_likelihood: Array, played: Sequence[Played] = (), counted: ArrayLike = SIZES_PRIOR) -> Array:
     """The probability (N, C, K) of each size and kind of sight for each base, from log-likelihoods (N, C, K).
 
     Kinds are: lower rim seen, upper one taken for it. To one of the sets that are `played` this table's sizes belong;
-    without any, all sizes may meet.
+    without any, all sizes may meet. `counted` is how many bases of each size (C,) there are thought to be beforehand.
     """
     count, sizes, kinds = log_likelihood.shape
     if not count:
@@ -50,7 +50,7 @@ def size_probabilities(log_likelihood: Array, played: Sequence[Played] = ()) -> 
     top = log_likelihood.max((1, 2), keepdims=True)
     likelihood = np.exp(np.maximum(log_likelihood - top, NEVER))
     sets = [pair for pair in played if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
-    tables = [_table(likelihood * some[:, None], some) for some, _ in sets]
+    tables = [_table(likelihood * some[:, None], np.where(some, counted, 0.0)) for some, _ in sets]
     evidence = np.array(
         [TOGETHER * value + np.log(before) for (_, value), (_, before) in zip(tables, sets, strict=True)]
     )
@@ -60,9 +60,10 @@ def size_probabilities(log_likelihood: Array, played: Sequence[Played] = ()) -> 
     return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
 
 
-def _table(likelihood: Array, some: NDArray[np.bool_]) -> tuple[Array, float]:
-    """The probabilities (N, C, K), and the logarithm of how likely all is, if these are the sizes on the table."""
-    priors = np.where(some, SIZES_PRIOR, 0.0), np.array(KINDS_PRIOR)[: likelihood.shape[2]]
+def _table(likelihood: Array, counted: Array) -> tuple[Array, float]:
+    """The probabilities (N, C, K), and the logarithm of how likely all is, where so many of each size (C,) are thought
+    to stand beforehand, 0 of those that are not played."""
+    priors = counted, np.array(KINDS_PRIOR)[: likelihood.shape[2]]
     counts = [prior + len(likelihood) * prior / prior.sum() for prior in priors]
     posterior, total = likelihood, np.ones(len(likelihood))
     for _ in range(ROUNDS):
