@@ -44,7 +44,7 @@ def by_sizes(
     placed = [_area_of(calibration, one, areas) for one in plain]
     on = [[one for one, under in zip(plain, placed, strict=True) if under is area] for area in (None, *areas)]
     surest = _surest(on[0]) if any(on[1:]) else []
-    beside = [ring for one in surest if (ring := measured(frame, calibration, one)) is not None]
+    beside = [ring for one in surest if (ring := _ring(frame, calibration, one)) is not None]
     weighed = (
         _weighed(frame, calibration, area, _surest(some), beside) for area, some in zip(areas, on[1:], strict=True)
     )
@@ -52,11 +52,11 @@ def by_sizes(
 
 
 def _surest(detections: Sequence[Detection]) -> list[Detection]:
-    return sorted(detections, key=lambda one: -one.visible)[:MOST]
+    return sorted(detections, key=lambda one: (bool(one.also), -one.visible))[:MOST]
 
 
 def _plain(detection: Detection) -> bool:
-    return detection.base.shape == "circle" and not detection.also and detection.visible >= LEAST_VISIBLE
+    return detection.base.shape == "circle" and detection.visible >= LEAST_VISIBLE
 
 
 def _area_of(calibration: Calibration, detection: Detection, areas: Sequence[Raised]) -> Raised | None:
@@ -90,7 +90,7 @@ def _look(frame: Frame, calibration: Calibration, detection: Detection, height_m
     eye_mm, radius = float(calibration.camera.center_mm[2]), detection.base.width_mm / 2
     looks = []
     for z in (0.0, height_mm):
-        ring = measured(frame, calibration, moved_to(calibration.camera, detection, z))
+        ring = _ring(frame, calibration, moved_to(calibration.camera, detection, z))
         if ring is not None:
             grown = eye_mm / (eye_mm - z)
             larger = (radius + ring.larger_mm) * grown - radius
@@ -101,6 +101,14 @@ def _look(frame: Frame, calibration: Calibration, detection: Detection, height_m
     apart = abs(best.larger_mm - other.larger_mm)
     near = apart < 2 * REACH * EDGE_PX * best.mm_per_px
     return replace(best, sigma_mm=float(np.hypot(best.sigma_mm, apart))) if near else best
+
+
+def _ring(frame: Frame, calibration: Calibration, detection: Detection) -> Ring | None:
+    """The rim of one base; where its size is open, it may be larger or smaller by what that adds to its doubt."""
+    ring = measured(frame, calibration, detection)
+    if ring is None or not detection.also:
+        return ring
+    return replace(ring, sigma_mm=float(np.hypot(ring.sigma_mm, np.sqrt(np.trace(detection.beyond_mm2) / 2))))
 
 
 def _sigma(ring: Ring) -> float:
