@@ -62,11 +62,28 @@ def odds(area: Raised) -> float:
     return area.probability / (1 - area.probability)
 
 
-@pytest.mark.parametrize("change", [{"visible": 0.5}, {"also": (Base.circle(65),)}, {"base": Base.rectangle(40, 40)}])
+@pytest.mark.parametrize("change", [{"visible": 0.5}, {"base": Base.rectangle(40, 40)}])
 def test_what_shows_no_whole_rim_of_known_size_tells_nothing(change: dict[str, object]) -> None:
     camera, frame, found = shot(HIGH_MM)
     found = [replace(one, **change) for one in found]  # type: ignore[arg-type]
     assert by_sizes(frame, exact(camera), found, [THOUGHT]) == (THOUGHT,)
+
+
+def test_the_more_open_sizes_are_the_less_they_tell() -> None:
+    camera, frame, found = shot(HIGH_MM)
+
+    def sigma_mm(radius_mm: float) -> float:
+        """1 σ of the hill's height where sizes leave the radii of the bases so far open."""
+        beyond, also = np.eye(2) * radius_mm**2, (Base.circle(65),)
+        unsure = [replace(one, also=also, beyond_mm2=beyond) for one in found]
+        return by_sizes(frame, exact(camera), unsure, [THOUGHT])[0].sigma_mm
+
+    known = by_sizes(frame, exact(camera), found, [THOUGHT])[0].sigma_mm
+    open_by = [sigma_mm(radius_mm) for radius_mm in (0.0, 0.3, 1.0, 100.0)]
+    assert open_by[0] == known
+    assert open_by == sorted(open_by)
+    assert open_by[1] > 1.1 * known
+    assert open_by[3] == pytest.approx(THOUGHT.sigma_mm, rel=0.01)
 
 
 def looks(random: np.random.Generator, height_mm: float, on: int = 4, beside: int = 8) -> Looks:
