@@ -8,8 +8,9 @@ import pytest
 from overruler.bases import Base, catalogue
 from overruler.vision import detect as detecting
 from overruler.vision.candidates import Candidates
-from overruler.vision.detect import CROWD, detect
+from overruler.vision.detect import CROWD, FLEET, detect
 from overruler.vision.discs import Discs
+from overruler.vision.overview import Guess
 from tests.tables import camera_over, exact, photo
 
 NO_CANDIDATES = Candidates(np.empty((0, 2)), np.empty(0), np.empty(0))
@@ -30,14 +31,47 @@ CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
 def test_plates_are_looked_for_but_where_round_bases_crowd(
     bases: tuple[Base, ...], likely: int, unlikely: int, looked_for: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
-    find_plates = Mock(return_value=[])
-    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(rounds, np.empty((0, 6))))
+    look = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(likely, unlikely))
     monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
-    monkeypatch.setattr(PLATES, find_plates)
+    monkeypatch.setattr(detecting, "look", look)
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
-    assert find_plates.called == looked_for
+    assert look.called == looked_for
+
+
+@pytest.mark.parametrize(
+    ("bases", "squares", "rounds", "fleet"),
+    [
+        (catalogue(None), FLEET, 2, True),
+        (catalogue(None), FLEET - 1, 0, False),
+        (catalogue(None), FLEET, 3, False),
+        (catalogue(None), 8, 4, True),
+        (CHOSEN, 8, 0, False),
+    ],
+    ids=["a fleet", "too few", "too many round ones", "twice as many", "somebody's choice"],
+)
+def test_of_a_fleet_only_the_plates_are_looked_for(
+    bases: tuple[Base, ...], squares: int, rounds: int, fleet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guesses = [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, score) for score in [0.6] * squares + [0.4] * 20]
+    find_plates, find_candidates = Mock(return_value=[]), Mock(return_value=NO_CANDIDATES)
+    find_ovals = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(rounds, 20))
+    monkeypatch.setattr(detecting, "find_candidates", find_candidates)
+    monkeypatch.setattr(detecting, "find_ovals", find_ovals)
+    monkeypatch.setattr(detecting, "look", lambda *_: guesses)
+    monkeypatch.setattr(PLATES, find_plates)
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), bases)
+    assert find_plates.call_args.args[4] == fleet  # whether plates are expected
+    assert find_candidates.called == (not fleet)
+    assert find_ovals.called == (not fleet and bases != CHOSEN)
+
+
+def rounds_from_above(likely: int, unlikely: int) -> Discs:
+    rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
+    return Discs(rounds, np.empty((0, 6)))
 
 
 @pytest.mark.parametrize(
@@ -78,8 +112,9 @@ def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
 
 
 def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
-    find_plates = Mock(return_value=[])
+    find_plates, guesses = Mock(return_value=[]), [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)]
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "look", lambda *_: guesses)
     monkeypatch.setattr(PLATES, find_plates)
     monkeypatch.setattr(RECTANGLES, Mock(return_value=[]))
     camera = camera_over()

@@ -36,8 +36,8 @@ BOX_MM = (0.0, 0.0, 560.0, 500.0)
 
 
 def plates_on(frame: Frame, camera: Camera, expected: bool = True) -> list[Detection]:
-    view = orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX)
-    return find_plates(frame, camera, view, (40.0, 60.0, 80.0), (), expected)
+    guesses = look(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera)
+    return find_plates(frame, camera, guesses, (40.0, 60.0, 80.0), expected)
 
 
 def nearest(found: list[Detection], ship: Ship) -> Detection:
@@ -245,8 +245,8 @@ def test_hidden_cards_hold_no_plates() -> None:
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[4:], SIZE_PX)
     card = np.array([[360.0, 110], [440, 110], [440, 190], [360, 190]])
-    view = orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX)
-    found = find_plates(frame, camera, view, (40.0,), [card])
+    guesses = look(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera, [card])
+    found = find_plates(frame, camera, guesses, (40.0,))
     assert [one.xy_mm.round().tolist() for one in found] == [[460, 400]]
 
 
@@ -319,7 +319,6 @@ def test_where_little_speaks_for_plates_the_rest_is_not_tried(
     """Six guesses, so many of them likely; none turns out to be a plate."""
     guesses = [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.7 if k < likely else 0.3) for k in range(6)]
     camera, looked = table_camera(0.0), []
-    monkeypatch.setattr(plates, "look", lambda *_: guesses)
     monkeypatch.setattr(plates, "_plate", lambda *given: looked.append(given))
-    assert plates_on(table_with(camera, [], SIZE_PX), camera, expected) == []
+    assert find_plates(table_with(camera, [], SIZE_PX), camera, guesses, (40.0, 60.0), expected) == []
     assert len(looked) == tried

@@ -19,11 +19,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.candidates import find_candidates, in_sight
-from overruler.vision.discs import NOTHING, Discs, find_discs
+from overruler.vision.discs import NOTHING, find_discs
 from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import Orthophoto, orthophoto
 from overruler.vision.outlined import outline_at, overlap_mm
 from overruler.vision.ovals import find_ovals
+from overruler.vision.overview import Guess, look
 from overruler.vision.rims import refine
 from overruler.vision.rounds import OVERLAP, anything, distinct, fit_rounds
 
@@ -34,9 +35,10 @@ HULLS = 10.0
 ONE_KIND = 2.0
 """Where plates outnumber round bases so many times, the round ones are the hulls and tokens of a table of ships: no
 game of the catalogue stands on both."""
-LIKELY, CROWD = 0.5, 10
-"""Where so many round bases are likely, and nobody chose what to look for, no plates are looked for: of 12 tables of
-ships the look from above took 4 things at most for round bases, on 24 other tables 13 at least."""
+LIKELY, CROWD, FLEET = 0.5, 10, 5
+"""Where so many round bases are likely, and nobody chose what to look for, no plates are looked for: of 75 tables of
+ships the look from above takes 3 things at most for round bases. Where so many plates are, and more by `ONE_KIND`,
+nothing else is: it takes 7 things or more for plates there, on 58 other tables 3 at most."""
 
 
 def detect(
@@ -60,10 +62,10 @@ def detect(
     sides, ranked = sorted({base.width_mm for base in catalogued}), len(catalogued) < len(angular)
     oblong = [base for base in bases if base.shape == "oval"]
 
-    def plates(view: Orthophoto) -> Iterable[Detection]:
+    def plates(guesses: Sequence[Guess], expected: bool) -> Iterable[Detection]:
         from overruler.vision.plates import find_plates  # a crowd of round bases needs none of it
 
-        return find_plates(frame, calibration.camera, view, sides, hidden, expected=not len(radii))
+        return find_plates(frame, calibration.camera, guesses, sides, expected)
 
     def round_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
         candidates = find_candidates(view, radii.tolist(), hidden, known, rings=within_mm is None)
@@ -87,11 +89,14 @@ def detect(
     found: list[Detection] = []
     view = look_from_above(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
     known = find_discs(view, calibration.camera) if len(radii) or oblong else NOTHING
+    rounds, chosen = _likely(known.rounds[:, 3]), not anything(radii)
+    squares = look(view, calibration.camera, hidden) if sides and (chosen or rounds < CROWD) else []
+    fleet = not chosen and _likely(guess.score for guess in squares) >= max(FLEET, ONE_KIND * rounds)
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
-        looks = [pool.submit(plates, view)] if sides and not (anything(radii) and _crowded(known)) else []
+        looks = [pool.submit(plates, squares, fleet or not len(radii))] if squares else []
         looks += [pool.submit(rectangles, view)] if ranked else []
-        looks += [pool.submit(oval_ones, view, known.ovals)] if oblong else []
-        found += round_ones(view, known.rounds) if len(radii) else ()
+        looks += [pool.submit(oval_ones, view, known.ovals)] if oblong and not fleet else []
+        found += round_ones(view, known.rounds) if len(radii) and not fleet else ()
     found += [one for look in looks for one in look.result()]
     return _apart(found, 1.0) if ranked else _of_one_kind(found)
 
@@ -101,9 +106,9 @@ def radii_of(bases: Sequence[Base]) -> Array:
     return np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
 
 
-def _crowded(known: Discs) -> bool:
-    """Whether more round bases stand there, by the look from above, than a table of ships can seem to have."""
-    return int(np.sum(known.rounds[:, 3] > LIKELY)) >= CROWD
+def _likely(scores: Iterable[float]) -> int:
+    """How many of the things that the look from above sees it takes for bases."""
+    return sum(score > LIKELY for score in scores)
 
 
 def _of_one_kind(detections: Sequence[Detection]) -> tuple[Detection, ...]:
@@ -126,9 +131,16 @@ def _apart(detections: Sequence[Detection], hulls: float = HULLS) -> tuple[Detec
 
 def _beside(one: Detection, other: Detection) -> bool:
     """Whether two bases that were looked for in unlike ways can both stand where they seem to."""
+    if np.hypot(*(one.xy_mm - other.xy_mm)) > (_across_mm(one.base) + _across_mm(other.base)) / 2:
+        return True
     least = min(one.base.width_mm, other.base.width_mm)
     rings = [outline_at(two.base, two.xy_mm, np.radians(two.heading_deg)) for two in (one, other)]
     return overlap_mm(*rings) < OVERLAP * least
+
+
+def _across_mm(base: Base) -> float:
+    """As far as a base may reach, from end to end."""
+    return float(np.hypot(base.width_mm, base.length_mm))
 
 
 def look_from_above(

@@ -13,10 +13,9 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.fit import sensitivity
 from overruler.vision.odds import SUREST, logit_of, share_of
-from overruler.vision.orthophoto import Orthophoto
 from overruler.vision.outlined import overlap_mm
 from overruler.vision.outlined_found import detection_of
-from overruler.vision.overview import Guess, look
+from overruler.vision.overview import Guess
 from overruler.vision.plate_face import face_odds, leaning
 from overruler.vision.plate_fit import PlateFit, fit_closely
 from overruler.vision.plate_heading import Heading, heading_of
@@ -111,17 +110,14 @@ class Plate:
 def find_plates(
     frame: Frame,
     camera: Camera,
-    from_above: Orthophoto,
+    guesses: Sequence[Guess],
     sides_mm: Sequence[float],
-    hidden: Sequence[Array] = (),
     expected: bool = True,
 ) -> list[Detection]:
-    """The plates with one of these sides, the likeliest first; none where a `hidden` polygon (K, 2) in mm lies.
+    """The plates with one of these sides among the `guesses` of the look from above, the likeliest first.
 
-    `from_above` shows the board at `networks.MM_PER_PX`. Where plates are not `expected`, nothing being known of the
-    game, there are none unless one is plain to see.
+    Where plates are not `expected`, nothing being known of the game, there are none unless one is plain to see.
     """
-    guesses = look(from_above, camera, hidden)
     likely = [guess for guess in guesses if guess.score >= LIKELY]
     with ThreadPoolExecutor(AT_ONCE) as pool:
 
