@@ -53,6 +53,10 @@ class Detection:
     rarely_mm: Mapping[str, Array] = field(default_factory=dict)
     """How far (2,) those causes move it where something unlikely holds, if that is farther."""
 
+    @property
+    def turn_rad(self) -> float:
+        return float(np.radians(self.heading_deg))
+
     def doubted(self, usual_mm2: Array, rare_mm2: Array) -> "Detection":
         """With more doubt (2, 2) that no fit knows: what there mostly is of it, and where something unlikely holds."""
         own, beyond = self.covariance_mm2 + usual_mm2, self.beyond_mm2 + usual_mm2

@@ -22,7 +22,7 @@ from overruler.vision.candidates import find_candidates, in_sight
 from overruler.vision.discs import NOTHING, find_discs
 from overruler.vision.networks import MM_PER_PX
 from overruler.vision.orthophoto import Orthophoto, orthophoto
-from overruler.vision.outlined import outline_at, overlap_mm
+from overruler.vision.outlined_found import overlap
 from overruler.vision.ovals import find_ovals
 from overruler.vision.overview import Guess, look
 from overruler.vision.rims import refine
@@ -93,11 +93,11 @@ def detect(
     squares = look(view, calibration.camera, hidden) if sides and (chosen or rounds < CROWD) else []
     fleet = not chosen and _likely(guess.score for guess in squares) >= max(FLEET, ONE_KIND * rounds)
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
-        looks = [pool.submit(plates, squares, fleet or not len(radii))] if squares else []
-        looks += [pool.submit(rectangles, view)] if ranked else []
-        looks += [pool.submit(oval_ones, view, known.ovals)] if oblong and not fleet else []
+        searches = [pool.submit(plates, squares, fleet or not len(radii))] if squares else []
+        searches += [pool.submit(rectangles, view)] if ranked else []
+        searches += [pool.submit(oval_ones, view, known.ovals)] if oblong and not fleet else []
         found += round_ones(view, known.rounds) if len(radii) and not fleet else ()
-    found += [one for look in looks for one in look.result()]
+    found += [one for search in searches for one in search.result()]
     return _apart(found, 1.0) if ranked else _of_one_kind(found)
 
 
@@ -124,23 +124,9 @@ def _apart(detections: Sequence[Detection], hulls: float = HULLS) -> tuple[Detec
     """The detections without those that stand in a surer one, the surest first; plates count as `hulls` times surer."""
     kept: list[Detection] = []
     for one in sorted(detections, key=lambda one: (1 - one.score) / (hulls if one.base.shape == "rectangle" else 1)):
-        if all(one.base.shape == other.base.shape != "rectangle" or _beside(one, other) for other in kept):
+        if all(one.base.shape == other.base.shape != "rectangle" or not overlap(one, other, OVERLAP) for other in kept):
             kept.append(one)
     return tuple(sorted(kept, key=lambda one: -one.score))
-
-
-def _beside(one: Detection, other: Detection) -> bool:
-    """Whether two bases that were looked for in unlike ways can both stand where they seem to."""
-    if np.hypot(*(one.xy_mm - other.xy_mm)) > (_across_mm(one.base) + _across_mm(other.base)) / 2:
-        return True
-    least = min(one.base.width_mm, other.base.width_mm)
-    rings = [outline_at(two.base, two.xy_mm, np.radians(two.heading_deg)) for two in (one, other)]
-    return overlap_mm(*rings) < OVERLAP * least
-
-
-def _across_mm(base: Base) -> float:
-    """As far as a base may reach, from end to end."""
-    return float(np.hypot(base.width_mm, base.length_mm))
 
 
 def look_from_above(

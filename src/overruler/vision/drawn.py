@@ -22,7 +22,7 @@ def fitted(camera: Camera, detection: Detection, fit: Fit) -> Detection:
 
 def drawn(camera: Camera, detection: Detection) -> Detection:
     """The detection with its middle and its outline as they lie in the photo."""
-    edge = outline_at(detection.base, detection.xy_mm, np.radians(detection.heading_deg), OUTLINE_POINTS)
+    edge = outline_at(detection.base, detection.xy_mm, detection.turn_rad, OUTLINE_POINTS)
     ring = np.vstack([detection.xy_mm, edge])
     pixels = camera.project(np.column_stack([ring, np.full(len(ring), detection.z_mm)]))
     return replace(detection, center_px=pixels[0], outline_px=pixels[1:])

@@ -52,12 +52,12 @@ def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_
     return dict(sorted(margins.items(), key=lambda item: -item[1]))
 
 
-def overlap(one: Placed, other: Placed) -> bool:
-    """Whether one of two bases cannot be there if the other is."""
+def overlap(one: Placed, other: Placed, share: float = OVERLAP) -> bool:
+    """Whether one of two bases cannot be there if the other is: by more than a share of the smaller one's width."""
     if np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.length_mm + other.base.length_mm) / 2**0.5:
         return False
     rings = [outline_at(two.base, two.xy_mm, two.turn_rad) for two in (one, other)]
-    return overlap_mm(*rings) > OVERLAP * min(one.base.width_mm, other.base.width_mm)
+    return overlap_mm(*rings) > share * min(one.base.width_mm, other.base.width_mm)
 
 
 def _chosen(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:

@@ -46,10 +46,10 @@ def resized(
     above = np.flatnonzero([under[k] is not None for k in looked])
     standing = [detections[looked[n]] for n in above]
     counted = _counted(np.delete(likelihood, above, 0))
-    worth = size_probabilities(likelihood[above], (), counted) > WORTH_A_TRY
+    worth = size_probabilities(likelihood[above], counted=counted) > WORTH_A_TRY
     both = _with_fits(frame, camera, standing, heights[above], likelihood[above], worth, radii)
     known = list(detections)
-    for k, share in zip(above, size_probabilities(both, (), counted).sum(-1), strict=True):
+    for k, share in zip(above, size_probabilities(both, counted=counted).sum(-1), strict=True):
         known[looked[k]] = _of_size(known[looked[k]], share, radii)
     return tuple(known)
 
