@@ -6,7 +6,7 @@ from overruler.calibration import Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from overruler.picture.render import Plinth, render
+from synthetic.flat_table import Plinth, render
 
 SIZE_PX = (1200, 900)
 BOARD_MM = (700.0, 500.0)

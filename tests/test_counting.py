@@ -19,9 +19,9 @@ from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.detections import RulerSeen
 from overruler.frame import Frame
-from overruler.picture.render import Plinth
 from overruler.report import Report
 from overruler.scene import Scene
+from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
 CIRCLE = {"type": "circle", "diameter_mm": 32.0}

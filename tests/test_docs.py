@@ -25,11 +25,11 @@ from overruler.apps.cli import main
 from overruler.board import Board
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
-from overruler.picture.render import Plinth, render
 from overruler.rules import game_of
 from overruler.rules.game import COMMON
 from overruler.scene import GAMES
-from overruler.vision.problems import WORST_FIRST
+from overruler.vision.camera.problems import WORST_FIRST
+from synthetic.flat_table import Plinth, render
 
 ROOT = Path(__file__).parents[1]
 README, ACCURACY = ROOT / "README.md", ROOT / "docs" / "accuracy.md"

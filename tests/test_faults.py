@@ -18,12 +18,12 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.picture.render import Plinth
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
 from overruler.verdict import THRESHOLDS
+from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, photo
 
 Pixels = NDArray[np.uint8]

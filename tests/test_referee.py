@@ -12,12 +12,12 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.picture.render import Plinth
 from overruler.referee import Awaited, Referee
 from overruler.report import Report
 from overruler.rules import ask
-from overruler.vision.candidates import find_candidates
-from overruler.vision.detect import look_from_above
+from overruler.vision.detection.detect import look_from_above
+from overruler.vision.rounds.ring_filter import find_candidates
+from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, exact, photo
 
 DARK, GREY, BROWN = (0.03, 0.03, 0.04), (0.2, 0.2, 0.2), (0.05, 0.09, 0.16)

@@ -5,10 +5,10 @@ import numpy as np
 from overruler.bases import Base
 from overruler.detections import Raised
 from overruler.geometry.pose import Array
-from overruler.picture.render import Plinth
 from overruler.referee import Referee
 from overruler.report import Report
-from overruler.vision.survey import survey
+from overruler.vision.assembly.to_scene import survey
+from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
 HIGH_MM, PLACE = 30.0, (560.0, 400.0)

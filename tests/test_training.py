@@ -24,10 +24,10 @@ def networks() -> dict[str, Callable[[], Any]]:
     [("overview", (5, 64, 64)), ("hills", (5, 64, 64)), ("rims", (7, 64, 64)), ("rings", (8, 40, 64))],
 )
 def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: str, shape: tuple[int, ...]) -> None:
-    from overruler.vision import networks as vision
+    from overruler.vision.learned import inference as vision
     from training.revived import revive
 
-    model = Path(vision.__file__).with_name(f"{name}.onnx")
+    model = vision.WEIGHTS / (f"{name}.onnx")
     pictures = np.random.default_rng(0).normal(0, 0.5, (4, *shape)).astype(np.float32)
     said = np.concatenate([vision.answer(model, one[None]) for one in pictures])
     net = networks()[name]()
@@ -39,7 +39,7 @@ def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: 
 
 
 def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
-    from overruler.vision.overview import MODEL
+    from overruler.vision.learned.shape_net import MODEL
     from shapes.network import OverviewNet
     from training.revived import revive
 
@@ -51,10 +51,10 @@ def test_a_blended_network_lies_between_the_two() -> None:
     import onnx
 
     from blend import blended
-    from overruler.vision import networks as vision
+    from overruler.vision.learned import inference as vision
 
     def at(share: float) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
-        before, after = (onnx.load(str(Path(vision.__file__).with_name("hills.onnx"))) for _ in range(2))
+        before, after = (onnx.load(str(vision.WEIGHTS / ("hills.onnx"))) for _ in range(2))
         for one in after.graph.initializer:
             one.CopyFrom(onnx.numpy_helper.from_array(3 * onnx.numpy_helper.to_array(one), one.name))
         return {one.name: onnx.numpy_helper.to_array(one) for one in blended(before, after, share).graph.initializer}
@@ -67,8 +67,8 @@ def test_other_networks_are_not_blended() -> None:
     import onnx
 
     from blend import blended
-    from overruler.vision import networks as vision
+    from overruler.vision.learned import inference as vision
 
-    hills, rims = (onnx.load(str(Path(vision.__file__).with_name(f"{name}.onnx"))) for name in ("hills", "rims"))
+    hills, rims = (onnx.load(str(vision.WEIGHTS / (f"{name}.onnx"))) for name in ("hills", "rims"))
     with pytest.raises(ValueError, match="not the same network"):
         blended(hills, rims, 0.5)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import overruler
-from overruler.apps.cli import COMMANDS, main
+from overruler.apps.cli import main
+from overruler.apps.commands import COMMANDS
 from overruler.errors import BadInput, MissingExtra, UnknownName, nearest
 from overruler.reading import Node
 

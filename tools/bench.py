@@ -36,9 +36,9 @@ from overruler.referee import Referee
 from overruler.rules import ask, matrix
 from overruler.scene import Scene
 from overruler.sources.photo import load_photo
-from overruler.vision.calibrate import calibrate
-from overruler.vision.detect import detect
-from overruler.vision.markers import find_markers
+from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.detection.detect import detect
+from overruler.vision.markers.detect import find_markers
 
 Tasks = dict[str, Callable[[], object]]
 

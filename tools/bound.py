@@ -40,9 +40,9 @@ from drawn.count import COLUMNS, figures, honesty
 from drawn.tables import CURL_MM, PAIRS, SIZES, SPOTS, TILTS_DEG, Case, Truth, best, distances, frame_of, lens_file
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
-from overruler.vision.calibrate import calibrate_seen
-from overruler.vision.markers import Marker
-from overruler.vision.priors import lens_prior
+from overruler.vision.camera.calibrate import calibrate_seen
+from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.markers.marker import Marker
 from tests.vision.sight import as_stated
 
 CASES = [Case(*names) for names in product(("eight", "four", "eight anywhere"), ("file", "EXIF", "none"), SIZES)]

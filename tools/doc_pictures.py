@@ -25,12 +25,12 @@ from overruler.calibration import Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
-from overruler.picture.render import Plinth, render
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.sources.photo import load_photo
+from synthetic.flat_table import Plinth, render
 
 ROOT = Path(__file__).parents[1]
 OUT, PAGES, SAMPLES = ROOT / "docs" / "pictures", ROOT / "docs" / "games", ROOT / "sample_images"

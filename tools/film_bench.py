@@ -24,7 +24,7 @@ from overruler.board import Board
 from overruler.referee import Referee
 from overruler.sources.ahead import ahead
 from overruler.sources.video import Film
-from overruler.vision.track_bumped import Steady
+from overruler.vision.tracking.camera_motion import Steady
 
 
 def analyze(film: Path, minutes: float, threads: int) -> Table:

@@ -18,10 +18,10 @@ import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision import plates
-from overruler.vision.networks import MM_PER_PX
-from overruler.vision.orthophoto import orthophoto
-from overruler.vision.overview import look
+from overruler.vision.imaging.orthophoto import orthophoto
+from overruler.vision.learned.inference import MM_PER_PX
+from overruler.vision.learned.shape_net import look
+from overruler.vision.plates import find
 from shapes.crops import camera_of
 
 SIDES_MM = (40.0, 60.0, 80.0)
@@ -38,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("truths", type=Path, nargs="+")
     paths = parser.parse_args(arguments).truths
-    plates.LEAST_HOPE, plates.LEAST_SCORE = -math.inf, 0.0  # the hopeless teach as well
-    rows = [np.array(judged(path)).reshape(-1, 3 + len(plates.ODDS) - 1) for path in paths]
+    find.LEAST_HOPE, find.LEAST_SCORE = -math.inf, 0.0  # the hopeless teach as well
+    rows = [np.array(judged(path)).reshape(-1, 3 + len(find.ODDS) - 1) for path in paths]
     table, all_rows = np.repeat(np.arange(len(rows)), [len(one) for one in rows]), np.concatenate(rows)
     truth, weight, signs = all_rows[:, 0], all_rows[:, 1], all_rows[:, 3:]
     odds = np.zeros(len(truth))
@@ -64,12 +64,12 @@ def judged(path: Path) -> list[list[float]]:
     view = orthophoto(frame.pixels, camera, box, MM_PER_PX)
     markers = [np.array(marker["corners_mm"])[:, :2] for marker in truth["markers"]["items"]]
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
-    found = [plates._plate(frame, camera, guess, SIDES_MM) for guess in look(view, camera, hidden)]
+    found = [find._plate(frame, camera, guess, SIDES_MM) for guess in look(view, camera, hidden)]
     pieces = [piece for piece in truth["pieces"] if piece.get("base_style") == "xw"]
     return [[*verdict(plate, pieces), *plate.signs] for plate in found if plate is not None]
 
 
-def verdict(plate: plates.Plate, pieces: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
+def verdict(plate: find.Plate, pieces: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
     """Whether a plate is a true one, what it counts for, and how far off it is (mm)."""
     off = [float(np.hypot(*(plate.fit.xy_mm - [piece["x_mm"], piece["y_mm"]]))) for piece in pieces]
     if not off:

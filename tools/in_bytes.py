@@ -19,10 +19,11 @@ from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from overruler.sources.photo import load_photo
-from overruler.vision.detect import MARGIN_MM
-from overruler.vision.networks import MM_PER_PX, Floats, padded
-from overruler.vision.orthophoto import lean_at, orthophoto
-from overruler.vision.overview import picture_input
+from overruler.vision.detection.detect import MARGIN_MM
+from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.imaging.orthophoto import lean_at, orthophoto
+from overruler.vision.learned.inference import MM_PER_PX, padded
+from overruler.vision.learned.shape_net import picture_input
 from rims.photos import camera_of
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from overruler.apps.web.live_desk import Desk
-from overruler.apps.web.live_eyes import Eyes
+from overruler.apps.web.live.desk import Desk
+from overruler.apps.web.live.watcher import Eyes
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.shot import Shot

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from overruler.apps.web.live_eyes import Eyes, Seen
+from overruler.apps.web.live.watcher import Eyes, Seen
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.shot import Shot

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from overruler.board import Board
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from overruler.picture.render import render, srgb
 from render.filming import HAND_S, STEPS_PER_S, Carried, ahead, any_path, films, parser_of, times, write
 from render.materials import linear
+from synthetic.flat_table import render, srgb
 
 SIZE_PX, BOARD_MM = (1920, 1080), 914.4
 FINE = 4

@@ -36,13 +36,14 @@ from overruler.calibration import Bow
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.calibrate import calibrate_seen
-from overruler.vision.layout import HEIGHT_MM
-from overruler.vision.markers import Marker, find_markers
-from overruler.vision.noise import PLACE_MM
-from overruler.vision.priors import lens_prior
-from overruler.vision.problems import tilt_deg
-from overruler.vision.solve import BOW_SHARE
+from overruler.vision.camera.bundle_adjustment import BOW_SHARE
+from overruler.vision.camera.calibrate import calibrate_seen
+from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.camera.marker_layout import HEIGHT_MM
+from overruler.vision.camera.problems import tilt_deg
+from overruler.vision.markers.detect import find_markers
+from overruler.vision.markers.edge_noise import PLACE_MM
+from overruler.vision.markers.marker import Marker
 from tests.vision.table import BOARD_MM, EIGHT, MARKER_MM, square_mm
 
 LAYOUTS, LENSES = ("eight", "four", "eight anywhere"), ("file", "EXIF", "none")

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from overruler.vision.plate_edges import ACROSS, ALONG, INPUTS
+from overruler.vision.plates.side_net import ACROSS, ALONG, INPUTS
 from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
 from training.feeding import Draw, fed, read_all
 from training.loop import add_options, begin, check_of, export, reporting, train

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -173,3 +174,19 @@ class DoubtMap:
     """(R, C): 1 where the photo shows the place, 0 where it does not."""
     advice: tuple[Advice, ...] = ()
     """What would help, the best first."""
+
+
+def _calibration_json(calibration: Calibration) -> dict[str, Any]:
+    camera = calibration.camera
+    return {
+        "size_px": list(calibration.size_px),
+        "matrix": camera.matrix.tolist(),
+        "distortion": camera.distortion.tolist(),
+        "rotation": camera.T_camera_board.rotation.tolist(),
+        "translation_mm": camera.T_camera_board.translation_mm.tolist(),
+        "rms_px": calibration.rms_px,
+        "markers": list(calibration.markers),
+        "left_out_mm": calibration.left_out_mm,
+        "edge_shift_px": calibration.edge_shift_px,
+        "problems": [{"flag": problem.flag, "text": problem.text} for problem in calibration.problems],
+    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -104,3 +105,15 @@ class RulerSeen:
     @property
     def nominal_length_mm(self) -> float:
         return self.nominal_mm * (len(self.path_mm) - 1)
+
+
+def _ruler_json(ruler: RulerSeen) -> dict[str, Any]:
+    """The joints are those between segments; the ends stand by themselves."""
+    path = np.round(ruler.path_mm, 3).tolist()
+    return {
+        "kind": ruler.kind,
+        "segment_mm": round(ruler.segment_mm, 4),
+        "sigma_mm": round(ruler.sigma_mm, 4),
+        "joints_mm": path[1:-1],
+        "ends_mm": [path[0], path[-1]],
+    }

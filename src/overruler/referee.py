@@ -24,29 +24,29 @@ from overruler.house import House
 from overruler.lens import Lens
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.calibrate import calibrate
-from overruler.vision.corrections import corrected
-from overruler.vision.detect import MARGIN_MM, detect, look_from_above, radii_of
-from overruler.vision.evidence import sharpened
-from overruler.vision.heights import raise_pieces
-from overruler.vision.hexgrid import find_grid, turned
-from overruler.vision.hill_sizes import by_sizes
-from overruler.vision.hillmap import hill_map
-from overruler.vision.hills import find_hills
-from overruler.vision.light import light_of, low_light
-from overruler.vision.lit_side import by_lit_side
-from overruler.vision.marker_size import size_doubted
-from overruler.vision.owners import as_settled
-from overruler.vision.placed import placed
-from overruler.vision.problems import worst_first
-from overruler.vision.resized import resized
-from overruler.vision.rulers import contradictions, covered, find_rulers
-from overruler.vision.survey import survey
-from overruler.vision.together import calibrate_many
-from overruler.vision.told import detect_on, on_top, told_ground
+from overruler.vision.assembly.corrections import corrected
+from overruler.vision.assembly.owners import as_settled
+from overruler.vision.assembly.to_scene import survey
+from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera.problems import worst_first
+from overruler.vision.camera.shared_lens import calibrate_many
+from overruler.vision.contours.shading import light_of, low_light
+from overruler.vision.detection.detect import MARGIN_MM, detect, look_from_above, radii_of
+from overruler.vision.learned.hill_net import hill_map
+from overruler.vision.refinement.base_scale import sharpened
+from overruler.vision.refinement.lit_side import by_lit_side
+from overruler.vision.refinement.marker_scale import size_doubted
+from overruler.vision.rounds.remeasure import placed
+from overruler.vision.rulers.find import contradictions, covered, find_rulers
+from overruler.vision.rulers.hexgrid import find_grid, turned
+from overruler.vision.terrain.by_base_sizes import by_sizes
+from overruler.vision.terrain.declared import detect_on, on_top, told_ground
+from overruler.vision.terrain.find import find_hills
+from overruler.vision.terrain.sizes_on_top import resized
+from overruler.vision.terrain.standing_on import raise_pieces
 
 if TYPE_CHECKING:
-    from overruler.vision.track import Watch
+    from overruler.vision.tracking.watch import Watch
 
 LINES_MM = 1.6
 """A pixel of the picture from above in which rulers, grids and hills are looked for."""
@@ -138,7 +138,7 @@ class Referee:
 
     def watching(self, patient: bool = False) -> "Watch":
         """Eyes for a film or a camera that stands still: shots in, ticks out; `patient` ones may take their time."""
-        from overruler.vision.track import Watch  # a photo needs none of it
+        from overruler.vision.tracking.watch import Watch  # a photo needs none of it
 
         return Watch(self, self.house, self.bases if self.bases is not None else catalogue(self.game), patient)
 

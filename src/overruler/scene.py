@@ -28,7 +28,7 @@ IN_INCHES = ("skirmish", "positioning")
 """The games that measure in inches."""
 
 
-GAMES = tuple(sorted(file.stem for file in (Path(__file__).parent / "rules" / "games").glob("[a-z]*.py")))
+GAMES = tuple(sorted(file.parent.name for file in (Path(__file__).parent / "rules" / "games").glob("*/game.py")))
 """Every game: the names of their modules. None is loaded, for reading a scene needs no rules."""
 
 
@@ -131,7 +131,7 @@ class Scene:
 
     def distances(self) -> "Array":
         """The distance (N, N) of each piece from each, edge to edge; 0 in contact and of a piece from itself."""
-        from overruler.geometry.pairs import all_gaps
+        from overruler.geometry.batched.all_pairs import all_gaps
 
         return all_gaps(self.shapes)
 

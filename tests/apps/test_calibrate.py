@@ -129,7 +129,7 @@ def test_a_board_is_laid_out_and_its_file_measures_photos(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from overruler.sources.photo import load_photo
-    from overruler.vision.calibrate import calibrate
+    from overruler.vision.camera.calibrate import calibrate
 
     out = tmp_path / "table.toml"
     photos = [str(folder / f"table{k}.png") for k in (0, 1)]

@@ -11,7 +11,8 @@ import pytest
 
 from overruler import __version__
 from overruler.apps import cli
-from overruler.apps.cli import COMMANDS, main
+from overruler.apps.cli import main
+from overruler.apps.commands import COMMANDS
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, UnknownName, explain_import_error
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from overruler.apps.cli import COMMANDS, main
+from overruler.apps.cli import main
+from overruler.apps.commands import COMMANDS
 
 TYPED = """
 eval "$(overruler completion bash)"

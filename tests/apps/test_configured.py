@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from overruler.apps import analyze, ask, live, measure, serve
-from overruler.apps.cli import Command, main
+from overruler.apps.cli import main
+from overruler.apps.commands import Command
 from overruler.apps.configured import Config, place
 from overruler.apps.own import bases_of, read_house, read_own_bases
 from overruler.bases import Base, catalogue
@@ -238,7 +239,7 @@ def test_the_example_of_the_docs_is_good(file: Path) -> None:
 
 
 def test_every_measurement_of_the_server_is_told_what_is_the_tables_own(file: Path) -> None:
-    wishes = pytest.importorskip("overruler.apps.web.wishes")
+    wishes = pytest.importorskip("overruler.apps.web.phone.request_options")
     own = serve.own_arguments(filled(serve, []))
     wish = wishes.wish({"marker_mm": "60", "game": "legion"}, wishes.Choices(own=own))
     parser = argparse.ArgumentParser()

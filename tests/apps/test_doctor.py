@@ -9,7 +9,7 @@ from overruler.apps import doctor
 from overruler.apps.cli import main
 from overruler.apps.doctor import attempt, check_libraries, check_python, check_wheels
 from overruler.picture import selftest
-from overruler.vision import networks
+from overruler.vision.learned import inference
 
 
 def raising(error: BaseException) -> Callable[..., str]:
@@ -37,7 +37,7 @@ def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_networks_that_fail_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(networks, "answer", raising(RuntimeError("mute")))
+    monkeypatch.setattr(inference, "answer", raising(RuntimeError("mute")))
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "mute" in out

@@ -8,7 +8,7 @@ import pytest
 from overruler.apps import serve
 from overruler.apps.cli import main
 from overruler.apps.serve import Place, listen, settings_of
-from overruler.apps.web import lan
+from overruler.apps.web.phone import lan_address
 from overruler.errors import BadInput
 
 SAMPLES = Path(__file__).parents[2] / "sample_images"
@@ -36,7 +36,7 @@ def test_it_listens_to_this_machine_alone_and_needs_no_key() -> None:
 
 
 def test_on_the_network_it_has_a_key_that_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lan, "address", lambda: "127.0.0.2")  # stands for the machine's own
+    monkeypatch.setattr(lan_address, "address", lambda: "127.0.0.2")  # stands for the machine's own
     one, other = place("--lan"), place("--lan")
     assert one.hosts == ("127.0.0.2", "127.0.0.1")
     assert one.key != other.key
@@ -49,7 +49,7 @@ def test_an_address_open_to_others_never_goes_without_a_key() -> None:
 
 
 def test_without_a_network_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lan, "address", lambda: None)
+    monkeypatch.setattr(lan_address, "address", lambda: None)
     with pytest.raises(BadInput, match="--host"):
         place("--lan")
 
@@ -80,6 +80,6 @@ def test_what_makes_no_sense_is_refused_before_it_starts(given: tuple[str, ...])
 
 
 def test_the_code_is_drawn_for_a_terminal() -> None:
-    rows = lan.code("http://192.168.1.5:8321/?key=abc").splitlines()
+    rows = lan_address.code("http://192.168.1.5:8321/?key=abc").splitlines()
     assert len({len(row) for row in rows}) <= 3
     assert "█" in "".join(rows) or "▄" in "".join(rows)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from overruler.apps import bundles, settle
 from overruler.apps.cli import main
-from overruler.apps.web.work import scene_text
+from overruler.apps.web.phone.worker_tasks import scene_text
 from overruler.errors import BadInput
 from overruler.reading import Node
 from tests.apps.web.desk import jpeg, scene

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.arcs import Region, Strip, Wedge, chord, closest_in, outline_away, sweep
-from overruler.geometry.many_arcs import closests, closests_in, insides
+from overruler.geometry.batched.arcs import closests, closests_in, insides
 from overruler.geometry.shapes import Disc, Ellipse, Gap, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import away, moved, outline
 

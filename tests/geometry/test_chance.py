@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overruler.geometry.batched.distances import farthests, gaps
 from overruler.geometry.chance import cut, phi, spread_mm, stretches
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.farthest import farthest
-from overruler.geometry.many import farthests, gaps
 from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
 from overruler.units import TOUCH_MM
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overruler.geometry.batched.draws import differences
 from overruler.geometry.covariance import SIGMAS, WIDE, Covariance, semidefinite
-from overruler.geometry.gaussian import differences
 
 FEW = settings(max_examples=40, deadline=None)
 

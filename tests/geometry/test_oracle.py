@@ -14,7 +14,7 @@ import pytest
 import shapely
 from numpy.typing import NDArray
 
-from overruler.geometry.pairs import all_gaps
+from overruler.geometry.batched.all_pairs import all_gaps
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
 from tests.geometry.test_shapes import outline

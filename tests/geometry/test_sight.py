@@ -8,8 +8,8 @@ import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from overruler.geometry.batched.sights import clears, crosses
 from overruler.geometry.chords import chord
-from overruler.geometry.many_sights import clears, crosses
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, gap, rectangle
 from overruler.geometry.sight import Hull, View, inner_tangents, outer_tangents, parting
 from tests.geometry.test_shapes import moved, outline, shapes

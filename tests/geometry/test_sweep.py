@@ -8,7 +8,7 @@ import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry import many_sweeps
+from overruler.geometry.batched import sweeps
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle, shifted
 from overruler.geometry.sweep import depth_beside, entered, meets, overlaps, separation, touching
 
@@ -206,11 +206,11 @@ def test_many_at_once_say_what_each_says(a: Shape, b: Shape, seed: int, length: 
     rng = np.random.default_rng(seed)
     shifts, turn = rng.normal(size=(20, 2)) * 20, rng.uniform(0, math.tau, 20)
     u = np.stack([np.cos(turn), np.sin(turn)], 1)
-    firsts, lasts = many_sweeps.touching(a, b, shifts, u)
-    ways = many_sweeps.entered(a, b, shifts, u, length)
-    met = many_sweeps.meets(a, b, shifts, u)
-    apart, normals = many_sweeps.separations(a, b, shifts)
-    over = many_sweeps.overlaps(a, b, shifts)
+    firsts, lasts = sweeps.touching(a, b, shifts, u)
+    ways = sweeps.entered(a, b, shifts, u, length)
+    met = sweeps.meets(a, b, shifts, u)
+    apart, normals = sweeps.separations(a, b, shifts)
+    over = sweeps.overlaps(a, b, shifts)
     for k in range(20):
         there, line = shifted(b, *shifts[k]), (float(u[k, 0]), float(u[k, 1]))
         if min(abs(separation(a, there)), abs(depth_beside(a, there, *line))) < 1e-5:
@@ -232,6 +232,6 @@ def _or_inf(along: float | None) -> float:
 @given(shapes, shapes, st.integers(0, 2**32 - 1))
 def test_the_direction_that_parts_them_best_does(a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(20, 2)) * 40
-    apart, normals = many_sweeps.separations(a, b, shifts)
+    apart, normals = sweeps.separations(a, b, shifts)
     there = (b.supports(-normals) + shifts - a.supports(normals)) * normals
     assert there.sum(1) == pytest.approx(apart, abs=1e-7)

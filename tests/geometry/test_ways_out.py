@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.many import gaps
+from overruler.geometry.batched.distances import gaps
 from overruler.geometry.shapes import Disc, Shape, gap, rectangle, shifted
 from overruler.geometry.sweep import separation
 from overruler.geometry.ways_out import Pair, is_out, size, way_out

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overruler.geometry.many import gaps
+from overruler.geometry.batched.distances import gaps
 from overruler.geometry.pose import Array
 from overruler.rules import ask
 from overruler.scene import Scene

@@ -8,7 +8,7 @@ import pytest
 
 from overruler.errors import BadInput
 from overruler.rules import ask, matrix
-from overruler.rules.pairings import PAST, Matrix
+from overruler.rules.matrix import PAST, Matrix
 from overruler.scene import Scene
 
 GRID = {"type": "hex", "orientation": "pointy", "size_mm": 60, "origin_mm": [3, 5]}

@@ -10,7 +10,8 @@ import pytest
 
 from overruler.errors import BadInput, CannotMeasure
 from overruler.shot import Shot
-from overruler.sources.live import Live, Source, shot_from, source
+from overruler.sources.live import Live, Source, source
+from overruler.sources.web_camera import shot_from
 
 av = pytest.importorskip("av", reason="films need PyAV")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.plate_sides import ARC_RAD, HEIGHT_MM, TAPER_MM
+from overruler.vision.plates.sides import ARC_RAD, HEIGHT_MM, TAPER_MM
 
 from .table import camera_over
 

@@ -11,14 +11,14 @@ from overruler.calibration import TOLD, Bow, Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision import calibrate as module
-from overruler.vision.bow import levelled_mm
-from overruler.vision.doubt import by_table
-from overruler.vision.layout import HEIGHT_MM
-from overruler.vision.markers import Marker
-from overruler.vision.noise import TOLD_PLACE
-from overruler.vision.priors import lens_prior
-from overruler.vision.solve import SWELL_SIGMA_PX
+from overruler.vision.camera import calibrate as module
+from overruler.vision.camera.bundle_adjustment import SWELL_SIGMA_PX
+from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.camera.marker_layout import HEIGHT_MM
+from overruler.vision.camera.precision_map import by_table
+from overruler.vision.camera.table_bow import levelled_mm
+from overruler.vision.markers.edge_noise import TOLD_PLACE
+from overruler.vision.markers.marker import Marker
 
 from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
 

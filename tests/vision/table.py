@@ -11,10 +11,10 @@ from overruler.board import Board
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from overruler.vision import noise
-from overruler.vision.imprint import stations
-from overruler.vision.markers import Marker
-from overruler.vision.squares import Edges, Square, side_px
+from overruler.vision.markers import edge_noise
+from overruler.vision.markers.marker import Marker
+from overruler.vision.markers.print_edges import stations
+from overruler.vision.markers.square_fit import Edges, Square, side_px
 
 SUBPIXELS = 6
 MAT, CARD, BLACK = 0.25, 0.85, 0.03
@@ -163,8 +163,8 @@ def _seen(
     true = Edges(middle, project(middle), normal, np.full(len(middle), 0.06), spots.line)
     seen = project(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float))
     own, place, shape = scales
-    shared = [shape * noise.shape_columns(true), place * noise.place_columns(true, MARKER_MM / side_px(seen))]
-    error = own * np.linalg.cholesky(noise.own_covariance(true)) @ random.normal(size=len(middle))
+    shared = [shape * edge_noise.shape_columns(true), place * edge_noise.place_columns(true, MARKER_MM / side_px(seen))]
+    error = own * np.linalg.cholesky(edge_noise.own_covariance(true)) @ random.normal(size=len(middle))
     error += sum(columns @ random.normal(size=columns.shape[1]) for columns in shared)
     edges = replace(true, xy_px=true.xy_px + normal * error[:, None])
     return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, edges, 60.0))

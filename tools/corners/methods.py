@@ -9,7 +9,7 @@ import numpy as np
 from overruler.board import Board
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.markers import find_markers
+from overruler.vision.markers.detect import find_markers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from corners.view import View
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.picture.render import srgb
+from synthetic.flat_table import srgb
 
 Floats = NDArray[np.float32]
 

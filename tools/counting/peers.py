@@ -13,8 +13,8 @@ from counting.tally import LEAST_RIM, Pixels, Tally, Truth, matches, same_size
 from overruler.bases import ROUND_MM
 from overruler.calibration import Calibration
 from overruler.frame import Frame
-from overruler.vision.detect import look_from_above
-from overruler.vision.orthophoto import Orthophoto
+from overruler.vision.detection.detect import look_from_above
+from overruler.vision.imaging.orthophoto import Orthophoto
 
 Grey = NDArray[np.uint8]
 Circles = NDArray[np.float64]

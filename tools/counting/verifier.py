@@ -11,11 +11,11 @@ from counting.tally import Pixels, Truth
 from overruler.bases import ROUND_MM
 from overruler.calibration import Calibration
 from overruler.frame import Frame
-from overruler.vision.candidates import find_candidates
-from overruler.vision.detect import look_from_above
-from overruler.vision.discs import find_discs
-from overruler.vision.rims import refine
-from overruler.vision.rounds import distinct, fit_rounds
+from overruler.vision.detection.detect import look_from_above
+from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.rim_net import refine
+from overruler.vision.rounds.fit_rounds import distinct, fit_rounds
+from overruler.vision.rounds.ring_filter import find_candidates
 
 STEPS = ("candidates", "learned look", "look and fit")
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 1.0)

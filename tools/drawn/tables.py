@@ -12,14 +12,14 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.bow import levelled_mm
-from overruler.vision.doubt import by_table
-from overruler.vision.groups import free_group, known_group
-from overruler.vision.layout import FREE_BUDGET, lifted
-from overruler.vision.markers import Marker
-from overruler.vision.priors import lens_prior
-from overruler.vision.scales import SIGMA as SCALE_SIGMA
-from overruler.vision.solve import BOW_SHARE, Bundle, Prior, State
+from overruler.vision.camera.bundle_adjustment import BOW_SHARE, Bundle, Prior, State
+from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.camera.marker_layout import FREE_BUDGET, lifted
+from overruler.vision.camera.observations import free_group, known_group
+from overruler.vision.camera.precision_map import by_table
+from overruler.vision.camera.table_bow import levelled_mm
+from overruler.vision.camera.variance_components import SIGMA as SCALE_SIGMA
+from overruler.vision.markers.marker import Marker
 from tests.vision.table import BOARD_MM, EIGHT, FOUR, MARKER_MM, camera_over, known_board, square_mm
 
 LAID_WORSE, CURL_MM = 3.0, 0.3

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from hills.network import HillNet
 from hills.scene import COARSE, Sample
-from overruler.vision.hillmap import picture_input
-from overruler.vision.networks import CELL_PX
+from overruler.vision.learned.hill_net import picture_input
+from overruler.vision.learned.inference import CELL_PX
 from rims.mats import Floats, Picture, Rng
 from training.loop import begin, device_of
 
@@ -56,7 +56,7 @@ def _cells(shares: Picture) -> Floats:
 
 
 def _lean_field(one: Sample) -> Floats:
-    """(S, S, 2), as `overruler.vision.orthophoto.lean_at` has it."""
+    """(S, S, 2), as `overruler.vision.imaging.orthophoto.lean_at` has it."""
     count = len(one.pixels)
     step = (np.arange(count, dtype=np.float32) - np.float32((count - 1) / 2)) * one.lean[2]
     return np.stack(np.meshgrid(step + one.lean[0], step + one.lean[1]), -1)

@@ -2,8 +2,8 @@
 
 from torch import Tensor, nn
 
-from overruler.vision.hillmap import CHANNELS
-from overruler.vision.networks import CELL_PX
+from overruler.vision.learned.hill_net import CHANNELS
+from overruler.vision.learned.inference import CELL_PX
 from rims.network import seen
 
 INPUTS = 5

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from hills.draw import FINE_MM, REST, SIDE_OF, TOP
 from hills.scene import COARSE, Sample
 from overruler.geometry.camera import Camera
-from overruler.vision.heights import at_height
-from overruler.vision.orthophoto import Orthophoto, orthophoto
+from overruler.geometry.relief import at_height
+from overruler.vision.imaging.orthophoto import Orthophoto, orthophoto
 from rims.mats import Picture, Rng
 from rims.photos import camera_of
 

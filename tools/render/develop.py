@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from overruler.picture.render import srgb
 from render.lens import View
 from render.materials import Floats
+from synthetic.flat_table import srgb
 
 Picture = NDArray[np.uint8]
 

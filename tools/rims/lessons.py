@@ -5,8 +5,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from overruler.vision.cutouts import ANGLES, WRAP, patch_input, ring_angles, ring_input
-from overruler.vision.rims import circles_through
+from overruler.vision.learned.patches import ANGLES, WRAP, patch_input, ring_angles, ring_input
+from overruler.vision.learned.rim_net import circles_through
 from rims.learn import Figures, Task
 from rims.network import PatchNet, RingNet
 from rims.solids import Floats

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from overruler.vision.cutouts import RINGS, WRAP
+from overruler.vision.learned.patches import RINGS, WRAP
 
 
 def seen(inside: int, outside: int, kernel: int | tuple[int, int], stride: int | tuple[int, int] = 1) -> nn.Sequential:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
-from overruler.vision.cutouts import OUTER, SPAN, axes_of, cut_patches, cut_rings, pyramid, side_input
+from overruler.vision.learned.patches import OUTER, SPAN, axes_of, cut_patches, cut_rings, pyramid, side_input
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture

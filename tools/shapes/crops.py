@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.networks import CELL_PX, MM_PER_PX
-from overruler.vision.orthophoto import orthophoto
-from overruler.vision.overview import KINDS, UNIT_MM, picture_input
+from overruler.vision.imaging.orthophoto import orthophoto
+from overruler.vision.learned.inference import CELL_PX, MM_PER_PX
+from overruler.vision.learned.shape_net import KINDS, UNIT_MM, picture_input
 
 Floats = NDArray[np.float32]
 Rng = np.random.Generator

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from overruler.bases import OVALS_MM
 from overruler.geometry.camera import Camera
-from overruler.vision.discs import UNIT_MM
-from overruler.vision.networks import CELL_PX, MM_PER_PX
-from overruler.vision.orthophoto import orthophoto
-from overruler.vision.overview import picture_input
+from overruler.vision.imaging.orthophoto import orthophoto
+from overruler.vision.learned.disc_net import UNIT_MM
+from overruler.vision.learned.inference import CELL_PX, MM_PER_PX
+from overruler.vision.learned.shape_net import picture_input
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture

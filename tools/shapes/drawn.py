@@ -6,7 +6,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from overruler.vision.orthophoto import orthophoto
+from overruler.vision.imaging.orthophoto import orthophoto
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture

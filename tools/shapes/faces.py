@@ -9,12 +9,12 @@ import numpy as np
 from torch import Tensor, nn
 
 from overruler.geometry.pose import Array
-from overruler.vision.networks import MM_PER_PX
-from overruler.vision.orthophoto import Orthophoto
-from overruler.vision.overview import LEAN_UNIT, Guess, look
-from overruler.vision.plate_face import INPUTS, SIDE_PX, SIDES_WIDE, face_input
-from overruler.vision.plate_looks import frame_at
-from overruler.vision.plate_sides import HEIGHT_MM
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.inference import MM_PER_PX
+from overruler.vision.learned.shape_net import LEAN_UNIT, Guess, look
+from overruler.vision.plates.face_net import INPUTS, SIDE_PX, SIDES_WIDE, face_input
+from overruler.vision.plates.more_views import frame_at
+from overruler.vision.plates.sides import HEIGHT_MM
 from rims.network import seen
 from shapes.crops import FINE_MM, Floats, Rng, Sheet, recoloured
 from shapes.network import Wide

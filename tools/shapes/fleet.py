@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from overruler.vision.orthophoto import orthophoto
-from overruler.vision.outlined import overlap_mm
+from overruler.vision.contours.outlines import overlap_mm
+from overruler.vision.imaging.orthophoto import orthophoto
 from rims.develop import develop
 from rims.figures import any_colour
 from rims.light import Lamp, any_lamp, light_on

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from overruler.geometry.pose import Array
-from overruler.vision.plate_face import QUARTERS, SIDE_PX
-from overruler.vision.plate_heading import SIDES_WIDE
-from overruler.vision.plate_looks import frame_at
+from overruler.vision.plates.face_net import QUARTERS, SIDE_PX
+from overruler.vision.plates.heading_net import SIDES_WIDE
+from overruler.vision.plates.more_views import frame_at
 from shapes.crops import Floats, Rng, Sheet
 from shapes.faces import face_seen
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from overruler.vision.overview import CHANNELS
+from overruler.vision.learned.shape_net import CHANNELS
 from rims.network import seen
 
 INPUTS = 5

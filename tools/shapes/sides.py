@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.plate_edges import BINS, INPUTS, ZERO, stretches_mm, strips
-from overruler.vision.plate_sides import HEIGHT_MM, normals_of, reaches_of
-from overruler.vision.rays import View
+from overruler.vision.contours.radial_edges import View
+from overruler.vision.plates.side_net import BINS, INPUTS, ZERO, stretches_mm, strips
+from overruler.vision.plates.sides import HEIGHT_MM, normals_of, reaches_of
 from rims.mats import Floats, Picture, library
 from rims.solids import Rng
 from rims.view import View as Drawn

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from overruler.apps.cli import Parser
+from overruler.apps.commands import Parser
 from overruler.board import DICTIONARIES, Board
 from overruler.chart import Chart
 from overruler.errors import BadInput, CannotMeasure, UnknownName
@@ -19,11 +19,11 @@ from overruler.writing import check_writable, write_whole
 
 if TYPE_CHECKING:
     from overruler.frame import Frame
-    from overruler.vision.board_fit import LayoutFit
-    from overruler.vision.charuco import Sighting
-    from overruler.vision.lens_fit import LensFit
-    from overruler.vision.markers import Marker
-    from overruler.vision.solve import Prior
+    from overruler.vision.calibrators.charuco import Sighting
+    from overruler.vision.calibrators.lens_fit import LensFit
+    from overruler.vision.calibrators.marker_map import LayoutFit
+    from overruler.vision.camera.bundle_adjustment import Prior
+    from overruler.vision.markers.marker import Marker
 
 LENS_EXAMPLE = "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml --picture lens.png"
 BOARD_EXAMPLE = "overruler calibrate board left.jpg right.jpg --marker-mm 60 --lens lens.toml --out table.toml"
@@ -102,7 +102,7 @@ def calibrate_lens(args: argparse.Namespace) -> int:
             raise BadInput(f"--picture: {args.picture}: the name must end in {' or '.join(ENDINGS)}")
     fit, left_out = _fitted(args.photos, chart)
     from overruler.apps import calibrated
-    from overruler.vision.lens_doubt import doubt, suggestions
+    from overruler.vision.calibrators.lens_precision import doubt, suggestions
 
     trust, helpful = doubt(fit.lens), suggestions(fit, chart)
     picture = calibrated.lens_picture(fit, trust, args.picture.suffix.lower()) if args.picture else None
@@ -144,8 +144,8 @@ def _squares(text: str) -> tuple[int, int]:
 
 def _fitted(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, dict[str, str]]":
     """The lens, and every photo that was left out with the reason."""
-    from overruler.vision.charuco import find_chart, stored_size_px
-    from overruler.vision.lens_fit import fit_lens
+    from overruler.vision.calibrators.charuco import find_chart, stored_size_px
+    from overruler.vision.calibrators.lens_fit import fit_lens
 
     def look(frame: "Frame") -> "tuple[Sighting, tuple[int, int], float | None]":
         sighting = find_chart(frame, chart).as_stored(frame)
@@ -204,9 +204,9 @@ def _size(args: argparse.Namespace) -> tuple[float, float] | None:
 
 def _laid_out(paths: Sequence[Path], board: Board, lens: Lens | None) -> "tuple[LayoutFit, dict[str, str], str]":
     """The layout, every photo that was left out with the reason, and the markers' family."""
-    from overruler.vision.board_fit import fit_board
-    from overruler.vision.markers import find_markers
-    from overruler.vision.priors import lens_prior
+    from overruler.vision.calibrators.marker_map import fit_board
+    from overruler.vision.camera.lens_prior import lens_prior
+    from overruler.vision.markers.detect import find_markers
 
     family = [board.dictionary]
 

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from overruler.picture.coverage import coverage, encoded
-from overruler.vision.board_fit import UNMEASURED_SHARE, LayoutFit
-from overruler.vision.lens_doubt import TABLE_MM, TABLE_TILT_DEG, Doubt, Suggestion
-from overruler.vision.lens_fit import LensFit
+from overruler.vision.calibrators.lens_fit import LensFit
+from overruler.vision.calibrators.lens_precision import TABLE_MM, TABLE_TILT_DEG, Doubt, Suggestion
+from overruler.vision.calibrators.marker_map import UNMEASURED_SHARE, LayoutFit
 
 CONTRADICTION = 2.0
 """Photos that scatter this many times more than their corners' noise explains are worth a word."""

@@ -8,78 +8,16 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from overruler import __version__
+from overruler.apps.commands import AT_ONCE, COMMANDS, CONFIGURED, Command, Parser
 from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
-
-COMMANDS = {
-    "measure": (
-        "measure a photo of the table",
-        "overruler measure table.jpg --board calibration/boards/legion-6x3.toml --game legion --picture ruling.png",
-    ),
-    "ask": (
-        "ask a scene file for a ruling",
-        """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
-    ),
-    "markers": ("make a sheet of markers to print", "overruler markers --paper a4 --size-mm 60 --out markers.pdf"),
-    "analyze": (
-        "turn a film of a game into moves, positions, rulings and a page",
-        "overruler analyze game.mp4 --board calibration/boards/legion-6x3.toml --game legion --out games",
-    ),
-    "live": (
-        "put range lines and rulings over a camera's picture, for a stream",
-        "overruler live 0 --board calibration/boards/legion-6x3.toml --game legion",
-    ),
-    "obs": ("put the live overlay into a running OBS", "overruler obs setup"),
-    "calibrate": (
-        "measure a lens once, or where a table's markers lie",
-        "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml",
-    ),
-    "query": (
-        "ask what analyze has written, in SQL",
-        """overruler query games "select piece, sum(path_mm) from moves group by piece\"""",
-    ),
-    "rules": ("say what a game can be asked, and by which clauses it is ruled", "overruler rules legion"),
-    "config": ("say what the user's own file makes the default", "overruler config show --origin"),
-    "serve": ("open the page for phones: photograph the table, tap two bases", "overruler serve --lan"),
-    "settle": ("check a dispute bundle: its files, answer and photo", "overruler settle dispute.zip"),
-    "demo": ("measure a sample photo, and show step by step how", "overruler demo --out demo --open"),
-    "schema": ("print the JSON Schema of a file, a question or an answer", "overruler schema scene"),
-    "completion": ("complete commands and options in the shell", "overruler completion bash"),
-    "doctor": ("check what is installed", "overruler doctor"),
-}
-"""Each command's one line and the example that its help begins with."""
-CONFIGURED = ("measure", "ask", "analyze", "live", "serve")
-"""The commands whose options a user's own file has defaults for."""
-AT_ONCE = ("measure",)
-"""The commands that leave nothing to close: the system frees them at one stroke, 60 ms sooner than Python would."""
 
 INTERRUPTED = 130
 """The status of a process ended by Ctrl-C: 128 + SIGINT."""
 PIPE_CLOSED = 141
 """The status of a process whose reader went away: 128 + SIGPIPE."""
-
-
-class Command(Protocol):
-    """What a command's module offers."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
-
-    def run(self, args: argparse.Namespace) -> int: ...
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose help begins with an example and whose complaints are one line."""
-
-    example = ""
-
-    def format_help(self) -> str:
-        return f"{self.example}\n\n{super().format_help()}" if self.example else super().format_help()
-
-    def error(self, message: str) -> NoReturn:
-        one_line = " ".join(message.split())
-        self.exit(2, f"{self.prog.split()[0]}: {one_line} (see {self.prog} --help)\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from overruler.apps.cli import COMMANDS, Command, Parser
+from overruler.apps.commands import COMMANDS, Command, Parser
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -59,10 +59,10 @@ def _networks() -> str:
     """Whether a learned look answers."""
     import numpy as np
 
-    from overruler.vision import discs
-    from overruler.vision.networks import answer
+    from overruler.vision.learned import disc_net
+    from overruler.vision.learned.inference import answer
 
-    answer(discs.MODEL, np.zeros((1, 5, 64, 64), np.float32))
+    answer(disc_net.MODEL, np.zeros((1, 5, 64, 64), np.float32))
     return "the learned looks answer"
 
 

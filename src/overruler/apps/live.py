@@ -11,7 +11,7 @@ from overruler.apps.measure import add_table_arguments
 from overruler.apps.serve import KEY_BYTES, Place, add_reach_arguments, check_installed, listen, serve
 
 if TYPE_CHECKING:
-    from overruler.apps.web.live import Air
+    from overruler.apps.web.live.app import Air
     from overruler.track import Tick
 
 PORT = 8322
@@ -49,10 +49,10 @@ def _opened(args: argparse.Namespace, place: Place, overlay_key: str | None) -> 
     """All that the server is made of, and what is to be done when it ends."""
     from overruler.apps.analyze.work import referee_of
     from overruler.apps.web.guard import Door
-    from overruler.apps.web.lan import names
-    from overruler.apps.web.live import Air
-    from overruler.apps.web.live_desk import Desk
-    from overruler.apps.web.live_eyes import Eyes
+    from overruler.apps.web.live.app import Air
+    from overruler.apps.web.live.desk import Desk
+    from overruler.apps.web.live.watcher import Eyes
+    from overruler.apps.web.phone.lan_address import names
     from overruler.sources.live import Live, source
 
     referee, desk = referee_of(args), Desk()
@@ -72,7 +72,7 @@ def _recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], Callab
 
 
 def _tell(place: Place, overlay_key: str | None) -> None:
-    from overruler.apps.web.lan import code
+    from overruler.apps.web.phone.lan_address import code
 
     control = f"{place.root}control" + (f"?key={place.key}" if place.key else "")
     if place.key:
@@ -83,6 +83,6 @@ def _tell(place: Place, overlay_key: str | None) -> None:
 
 
 def _serve(args: argparse.Namespace, air: "Air", sockets: list[socket.socket]) -> None:
-    from overruler.apps.web.live import make_live_app
+    from overruler.apps.web.live.app import make_live_app
 
     serve(args, make_live_app(air), sockets)

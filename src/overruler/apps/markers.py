@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from overruler.apps.cli import Parser
+from overruler.apps.commands import Parser
 from overruler.board import DICTIONARIES, MOST_OFF, SCHEMA, Board, Print
 from overruler.errors import BadInput, UnknownName
 from overruler.picture.markercard import Cards

@@ -106,7 +106,7 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
     from concurrent.futures import ThreadPoolExecutor
 
     from overruler.sources.photo import load_photo
-    from overruler.vision.readied import ready
+    from overruler.vision.learned.warm_up import ready
 
     say("reading the photo")
     pool = ThreadPoolExecutor()
@@ -135,7 +135,7 @@ def _drawn(options: Options, report: "Report") -> list[tuple[Path, bytes | str]]
         files.append((options.picture, picture.encoded(report, options.picture.suffix.lower())))
     if options.doubt:
         from overruler.picture import doubtmap
-        from overruler.vision.doubt import doubt_map
+        from overruler.vision.camera.precision_map import doubt_map
 
         doubt = doubt_map(report.calibration, lens=options.lens is not None)
         ending = options.doubt.suffix.lower()

@@ -17,7 +17,7 @@ from overruler.reading import read_text
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from overruler.apps.web.app import Settings
+    from overruler.apps.web.phone.app import Settings
 
 PORT = 8321
 KEEP_DAYS = 30.0
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
             line.close()
         raise
     _tell(place, settings)
-    from overruler.apps.web.app import make_app
+    from overruler.apps.web.phone.app import make_app
 
     serve(args, make_app(settings), sockets)
     return 0
@@ -105,7 +105,7 @@ def check_installed() -> None:
 
 def listen(args: argparse.Namespace) -> tuple[list[socket.socket], Place]:
     """The sockets that listen, and the place they make; `BadInput` where they cannot."""
-    from overruler.apps.web.lan import listening
+    from overruler.apps.web.phone.lan_address import listening
 
     hosts = _hosts(args)
     sockets: list[socket.socket] = []
@@ -123,7 +123,7 @@ def listen(args: argparse.Namespace) -> tuple[list[socket.socket], Place]:
 
 
 def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
-    from overruler.apps.web.lan import address
+    from overruler.apps.web.phone.lan_address import address
 
     if (args.tls_cert is None) != (args.tls_key is None):
         raise BadInput("--tls-cert and --tls-key go together")
@@ -137,10 +137,10 @@ def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
 
 def settings_of(args: argparse.Namespace, place: Place) -> "Settings":
     """What the application is told."""
-    from overruler.apps.web.app import Settings
     from overruler.apps.web.guard import Door
-    from overruler.apps.web.lan import names
-    from overruler.apps.web.wishes import Choices, usual_boards
+    from overruler.apps.web.phone.app import Settings
+    from overruler.apps.web.phone.lan_address import names
+    from overruler.apps.web.phone.request_options import Choices, usual_boards
 
     if args.keep <= 0 or args.most_mb <= 0:
         raise BadInput("--keep and --most-mb must be greater than 0")
@@ -176,7 +176,7 @@ def _data_folder() -> Path:
 
 
 def _tell(place: Place, settings: "Settings") -> None:
-    from overruler.apps.web.lan import code
+    from overruler.apps.web.phone.lan_address import code
 
     if place.key:
         print(code(place.url))

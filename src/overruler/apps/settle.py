@@ -134,7 +134,7 @@ def same_scene(members: Mapping[str, bytes], say: Say) -> Finding:
 def measured(members: Mapping[str, bytes], say: Say) -> str:
     """The scene file of the bundle's photo, by the arguments that the bundle names."""
     from overruler.apps.measure import look
-    from overruler.apps.web.work import scene_text
+    from overruler.apps.web.phone.worker_tasks import scene_text
 
     options = Node.of_json(members[bundles.MANIFEST].decode(), bundles.MANIFEST)["measure"]
     with _laid_out(members):
@@ -158,7 +158,7 @@ def _laid_out(members: Mapping[str, bytes]) -> Iterator[None]:
 
 def _options(arguments: list[str]) -> Any:
     """The options of the measurement; a bundle reaches no file but its own and writes none."""
-    from overruler.apps.web.work import options_of
+    from overruler.apps.web.phone.worker_tasks import options_of
 
     options = options_of(arguments)
     paths = [argument for argument in arguments if "/" in argument or "\\" in argument]

@@ -15,7 +15,7 @@ from overruler.scene import GAMES, Scene
 from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
-    from overruler.rules.pairings import Matrix
+    from overruler.rules.matrix import Matrix
 
 
 def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
@@ -42,7 +42,7 @@ def matrix(scene: Scene, game: str | None = None) -> "Matrix":
 
     By the rules of the scene's game or of another; `BadInput` names what that game finds wrong in the scene.
     """
-    from overruler.rules.pairings import paired
+    from overruler.rules.matrix import paired
 
     return paired(scene, game)
 
@@ -52,7 +52,7 @@ def game_of(name: str) -> Game:
     """The record of a game; `UnknownName` where there is no such game."""
     if name not in GAMES:
         raise UnknownName("game", name, GAMES)
-    game: Game = import_module(f"{__name__}.games.{name}").GAME
+    game: Game = import_module(f"{__name__}.games.{name}.game").GAME
     return game
 
 

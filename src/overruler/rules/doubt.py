@@ -10,53 +10,26 @@ All agree with a million free draws to 0.005 in every probability. Near contact 
 the probabilities and the standard deviation respect.
 """
 
-import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overruler.geometry.chance import Slices, cut, spread_mm, stretches
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.farthest import farthest
-from overruler.geometry.shapes import Gap, Point, Polygon, Shape, gap
+from overruler.geometry.shapes import Point, Polygon, gap
 from overruler.rules.measure import Measure, band_of
+from overruler.rules.sampling import Contender, reach_mm
 from overruler.scene import Scene
 from overruler.units import TOUCH_MM
 
 if TYPE_CHECKING:
-    from overruler.geometry.pose import Array
+    pass
 
 
 # --- for every kind of answer ---
-
-
-def reach_mm(scene: Scene, i: int | None, j: int | None) -> float:
-    """Piece j is never displaced farther than this against piece i; None for terrain, which is where it is."""
-    return scene.covariance.reach_mm(i, j) if scene.covariance else 0.0
-
-
-def drawn(scene: Scene, indices: Sequence[int | None], count: int | None = None) -> "Array":
-    """Equally likely displacements (n, len(indices), 2) of those pieces, in mm, joint and always the same.
-
-    None among the indices is terrain, which stays. `count` is a power of 2; None for as many as give probabilities to
-    0.005. Without covariance nothing moves.
-    """
-    import numpy as np
-
-    from overruler.geometry.gaussian import differences, draws
-
-    array = scene.covariance.array if scene.covariance else np.zeros((2 * len(scene.pieces),) * 2)
-    return draws(differences(array, [(None, index) for index in indices]), count).reshape(-1, len(indices), 2)
-
-
-def odds(values: Iterable[Any]) -> dict[str, float]:
-    """The probability of each answer, by its JSON text, out of equally likely ones."""
-    counts = Counter(values.tolist() if hasattr(values, "tolist") else values)
-    total = sum(counts.values())
-    return {json.dumps(value): count / total for value, count in counts.items()}
 
 
 # --- for the closest distance ---
@@ -73,19 +46,6 @@ class Doubt:
     crossed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """Two convex parts, one of each side, that may turn out to be the closest."""
-
-    a: Shape
-    b: Shape
-    i: int | None
-    j: int | None
-    """Their pieces' places in the scene; None for terrain."""
-    gap: Gap
-    reach_mm: float
-
-
 def doubt_of(scene: Scene, measure: Measure, lines_mm: Sequence[float]) -> Doubt | None:
     """The doubt of the closest distance between ascending lines; None in a scene without covariance."""
     if scene.covariance is None:
@@ -96,7 +56,7 @@ def doubt_of(scene: Scene, measure: Measure, lines_mm: Sequence[float]) -> Doubt
     near = any(low <= line + TOUCH_MM <= high for line in (0.0, *lines_mm)) and low < high
     if len(rivals) == 1:
         return (_of_one if near else _settled)(scene.covariance, rivals[0], lines_mm)
-    from overruler.rules.rivals import doubt_of_several
+    from overruler.rules.sampled.closest import doubt_of_several
 
     return Doubt(*doubt_of_several(scene, rivals, lines_mm))
 
@@ -171,7 +131,7 @@ def chance_within(scene: Scene, measure: Measure, lower_mm: float | None, upper_
     alone = len(measure.pairs) == 1 and len(rivals) == 1 and len(measure.pairs[0].b.parts) == 1
     if alone and scene.covariance:
         return _one_within(sliced(scene.covariance, rivals[0]), rivals[0], lower_mm, upper_mm)
-    from overruler.rules.rivals import chance_all_within
+    from overruler.rules.sampled.closest import chance_all_within
 
     return chance_all_within(scene, measure, rivals, (lower, upper_mm), reach)
 

@@ -156,7 +156,7 @@ def farthest_part(shapes: Sequence[Shape], b: Shape) -> float:
     near = contenders(shapes, b)
     if len(near) == 1:
         return farthest(near[0], b).distance_mm
-    from overruler.geometry.many import farthest_from_all
+    from overruler.geometry.batched.distances import farthest_from_all
 
     return farthest_from_all(near, b)
 

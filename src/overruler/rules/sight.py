@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from overruler.reading import Node
-from overruler.rules.doubt import odds
 from overruler.rules.game import distance
+from overruler.rules.sampled.sightlines import Moved, SightDoubt, moved
+from overruler.rules.sampling import odds
 from overruler.rules.sightlines import Sight, clauses
-from overruler.rules.sightlines_doubt import Moved, SightDoubt, moved
 from overruler.rules.ways import piece, stat
 from overruler.scene import Scene
 from overruler.verdict import Verdict

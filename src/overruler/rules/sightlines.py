@@ -9,7 +9,7 @@ from functools import cached_property
 
 from overruler.geometry.shapes import Shape
 from overruler.geometry.sight import Hull, View, parting
-from overruler.rules.doubt import reach_mm
+from overruler.rules.sampling import reach_mm
 from overruler.scene import Scene, Terrain
 from overruler.units import TOUCH_MM
 

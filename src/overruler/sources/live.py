@@ -14,8 +14,9 @@ import cv2
 import numpy as np
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
-from overruler.shot import Box, Shot, part
+from overruler.shot import Box, Shot
 from overruler.sources.video import LOOKS_PER_S, Film, shot_of
+from overruler.sources.web_camera import shot_from
 
 STREAMS = ("http://", "https://", "rtsp://", "rtmp://", "udp://", "tcp://")
 OPEN_S, STALL_S = 10.0, 2.0
@@ -104,16 +105,6 @@ def _camera(which: int | str) -> Iterator[Shot]:
             yield shot_from(np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}")
     finally:
         camera.release()
-
-
-def shot_from(pixels: np.ndarray[Any, np.dtype[np.uint8]], time_s: float, name: str) -> Shot:
-    """Pixels (H, W, 3), blue green red, as a shot."""
-    grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
-
-    def colours(box: Box | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        return part(pixels, box)
-
-    return Shot(time_s, grey, colours, name)
 
 
 # --- the slot ---

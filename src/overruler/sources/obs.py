@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
 from overruler.shot import Shot
-from overruler.sources.live import shot_from
+from overruler.sources.web_camera import shot_from
 
 PORT = 4455
 PASSWORD = "OBS_PASSWORD"

@@ -8,7 +8,7 @@ import av
 import numpy as np
 
 from overruler.board import Board
-from overruler.picture.render import Plinth, render
+from synthetic.flat_table import Plinth, render
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers
 
 STANDS, STARTS, ENDS = (520.0, 170.0), (180.0, 150.0), (330.0, 260.0)

@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from overruler.apps.web import app as application
-from overruler.apps.web.app import Settings, make_app
+from overruler.apps.web.faults import Failed
 from overruler.apps.web.guard import Door
-from overruler.apps.web.jobs import Failed
-from overruler.apps.web.work import SCENE, SHOWN, scene_text
+from overruler.apps.web.phone import app as application
+from overruler.apps.web.phone.app import Settings, make_app
+from overruler.apps.web.phone.worker_tasks import SCENE, SHOWN, scene_text
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
 from tests.reports import SIZE_PX, camera, report

@@ -14,20 +14,20 @@ import uvicorn
 from starlette.applications import Starlette
 
 from overruler.apps.web.guard import Door
-from overruler.apps.web.live import Air, make_live_app
-from overruler.apps.web.live_desk import Desk
-from overruler.apps.web.live_eyes import Eyes
+from overruler.apps.web.live.app import Air, make_live_app
+from overruler.apps.web.live.desk import Desk
+from overruler.apps.web.live.watcher import Eyes
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.picture.render import Plinth, render
 from overruler.report import Report
 from overruler.shot import Shot
 from overruler.sources.live import Live, Source
-from overruler.vision.survey import survey
-from overruler.vision.track import Watch
+from overruler.vision.assembly.to_scene import survey
+from overruler.vision.tracking.watch import Watch
+from synthetic.flat_table import Plinth, render
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, exact
 
 CAMERA = camera_over(10.0)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from overruler.apps.web import app as application
-from overruler.apps.web.app import Settings, make_app
 from overruler.apps.web.guard import Door
+from overruler.apps.web.phone import app as application
+from overruler.apps.web.phone.app import Settings, make_app
 from tests.apps.web.desk import Ready
 from tests.apps.web.live_table import Table, air, served, serving, until
 

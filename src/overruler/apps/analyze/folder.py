@@ -16,7 +16,7 @@ from overruler.report import Report
 from overruler.sources.folder import photos_in
 from overruler.sources.photo import load_photo
 from overruler.track import Move
-from overruler.vision.track_identity import Missing, assigned
+from overruler.vision.tracking.assignment import Missing, assigned
 
 MOVED_SIGMAS, MOVED_MM = 3.0, 1.0
 """A piece has moved where both are exceeded: two photos have two cameras."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from overruler.apps.analyze.folder import sigma_of
 from overruler.apps.analyze.merge import WAY_SIGMA_MM, Film
-from overruler.apps.web.drawn import view_of
-from overruler.apps.web.live_drawn import graphics
-from overruler.apps.web.live_room import Room
-from overruler.apps.web.live_wants import Wanted
+from overruler.apps.web.live.graphics import graphics
+from overruler.apps.web.live.placement import Room
+from overruler.apps.web.live.selection import Wanted
+from overruler.apps.web.scene_paths import view_of
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.picture.lettering import FAMILY

@@ -22,7 +22,7 @@ from overruler.shot import Shot
 from overruler.sources.ahead import ahead
 from overruler.sources.video import Film
 from overruler.track import Move, Spot, Tick
-from overruler.vision.track_bumped import Steady, Watching
+from overruler.vision.tracking.camera_motion import Steady, Watching
 
 SEGMENT_S = 300.0
 """A film is cut into segments so long."""

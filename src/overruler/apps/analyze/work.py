@@ -21,7 +21,7 @@ from overruler.apps.analyze.turns import Turn, guessed, rows
 from overruler.apps.memory import give_back_memory, share_memory
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
-from overruler.vision.threads import one_thread
+from overruler.vision.imaging.opencv_threads import one_thread
 from overruler.writing import write_parts, write_whole
 
 KEPT = ".segments"

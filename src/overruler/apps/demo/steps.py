@@ -20,13 +20,13 @@ from overruler.picture import raster, stages
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
-from overruler.vision.candidates import find_candidates
-from overruler.vision.detect import look_from_above
-from overruler.vision.discs import find_discs
-from overruler.vision.markers import find_markers
-from overruler.vision.networks import MM_PER_PX
-from overruler.vision.problems import tilt_deg
-from overruler.vision.rims import refine
+from overruler.vision.camera.problems import tilt_deg
+from overruler.vision.detection.detect import look_from_above
+from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.inference import MM_PER_PX
+from overruler.vision.learned.rim_net import refine
+from overruler.vision.markers.detect import find_markers
+from overruler.vision.rounds.ring_filter import find_candidates
 
 HERE = Path(__file__).parent
 PHOTO, BOARD, TRUTH = HERE / "table.jpg", HERE / "table.toml", HERE / "truth.json"

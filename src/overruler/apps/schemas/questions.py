@@ -17,8 +17,8 @@ from overruler.apps.schemas.words import (
 )
 from overruler.pieces import LARGEST_MM, MOST_SEGMENTS
 from overruler.rules import game_of
-from overruler.rules.forced import KINDS
 from overruler.rules.game import COMMON
+from overruler.rules.games.positioning.force import KINDS
 from overruler.units import mm_from_inches
 
 INCHES: Schema = {"type": "number", "minimum": 0, "maximum": LARGEST_MM / mm_from_inches(1)}

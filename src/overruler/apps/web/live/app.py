@@ -1,0 +1,178 @@
+"""The live server: what goes on air, and the desk that decides it."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from overruler.apps.web.faults import FAULTS, Busy
+from overruler.apps.web.guard import Door
+from overruler.apps.web.live.actions import desk_of
+from overruler.apps.web.live.actions import routes as programs
+from overruler.apps.web.live.desk import Desk
+from overruler.apps.web.live.graphics import LAYERS, document
+from overruler.apps.web.live.overlay_key import LiveGuard
+from overruler.apps.web.live.watcher import Eyes
+from overruler.apps.web.static_files import file, served
+from overruler.errors import BadInput, UnknownName
+
+LOOK_S, BEAT_S = 0.03, 0.25
+"""How often a page's socket looks for news, and how often it is told that the server lives."""
+PATIENCE_S = 5.0
+"""A page that does not read for so long is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Air:
+    """What the live application is made of."""
+
+    desk: Desk
+    eyes: Eyes
+    door: Door
+    overlay_key: str | None = None
+
+
+def make_live_app(air: Air) -> Starlette:
+    """The application; the eyes open and close with its lifespan."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.desk, app.state.eyes, app.state.filming = air.desk, air.eyes, asyncio.Lock()
+        air.eyes.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(air.eyes.stop)
+
+    guard = Middleware(LiveGuard, door=air.door, overlay_key=air.overlay_key)
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=FAULTS)
+
+
+# --- on air ---
+
+
+async def overlay(request: Request) -> Response:
+    return served(request, "overlay.html")
+
+
+async def control(request: Request) -> Response:
+    return served(request, "control.html")
+
+
+async def air(socket: WebSocket) -> None:
+    """All of the state whenever it changes, and a beat in between; what a page says is not heard."""
+    await socket.accept()
+    tasks = {asyncio.create_task(_until_gone(socket)), asyncio.create_task(_tell(socket, desk_of(socket)))}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _tell(socket: WebSocket, desk: Desk) -> None:
+    told, due, clock = (-1, False), 0.0, asyncio.get_running_loop().time
+    while True:
+        (version, text), on_air = desk.state(), desk.on_air()
+        if version != told[0]:
+            await asyncio.wait_for(socket.send_text(text), PATIENCE_S)
+        if (version, on_air) != told or clock() >= due:
+            beat = json.dumps({"beat": version, "on_air": on_air})
+            await asyncio.wait_for(socket.send_text(beat), PATIENCE_S)
+            told, due = (version, on_air), clock() + BEAT_S
+        await asyncio.sleep(LOOK_S)
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    try:
+        while True:
+            await socket.receive()
+            if socket.client_state.name == "DISCONNECTED":
+                return
+    except (WebSocketDisconnect, RuntimeError, KeyError):
+        return
+
+
+async def overlay_png(request: Request) -> Response:
+    """What is on air as a PNG with alpha: for programs that cannot show a page."""
+    desk = desk_of(request)
+    wide = _width(request)
+    shown = _shown(request)
+    drawn = document([text for name, text in desk.shown().layers.items() if name in shown], desk.size_px)
+    tag = f'"{hashlib.sha256(f"{wide} {drawn}".encode()).hexdigest()[:20]}"'
+    if request.headers.get("if-none-match") == tag:  # who asks ten times a second must not cost ten drawings
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(await asyncio.to_thread(_png, drawn, wide), media_type="image/png", headers={"etag": tag})
+
+
+@lru_cache(maxsize=4)
+def _png(drawn: str, wide: int) -> bytes:
+    from overruler.picture.raster import rasterized
+
+    return rasterized(drawn, wide)
+
+
+def _shown(request: Request) -> set[str]:
+    asked = [name for name in request.query_params.get("show", ",".join(LAYERS)).split(",") if name]
+    for name in asked:
+        if name not in LAYERS:
+            raise UnknownName("show", name, LAYERS)
+    return set(asked)
+
+
+def _width(request: Request, usual: int = 1920, most: int = 3840) -> int:
+    text = request.query_params.get("width", str(usual))
+    if not text.isdecimal() or len(text) > 4 or not 16 <= int(text) <= most:
+        raise BadInput(f"width: a whole number from 16 to {most}")
+    return int(text)
+
+
+async def frozen(request: Request) -> Response:
+    return _picture(desk_of(request).frozen_jpeg())
+
+
+async def picture(request: Request) -> Response:
+    """The camera's newest picture."""
+    return _picture(await asyncio.to_thread(desk_of(request).jpeg))
+
+
+def _picture(data: bytes | None) -> Response:
+    if data is None:
+        return JSONResponse({"error": "there is no such picture now"}, 404)
+    return Response(data, media_type="image/jpeg")
+
+
+async def clip(request: Request) -> Response:
+    """The ruling on air as a film with alpha, for replays: one at a time, for the camera is looked at meanwhile."""
+    from overruler.apps.web.live.clip import film
+
+    desk, wide, filming = desk_of(request), _width(request, usual=1280, most=1920), request.app.state.filming
+    if filming.locked():
+        raise Busy("another clip is being made: ask again in a few seconds")
+    async with filming:
+        return Response(await asyncio.to_thread(film, desk.shown(), desk.size_px, wide), media_type="video/webm")
+
+
+routes = [
+    Route("/", control),
+    Route("/control", control),
+    Route("/overlay", overlay),
+    Route("/overlay.png", overlay_png),
+    Route("/overlay.webm", clip),
+    Route("/static/{name}", file),
+    WebSocketRoute("/api/live/air", air),
+    Route("/api/live/frozen.jpg", frozen),
+    Route("/api/live/picture.jpg", picture),
+    *programs,
+]

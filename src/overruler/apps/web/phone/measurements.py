@@ -1,0 +1,205 @@
+"""The clerk: takes photos in, has them measured, keeps what comes of it, and answers questions about it."""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from overruler.apps import bundles
+from overruler.apps.web.faults import Busy, Changed, Failed, NotThere, Refused
+from overruler.apps.web.phone import uploads
+from overruler.apps.web.phone.news import Channel
+from overruler.apps.web.phone.request_options import Choices, Wish
+from overruler.apps.web.phone.store import DONE, FAILED, MEASURING, QUEUED, Measurement, Store
+from overruler.apps.web.phone.worker_pool import Workers
+from overruler.apps.web.phone.worker_tasks import FIXES, SCENE, options_of
+from overruler.errors import BadInput
+from overruler.fixes import read_fixes
+from overruler.reading import Node
+from overruler.scene import Scene
+from overruler.writing import write_whole
+
+REMEMBERED = 64
+"""Scenes kept ready for questions."""
+ENDINGS = {"JPEG": "photo.jpg", "HEIC": "photo.jpg", "PNG": "photo.png", "WEBP": "photo.webp"}
+ARRIVING = 6
+"""Photos received at the same time; the next ones are read when one of them has come."""
+AT_ONCE = 2
+"""Photos cleaned at the same time: each takes its bytes several times over."""
+WAITING = "waiting for its turn"
+
+
+@dataclass(slots=True)
+class Clerk:
+    """One for each server."""
+
+    store: Store
+    workers: Workers
+    choices: Choices
+    most_bytes: int = uploads.MOST_BYTES
+    news: Channel = field(default_factory=Channel)
+    _scenes: "OrderedDict[str, Scene]" = field(default_factory=OrderedDict)
+    _arriving: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ARRIVING))
+    _cleaning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    _correcting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _running: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    # --- taking in ---
+
+    async def take_in(self, body: AsyncIterator[bytes], wish: Wish) -> Measurement:
+        """Keep a photo as it comes and have it measured; `Refused` and nothing kept where it is none."""
+        if self.workers.full:
+            raise Busy("too many photos are waiting: try again in a minute")
+        name = self.store.new_id()
+        try:
+            async with self._arriving:
+                photo = await self._kept(body, name)
+            return self._begin(name, photo, wish)
+        except BaseException:
+            self.store.remove(name)
+            raise
+
+    async def again(self, measurement: Measurement, wish: Wish) -> Measurement:
+        """Measure the photo of a measurement anew, as another one."""
+        name = self.store.new_id()
+        photo = measurement.arguments[0]
+        try:
+            write_whole(self.store.place(name, photo), self.store.place(measurement.id, photo).read_bytes())
+            return self._begin(name, photo, wish)
+        except BaseException:
+            self.store.remove(name)
+            raise
+
+    async def _kept(self, body: AsyncIterator[bytes], name: str) -> str:
+        """Write the photo, cleaned, into the measurement's folder; its file's name."""
+        data = bytearray()
+        async for part in body:
+            data += part
+            if len(data) > self.most_bytes:
+                raise too_long(self.most_bytes)
+            if len(data) >= 64 > len(data) - len(part):
+                uploads.kind_of(bytes(data[:64]))  # what is no photo need not be sent to its end
+        photo = ENDINGS[uploads.kind_of(bytes(data[:64]))]
+        async with self._cleaning:
+            cleaned = await asyncio.to_thread(uploads.cleaned, bytes(data))
+        write_whole(self.store.place(name, photo), cleaned)
+        return photo
+
+    def _begin(self, name: str, photo: str, wish: Wish) -> Measurement:
+        folder = self.store.place(name)
+        for file, text in wish.files.items():
+            write_whole(folder / file, text)
+        arguments = (photo, *wish.arguments)
+        _check(folder, arguments, wish.files)
+        measurement = Measurement(name, time.time(), QUEUED, WAITING, wish.game, wish.table, arguments)
+        self.store.add(measurement)
+        self._spawn(measurement)
+        return measurement
+
+    def _spawn(self, measurement: Measurement) -> None:
+        task = asyncio.create_task(self._measure(measurement))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    # --- measuring ---
+
+    async def _measure(self, measurement: Measurement) -> None:
+        folder = self.store.place(measurement.id)
+        arguments = list(measurement.arguments)
+        try:
+            found = await self.workers.do("measure", folder, arguments, lambda text: self._said(measurement, text))
+            self._now(replace(measurement, state=DONE, step="measured", found=found))
+        except (Failed, Busy) as error:
+            hint = {"unmeasurable": isinstance(error, Failed) and error.unmeasurable}
+            self._now(replace(measurement, state=FAILED, step=str(error), found=hint))
+
+    def _said(self, measurement: Measurement, text: str) -> None:
+        self._now(replace(measurement, state=MEASURING, step=text))
+
+    def _now(self, measurement: Measurement) -> None:
+        self._scenes.pop(measurement.id, None)
+        if self.store.find(measurement.id):  # it may have been removed meanwhile
+            self.store.add(measurement)
+        self.news.tell(measurement.id, measurement.to_json())
+
+    # --- what came of it ---
+
+    def find(self, name: str) -> Measurement:
+        found = self.store.find(name)
+        if found is None:
+            raise NotThere("there is no such measurement: it was removed, or its time was up")
+        return found
+
+    def scene_file(self, name: str) -> Path:
+        """The scene of a measurement that is done."""
+        found = self.find(name)
+        if found.state != DONE:
+            raise NotThere(f"not measured: {found.step}")
+        return self.store.place(name, SCENE)
+
+    def scene(self, name: str) -> Scene:
+        if name not in self._scenes:
+            self._scenes[name] = Scene.load(self.scene_file(name))
+            while len(self._scenes) > REMEMBERED:
+                self._scenes.popitem(last=False)
+        self._scenes.move_to_end(name)
+        return self._scenes[name]
+
+    def fixes(self, name: str) -> list[Any]:
+        """The corrections made so far, each as it was sent."""
+        path = self.store.place(self.find(name).id, FIXES)
+        return list(json.loads(path.read_text())["fix"]) if path.exists() else []
+
+    async def correct(self, name: str, fixes: Node, version: str | None = None) -> Measurement:
+        """Put these corrections in place of those before; nothing changes where one of them cannot be made, nor
+        (`Changed`) where `version` is given and is not the table's any more."""
+        read_fixes(fixes)
+        async with self._correcting:
+            self.scene_file(name)
+            measurement = self.find(name)
+            if version not in (None, str(measurement.version)):
+                raise Changed("somebody else has corrected this table meanwhile: look at it again, then correct it")
+            arguments = [*measurement.arguments, json.dumps(fixes.value)]
+            found = await self._urgently("correct", name, arguments)
+            self._now(replace(measurement, found={**found, "version": measurement.version + 1}))
+        return self.find(name)
+
+    async def bundle(self, name: str, question: Mapping[str, Any]) -> bytes:
+        """The dispute bundle of a ruling."""
+        self.scene_file(name)
+        arguments, folder = list(self.find(name).arguments), self.store.place(name)
+        held = [arguments[0], SCENE, *(file for file in bundles.BESIDE if (folder / file).exists())]
+        if FIXES in held:
+            arguments += ["--fix", FIXES]
+        files = {file: (folder / file).read_bytes() for file in held}
+        return await asyncio.to_thread(bundles.bundle, files, arguments, question)
+
+    async def _urgently(self, task: str, name: str, arguments: list[Any]) -> Any:
+        return await self.workers.do(task, self.store.place(name), arguments, lambda text: None, urgent=True)
+
+    async def picture(self, name: str, questions: Sequence[Mapping[str, Any]]) -> bytes:
+        """The annotated photo as PNG."""
+        self.scene_file(name)
+        arguments = [*self.find(name).arguments, list(questions)]
+        done: bytes = await self._urgently("picture", name, arguments)
+        return done
+
+    def remove(self, name: str) -> None:
+        self._scenes.pop(self.find(name).id, None)
+        self.store.remove(name)
+
+
+def too_long(most_bytes: int) -> Refused:
+    return Refused(f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413)
+
+
+def _check(folder: Path, arguments: Sequence[str], files: Mapping[str, str]) -> None:
+    """Raise `BadInput` now where the options of the measurement make no sense."""
+    try:
+        options_of([str(folder / argument) if argument in files else argument for argument in arguments])
+    except SystemExit:
+        raise BadInput("the options of the measurement make no sense") from None

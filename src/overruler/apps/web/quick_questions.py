@@ -1,0 +1,93 @@
+"""What two taps ask in each game, and the arcs of a ship.
+
+`A` and `B` stand for the pieces tapped (or their units, where a question asks for units), `ARC` for the arc chosen and
+`REACH` for the inches typed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from overruler.apps.web.piece_profiles import ATTACKS, PROFILES
+from overruler.apps.web.scene_paths import rays
+from overruler.geometry.arcs import Edge
+from overruler.reading import Node
+from overruler.rules import game_of
+from overruler.rules.game import COMMON, FROM_TO
+from overruler.rules.games.xwing.ship_arcs import arc_named
+from overruler.scene import GAMES, Piece, Scene
+
+_FROM_TO = {"from": "A", "to": "B"}
+DISTANCE = {"label": "Distance", "ask": {"question": "distance", **_FROM_TO}}
+RANGE = {"label": "Range", "ask": {"question": "range", **_FROM_TO}}
+TAPS: dict[str, list[dict[str, Any]]] = {
+    "legion": [RANGE, {"label": "Attack", "ask": {"question": "attack_range", "attacker": "A", "defender": "B"}}],
+    "xwing": [
+        RANGE,
+        {
+            "label": "Attack",
+            "ask": {"question": "attack_range", "attacker": "A", "defender": "B", "arc": "ARC"},
+            "arcs": ["front", "left", "right", "rear", "full_front", "full_rear", "bullseye"],
+        },
+    ],
+    "positioning": [
+        {"label": "Within", "ask": {"question": "within", **_FROM_TO, "distance_in": "REACH"}, "reach_in": 6},
+        {"label": "Base to base", "ask": {"question": "b2b", **_FROM_TO}},
+        {"label": "Sight", "ask": {"question": "los", **_FROM_TO}},
+        {"label": "Cover", "ask": {"question": "cover", **_FROM_TO}},
+    ],
+}
+_TAPPED = {FROM_TO["from"]: "A", FROM_TO["to"]: "B"}
+"""Which of the two tapped pieces the pieces of the games' examples stand for."""
+
+
+def taps_of(name: str) -> list[dict[str, Any]]:
+    """What two taps ask in a game, the distance aside: a game that has no say here is asked what its examples show."""
+    if name in TAPS or name in ATTACKS:
+        return TAPS.get(name, [])
+    game = game_of(name)
+    made = (_tap(game.example(kind)) for kind in game.questions if kind not in COMMON)
+    return [tap for tap in made if tap is not None]
+
+
+def _tap(example: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A question as two taps ask it, inches typed; None where it asks for more than that."""
+    kind = example["question"]
+    inches = [key for key, value in example.items() if key.endswith("_in") and isinstance(value, int | float)]
+    known = {key: _TAPPED[value] for key, value in example.items() if isinstance(value, str) and value in _TAPPED}
+    known |= dict.fromkeys(inches[:1], "REACH")
+    if sorted(known.values()) not in (["A", "B"], ["A", "B", "REACH"]) or len(known) < len(example) - 1:
+        return None
+    reach = {"reach_in": example[inches[0]]} if inches else {}
+    return {"label": kind.replace("_", " ").capitalize(), "ask": {"question": kind, **known}, **reach}
+
+
+def games() -> list[dict[str, Any]]:
+    """Each game with what it can be asked by tapping."""
+    return [
+        {
+            "name": name,
+            "title": game_of(name).title,
+            "taps": [*taps_of(name), DISTANCE, *ATTACKS.get(name, ())],
+            "profile": PROFILES.get(name, []),
+        }
+        for name in GAMES
+    ]
+
+
+def arcs(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
+    """The outlines of a ship's arcs on the photo; `BadInput` where nobody knows yet which side is its front."""
+    index = scene.pieces.index(ship)
+    found = []
+    for name in _names(ship):
+        region = arc_named(scene, index, Node(name, "arc")).on_board(ship)
+        found.append({"name": name, "lines": rays(scene, ship, [_edge(edge) for edge in region.edges])})
+    return found
+
+
+def _edge(edge: Edge) -> tuple[Any, Any]:
+    return edge.start, edge.along
+
+
+def _names(ship: Piece) -> list[str]:
+    own = [str(arc.get("name")) for arc in ship.stats.get("arcs", []) if isinstance(arc, dict)]
+    return list(dict.fromkeys((*own, *(("front", "rear") if ship.base.square else ()), "bullseye")))

@@ -1,0 +1,104 @@
+"""What a forced move is asked with, and the things it may run into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from overruler.geometry.shapes import Point, shifted
+from overruler.reading import Node
+from overruler.rules.games.positioning.straight import place_of
+from overruler.rules.measure import Body
+from overruler.rules.ways import direction, inches, one, piece, pieces_of, size_of, stat, straight_away
+from overruler.scene import Scene
+from overruler.units import TOUCH_MM, mm_from_inches
+
+KINDS = ("push", "pull", "reposition")
+
+
+INCH_MM = mm_from_inches(1)
+
+
+class Thing(NamedTuple):
+    """What may be forced or stop what is: a piece or a terrain, and its middle."""
+
+    body: Body
+    middle: Point
+
+    def moved(self, x_mm: float, y_mm: float) -> "Thing":
+        parts = tuple(shifted(part, x_mm, y_mm) for part in self.body.parts)
+        return Thing(replace(self.body, parts=parts), (self.middle[0] + x_mm, self.middle[1] + y_mm))
+
+
+@dataclass(frozen=True)
+class Force:
+    """What a force asks for."""
+
+    scene: Scene
+    kind: str
+    actor: Body
+    targets: tuple[Node, ...]
+    """In the order chosen."""
+    distance_mm: float
+    towards: Point | None
+    """The unit direction of a reposition; None for a push and a pull."""
+
+    @classmethod
+    def of(cls, scene: Scene, question: Node) -> "Force":
+        kind = question["kind"].choice(KINDS)
+        actor, _ = piece(scene, question["actor"])
+        return cls(
+            scene,
+            kind,
+            actor,
+            _targets(scene, question, actor),
+            inches(question["distance_in"]),
+            direction(question["direction_deg"]) if kind == "reposition" else None,
+        )
+
+    def resisted(self, target: Body) -> tuple[int, int]:
+        """By how many inches a target's size and its tier shorten it; negative where they are below the actor's."""
+        sizes = size_of(self.scene, target) - size_of(self.scene, self.actor)
+        if target.index is None or self.actor.index is None:
+            return sizes, 0
+        return sizes, stat(self.scene, target.index, "tier") - stat(self.scene, self.actor.index, "tier")
+
+    def left_mm(self, target: Body) -> float:
+        """The distance that is left of it; 0 where it fails."""
+        left = self.distance_mm - INCH_MM * sum(max(inches, 0) for inches in self.resisted(target))
+        return left if left > TOUCH_MM else 0.0
+
+    def line(self, target: Thing, node: Node) -> Point:
+        """The unit direction in which it forces a target."""
+        if self.towards:
+            return self.towards
+        ux, uy = straight_away(target.middle, self.actor, node)
+        return (ux, uy) if self.kind == "push" else (-ux, -uy)
+
+
+def _targets(scene: Scene, question: Node, actor: Body) -> tuple[Node, ...]:
+    if question.has("target") and question.has("targets"):
+        question["targets"].fail("stands beside target; give one of the two")
+    nodes = question["targets"].items() if question.has("targets") else [question["target"]]
+    if not nodes:
+        question["targets"].fail("is empty: name one target at least")
+    seen = {actor.id}
+    for node in nodes:
+        name = one(scene, node).id
+        if name in seen:
+            node.fail(f"{name!r} is the actor" if name == actor.id else f"repeats {name!r}")
+        seen.add(name)
+    return tuple(nodes)
+
+
+def everything(scene: Scene) -> dict[str, Thing]:
+    """All that stands on the table, by its id: pieces, then terrain."""
+    found = {body.id: Thing(body, place_of(scene, body.index or 0)) for body in pieces_of(scene)}
+    for terrain in scene.terrain:
+        found[terrain.id] = Thing(Body(terrain.id, scene.ground[terrain.id]), _middle(terrain.footprint_mm))
+    return found
+
+
+def _middle(points: Sequence[Point]) -> Point:
+    """The middle of the box round some points."""
+    x, y = ((min(axis) + max(axis)) / 2 for axis in zip(*points, strict=True))
+    return x, y

@@ -1,0 +1,151 @@
+"""Forced movement: push, pull and reposition, less what the target resists, up to what stops it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from overruler.geometry.shapes import Disc, Point
+from overruler.geometry.sweep import entered, touching
+from overruler.reading import Node
+from overruler.rules.games.positioning.force import Force, Thing, everything
+from overruler.rules.measure import Body, gap_of
+from overruler.rules.ways import one
+from overruler.scene import Scene
+from overruler.units import TOUCH_MM, inches_from_mm
+from overruler.verdict import Verdict
+
+# --- one target ---
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """How one target was moved."""
+
+    id: str
+    distance_mm: float
+    moved_mm: float
+    end_mm: Point
+    stopped_by: str | None
+    fails: bool
+    rules: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "distance_in": inches_from_mm(self.distance_mm),
+            "moved_in": inches_from_mm(self.moved_mm),
+            "end_mm": list(self.end_mm),
+            "stopped_by": self.stopped_by,
+            "fails": self.fails,
+        }
+
+    @property
+    def words(self) -> str:
+        if self.fails:
+            return f"{self.id} resists all of it"
+        stopped = f", stopped by {self.stopped_by}" if self.stopped_by else ""
+        return f'{self.id} is moved {inches_from_mm(self.moved_mm):.2f}"{stopped}'
+
+
+def forced(force: Force, things: Mapping[str, Thing], node: Node) -> Forced:
+    """How a force moves one target among all that stands on the table."""
+    target = things[one(force.scene, node).id]
+    left = force.left_mm(target.body)
+    if left == 0:
+        return Forced(target.body.id, 0.0, 0.0, target.middle, None, True, _resisting(force, target.body, True))
+    ux, uy = force.line(target, node)
+    others = [other for name, other in things.items() if name != target.body.id]
+    stops = {other.body.id: along for other in others if (along := stop(target, other, ux, uy)) <= left + TOUCH_MM}
+    first = min(stops.values(), default=math.inf)
+    stopped_by = next((name for name, along in stops.items() if along <= first + TOUCH_MM), None)
+    moved = min(left, first)
+    end = (target.middle[0] + moved * ux, target.middle[1] + moved * uy)
+    brushed = [other for other in others if other.body.id not in stops and _brushes(target, other, (ux, uy), moved)]
+    found = {
+        "positioning.forced_stop": stopped_by is not None,
+        "positioning.forced_pressed": stopped_by is not None and moved == 0,
+        "positioning.forced_slides": bool(brushed),
+        "positioning.forced_stands": any(stands(target, other) for other in brushed),
+        "positioning.forced_line": force.towards is None,
+    }
+    rules = (*_resisting(force, target.body, False), *(name for name, holds in found.items() if holds))
+    return Forced(target.body.id, left, moved, end, stopped_by, False, rules)
+
+
+def stop(target: Thing, other: Thing, ux: float, uy: float) -> float:
+    """How far along a line a target gets before something else stops it; inf where it does not."""
+    if stands(target, other):
+        return math.inf
+    met = [entered(p, q, ux, uy) for p in target.body.parts for q in other.body.parts]
+    return min((along for along in met if along is not None), default=math.inf)
+
+
+def stands(a: Thing, b: Thing) -> bool:
+    """Whether the one stands on the other: its middle lies in terrain."""
+    return _on(a, b) or _on(b, a)
+
+
+def _on(upper: Thing, lower: Thing) -> bool:
+    return lower.body.index is None and gap_of(Body("", (Disc(upper.middle),)), lower.body).distance_mm == 0
+
+
+def _brushes(target: Thing, other: Thing, line: Point, moved_mm: float) -> bool:
+    met = [touching(p, q, *line) for p in target.body.parts for q in other.body.parts]
+    return any(one and one.first_mm <= moved_mm + TOUCH_MM and one.last_mm >= -TOUCH_MM for one in met)
+
+
+def _resisting(force: Force, target: Body, fails: bool) -> tuple[str, ...]:
+    size, tier = force.resisted(target)
+    found = {
+        f"positioning.{force.kind}": True,
+        "positioning.forced": True,
+        "positioning.forced_terrain": target.index is None,
+        "positioning.resistance_size": size > 0,
+        "positioning.resistance_tier": tier > 0,
+        "positioning.resistance_sum": size > 0 and tier > 0,
+        "positioning.resistance_least": size < 0 or tier < 0,
+        "positioning.resistance_fails": fails,
+    }
+    return tuple(name for name, holds in found.items() if holds)
+
+
+# --- the question ---
+
+
+def force(scene: Scene, question: Node) -> Verdict:
+    """How forced movement moves its target, or its targets one after the other."""
+    asked = Force.of(scene, question)
+    things, results = everything(scene), []
+    for node in asked.targets:
+        start = things[one(scene, node).id]
+        result = forced(asked, things, node)
+        x, y = result.end_mm[0] - start.middle[0], result.end_mm[1] - start.middle[1]
+        things[result.id] = start.moved(x, y)
+        results.append(result)
+    several = question.has("targets")
+    stopped = [result.stopped_by for result in results]
+    rules = dict.fromkeys(name for result in results for name in result.rules)
+    listed = [{"target": result.id, **result.to_json()} for result in results]
+    verdict = Verdict(
+        answer={"results": listed} if several else results[0].to_json(),
+        headline="; ".join(result.words for result in results),
+        rules=(*rules, *(("positioning.forced_order",) if len(results) > 1 else ()), "positioning.inches"),
+        value=stopped if several else stopped[0],
+        none="stopped by nothing",
+        question=question.value,
+    )
+    return verdict if scene.covariance is None else _doubtful(asked, verdict, several)
+
+
+def _doubtful(force: Force, verdict: Verdict, several: bool) -> Verdict:
+    """The verdict with the probabilities of what stops each target, and of all of it together."""
+    from overruler.rules.games.positioning.forced_sampled import chances
+
+    together, each = chances(force)
+    if not several:
+        return replace(verdict, probability=each[0])
+    results = [
+        {**result, "probability": odds, "call": replace(verdict, probability=odds).call}
+        for result, odds in zip(verdict.answer["results"], each, strict=True)
+    ]
+    return replace(verdict, answer={"results": results}, probability=together)

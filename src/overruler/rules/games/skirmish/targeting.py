@@ -1,0 +1,292 @@
+"""Whom a unit of Skirmish can shoot at, and how sure that is."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from overruler.geometry.shapes import gap
+from overruler.rules.games.skirmish.shooters import Fighter, enemies, fighters
+from overruler.rules.sampled.sightlines import Moved, SightDoubt, moved
+from overruler.rules.sampling import reach_mm
+from overruler.rules.sightlines import Sight
+from overruler.scene import Scene
+from overruler.units import TOUCH_MM, mm_from_inches
+
+if TYPE_CHECKING:
+    from overruler.geometry.batched.sights import Mask
+    from overruler.geometry.pose import Array
+
+BELOW_MM = mm_from_inches(2)
+"""An enemy that stands so far below, or farther, can always be aimed at."""
+
+
+def is_below(shooter: Fighter, target: Fighter) -> bool:
+    """Whether a target stands at least 2 inches below the shooter."""
+    return shooter.piece.z_mm - target.piece.z_mm >= BELOW_MM - TOUCH_MM
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a shooter sees of one other unit: by the players' own word, or by the scene's lines where they give none."""
+
+    scene: Scene
+    shooter: Fighter
+    target: Fighter
+
+    @cached_property
+    def sight(self) -> Sight:
+        return Sight(self.scene, self.shooter.index, self.target.index)
+
+    @cached_property
+    def doubt(self) -> SightDoubt:
+        return SightDoubt(self.sight)
+
+    @cached_property
+    def distance_mm(self) -> float:
+        return gap(self.shooter.shape, self.target.shape).distance_mm
+
+    @cached_property
+    def seen(self) -> bool:
+        hidden_from = self.target.out_of_sight_of
+        return self.sight.clear if hidden_from is None else self.shooter.id not in hidden_from
+
+    @cached_property
+    def in_cover(self) -> bool:
+        covered_from = self.target.in_cover_from
+        return bool(self.sight.crossing) if covered_from is None else self.shooter.id in covered_from
+
+    @property
+    def open(self) -> bool:
+        """Whether it can be aimed at as far as sight and melee go."""
+        return "engaged" not in self.target.marks and self.seen
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether it can be aimed at wherever it is: large, or far below."""
+        return "large" in self.target.marks or is_below(self.shooter, self.target)
+
+    def rules(self, *asked: str) -> tuple[str, ...]:
+        """The clauses that `seen` and `in_cover`, whichever is asked, rest on."""
+        given = {"seen": self.target.out_of_sight_of, "in_cover": self.target.in_cover_from}
+        told = any(given[name] is not None for name in asked)
+        drawn = any(given[name] is None for name in asked)
+        return (
+            *(("skirmish.told", "skirmish.body") if told else ()),
+            *(self.sight.rules("skirmish") if drawn else ()),
+        )
+
+    # --- in doubt ---
+
+    @property
+    def reach_mm(self) -> float:
+        """The distance is never off by more."""
+        return reach_mm(self.scene, self.shooter.index, self.target.index)
+
+    @cached_property
+    def sure_seen(self) -> bool | None:
+        """Whether it is seen; None where that is in doubt."""
+        return self.doubt.clear if self.target.out_of_sight_of is None else self.seen
+
+    @cached_property
+    def sure_cover(self) -> bool | None:
+        return self.doubt.cover if self.target.in_cover_from is None else self.in_cover
+
+    def distances_in(self, places: Moved) -> "Array":
+        """The distance in each draw (n,)."""
+        from overruler.geometry.batched.distances import gaps
+
+        shift = places[self.target.index] - places[self.shooter.index]
+        return gaps(self.shooter.shape, self.target.shape, shift)
+
+    def open_in(self, places: Moved) -> "Mask":
+        """`open` in each draw (n,)."""
+        return self._in(places, "clear", self.sure_seen) & ("engaged" not in self.target.marks)
+
+    def in_cover_in(self, places: Moved) -> "Mask":
+        """`in_cover` in each draw (n,)."""
+        return self._in(places, "cover", self.sure_cover)
+
+    def _in(self, places: Moved, what: str, sure: bool | None) -> "Mask":
+        import numpy as np
+
+        if sure is not None:
+            return np.full(len(places[None]), sure)
+        return self.doubt.clear_in(places) if what == "clear" else self.doubt.cover_in(places)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The enemies of a shooter, and which of them are valid targets."""
+
+    scene: Scene
+    shooter: Fighter
+    looks: tuple[Look, ...]
+    """One for each enemy, the closest first; equally close ones in the scene's order."""
+
+    @classmethod
+    def of(cls, scene: Scene, index: int) -> "Targets":
+        units = fighters(scene)
+        looks = [Look(scene, units[index], enemy) for enemy in enemies(units, units[index])]
+        return cls(scene, units[index], tuple(_closest_first(looks)))
+
+    @cached_property
+    def open(self) -> tuple[Look, ...]:
+        """Those that count at all: in sight and not engaged."""
+        return tuple(look for look in self.looks if look.open)
+
+    def closer(self, look: Look) -> list[Look]:
+        """Those that count and are closer than one."""
+        return [other for other in self.open if other.distance_mm < look.distance_mm - TOUCH_MM]
+
+    def shut_out_by(self, look: Look) -> Look | None:
+        """The closer one that keeps a unit from being a target; None where nothing does.
+
+        Closer ones that are stunned or dazed can be ignored, and for a unit not in cover so can those that are.
+        """
+        return next((other for other in self.closer(look) if not _ignored(other, look)), None)
+
+    def is_valid(self, look: Look) -> bool:
+        return look.open and (look.stands_out or self.shut_out_by(look) is None)
+
+    @cached_property
+    def valid(self) -> list[str]:
+        """The ids of the valid targets, the closest first."""
+        return [look.target.id for look in self.looks if self.is_valid(look)]
+
+    # --- words ---
+
+    def why(self, look: Look) -> str:
+        """Why one enemy is a valid target or is none, in one phrase."""
+        if "engaged" in look.target.marks:
+            return "is engaged"
+        if not look.seen:
+            return "is out of sight"
+        keeper, closer = self.shut_out_by(look), self.closer(look)
+        if keeper is None:
+            return _first(look, closer)
+        if "large" in look.target.marks:
+            return "is large"
+        if look.stands_out:
+            return "is at least 2 inches below"
+        return f"{keeper.target.id} is closer"
+
+    def rules(self) -> tuple[str, ...]:
+        """The clauses that all this rests on."""
+        found = dict.fromkeys(["any.enemies", "any.edge_to_edge", "skirmish.closest", "skirmish.range_no_part"])
+        for look in self.looks:
+            found |= dict.fromkeys(self._rules(look))
+        return tuple(found)
+
+    def _rules(self, look: Look) -> Iterator[str]:
+        if "engaged" in look.target.marks:
+            yield "skirmish.not_engaged"
+            return
+        yield "skirmish.in_sight"
+        yield from look.rules("seen", "in_cover")
+        if not look.seen:
+            return
+        closer = self.closer(look)
+        shut_out = self.shut_out_by(look) is not None
+        helpless = any(other.target.helpless for other in closer)
+        past_cover = not look.in_cover and any(other.in_cover and not other.target.helpless for other in closer)
+        names = {
+            "ignored": helpless and not shut_out,
+            "past_cover": past_cover and not shut_out,
+            "together": helpless and past_cover and not shut_out,
+            "large": "large" in look.target.marks,
+            "below": is_below(self.shooter, look.target),
+            "stands_out": look.stands_out,
+            "ties": any(
+                abs(other.distance_mm - look.distance_mm) <= TOUCH_MM for other in self.open if other is not look
+            ),
+        }
+        yield from (f"skirmish.{name}" for name, holds in names.items() if holds)
+
+    # --- in doubt ---
+
+    @cached_property
+    def unsure(self) -> set[int]:
+        """The pieces whose displacements may change who is a valid target; none where it is settled."""
+        found: set[int] = set()
+        here = [look for look in self.looks if "engaged" not in look.target.marks and look.sure_seen is not False]
+        for look in here:
+            if look.sure_seen is None or look.sure_cover is None:
+                found |= look.doubt.indices
+        for look, other in combinations(here, 2):
+            if other.distance_mm - look.distance_mm <= self._slack(look, other):
+                found |= {look.target.index, other.target.index}
+        return found
+
+    def _slack(self, look: Look, other: Look) -> float:
+        """By so much two distances can change against each other; less than 0 where neither can change."""
+        reach = look.reach_mm + other.reach_mm
+        return reach + TOUCH_MM if reach else -1.0
+
+    def odds(self) -> dict[str, float]:
+        """The probability of each list of valid targets, each in the order of the distances as measured."""
+        if not self.unsure:
+            return {json.dumps(self.valid): 1.0}
+        import numpy as np
+
+        lists, counts = np.unique(self.valid_in(self.places), axis=0, return_counts=True)
+        ids = [look.target.id for look in self.looks]
+        names = [json.dumps([name for name, holds in zip(ids, row, strict=True) if holds]) for row in lists]
+        return dict(zip(names, (counts / counts.sum()).tolist(), strict=True))
+
+    def chance_of(self, name: str) -> float:
+        """How likely a unit is a valid target."""
+        if not self.unsure or name not in [look.target.id for look in self.looks]:
+            return float(name in self.valid)
+        shares = self.valid_in(self.places).mean(0)
+        return next(float(share) for look, share in zip(self.looks, shares, strict=True) if look.target.id == name)
+
+    @cached_property
+    def places(self) -> Moved:
+        """Where all pieces in doubt may be, drawn together."""
+        return moved(self.scene, self.unsure | {self.shooter.index} | {look.target.index for look in self.looks})
+
+    def valid_in(self, places: Moved) -> "Mask":
+        """Which of the enemies are valid targets in each draw (n, enemies)."""
+        import numpy as np
+
+        opens = [look.open_in(places) for look in self.looks]
+        covers = [
+            look.in_cover_in(places) if open_.any() else open_ for look, open_ in zip(self.looks, opens, strict=True)
+        ]
+        apart = [look.distances_in(places) for look in self.looks]
+        valid = [open_.copy() for open_ in opens]
+        for k, look in enumerate(self.looks):
+            if look.stands_out:
+                continue
+            for m, other in enumerate(self.looks):
+                if other.target.helpless or other is look:
+                    continue
+                shuts_out = opens[m] & (apart[m] < apart[k] - TOUCH_MM)
+                valid[k] &= ~(shuts_out & (covers[k] | ~covers[m]))
+        return np.stack(valid, 1)
+
+
+def _closest_first(looks: Sequence[Look]) -> list[Look]:
+    """By distance; those within rounding of each other in the order given."""
+    found: list[Look] = []
+    for look in sorted(looks, key=lambda look: look.distance_mm):
+        tied = [k for k, other in enumerate(found) if look.distance_mm - other.distance_mm <= TOUCH_MM]
+        after = [k for k in tied if found[k].target.index > look.target.index]
+        found.insert(after[0] if after else len(found), look)
+    return found
+
+
+def _ignored(other: Look, look: Look) -> bool:
+    """Whether a closer enemy can be ignored in favour of one farther off."""
+    return other.target.helpless or (other.in_cover and not look.in_cover)
+
+
+def _first(look: Look, closer: Sequence[Look]) -> str:
+    if not closer:
+        return "is the closest in sight that is not engaged"
+    if look.in_cover or all(other.target.helpless for other in closer):
+        return "is the closest once those stunned or dazed are ignored"
+    return "is the closest that is not in cover"

@@ -1,0 +1,270 @@
+"""X-Wing: ranges on a ruler of three bands, range 0, and ranges inside an arc."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from overruler.geometry.arcs import Region, closest_in, on_outline, outline_away
+from overruler.geometry.shapes import Gap, Point
+from overruler.reading import Node
+from overruler.rules.bands import asked, said, said_of
+from overruler.rules.game import Game, Setting, distance
+from overruler.rules.games.xwing.range_zero import held_pairs, names, range0_after
+from overruler.rules.games.xwing.ship_arcs import AimDoubt, ShipArc, aim_doubt, arc_named
+from overruler.rules.games.xwing.ship_ruler import Laid, listed, ranges, used
+from overruler.rules.measure import Body, Measure, Pair, between, measured, named, verdict_on
+from overruler.scene import Ruler, Scene
+from overruler.verdict import Verdict
+
+CLAUSES = {
+    "xwing.range": "Range is the distance between two objects, measured with the range ruler.",
+    "xwing.bands": "The ruler has numbered bands; the range is the number of the band that a distance lies in.",
+    "xwing.closest_points": "The ruler runs between the closest points of the two objects.",
+    "xwing.attack": "The range of an attack is measured to the closest point of the target that lies in the arc.",
+    "xwing.from_to": "Two numbers stand for every band from the lowest to the highest.",
+    "xwing.at": "At a range is what has its closest point in it.",
+    "xwing.within": "Within a range is what lies in it with all of its base.",
+    "xwing.beyond": "Beyond a range is what has no part between it and where the measuring starts.",
+    "xwing.ship_base": "To a ship the closest point of its base counts, not of its token or its model.",
+    "xwing.not_a_ship": "To anything else the point of it counts that is closest to the ship's base.",
+    "xwing.one_edge": "One edge of the ruler measures; its width and thickness count for nothing.",
+    "xwing.zero": "Range 0 is on no ruler: it is the range of objects that touch.",
+    "xwing.partial": "A ship that did only part of its maneuver is at range 0 of the last ship it overlapped.",
+    "xwing.on_top": "What stands on an obstacle or a device is at range 0 of it.",
+    "xwing.touching": "Ships whose bases touch are at range 0 of each other.",
+    "xwing.held": "Ships at range 0 stay there until one of them moves and their bases no longer touch.",
+    "xwing.moved_into": "A ship that moves into contact is at range 0 of the other, overlapped or not.",
+    "xwing.line": "The line between two bands belongs to the nearer one. (Decided here; tables may differ.)",
+    "xwing.past": "Past the ruler's last band there is no range. (Decided here.)",
+    "xwing.within_low": "The line that a band begins with lies outside it, but for the first. (Decided here.)",
+    "xwing.within_touching": "A base in contact is at range 0 and counts as inside band 1 for within. (Decided here.)",
+    "xwing.within_zero": "Nothing is within range 0; within 0 to a band reads as within 1 to it. (Decided here.)",
+    "xwing.beyond_zero": "Beyond range 0 is what is not at range 0. (Decided here.)",
+    "xwing.held_apart": "Ships held across a gap are at range 0; within and beyond go by bases. (Decided here.)",
+    "xwing.edge_contact": "Touching an obstacle, a device or terrain is as good as standing on it. (Decided here.)",
+    "xwing.default_kind": "A piece that does not say what it is is a ship. (Decided here.)",
+    "xwing.in_arc_only": "Contact outside the arc is not attack range 0: the part in arc decides. (Decided here.)",
+    "xwing.held_in_arc": "A held pair is at attack range 0 if any part of the target is in the arc. (Decided here.)",
+    "xwing.out_of_arc": "What has no part in the arc has no attack range. (Decided here.)",
+    "xwing.arc_line": "The lines of an arc belong to it. (Decided here.)",
+    "xwing.standard_arcs": "Every ship has the arcs printed on tokens for its base, from its middle. (Decided here.)",
+    "xwing.own_arcs": "A ship's own arc runs counter-clockwise between two headings, or is a strip. (Decided here.)",
+    "xwing.pairs": "After moves all pairs of ships at range 0 are told, touching ones too. (Decided here.)",
+}
+
+
+def laid(scene: Scene, question: Node) -> Laid:
+    """The ruler between the two that a question names."""
+    return _laid(scene, question, between(scene, question))
+
+
+def _laid(scene: Scene, question: Node, measure: Measure) -> Laid:
+    pairs = held_pairs(scene)
+    held = any(names(pair.a.id, pair.b.id) in pairs for pair in measure.pairs)
+    return Laid(scene, question, measure, GAME.ruler_of(scene), held, GAME.chosen(scene, "nearer_band"))
+
+
+# --- between anything ---
+
+
+def premeasured(scene: Scene, question: Node) -> Verdict:
+    """How far apart two objects are."""
+    verdict = distance(scene, question)
+    return replace(verdict, rules=(*verdict.rules, "xwing.closest_points"))
+
+
+def range_(scene: Scene, question: Node) -> Verdict:
+    """The range between two objects."""
+    ruler = laid(scene, question)
+    verdict = ruler.decide(ruler.range_at)
+    return replace(
+        listed(verdict, ranges(ruler)),
+        answer={"range": verdict.value},
+        headline=said(verdict.value),
+        rules=used(ruler, True),
+        settings=ruler.settings(ruler.on_line),
+    )
+
+
+def at(scene: Scene, question: Node) -> Verdict:
+    """Whether the closest part lies in one of some bands."""
+    ruler = laid(scene, question)
+    first, last = asked(question["range"], 0, ruler.ruler.segments)
+    verdict = ruler.decide(lambda band: first <= (0 if ruler.held else band) <= last)
+    return _yes_or_no(ruler, verdict, "at", used(ruler, True), ruler.on_line)
+
+
+def within(scene: Scene, question: Node) -> Verdict:
+    """Whether every part of every base lies in some bands."""
+    ruler = laid(scene, question)
+    first, last = asked(question["range"], 0, ruler.ruler.segments)
+    if last == 0:
+        question["range"].fail("nothing is within range 0; within starts at range 1")
+    verdict = ruler.decide_within(max(first, 1), last)
+    ends = [ruler.measure.distance_mm] if first > 1 else []
+    on_line = any(ruler.is_line(end) for end in (*ends, ruler.measure.farthest_mm))
+    clauses = {
+        "xwing.within_low": first > 1,
+        "xwing.within_touching": ruler.band == 0,
+        "xwing.within_zero": first == 0,
+    }
+    rules = [*used(ruler, False), *(clause for clause, holds in clauses.items() if holds)]
+    return _yes_or_no(ruler, verdict, "within", rules, on_line)
+
+
+def beyond(scene: Scene, question: Node) -> Verdict:
+    """Whether no part lies up to the end of the last of some bands."""
+    ruler = laid(scene, question)
+    _, last = asked(question["range"], 0, ruler.ruler.segments)
+    verdict = ruler.decide(lambda band: band > last and not (last == 0 and ruler.held))
+    rules = (*used(ruler, last == 0), *(("xwing.beyond_zero",) if last == 0 else ()))
+    return _yes_or_no(ruler, verdict, "beyond", rules, ruler.on_line)
+
+
+def _yes_or_no(ruler: Laid, verdict: Verdict, word: str, rules: Iterable[str], on_line: bool) -> Verdict:
+    first, last = asked(ruler.question["range"], 0, ruler.ruler.segments)
+    from_to = ("xwing.from_to",) if last > first else ()
+    line = ("xwing.line",) if on_line else ()
+    return replace(
+        listed(verdict, (True, False)),
+        answer={"answer": verdict.value},
+        headline=said_of(word, first, last, verdict.value),
+        rules=tuple(dict.fromkeys((f"xwing.{word}", *from_to, *rules, *line))),
+        settings=ruler.settings(on_line),
+    )
+
+
+# --- attacks ---
+
+
+@dataclass(frozen=True)
+class Aimed(Laid):
+    """The ruler laid to the closest point in an arc; to the closest of all where none lies in it."""
+
+    arc: ShipArc
+    region: Region
+    free: Pair
+    """The closest of all."""
+    found: Gap | None
+
+    @cached_property
+    def aim(self) -> AimDoubt | None:
+        return aim_doubt(self.scene, self.arc, self.free, self.found, self.lines_mm)
+
+    @property
+    def value(self) -> int | None:
+        """The attack range; none out of arc."""
+        return self.range_at(self.band) if self.found else None
+
+    @property
+    def margin_mm(self) -> float | None:
+        """How far the distance is inside the nearest of the ruler's lines, or from it past the last; out of arc, minus
+        how far the base is from the arc; None where neither counts."""
+        if not self.found:
+            return -outline_away(self.region, self.free.b.parts[0])
+        margin = min(abs(self.measure.distance_mm - line) for line in self.lines_mm)
+        return None if self.held else -margin if self.past else margin
+
+    @property
+    def borders_mm(self) -> tuple[tuple[Point, Point], ...]:
+        """The arc's straight borders, as far as the ruler reaches from the ship."""
+        reach = self.free.a.parts[0].reach_mm + self.ruler.segment_mm * self.ruler.segments
+        return tuple((edge.at(0.0), edge.at(min(reach, edge.length_mm))) for edge in self.region.edges)
+
+    @property
+    def odds(self) -> dict[str, float] | None:
+        """The probability of each range; what lies in no arc has none, as what lies past the ruler."""
+        if self.aim is None:
+            return None
+        *bands, past = self.aim.shares
+        shares = [self.aim.in_arc] if self.held else bands
+        odds = dict.fromkeys(map(json.dumps, ranges(self)), 0.0) | {str(k): share for k, share in enumerate(shares)}
+        return odds | {"null": 1 - self.aim.in_arc + (0 if self.held else past)}
+
+
+def aimed(scene: Scene, question: Node) -> Aimed:
+    """The ruler laid from an attacker to the closest point of its target in one of its arcs."""
+    a, b = _one(scene, question["attacker"]), _one(scene, question["defender"])
+    free = measured([a], [b], question["defender"]).closest
+    arc = arc_named(scene, a.index or 0, question["arc"])
+    region = arc.on_board(scene.pieces[a.index or 0])
+    found = closest_in(region, a.parts[0], b.parts[0])
+    base = _laid(scene, question, Measure((Pair(a, b, found or free.gap),)))
+    return Aimed(scene, question, base.measure, base.ruler, base.held, base.nearer, arc, region, free, found)
+
+
+def _one(scene: Scene, node: Node) -> Body:
+    bodies = named(scene, node)
+    if len(bodies) > 1 or bodies[0].index is None:
+        node.fail(f"{node.value!r} is no single piece; an attack is between two ships")
+    return bodies[0]
+
+
+def attack_range(scene: Scene, question: Node) -> Verdict:
+    """The range of an attack: to the closest point of the target that lies in the arc."""
+    aim = aimed(scene, question)
+    verdict = _in_arc(aim) if aim.found else _out_of_arc(aim)
+    sure = {"in_arc_probability": aim.aim.in_arc} if aim.aim else {}
+    standard = "xwing.standard_arcs" if aim.arc.standard else "xwing.own_arcs"
+    return replace(
+        verdict,
+        answer={**verdict.answer, **sure},
+        rules=("xwing.attack", standard, *verdict.rules),
+        value=aim.value,
+        none="out of arc or past the ruler",
+        margin_mm=aim.margin_mm,
+        probability=aim.odds,
+        borders_mm=aim.borders_mm,
+    )
+
+
+def _in_arc(aim: Aimed) -> Verdict:
+    clauses = {
+        "xwing.arc_line": on_outline(aim.region, aim.measure.closest.gap.to_point),
+        "xwing.in_arc_only": aim.free.touches and aim.band > 0 and not aim.held,
+        "xwing.held_in_arc": aim.held,
+    }
+    sigma = aim.aim.sigma_mm if aim.aim else None
+    return replace(
+        verdict_on(aim.question, aim.measure, sigma or 0.0),
+        answer={"in_arc": True, "range": aim.value},
+        headline=f"{said(aim.value)}, in arc",
+        rules=(*used(aim, True), *(clause for clause, holds in clauses.items() if holds)),
+        lines_mm=aim.lines_mm,
+        settings=aim.settings(aim.on_line),
+    )
+
+
+def _out_of_arc(aim: Aimed) -> Verdict:
+    nothing = dict.fromkeys(("range", "distance_mm", "sigma_mm", "from_point_mm", "to_point_mm"))
+    return Verdict(
+        answer={"in_arc": False, **nothing},
+        headline="out of arc",
+        rules=("xwing.out_of_arc",),
+        pair=(aim.free.a.id, aim.free.b.id),
+        question=aim.question.value,
+        between_mm=(aim.free.gap.from_point, aim.free.gap.to_point),
+    )
+
+
+GAME = Game(
+    name="xwing",
+    title="X-Wing",
+    ruler=Ruler(100.0, 3),
+    questions={
+        "distance": premeasured,
+        "range": range_,
+        "at": at,
+        "within": within,
+        "beyond": beyond,
+        "attack_range": attack_range,
+        "range0_after": range0_after,
+    },
+    clauses=CLAUSES,
+    examples={
+        "attack_range": {"attacker": "p01", "defender": "p02", "arc": "front"},
+        "range0_after": {"events": [{"type": "move", "ship": "p01", "x_mm": 300, "y_mm": 420, "heading_deg": 90}]},
+    },
+    settings={"nearer_band": Setting(True, "The line between two bands belongs to the nearer one.")},
+)

@@ -1,0 +1,189 @@
+"""How sure sight and cover are: settled where nothing within reach can change them, else by equally likely draws.
+
+A base that reaches into one of the two, as it may in a photo, is drawn as if it stood before it: right to 0.005 where
+it reaches in by a few millimetres, to 0.02 where it covers the other.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from overruler.geometry.shapes import shifted
+from overruler.geometry.sight import View, parting
+from overruler.rules.sampling import drawn, reach_mm
+from overruler.rules.sightlines import Obstacle, Sight
+from overruler.scene import Scene
+from overruler.units import TOUCH_MM
+
+if TYPE_CHECKING:
+    from overruler.geometry.batched.sights import Mask
+    from overruler.geometry.pose import Array
+
+DRAWS = 16384
+"""Enough for 0.005 in a probability."""
+
+Moved = Mapping[int | None, "Array"]
+"""The displacements (n, 2) of pieces by their places in the scene; under None those of terrain, all 0."""
+
+
+def moved(scene: Scene, indices: set[int]) -> Moved:
+    """Equally likely displacements of some pieces, together."""
+    places = [None, *sorted(indices)]
+    return dict(zip(places, drawn(scene, places, DRAWS).swapaxes(0, 1), strict=True))
+
+
+@dataclass(frozen=True)
+class SightDoubt:
+    """What sight and cover may be instead."""
+
+    sight: Sight
+
+    @property
+    def scene(self) -> Scene:
+        return self.sight.scene
+
+    @cached_property
+    def reach_mm(self) -> float:
+        """No two bodies in or beside the lines are displaced farther than this against each other."""
+        places = dict.fromkeys([self.sight.i, self.sight.j, *(thing.index for thing in self.sight.near)])
+        return max(reach_mm(self.scene, p, q) for p, q in combinations(places, 2))
+
+    @property
+    def indices(self) -> set[int]:
+        """The pieces whose displacements matter."""
+        return {self.sight.i, self.sight.j, *(thing.index for thing in self.sight.near if thing.index is not None)}
+
+    @cached_property
+    def contact(self) -> bool | None:
+        """Whether the two bases touch; None where they may or may not."""
+        apart = self.sight.apart_mm - TOUCH_MM
+        reach = reach_mm(self.scene, self.sight.i, self.sight.j)
+        return apart <= 0 if abs(apart) > reach or not reach else None
+
+    @cached_property
+    def counted(self) -> Mapping[str, bool | None]:
+        """Of each obstacle near whether it counts: terrain that reaches into a base does not; None: perhaps."""
+        return {thing.id: self._counts(thing) for thing in self.sight.near}
+
+    def _counts(self, thing: Obstacle) -> bool | None:
+        if thing.index is not None:
+            return True
+        clear_of = [
+            (parting(end, part).apart_mm, reach_mm(self.scene, None, index))
+            for end, index in zip(self.sight.ends, (self.sight.i, self.sight.j), strict=True)
+            for part in thing.parts
+        ]
+        if any(apart < -max(reach, TOUCH_MM) for apart, reach in clear_of):
+            return False
+        return True if all(apart > reach or not reach for apart, reach in clear_of) else None
+
+    @cached_property
+    def likely(self) -> tuple[Obstacle, ...]:
+        """What counts, or may."""
+        return tuple(thing for thing in self.sight.near if self.counted[thing.id] is not False)
+
+    # --- settled ---
+
+    @cached_property
+    def clear(self) -> bool | None:
+        """Whether some line is free; None where it may or may not be."""
+        if not self.reach_mm:
+            return self.sight.clear
+        if self.contact or not self.likely:
+            return True
+        if self.contact is None:
+            return None
+        width = self.view.widest.width_mm
+        sure = None not in self.counted.values()
+        return width > 0 if abs(width) > self.reach_mm and (width > 0 or sure) else None
+
+    @cached_property
+    def cover(self) -> bool | None:
+        """Whether the target has cover; None where it may or may not have."""
+        if not self.reach_mm:
+            return bool(self.sight.cover)
+        if self.contact or not self.covering:
+            return False
+        return True if self.contact is False and any(map(self._covers_surely, self.covering)) else None
+
+    @cached_property
+    def covering(self) -> tuple[Obstacle, ...]:
+        """What gives cover where it crosses a line."""
+        return tuple(thing for thing in self.likely if self.sight.large_enough(thing))
+
+    def _covers_surely(self, thing: Obstacle) -> bool:
+        depth = max(-parting(self.sight.hull, part).apart_mm for part in thing.parts)
+        return self.counted[thing.id] is True and depth > max(self.sight.reach_mm(thing), TOUCH_MM)
+
+    # --- drawn ---
+
+    @cached_property
+    def view(self) -> View:
+        """What is looked at; bases that touch as measured are parted for it, by `_parted`."""
+        a, b = self.sight.ends
+        return View(a, shifted(b, *self._parted), tuple(part for thing in self.likely for part in thing.parts))
+
+    @cached_property
+    def _parted(self) -> tuple[float, float]:
+        """How far (x, y) the target is moved so that it stands apart from the other end."""
+        if not self.sight.touches:
+            return 0.0, 0.0
+        towards = parting(*self.sight.ends)
+        away = self.reach_mm / 4 - towards.apart_mm
+        return away * math.cos(towards.angle), away * math.sin(towards.angle)
+
+    def clear_in(self, moved: Moved) -> "Mask":
+        """Whether some line is free in each draw (n,)."""
+        import numpy as np
+
+        from overruler.geometry.batched.sights import clears
+
+        if self.clear is not None:
+            return np.full(len(moved[None]), self.clear)
+        always = np.ones(len(moved[None]), bool)
+        parts = [(thing, self._there(thing, moved)) for thing in self.likely for _ in thing.parts]
+        shifts = [moved[self.sight.i], moved[self.sight.j] - self._parted, *(moved[thing.index] for thing, _ in parts)]
+        present = [always, always, *(there for _, there in parts)]
+        return clears(self.view, np.stack(shifts), np.stack(present)) | self._in_contact(moved)
+
+    def cover_in(self, moved: Moved) -> "Mask":
+        """Whether the target has cover in each draw (n,)."""
+        import numpy as np
+
+        if self.cover is not None:
+            return np.full(len(moved[None]), self.cover)
+        covered = [self._crossed(thing, moved) & self._there(thing, moved) for thing in self.covering]
+        return np.asarray(np.any(covered, 0) & ~self._in_contact(moved))
+
+    def _crossed(self, thing: Obstacle, moved: Moved) -> "Mask":
+        import numpy as np
+
+        from overruler.geometry.batched.sights import crosses
+
+        shifts = np.stack([moved[self.sight.i], moved[self.sight.j], moved[thing.index]])
+        return np.asarray(np.any([crosses(*self.sight.ends, part, shifts) for part in thing.parts], 0))
+
+    def _there(self, thing: Obstacle, moved: Moved) -> "Mask":
+        """Whether an obstacle counts (n,)."""
+        import numpy as np
+
+        from overruler.geometry.batched.distances import gaps
+
+        found = np.full(len(moved[None]), self.counted[thing.id] is not False)
+        if self.counted[thing.id] is None:
+            for end, index in zip(self.sight.ends, (self.sight.i, self.sight.j), strict=True):
+                for part in thing.parts:
+                    found &= gaps(part, end, moved[index]) > 0
+        return found
+
+    def _in_contact(self, moved: Moved) -> "Mask":
+        import numpy as np
+
+        from overruler.geometry.batched.distances import gaps
+
+        if self.contact is not None:
+            return np.full(len(moved[None]), self.contact)
+        return np.asarray(gaps(*self.sight.ends, moved[self.sight.j] - moved[self.sight.i]) <= TOUCH_MM)

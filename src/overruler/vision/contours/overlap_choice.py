@@ -1,0 +1,99 @@
+"""Ovals and rectangles that may be there: which of them can all be, and what is said of each."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.contours.outlines import outline_at, overlap_mm
+from overruler.vision.contours.reproject import drawn
+from overruler.vision.learned.logits import SUREST, logit_of, share_of
+
+OVERLAP = 0.2
+"""Two bases may seem to overlap by this share of the smaller one's width, not more."""
+
+
+class Placed(Protocol):
+    """A base at a place."""
+
+    @property
+    def base(self) -> Base: ...
+    @property
+    def xy_mm(self) -> Array: ...
+    @property
+    def turn_rad(self) -> float: ...
+
+
+def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_score: float) -> dict[int, float]:
+    """Which of some can all be there and are together the likeliest; and how likely each then is, the surest first.
+
+    `scores`, over 0 and below 1, say how likely each is by itself; what scores `least_score` is worth nothing. One is
+    no surer than what stands there is likelier than all that could without it.
+    """
+    least = float(logit_of(least_score, SUREST))
+    worth = logit_of(scores, SUREST) - least
+    likely = [k for k in range(len(placed)) if worth[k] > 0]
+    worth = worth[likely]
+    pairs = combinations(range(len(likely)), 2)
+    rivals = [(i, j) for i, j in pairs if overlap(placed[likely[i]], placed[likely[j]])]
+    there = _chosen(worth, rivals)
+    margins = {}
+    for k in np.flatnonzero(there):
+        without = np.where(np.arange(len(worth)) == k, 0.0, worth)
+        contested = any(k in pair for pair in rivals)
+        margin = there @ worth - _chosen(without, rivals) @ without if contested else worth[k]
+        margins[likely[k]] = float(share_of(margin + least))
+    return dict(sorted(margins.items(), key=lambda item: -item[1]))
+
+
+def overlap(one: Placed, other: Placed, share: float = OVERLAP) -> bool:
+    """Whether one of two bases cannot be there if the other is: by more than a share of the smaller one's width."""
+    if np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.length_mm + other.base.length_mm) / 2**0.5:
+        return False
+    rings = [outline_at(two.base, two.xy_mm, two.turn_rad) for two in (one, other)]
+    return overlap_mm(*rings) > share * min(one.base.width_mm, other.base.width_mm)
+
+
+def _chosen(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which (N,) of some to take for the highest sum of their odds, no two rivals among them."""
+    if not rivals:
+        return np.ones(len(odds), bool)
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to load, and seldom needed
+
+    either = np.zeros((len(rivals), len(odds)))
+    np.put_along_axis(either, np.array(rivals), 1.0, 1)
+    limits = LinearConstraint(either, ub=1)
+    best = milp(-odds, integrality=np.ones(len(odds), int), bounds=Bounds(0, 1), constraints=limits)
+    return np.asarray(best.x) > 0.5
+
+
+def detection_of(
+    camera: Camera,
+    placed: Placed,
+    covariance_mm2: Array,
+    d_xy_d_camera: Array,
+    score: float,
+    visible: float,
+    also: tuple[Base, ...] = (),
+) -> Detection:
+    """What is said of a base; its heading is known but for half a turn, a square's but for a quarter."""
+    modulo = 90.0 if placed.base.square else 180.0
+    found = Detection(
+        base=placed.base,
+        xy_mm=placed.xy_mm,
+        z_mm=0.0,
+        heading_deg=float(np.degrees(placed.turn_rad) % modulo),
+        covariance_mm2=covariance_mm2,
+        d_xy_d_camera=d_xy_d_camera,
+        score=score,
+        visible=visible,
+        also=also,
+        heading_modulo_deg=modulo,
+    )
+    return drawn(camera, found)

@@ -1,0 +1,132 @@
+"""A learned look at the whole table from above: where bases stand that are not round, how large and which way they lie.
+
+One fully convolutional network sees the board from straight above at 2 mm a pixel, and which way things of height lean.
+For every cell of 8 mm it says how likely the middle of a plate, a rectangle or an oval lies there, and where exactly,
+how large and at which heading. The place itself is a fit in the photo's own pixels. `docs/plates.md` says how it was
+trained.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.imaging.orthophoto import Orthophoto, lean_at, level_mask, resized
+from overruler.vision.learned.inference import CELL_PX, MM_PER_PX, WEIGHTS, answer_whole
+from overruler.vision.learned.logits import share_of
+
+MODEL = WEIGHTS / "overview.onnx"
+KINDS = ("plate", "rectangle", "oval")
+"""A plate is a square that carries a card, under a ship on a peg."""
+PLATE, RECTANGLE = 0, 1
+UNIT_MM = 50.0
+"""Sizes are said as the logarithm of their share of this."""
+LEAN_UNIT = 0.5
+"""A thing of height z appears z times the lean further out; what counts as 1."""
+LEAST_SCORE = 0.2
+LEAST_RECTANGLE, RECTANGLES_APART_MM = 0.04, 5.0
+"""In rank and file the network is unsure of every rectangle, and a peak of what it says may stand for two: all places
+count, so far apart, whose likelihood is this high."""
+APART = 0.35
+"""Two guesses closer than this share of the smaller one's width speak of the same base."""
+CHANNELS = 13
+"""Logits of the kinds (3), dx and dy in cells (2), log length and width (2), cos and sin of once, twice and four times
+the heading (6)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guess:
+    """Something that may be a plate, or another rectangle."""
+
+    xy_mm: Array
+    """(2,): as it appears on the plane z = 0."""
+    length_mm: float
+    width_mm: float
+    turn_rad: float
+    """Its heading, but for quarters of a turn."""
+    turned: float
+    """How sure the heading is, 0 to 1."""
+    score: float
+    """How likely it is one, over 0 and below 1."""
+    along: tuple[float, float] = (0.0, 0.0)
+    """Which way it is longer: the cosine and sine of twice that heading, 0 where it is unsure."""
+
+
+def look(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[Guess]:
+    """All that may be plates in a picture from above, the likeliest first.
+
+    None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
+    """
+    view, answer, likely = _seen(view, camera, hidden, PLATE)
+    highest = cv2.dilate(likely, np.ones((3, 3), np.uint8))
+    return _distinct(_guesses(view, answer, likely * (likely >= highest), LEAST_SCORE, PLATE))
+
+
+def look_for_rectangles(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[Guess]:
+    """Places in a picture from above where the middle of a rectangle may lie that is no plate, the likeliest first."""
+    view, answer, likely = _seen(view, camera, hidden, RECTANGLE)
+    kept: list[Guess] = []
+    for one in _guesses(view, answer, likely, LEAST_RECTANGLE, RECTANGLE):
+        if all(np.hypot(*(one.xy_mm - other.xy_mm)) > RECTANGLES_APART_MM for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _seen(view: Orthophoto, camera: Camera, hidden: Sequence[Array], kind: int) -> tuple[Orthophoto, Array, Array]:
+    """The picture at the network's scale, its answer, and how likely one kind lies in each cell that is not hidden."""
+    view = resized(view, MM_PER_PX)
+    (answer,) = answers(picture_input(view.pixels, lean_at(view, camera))[None])
+    likely = share_of(answer[kind])
+    mask = cv2.resize(level_mask(view, hidden, 0), likely.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    return view, answer, likely * mask
+
+
+def _guesses(view: Orthophoto, answer: Array, likely: Array, least: float, kind: int) -> list[Guess]:
+    """What is said of each cell that is likely enough, the likeliest first."""
+    rows, columns = np.nonzero(likely > least)
+    order = np.argsort(-likely[rows, columns], kind="stable")
+    cells = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+    return [_guess(view, answer[:, row, column], row, column, kind) for row, column in cells]
+
+
+def answers(pictures: Floats) -> Array:
+    """The network's answers (N, 13, rows, columns), a cell each, to pictures (N, 5, H, W) as `picture_input` makes."""
+    return np.stack([answer_whole(MODEL, one) for one in pictures]).astype(float)
+
+
+def _guess(view: Orthophoto, answer: Array, row: int, column: int, kind: int) -> Guess:
+    middle = (np.array([column, row]) + 0.5) * CELL_PX - 0.5
+    at = view.to_mm(middle + answer[3:5] * CELL_PX)
+    length, width = UNIT_MM * np.exp(answer[5:7])
+    turned = float(min(np.hypot(*answer[11:13]), 1.0))
+    along = float(answer[9]), float(answer[10])
+    likely = float(share_of(answer[kind]))
+    return Guess(at, float(length), float(width), quarter_turn(answer[11:13]), turned, likely, along)
+
+
+def quarter_turn(fourfold: Array) -> float:
+    """The heading, in rad but for quarters of a turn, whose fourfold has this cosine and sine."""
+    return float(np.arctan2(fourfold[1], fourfold[0]) / 4)
+
+
+def _distinct(guesses: Sequence[Guess]) -> list[Guess]:
+    """The likeliest of every group of guesses that speak of the same base; they come likeliest first."""
+    kept: list[Guess] = []
+    for one in guesses:
+        if all(np.hypot(*(one.xy_mm - k.xy_mm)) > APART * min(one.width_mm, k.width_mm) for k in kept):
+            kept.append(one)
+    return kept
+
+
+def picture_input(pixels: NDArray[np.uint8], lean: Floats) -> Floats:
+    """What the network takes (5, H, W): the picture (H, W, 3), and the lean (H, W, 2) to the right and down."""
+    blob = np.empty((5, *pixels.shape[:2]), np.float32)
+    np.multiply(pixels.transpose(2, 0, 1), np.float32(1 / 64), out=blob[:3])
+    blob[:3] -= 2
+    np.multiply(lean.transpose(2, 0, 1), np.float32(1 / LEAN_UNIT), out=blob[3:])
+    return blob

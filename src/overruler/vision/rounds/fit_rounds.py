@@ -1,0 +1,265 @@
+"""From the learned look at round things to round bases: their sizes, weighed across the table, and a fit of each.
+
+What is looked at by its upper rim (`round_sizes`) seems smaller than it is, as large as another size of the catalogue;
+what else is on the table tells them apart.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.bases import PLAYED_TOGETHER_MM, ROUND_MM, Base
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.contours.cone_fit import Fit
+from overruler.vision.contours.reproject import drawn
+from overruler.vision.learned.ellipse_net import ROUND, trace_sized
+from overruler.vision.learned.logits import SUREST, logit_of, share_of
+from overruler.vision.learned.patches import levels_of
+from overruler.vision.learned.rim_net import RimGuesses
+from overruler.vision.rounds.mat_print import is_printed
+from overruler.vision.rounds.remeasure import placed
+from overruler.vision.rounds.size_likelihood import WORTH_A_TRY, Hypothesis, fit_sizes, look_likelihood, with_fits
+from overruler.vision.rounds.size_mixture import Played, size_probabilities
+
+WORTH_A_FIT = 0.2
+"""Candidates that the learned look scores lower are not fitted."""
+LEAST_SCORE = 2 / 3
+"""Fitted candidates that score lower are no bases: a false base costs as much as two that are missed."""
+ODDS = np.array([-11.43, 1.17, 6.56, -2.06, 1.57, 0.72])
+"""A base's log odds: a constant, plus so much for the learned look's log odds, for the share of its rims that the fit
+saw, and for the logarithms of the look's doubt of the radius, as a share of it, of the contrast at the rim and of the
+company: logistic regression on rendered tables."""
+ODDS_BY_ALL = np.array([-6.20, 0.83, 5.30, -2.10, 1.00, 0.01, 1.34, -4.64])
+"""The same, where it is known what the look from above says: it counts (as log odds), and so does the share of the rim
+that is expected in sight: of what is half hidden less is asked. With all of these company says nothing more."""
+UNKNOWN, SURE = 0.03, 0.98
+"""What the look from above is taken to say where it says nothing, and at most."""
+FROM_ABOVE, FROM_ABOVE_LOG = 0.6, 0.3
+"""It speaks of the same base where its place is this near, in radii, and its radius (logarithm of the ratio)."""
+COMPANY_LOG, COMPANY_SHARE = 0.06, 0.2
+"""Things are of one size here whose radii are this near (logarithm of the ratio); one in so many is expected to be."""
+OVERLAP = 0.25
+"""Two bases may seem to overlap by this share of the smaller one's diameter, not more."""
+LOOK_PLACE, LOOK_HIDDEN = 0.5, 1.5
+"""The learned look's place is taken at so many of its stated σ, and so many more times the share of the rim that it
+expects hidden: counted on renders."""
+HALF_HIDDEN, TRACED = 0.7, 3.0
+"""Where the learned look expects less of the rim in sight, it is followed anew by its size; so many times larger than
+stated are then its errors: counted on 370 such bases on rendered tables, of which one in a hundred was off by 2.4 mm
+along an axis where the size was open, by 1.2 where it was known."""
+AMBIGUOUS = 0.05
+"""Sizes at least this probable are reported beside the likeliest."""
+RARE, WITHIN_SIGMAS = 0.002, 3.0
+"""What is more likely than this lies within so many σ of what is said: no call is certain against it."""
+PLAIN, SHIFTED_MM, ASTRAY_MM = 0.99, 0.4, 3.0
+"""Of 2892 bases on 134 rendered tables none was off by more than 2.4 mm; of 61 that score less than the first one in
+twenty was by 1.4, of the others by .64. These are measured once more, and stated wider along each axis: by the second
+for what is usual, and so that the third lies within `WITHIN_SIGMAS` for what is rare."""
+LEAST_SEEN = 0.35
+"""A rim counts as seen in a direction where the fit gave its edge at least this weight."""
+
+
+def distinct(guesses: RimGuesses, radii: Array) -> list[int]:
+    """The guesses to keep, best first: bases stand beside each other, never in each other."""
+    kept: list[int] = []
+    limits = radii[0] * 0.85, radii[-1] * 1.15
+    for i in np.argsort(-guesses.score, kind="stable"):
+        radius = guesses.radius_mm[i]
+        if guesses.score[i] < WORTH_A_FIT or not limits[0] < radius < limits[1]:
+            continue
+        apart = np.hypot(*(guesses.xy_mm[kept] - guesses.xy_mm[i]).T)
+        others = guesses.radius_mm[kept]
+        if np.all(apart > others + radius - OVERLAP * 2 * np.minimum(others, radius)):
+            kept.append(int(i))
+    return kept
+
+
+def fit_rounds(
+    frame: Frame,
+    calibration: Calibration,
+    guesses: RimGuesses,
+    radii: Array,
+    least_score: float = LEAST_SCORE,
+    from_above: Array | None = None,
+) -> tuple[Detection, ...]:
+    """The bases among `guesses`, no two in the same place, with sizes out of `radii` (C,), the surest first.
+
+    `from_above` (K, 4), where it is known: what the look from above takes for bases, x, y, radius and the likelihood.
+    """
+    if not len(guesses.score):
+        return ()
+    camera, played = calibration.camera, _played(radii)
+    looks = look_likelihood(guesses, radii, camera)
+    worth = size_probabilities(looks, played) > WORTH_A_TRY
+    fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], _place_sigma(guesses)[:, None], worth, radii)
+    company, contrast = company_of(guesses), contrast_of(guesses, fits)
+    known = [None] * len(fits) if from_above is None else likelihood_from_above(guesses, from_above).tolist()
+    scores = np.array([score(guesses, i, tried, contrast[i], company[i], known[i]) for i, tried in enumerate(fits)])
+    likely = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
+    found = [k for k in likely if not is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))]
+    hidden = np.array([k for k in found if guesses.visible[k] < HALF_HIDDEN], int)
+    again = _fit_by_known_size(frame, camera, guesses[hidden], worth[hidden], radii)
+    for k, tried in zip(hidden.tolist(), again, strict=True):
+        fits[k] = tried or fits[k]
+    shares = size_probabilities(with_fits(looks, fits)[found], played)
+    looked = list(zip(guesses.radius_mm.tolist(), guesses.sigma_radius_mm.tolist(), strict=True))
+    detections = [
+        _detection(camera, fits[k], share, radii, float(scores[k]), looked[k])
+        for k, share in zip(found, shares, strict=True)
+    ]
+    told = [one if one.score >= PLAIN else _doubted(frame, calibration, one) for one in detections]
+    return tuple(sorted(told, key=lambda detection: -detection.score))
+
+
+def _doubted(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
+    """A base that is not plain to see, measured once more and stated wider: its fit may have gone astray."""
+    return gone_astray(placed(frame, calibration, one) or one)
+
+
+def gone_astray(one: Detection) -> Detection:
+    """A base that is not plain to see, with the doubt that its fit went astray; any other as it is."""
+    if one.score >= PLAIN:
+        return one
+    return one.doubted(np.eye(2) * SHIFTED_MM**2, np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
+
+
+def _played(radii: Array) -> list[Played]:
+    """Which of the radii (C,) are played together; nothing is known where somebody chose what to look for.
+
+    Sizes that no catalogue has are somebody's own: they may meet any.
+    """
+    own = ~np.isin(2 * radii, ROUND_MM)
+    sets = [(np.isin(2 * radii, sizes) | own, before) for sizes, before in PLAYED_TOGETHER_MM.items()]
+    return sets if anything(radii) else []
+
+
+def anything(radii: Array) -> bool:
+    """Whether all of the catalogue's sizes are among the radii (C,): nobody chose a game, or what to look for."""
+    return set(ROUND_MM) <= set(2 * radii)
+
+
+def _place_sigma(guesses: RimGuesses) -> Array:
+    """1 σ of where the learned look places each guess (N,)."""
+    return np.asarray((LOOK_PLACE + LOOK_HIDDEN * (1 - guesses.visible)) * guesses.sigma_xy_mm)
+
+
+def _fit_by_known_size(
+    frame: Frame, camera: Camera, guesses: RimGuesses, worth: NDArray[np.bool_], radii: Array
+) -> list[list[Hypothesis]]:
+    """The sizes that are `worth` (N, C, 2) a fit, each from where the rim is followed as one of that size.
+
+    Of what is half hidden a look that leaves the size open cannot tell a larger one nearby from a smaller one farther.
+    """
+    start, sigma = np.zeros((*worth.shape[:2], 2)), np.ones(worth.shape[:2])
+    i, c = np.nonzero(worth.any(2))
+    circles = np.column_stack([guesses.xy_mm[i], radii[c], radii[c], np.zeros(len(i))])
+    traced, own = trace_sized(levels_of(frame), camera, circles, ROUND)
+    start[i, c], sigma[i, c] = traced[:, :2], TRACED * own[:, 0]
+    return fit_sizes(frame, camera, start, sigma, worth, radii)
+
+
+def company_of(guesses: RimGuesses) -> Array:
+    """How many others are of each one's size, against how many are expected to be (N,): 1 where it stands alone.
+
+    Bases come in units, what only looks like one in any size. Each is counted by its score.
+    """
+    near = np.abs(np.log(guesses.radius_mm[:, None] / guesses.radius_mm)) < COMPANY_LOG
+    alike, others = near @ guesses.score - guesses.score, guesses.score.sum() - guesses.score
+    return np.asarray((1 + alike) / (1 + COMPANY_SHARE * others))
+
+
+def contrast_of(guesses: RimGuesses, fits: Sequence[list[Hypothesis]]) -> Array:
+    """The contrast at each one's rim against what is usual on this table, in this light (N,)."""
+    seen = np.log([1 + _best(tried).contrast if tried else 1.0 for tried in fits])
+    weight = guesses.score * [bool(tried) for tried in fits]
+    return np.asarray(np.exp(seen - weight @ seen / max(weight.sum(), 1e-9)))
+
+
+def _best(tried: list[Hypothesis]) -> Fit:
+    return max((one.fit for one in tried), key=lambda fit: fit.merit)
+
+
+def likelihood_from_above(guesses: RimGuesses, from_above: Array) -> Array:
+    """How likely the look from above (K, 4) takes each guess for a base (N,)."""
+    apart = np.hypot(*(guesses.xy_mm[:, None] - from_above[:, :2]).transpose(2, 0, 1))
+    same = (apart < FROM_ABOVE * guesses.radius_mm[:, None]) & (
+        np.abs(np.log(from_above[:, 2] / guesses.radius_mm[:, None])) < FROM_ABOVE_LOG
+    )
+    return np.asarray(np.max(np.where(same, from_above[:, 3], 0.0), axis=1, initial=0.0))
+
+
+def score(
+    guesses: RimGuesses,
+    i: int,
+    tried: list[Hypothesis],
+    contrast: float = 1.0,
+    company: float = 1.0,
+    from_above: float | None = None,
+) -> float:
+    """How likely this is a base (0 to 1), by its contrast and its company against what is usual and expected.
+
+    And by how likely the look from above takes it for one, where that is known.
+    """
+    if not tried:
+        return 0.0
+    doubt = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
+    signs = [1.0, logit_of(guesses.score[i], SUREST), _best(tried).merit, *np.log([doubt, contrast, company])]
+    if from_above is None:
+        return float(share_of(ODDS @ signs))
+    more = [logit_of(np.clip(from_above, UNKNOWN, SURE), SUREST), float(guesses.visible[i])]
+    return float(share_of(ODDS_BY_ALL @ [*signs, *more]))
+
+
+def _detection(
+    camera: Camera,
+    tried: list[Hypothesis],
+    share: Array,
+    radii: Array,
+    score: float,
+    looks_mm: tuple[float, float],
+) -> Detection:
+    """A base of the likeliest size, seen the likeliest way; `share` (C, 2) says how likely each is."""
+    sizes = share.sum(1)
+    best = max(tried, key=lambda one: (sizes[one.column], share[one.column, one.kind]))
+    fit = best.fit
+    found = Detection(
+        base=Base.circle(float(2 * radii[best.column])),
+        xy_mm=fit.xy_mm,
+        z_mm=0.0,
+        heading_deg=0.0,
+        covariance_mm2=fit.covariance_mm2,
+        d_xy_d_camera=fit.d_xy_d_camera,
+        score=score,
+        visible=float(np.mean(fit.seen > LEAST_SEEN)),
+        also=also_of(sizes, best.column, radii),
+        looks_mm=looks_mm,
+    )
+    return drawn(camera, found.doubted(*_size_doubt(best, tried, share, radii)))
+
+
+def also_of(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
+    """The sizes (C,) beside the best that are reported too, `shares` (C,) saying how likely each is."""
+    return tuple(Base.circle(float(2 * radii[c])) for c in np.flatnonzero(shares > AMBIGUOUS) if c != best)
+
+
+def _size_doubt(best: Hypothesis, tried: list[Hypothesis], share: Array, radii: Array) -> tuple[Array, Array]:
+    """What other sizes and ways add to the doubt (2, 2): their edge lies elsewhere, and so may their centre.
+
+    As likely as they are, and so that none of them lies beyond `WITHIN_SIGMAS`.
+    """
+    usual, rare = np.zeros((2, 2)), np.zeros((2, 2))
+    for other in tried:
+        chance = float(share[other.column, other.kind])
+        if other is best or chance < RARE:
+            continue
+        apart = other.fit.xy_mm - best.fit.xy_mm
+        edge = radii[other.column] - radii[best.column]
+        away = np.outer(apart, apart) + np.eye(2) * edge**2
+        usual += chance * away
+        rare += max(chance, WITHIN_SIGMAS**-2) * away
+    return usual, rare

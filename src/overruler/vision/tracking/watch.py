@@ -1,0 +1,241 @@
+"""Watching a table through a camera that stands still: a shot in, what it tells out.
+
+Most shots show nothing new and cost next to nothing. Where blocks of the picture change, the pieces there are followed
+by their look; where a changed area has come to rest, the table is measured again there, and there alone. Pieces keep
+their names: by standing where they stood, by having been followed, by size, look and nearness.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.errors import CannotMeasure
+from overruler.fixes import Fix, next_id
+from overruler.house import House
+from overruler.pieces import Piece
+from overruler.report import Report
+from overruler.shot import Shot
+from overruler.track import Move, Spot, Tick
+from overruler.vision.assembly.owners import as_settled
+from overruler.vision.tracking.assignment import Missing, assigned
+from overruler.vision.tracking.change_detection import Changes, Mask, halvings, reduced
+from overruler.vision.tracking.corrections import put_right
+from overruler.vision.tracking.hands import ABSORB_S, handled
+from overruler.vision.tracking.newcomers import strangers
+from overruler.vision.tracking.piece_track import Held
+from overruler.vision.tracking.resolve import NEW_S, SETTLE_S, Looks, overlooked, resolve
+from overruler.vision.tracking.table_state import SHOTS, Glimpse, Watched, averaged
+
+OPEN_S = 0.4
+"""The table must be still for so long before it is first measured."""
+NEAR_MM = 2.0
+"""What changes so near a piece may be about to take it."""
+RESTLESS_S = 4.0
+"""After so long it is measured all the same: people walk round the table."""
+LOOK_AGAIN_S, LESS_OFTEN = 60.0, 4.0
+"""So long after the first look there is another for what it has overlooked, and each time so many times later."""
+AGAIN_S = 2.0
+"""How long to wait before trying once more where it could not be."""
+
+
+class Watch:
+    """One camera over one table: `look` at its shots in turn, then `close`."""
+
+    def __init__(
+        self, looks: Looks, house: House | None = None, kinds: Sequence[Base] = (), patient: bool = False
+    ) -> None:
+        """`kinds` are the bases that there may be; `patient` eyes look at all of the table again now and then."""
+        self._looks, self._kinds = looks, kinds
+        self._each_s = LOOK_AGAIN_S if patient else np.inf
+        self._house = house or House()
+        self._owned: dict[str, Piece] = {}
+        """Pieces as they were first told: whose one is does not change."""
+        self._shots: deque[Shot] = deque(maxlen=SHOTS)
+        self._changes: Changes | None = None
+        self._table: Watched | None = None
+        self._disturbed = False
+        """Whether something has moved since the table last was at rest."""
+        self._before: Sequence[Held] = ()
+        """The pieces that were known when the camera changed."""
+        self._began_s = self._opened_s = 0.0
+        self._retry_s = -np.inf
+        self._refused: CannotMeasure | None = None
+        self._sigmas: dict[str, float] = {}
+        self._why = ""
+        """Why the table must be measured anew."""
+        self._unsaid = False
+        """Whether something has changed since the last rest that was told."""
+
+    def look(self, shot: Shot) -> Tick:
+        """What one more shot tells. `CannotMeasure` is kept to `close`: the next shot may be better."""
+        stages, notes = halvings(shot.grey), []
+        small = reduced(stages)
+        if self._changes is None or small.shape != self._changes.last.shape:
+            notes += self._restart(shot)
+            self._changes = Changes.of(small, shot.time_s)
+        moving = self._changes.look(small, shot.time_s)
+        if self._table is None:
+            return self._wait(shot, self._changes, moving, notes)
+        self._shots.append(shot)
+        self._table.lately.append(Glimpse.of(shot.time_s, stages))
+        moving &= self._table.on_table
+        _follow(self._table, moving)
+        before = len(self._table.held), [held.away_s for held in self._table.held]
+        moves = resolve(self._table, self._looks) + self._unknown(self._table, moving)
+        self._overlooked(self._table)
+        self._unsaid |= bool(moves) or before != (len(self._table.held), [held.away_s for held in self._table.held])
+        return Tick(shot.time_s, self._spots(shot.time_s), moves, self._rest(moving), tuple(notes))
+
+    def close(self) -> Tick | None:
+        """The end of the film: what the last shots tell. `CannotMeasure` where nothing could be measured in it."""
+        if self._table is None:
+            if not self._shots or self._changes is None:
+                raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
+            return self._open(self._shots[-1], self._changes, [])
+        moves = resolve(self._table, self._looks, settle_s=0.0)
+        moves += strangers(self._table, self._kinds) if self._disturbed else ()
+        self._unsaid |= bool(moves)
+        rest = self._rest()
+        return (
+            Tick(self._table.shot.time_s, self._spots(self._table.shot.time_s), moves, rest) if moves or rest else None
+        )
+
+    def again(self, why: str = "the camera was moved") -> None:
+        """Measure anew when the table is next still: the camera has been moved, say. The pieces keep their names."""
+        self._changes, self._why = None, why
+
+    def as_it_stands(self) -> Report | None:
+        """The table now, without the pieces that are away, though a hand may be over it; None before it is known."""
+        return self._report(self._table) if self._table is not None else None
+
+    def correct(self, fixes: Sequence[Fix]) -> None:
+        """Put right what was found on the table as it stands: the next rest tells it; `BadInput` where it cannot be."""
+        if self._table is None:
+            raise CannotMeasure("the table has not been measured yet: wait until it has come to rest")
+        put_right(self._table, fixes)
+        self._unsaid = True
+
+    # --- the beginning ---
+
+    def _restart(self, shot: Shot) -> list[str]:
+        """The first shot, one of another size, or the camera was moved: another camera."""
+        notes = []
+        if self._table is not None:
+            why = self._why or "the picture's size has changed"
+            notes.append(f"{why}: the table is measured anew")
+            self._before = tuple(self._table.held)
+        self._table, self._began_s, self._retry_s, self._moved = None, shot.time_s, -np.inf, ""
+        self._shots.clear()
+        return notes
+
+    def _wait(self, shot: Shot, changes: Changes, moving: Mask, notes: list[str]) -> Tick:
+        """Wait for the table to be still, then measure it."""
+        restless = shot.time_s - self._began_s > RESTLESS_S
+        if moving.any() and not restless:
+            self._shots.clear()
+        self._shots.append(shot)
+        still = shot.time_s - float(changes.moved_s.max()) >= OPEN_S
+        if not (still or restless) or shot.time_s < self._retry_s:
+            return Tick(shot.time_s, (), notes=tuple(notes))
+        try:
+            return self._open(shot, changes, notes)
+        except CannotMeasure as error:
+            self._refused, self._retry_s = error, shot.time_s + AGAIN_S
+            return Tick(shot.time_s, (), notes=(*notes, str(error)))
+
+    def _open(self, shot: Shot, changes: Changes, notes: list[str]) -> Tick:
+        report = self._looks.look(averaged(self._shots))
+        table = Watched(report, changes, self._shots, self._looks, patient=self._each_s < np.inf)
+        detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
+        for name, detection in _renamed(self._before, detections, table).items():
+            table.held.append(Held.of(name, table.placed(detection), shot.grey, table.camera))
+        changes.rest = changes.last.copy()
+        changes.changed[:] = False
+        self._table, self._unsaid, self._opened_s = table, True, shot.time_s
+        table.at_rest()
+        self._disturbed = False
+        if not self._before:
+            self._owned = {piece.id: piece for piece in report.scene.pieces}
+        rest = self._rest()
+        return Tick(shot.time_s, self._spots(shot.time_s), rest=rest, notes=tuple(notes))
+
+    def _unknown(self, table: Watched, moving: Mask) -> tuple[Move, ...]:
+        """Moves of pieces that were not known: asked once each time that all of the table has come to rest."""
+        self._disturbed |= bool(moving.any())
+        if moving.any() or handled(table, NEW_S):
+            return ()
+        moves = strangers(table, self._kinds) if self._disturbed else ()
+        table.at_rest()
+        self._disturbed = False
+        return moves
+
+    def _overlooked(self, table: Watched) -> None:
+        """Once in a while, when all is at rest: pieces that stand where nobody has moved, and were not seen so far."""
+        if self._disturbed or table.shot.time_s < self._opened_s + self._each_s:
+            return
+        self._each_s *= LESS_OFTEN
+        for one in overlooked(table, self._looks):
+            name = next_id([held.id for held in table.held])
+            table.held.append(Held.of(name, table.placed(one), table.shot.grey, table.camera))
+
+    # --- what is told ---
+
+    def _spots(self, time_s: float) -> tuple[Spot, ...]:
+        held = self._table.held if self._table is not None else ()
+        return tuple(one.spot(time_s, self._sigmas.get(one.id, 0.0)) for one in held)
+
+    def _rest(self, moving: Mask | None = None) -> Report | None:
+        """The table as it stands, where something has changed since the last time and nothing is `moving` any more."""
+        if self._table is None or not self._unsaid:
+            return None
+        if moving is not None and (moving.any() or handled(self._table, SETTLE_S, ABSORB_S)):
+            return None
+        self._unsaid = False
+        return self._report(self._table)
+
+    def _report(self, table: Watched) -> Report:
+        report = as_settled(table.report(), self._house, self._owned)
+        self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
+        for piece in report.scene.pieces:
+            if piece.covariance_mm2:
+                (xx, _), (_, yy) = piece.covariance_mm2
+                self._sigmas[piece.id] = float(np.sqrt((xx + yy) / 2))
+        return report
+
+
+def _follow(table: Watched, moving: Mask) -> None:
+    """Follow the pieces near which something moves, or has changed for the first time."""
+    changed = table.changed
+    busy = moving | changed
+    if not busy.any() and all(not held.trail for held in table.held):
+        return
+    before_s = table.shots[-2].time_s if len(table.shots) > 1 else table.shot.time_s
+    for held in table.held:
+        if held.away_s is not None and not held.seen and not held.trail:
+            continue
+        if held.trail and held.away_s is None and not busy[held.blocks(busy.shape, 0.0, home=True)].any():
+            held.home(table.shot.grey, table.camera, light=False)  # what hid it is gone, and nothing has changed
+            continue
+        near = held.blocks(moving.shape, NEAR_MM)
+        if not busy[near].any():
+            continue
+        if moving[near].any() or (changed[near].any() and not held.trail):
+            held.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)
+
+
+def _renamed(before: Sequence[Held], found: dict[str, Detection], table: Watched) -> dict[str, Detection]:
+    """What was found, by the names of the pieces that were known before, and new names for the others."""
+    if not before:
+        return found
+    detections, grey = list(found.values()), table.shot.grey
+    looks = np.array([[held.alike(one, grey, table.camera) for one in detections] for held in before])
+    missing = [Missing(held.rest.base, held.place_mm) for held in before]
+    pairs = {j: i for i, j in assigned(missing, [(one.base, one.xy_mm) for one in detections], looks)}
+    named: dict[str, Detection] = {}
+    for j, one in enumerate(detections):
+        name = before[pairs[j]].id if j in pairs else next_id([*(held.id for held in before), *named])
+        named[name] = one
+    return named

@@ -1,0 +1,110 @@
+"""Work in processes of their own: what dies, hangs or fails takes nothing else with it."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overruler.apps.web.faults import Busy, Failed
+from overruler.apps.web.phone import worker_pool
+from overruler.apps.web.phone.worker_pool import Workers
+
+
+def pretend(connection: Any) -> None:
+    """A process that does as it is told."""
+    while True:
+        try:
+            name, _, arguments = connection.recv()
+        except (EOFError, OSError):
+            return
+        if name == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if name == "hang":
+            signal.pause()
+        connection.send(("said", f"at {name}"))
+        if name == "fail":
+            connection.send(("failed", ("no markers", True), False))
+        else:
+            connection.send(("done", (os.getpid(), arguments), name == "grow"))
+
+
+@pytest.fixture(autouse=True)
+def pretending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "serve", pretend)
+
+
+def act(work: Callable[[Workers, list[str]], Awaitable[Any]], processes: int = 1) -> tuple[Any, list[str]]:
+    async def whole() -> tuple[Any, list[str]]:
+        workers, said = Workers(processes), list[str]()
+        await workers.start()
+        try:
+            return await work(workers, said), said
+        finally:
+            await workers.stop()
+
+    return asyncio.run(whole())
+
+
+def test_a_task_is_done_and_says_how_far_it_is() -> None:
+    (_, arguments), said = act(lambda workers, said: workers.do("work", Path("."), ["a", 1], said.append))
+    assert arguments == ["a", 1]
+    assert said == ["at work"]
+
+
+def test_a_task_that_fails_says_why_and_the_next_is_done() -> None:
+    async def work(workers: Workers, said: list[str]) -> int:
+        first = (await workers.do("work", Path("."), [], said.append))[0]
+        with pytest.raises(Failed, match="no markers") as failure:
+            await workers.do("fail", Path("."), [], said.append)
+        assert failure.value.unmeasurable
+        assert (await workers.do("work", Path("."), [], said.append))[0] == first
+        return 0
+
+    act(work)
+
+
+@pytest.mark.parametrize("deed", ["die", "hang"])
+def test_a_process_that_dies_or_hangs_is_replaced(deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "LONGEST_S", 1.0 if deed == "hang" else 60.0)
+
+    async def work(workers: Workers, said: list[str]) -> int:
+        lost = asyncio.create_task(workers.do(deed, Path("."), [], said.append))
+        with pytest.raises(Failed, match="too long" if deed == "hang" else "stopped"):
+            await lost
+        monkeypatch.setattr(worker_pool, "LONGEST_S", 60.0)
+        return int((await workers.do("work", Path("."), [], said.append))[0])
+
+    assert act(work)[0] > 0
+
+
+def test_a_process_that_has_grown_is_replaced() -> None:
+    async def work(workers: Workers, said: list[str]) -> list[int]:
+        return [(await workers.do(name, Path("."), [], said.append))[0] for name in ("work", "grow", "work")]
+
+    (one, two, three), _ = act(work)
+    assert one == two != three
+
+
+def test_what_waits_is_bounded_and_the_urgent_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "MOST_WAITING", 3)
+
+    async def work(workers: Workers, said: list[str]) -> list[str]:
+        order: list[str] = []
+
+        async def one(name: str, urgent: bool = False) -> None:
+            await workers.do(name, Path("."), [], lambda text: order.append(text), urgent)
+
+        tasks = [asyncio.create_task(one(f"photo {k}")) for k in range(2)]
+        tasks.append(asyncio.create_task(one("picture", urgent=True)))
+        await asyncio.sleep(0)
+        assert workers.full
+        with pytest.raises(Busy):
+            await one("too much")
+        await asyncio.gather(*tasks)
+        return order
+
+    assert act(work)[0] == ["at picture", "at photo 0", "at photo 1"]

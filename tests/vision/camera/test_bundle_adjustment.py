@@ -1,0 +1,193 @@
+"""The least squares themselves: slopes, scaling of doubts, and which doubt it is that grows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.camera import bundle_adjustment
+from overruler.vision.camera.bundle_adjustment import Bundle, Prior, State
+from overruler.vision.camera.lens_prior import camera_of, lens_prior
+from overruler.vision.camera.observations import Group, free_group, known_group, point_groups
+from tests.vision.table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
+
+CAMERA = camera_over(18)
+PLACES = known_board(EIGHT).corners_mm or {}
+PRIOR = lens_prior(Frame(np.zeros((1200, 1600, 3), np.uint8), "blank"), None)
+HEADINGS = np.array([37.0 * n for n in EIGHT])
+
+
+def known(seed: int = 0, spoil: float = 1.0) -> list[Group]:
+    found = seen_markers(CAMERA, PLACES, np.random.default_rng(seed), spoil)
+    return [known_group(marker, PLACES[marker.id]) for marker in found]
+
+
+def free_state() -> tuple[list[Group], State]:
+    corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+    found = seen_markers(CAMERA, corners, np.random.default_rng(1))
+    places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
+    return [free_group(marker, MARKER_MM) for marker in found], State(CAMERA, 0.05, places)
+
+
+def cost_and_gradient(bundle: Bundle, state: State) -> tuple[float, Array]:
+    cost, _, gradient = bundle._equations(state)
+    return cost, gradient
+
+
+@pytest.mark.parametrize("layout", ["known", "free", "points"])
+def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
+    if layout == "free":
+        groups, state = free_state()
+    else:
+        state = State(CAMERA, 0.05)
+        clicked = [(u, v, float(x), float(y)) for (x, y), (u, v) in zip(
+            EIGHT.values(), CAMERA.project([(x, y, 0.0) for x, y in EIGHT.values()]) + 2, strict=True)]  # fmt: skip
+        groups = known() if layout == "known" else point_groups(clicked)
+    bundle = Bundle(groups, PRIOR)
+    gradient = cost_and_gradient(bundle, state)[1]
+    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 4 + [1e-4, 1e-4, 1e-6] * 7)
+    for i in range(state.unknowns):
+        step = np.zeros(state.unknowns)
+        step[i] = sizes[i]
+        rise = cost_and_gradient(bundle, state.moved(step))[0] - cost_and_gradient(bundle, state.moved(-step))[0]
+        assert 2 * gradient[i] == pytest.approx(rise / (2 * sizes[i]), rel=1e-3, abs=1e-3 * np.abs(gradient[i]) + 0.5)
+
+
+def sure() -> Prior:
+    """The lens known, so that the pose is all that the data decide."""
+    lens = np.concatenate([CAMERA.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], CAMERA.distortion])
+    return Prior(lens, PRIOR.covariance * 1e-11)
+
+
+def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> None:
+    groups = known(3)
+    exact = [
+        replace(g, xy_px=CAMERA.project(g.xyz_mm), place_px=g.place_px * 0, shape_px=g.shape_px * 0) for g in groups
+    ]
+    random = np.random.default_rng(2)
+    roots = [np.linalg.cholesky(group.own_px2) for group in exact]
+    noise = [
+        (root @ random.normal(size=len(root)))[:, None] * g.normal_px for root, g in zip(roots, exact, strict=True)
+    ]
+    doubts = []
+    for times in (1.0, 3.0):
+        spoiled = [replace(g, xy_px=g.xy_px + times * n) for g, n in zip(exact, noise, strict=True)]
+        solution = Bundle(spoiled, sure()).solve(State(CAMERA, 0.0))
+        doubts.append(np.sqrt(np.diag(solution.covariance)))
+        assert solution.sigma == pytest.approx(times, rel=0.1)
+    assert doubts[1][9:] / doubts[0][9:] == pytest.approx(np.full(6, 3.0), rel=0.02 + abs(solution.sigma / 3 - 1))
+
+
+def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
+    """Places are off by what they are on such a table, the solution weighing them as if by more: its errors are between
+    those of its own covariance and none at all."""
+    random, groups, errors = np.random.default_rng(3), [replace(g, place_px=4 * g.place_px) for g in known(3)], []
+    exact = [replace(g, xy_px=CAMERA.project(g.xyz_mm), shape_px=0 * g.shape_px, told_px=2 * g.told_px) for g in groups]
+    bundle, start = Bundle(exact, sure()), State(CAMERA, 0.0)
+    roots = [np.linalg.cholesky(group.told_covariance((1.0, 1.0, 1.0))) for group in exact]
+    for _ in range(200):
+        spoiled = [
+            replace(g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px)
+            for g, root in zip(exact, roots, strict=True)
+        ]
+        errors.append(Bundle(spoiled, sure()).solve(start).state.camera.center_mm - CAMERA.center_mm)
+    by_pose = np.zeros((3, 17))
+    for k in range(9, 15):
+        step = np.eye(15)[k] * 1e-4
+        by_pose[:, k] = (CAMERA.moved(step).center_mm - CAMERA.moved(-step).center_mm) / 2e-4
+    told, as_they_are = (by_pose @ joint @ by_pose.T for joint in (bundle.as_told(start), bundle.covariance(start)))
+    counted = np.cov(np.array(errors).T)
+    assert np.diag(counted) == pytest.approx(np.diag(told), rel=0.25)
+    assert np.all(np.diag(counted) < 0.75 * np.diag(as_they_are))
+
+
+@pytest.mark.parametrize("layout", ["known", "free"])
+def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle_adjustment, "TOLD", 1.0)
+    groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
+    same = Bundle([replace(g, told_px=g.place_px) for g in groups], PRIOR)
+    size = np.sqrt(np.diag(same.covariance(state)))
+    assert same.as_told(state) / np.outer(size, size) == pytest.approx(
+        same.covariance(state) / np.outer(size, size), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("which", ["place", "shape", "neither"])
+def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
+    """Eight markers, either laid six times worse or bent six times worse than expected."""
+    random, groups = np.random.default_rng(5), known(4)
+    times = 6.0 if which != "neither" else 0.0
+    spoiled = []
+    for g in groups:
+        columns = g.place_px if which == "place" else g.shape_px
+        extra = times * columns @ random.normal(size=columns.shape[1])
+        spoiled.append(replace(g, xy_px=g.xy_px + extra[:, None] * g.normal_px))
+    state = State(CAMERA, 0.0)
+    _, place, shape = Bundle(spoiled, PRIOR).averaged(Bundle(spoiled, PRIOR).solve(state).state)[0].scales
+    assert (2.9 < place < 12) == (which == "place")
+    assert (2.9 < shape < 12) == (which == "shape")
+
+
+def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By their size alone the camera's height is known: as surely as their common swell, which goes by their shapes."""
+    corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+    places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
+
+    def variances(shape: float, swell_px: float) -> tuple[float, float]:
+        """Of the height, mm²: with the noise as found, and with that noise told."""
+        monkeypatch.setattr(bundle_adjustment, "SWELL_SIGMA_PX", swell_px)
+        found = seen_markers(CAMERA, corners, np.random.default_rng(1), shape, shape)
+        groups, state = [free_group(marker, MARKER_MM) for marker in found], State(CAMERA, 0.0, places)
+        averaged = Bundle(groups, sure()).averaged(Bundle(groups, sure()).solve(state).state)[1].joint
+        told = Bundle(groups, sure(), (shape, 1.0, shape)).covariance(state)
+        return float(averaged[14, 14]), float(told[14, 14])
+
+    shares = {
+        shape: [whole - rest for whole, rest in zip(variances(shape, 0.01), variances(shape, 1e-5), strict=True)]
+        for shape in (0.25, 1.0)
+    }
+    assert shares[0.25][0] < 0.25 * shares[1.0][0]
+    assert shares[0.25][1] == pytest.approx(shares[1.0][1] / 16, rel=0.1)
+
+
+def test_leaving_one_out_is_solving_without_it() -> None:
+    groups = known(6, spoil=3.0)
+    bundle = Bundle(groups, PRIOR)
+    state = bundle.solve(State(CAMERA, 0.0)).state
+    again = Bundle(groups[1:], PRIOR).solve(state).state
+    spots = np.array([(x, y, 0.0) for x in (100, 450, 800) for y in (100, 450, 800)])
+    all_px, without_px, again_px = (s.camera.project(spots) for s in (state, bundle.without(state, 0), again))
+    assert np.abs(without_px - again_px).max() < 0.1 * np.abs(all_px - again_px).max()
+
+
+def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
+    groups = known(7)
+    bundle = Bundle(groups, PRIOR)
+    near = bundle.solve(State(CAMERA, 0.0))
+    far = bundle.solve(State(camera_of(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
+    assert far.evidence == pytest.approx(near.evidence, rel=1e-4)
+    assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
+
+
+@pytest.mark.parametrize(("sigma_px", "cost"), [(1000.0, np.log(10)), (1e-4, 0.0)])
+def test_a_prior_ten_times_as_wide_costs_only_what_the_data_told(sigma_px: float, cost: float) -> None:
+    """Occam's factor: of a focal length that the markers tell better by far, and of one that was known beforehand."""
+
+    def evidence(sigma_px: float) -> float:
+        sigmas = np.array([sigma_px, sigma_px, 1e-4, 1e-4, *np.full(5, 1e-8)])
+        return Bundle(known(8), Prior(sure().mean, np.diag(sigmas**2))).solve(State(CAMERA, 0.0)).evidence
+
+    assert evidence(sigma_px) - evidence(10 * sigma_px) == pytest.approx(2 * cost, abs=0.05)
+
+
+def test_a_point_is_as_unsure_as_its_click_and_its_place() -> None:
+    """At 0.1 mm a pixel the half millimetre or so of its place rules; at 2 mm a pixel the click does."""
+    square = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0)]
+    for mm_per_px, sigma_px in ((0.1, np.hypot(1, 6)), (2.0, np.hypot(1, 0.3))):
+        groups = point_groups([(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square])
+        assert np.sqrt(groups[0].own_px2) == pytest.approx(np.eye(2) * sigma_px, rel=0.02)
+        assert not any(group.shifts for group in groups)

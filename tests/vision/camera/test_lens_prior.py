@@ -1,0 +1,65 @@
+"""What is known of a lens beforehand, held against lenses that somebody measured."""
+
+import numpy as np
+import pytest
+
+from overruler.frame import Frame
+from overruler.vision.camera.lens_prior import lens_prior
+
+
+def frame(focal_px: float | None = None, share: float = 0.03, size: tuple[int, int] = (1920, 1080)) -> Frame:
+    return Frame(np.broadcast_to(np.uint8(90), (size[1], size[0], 3)), "drawn", focal_px, share)
+
+
+# k1, k2 and k3 of published calibrations of webcams, phones' films and machine cameras
+PUBLISHED = [
+    (0.134, -0.312, 0.0), (-0.307, 0.083, 0.0), (-0.332, 0.068, 0.0), (-0.174, 0.107, 0.0), (-0.110, 0.093, 0.0),
+    (-0.237, 0.051, 0.0), (0.03, 0.01, 0.0), (-0.15, -0.02, 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("distortion", PUBLISHED)
+def test_published_lenses_are_no_surprise(distortion: tuple[float, float, float]) -> None:
+    """By how they bend the picture, out to two thirds of its half width: 3 σ holds any one of them."""
+    prior = lens_prior(frame(), None)
+    r2 = np.linspace(0.05, 0.45, 9)
+    powers = np.stack([r2, r2**2, r2**3], 1)
+    bend, doubt = powers @ distortion, powers @ prior.covariance[np.ix_([4, 5, 8], [4, 5, 8])] @ powers.T
+    assert np.abs(bend / np.sqrt(np.diag(doubt))).max() < 3
+
+
+def test_a_phone_s_whole_picture_is_straighter_than_an_unknown_one() -> None:
+    phone, unknown = lens_prior(frame(1500.0, 0.03), None), lens_prior(frame(), None)
+    assert np.all(np.diag(phone.covariance)[[4, 5, 8]] < np.diag(unknown.covariance)[[4, 5, 8]])
+    assert np.sqrt(phone.covariance[0, 0]) == pytest.approx(0.03 * 1500, rel=0.01)
+    cut = lens_prior(frame(1500.0, 0.15), None)
+    assert cut.covariance[4:, 4:] == pytest.approx(unknown.covariance[4:, 4:])
+
+
+def test_both_focal_lengths_are_in_doubt_together() -> None:
+    covariance = lens_prior(frame(), None).covariance
+    assert covariance[0, 1] / covariance[0, 0] > 0.999
+    np.linalg.cholesky(covariance)
+
+
+@pytest.mark.parametrize(
+    "size", [(1920, 1080), (4032, 3024), (3024, 4032), (1200, 1200), (1366, 768), (427, 640), (2400, 1080)]
+)
+@pytest.mark.parametrize("focal_px", [None, 1500.0])
+def test_the_axis_of_a_picture_of_a_camera_s_shape_meets_its_middle(
+    size: tuple[int, int], focal_px: float | None
+) -> None:
+    prior = lens_prior(frame(focal_px, 0.15, size), None)
+    assert prior.mean[2:4] == pytest.approx((np.array(size) - 1) / 2)
+    assert np.sqrt(np.diag(prior.covariance)[2:4]).max() < 0.01 * max(size)
+
+
+@pytest.mark.parametrize("size", [(1000, 660), (660, 800), (1500, 500), (743, 419), (858, 686)])
+def test_nobody_knows_where_the_axis_of_a_cut_picture_is_nor_how_wide_it_was(size: tuple[int, int]) -> None:
+    uncut, cut = lens_prior(frame(), None), lens_prior(frame(size=size), None)
+    told = lens_prior(frame(1500.0, 0.15, size), None)
+    for prior in (cut, told):
+        assert np.sqrt(np.diag(prior.covariance)[2:4]).min() > 0.09 * max(size)
+        assert np.sqrt(prior.covariance[0, 0]) / prior.mean[0] > 2 * np.sqrt(uncut.covariance[0, 0]) / uncut.mean[0]
+    whole = lens_prior(frame(1500.0, 0.03, size), None)
+    assert np.sqrt(np.diag(whole.covariance)[2:4]).max() < 0.01 * max(size)

@@ -1,0 +1,152 @@
+"""What the straight edges of the mat say about the lens."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.lens import Lens
+from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera.plumb_lines import STRAIGHT_SHARE, _edge, _sides, straightened_by_edges
+from tests.vision.sight import SIZE, Sight, blank, corners_of, counted, distances, random_camera
+from tests.vision.table import BOARD_MM, FOUR, camera_over, known_board
+
+BOARD = known_board(FOUR)
+FINER = 4
+STRAIGHT = (0.0, 0.0, 0.0, 0.0)
+
+
+def mat(
+    camera: Camera,
+    bent_mm: Sequence[float] = STRAIGHT,
+    seed: int = 0,
+    moved_mm: float = 0.0,
+    turned_deg: float = 0.0,
+    ragged_mm: float = 0.0,
+) -> Frame:
+    """A patterned mat on a brighter table, each edge's middle standing outwards by so much; it may lie elsewhere."""
+    s = np.linspace(-1, 1, 60)[:-1]
+    out = BOARD_MM / 2 + np.array(bent_mm)[:, None] * (1 - s**2) + ragged_mm * (np.arange(59) // 2 % 2)
+    along = np.broadcast_to(s * BOARD_MM / 2, out.shape)
+    edges = [(along[0], -out[0]), (out[1], along[1]), (-along[2], out[2]), (-out[3], -along[3])]
+    c, d = np.cos(np.radians(turned_deg)), np.sin(np.radians(turned_deg))
+    ring = (
+        np.concatenate([np.stack(edge, -1) for edge in edges]) @ np.array([[c, d], [-d, c]]) + BOARD_MM / 2 + moved_mm
+    )
+    light = np.full((SIZE[1] * FINER, SIZE[0] * FINER), 150, np.uint8)
+    px = camera.project(np.column_stack([ring, np.zeros(len(ring))]))
+    cv2.fillPoly(light, [np.round((px + 0.5) * FINER * 16 - 8).astype(np.int32)], 90, shift=4)
+    for square in corners_of(BOARD).values():  # their cards reach to 7 mm from the edge
+        px = camera.project(square.mean(0) + 1.75 * (square - square.mean(0)))
+        cv2.fillPoly(light, [np.round((px + 0.5) * FINER * 16 - 8).astype(np.int32)], 220, shift=4)
+    random = np.random.default_rng(seed)
+    patches = cv2.resize(random.normal(0, 12, (40, 50)), SIZE, interpolation=cv2.INTER_CUBIC)
+    grey = cv2.resize(light, SIZE, interpolation=cv2.INTER_AREA) + patches + random.normal(0, 4, patches.shape)
+    grey = cv2.GaussianBlur(np.clip(grey, 0, 255).astype(np.uint8), (0, 0), 0.7)
+    return Frame(np.repeat(grey[:, :, None], 3, 2), "mat")
+
+
+def both(camera: Camera, frame: Frame, see: type[Sight], seed: int = 0) -> tuple[Calibration, Calibration]:
+    """By the markers alone, and with the edges of the mat in this picture."""
+    see(camera, corners_of(BOARD), seed)
+    return calibrate(blank(), BOARD), calibrate(frame, BOARD)
+
+
+def rms(results: Sequence[tuple[Calibration, Camera]], of: int = 0) -> float:
+    """Root mean square of the errors of distances, or of their stated σ."""
+    return float(np.sqrt(np.mean([distances(found, camera)[of] ** 2 for found, camera in results])))
+
+
+def many(see: type[Sight], bent_mm: float = 0.0, moved_mm: float = 0.0) -> Iterator[list[tuple[Calibration, Camera]]]:
+    """By the markers alone, and with a mat of which one edge is bent, for cameras as the prior has them."""
+    cameras = [random_camera(np.random.default_rng(100 + seed)) for seed in range(8)]
+    bent = [np.roll([bent_mm, 0, 0, 0], seed).tolist() for seed in range(8)]
+    pairs = [both(one, mat(one, bent[k], k, moved_mm), see, k) for k, one in enumerate(cameras)]
+    yield from (list(zip(found, cameras, strict=True)) for found in zip(*pairs, strict=True))
+
+
+def test_the_mat_tells_how_far_the_lens_bends(see: type[Sight]) -> None:
+    alone, told = many(see)
+    assert rms(told) < 0.85 * rms(alone)
+    assert rms(told, of=1) < 0.9 * rms(alone, of=1)
+
+
+def known(camera: Camera, see: type[Sight]) -> Calibration:
+    """A calibration that has found the very camera."""
+    see(camera, corners_of(BOARD))
+    return replace(calibrate(blank(), BOARD), camera=camera)
+
+
+def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> None:
+    camera, bent = camera_over(15, height_mm=1250), (1.5, -2.0, 0.0, 2.5)
+    found = known(camera, see)
+    for frame in (mat(camera, bent), mat(camera, bent, 1, moved_mm=-6.0), mat(camera, bent, 2, turned_deg=0.5)):
+        edges = [_edge(frame, found, *side) for side in _sides(found)]
+        assert [edge is not None for edge in edges] == [True] * 4
+        sizes = np.array([edge.bent_mm for edge in edges if edge])
+        assert np.abs(sizes[:, 0] - bent).max() < 0.25
+        assert np.abs(sizes[:, 1]).max() < 0.4
+        least = np.array([edge.covariance_mm2[0, 0] for edge in edges if edge])
+        assert (least > (STRAIGHT_SHARE * BOARD_MM) ** 2).all()
+
+
+def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight]) -> None:
+    sigma = []
+    for tilt_deg in (0.0, 30.0):
+        camera = camera_over(tilt_deg, height_mm=1400)
+        found = known(camera, see)
+        far = _edge(mat(camera), found, *list(_sides(found))[2])
+        assert far is not None
+        sigma.append(float(np.sqrt(far.covariance_mm2[0, 0])))
+    assert sigma[1] > 1.2 * sigma[0]
+
+
+def test_what_is_ragged_is_no_edge(see: type[Sight]) -> None:
+    camera = camera_over(15, height_mm=1250)
+    found = known(camera, see)
+    assert [_edge(mat(camera, ragged_mm=6.0), found, *side) for side in _sides(found)] == [None] * 4
+
+
+def test_where_the_mat_lies_does_not_count(see: type[Sight]) -> None:
+    alone, told = many(see, moved_mm=7.0)
+    assert rms(told) < 0.9 * rms(alone)
+
+
+def test_an_edge_that_the_others_contradict_is_left_out(see: type[Sight]) -> None:
+    alone, told = many(see, bent_mm=5.0)
+    assert rms(told) < 0.9 * rms(alone)
+
+
+def test_a_picture_without_edges_says_nothing(see: type[Sight]) -> None:
+    camera = camera_over(15)
+    see(camera, corners_of(BOARD))
+    found = calibrate(blank(), BOARD)
+    grain = np.random.default_rng(3).integers(60, 200, (SIZE[1], SIZE[0], 3)).astype(np.uint8)
+    assert straightened_by_edges(Frame(grain, "grain"), found) is found
+    beyond = replace(found, board_mm=(9e3, 9e3))
+    assert straightened_by_edges(mat(camera), beyond) is beyond
+
+
+def test_a_lens_that_was_measured_needs_no_mat(see: type[Sight]) -> None:
+    camera = camera_over(15)
+    lens = Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12)
+    see(camera, corners_of(BOARD))
+    by_markers, with_mat = (calibrate(frame, BOARD, lens=lens).covariance for frame in (blank(), mat(camera)))
+    assert np.array_equal(by_markers, with_mat)
+
+
+def test_errors_are_as_large_as_stated_where_mats_are_as_bent_as_stated(see: type[Sight]) -> None:
+    def one(seed: int) -> tuple[Array, Array]:
+        random = np.random.default_rng(seed)
+        camera = random_camera(random)
+        bent = STRAIGHT_SHARE * BOARD_MM * random.normal(size=4)
+        return distances(both(camera, mat(camera, bent.tolist(), seed), see, seed)[1], camera)
+
+    spread, inside = counted(one(seed) for seed in range(12))
+    assert 0.3 < spread < 1.7
+    assert inside > 0.88

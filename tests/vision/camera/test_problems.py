@@ -1,0 +1,94 @@
+"""What is said about a photo that measures worse than it could: all at once, the worst first."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overruler.board import Board
+from overruler.calibration import Problem
+from overruler.lens import Lens
+from overruler.vision.camera import problems
+from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera.problems import WORST_FIRST, worst_first
+from overruler.vision.contours import shading
+from overruler.vision.refinement import marker_scale
+from overruler.vision.rulers import find, hexgrid
+from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of, distances, flags
+from tests.vision.table import FOUR, camera_over, known_board, square_mm
+
+
+def test_every_flag_has_its_place_in_the_order() -> None:
+    source = "".join(
+        Path(str(module.__file__)).read_text() for module in (problems, marker_scale, hexgrid, shading, find)
+    )
+    named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
+    assert named == set(WORST_FIRST)
+    assert len(WORST_FIRST) == len(set(WORST_FIRST))
+
+
+def test_the_worst_comes_first() -> None:
+    mixed = [Problem(flag, "words") for flag in ("markers_hidden", "large_residuals", "blurred")]
+    assert [problem.flag for problem in worst_first(mixed)] == ["large_residuals", "blurred", "markers_hidden"]
+
+
+def test_several_are_said_at_once(see: type[Sight]) -> None:
+    see(camera_over(3), {n: corners_of(BOARD)[n] for n in (0, 1, 2)})
+    found = calibrate(blank(), BOARD)
+    assert flags(found) >= {"few_markers", "markers_hidden", "overhead_without_lens"}
+    order = [WORST_FIRST.index(problem.flag) for problem in found.problems]
+    assert order == sorted(order)
+
+
+def test_markers_that_are_bent_are_told_from_markers_that_are_moved(
+    see: type[Sight], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    camera, random = camera_over(20), np.random.default_rng(1)
+    bent = {
+        n: at + np.column_stack([random.normal(0, 0.9, (4, 2)), np.zeros(4)]) for n, at in corners_of(BOARD).items()
+    }
+    see(camera, bent)
+    assert "markers_not_flat" in flags(calibrate(blank(), BOARD))
+    with monkeypatch.context() as fine:
+        fine.setattr(problems, "BENT_MM", 1.5)  # as though they were seen from so near that this is nothing
+        assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
+    see(camera, {n: square_mm(x + random.normal(0, 2), y + random.normal(0, 2)) for n, (x, y) in
+                 {n: tuple(at.mean(0)[:2]) for n, at in corners_of(BOARD).items()}.items()})  # fmt: skip
+    assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
+
+
+def test_distances_that_are_unsure_come_with_what_would_help(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
+    see(camera_over(5), corners_of(known_board(FOUR)))
+    monkeypatch.setattr(problems, "UNSURE_MM", 0.2)
+    found = calibrate(blank(), known_board(FOUR))
+    said = next(problem for problem in found.problems if problem.flag == "unsure_distances")
+    assert re.search(
+        r"unsure by up to \d\.\d\d mm .*: (add a marker|add markers|make a lens file).*then \d\.\d\d mm", said.text
+    )
+    see(camera_over(5), corners_of(BOARD))
+    monkeypatch.undo()
+    assert "unsure_distances" not in {p.flag for p in found.problems if p is not said}
+
+
+@pytest.mark.parametrize("layout", [BOARD, known_board(FOUR)])
+def test_a_cropped_photo_is_named_as_such(see: type[Sight], layout: Board) -> None:
+    """A strip is cut off one side: the middle is elsewhere, and distances are as sound as they were."""
+    for off_px, named in ((0.0, False), (12.0, False), (240.0, True), (-240.0, True)):
+        camera = camera_over(30, center_px=(off_px, off_px / 2))
+        see(camera, corners_of(layout))
+        found = calibrate(blank(), layout)
+        assert ("cropped" in flags(found)) is named
+        assert "large_residuals" not in flags(found)
+        errors, sigma = distances(found, camera)
+        assert np.abs(errors).max() < 4 * sigma.max()
+    lens = Lens(SIZE, camera_over(30).matrix, camera.distortion, np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]))
+    assert "cropped" not in flags(calibrate(blank(), layout, lens=lens))
+
+
+def test_every_problem_is_one_sentence_without_a_line_break(see: type[Sight]) -> None:
+    see(camera_over(3), {n: corners_of(BOARD)[n] for n in (0, 1)})
+    for problem in replace(calibrate(blank(), BOARD)).problems:
+        assert "\n" not in problem.text
+        assert len(problem.text) > 20

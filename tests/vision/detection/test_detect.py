@@ -1,0 +1,122 @@
+"""What is looked for on a table, by what a first look from above says of it."""
+
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base, catalogue
+from overruler.vision.detection import detect as detecting
+from overruler.vision.detection.detect import CROWD, FLEET, detect
+from overruler.vision.learned.disc_net import Discs
+from overruler.vision.learned.shape_net import Guess
+from overruler.vision.rounds.ring_filter import Candidates
+from tests.tables import camera_over, exact, photo
+
+NO_CANDIDATES = Candidates(np.empty((0, 2)), np.empty(0), np.empty(0))
+PLATES, RECTANGLES = "overruler.vision.plates.find.find_plates", "overruler.vision.plates.rectangles.find_rectangles"
+CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
+
+
+@pytest.mark.parametrize(
+    ("bases", "likely", "unlikely", "looked_for"),
+    [
+        (catalogue(None), CROWD, 0, False),
+        (catalogue(None), CROWD - 1, 30, True),
+        (catalogue("xwing"), CROWD, 0, True),
+        (CHOSEN, CROWD, 0, True),
+    ],
+    ids=["crowded", "not crowded", "a game of plates", "somebody's choice"],
+)
+def test_plates_are_looked_for_but_where_round_bases_crowd(
+    bases: tuple[Base, ...], likely: int, unlikely: int, looked_for: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(likely, unlikely))
+    monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
+    monkeypatch.setattr(detecting, "look", look)
+    camera = camera_over()
+    assert detect(photo(camera, []), exact(camera), bases) == ()
+    assert look.called == looked_for
+
+
+@pytest.mark.parametrize(
+    ("bases", "squares", "rounds", "fleet"),
+    [
+        (catalogue(None), FLEET, 2, True),
+        (catalogue(None), FLEET - 1, 0, False),
+        (catalogue(None), FLEET, 3, False),
+        (catalogue(None), 8, 4, True),
+        (CHOSEN, 8, 0, False),
+    ],
+    ids=["a fleet", "too few", "too many round ones", "twice as many", "somebody's choice"],
+)
+def test_of_a_fleet_only_the_plates_are_looked_for(
+    bases: tuple[Base, ...], squares: int, rounds: int, fleet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guesses = [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, score) for score in [0.6] * squares + [0.4] * 20]
+    find_plates, find_candidates = Mock(return_value=[]), Mock(return_value=NO_CANDIDATES)
+    find_ovals = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(rounds, 20))
+    monkeypatch.setattr(detecting, "find_candidates", find_candidates)
+    monkeypatch.setattr(detecting, "find_ovals", find_ovals)
+    monkeypatch.setattr(detecting, "look", lambda *_: guesses)
+    monkeypatch.setattr(PLATES, find_plates)
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), bases)
+    assert find_plates.call_args.args[4] == fleet  # whether plates are expected
+    assert find_candidates.called == (not fleet)
+    assert find_ovals.called == (not fleet and bases != CHOSEN)
+
+
+def rounds_from_above(likely: int, unlikely: int) -> Discs:
+    rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
+    return Discs(rounds, np.empty((0, 6)))
+
+
+@pytest.mark.parametrize(
+    ("bases", "looked_for"),
+    [
+        (catalogue(None), False),
+        (catalogue("xwing"), False),
+        (CHOSEN, False),
+        ((*CHOSEN, Base.rectangle(25, 50)), True),
+        ((Base.rectangle(25, 25),), True),
+    ],
+    ids=["the catalogue", "a game of plates", "a plate's size", "a rectangle", "no plate's size"],
+)
+def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
+    bases: tuple[Base, ...], looked_for: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_rectangles = Mock(return_value=[])
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
+    monkeypatch.setattr(PLATES, Mock(return_value=[]))
+    monkeypatch.setattr(RECTANGLES, find_rectangles)
+    camera = camera_over()
+    assert detect(photo(camera, []), exact(camera), bases) == ()
+    assert find_rectangles.called == looked_for
+    if looked_for:
+        assert find_rectangles.call_args.args[3] == [base for base in bases if base.shape == "rectangle"]
+
+
+@pytest.mark.parametrize("within_mm", [None, np.array([[50.0, 50.0], [200.0, 200.0]])], ids=["all of it", "a part"])
+def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
+    within_mm: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_candidates = Mock(return_value=NO_CANDIDATES)
+    monkeypatch.setattr(detecting, "find_candidates", find_candidates)
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), [Base.circle(32)], within_mm=within_mm)
+    assert find_candidates.call_args.kwargs["rings"] == (within_mm is None)
+
+
+def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_plates, guesses = Mock(return_value=[]), [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)]
+    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(detecting, "look", lambda *_: guesses)
+    monkeypatch.setattr(PLATES, find_plates)
+    monkeypatch.setattr(RECTANGLES, Mock(return_value=[]))
+    camera = camera_over()
+    detect(photo(camera, []), exact(camera), [Base.rectangle(50, 50), Base.rectangle(40, 40)])
+    assert find_plates.call_args.args[3] == [40]

@@ -1,0 +1,96 @@
+"""Sizes: each base by what it looks like, all of them by what is on the table and by what is played together."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import special
+
+from overruler.geometry.pose import Array
+from overruler.vision.rounds.size_mixture import digamma, size_probabilities
+
+SIZES_MM = np.array([25.0, 27.0, 28.5, 32.0])
+LEGION = SIZES_MM == 27
+OTHERS = ~LEGION
+ANY = np.ones(4, bool)
+PLAYED = [(LEGION, 0.49), (OTHERS, 0.49), (ANY, 0.02)]
+
+
+def seen(*diameters_mm: float, sigma_mm: float = 0.5, taper_mm: float = 3.2) -> Array:
+    """Log-likelihoods (N, 4, 2) of bases whose visible rim is so large: the lower one, or the upper one of a cone."""
+    rims = np.stack([SIZES_MM, SIZES_MM - taper_mm], -1)
+    return np.asarray(-0.5 * ((rims - np.array(diameters_mm)[:, None, None]) / sigma_mm) ** 2)
+
+
+def one_kind(rows: object) -> Array:
+    return np.asarray(rows, float)[..., None]
+
+
+def test_a_doubtful_base_takes_the_size_of_its_table() -> None:
+    clear = np.tile([0.0, -8.0, -8.0], (9, 1))
+    doubtful = np.array([[-0.5, 0.0, -6.0]])
+    alone = size_probabilities(one_kind(doubtful))[0, :, 0]
+    among = size_probabilities(one_kind(np.vstack([clear, doubtful])))[-1, :, 0]
+    assert alone[1] > 0.5
+    assert among[0] > 0.7
+
+
+def test_a_clear_base_keeps_its_size_among_others() -> None:
+    shares = size_probabilities(one_kind(np.vstack([np.tile([0.0, -9.0], (20, 1)), [[-12.0, 0.0]]])))
+    assert shares[-1, 1] > 0.95
+
+
+def test_a_lost_lower_rim_is_told_by_what_is_played_together() -> None:
+    table = seen(*[27.0] * 12, *[24.6] * 5)
+    either = size_probabilities(table)
+    assert (either[12:, 0].sum(1) > 0.5).all()  # five alike, of a size that all may have
+    legion = size_probabilities(table, PLAYED)
+    assert (legion[12:, 1, 1] > 0.9).all()
+    assert (legion[:12, 1, 0] > 0.9).all()
+
+
+def test_a_size_of_its_own_game_is_not_seen_among_others() -> None:
+    table = seen(*[25.0] * 6, *[32.0] * 6, 27.6)
+    assert size_probabilities(table)[-1].sum(1)[[1, 2]].min() > 0.05
+    assert size_probabilities(table, PLAYED)[-1].sum(1)[2] > 0.9
+
+
+def test_what_fits_no_set_still_has_the_size_that_it_shows() -> None:
+    table = seen(*[27.0] * 6, *[32.0] * 6, sigma_mm=0.3)
+    shares = size_probabilities(table, PLAYED).sum(2)
+    assert (shares[:6, 1] > 0.9).all()
+    assert (shares[6:, 3] > 0.9).all()
+
+
+def test_two_units_seen_wrong_together_are_not_of_another_game_s_size() -> None:
+    """All 25 mm bases look a millimetre too large, all 28.5 mm ones too small, as in one light they do."""
+    table = seen(*[25.95] * 6, *[27.65] * 6, *[32.0] * 5)
+    shares = size_probabilities(table, PLAYED).sum(2)
+    assert (shares[:6, 0] > 0.6).all()
+    assert (shares[6:12, 2] > 0.6).all()
+
+
+def test_what_cannot_be_is_not() -> None:
+    table = seen(25.0, 25.1, 24.8)
+    table[:, 0] = -np.inf
+    assert np.all(size_probabilities(table, PLAYED)[:, 0] == 0)
+
+
+def test_no_bases() -> None:
+    assert size_probabilities(np.empty((0, 4, 2))).shape == (0, 4, 2)
+
+
+@given(arrays(float, (5, 4, 2), elements=st.floats(-30, 0)))
+def test_probabilities(log_likelihood: Array) -> None:
+    shares = size_probabilities(log_likelihood, PLAYED)
+    assert np.allclose(shares.sum((1, 2)), 1)
+    assert (shares >= 0).all()
+    order = [2, 0, 3, 1]
+    turned = [(some[order], before) for some, before in PLAYED]
+    assert np.allclose(size_probabilities(log_likelihood[:, order], turned), shares[:, order])
+    assert np.allclose(size_probabilities(log_likelihood[::-1], PLAYED), shares[::-1])
+
+
+@given(st.floats(1e-9, 1e6))
+def test_digamma_is_the_known_one(x: float) -> None:
+    assert abs(float(digamma(x)) - special.digamma(x)) < 1e-12 * max(1.0, abs(special.digamma(x)))

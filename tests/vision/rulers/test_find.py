@@ -1,0 +1,205 @@
+"""Range rulers are found on a drawn table, read to a thousandth, and nothing else is taken for one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from overruler.calibration import Calibration
+from overruler.detections import RulerSeen
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.referee import LINES_MM
+from overruler.vision.detection.detect import look_from_above
+from overruler.vision.rulers.find import KINDS, contradictions, covered, find_rulers
+from overruler.vision.rulers.strip import Kind, _laid
+from tests.vision.table import camera_over
+
+BOARD_MM = (900.0, 900.0)
+SIZE_PX = (1600, 1200)
+OVERSAMPLE = 3
+LEGION, SHORT, XWING, STICK = KINDS
+MAT, BAR, INK = 110, 45, 215
+
+
+def path_of(kind: Kind, start: tuple[float, float], heading_deg: float, bends_deg: Sequence[float] = ()) -> Array:
+    """The joints with both ends (n + 1, 2); each piece is turned against the one before."""
+    turned = np.radians(heading_deg + np.cumsum([0.0, *bends_deg, *[0.0] * kind.segments])[: kind.segments])
+    steps = kind.segment_mm * np.stack([np.cos(turned), np.sin(turned)], -1)
+    return np.asarray(np.array(start) + np.concatenate([[[0, 0]], np.cumsum(steps, 0)]))
+
+
+def draw(canvas: NDArray[np.uint8], camera: Camera, corners_mm: Array, z_mm: float, grey: int) -> None:
+    dense = np.concatenate([np.linspace(a, b, 30) for a, b in zip(corners_mm, np.roll(corners_mm, -1, 0), strict=True)])
+    px = camera.project(np.column_stack([dense, np.full(len(dense), z_mm)]))
+    at = ((px + 0.5) * OVERSAMPLE - 0.5) * 16
+    cv2.fillPoly(canvas, [np.rint(at).astype(np.int32)], grey, shift=4)
+
+
+def bar(a: Array, b: Array, width_mm: float) -> Array:
+    along = (b - a) / np.linalg.norm(b - a)
+    side = np.array([-along[1], along[0]]) * width_mm / 2
+    return np.array([a - side, b - side, b + side, a + side])
+
+
+def table(
+    camera: Camera,
+    kind: Kind | None,
+    path: Array | None,
+    below: Sequence[tuple[Array, int]] = (),
+    above: Sequence[tuple[Array, int]] = (),
+) -> Frame:
+    """A picture of a mat with a ruler on it; polygons (K, 2) in mm, each of one grey, lie below and above that."""
+    canvas = np.full((SIZE_PX[1] * OVERSAMPLE, SIZE_PX[0] * OVERSAMPLE), MAT, np.uint8)
+    for polygon, grey in below:
+        draw(canvas, camera, polygon, 0.0, grey)
+    if kind is not None and path is not None:
+        for a, b in pairwise(path):
+            draw(canvas, camera, bar(a, b, kind.width_mm), kind.z_mm, BAR)
+        for before, joint in pairwise(path):
+            along = (joint - before) / np.linalg.norm(joint - before)
+            draw(canvas, camera, bar(joint - 1.8 * along, joint - 0.6 * along, 0.8 * kind.width_mm), kind.z_mm, INK)
+    for polygon, grey in above:
+        draw(canvas, camera, polygon, 5.0, grey)
+    small = cv2.resize(canvas, SIZE_PX, interpolation=cv2.INTER_AREA).astype(float)
+    noisy = cv2.GaussianBlur(small, (0, 0), 0.6) + np.random.default_rng(4).normal(0, 2.0, small.shape)
+    return Frame(np.repeat(np.clip(np.rint(noisy), 0, 255).astype(np.uint8)[..., None], 3, 2), "drawn")
+
+
+def known(camera: Camera) -> Calibration:
+    return Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), BOARD_MM)
+
+
+def found(frame: Frame, camera: Camera) -> list[RulerSeen]:
+    calibration = known(camera)
+    return list(find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM)))
+
+
+CASES = [
+    pytest.param(LEGION, (80, 260), 28.0, [0.6] * 4, 12.0, id="legion, hardly bent"),
+    pytest.param(LEGION, (60, 300), 30.0, [5.8, -11.0, 2.0, -9.0], 12.0, id="legion, bent this way and that"),
+    pytest.param(LEGION, (80, 180), 5.0, [9.0] * 4, 15.0, id="legion, bent into an arc"),
+    pytest.param(SHORT, (300, 600), -20.0, [0.6], 25.0, id="two segments, tilted"),
+    pytest.param(SHORT, (300, 600), -20.0, [-10.0], 10.0, id="two segments, bent"),
+    pytest.param(XWING, (300, 300), 118.0, [], 0.0, id="xwing, from above"),
+    pytest.param(XWING, (300, 600), -35.0, [], 32.0, id="xwing, tilted"),
+    pytest.param(STICK, (250, 400), 5.0, [], 20.0, id="stick"),
+]
+
+
+@pytest.mark.parametrize(("kind", "start", "heading_deg", "bends_deg", "tilt_deg"), CASES)
+def test_a_ruler_is_read_as_it_lies(
+    kind: Kind, start: tuple[float, float], heading_deg: float, bends_deg: list[float], tilt_deg: float
+) -> None:
+    camera, path = camera_over(tilt_deg), path_of(kind, start, heading_deg, bends_deg)
+    calibration = known(camera)
+    frame = table(camera, kind, path)
+    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM))
+    assert ruler.kind == kind.name
+    assert ruler.segment_mm == pytest.approx(kind.segment_mm, rel=1e-3 if kind.segments > 2 else 2e-3)
+    assert abs(ruler.segment_mm - kind.segment_mm) < 3.5 * ruler.sigma_mm
+    off = min(np.abs(ruler.path_mm - one).max() for one in (path, path[::-1]))
+    assert off < 1.5
+    assert not contradictions([ruler])
+
+
+def planks(width_mm: float) -> list[tuple[Array, int]]:
+    """Grooves across the whole board."""
+    groove = np.array([[0, 0], [900, 0], [900, 1.5], [0, 1.5]])
+    return [(groove + np.array([0, y]), 70) for y in np.arange(5.0, 900.0, width_mm)]
+
+
+@pytest.mark.parametrize("kind", [SHORT, XWING, STICK])
+def test_a_ruler_is_found_on_planks_as_wide_as_it(kind: Kind) -> None:
+    """The mat has many lines of its own a ruler's width apart, in one direction."""
+    camera, path = camera_over(10.0), path_of(kind, (300, 300), 40.0)
+    (ruler,) = found(table(camera, kind, path, below=planks(kind.width_mm)), camera)
+    assert ruler.kind == kind.name
+    assert ruler.segment_mm == pytest.approx(kind.segment_mm, rel=2e-3)
+
+
+def test_a_table_without_a_ruler_has_none() -> None:
+    camera = camera_over(15.0)
+    assert found(table(camera, None, None), camera) == []
+
+
+def test_a_bare_bar_is_no_ruler() -> None:
+    camera, path = camera_over(15.0), path_of(XWING, (300, 300), 40.0)
+    plain = replace(XWING, segments=1, segment_mm=XWING.length_mm)
+    frame = table(camera, plain, path[[0, -1]])
+    assert found(frame, camera) == []
+
+
+def test_markers_printed_too_large_are_given_away() -> None:
+    """Where the markers say 2 % less than is true, the ruler seems 2 % too short, and that is said."""
+    camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
+    shrunk = path.mean(0) + 0.98 * (path - path.mean(0))
+    calibration = known(camera)
+    frame = table(camera, XWING, shrunk)
+    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM))
+    assert ruler.segment_mm == pytest.approx(98.0, abs=0.4)
+    (problem,) = contradictions([ruler])
+    assert problem.flag == "ruler_disagrees"
+
+
+def test_a_strip_of_two_pieces_that_contradicts_the_markers_is_none() -> None:
+    """Two ends and one line are too few to say so against the markers: a wall is as likely."""
+    camera, path = camera_over(25.0), path_of(SHORT, (300, 600), -20.0, [0.6])
+    stretched = path.mean(0) + 1.022 * (path - path.mean(0))
+    assert len(found(table(camera, SHORT, path), camera)) == 1
+    assert found(table(camera, SHORT, stretched), camera) == []
+
+
+def test_what_contradicts_the_markers_shows_its_edges() -> None:
+    """Where pieces of card lie over it here and there it is no witness against the markers any more."""
+    camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
+    shrunk = path.mean(0) + 0.98 * (path - path.mean(0))
+    along = (shrunk[-1] - shrunk[0]) / np.linalg.norm(shrunk[-1] - shrunk[0])
+    places = shrunk[0] + np.outer([40, 140, 240], along)
+    cards = [(bar(at - 20 * along, at + 20 * along, XWING.width_mm + 6), MAT) for at in places]
+    assert len(found(table(camera, XWING, path, above=cards), camera)) == 1
+    assert len(found(table(camera, XWING, shrunk), camera)) == 1
+    assert found(table(camera, XWING, shrunk, above=cards), camera) == []
+
+
+def test_a_line_is_laid_along_most_of_what_is_seen_not_between() -> None:
+    """Two fifths of the middles lie on another line: least squares would begin between the two."""
+    along, knots = np.arange(0.0, 450.0, 2.0), np.array([0.0, 150.0, 300.0, 450.0])
+    corners = np.array([-2.0, 1.0, 0.0, 2.0])
+    true = np.interp(along, knots, corners)
+    seen = np.where(np.arange(len(along)) % 5 < 2, 3.3 - 0.8 * true, true)
+    assert _laid(along, seen, knots) == pytest.approx(corners, abs=0.5)
+
+
+def test_an_end_that_is_not_seen_makes_a_short_ruler_unsure() -> None:
+    """A card over its first millimetres: two ends and one line do not agree, and that is in the doubt."""
+    camera, path = camera_over(10.0), path_of(SHORT, (300, 600), -20.0)
+    along = (path[-1] - path[0]) / SHORT.length_mm
+    (plain,) = found(table(camera, SHORT, path), camera)
+    card = (bar(path[0] - 2 * along, path[0] + 4 * along, 40.0), MAT)
+    (cut,) = found(table(camera, SHORT, path, above=[card]), camera)
+    assert cut.segment_mm < plain.segment_mm - 1
+    assert cut.sigma_mm > 1.2 * plain.sigma_mm
+
+
+def test_two_segments_whose_edges_go_on_are_not_five() -> None:
+    camera, path = camera_over(10.0), path_of(SHORT, (300, 400), 20.0)
+    along = (path[-1] - path[0]) / SHORT.length_mm
+    ends = [(path[-1], path[-1] + 250 * along), (path[0] - 250 * along, path[0])]
+    (ruler,) = found(table(camera, SHORT, path, below=[(bar(*end, SHORT.width_mm), MAT - 12) for end in ends]), camera)
+    assert ruler.kind == SHORT.name
+
+
+def test_no_base_is_looked_for_on_a_ruler() -> None:
+    camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
+    calibration = known(camera)
+    frame = table(camera, XWING, path)
+    polygons = covered(find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM)))
+    assert len(polygons) == XWING.segments
+    middle = path.mean(0).astype(np.float32)
+    assert any(cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0 for polygon in polygons)

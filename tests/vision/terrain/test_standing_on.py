@@ -1,0 +1,202 @@
+"""Pieces on raised ground: where they stand, what doubt they share, and what is said where it is unsure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.bases import Base
+from overruler.calibration import Budget
+from overruler.detections import Detection, Raised
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.geometry.relief import at_height, lean
+from overruler.vision.assembly.to_scene import joint_covariance, shared_covariance, survey
+from overruler.vision.contours.cone_fit import fit_base
+from overruler.vision.terrain.standing_on import chance_on, moved_to, raise_pieces
+from synthetic.flat_table import Plinth
+from tests.tables import camera_over, exact, photo
+
+HIGH_MM = 36.0
+PLACES = np.array([[560.0, 400.0], [620.0, 330.0], [150.0, 120.0]])
+"""Two on the hill, one on the board."""
+HEIGHTS = (HIGH_MM, HIGH_MM, 0.0)
+HILL = np.array([[500.0, 260.0], [690.0, 260.0], [690.0, 470.0], [500.0, 470.0]])
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[Camera, Frame, list[Detection]]:
+    """A camera, its photo and what is found when every base is taken to stand on the board."""
+    camera = camera_over(24.0)
+    plinths = [Plinth(x, y, 40.0, z) for (x, y), z in zip(PLACES, HEIGHTS, strict=True)]
+    frame = photo(camera, plinths)
+    starts = np.stack([at_height(camera, place, z, 0.0) for place, z in zip(PLACES, HEIGHTS, strict=True)])
+    return camera, frame, [found_at(frame, camera, start) for start in starts]
+
+
+def found_at(frame: Frame, camera: Camera, start: Array) -> Detection:
+    fit = fit_base(frame.pixels, camera, start, 1.0, 20.0, 0.0)
+    assert fit is not None
+    ring = fit.xy_mm + 20 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+    pixels = camera.project(np.column_stack([np.vstack([fit.xy_mm, ring]), np.zeros(5)]))
+    return Detection(
+        Base.circle(40), fit.xy_mm, 0.0, 0.0, fit.covariance_mm2, fit.d_xy_d_camera, 1, 1, pixels[0], pixels[1:]
+    )
+
+
+def hill(**changes: object) -> Raised:
+    return replace(Raised("h1", HILL, HIGH_MM, 2.0), **changes)  # type: ignore[arg-type]
+
+
+Table = tuple[Camera, Frame, list[Detection]]
+
+
+def test_pieces_on_a_hill_are_where_they_stand(table: Table) -> None:
+    camera, frame, flat = table
+    raised = raise_pieces(frame, exact(camera), flat, [hill()])
+    assert np.hypot(*(flat[0].xy_mm - PLACES[0])) > 10  # what it is about
+    for detection, place in zip(raised, PLACES, strict=True):
+        assert np.hypot(*(detection.xy_mm - place)) < 0.3
+    assert [detection.on for detection in raised] == ["h1", "h1", None]
+    assert [detection.z_mm for detection in raised] == [HIGH_MM, HIGH_MM, 0.0]
+
+
+def test_their_outlines_stay_where_the_photo_shows_them(table: Table) -> None:
+    camera, frame, flat = table
+    for before, after in zip(flat, raise_pieces(frame, exact(camera), flat, [hill()]), strict=True):
+        assert np.abs(after.center_px - before.center_px).max() < 1.0
+        seen = camera.unproject(after.outline_px, after.z_mm) - after.xy_mm
+        assert np.allclose(np.hypot(*seen.T), 20, atol=1e-6)
+
+
+def test_a_piece_beside_the_hill_is_left_as_it_is(table: Table) -> None:
+    camera, frame, flat = table
+    assert raise_pieces(frame, exact(camera), flat, [hill()])[2] is flat[2]
+
+
+def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside(table: Table) -> None:
+    camera, frame, _ = table
+    edge = np.array([684.0, 464.0])
+    seems = at_height(camera, edge, HIGH_MM, 0.0)
+    assert (seems > HILL.max(0)).all()
+    detection = Detection(
+        Base.rectangle(40, 40), seems, 0, 0, np.eye(2), np.zeros((2, 15)), 1, 1, np.zeros(2), np.zeros((4, 2))
+    )
+    (raised,) = raise_pieces(frame, exact(camera), [detection], [hill(edge_mm=0.5, sigma_mm=0.5)])
+    assert raised.on == "h1"
+    assert np.allclose(raised.xy_mm, edge)
+
+
+def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table) -> None:
+    camera, frame, flat = table
+    some, every, _ = (raise_pieces(frame, exact(camera), flat, [hill(usual=share)])[0] for share in (0.6, 1.0, 1.0))
+    assert some.shared_mm["h1"] == pytest.approx(0.6 * every.shared_mm["h1"])
+    assert some.rarely_mm["h1"] == pytest.approx(every.shared_mm["h1"])
+    assert some.sigma_z_mm == every.sigma_z_mm == 2.0
+
+
+def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
+    camera, frame, flat = table
+    calibration = replace(exact(camera), budget=Budget(0, 0, 0, 0, 0))
+    raised = [replace(d, covariance_mm2=np.zeros((2, 2))) for d in raise_pieces(frame, calibration, flat, [hill()])]
+    stated = joint_covariance(calibration, raised)
+    heights = np.random.default_rng(1).normal(HIGH_MM, 2.0, 4000)
+    moved = np.stack([at_height(camera, d.xy_mm, d.z_mm, heights[:, None]) for d in raised[:2]], 1)
+    sampled = np.cov(moved.reshape(len(heights), 4).T)
+    assert np.allclose(stated[:4, :4], sampled, rtol=0.1, atol=1e-3)
+    assert np.allclose(stated[4:], 0)
+    apart = np.array([1, 0, -1, 0, 0, 0])
+    assert apart @ stated @ apart < 0.1 * stated[0, 0]  # most of it cancels in a distance
+
+
+def joint_doubts(raised: Sequence[Detection]) -> tuple[Array, Array]:
+    """(2, 2) each: of the first piece, what is usual, and what holds where something unlikely does."""
+    one, causes = raised[0], [{**d.shared_mm, **d.rarely_mm} for d in raised]
+    usual = one.covariance_mm2 + shared_covariance([d.shared_mm for d in raised])[:2, :2]
+    return usual, one.covariance_mm2 + one.rare_mm2 + shared_covariance(causes)[:2, :2]
+
+
+@pytest.mark.parametrize("probability", [0.6, 0.97])
+def test_where_it_is_unsure_the_other_place_is_within_reach(table: Table, probability: float) -> None:
+    camera, frame, flat = table
+    raised = raise_pieces(frame, exact(camera), flat, [hill(probability=probability)])
+    off = flat[0].xy_mm - raised[0].xy_mm
+    usual, rare = joint_doubts(raised)
+    assert 1.0 < off @ np.linalg.solve(rare, off) < 3.05**2
+    assert 0.85 / (1 - probability) < off @ np.linalg.solve(usual, off) < 1 / (1 - probability)
+    assert raised[0].sigma_z_mm > HIGH_MM / 3.1
+
+
+def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the_hill(table: Table) -> None:
+    camera, frame, flat = table
+    beside = replace(hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0]))
+    (one,) = raise_pieces(frame, exact(camera), flat[:1], [beside])
+    other = at_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
+    assert other @ np.linalg.solve(one.beyond_mm2 + one.rare_mm2 + 0.1 * np.eye(2), other) < 3.05**2
+    assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.beyond_mm2)
+
+
+def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> None:
+    camera, frame, flat = table
+    raised = raise_pieces(frame, exact(camera), flat, [hill(probability=0.2)])
+    assert [d.z_mm for d in raised] == [0.0, 0.0, 0.0]
+    other = at_height(camera, flat[0].xy_mm, 0.0, HIGH_MM) - flat[0].xy_mm
+    usual, rare = joint_doubts(raised)
+    assert other @ np.linalg.solve(rare, other) < 3.05**2
+    assert other @ np.linalg.solve(usual, other) < 1 / 0.2
+
+
+def test_the_scene_says_what_stands_on_what(table: Table) -> None:
+    camera, frame, flat = table
+    calibration = exact(camera)
+    scene = survey(calibration, raise_pieces(frame, calibration, flat, [hill()]), raised=[hill()])
+    out = scene.to_json()
+    assert [piece["z_mm"] for piece in out["pieces"]] == [HIGH_MM, HIGH_MM, 0.0]
+    assert [piece.get("on") for piece in out["pieces"]] == ["h1", "h1", None]
+    (terrain,) = out["terrain"]
+    assert (terrain["id"], terrain["top_z_mm"], terrain["sigma_mm"]) == ("h1", HIGH_MM, 2.0)
+    assert np.allclose(terrain["footprint_mm"], HILL)
+    assert type(scene).from_json(out).terrain == scene.terrain
+
+
+@given(st.floats(0, 200), st.floats(0, 200), st.floats(-500, 1200), st.floats(-500, 1200))
+def test_a_point_that_is_raised_and_lowered_again_is_where_it_was(z: float, other: float, x: float, y: float) -> None:
+    camera = camera_over(20.0)
+    place = np.array([x, y])
+    there = at_height(camera, place, z, other)
+    assert np.allclose(camera.project([*there, other]), camera.project([x, y, z]), atol=1e-6, equal_nan=True)
+    assert np.allclose(at_height(camera, there, other, z), place, atol=1e-6)
+    step = at_height(camera, place, z, z + 1e-3) - place
+    assert np.allclose(step, 1e-3 * lean(camera, place, z), atol=1e-6)
+
+
+@pytest.mark.parametrize("probability", [1.0, 0.3], ids=["on the hill", "rather beside it"])
+def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(table: Table, probability: float) -> None:
+    camera, frame, (first, *_) = table
+    unsure = replace(first, covariance_mm2=first.covariance_mm2 + np.eye(2), beyond_mm2=np.eye(2))
+    for one in (
+        moved_to(camera, unsure, 200.0),
+        *raise_pieces(frame, exact(camera), [unsure], [hill(probability=probability)]),
+    ):
+        assert np.linalg.eigvalsh(one.covariance_mm2 - one.beyond_mm2).min() > 0
+
+
+def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: Table) -> None:
+    """The place it would have there is not surer than the height: (lean z)² + (lean σ)², z and σ being the height's."""
+    camera, frame, flat = table
+    sharp, wide = (
+        raise_pieces(frame, exact(camera), flat[:1], [hill(probability=0.3, sigma_mm=sigma)])[0]
+        for sigma in (1e-6, HIGH_MM / 2)
+    )
+    assert sharp.z_mm == wide.z_mm == 0.0
+    (cause,) = sharp.shared_mm
+    share = np.linalg.norm(wide.shared_mm[cause]) / np.linalg.norm(sharp.shared_mm[cause])
+    chances = [chance_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
+    assert min(chances) > 1 / 9  # so that as likely as it is, not at the least that is rare
+    assert share == pytest.approx(np.sqrt(1.25 * chances[1] / chances[0]))
+    rarely = [np.linalg.norm(one.rarely_mm[cause]) / np.sqrt(c) for one, c in zip((sharp, wide), chances, strict=True)]
+    assert rarely[1] / rarely[0] == pytest.approx(2.0)  # as high as by two σ more

@@ -1,0 +1,73 @@
+"""A camera that is bumped while a film runs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from overruler.frame import Frame
+from overruler.report import Report
+from overruler.shot import Shot
+from overruler.track import Tick
+from overruler.vision.assembly.to_scene import survey
+from overruler.vision.tracking.camera_motion import BUMPED_S, NOTE, Steady
+from synthetic.flat_table import render
+from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
+
+Pixels = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+
+
+class Fake:
+    """Measures at its first look, and at the first after it was told to."""
+
+    def __init__(self) -> None:
+        self.looked_s: list[float] = []
+        self.again_s: list[float] = []
+        self._due = True
+
+    def look(self, shot: Shot) -> Tick:
+        self.looked_s.append(shot.time_s)
+        camera = camera_over(10.0)
+        corners = tuple(camera.project(corners) for corners in eight_markers().values())
+        calibration = replace(exact(camera), corners_px=corners)
+        report = Report(shot.frame(), calibration, (), survey(calibration, ())) if self._due else None
+        self._due = False
+        return Tick(shot.time_s, (), rest=report)
+
+    def close(self) -> Tick | None:
+        return None
+
+    def again(self) -> None:
+        self.again_s.append(self.looked_s[-1])
+        self._due = True
+
+
+@pytest.fixture(scope="module")
+def table() -> Pixels:
+    return render(camera_over(10.0), SIZE_PX, BOARD_MM, [], eight_markers(), noise=1.0)
+
+
+def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[Fake, list[Tick]]:
+    """Four seconds; between two times all is shown some pixels aside."""
+    watch = Fake()
+    steady, aside = Steady(watch), np.roll(table, (-6, 9), (0, 1))
+    times = np.arange(40) / 10
+    frames = [aside if bumped_s[0] <= time_s < bumped_s[1] else table for time_s in times]
+    shots = (Shot.of(Frame(pixels, "film", time_s=float(at))) for pixels, at in zip(frames, times, strict=True))
+    return watch, [steady.look(shot) for shot in shots]
+
+
+def test_after_a_bump_nothing_is_told_until_it_is_sure_and_then_all_is_measured_anew(table: Pixels) -> None:
+    watch, ticks = told(table, (1.0, 9.0))
+    assert len(watch.again_s) == 1
+    assert not [time_s for time_s in watch.looked_s if 1.0 <= time_s < 1.0 + BUMPED_S - 0.05]
+    assert [tick.time_s for tick in ticks if tick.notes] == [1.0]
+    assert [tick.time_s for tick in ticks if tick.rest] == pytest.approx([0.0, 2.0])
+    assert watch.looked_s[-1] == pytest.approx(3.9)
+
+
+def test_markers_that_come_back_soon_were_only_hidden(table: Pixels) -> None:
+    watch, ticks = told(table, (1.0, 1.6))
+    assert not watch.again_s
+    assert [note for tick in ticks for note in tick.notes] == [NOTE]
+    assert watch.looked_s[-1] == pytest.approx(3.9)
