@@ -6,7 +6,7 @@ from overruler.calibration import Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 
 SIZE_PX = (1200, 900)
 BOARD_MM = (700.0, 500.0)
@@ -29,7 +29,7 @@ def camera_over(
 
 
 def photo(camera: Camera, plinths: list[Plinth], markers: dict[int, Array] | None = None, seed: int = 1) -> Frame:
-    pixels = render(camera, SIZE_PX, BOARD_MM, plinths, markers, noise=2.0, seed=seed)
+    pixels = render_table(camera, SIZE_PX, BOARD_MM, plinths, markers, noise=2.0, seed=seed)
     return Frame(pixels, "rendered")
 
 

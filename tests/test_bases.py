@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.bases import LARGEST_MM, Base, catalogue
+from overruler.bases import LARGEST_BASE_MM, Base, catalogue
 from overruler.errors import BadInput
 
-SIZES = st.integers(1, 10 * int(LARGEST_MM)).map(lambda tenths: tenths / 10)
+SIZES = st.integers(1, 10 * int(LARGEST_BASE_MM)).map(lambda tenths: tenths / 10)
 
 
 @pytest.mark.parametrize(

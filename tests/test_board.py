@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.board import Board, Print
+from overruler.board import Board, PrintMeasurement
 from overruler.errors import BadInput
-from overruler.picture.markercard import Cards
+from overruler.picture.marker_cards import CardSet
 
 CORNERS = {
     0: np.array([[14, 74, 0], [74, 74, 0], [74, 14, 0], [14, 14, 0]], float),
@@ -44,7 +44,7 @@ def test_a_board_of_unknown_size_is_not_written(tmp_path: Path) -> None:
 
 @given(st.floats(90.5, 109.5), st.floats(90.5, 109.5), st.floats(0.01, 0.5))
 def test_the_black_squares_are_as_large_as_the_print_says(across: float, along: float, doubt: float) -> None:
-    printed = BOARD.as_printed(Print(100.0, across, along, doubt))
+    printed = BOARD.as_printed(PrintMeasurement(100.0, across, along, doubt))
     assert printed.sides_mm == pytest.approx((0.6 * across, 0.6 * along))
     assert printed.marker_mm == pytest.approx(0.3 * (across + along))
     assert printed.corners_mm is not None
@@ -56,7 +56,7 @@ def test_the_black_squares_are_as_large_as_the_print_says(across: float, along: 
 def test_a_turned_marker_grows_along_its_own_axes() -> None:
     """What is across on the page is the marker's upper edge, wherever that points on the board."""
     turned = {3: np.array([[200, 200, 0], [200, 260, 0], [260, 260, 0], [260, 200, 0]], float)}
-    printed = replace(BOARD, corners_mm=turned).as_printed(Print(100.0, 102.0, 99.0, 0.1)).corners_mm
+    printed = replace(BOARD, corners_mm=turned).as_printed(PrintMeasurement(100.0, 102.0, 99.0, 0.1)).corners_mm
     assert printed is not None
     assert np.linalg.norm(printed[3][1] - printed[3][0]) == pytest.approx(61.2)
     assert np.linalg.norm(printed[3][3] - printed[3][0]) == pytest.approx(59.4)
@@ -66,18 +66,18 @@ def test_a_turned_marker_grows_along_its_own_axes() -> None:
 @given(st.floats(92, 108), st.floats(92, 108))
 def test_cards_laid_flush_move_with_their_white_border(across: float, along: float) -> None:
     """As if the sheet had been meant at the size that it came out at, where both axes agree; else axis by axis."""
-    meant = {n: np.array(corners) for n, corners in Cards().corners_mm(900, 600).items()}
-    board = replace(BOARD, corners_mm=meant).as_printed(Print(100.0, across, along, 0.1, flush=True))
+    meant = {n: np.array(corners) for n, corners in CardSet().corners_mm(900, 600).items()}
+    board = replace(BOARD, corners_mm=meant).as_printed(PrintMeasurement(100.0, across, along, 0.1, flush=True))
     assert board.corners_mm is not None
-    card, size = np.array([across, along]) / 100 * Cards().card_mm, np.array([900.0, 600.0])
-    border = np.array([across, along]) / 100 * Cards().border_mm
+    card, size = np.array([across, along]) / 100 * CardSet().card_mm, np.array([900.0, 600.0])
+    border = np.array([across, along]) / 100 * CardSet().border_mm
     for number, corners in board.corners_mm.items():
         share = np.round(2 * meant[number].mean(0)[:2] / size) / 2
         assert corners[3, :2] == pytest.approx(share * (size - card) + border, abs=1e-3)
 
 
 def test_only_a_free_layout_has_its_scale_from_the_print() -> None:
-    printed = Print(100.0, 99.7, 99.8, 0.2)
+    printed = PrintMeasurement(100.0, 99.7, 99.8, 0.2)
     assert BOARD.as_printed(printed).scale_share == 5e-4
     free = replace(BOARD, corners_mm=None).as_printed(printed)
     assert free.scale_share == pytest.approx(0.002 / np.sqrt(2))

@@ -17,7 +17,7 @@ from counting.rulers import Rulers, rulers
 from counting.tally import Tally, calls, matches, pairing_of, tally
 from overruler.board import Board
 from overruler.calibration import Calibration
-from overruler.detections import RulerSeen
+from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.report import Report
 from overruler.scene import Scene
@@ -182,9 +182,9 @@ def test_rulers_are_held_against_the_truth() -> None:
         ends = {"start_px": px[0], "joints_px": px[1:-1], "end_px": px[-1]}
         return {"kind": kind, "segment_mm": nominal_mm, "z_mm": 2.0} | {key: at.tolist() for key, at in ends.items()}
 
-    def read(x_mm: float, y_mm: float, segment_mm: float) -> RulerSeen:
+    def read(x_mm: float, y_mm: float, segment_mm: float) -> DetectedRuler:
         path = np.column_stack([x_mm + segment_mm * np.arange(4), np.full(4, y_mm)])
-        return RulerSeen("xwing", 100.0, segment_mm, 0.1, path, 20.0, 30.0)
+        return DetectedRuler("xwing", 100.0, segment_mm, 0.1, path, 20.0, 30.0)
 
     there = [lain("xwing", 300, 300), lain("xwing", 300, 500), lain("inch_stick", 300, 100), lain("xwing", 600, 300)]
     seen = (read(300, 300, 100.02), read(300, 500, 101.0), read(300, 100, 100.0))

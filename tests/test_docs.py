@@ -28,8 +28,8 @@ from overruler.geometry.pose import Pose, rotation_from_vector
 from overruler.rules import game_of
 from overruler.rules.game import COMMON
 from overruler.scene import GAMES
-from overruler.vision.camera.problems import WORST_FIRST
-from synthetic.flat_table import Plinth, render
+from overruler.vision.camera.problems import FLAGS_BY_SEVERITY
+from synthetic.flat_table import Plinth, render_table
 
 ROOT = Path(__file__).parents[1]
 README, ACCURACY = ROOT / "README.md", ROOT / "docs" / "accuracy.md"
@@ -113,7 +113,7 @@ def table_jpg(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert board.corners_mm is not None
     places = [(600, 400), (640, 420), (900, 500), (1200, 380), (1240, 400)]
     plinths = [Plinth(x, y, 27) for x, y in places] + [Plinth(700, 600, 50)]
-    photo = render(camera(), (1920, 1080), (1828.8, 914.4), plinths, board.corners_mm, noise=2)
+    photo = render_table(camera(), (1920, 1080), (1828.8, 914.4), plinths, board.corners_mm, noise=2)
     Image.fromarray(photo[..., ::-1]).save(path, quality=95)
     return path
 
@@ -203,7 +203,7 @@ def first_column(page: str, heading: str) -> list[str]:
 
 
 def test_every_problem_of_a_photo_is_explained() -> None:
-    assert first_column("troubleshooting.md", "Lines that begin with `!`") == list(WORST_FIRST)
+    assert first_column("troubleshooting.md", "Lines that begin with `!`") == list(FLAGS_BY_SEVERITY)
 
 
 @pytest.mark.parametrize("heading", ["A photo that cannot be measured", "An option or a file that is wrong"])

@@ -22,7 +22,7 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
-from overruler.verdict import THRESHOLDS
+from overruler.verdict import CALL_THRESHOLDS
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, photo
 
@@ -78,7 +78,7 @@ def counted(report: Report, plinths: list[Plinth], on_photo: Callable[[Array], A
     assert told.probability is not None
     assert told.band is not None
     assert true.band is not None
-    sure = told.probability.max(-1) >= THRESHOLDS[0][0]
+    sure = told.probability.max(-1) >= CALL_THRESHOLDS[0][0]
     pairs = [(a, b) for a in which for b in which if a < b and sure[a, b]]
     wrong = [(told.ids[a], told.ids[b]) for a, b in pairs if told.band[a, b] != true.band[which[a], which[b]]]
     return Count(len(which), len(pairs), wrong)

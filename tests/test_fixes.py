@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.errors import BadInput
-from overruler.fixes import CLICK_PX, DEEDS, Fix, load_fixes, next_id, read_fixes
+from overruler.fixes import CLICK_SIGMA_PX, KEYS_BY_ACTION, Fix, load_fixes, next_piece_id, read_fixes
 from overruler.reading import Node
 
 
@@ -24,7 +24,13 @@ def test_entries_are_read_in_their_order() -> None:
         {"do": "add", "base": "75x42o", "xy_mm": [100, 200], "sigma_px": 5, "heading_deg": 30, "player": "rebels"},
         {"do": "name", "id": "p01", "new_id": "luke", "leader": True, "stats": {"size": 2}},
     )
-    assert (move.do, move.id, move.xy_px, move.xy_mm, move.sigma_px) == ("move", "p03", (812.5, 604), None, CLICK_PX)
+    assert (move.do, move.id, move.xy_px, move.xy_mm, move.sigma_px) == (
+        "move",
+        "p03",
+        (812.5, 604),
+        None,
+        CLICK_SIGMA_PX,
+    )
     assert (add.id, add.base, add.sigma_px, add.labels) == (None, Base.oval(42, 75), 5, {"player": "rebels"})
     assert name.labels == {"new_id": "luke", "leader": True, "stats": {"size": 2}}
 
@@ -90,7 +96,10 @@ def test_unknown_keys_beside_the_list_are_refused() -> None:
         read_fixes(Node({"schema": "overruler/fix/1", "fix": [], "fixes": []}, "fix.json"))
 
 
-@given(st.sampled_from(sorted(DEEDS)), st.dictionaries(st.sampled_from(sorted(Fix.__dataclass_fields__)), st.none()))
+@given(
+    st.sampled_from(sorted(KEYS_BY_ACTION)),
+    st.dictionaries(st.sampled_from(sorted(Fix.__dataclass_fields__)), st.none()),
+)
 def test_values_of_nothing_are_never_taken(do: str, entry: dict[str, None]) -> None:
     with pytest.raises(BadInput):
         read({"id": None} | entry | {"do": do})
@@ -98,10 +107,10 @@ def test_values_of_nothing_are_never_taken(do: str, entry: dict[str, None]) -> N
 
 @given(st.sets(st.one_of(st.integers(0, 2000).map(lambda n: f"p{n:02}"), st.text(min_size=1)), max_size=8))
 def test_the_next_id_is_free(taken: set[str]) -> None:
-    assert next_id(taken) not in taken
+    assert next_piece_id(taken) not in taken
 
 
 def test_the_next_id_counts_on() -> None:
-    assert next_id({"p01", "p12", "luke", "pilot"}) == "p13"
-    assert next_id({"p001", "p099"}) == "p100"
-    assert next_id(()) == "p01"
+    assert next_piece_id({"p01", "p12", "luke", "pilot"}) == "p13"
+    assert next_piece_id({"p001", "p099"}) == "p100"
+    assert next_piece_id(()) == "p01"

@@ -12,10 +12,10 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.referee import Awaited, Referee
+from overruler.referee import LazyPolygons, Referee
 from overruler.report import Report
 from overruler.rules import ask
-from overruler.vision.detection.detect import look_from_above
+from overruler.vision.detection.detect import rectify_board
 from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, exact, photo
@@ -42,12 +42,12 @@ def report(request: pytest.FixtureRequest) -> Report:
 def test_a_ruler_found_late_still_hides_what_lies_under_it() -> None:
     """Places are looked for while rulers still are; nothing is called a candidate before they are known."""
     camera = camera_over()
-    view = look_from_above(photo(camera, PLINTHS[:1]), exact(camera))
+    view = rectify_board(photo(camera, PLINTHS[:1]), exact(camera))
     cover = np.array([[120, 100], [180, 100], [180, 160], [120, 160.0]])
     found: Future[list[Array]] = Future()
     timer = Timer(0.3, found.set_result, [[cover]])
     timer.start()
-    late = find_candidates(view, [13.5], Awaited(found.result))
+    late = find_candidates(view, [13.5], LazyPolygons(found.result))
     timer.join()
     soon = find_candidates(view, [13.5], [cover])
     assert np.array_equal(late.xy_mm, soon.xy_mm)
@@ -57,7 +57,7 @@ def test_a_ruler_found_late_still_hides_what_lies_under_it() -> None:
 
 def test_what_is_awaited_is_a_sequence_like_any() -> None:
     polygons = [np.eye(3)[:, :2], np.ones((4, 2))]
-    awaited = Awaited(lambda: polygons)
+    awaited = LazyPolygons(lambda: polygons)
     assert len(awaited) == 2
     assert all(one is other for one, other in zip([*awaited], polygons, strict=True))
     assert awaited[-1] is polygons[-1]

@@ -29,7 +29,7 @@ def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: 
 
     model = vision.WEIGHTS / (f"{name}.onnx")
     pictures = np.random.default_rng(0).normal(0, 0.5, (4, *shape)).astype(np.float32)
-    said = np.concatenate([vision.answer(model, one[None]) for one in pictures])
+    said = np.concatenate([vision.infer_batch(model, one[None]) for one in pictures])
     net = networks()[name]()
     revive(net, model, torch.from_numpy(pictures))
     for mode in (False, True):

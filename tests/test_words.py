@@ -12,7 +12,7 @@ import pytest
 import overruler
 from overruler.apps.cli import main
 from overruler.apps.commands import COMMANDS
-from overruler.errors import BadInput, MissingExtra, UnknownName, nearest
+from overruler.errors import BadInput, MissingExtra, UnknownName, did_you_mean
 from overruler.reading import Node
 
 PACKAGE = Path(overruler.__file__).parent
@@ -113,7 +113,7 @@ def test_a_command_that_is_mistyped_is_told_the_nearest(
 
 
 def test_what_is_like_nothing_is_told_no_nearest() -> None:
-    assert nearest("qqq", COMMANDS) == ""
+    assert did_you_mean("qqq", COMMANDS) == ""
     assert str(UnknownName("game", "chess", ["legion"])) == "game: unknown name 'chess'; known: legion"
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from overruler.errors import BadInput
-from overruler.writing import check_writable, write_whole
+from overruler.writing import check_writable, write_atomically
 
 
 def test_text_and_bytes_arrive_and_replace(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    write_whole(path, "± 0.3\n")
+    write_atomically(path, "± 0.3\n")
     assert path.read_bytes() == "± 0.3\n".encode()
-    write_whole(path, b"\x00\xff")
+    write_atomically(path, b"\x00\xff")
     assert path.read_bytes() == b"\x00\xff"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -30,7 +30,7 @@ def test_a_failed_write_leaves_what_was_there_and_nothing_beside_it(
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(BadInput, match="No space left"):
-        write_whole(path, "after")
+        write_atomically(path, "after")
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -39,7 +39,7 @@ def test_a_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     """A temporary file is its owner's alone; what it becomes is not."""
     old = os.umask(0o022)
     try:
-        write_whole(tmp_path / "a", "")
+        write_atomically(tmp_path / "a", "")
     finally:
         os.umask(old)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
@@ -50,5 +50,5 @@ def test_what_cannot_be_written_is_known_before(name: str, said: str, tmp_path: 
     with pytest.raises(BadInput, match=said):
         check_writable(tmp_path / name)
     with pytest.raises(BadInput):
-        write_whole(tmp_path / name, "")
+        write_atomically(tmp_path / name, "")
     assert not list(tmp_path.iterdir())

@@ -40,7 +40,7 @@ from drawn.count import COLUMNS, figures, honesty
 from drawn.tables import CURL_MM, PAIRS, SIZES, SPOTS, TILTS_DEG, Case, Truth, best, distances, frame_of, lens_file
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
-from overruler.vision.camera.calibrate import calibrate_seen
+from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import as_stated
@@ -71,7 +71,7 @@ def outcome(case: Case, random: Generator) -> Outcome:
     frame = frame_of(case, camera, random)
     lens = lens_file(camera, frame.size_px, random) if case.lens == "file" else None
     prior = lens_prior(frame, lens)
-    found = calibrate_seen(frame, case.board, seen, (), prior, lens is not None)
+    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
     pixels = camera.project(truth.on_table(np.column_stack([SPOTS, np.zeros(len(SPOTS))])))
     length, sigma = distances(found, pixels)
     true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)

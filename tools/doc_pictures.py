@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler import picture
-from overruler.apps.demo.steps import steps
-from overruler.apps.rulings import rulings
+from overruler.apps.demo.steps import generate_steps
+from overruler.apps.rulings import rule_on_questions
 from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.frame import Frame
@@ -30,7 +30,7 @@ from overruler.report import Report
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.sources.photo import load_photo
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 
 ROOT = Path(__file__).parents[1]
 OUT, PAGES, SAMPLES = ROOT / "docs" / "pictures", ROOT / "docs" / "games", ROOT / "sample_images"
@@ -54,13 +54,13 @@ DRAWN: dict[str, dict[str, Any]] = {
 def main() -> int:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     OUT.mkdir(exist_ok=True)
-    for step in steps(print):
+    for step in generate_steps(print):
         if name := DEMO.get(Path(step.file).stem):
             keep(f"how-{name}", cv2.imdecode(np.frombuffer(step.data, np.uint8), cv2.IMREAD_COLOR))
     for name, photo in PHOTOS.items():
-        keep(name, picture.shown(ruled(name, SAMPLES / f"{photo}.jpg")))
+        keep(name, picture.annotated_pixels(ruled(name, SAMPLES / f"{photo}.jpg")))
     for name, question in DRAWN.items():
-        keep(name, picture.shown(drawn(name, question)))
+        keep(name, picture.annotated_pixels(drawn(name, question)))
     return 0
 
 
@@ -74,7 +74,7 @@ def keep(name: str, pixels: Any) -> None:
 def ruled(game: str, photo: Path) -> Report:
     """A sample photo with what it raises ruled on."""
     report = Referee(Board.load(photo.with_suffix(".toml")), game=game).look(load_photo(photo))
-    return replace(report, verdicts=rulings(report.scene, ()))
+    return replace(report, verdicts=rule_on_questions(report.scene, ()))
 
 
 def drawn(name: str, question: dict[str, Any]) -> Report:
@@ -87,7 +87,7 @@ def drawn(name: str, question: dict[str, Any]) -> Report:
     camera = Camera(matrix, np.zeros(5), Pose(turn, -turn @ (middle - turn[2] * 520)))
     plinths = [Plinth(piece.x_mm, piece.y_mm, piece.base.width_mm) for piece in scene.pieces]
     table = (scene.board.width_mm, scene.board.height_mm)
-    pixels = _hexes(render(camera, SIZE_PX, table, plinths, noise=2), camera, scene)
+    pixels = _hexes(render_table(camera, SIZE_PX, table, plinths, noise=2), camera, scene)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.0, (), table)
     return Report(Frame(pixels, name), calibration, (), scene, verdicts=(ask(scene, question),))
 

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from live_bench import megabytes
-from overruler.apps.analyze.segment import Log
-from overruler.apps.analyze.work import settle_in
+from overruler.apps.analyze.pipeline import prepare_process
+from overruler.apps.analyze.segment import EventLog
 from overruler.board import Board
 from overruler.referee import Referee
-from overruler.sources.ahead import ahead
+from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
-from overruler.vision.tracking.camera_motion import Steady
+from overruler.vision.tracking.camera_motion import CameraMotionGuard
 
 
 def analyze(film: Path, minutes: float, threads: int) -> Table:
@@ -41,7 +41,7 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
         both = Path(folder) / "both.mp4"
         subprocess.run([sys.executable, Path(__file__).with_name("there_and_back.py"), film, both], check=True)
         for name, played in (("there and back", both), ("over and over", film)):
-            with ProcessPoolExecutor(1, get_context("spawn"), settle_in) as alone:
+            with ProcessPoolExecutor(1, get_context("spawn"), prepare_process) as alone:
                 for row in alone.submit(_played, played, board, minutes, threads).result():
                     table.add_row(name, *(f"{value:.2f}" for value in row))
     return table
@@ -52,14 +52,14 @@ def _played(film: Path, board: Board, minutes: float, threads: int) -> list[tupl
 
 
 def _watched(film: Path, board: Board, minutes: float, threads: int) -> Iterator[tuple[float, ...]]:
-    watch, log = Steady(Referee(board).watching(patient=True)), Log(0.0)
+    watch, log = CameraMotionGuard(Referee(board).watching(patient=True)), EventLog(0.0)
     decoding, watching, played_s = np.zeros(2), np.zeros(2), 0.0
     marks = [minutes * share for share in (0.1, 0.5, 1.0)]
     while marks:
         begin = _clocks()
         length_s = decoded_s(film, threads)
         middle = _clocks()
-        with Film(film, threads=threads) as opened, ahead(opened) as shots:
+        with Film(film, threads=threads) as opened, prefetch_items(opened) as shots:
             for shot in shots:
                 log.note(watch.look(replace(shot, time_s=played_s + shot.time_s)))
         decoding, watching = decoding + middle - begin, watching + _clocks() - middle

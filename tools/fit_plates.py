@@ -18,9 +18,9 @@ import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import orthophoto
-from overruler.vision.learned.inference import MM_PER_PX
-from overruler.vision.learned.shape_net import look
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
 from shapes.crops import camera_of
 
@@ -38,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("truths", type=Path, nargs="+")
     paths = parser.parse_args(arguments).truths
-    find.LEAST_HOPE, find.LEAST_SCORE = -math.inf, 0.0  # the hopeless teach as well
-    rows = [np.array(judged(path)).reshape(-1, 3 + len(find.ODDS) - 1) for path in paths]
+    find.MIN_LOGIT_FROM_ABOVE, find.MIN_SCORE = -math.inf, 0.0  # the hopeless teach as well
+    rows = [np.array(judged(path)).reshape(-1, 3 + len(find.LOGIT_WEIGHTS) - 1) for path in paths]
     table, all_rows = np.repeat(np.arange(len(rows)), [len(one) for one in rows]), np.concatenate(rows)
     truth, weight, signs = all_rows[:, 0], all_rows[:, 1], all_rows[:, 3:]
     odds = np.zeros(len(truth))
@@ -61,10 +61,10 @@ def judged(path: Path) -> list[list[float]]:
     frame, camera = Frame(photo, path.stem), camera_of(truth["camera"])
     board = truth["board"]
     box = -MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM
-    view = orthophoto(frame.pixels, camera, box, MM_PER_PX)
+    view = rectify_photo(frame.pixels, camera, box, OVERVIEW_MM_PER_PX)
     markers = [np.array(marker["corners_mm"])[:, :2] for marker in truth["markers"]["items"]]
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
-    found = [find._plate(frame, camera, guess, SIDES_MM) for guess in look(view, camera, hidden)]
+    found = [find._fit_guess(frame, camera, guess, SIDES_MM) for guess in find_plate_candidates(view, camera, hidden)]
     pieces = [piece for piece in truth["pieces"] if piece.get("base_style") == "xw"]
     return [[*verdict(plate, pieces), *plate.signs] for plate in found if plate is not None]
 

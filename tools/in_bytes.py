@@ -19,10 +19,10 @@ from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from overruler.sources.photo import load_photo
-from overruler.vision.detection.detect import MARGIN_MM
+from overruler.vision.detection.detect import SEARCH_MARGIN_MM
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.imaging.orthophoto import lean_at, orthophoto
-from overruler.vision.learned.inference import MM_PER_PX, padded
+from overruler.vision.imaging.orthophoto import rectify_photo, relief_displacement_map
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, pad_to_input_multiple
 from overruler.vision.learned.shape_net import picture_input
 from rims.photos import camera_of
 
@@ -55,9 +55,14 @@ def from_above(tables: Iterable[Path]) -> Iterator[Floats]:
     for path in tables:
         truth = json.loads(path.read_text(encoding="utf-8"))
         camera, board = camera_of(truth["camera"]), truth["board"]
-        box = (-MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM)
-        view = orthophoto(load_photo(path.with_suffix(".jpg")).pixels, camera, box, MM_PER_PX)
-        yield padded(picture_input(view.pixels, lean_at(view, camera)))
+        box = (
+            -SEARCH_MARGIN_MM,
+            -SEARCH_MARGIN_MM,
+            board["width_mm"] + SEARCH_MARGIN_MM,
+            board["height_mm"] + SEARCH_MARGIN_MM,
+        )
+        view = rectify_photo(load_photo(path.with_suffix(".jpg")).pixels, camera, box, OVERVIEW_MM_PER_PX)
+        yield pad_to_input_multiple(picture_input(view.pixels, relief_displacement_map(view, camera)))
 
 
 def in_bytes(model: Path, pictures: Iterable[Floats]) -> None:

@@ -10,15 +10,15 @@ import numpy as np
 from rich.table import Table
 
 from overruler.apps.web.live.desk import Desk
-from overruler.apps.web.live.watcher import Eyes
+from overruler.apps.web.live.watcher import TableWatcher
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.shot import Shot
-from overruler.sources.live import Live, source
+from overruler.sources.live import LiveReader, parse_source
 from overruler.track import Tick
 
 
-class Timed(Eyes):
+class Timed(TableWatcher):
     """Eyes that note how long each look takes, and when after a hand has left the table is told anew."""
 
     def __post_init__(self) -> None:
@@ -47,7 +47,11 @@ class Timed(Eyes):
 def live(film: Path, minutes: float) -> Table:
     """Run a film round and round for some minutes; beside it lie its board (.toml) and its truth (.json)."""
     desk = Desk()
-    eyes = Timed(Live(source(str(film), loop=True)), Referee(Board.load(film.with_suffix(".toml"))), lambda seen: None)
+    eyes = Timed(
+        LiveReader(parse_source(str(film), loop=True)),
+        Referee(Board.load(film.with_suffix(".toml"))),
+        lambda seen: None,
+    )
     eyes.heard, eyes.ticked = lambda seen: desk.told(seen, eyes.shot), eyes.note
     eyes.start()
     while not eyes.still_s:

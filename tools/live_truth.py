@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from overruler.apps.web.live.watcher import Eyes, Seen
+from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.shot import Shot
-from overruler.sources.live import Live, Source
+from overruler.sources.live import LiveReader, Source
 from overruler.sources.video import Film
 from overruler.track import Move, Tick
 
@@ -49,7 +49,7 @@ class Judge:
     _waiting: list[tuple[str, float]] = field(default_factory=list)
     """Pieces whose moves are told, but that are not said to stand, and when the hand left them."""
 
-    def told(self, seen: Seen, at_s: float, now_s: float, tick: Tick | None) -> None:
+    def told(self, seen: TableStatus, at_s: float, now_s: float, tick: Tick | None) -> None:
         """What was said at `now_s` of the picture taken at `at_s`."""
         if tick is None:
             return
@@ -81,7 +81,7 @@ class Judge:
                 if piece.covariance_mm2:
                     self.sigmas += (np.abs(off) / np.sqrt(np.diag(piece.covariance_mm2))).tolist()
 
-    def _stale(self, seen: Seen, at_s: float) -> None:
+    def _stale(self, seen: TableStatus, at_s: float) -> None:
         if seen.report is None:
             return
         there = places(self.truth, at_s)
@@ -97,19 +97,19 @@ class Judge:
                     self.stale_s = max(self.stale_s, at_s - since)
 
 
-class Playing(Live):
+class Playing(LiveReader):
     """A film that somebody else plays: never lost."""
 
     def __init__(self) -> None:
         super().__init__(Source("film", lambda: iter(())))
 
 
-class Judged(Eyes):
+class Judged(TableWatcher):
     """Eyes that hand on each tick with what they say."""
 
     tick: Tick | None = None
 
-    def looked(self, shot: Shot) -> Seen:
+    def looked(self, shot: Shot) -> TableStatus:
         self.tick = None
         self._seen = replace(self._looked(shot), lost=None)
         return self._seen

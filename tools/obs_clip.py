@@ -25,7 +25,7 @@ import numpy as np
 from PIL import Image
 
 from overruler.errors import OverrulerError
-from overruler.sources.obs import Obs, screenshot
+from overruler.sources.obs import Obs, take_screenshot
 
 SIZE, PASSWORD, TABLE = (1280, 720), "out of sight", "Table"
 LOOKS = ((27, 127, 220), (240, 124, 0), (107, 44, 150))
@@ -153,7 +153,7 @@ def watched(obs: Obs, scene: str, home: str, minutes: float) -> list[str]:
         if now != ruling:
             due, ruling = (time.monotonic(), now is not None), now
             lines.append(f"{due[0] - begin:6.1f} s  {now['headline'] if now else 'off the air'}")
-        if due is not None and (lettered(screenshot(obs, scene)[::2, ::2, ::-1]) > 50) == due[1]:
+        if due is not None and (lettered(take_screenshot(obs, scene)[::2, ::2, ::-1]) > 50) == due[1]:
             lines[-1] += f"; in OBS's program {time.monotonic() - due[0]:.2f} s later"
             due = None
         time.sleep(0.1)

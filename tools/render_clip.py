@@ -24,7 +24,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
 from render.filming import HAND_S, STEPS_PER_S, Carried, ahead, any_path, films, parser_of, times, write
 from render.materials import linear
-from synthetic.flat_table import render, srgb
+from synthetic.flat_table import encode_srgb, render_table
 
 SIZE_PX, BOARD_MM = (1920, 1080), 914.4
 FINE = 4
@@ -141,7 +141,7 @@ def moves_of(random: np.random.Generator, pieces: Sequence[Piece], count: int) -
 def mat_of(random: np.random.Generator, camera: Camera) -> Canvas:
     """The empty table in linear light (H, W, 3)."""
     colour = MATS[int(random.integers(len(MATS)))]
-    flat = render(camera, SIZE_PX, (BOARD_MM, BOARD_MM), (), corners_of(), mat=colour, blur_px=0.0)
+    flat = render_table(camera, SIZE_PX, (BOARD_MM, BOARD_MM), (), corners_of(), mat=colour, blur_px=0.0)
     light = linear(flat / np.float32(255)).astype(np.float32)
     texture = np.zeros(light.shape[:2], np.float32)
     for scale in (300, 90, 28, 8, 3):
@@ -206,7 +206,7 @@ def _limb(light: Canvas, camera: Camera, start: Array, end: Array, radius: float
 
 def develop(light: Canvas, noise: Canvas) -> NDArray[np.uint8]:
     soft = cv2.GaussianBlur(np.clip(light, 0, 1), (0, 0), 0.6)
-    return np.asarray(np.clip(np.rint(srgb(soft) * 255 + noise), 0, 255), np.uint8)
+    return np.asarray(np.clip(np.rint(encode_srgb(soft) * 255 + noise), 0, 255), np.uint8)
 
 
 # --- a film ---

@@ -32,17 +32,17 @@ from corners.view import View
 from drawn.count import COLUMNS, figures
 from drawn.tables import PAIRS, SIZES, SPOTS, Case, Truth, best, distances, frame_of, lens_file, random_camera
 from overruler.board import Board
-from overruler.calibration import Bow
+from overruler.calibration import TableBow
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.camera.bundle_adjustment import BOW_SHARE
-from overruler.vision.camera.calibrate import calibrate_seen
+from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE
+from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import lens_prior
-from overruler.vision.camera.marker_layout import HEIGHT_MM
+from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
 from overruler.vision.camera.problems import tilt_deg
 from overruler.vision.markers.detect import find_markers
-from overruler.vision.markers.edge_noise import PLACE_MM
+from overruler.vision.markers.edge_noise import PLACE_SIGMA_MM
 from overruler.vision.markers.marker import Marker
 from tests.vision.table import BOARD_MM, EIGHT, MARKER_MM, square_mm
 
@@ -74,7 +74,9 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
         camera = random_camera(random, Case("eight", "none", size, families=True))
         corners = {n: square_mm(*at) for n, at in EIGHT.items()}
         half, errors = np.full(2, BOARD_MM / 2), random.normal(size=26) * (not exact)
-        truth = Truth(camera, corners, Bow(half, half, BOW_SHARE * BOARD_MM * errors[:2]), (1.0, 1.0, 1.0), 0.0)
+        truth = Truth(
+            camera, corners, TableBow(half, half, BOW_SIGMA_SHARE * BOARD_MM * errors[:2]), (1.0, 1.0, 1.0), 0.0
+        )
         picture = take(_view(truth, errors[2:].reshape(8, 3), SIZES[size]), *_look(random), random)
         yield truth, picture, random
 
@@ -85,8 +87,10 @@ def _look(random: Generator) -> tuple[Look, str]:
 
 def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> View:
     """The table with each marker laid and lifted by its errors (8, 3), in σ."""
-    laid = {n: at[:, :2] + PLACE_MM * errors[n, :2] for n, at in truth.corners.items()}
-    lifted = {n: float(truth.lifted(at)[0, 2] + HEIGHT_MM * errors[n, 2]) for n, at in truth.corners.items()}
+    laid = {n: at[:, :2] + PLACE_SIGMA_MM * errors[n, :2] for n, at in truth.corners.items()}
+    lifted = {
+        n: float(truth.lifted(at)[0, 2] + MARKER_HEIGHT_SIGMA_MM * errors[n, 2]) for n, at in truth.corners.items()
+    }
     return View(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
 
 
@@ -106,7 +110,7 @@ def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Gen
     frame = replace(frame, focal_px=told.focal_px, focal_share=told.focal_share)
     lens = lens_file(truth.camera, frame.size_px, random) if case.lens == "file" else None
     prior = lens_prior(frame, lens)
-    found = calibrate_seen(frame, case.board, seen, (), prior, lens is not None)
+    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
     pixels = truth.camera.project(truth.on_table(np.column_stack([SPOTS, np.zeros(len(SPOTS))])))
     length, sigma = distances(found, pixels)
     true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)

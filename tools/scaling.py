@@ -18,9 +18,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from overruler.apps.analyze.merge import merged
-from overruler.apps.analyze.segment import LEAD_S, SEGMENT_S, TAIL_S, Data, analysed, encoded, segments
-from overruler.apps.analyze.tables import MOVES, POSITIONS, parquet
+from overruler.apps.analyze.merge import merge_segments
+from overruler.apps.analyze.segment import LEAD_S, SEGMENT_S, TAIL_S, Data, analyze_segment, encode_json, split_film
+from overruler.apps.analyze.tables import MOVE_COLUMNS, POSITION_COLUMNS, encode_parquet
 from overruler.board import Board
 from overruler.referee import Referee
 
@@ -31,9 +31,9 @@ SPREAD = 0.2
 
 def timed(film: Path) -> tuple[float, float, float, Data]:
     """CPU seconds to find the table, and for each second of film after; the film's length; what it tells."""
-    segment = segments(film, Referee(Board.load(film.with_suffix(".toml"))), 1e9)[0]
+    segment = split_film(film, Referee(Board.load(film.with_suffix(".toml"))), 1e9)[0]
     marks: list[tuple[float, float]] = []
-    told = analysed(segment, lambda time_s: marks.append((time_s, time.process_time())))
+    told = analyze_segment(segment, lambda time_s: marks.append((time_s, time.process_time())))
     opened = max(range(1, len(marks)), key=lambda k: marks[k][1] - marks[k - 1][1])
     opening_s = marks[opened][1] - marks[opened - 1][1]
     rate = (marks[-1][1] - marks[0][1] - opening_s) / (marks[-1][0] - marks[0][0])
@@ -42,11 +42,13 @@ def timed(film: Path) -> tuple[float, float, float, Data]:
 
 def joined_s(told: Data, copies: int) -> float:
     """CPU seconds to join so many segments and write their tables."""
-    parts = [json.loads(encoded(told)) | {"from_s": k * SEGMENT_S, "to_s": (k + 1) * SEGMENT_S} for k in range(copies)]
+    parts = [
+        json.loads(encode_json(told)) | {"from_s": k * SEGMENT_S, "to_s": (k + 1) * SEGMENT_S} for k in range(copies)
+    ]
     begin = time.process_time()
-    film = merged("film", parts)
-    parquet(film.positions, POSITIONS)
-    parquet(film.moves, MOVES)
+    film = merge_segments("film", parts)
+    encode_parquet(film.positions, POSITION_COLUMNS)
+    encode_parquet(film.moves, MOVE_COLUMNS)
     return time.process_time() - begin
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from overruler.vision.plates.side_net import ACROSS, ALONG, INPUTS
+from overruler.vision.plates.side_net import INPUT_CHANNELS, SAMPLES_ACROSS, SAMPLES_ALONG
 from shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
 from training.feeding import Draw, fed, read_all
 from training.loop import add_options, begin, check_of, export, reporting, train
@@ -69,7 +69,7 @@ def learn(options: argparse.Namespace) -> None:
     log = HERE / "shapes" / f"{options.model.stem}.log.txt"
     report = reporting(log, head, check_of([pair], loss), options.model.with_suffix(".pt"))
     net = train(begin(SidesNet, options), fed(strips, options.workers), loss, options, SAY_EVERY, report)
-    export(net, options.model, (12, INPUTS, ACROSS, ALONG), ("strips", "places"), {0: "strips"})
+    export(net, options.model, (12, INPUT_CHANNELS, SAMPLES_ACROSS, SAMPLES_ALONG), ("strips", "places"), {0: "strips"})
 
 
 def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:

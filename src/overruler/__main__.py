@@ -1,5 +1,5 @@
 """`python -m overruler` is `overruler`."""
 
-from overruler.apps.cli import process
+from overruler.apps.cli import run_process
 
-process()
+run_process()

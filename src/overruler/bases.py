@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
 
-LARGEST_MM = 500.0
+LARGEST_BASE_MM = 500.0
 """No base that is looked for in a photo is larger."""
 _NUMBER = r"\d+(?:\.\d+)?"
-_SPELLING = re.compile(
+_BASE_PATTERN = re.compile(
     rf"(?P<one>{_NUMBER})(?:\s*[x×]\s*(?P<other>{_NUMBER})\s*(?:mm)?\s*(?P<shape>o|oval|rectangle)?|\s*(?:mm)?)",
     re.ASCII | re.IGNORECASE,
 )
@@ -44,12 +44,12 @@ class Base:
 
         In mm. The longer of two sides is the length, whichever comes first.
         """
-        spelled = _SPELLING.fullmatch(text.strip())
+        spelled = _BASE_PATTERN.fullmatch(text.strip())
         if spelled is None:
             raise BadInput(f"{text.strip()!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm")
         sizes = sorted(float(part) for part in (spelled["one"], spelled["other"]) if part)
-        if not 0 < sizes[0] <= sizes[-1] <= LARGEST_MM:
-            raise BadInput(f"{text.strip()!r} is no base: its size lies between 0 and {LARGEST_MM:g} mm")
+        if not 0 < sizes[0] <= sizes[-1] <= LARGEST_BASE_MM:
+            raise BadInput(f"{text.strip()!r} is no base: its size lies between 0 and {LARGEST_BASE_MM:g} mm")
         if len(sizes) == 1:
             return cls.circle(sizes[0])
         return cls.oval(*sizes) if (spelled["shape"] or "").lower().startswith("o") else cls.rectangle(*sizes)
@@ -62,7 +62,7 @@ class Base:
     @property
     def as_made(self) -> "Base":
         """The same as it stands on a table: a ship's plate has rounded corners."""
-        plate = self.square and self.width_mm in PLATES_MM and not self.corner_radius_mm
+        plate = self.square and self.width_mm in PLATE_SIDES_MM and not self.corner_radius_mm
         return replace(self, corner_radius_mm=PLATE_CORNER_MM) if plate else self
 
     @property
@@ -79,16 +79,16 @@ class Base:
         return {"shape": self.shape, "width_mm": self.width_mm, "length_mm": self.length_mm, **rounded}
 
 
-ROUND_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90, 100, 120, 130, 160)
+ROUND_DIAMETERS_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90, 100, 120, 130, 160)
 """Every round base of the catalogue, by diameter."""
 
-PLATES_MM: tuple[float, ...] = (40, 60, 80)
+PLATE_SIDES_MM: tuple[float, ...] = (40, 60, 80)
 """Every square plate of the catalogue, by its side: small, medium and large ships stand on them."""
 
 PLATE_CORNER_MM = 1.5
 """How far a plate's corners are rounded: two that point at each other are 1.2 mm farther apart than sharp ones."""
 
-OVALS_MM: tuple[tuple[float, float], ...] = ((35, 60), (42, 75), (52, 90), (70, 105), (92, 120), (105, 170))
+OVAL_SIDES_MM: tuple[tuple[float, float], ...] = ((35, 60), (42, 75), (52, 90), (70, 105), (92, 120), (105, 170))
 """Every oval base of the catalogue, by width and length; games whose round bases are known have none."""
 
 ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
@@ -97,24 +97,24 @@ ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
 }
 """The round bases a game uses, where it uses only some."""
 
-PLAYED_TOGETHER_MM: Mapping[tuple[float, ...], float] = {
+DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
     ROUND_BY_GAME_MM["legion"]: 0.45,
-    tuple(size for size in ROUND_MM if size != 27): 0.45,
-    ROUND_MM: 0.1,
+    tuple(size for size in ROUND_DIAMETERS_MM if size != 27): 0.45,
+    ROUND_DIAMETERS_MM: 0.1,
 }
 """What the round bases of one table may be, and how likely that is beforehand: those of Legion, which seldom
 mixes with others (27 mm is its own), those of all other games, or anything."""
 
 PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
     "legion": (),
-    "xwing": PLATES_MM,
+    "xwing": PLATE_SIDES_MM,
 }
 """The square plates a game uses, where it uses only some."""
 
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:
     """The bases to look for: a game's own where they are known, else all."""
-    circles = (Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_MM))
-    plates = (Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATES_MM))
-    ovals = (Base.oval(*sides) for sides in OVALS_MM) if game not in ROUND_BY_GAME_MM else ()
+    circles = (Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_DIAMETERS_MM))
+    plates = (Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATE_SIDES_MM))
+    ovals = (Base.oval(*sides) for sides in OVAL_SIDES_MM) if game not in ROUND_BY_GAME_MM else ()
     return (*circles, *plates, *ovals)

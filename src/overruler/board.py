@@ -12,7 +12,7 @@ import numpy as np
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.reading import Node
-from overruler.writing import write_whole
+from overruler.writing import write_atomically
 
 SCHEMA = "overruler/board/1"
 DICTIONARIES = (
@@ -22,7 +22,7 @@ DICTIONARIES = (
     "DICT_ARUCO_MIP_36h12",
 )
 """Every family of markers there is, by OpenCV's names."""
-MOST_OFF = 0.1
+MAX_PRINT_SCALE_ERROR = 0.1
 """A print is off by less than this share: a page made to fit another paper loses six hundredths."""
 
 
@@ -74,24 +74,24 @@ class Board:
         node["schema"].choice((SCHEMA,))
         markers = node["markers"]
         size = markers["size_mm"].positive()
-        corners = markers.get("corners_mm", _corners, None)
+        corners = markers.get("corners_mm", _read_corners, None)
         if corners is not None:
             for marker, points in corners.items():
                 _check_square(points, size, markers["corners_mm"][str(marker)])
         board = cls(
             name=node.get("name", Node.text, Path(path).stem),
             marker_mm=size,
-            dictionary=markers.get("dictionary", _dictionary, "auto"),
+            dictionary=markers.get("dictionary", _read_dictionary, "auto"),
             width_mm=node["width_mm"].positive(),
             height_mm=node["height_mm"].positive(),
             corners_mm=corners,
             scale_share=markers.get("scale_share", Node.positive, None),
-            covariance=markers.get("covariance", partial(_covariance, count=len(corners or ())), None),
+            covariance=markers.get("covariance", partial(_read_covariance, count=len(corners or ())), None),
         )
-        printed = markers.get("print", Print.of, None)
+        printed = markers.get("print", PrintMeasurement.of, None)
         return board if printed is None or as_meant else board.as_printed(printed)
 
-    def as_printed(self, printed: "Print") -> "Board":
+    def as_printed(self, printed: "PrintMeasurement") -> "Board":
         """The board as its markers came out of the printer, for one that says how they were meant."""
         across, along = printed.shares
         sides = (self.marker_mm * across, self.marker_mm * along)
@@ -102,13 +102,13 @@ class Board:
         scale = printed.scale_share if corners is None else self.scale_share
         return replace(self, marker_mm=sum(sides) / 2, sides_mm=sides, corners_mm=corners, scale_share=scale)
 
-    def _grown(self, corners: Array, printed: "Print") -> Array:
+    def _grown(self, corners: Array, printed: "PrintMeasurement") -> Array:
         """One marker's corners (4, 3) as printed; its middle stays, or where its card touches the board's edge."""
         middle = corners.mean(0)
         held = middle.copy()
         if printed.flush and self.width_mm is not None and self.height_mm is not None:
             for axis, size in enumerate((self.width_mm, self.height_mm)):
-                held[axis] = _flush(float(middle[axis]), size)
+                held[axis] = _edge_contact_mm(float(middle[axis]), size)
         right, up = corners[1] - corners[0], corners[0] - corners[3]
         right, up = right / np.linalg.norm(right), up / np.linalg.norm(up)
         across, along = printed.shares
@@ -145,11 +145,11 @@ class Board:
         """Write the board file, whole or not at all; `BadInput` where the board's size is not known."""
         if self.width_mm is None or self.height_mm is None:
             raise BadInput(f"{path}: a board file needs the board's width and height")
-        write_whole(path, self.to_toml())
+        write_atomically(path, self.to_toml())
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class PrintMeasurement:
     """A sheet of markers as it was measured, with a steel rule, after printing."""
 
     printed_mm: float
@@ -173,13 +173,13 @@ class Print:
         return self.doubt_mm / self.printed_mm / math.sqrt(2)
 
     @classmethod
-    def of(cls, node: Node) -> "Print":
+    def of(cls, node: Node) -> "PrintMeasurement":
         """The table `[markers.print]` of a board file."""
         printed, across, along, doubt = (
             node[key].positive() for key in ("printed_mm", "across_mm", "along_mm", "doubt_mm")
         )
         for key, length in (("across_mm", across), ("along_mm", along)):
-            if abs(length / printed - 1) > MOST_OFF:
+            if abs(length / printed - 1) > MAX_PRINT_SCALE_ERROR:
                 node[key].fail(f"{length:g} mm is not what {printed:g} mm can have been printed as")
         return cls(printed, across, along, doubt, node.get("flush", Node.boolean, False))
 
@@ -194,17 +194,17 @@ class Print:
         )
 
 
-def _flush(middle_mm: float, size_mm: float) -> float:
+def _edge_contact_mm(middle_mm: float, size_mm: float) -> float:
     """Where a card that lies at an edge touches it; its middle where it lies half way along."""
     third = round(2 * middle_mm / size_mm)
     return {0: 0.0, 2: size_mm}.get(third, middle_mm)
 
 
-def _dictionary(node: Node) -> str:
+def _read_dictionary(node: Node) -> str:
     return node.choice(("auto", *DICTIONARIES))
 
 
-def _corners(node: Node) -> dict[int, Array]:
+def _read_corners(node: Node) -> dict[int, Array]:
     found: dict[int, Array] = {}
     for key in node.keys():  # noqa: SIM118 - a Node is no dict
         if not key.isdecimal():
@@ -215,7 +215,7 @@ def _corners(node: Node) -> dict[int, Array]:
     return found
 
 
-def _covariance(node: Node, count: int) -> Array:
+def _read_covariance(node: Node, count: int) -> Array:
     covariance = np.array(node.matrix(3 * count, 3 * count)) if count else node.fail("goes with corners_mm")
     if np.abs(covariance - covariance.T).max() > 1e-9 or np.linalg.eigvalsh(covariance).min() < -1e-9:
         node.fail("is not symmetric and positive semi-definite: make it anew (overruler calibrate board)")

@@ -9,20 +9,20 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
-TOLD = 1 / 8
+SPEC_SHARE = 1 / 8
 """What is left of what tables, prints and bases may be off by where all is just as the board file and the catalogue
 say: counted on 46 rendered tables, of two renderers (`docs/calibration.md`)."""
-LEAST_SHARE = -1.0
+MIN_HEIGHT_WEIGHT = -1.0
 """Far outside of the table nobody knows how it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ErrorBudget:
     """The systematic terms that no residual shows, 1 σ each; named so that none is forgotten."""
 
     scale_share: float = 5e-4
     """Printed size and layout of the markers against the nominal: moves everything together."""
-    told_share: float = TOLD * 5e-4
+    told_share: float = SPEC_SHARE * 5e-4
     """The same where the table is just as its board file says."""
     height_mm: float = 0.25
     """A base's underside over the bowed board (folds, fibres, grit): each piece on its own. With the bow's own doubt it
@@ -33,14 +33,14 @@ class Budget:
     """How far a plate's corners may be rounded otherwise than is usual. Each piece on its own."""
 
     @property
-    def as_told(self) -> "Budget":
+    def as_told(self) -> "ErrorBudget":
         """The same on a table that is just as its board file says, under bases that are just as large as theirs."""
-        height, diameter = TOLD * self.height_mm, TOLD * self.diameter_mm
+        height, diameter = SPEC_SHARE * self.height_mm, SPEC_SHARE * self.diameter_mm
         return replace(self, scale_share=self.told_share, height_mm=height, diameter_mm=diameter)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bow:
+class TableBow:
     """How the table stands off the plane that its edges lie in: two parabolas, along x and along y."""
 
     middle_mm: Array
@@ -56,7 +56,7 @@ class Bow:
         """How much of the two heights places (..., 2) on the table have (..., 2): 1 in its middle, 0 at its edges."""
         c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
         along = (xy_mm - self.middle_mm) @ np.array([[c, -s], [s, c]])
-        return np.asarray(np.maximum(1 - (along / self.half_mm) ** 2, LEAST_SHARE))
+        return np.asarray(np.maximum(1 - (along / self.half_mm) ** 2, MIN_HEIGHT_WEIGHT))
 
     def z_mm(self, xy_mm: Array) -> Array:
         """The table's height (...,) at places (..., 2)."""
@@ -104,9 +104,9 @@ class Calibration:
     """The corners (4, 2) of each marker's black square in the photo."""
     laid: bool = True
     """Whether the markers' places were known beforehand, not only their size."""
-    budget: Budget = Budget()
+    budget: ErrorBudget = ErrorBudget()
     problems: tuple[Problem, ...] = ()
-    bow: Bow | None = None
+    bow: TableBow | None = None
     """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
     with_bow: Array | None = None
     """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
@@ -161,7 +161,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoubtMap:
+class PrecisionMap:
     """How sure distances are all over the board."""
 
     length_mm: float

@@ -7,7 +7,7 @@ import numpy as np
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 
-SMALLEST_SQUARES = 3
+MIN_SQUARES_PER_SIDE = 3
 """Squares along a side: fewer leave no line of corners."""
 
 
@@ -29,8 +29,8 @@ class Chart:
     """Not the family that lies on tables, so that a sheet left there is no marker of the board."""
 
     def __post_init__(self) -> None:
-        if min(self.columns, self.rows) < SMALLEST_SQUARES:
-            raise BadInput(f"a chart of {self.columns} × {self.rows} squares: {SMALLEST_SQUARES} a side are needed")
+        if min(self.columns, self.rows) < MIN_SQUARES_PER_SIDE:
+            raise BadInput(f"a chart of {self.columns} × {self.rows} squares: {MIN_SQUARES_PER_SIDE} a side are needed")
         if not 0 < self.square_mm < np.inf:
             raise BadInput(f"a chart's squares measure more than 0 mm, not {self.square_mm:g}")
         if self.marker_mm is not None and not 0 < self.marker_mm < self.square_mm:

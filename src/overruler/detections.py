@@ -65,7 +65,7 @@ class Detection:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Raised:
+class RaisedArea:
     """An area above the board with a flat top that pieces may stand on: found in the photo, or told."""
 
     id: str
@@ -86,7 +86,7 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RulerSeen:
+class DetectedRuler:
     """A range ruler that lies in the photo, as the markers measure it."""
 
     kind: str
@@ -107,7 +107,7 @@ class RulerSeen:
         return self.nominal_mm * (len(self.path_mm) - 1)
 
 
-def _ruler_json(ruler: RulerSeen) -> dict[str, Any]:
+def _ruler_json(ruler: DetectedRuler) -> dict[str, Any]:
     """The joints are those between segments; the ends stand by themselves."""
     path = np.round(ruler.path_mm, 3).tolist()
     return {

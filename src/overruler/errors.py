@@ -33,10 +33,12 @@ class UnknownName(BadInput, LookupError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        super().__init__(f"{what}: unknown name {name!r}; known: {', '.join(known) or 'none'}{nearest(name, known)}")
+        super().__init__(
+            f"{what}: unknown name {name!r}; known: {', '.join(known) or 'none'}{did_you_mean(name, known)}"
+        )
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question that names what was probably meant, to end a complaint with; empty where nothing is near."""
     from difflib import get_close_matches
 
@@ -51,10 +53,10 @@ class MissingExtra(OverrulerError, ImportError):
     @classmethod
     def of(cls, what: str, extra: str) -> "MissingExtra":
         """`what` is missing, and the extra that brings it."""
-        return cls(f"{what}: {bringing(extra)}")
+        return cls(f"{what}: {install_command(extra)}")
 
 
-def bringing(extra: str) -> str:
+def install_command(extra: str) -> str:
     """The command that installs an extra, by the installer that this environment is from."""
     made_by = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install --force"}
     found = [command for file, command in made_by.items() if (Path(sys.prefix) / file).exists()]

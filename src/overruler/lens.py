@@ -9,10 +9,10 @@ import numpy as np
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.reading import Node
-from overruler.writing import write_whole
+from overruler.writing import write_atomically
 
 SCHEMA = "overruler/lens/1"
-ASSUMED_SIGMA = (1e-3, 1e-3, 2.0, 2.0, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3)
+DEFAULT_SIGMAS = (1e-3, 1e-3, 2.0, 2.0, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3)
 """1 σ of a lens file without covariance: fx and fy as shares, cx and cy in px, then k1 k2 p1 p2 k3."""
 
 
@@ -39,7 +39,7 @@ class Lens:
         matrix = np.array(node["matrix"].matrix(3, 3))
         if min(matrix[0, 0], matrix[1, 1]) <= 0 or np.any(matrix[[0, 1, 2, 2, 2], [1, 0, 0, 1, 2]] != [0, 0, 0, 0, 1]):
             node["matrix"].fail("expected [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
-        covariance = node.get("covariance", _covariance, _assumed(matrix))
+        covariance = node.get("covariance", _read_covariance, _default_covariance(matrix))
         return cls((int(width), int(height)), matrix, np.array(node["distortion"].vector(5)), covariance)
 
     def to_toml(self) -> str:
@@ -55,7 +55,7 @@ class Lens:
 
     def save(self, path: str | Path) -> None:
         """Write the lens file, whole or not at all."""
-        write_whole(path, self.to_toml())
+        write_atomically(path, self.to_toml())
 
     def for_picture(self, size_px: tuple[int, int], orientation: int = 1) -> "Lens":
         """The lens in the pixels of a picture of `size_px` as seen, turned by an EXIF orientation (1 to 8).
@@ -63,8 +63,8 @@ class Lens:
         The picture may be a smaller or larger copy. `BadInput` where it is not: a cut picture has another middle.
         """
         turned = self._turned(orientation)
-        lens = turned if _ratio(turned.size_px, size_px) else self
-        ratio = _ratio(lens.size_px, size_px)
+        lens = turned if _scale_between(turned.size_px, size_px) else self
+        ratio = _scale_between(lens.size_px, size_px)
         if ratio is None:
             sizes = f"{self.size_px[0]} × {self.size_px[1]} pixels, the photo has {size_px[0]} × {size_px[1]}"
             raise BadInput(f"the lens file is for {sizes}: make one from photos of that shape, or leave --lens away")
@@ -92,7 +92,7 @@ class Lens:
         return lens
 
 
-def _ratio(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> float | None:
+def _scale_between(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> float | None:
     """How many times larger the wanted picture is; None where its shape differs by more than rounding to pixels."""
     across, down = wanted_px[0] / size_px[0], wanted_px[1] / size_px[1]
     ratio = float(np.sqrt(across * down))
@@ -100,7 +100,7 @@ def _ratio(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> float | None
     return ratio if off_px <= 1.0 else None
 
 
-def _covariance(node: Node) -> Array:
+def _read_covariance(node: Node) -> Array:
     covariance = np.array(node.matrix(9, 9))
     scale = np.sqrt(np.abs(np.outer(np.diag(covariance), np.diag(covariance)))) + 1e-30
     if np.abs((covariance - covariance.T) / scale).max() > 1e-6 or np.linalg.eigvalsh(covariance / scale).min() < -1e-6:
@@ -108,7 +108,7 @@ def _covariance(node: Node) -> Array:
     return covariance
 
 
-def _assumed(matrix: Array) -> Array:
-    sigma = np.array(ASSUMED_SIGMA)
+def _default_covariance(matrix: Array) -> Array:
+    sigma = np.array(DEFAULT_SIGMAS)
     sigma[:2] *= matrix[[0, 1], [0, 1]]
     return np.diag(sigma**2)

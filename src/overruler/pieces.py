@@ -12,40 +12,40 @@ from typing import Any
 
 from overruler.bases import Base
 from overruler.geometry.covariance import Matrix2
-from overruler.geometry.hexes import Hexes
-from overruler.geometry.outlines import area, convex_parts, crossing
+from overruler.geometry.hex_grid import HexGrid
+from overruler.geometry.outlines import convex_parts, first_self_intersection, signed_area_mm2
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle
-from overruler.reading import Node, merged, unknown
+from overruler.reading import Node, merge_keys, unknown_keys
 
 KINDS = ("character", "ship", "obstacle", "device")
-ROUNDED = 1e-6
+ROUNDING_SHARE = 1e-6
 """A covariance written with few digits may be off symmetric and positive by this share of its largest value."""
 
-LARGEST_MM = 1e7
+MAX_LENGTH_MM = 1e7
 """Ten kilometres: beyond, a number no longer holds the millionths of a millimetre that touching goes by."""
-SMALLEST_MM = 1e-6
-MOST_DEG = 1e6
+MIN_LENGTH_MM = 1e-6
+MAX_HEADING_DEG = 1e6
 """Beyond, what is left of a heading after whole turns is rounding."""
-MOST_SEGMENTS = 100
+MAX_SEGMENTS = 100
 
 
-def length(node: Node) -> float:
+def read_coordinate(node: Node) -> float:
     """A coordinate in mm."""
     value = node.number()
-    return value if abs(value) <= LARGEST_MM else node.fail(f"lies more than 10 km away, at {value:g} mm")
+    return value if abs(value) <= MAX_LENGTH_MM else node.fail(f"lies more than 10 km away, at {value:g} mm")
 
 
-def size(node: Node) -> float:
+def read_length(node: Node) -> float:
     """A length in mm of something that has one."""
     value = node.positive()
-    fits = SMALLEST_MM <= value <= LARGEST_MM
-    return value if fits else node.fail(f"must be from {SMALLEST_MM:g} to {LARGEST_MM:g} mm, is {value:g}")
+    fits = MIN_LENGTH_MM <= value <= MAX_LENGTH_MM
+    return value if fits else node.fail(f"must be from {MIN_LENGTH_MM:g} to {MAX_LENGTH_MM:g} mm, is {value:g}")
 
 
-def point(node: Node) -> Point:
+def read_point(node: Node) -> Point:
     """A point (x, y) in mm."""
     node.vector(2)
-    x, y = (length(item) for item in node.items())
+    x, y = (read_coordinate(item) for item in node.items())
     return x, y
 
 
@@ -59,10 +59,12 @@ class Table:
 
     @classmethod
     def of(cls, node: Node) -> "Table":
-        return cls(size(node["width_mm"]), size(node["height_mm"]), unknown(node, ("width_mm", "height_mm")))
+        return cls(
+            read_length(node["width_mm"]), read_length(node["height_mm"]), unknown_keys(node, ("width_mm", "height_mm"))
+        )
 
     def to_json(self) -> dict[str, Any]:
-        return merged({"width_mm": self.width_mm, "height_mm": self.height_mm}, self.extra)
+        return merge_keys({"width_mm": self.width_mm, "height_mm": self.height_mm}, self.extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,12 @@ class Ruler:
     @classmethod
     def of(cls, node: Node) -> "Ruler":
         segments = node["segments"].integer()
-        if not 1 <= segments <= MOST_SEGMENTS:
-            node["segments"].fail(f"must be from 1 to {MOST_SEGMENTS}, is {segments}")
-        return cls(size(node["segment_mm"]), segments, unknown(node, ("segment_mm", "segments")))
+        if not 1 <= segments <= MAX_SEGMENTS:
+            node["segments"].fail(f"must be from 1 to {MAX_SEGMENTS}, is {segments}")
+        return cls(read_length(node["segment_mm"]), segments, unknown_keys(node, ("segment_mm", "segments")))
 
     def to_json(self) -> dict[str, Any]:
-        return merged({"segment_mm": self.segment_mm, "segments": self.segments}, self.extra)
+        return merge_keys({"segment_mm": self.segment_mm, "segments": self.segments}, self.extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +108,23 @@ class Grid:
         return self.hexes.center((q, r))
 
     @property
-    def hexes(self) -> Hexes:
-        return Hexes(self.orientation == "pointy", self.size_mm, self.origin_mm)
+    def hexes(self) -> HexGrid:
+        return HexGrid(self.orientation == "pointy", self.size_mm, self.origin_mm)
 
     @classmethod
     def of(cls, node: Node) -> "Grid":
         node["type"].choice(("hex",))
-        orientation, origin = node["orientation"].choice(("pointy", "flat")), point(node["origin_mm"])
+        orientation, origin = node["orientation"].choice(("pointy", "flat")), read_point(node["origin_mm"])
         return cls(
-            orientation, size(node["size_mm"]), origin, unknown(node, ("type", "orientation", "size_mm", "origin_mm"))
+            orientation,
+            read_length(node["size_mm"]),
+            origin,
+            unknown_keys(node, ("type", "orientation", "size_mm", "origin_mm")),
         )
 
     def to_json(self) -> dict[str, Any]:
         known = {"orientation": self.orientation, "size_mm": self.size_mm, "origin_mm": list(self.origin_mm)}
-        return merged({"type": "hex", **known}, self.extra)
+        return merge_keys({"type": "hex", **known}, self.extra)
 
 
 # --- pieces ---
@@ -163,12 +168,12 @@ class Piece:
 
     @classmethod
     def of(cls, node: Node, grid: Grid | None) -> "Piece":
-        known = {key: node.get(key, read, None) for key, read in PIECE_KEYS.items() if node.has(key)}
-        known |= {"id": node["id"].text(), "base": _base(node["base"])}
-        known["x_mm"], known["y_mm"] = _place(node, grid, known.get("hex"))
+        known = {key: node.get(key, read, None) for key, read in PIECE_READERS.items() if node.has(key)}
+        known |= {"id": node["id"].text(), "base": _read_base(node["base"])}
+        known["x_mm"], known["y_mm"] = _read_position(node, grid, known.get("hex"))
         base = known["base"].shape
         inner = {"base": ("shape", *SIZE_KEYS[base], *(("corner_radius_mm",) if base == "rectangle" else ()))}
-        return cls(**known, extra=unknown(node, (*PIECE_KEYS, "id", "base", "x_mm", "y_mm"), inner))
+        return cls(**known, extra=unknown_keys(node, (*PIECE_READERS, "id", "base", "x_mm", "y_mm"), inner))
 
     def to_json(self) -> dict[str, Any]:
         place = {"hex": list(self.hex)} if self.hex else {"x_mm": self.x_mm, "y_mm": self.y_mm}
@@ -178,45 +183,47 @@ class Piece:
             known["covariance_mm2"] = [list(row) for row in self.covariance_mm2]
         known |= {key: getattr(self, key) for key in ("player", "unit", "kind") if getattr(self, key) is not None}
         known |= {key: getattr(self, key) for key in ("leader", "stats") if getattr(self, key)}
-        return merged(known, self.extra)
+        return merge_keys(known, self.extra)
 
 
-def _base(node: Node) -> Base:
+def _read_base(node: Node) -> Base:
     shape = node["shape"].choice(tuple(SIZE_KEYS))
-    sizes = {key: size(node[key]) for key in SIZE_KEYS[shape]}
+    sizes = {key: read_length(node[key]) for key in SIZE_KEYS[shape]}
     if shape == "rectangle" and node.has("corner_radius_mm"):
-        return Base(shape, **sizes, corner_radius_mm=_corner(node["corner_radius_mm"], min(sizes.values()) / 2))
+        return Base(
+            shape, **sizes, corner_radius_mm=_read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2)
+        )
     return Base.circle(**sizes) if shape == "circle" else Base(shape, **sizes)
 
 
-def _corner(node: Node, most_mm: float) -> float:
+def _read_corner_radius(node: Node, most_mm: float) -> float:
     value = node.number()
     return value if 0 <= value <= most_mm else node.fail(f"must be from 0 to half a side, {most_mm:g} mm, is {value:g}")
 
 
-def _hex(node: Node) -> tuple[int, int]:
+def _read_hex(node: Node) -> tuple[int, int]:
     node.vector(2)
     q, r = (item.integer() for item in node.items())
     return q, r
 
 
-def _place(node: Node, grid: Grid | None, hexagon: tuple[int, int] | None) -> Point:
+def _read_position(node: Node, grid: Grid | None, hexagon: tuple[int, int] | None) -> Point:
     if hexagon is None:
-        return length(node["x_mm"]), length(node["y_mm"])
+        return read_coordinate(node["x_mm"]), read_coordinate(node["y_mm"])
     if node.has("x_mm") or node.has("y_mm"):
         node.fail("has both hex and x_mm, y_mm; give one of the two")
     if grid is None:
         node["hex"].fail("needs a grid, and the scene has none")
     x, y = grid.center(*hexagon)
-    return (x, y) if max(abs(x), abs(y)) <= LARGEST_MM else node["hex"].fail("lies more than 10 km away")
+    return (x, y) if max(abs(x), abs(y)) <= MAX_LENGTH_MM else node["hex"].fail("lies more than 10 km away")
 
 
-def _covariance(node: Node) -> Matrix2:
+def _read_covariance(node: Node) -> Matrix2:
     (xx, xy), (yx, yy) = node.matrix(2, 2)
     largest = max(abs(xx), abs(yy), abs(xy), abs(yx))
-    if largest > LARGEST_MM**2:
-        node.fail(f"holds more than {LARGEST_MM**2:g} mm²")
-    slack = ROUNDED * largest
+    if largest > MAX_LENGTH_MM**2:
+        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
+    slack = ROUNDING_SHARE * largest
     if abs(xy - yx) > slack:
         node.fail("is not symmetric")
     if (xx + yy) / 2 - hypot((xx - yy) / 2, xy) < -slack:
@@ -224,21 +231,25 @@ def _covariance(node: Node) -> Matrix2:
     return (xx, xy), (yx, yy)
 
 
-def _heading(node: Node) -> float:
+def _read_heading(node: Node) -> float:
     degrees = node.number()
-    return degrees if abs(degrees) <= MOST_DEG else node.fail(f"turns more than {MOST_DEG:g} degrees, {degrees:g}")
+    return (
+        degrees
+        if abs(degrees) <= MAX_HEADING_DEG
+        else node.fail(f"turns more than {MAX_HEADING_DEG:g} degrees, {degrees:g}")
+    )
 
 
-PIECE_KEYS: Mapping[str, Any] = {
-    "z_mm": length,
-    "heading_deg": _heading,
-    "covariance_mm2": _covariance,
+PIECE_READERS: Mapping[str, Any] = {
+    "z_mm": read_coordinate,
+    "heading_deg": _read_heading,
+    "covariance_mm2": _read_covariance,
     "player": Node.text,
     "unit": Node.text,
     "leader": Node.boolean,
     "kind": lambda node: node.choice(KINDS),
     "stats": lambda node: node.object().value,
-    "hex": _hex,
+    "hex": _read_hex,
 }
 """How each key that a piece may have is read."""
 
@@ -265,29 +276,31 @@ class Terrain:
 
     @classmethod
     def of(cls, node: Node) -> "Terrain":
-        known = {key: node.get(key, read, None) for key, read in TERRAIN_KEYS.items() if node.has(key)}
-        known |= {"id": node["id"].text(), "footprint_mm": footprint(node["footprint_mm"])}
-        terrain = cls(top_z_mm=length(node["top_z_mm"]), **known, extra=unknown(node, (*known, "top_z_mm")))
+        known = {key: node.get(key, read, None) for key, read in TERRAIN_READERS.items() if node.has(key)}
+        known |= {"id": node["id"].text(), "footprint_mm": read_footprint(node["footprint_mm"])}
+        terrain = cls(
+            top_z_mm=read_coordinate(node["top_z_mm"]), **known, extra=unknown_keys(node, (*known, "top_z_mm"))
+        )
         if terrain.top_z_mm < terrain.base_z_mm:
             node["top_z_mm"].fail(f"{terrain.top_z_mm:g} lies below base_z_mm, {terrain.base_z_mm:g}")
         return terrain
 
     def to_json(self) -> dict[str, Any]:
         known = {"id": self.id, "footprint_mm": [list(point) for point in self.footprint_mm]}
-        return merged(known | {key: getattr(self, key) for key in ("top_z_mm", *TERRAIN_KEYS)}, self.extra)
+        return merge_keys(known | {key: getattr(self, key) for key in ("top_z_mm", *TERRAIN_READERS)}, self.extra)
 
 
-TERRAIN_KEYS: Mapping[str, Any] = {"base_z_mm": length, "rough": Node.boolean, "size": Node.integer}
+TERRAIN_READERS: Mapping[str, Any] = {"base_z_mm": read_coordinate, "rough": Node.boolean, "size": Node.integer}
 """How each key that a terrain may have is read."""
 
 
-def footprint(node: Node) -> tuple[Point, ...]:
+def read_footprint(node: Node) -> tuple[Point, ...]:
     """The outline of something on the table: three points or more that hold an area."""
-    points = [point(item) for item in node.items()]
+    points = [read_point(item) for item in node.items()]
     if len(set(points)) < 3:
         node.fail(f"a footprint needs 3 different points or more, found {len(set(points))}")
-    if crossed := crossing(points):
+    if crossed := first_self_intersection(points):
         node.fail("crosses itself: the side from point {} and the side from point {}".format(*crossed))
-    if abs(area(points)) < 1e-6:
+    if abs(signed_area_mm2(points)) < 1e-6:
         node.fail("its points lie on one line: a footprint holds an area")
     return tuple(points)

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from overruler.errors import BadInput, nearest
+from overruler.errors import BadInput, did_you_mean
 
 T = TypeVar("T")
 
-_NAMES = {dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"}
+_TYPE_NAMES = {dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"}
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
 def parse_json(text: str, name: str) -> Any:
     """The value in `text`; NaN, infinities and anything that is not JSON are refused with `name` in the message."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {' '.join(str(error).split())}") from None
 
@@ -67,7 +67,7 @@ class Node:
         raise BadInput(": ".join(part for part in (self.name, self.path, problem) if part))
 
     def _expect(self, wanted: str) -> NoReturn:
-        kind = _NAMES.get(type(self.value), "a number")
+        kind = _TYPE_NAMES.get(type(self.value), "a number")
         shown = f" {json.dumps(self.value)}" if isinstance(self.value, str | int | float) else ""
         self.fail(f"expected {wanted}, found {kind}{shown[:60]}")
 
@@ -124,7 +124,9 @@ class Node:
     def choice(self, known: tuple[str, ...]) -> str:
         text = self.text()
         return (
-            text if text in known else self.fail(f"unknown {text!r}; known: {', '.join(known)}{nearest(text, known)}")
+            text
+            if text in known
+            else self.fail(f"unknown {text!r}; known: {', '.join(known)}{did_you_mean(text, known)}")
         )
 
     def vector(self, length: int) -> tuple[float, ...]:
@@ -138,22 +140,24 @@ class Node:
 
 # --- keys that the program does not know ---
 
-_NONE: Mapping[str, Sequence[str]] = {}
+_NO_INNER_KEYS: Mapping[str, Sequence[str]] = {}
 
 
-def unknown(node: Node, known: Iterable[str], inner: Mapping[str, Sequence[str]] = _NONE) -> dict[str, Any]:
+def unknown_keys(
+    node: Node, known: Iterable[str], inner: Mapping[str, Sequence[str]] = _NO_INNER_KEYS
+) -> dict[str, Any]:
     """The keys of an object that are not `known`, and those of an `inner` object that are not known there."""
     extra = {key: value for key, value in node.value.items() if key not in known}
     for key, names in inner.items():
-        if node.has(key) and (beyond := unknown(node[key], names)):
+        if node.has(key) and (beyond := unknown_keys(node[key], names)):
             extra[key] = beyond
     return extra
 
 
-def merged(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+def merge_keys(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of both; where both have one `known` holds, objects in objects alike."""
     both = {
-        key: merged(value, extra[key]) if isinstance(value, dict) and isinstance(extra.get(key), dict) else value
+        key: merge_keys(value, extra[key]) if isinstance(value, dict) and isinstance(extra.get(key), dict) else value
         for key, value in known.items()
     }
     return both | {key: value for key, value in extra.items() if key not in known}

@@ -14,47 +14,47 @@ import numpy as np
 from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
+from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.ground import Told
-from overruler.house import House
+from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.assembly.corrections import corrected
-from overruler.vision.assembly.owners import as_settled
-from overruler.vision.assembly.to_scene import survey
+from overruler.vision.assembly.corrections import apply_corrections
+from overruler.vision.assembly.owners import apply_house_rules
+from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.problems import worst_first
+from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
-from overruler.vision.contours.shading import light_of, low_light
-from overruler.vision.detection.detect import MARGIN_MM, detect, look_from_above, radii_of
-from overruler.vision.learned.hill_net import hill_map
-from overruler.vision.refinement.base_scale import sharpened
-from overruler.vision.refinement.lit_side import by_lit_side
-from overruler.vision.refinement.marker_scale import size_doubted
-from overruler.vision.rounds.remeasure import placed
-from overruler.vision.rulers.find import contradictions, covered, find_rulers
-from overruler.vision.rulers.hexgrid import find_grid, turned
-from overruler.vision.terrain.by_base_sizes import by_sizes
-from overruler.vision.terrain.declared import detect_on, on_top, told_ground
+from overruler.vision.contours.shading import check_low_light, estimate_light
+from overruler.vision.detection.detect import SEARCH_MARGIN_MM, detect, rectify_board, round_radii_mm
+from overruler.vision.learned.hill_net import predict_hill_map
+from overruler.vision.refinement.base_scale import refine_by_bases
+from overruler.vision.refinement.lit_side import remeasure_by_lit_side
+from overruler.vision.refinement.marker_scale import flag_marker_size
+from overruler.vision.rounds.remeasure import remeasure_base
+from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
+from overruler.vision.rulers.hexgrid import find_grid, grid_problems
+from overruler.vision.terrain.by_base_sizes import heights_from_base_sizes
+from overruler.vision.terrain.declared import detect_on_ground, locate_ground, raised_marker_ids
 from overruler.vision.terrain.find import find_hills
-from overruler.vision.terrain.sizes_on_top import resized
+from overruler.vision.terrain.sizes_on_top import reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
 
 if TYPE_CHECKING:
     from overruler.vision.tracking.watch import Watch
 
-LINES_MM = 1.6
+ORTHOPHOTO_PIXEL_MM = 1.6
 """A pixel of the picture from above in which rulers, grids and hills are looked for."""
-CARD = 1.4
+CARD_TO_MARKER_RATIO = 1.4
 """A marker's white card against its black square: nothing stands there."""
 
 
-class Awaited(Sequence[Array]):
+class LazyPolygons(Sequence[Array]):
     """Polygons that are still being looked for: the first who asks for them waits."""
 
     def __init__(self, found: Callable[[], Sequence[Array]]) -> None:
@@ -85,11 +85,11 @@ class Referee:
     game: str | None = None
     bases: Sequence[Base] | None = None
     """The bases to look for; None for the game's own, or the whole catalogue."""
-    terrain: Sequence[Told] = ()
+    terrain: Sequence[DeclaredTerrain] = ()
     """Raised ground that somebody told of."""
     fixes: Sequence[Fix] = ()
     """What somebody corrected in what is found."""
-    house: House = field(default_factory=House)
+    house: HouseRules = field(default_factory=HouseRules)
     """What the table has settled for itself."""
     beside: Sequence[Frame] = ()
     """Other photos of the table by the same camera: what they say of its lens serves the one that is looked at."""
@@ -98,34 +98,36 @@ class Referee:
         """Everything about one picture; `CannotMeasure` where it cannot be measured."""
         progress("finding the markers and the camera")
         calibration = self._calibrated(frame)
-        ground = told_ground(frame, calibration, self.terrain, self.board)
-        view = look_from_above(frame, calibration, LINES_MM, self._margin_mm(calibration))
+        ground = locate_ground(frame, calibration, self.terrain, self.board)
+        view = rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM, self._margin_mm(calibration))
         bases = self.bases if self.bases is not None else catalogue(self.game)
         with ThreadPoolExecutor(1) as aside:  # what is waited for soonest first
             measuring = aside.submit(find_rulers, frame, calibration, view)
             grid_seen = aside.submit(find_grid, view, calibration.board_mm)
-            high = aside.submit(hill_map, view, calibration.camera)
-            cards = [*self._cards(calibration), *ground.cards_mm(CARD)]
-            hidden = Awaited(lambda: [*cards, *covered(measuring.result())])
+            high = aside.submit(predict_hill_map, view, calibration.camera)
+            cards = [*self._cards(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
+            hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(measuring.result())])
             found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
         rulers, seen = measuring.result(), grid_seen.result()
-        found = ground.joined(found, detect_on(frame, calibration, bases, ground, CARD, progress))
+        found = ground.joined(
+            found, detect_on_ground(frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress)
+        )
         hills = find_hills(view, high.result(), calibration, found, [area.id for area in ground.areas])
-        found = resized(frame, calibration.camera, found, hills, radii_of(bases))
-        areas = (*ground.areas, *by_sizes(frame, calibration, found, hills))
+        found = reassess_sizes(frame, calibration.camera, found, hills, round_radii_mm(bases))
+        areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
-        calibration, found = sharpened(frame, calibration, found)
-        calibration = replace(calibration, light=light_of(view, calibration.camera, calibration.board_mm, found))
-        found = tuple(by_lit_side(frame, calibration, one) for one in found)
-        calibration = size_doubted(frame, calibration, found, radii_of(bases))
+        calibration, found = refine_by_bases(frame, calibration, found)
+        calibration = replace(calibration, light=estimate_light(view, calibration.camera, calibration.board_mm, found))
+        found = tuple(remeasure_by_lit_side(frame, calibration, one) for one in found)
+        calibration = flag_marker_size(frame, calibration, found, round_radii_mm(bases))
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        more = (*low_light(calibration, found), *contradictions(rulers), *turned(seen))
-        problems = worst_first((*calibration.problems, *more))
+        more = (*check_low_light(calibration, found), *ruler_problems(rulers), *grid_problems(seen))
+        problems = sort_by_severity((*calibration.problems, *more))
         calibration = replace(calibration, problems=problems)
         grid = seen.grid if seen is not None and seen.straight else None
-        scene = survey(calibration, in_order, self.game, rulers, grid, areas)
-        report = as_settled(Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house)
-        return corrected(report, self.fixes)
+        scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
+        report = apply_house_rules(Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house)
+        return apply_corrections(report, self.fixes)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
         """A report for each photo of a source; of a film's shots, for each time that the table comes to rest."""
@@ -150,32 +152,32 @@ class Referee:
         None for all bases that there may be.
         """
         calibration = report.calibration
-        hidden = [*self._cards(calibration), *covered(report.rulers)]
+        hidden = [*self._cards(calibration), *ruler_footprints(report.rulers)]
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
-        found = resized(frame, calibration.camera, found, report.areas, radii_of(bases))
+        found = reassess_sizes(frame, calibration.camera, found, report.areas, round_radii_mm(bases))
         return raise_pieces(frame, calibration, found, report.areas)
 
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
-        again = placed(frame, report.calibration, one)
-        return by_lit_side(frame, report.calibration, again) if again is not None else None
+        again = remeasure_base(frame, report.calibration, one)
+        return remeasure_by_lit_side(frame, report.calibration, again) if again is not None else None
 
     def _calibrated(self, frame: Frame) -> Calibration:
         if not self.beside:
-            return calibrate(frame, self.board, self.points, self.lens, on_top(self.terrain))
+            return calibrate(frame, self.board, self.points, self.lens, raised_marker_ids(self.terrain))
         if self.board is None or self.points:
             raise BadInput("photos share their lens by markers: leave the points away, or the other photos")
-        return calibrate_many([frame, *self.beside], self.board, self.lens, on_top(self.terrain))[0]
+        return calibrate_many([frame, *self.beside], self.board, self.lens, raised_marker_ids(self.terrain))[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""
         known = self.board is not None and self.board.known
-        return MARGIN_MM if known else max(calibration.board_mm) / 2
+        return SEARCH_MARGIN_MM if known else max(calibration.board_mm) / 2
 
     def _cards(self, calibration: Calibration) -> list[Array]:
         """Where the markers' cards lie (4, 2) each, in mm: all of a board's, else those that are seen."""
         squares = list(calibration.squares_mm)
         if self.board is not None and self.board.corners_mm is not None:
             squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
-        return [square.mean(0) + CARD * (square - square.mean(0)) for square in squares]
+        return [square.mean(0) + CARD_TO_MARKER_RATIO * (square - square.mean(0)) for square in squares]

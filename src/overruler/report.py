@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from overruler.calibration import Calibration
-from overruler.detections import Detection, Raised, RulerSeen
+from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -20,7 +20,7 @@ class Report:
     scene: Scene
     verdicts: tuple[Verdict, ...] = ()
     """The most important first."""
-    rulers: tuple[RulerSeen, ...] = ()
+    rulers: tuple[DetectedRuler, ...] = ()
     """Range rulers that lie in the photo."""
-    areas: tuple[Raised, ...] = ()
+    areas: tuple[RaisedArea, ...] = ()
     """Raised ground that pieces may stand on."""

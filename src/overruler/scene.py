@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overruler.errors import UnknownName
-from overruler.geometry.covariance import Covariance, Otherwise, semidefinite
+from overruler.geometry.covariance import Covariance, RareAlternative, is_positive_semidefinite
 from overruler.geometry.shapes import Polygon, Shape
-from overruler.pieces import LARGEST_MM, ROUNDED, Grid, Piece, Ruler, Table, Terrain
-from overruler.reading import Node, merged, read_text, unknown
-from overruler.writing import write_whole
+from overruler.pieces import MAX_LENGTH_MM, ROUNDING_SHARE, Grid, Piece, Ruler, Table, Terrain
+from overruler.reading import Node, merge_keys, read_text, unknown_keys
+from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
     from overruler.geometry.pose import Array
 
-__all__ = ["GAMES", "SCHEMA", "Grid", "Piece", "Ruler", "Scene", "Table", "Terrain", "covariance_of"]
+__all__ = ["GAMES", "SCHEMA", "Grid", "Piece", "Ruler", "Scene", "Table", "Terrain", "independent_covariance"]
 
 SCHEMA = "overruler/scene/1"
 DEFAULT_KINDS = {"xwing": "ship"}
 """The kind of a piece that names none, in the games where it is no character."""
-IN_INCHES = ("skirmish", "positioning")
+GAMES_IN_INCHES = ("skirmish", "positioning")
 """The games that measure in inches."""
 
 
@@ -51,7 +51,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         if self.covariance is None:
-            object.__setattr__(self, "covariance", covariance_of(self.pieces))
+            object.__setattr__(self, "covariance", independent_covariance(self.pieces))
 
     # --- files ---
 
@@ -75,16 +75,16 @@ class Scene:
             board=Table.of(node["board"]),
             pieces=pieces,
             terrain=terrain,
-            covariance=node.get("covariance", lambda joint: _joint(joint, pieces), None),
+            covariance=node.get("covariance", lambda joint: _read_covariance(joint, pieces), None),
             ruler=node.get("ruler", Ruler.of, None),
             grid=grid,
             state=node["state"].object().value if node.has("state") else {},
-            extra=unknown(node, _KEYS, {"covariance": ("order", "mm2", "otherwise")}),
+            extra=unknown_keys(node, _SCENE_KEYS, {"covariance": ("order", "mm2", "otherwise")}),
         )
 
     def save(self, path: str | Path) -> None:
         """Write the scene file, whole or not at all."""
-        write_whole(path, json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n")
+        write_atomically(path, json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n")
 
     def to_json(self) -> dict[str, Any]:
         known: dict[str, Any] = {"schema": SCHEMA, "game": self.game, "board": self.board.to_json()}
@@ -96,13 +96,13 @@ class Scene:
         if self.grid:
             known["grid"] = self.grid.to_json()
         if self.covariance is not None and not self._covariance_is_the_pieces_own():
-            known["covariance"] = {"order": [piece.id for piece in self.pieces], **_written(self.covariance)}
+            known["covariance"] = {"order": [piece.id for piece in self.pieces], **_covariance_json(self.covariance)}
         if self.state:
             known["state"] = self.state
-        return merged(known, self.extra)
+        return merge_keys(known, self.extra)
 
     def _covariance_is_the_pieces_own(self) -> bool:
-        own = covariance_of(self.pieces)
+        own = independent_covariance(self.pieces)
         if own is None or self.covariance is None:
             return False
         return self.covariance.otherwise is None and own.rows == self.covariance.rows
@@ -131,9 +131,9 @@ class Scene:
 
     def distances(self) -> "Array":
         """The distance (N, N) of each piece from each, edge to edge; 0 in contact and of a piece from itself."""
-        from overruler.geometry.batched.all_pairs import all_gaps
+        from overruler.geometry.batched.all_pairs import gap_matrix
 
-        return all_gaps(self.shapes)
+        return gap_matrix(self.shapes)
 
     @cached_property
     def ground(self) -> Mapping[str, tuple[Polygon, ...]]:
@@ -150,7 +150,7 @@ class Scene:
         return piece.kind or DEFAULT_KINDS.get(self.game, "character")
 
 
-_KEYS = ("schema", "game", "board", "ruler", "pieces", "terrain", "grid", "covariance", "state")
+_SCENE_KEYS = ("schema", "game", "board", "ruler", "pieces", "terrain", "grid", "covariance", "state")
 
 
 def _check_names(node: Node, pieces: Sequence[Piece], terrain: Sequence[Terrain]) -> None:
@@ -171,36 +171,38 @@ def _check_names(node: Node, pieces: Sequence[Piece], terrain: Sequence[Terrain]
 # --- covariance ---
 
 
-def covariance_of(pieces: Iterable[Piece]) -> Covariance | None:
+def independent_covariance(pieces: Iterable[Piece]) -> Covariance | None:
     """The pieces' own covariances as a joint one, nothing in common; None where none has one."""
     blocks = [piece.covariance_mm2 for piece in pieces]
     return Covariance.of_blocks(blocks) if any(blocks) else None
 
 
-def _written(covariance: Covariance) -> dict[str, Any]:
+def _covariance_json(covariance: Covariance) -> dict[str, Any]:
     """A joint covariance as files have it, but for the pieces' order."""
     rows, other = [list(row) for row in covariance.rows], covariance.otherwise
     if other is None:
         return {"mm2": rows}
-    return {"mm2": rows, "otherwise": {"probability": other.probability, **_written(other.covariance)}}
+    return {"mm2": rows, "otherwise": {"probability": other.probability, **_covariance_json(other.covariance)}}
 
 
-def _joint(node: Node, pieces: Sequence[Piece]) -> Covariance:
+def _read_covariance(node: Node, pieces: Sequence[Piece]) -> Covariance:
     """The covariance over all pieces: what the file has of it, and the pieces' own for those that it does not name."""
-    order = _order(node["order"], [piece.id for piece in pieces])
-    known = Covariance(_rows(node["mm2"], order, pieces))
+    order = _read_order(node["order"], [piece.id for piece in pieces])
+    known = Covariance(_read_full_rows(node["mm2"], order, pieces))
     if not node.has("otherwise"):
         return known
     other = node["otherwise"]
     probability = other["probability"].number()
     if not 0 <= probability <= 1:
         other["probability"].fail(f"must lie between 0 and 1, is {probability:g}")
-    return replace(known, otherwise=Otherwise(probability, Covariance(_rows(other["mm2"], order, pieces))))
+    return replace(
+        known, otherwise=RareAlternative(probability, Covariance(_read_full_rows(other["mm2"], order, pieces)))
+    )
 
 
-def _rows(node: Node, order: Sequence[int], pieces: Sequence[Piece]) -> list[list[float]]:
+def _read_full_rows(node: Node, order: Sequence[int], pieces: Sequence[Piece]) -> list[list[float]]:
     """The rows over all pieces, of a matrix over some."""
-    given = _matrix(node, 2 * len(order))
+    given = _read_matrix(node, 2 * len(order))
     rows = [list(row) for row in Covariance.of_blocks([piece.covariance_mm2 for piece in pieces]).rows]
     places = [2 * index + axis for index in order for axis in (0, 1)]
     for place, values in zip(places, given, strict=True):
@@ -210,7 +212,7 @@ def _rows(node: Node, order: Sequence[int], pieces: Sequence[Piece]) -> list[lis
     return rows
 
 
-def _order(node: Node, ids: list[str]) -> list[int]:
+def _read_order(node: Node, ids: list[str]) -> list[int]:
     order: list[int] = []
     for item in node.items():
         name = item.text()
@@ -222,18 +224,18 @@ def _order(node: Node, ids: list[str]) -> list[int]:
     return order
 
 
-def _matrix(node: Node, size: int) -> list[list[float]]:
+def _read_matrix(node: Node, size: int) -> list[list[float]]:
     """A covariance (size, size)."""
     rows = [item.value for item in node.items()]
     plain = all(isinstance(row, list) and len(row) == size and {*map(type, row)} <= {int, float} for row in rows)
     if not plain or len(rows) != size or not all(-inf < value < inf for row in rows for value in row):
         node.matrix(size, size)  # names what is wrong
     largest = max((abs(value) for row in rows for value in row), default=0)
-    if largest > LARGEST_MM**2:
-        node.fail(f"holds more than {LARGEST_MM**2:g} mm²")
-    slack = ROUNDED * largest
+    if largest > MAX_LENGTH_MM**2:
+        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
+    slack = ROUNDING_SHARE * largest
     if any(abs(rows[i][j] - rows[j][i]) > slack for i, j in combinations(range(size), 2)):
         node.fail("is not symmetric")
-    if largest and not semidefinite(rows, slack):
+    if largest and not is_positive_semidefinite(rows, slack):
         node.fail("is not positive semi-definite")
     return rows

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from overruler.frame import Frame
 
-Box = tuple[int, int, int, int]
+PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom in whole pixels, the last two not included."""
 
 
@@ -24,7 +24,7 @@ class Shot:
     """Since the film's first picture."""
     grey: NDArray[np.uint8]
     """(H, W): the brightness, for finding and following; nothing is measured by its absolute level."""
-    colours: Callable[[Box | None], NDArray[np.uint8]]
+    colours: Callable[[PixelBox | None], NDArray[np.uint8]]
     """Makes the pixels (H, W, 3), blue green red, of a part of the picture or of all of it."""
     name: str
 
@@ -44,10 +44,10 @@ class Shot:
         """A frame that is already there, a web camera's say, as a shot."""
         blue, green, red = (frame.pixels[..., channel].astype(np.uint16) for channel in range(3))
         grey = ((29 * blue + 150 * green + 77 * red) >> 8).astype(np.uint8)  # ITU-R BT.601, in 256ths
-        return cls(frame.time_s, grey, lambda box: part(frame.pixels, box), frame.name)
+        return cls(frame.time_s, grey, lambda box: crop_box(frame.pixels, box), frame.name)
 
 
-def part(pixels: NDArray[np.uint8], box: Box | None) -> NDArray[np.uint8]:
+def crop_box(pixels: NDArray[np.uint8], box: PixelBox | None) -> NDArray[np.uint8]:
     """A box of a picture (H, W, ...), or all of it."""
     if box is None:
         return pixels

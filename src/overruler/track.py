@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from overruler.bases import Base
 from overruler.report import Report
 
-STATES = ("static", "occluded", "moving", "lifted", "new", "gone")
+PIECE_STATES = ("static", "occluded", "moving", "lifted", "new", "gone")
 """Standing where it stood; something before it; on its way; nowhere to be seen; just put down; taken off the table."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class TrackedPosition:
     """One piece at one moment."""
 
     id: str
@@ -54,7 +54,7 @@ class Tick:
     """What one shot of a film has told."""
 
     time_s: float
-    spots: tuple[Spot, ...]
+    spots: tuple[TrackedPosition, ...]
     moves: tuple[Move, ...] = ()
     """Moves that have ended and are now sure."""
     rest: Report | None = None

@@ -3,7 +3,7 @@
 MM_PER_INCH = 25.4
 """Exactly, by definition (international inch, 1959)."""
 
-TOUCH_MM = 1e-6
+CONTACT_TOLERANCE_MM = 1e-6
 """Two lengths this close are the same length: a distance within it of a line touches the line."""
 
 
@@ -17,7 +17,7 @@ def inches_from_mm(length_mm: float) -> float:
     return length_mm / MM_PER_INCH
 
 
-def spelled(length_mm: float, reach_mm: float, in_inches: bool) -> str:
+def format_length(length_mm: float, reach_mm: float, in_inches: bool) -> str:
     """A length for people, with its 95 % to either side; an exact one, whose reach is 0, without."""
     unit, digits, shown = ("in", 2, inches_from_mm) if in_inches else ("mm", 1, float)
     doubt = f" ± {max(shown(reach_mm), 10**-digits):.{digits}f}" if reach_mm else ""

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from overruler.geometry.shapes import Point
 
 CERTAIN, LIKELY, TOO_CLOSE = "certain", "likely", "too close to call"
-THRESHOLDS = ((0.999, CERTAIN), (0.9, LIKELY))
+CALL_THRESHOLDS = ((0.999, CERTAIN), (0.9, LIKELY))
 """The least probability of the likeliest answer for each call."""
 
 
@@ -76,11 +76,13 @@ class Verdict:
         if self.probability is None or other.probability is None:
             return self
         parts = {
-            key: _between(value, other.answer[key], share) if key.endswith("_probability") else value
+            key: _weighted_mean(value, other.answer[key], share) if key.endswith("_probability") else value
             for key, value in self.answer.items()
         }
         keys = dict.fromkeys((*self.probability, *other.probability))
-        odds = {key: _between(self.probability.get(key, 0.0), other.probability.get(key, 0.0), share) for key in keys}
+        odds = {
+            key: _weighted_mean(self.probability.get(key, 0.0), other.probability.get(key, 0.0), share) for key in keys
+        }
         return replace(self, answer=parts, probability=odds)
 
     @property
@@ -95,7 +97,7 @@ class Verdict:
         if not self.probability:
             return None
         most = max(self.probability.values())
-        return next((call for least, call in THRESHOLDS if most >= least), TOO_CLOSE)
+        return next((call for least, call in CALL_THRESHOLDS if most >= least), TOO_CLOSE)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as the command line prints it."""
@@ -149,5 +151,5 @@ class Verdict:
         return self.none if value is None else str(value)
 
 
-def _between(usual: float, other: float, share: float) -> float:
+def _weighted_mean(usual: float, other: float, share: float) -> float:
     return (1 - share) * usual + share * other

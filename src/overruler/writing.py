@@ -9,20 +9,20 @@ from pathlib import Path
 from overruler.errors import BadInput
 
 
-def write_whole(path: str | Path, data: bytes | str) -> None:
+def write_atomically(path: str | Path, data: bytes | str) -> None:
     """Put `data` (text as UTF-8) under `path` in one step, or raise `BadInput` and leave what was there."""
-    with whole(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
-def write_parts(path: str | Path, texts: Iterable[str]) -> None:
+def write_parts_atomically(path: str | Path, texts: Iterable[str]) -> None:
     """`write_whole` of a text that need not be held whole."""
-    with whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.writelines(texts)
 
 
 @contextmanager
-def whole(path: str | Path) -> Iterator[Path]:
+def atomic_file(path: str | Path) -> Iterator[Path]:
     """A new file to write, put under `path` in one step when all went well; else `path` keeps what it was."""
     path = Path(path)
     try:
@@ -30,7 +30,7 @@ def whole(path: str | Path) -> Iterator[Path]:
         os.close(handle)
         try:
             yield Path(temporary)
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, 0o666 & ~_current_umask())
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
@@ -50,7 +50,7 @@ def check_writable(path: str | Path) -> None:
         raise BadInput(f"{path}: the folder {path.parent} cannot be written to: choose another")
 
 
-def _umask() -> int:
+def _current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -141,11 +141,11 @@ def test_only_what_leaves_nothing_open_ends_at_once(
     monkeypatch.setattr(cli, "main", lambda: status)
     monkeypatch.setattr(os, "_exit", ends.append)
     if at_once:
-        cli.process()
+        cli.run_process()
         assert ends == [status]
     else:
         with pytest.raises(SystemExit) as end:
-            cli.process()
+            cli.run_process()
         assert (end.value.code, ends) == (status, [])
 
 

@@ -7,7 +7,7 @@ import pytest
 from overruler.apps.cli import main
 from overruler.apps.markers import board_file
 from overruler.board import Board
-from overruler.picture.markercard import Cards
+from overruler.picture.marker_cards import CardSet
 
 
 def confirmed(path: Path, *more: str) -> int:
@@ -16,7 +16,7 @@ def confirmed(path: Path, *more: str) -> int:
 
 def test_a_print_is_confirmed_once_or_again_and_nothing_else_in_the_file_changes(tmp_path: Path) -> None:
     path = tmp_path / "board.toml"
-    path.write_text(board_file(Cards(), 1828.8, 914.4), encoding="utf-8")
+    path.write_text(board_file(CardSet(), 1828.8, 914.4), encoding="utf-8")
     before = path.read_text(encoding="utf-8")
     assert confirmed(path, "--doubt", "0.3") == 0
     assert confirmed(path) == 0
@@ -61,7 +61,7 @@ def test_a_measure_that_cannot_be_is_refused_and_the_file_stays(
     more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "board.toml"
-    path.write_text(board_file(Cards(), 900, 600), encoding="utf-8")
+    path.write_text(board_file(CardSet(), 900, 600), encoding="utf-8")
     before = path.read_bytes()
     assert confirmed(path, *more) == 2
     err = capsys.readouterr().err

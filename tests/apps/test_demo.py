@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from overruler.apps.cli import main
-from overruler.apps.demo.steps import BOARD, PHOTO, TRUTH
+from overruler.apps.demo.steps import BOARD_PATH, PHOTO_PATH, TRUTH_PATH
 from overruler.board import Board
-from overruler.picture import stages
+from overruler.picture import pipeline_stages
 
 
 def size_of(path: Path) -> tuple[int, int]:
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_step_is_a_picture_and_all_are_on_the_page(folder: Path) -> None:
     pictures = sorted(folder.glob("*.jpg"))
     assert [path.name[0] for path in pictures] == list("12345678")
-    assert {size_of(path)[0] for path in pictures} == {stages.WIDE_PX}
+    assert {size_of(path)[0] for path in pictures} == {pipeline_stages.WIDTH_PX}
     page = (folder / "index.html").read_text("utf-8")
     assert page.count("data:image/jpeg;base64,") == len(pictures)
     assert not re.findall(r"(?:src|href)=\"(?!data:)", page)
@@ -46,16 +46,16 @@ def test_what_it_measures_is_true(folder: Path) -> None:
     said = re.search(r"(\d+) of (\d+) bases were found.*? is ([\d.]+) mm in the median and ([\d.]+) mm", page)
     assert said is not None
     found, true, median, most = map(float, said.groups())
-    assert true == len(json.loads(TRUTH.read_text())["pieces_mm"])
+    assert true == len(json.loads(TRUTH_PATH.read_text())["pieces_mm"])
     assert found >= 0.85 * true
     assert 0 < median < 0.5
     assert median < most < 1.5
 
 
 def test_the_photo_travels_lightly_and_fits_its_board_file() -> None:
-    assert PHOTO.stat().st_size < 700_000
-    width, height = size_of(PHOTO)
-    board = Board.load(BOARD)
+    assert PHOTO_PATH.stat().st_size < 700_000
+    width, height = size_of(PHOTO_PATH)
+    board = Board.load(BOARD_PATH)
     assert board.known
     assert width > height
 
@@ -71,7 +71,7 @@ def test_larger_doubt_is_drawn_larger() -> None:
 
     def painted(sigma_px: float) -> int:
         doubt = np.eye(2) * sigma_px**2
-        data = stages.places(WHITE, np.array([[80.0, 60.0]]), [np.eye(2) * 1e-6], [doubt], 1.0, "")
+        data = pipeline_stages.draw_positions(WHITE, np.array([[80.0, 60.0]]), [np.eye(2) * 1e-6], [doubt], 1.0, "")
         with Image.open(BytesIO(data)) as picture:
             return int(np.sum(np.array(picture)[..., 2] < 200))
 

@@ -7,7 +7,7 @@ import pytest
 
 from overruler.apps import doctor
 from overruler.apps.cli import main
-from overruler.apps.doctor import attempt, check_libraries, check_python, check_wheels
+from overruler.apps.doctor import check_libraries, check_python, check_wheels, run_check
 from overruler.picture import selftest
 from overruler.vision.learned import inference
 
@@ -29,7 +29,7 @@ def test_this_machine_is_healthy(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(selftest, "lettering", raising(RuntimeError("no glyphs")))
+    monkeypatch.setattr(selftest, "check_font", raising(RuntimeError("no glyphs")))
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "no glyphs" in out
@@ -37,7 +37,7 @@ def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_networks_that_fail_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(inference, "answer", raising(RuntimeError("mute")))
+    monkeypatch.setattr(inference, "infer_batch", raising(RuntimeError("mute")))
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "mute" in out
@@ -82,13 +82,13 @@ def test_a_missing_library_fails_and_a_missing_extra_warns() -> None:
 
 def test_a_library_that_lacks_a_system_file_gets_the_apt_line() -> None:
     broken = ImportError("libGL.so.1: cannot open shared object file: No such file or directory")
-    finding = attempt("OpenCV loads", raising(broken), "something else")
+    finding = run_check("OpenCV loads", raising(broken), "something else")
     assert finding.level == "fail"
     assert "apt-get install -y libgl1 libglib2.0-0" in finding.remedy
 
 
 def test_a_broken_install_gets_the_reinstall_line() -> None:
-    finding = attempt("OpenCV loads", raising(AttributeError("no __version__")), "reinstall it")
+    finding = run_check("OpenCV loads", raising(AttributeError("no __version__")), "reinstall it")
     assert (finding.level, finding.remedy) == ("fail", "reinstall it")
     assert "no __version__" in finding.found
 
@@ -103,22 +103,22 @@ def test_without_opencv_the_rest_is_still_examined(
     assert "lettering" in out
 
 
-@pytest.mark.parametrize("name", selftest.CODECS)
+@pytest.mark.parametrize("name", selftest.ENDING_BY_FORMAT)
 def test_a_codec_that_loses_the_picture_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import cv2
 
     monkeypatch.setattr(cv2, "imdecode", lambda *_: None)
-    assert attempt(name, lambda: selftest.codec(name), "").level == "fail"
+    assert run_check(name, lambda: selftest.check_codec(name), "").level == "fail"
 
 
 def test_lettering_without_glyphs_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     from overruler.picture import raster
 
     monkeypatch.setattr(raster, "FONT", tmp_path)
-    assert attempt("lettering", selftest.lettering, "").level == "fail"
+    assert run_check("lettering", selftest.check_font, "").level == "fail"
 
 
 def test_no_check_is_silent() -> None:
-    findings = list(doctor.examine())
+    findings = list(doctor.run_checks())
     assert len({finding.what for finding in findings}) == len(findings)
     assert all(finding.found for finding in findings)

@@ -9,7 +9,7 @@ import pytest
 
 from overruler.apps import measure
 from overruler.apps.cli import main
-from overruler.apps.measure import Options, read_options
+from overruler.apps.measure import MeasureOptions, read_options
 from overruler.errors import BadInput
 from overruler.report import Report
 from tests.reports import report
@@ -19,10 +19,10 @@ from tests.reports import report
 def look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces the slow work by a report that is ready."""
 
-    def pretend(given: Options, say: Callable[[str], None]) -> Report:
+    def pretend(given: MeasureOptions, say: Callable[[str], None]) -> Report:
         return report()
 
-    monkeypatch.setattr(measure, "look", pretend)
+    monkeypatch.setattr(measure, "measure_photo", pretend)
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg"])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from overruler.apps.cli import main
 from overruler.apps.markers import board_file
 from overruler.board import DICTIONARIES, Board
-from overruler.picture.markercard import PLACES, Cards, outlines, pattern
-from overruler.picture.sheet import PAPERS_MM, sheet
+from overruler.picture.marker_cards import MARKER_PLACES, CardSet, marker_pattern, trace_outlines
+from overruler.picture.marker_sheet import PAPERS_MM, marker_sheet_pdf
 
 ROOT = Path(__file__).parents[2]
 DPI = 300
@@ -59,7 +59,7 @@ def sides_mm(corners: np.ndarray) -> np.ndarray:
     ],
 )
 def test_markers_print_at_their_size(paper: str, size_mm: float, dictionary: str, count: int) -> None:
-    markers = all_found(sheet(Cards(count, size_mm, dictionary), paper), dictionary)
+    markers = all_found(marker_sheet_pdf(CardSet(count, size_mm, dictionary), paper), dictionary)
     assert sorted(markers) == list(range(count))
     for corners in markers.values():
         assert sides_mm(corners) == pytest.approx(size_mm, abs=0.1)
@@ -69,7 +69,7 @@ def test_markers_print_at_their_size(paper: str, size_mm: float, dictionary: str
 def test_stored_sheets_are_the_program_s_own(path: Path) -> None:
     paper = path.stem.rsplit("-", 1)[1]
     markers = all_found(path.read_bytes(), "DICT_4X4_50")
-    fresh = all_found(sheet(Cards(), paper), "DICT_4X4_50")
+    fresh = all_found(marker_sheet_pdf(CardSet(), paper), "DICT_4X4_50")
     assert sorted(markers) == list(range(8))
     for marker, corners in markers.items():
         assert corners == pytest.approx(fresh[marker], abs=0.01)
@@ -82,7 +82,7 @@ def test_there_are_sheets_for_both_papers() -> None:
 
 @pytest.mark.parametrize("paper", PAPERS_MM)
 def test_the_page_has_its_paper_s_size_and_asks_not_to_be_scaled(paper: str) -> None:
-    pdf = sheet(Cards(), paper)
+    pdf = marker_sheet_pdf(CardSet(), paper)
     document = pypdfium2.PdfDocument(pdf)
     for i in range(len(document)):
         assert np.array(document[i].get_size()) / 72 * 25.4 == pytest.approx(PAPERS_MM[paper], abs=0.01)
@@ -92,7 +92,7 @@ def test_the_page_has_its_paper_s_size_and_asks_not_to_be_scaled(paper: str) -> 
 @pytest.mark.parametrize("paper", PAPERS_MM)
 def test_both_bars_of_every_page_measure_100_mm(paper: str) -> None:
     """The longest dark runs along and up a page that carries no markers; the ends' own line width counts half each."""
-    for page in pages(sheet(Cards(count=4, size_mm=60), paper)):
+    for page in pages(marker_sheet_pdf(CardSet(count=4, size_mm=60), paper)):
         dark = page < 128
         level = max(longest_run(row) for row in dark[-int(25 / MM_PER_PX) :])
         upright = max(longest_run(column) for column in dark[:, : int(16 / MM_PER_PX)].T)
@@ -105,9 +105,9 @@ def longest_run(line: np.ndarray) -> int:
 
 
 def test_the_white_border_is_at_least_a_module_wide() -> None:
-    cards = Cards(4, 60)
+    cards = CardSet(4, 60)
     module_px = 60 / cards.modules / MM_PER_PX
-    for page in pages(sheet(cards, "a4"))[1:]:
+    for page in pages(marker_sheet_pdf(cards, "a4"))[1:]:
         for corners in found(page, cards.dictionary).values():
             low, high = corners.min(0) / MM_PER_PX, corners.max(0) / MM_PER_PX
             x0, y0, x1, y1 = (int(v) for v in (*(low - module_px + 2), *(high + module_px - 2)))
@@ -119,7 +119,7 @@ def test_the_white_border_is_at_least_a_module_wide() -> None:
 
 def test_black_shows_no_seams() -> None:
     """Inside a run of black modules every pixel is black, whatever the renderer smooths."""
-    page = pages(sheet(Cards(1, 60), "a4"))[1]
+    page = pages(marker_sheet_pdf(CardSet(1, 60), "a4"))[1]
     corners = found(page, "DICT_4X4_50")[0] / MM_PER_PX
     module = 60 / 6 / MM_PER_PX
     left, top = corners.min(0)
@@ -129,7 +129,7 @@ def test_black_shows_no_seams() -> None:
 
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=5))
 def test_outlines_enclose_exactly_the_black_cells(cells: list[list[bool]]) -> None:
-    loops = outlines(cells)
+    loops = trace_outlines(cells)
     for y, row in enumerate(cells):
         for x, black in enumerate(row):
             crossings = sum(_crossings(loop, x + 0.5, y + 0.5) for loop in loops)
@@ -143,7 +143,7 @@ def _crossings(loop: list[tuple[float, float]], x: float, y: float) -> int:
 
 @pytest.mark.parametrize("dictionary", DICTIONARIES)
 def test_every_family_of_markers_has_its_pattern(dictionary: str) -> None:
-    cells = pattern(dictionary, 0)
+    cells = marker_pattern(dictionary, 0)
     assert all(len(row) == len(cells) for row in cells)
     frame = [*cells[0], *cells[-1], *(row[0] for row in cells), *(row[-1] for row in cells)]
     assert all(frame)
@@ -156,9 +156,9 @@ def test_every_family_of_markers_has_its_pattern(dictionary: str) -> None:
 def test_cards_lie_inside_the_board_with_their_tops_up(
     width: float, height: float, count: int, size: float, dictionary: str
 ) -> None:
-    cards = Cards(count, size, dictionary)
+    cards = CardSet(count, size, dictionary)
     placed = cards.corners_mm(width, height)
-    assert list(placed) == list(range(min(count, len(PLACES))))
+    assert list(placed) == list(range(min(count, len(MARKER_PLACES))))
     for corners in np.array(list(placed.values())):
         assert (corners[:, :2] >= cards.border_mm - 1e-3).all()
         assert (corners[:, :2] <= np.array([width, height]) - cards.border_mm + 1e-3).all()
@@ -168,7 +168,7 @@ def test_cards_lie_inside_the_board_with_their_tops_up(
 
 def test_a_board_file_is_read_back_as_it_was_laid(tmp_path: Path) -> None:
     path = tmp_path / "board.toml"
-    path.write_text(board_file(Cards(), 1828.8, 914.4), encoding="utf-8")
+    path.write_text(board_file(CardSet(), 1828.8, 914.4), encoding="utf-8")
     board = Board.load(path)
     assert (board.width_mm, board.height_mm, board.marker_mm) == (1828.8, 914.4, 60)
     assert board.corners_mm is not None
@@ -183,7 +183,7 @@ def test_stored_board_files_lie_as_the_sheets_say(path: Path) -> None:
         return
     assert board.width_mm is not None
     assert board.height_mm is not None
-    written = tomllib.loads(board_file(Cards(), board.width_mm, board.height_mm))
+    written = tomllib.loads(board_file(CardSet(), board.width_mm, board.height_mm))
     for marker, corners in written["markers"]["corners_mm"].items():
         assert board.corners_mm[int(marker)] == pytest.approx(np.array(corners))
 

@@ -10,7 +10,7 @@ import pytest
 
 from overruler.apps import measure
 from overruler.apps.cli import main
-from overruler.apps.measure import Options, progress, read_options
+from overruler.apps.measure import MeasureOptions, progress_display, read_options
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
 from tests.reports import report
@@ -24,7 +24,7 @@ size_mm = 60
 """
 
 
-def options(*arguments: str) -> Options:
+def options(*arguments: str) -> MeasureOptions:
     parser = argparse.ArgumentParser()
     measure.add_arguments(parser)
     return read_options(parser.parse_args(["table.jpg", *arguments]))
@@ -38,16 +38,16 @@ def board(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def look(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
+def look(monkeypatch: pytest.MonkeyPatch) -> list[MeasureOptions]:
     """Replaces the slow work by a report that is ready; holds what it was asked for."""
-    asked: list[Options] = []
+    asked: list[MeasureOptions] = []
 
-    def pretend(given: Options, say: Callable[[str], None]) -> Report:
+    def pretend(given: MeasureOptions, say: Callable[[str], None]) -> Report:
         asked.append(given)
         say("measuring")
         return report()
 
-    monkeypatch.setattr(measure, "look", pretend)
+    monkeypatch.setattr(measure, "measure_photo", pretend)
     return asked
 
 
@@ -117,7 +117,7 @@ def test_questions_are_parsed() -> None:
 def test_a_wrong_option_is_refused_before_the_photo_is_looked_at(
     arguments: list[str],
     said: str,
-    look: list[Options],
+    look: list[MeasureOptions],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -131,7 +131,7 @@ def test_a_wrong_option_is_refused_before_the_photo_is_looked_at(
 
 
 def test_one_file_by_two_names_is_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: list[Options], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: list[MeasureOptions], capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["measure", "a.png", "--marker-mm", "60", "--picture", str(tmp_path / "a.png")]) == 2
@@ -144,14 +144,16 @@ def test_a_dictionary_belongs_to_a_marker_size(board: str) -> None:
         options("--board", board, "--dictionary", "DICT_4X4_50")
 
 
-def test_json_is_the_scene_and_nothing_else(look: list[Options], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_scene_and_nothing_else(look: list[MeasureOptions], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["measure", "table.jpg", "--marker-mm", "60", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["schema"] == "overruler/scene/1"
     assert err == ""
 
 
-def test_the_summary_names_pieces_rulings_and_problems(look: list[Options], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_names_pieces_rulings_and_problems(
+    look: list[MeasureOptions], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["measure", "table.jpg", "--marker-mm", "60"]) == 0
     out, err = capsys.readouterr()
     assert "p01" in out
@@ -163,7 +165,9 @@ def test_the_summary_names_pieces_rulings_and_problems(look: list[Options], caps
     assert err == ""
 
 
-def test_scene_and_picture_are_written(look: list[Options], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scene_and_picture_are_written(
+    look: list[MeasureOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     scene, png, svg = tmp_path / "scene.json", tmp_path / "out.PNG", tmp_path / "out.svg"
     assert main(["measure", "t.jpg", "--marker-mm", "60", "--scene", str(scene), "--picture", str(png)]) == 0
     assert main(["measure", "t.jpg", "--marker-mm", "60", "--json", "--picture", str(svg)]) == 0
@@ -176,10 +180,10 @@ def test_scene_and_picture_are_written(look: list[Options], tmp_path: Path, caps
 def test_nothing_is_written_where_the_photo_cannot_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(given: Options, say: Callable[[str], None]) -> Report:
+    def fail(given: MeasureOptions, say: Callable[[str], None]) -> Report:
         raise CannotMeasure("no marker was found: light the table evenly")
 
-    monkeypatch.setattr(measure, "look", fail)
+    monkeypatch.setattr(measure, "measure_photo", fail)
     kept = tmp_path / "scene.json"
     kept.write_text("before")
     arguments = ["--scene", str(kept), "--picture", str(tmp_path / "out.png")]
@@ -189,21 +193,21 @@ def test_nothing_is_written_where_the_photo_cannot_be_measured(
 
 
 def test_nothing_is_written_where_the_drawing_fails(
-    look: list[Options], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    look: list[MeasureOptions], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from overruler import picture
 
     def fail(*_: object) -> bytes:
         raise BadInput("cannot be drawn")
 
-    monkeypatch.setattr(picture, "encoded", fail)
+    monkeypatch.setattr(picture, "annotated_bytes", fail)
     arguments = ["--scene", str(tmp_path / "scene.json"), "--picture", str(tmp_path / "out.png")]
     assert main(["measure", "t.jpg", "--marker-mm", "60", *arguments]) == 2
     assert not list(tmp_path.iterdir())
 
 
 def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress() as say:
+    with progress_display() as say:
         say("measuring")
     assert capsys.readouterr() == ("", "")
 
@@ -214,9 +218,9 @@ def test_a_photo_that_is_not_there_is_bad_input(tmp_path: Path, capsys: pytest.C
 
 
 def test_sigma_is_that_of_the_worst_direction() -> None:
-    from overruler.apps.summary import sigmas_mm
+    from overruler.apps.summary import largest_sigmas_mm
 
     table = report()
     assert table.scene.covariance is not None
     expected = [np.sqrt(np.linalg.norm(table.scene.covariance.array[i : i + 2, i : i + 2], 2)) for i in range(0, 8, 2)]
-    assert sigmas_mm(table)[:4] == pytest.approx(expected)
+    assert largest_sigmas_mm(table)[:4] == pytest.approx(expected)

@@ -37,7 +37,7 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     for one in (object(), None):
         monkeypatch.setattr(ctypes, "CDLL", lambda _, one=one: one)
         memory.keep_memory()
-        memory.share_memory()
+        memory.limit_malloc_arenas()
         memory.give_back_memory()
 
 
@@ -48,5 +48,5 @@ def test_only_a_command_that_is_soon_over_keeps_it(command: str, keeps: bool, mo
     monkeypatch.setattr(memory, "keep_memory", lambda: told.append(command))
     monkeypatch.setattr(cli, "main", lambda: 2)
     with pytest.raises(SystemExit):
-        cli.process()
+        cli.run_process()
     assert bool(told) == keeps

@@ -21,8 +21,8 @@ pytest.importorskip("websockets", reason="OBS is spoken to by websockets")
 from obs_clip import PASSWORD, connected, free_port, studio
 from overruler.apps import obs as command
 from overruler.errors import BadInput, CannotMeasure
-from overruler.sources.live import Live, source
-from overruler.sources.obs import Obs, answer, place
+from overruler.sources.live import LiveReader, parse_source
+from overruler.sources.obs import Obs, authentication_string, parse_address
 from tests.apps.web.live_table import Table, air, served, until
 from tests.tables import SIZE_PX
 
@@ -64,21 +64,21 @@ def test_the_overlay_lies_on_the_camera_goes_with_its_piece_and_ends_with_the_co
     table = Table()
     found = air(table)
     with connected(port) as obs:
-        command.Slide(obs, tmp_path).put(SCENE)  # so that the command finds one: it is mended, not doubled
+        command.SlideShow(obs, tmp_path).put(SCENE)  # so that the command finds one: it is mended, not doubled
     with connected(port) as obs, served(found) as (home, _), feeding(port, home) as feeder:
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
         until(lambda: lines_in(obs, table) > 5000)
         items = obs.request("GetSceneItemList", sceneName=SCENE)["sceneItems"]
-        assert sorted(item["sourceName"] for item in items) == [CAMERA, command.NAME]
+        assert sorted(item["sourceName"] for item in items) == [CAMERA, command.INPUT_NAME]
         table.hand = True
         until(lambda: found.desk.shown().ruling is None)
         until(lambda: lines_in(obs, Table()) == 0)
         table.hand = False
         until(lambda: lines_in(obs, table) > 5000)
         feeder.kill()  # nothing of ours is left that could take the ruling off the air
-        until(lambda: lines_in(obs, table) == 0, command.HELD_S + 5)
-        end = time.monotonic() + 2 * command.HELD_S
+        until(lambda: lines_in(obs, table) == 0, command.SLIDE_TIME_S + 5)
+        end = time.monotonic() + 2 * command.SLIDE_TIME_S
         while time.monotonic() < end:
             assert lines_in(obs, table) == 0
 
@@ -101,7 +101,7 @@ def feeding(port: int, home: str) -> Iterator[subprocess.Popen[str]]:
 @REAL
 def test_a_source_of_obs_is_a_camera(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OBS_PASSWORD", PASSWORD)
-    live = Live(source(f"obs://127.0.0.1:{port}/{CAMERA}"))
+    live = LiveReader(parse_source(f"obs://127.0.0.1:{port}/{CAMERA}"))
     live.start()
     try:
         got = live.newest(0, 10)
@@ -134,15 +134,15 @@ def test_the_proof_of_a_password_is_the_protocols_own() -> None:
         "challenge": "+IxH4CnCiqpX1rM9scsNynZzbOe4KhDeYcTNS3PDaeY=",
         "salt": "lM1GncleQOaCu9lT1yeUZhFYnqhsLLP1G5lAGo3ixaI=",
     }
-    assert answer("supersecretpassword", **told) == "1Ct943GAT+6YQUUX47Ia/ncufilbe6+oD6lY+5kaCu4="
+    assert authentication_string("supersecretpassword", **told) == "1Ct943GAT+6YQUUX47Ia/ncufilbe6+oD6lY+5kaCu4="
 
 
 def test_addresses_name_host_port_and_source() -> None:
-    assert place("obs://10.0.0.7:4466/Overhead%20camera") == ("10.0.0.7", 4466, "Overhead camera")
-    assert place("obs://localhost/Camera") == ("localhost", 4455, "Camera")
+    assert parse_address("obs://10.0.0.7:4466/Overhead%20camera") == ("10.0.0.7", 4466, "Overhead camera")
+    assert parse_address("obs://localhost/Camera") == ("localhost", 4455, "Camera")
     for bad in ("obs://localhost:4455", "obs://localhost:x/Camera", "http://localhost/Camera"):
         with pytest.raises(BadInput, match="obs://HOST:PORT"):
-            place(bad)
+            parse_address(bad)
 
 
 class Gone:
@@ -165,9 +165,9 @@ class Gone:
             if self.lives in (2, 4) and self.files[-1] == b"a ruling":
                 raise KeyboardInterrupt if self.lives == 4 else CannotMeasure("OBS has gone")
         answers: dict[str, dict[str, Any]] = {
-            "GetInputList": {"inputs": [{"inputName": command.NAME, "inputKind": "slideshow_v2"}]},
+            "GetInputList": {"inputs": [{"inputName": command.INPUT_NAME, "inputKind": "slideshow_v2"}]},
             "GetInputKindList": {"inputKinds": ["image_source", "slideshow_v2"]},
-            "GetSceneItemList": {"sceneItems": [{"sourceName": command.NAME, "sceneItemId": 1}]},
+            "GetSceneItemList": {"sceneItems": [{"sourceName": command.INPUT_NAME, "sceneItemId": 1}]},
             "GetVideoSettings": {"baseWidth": 1920, "baseHeight": 1080},
         }
         return answers.get(kind, {})
@@ -177,12 +177,12 @@ def test_obs_is_fed_again_when_it_has_been_restarted_and_left_with_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gone: Any = Gone()
-    monkeypatch.setattr(command, "AGAIN_S", 0.0)
-    monkeypatch.setattr(command, "feed", lambda slide, overlay, tag: slide.show(b"a ruling"))
+    monkeypatch.setattr(command, "RECONNECT_DELAY_S", 0.0)
+    monkeypatch.setattr(command, "poll_overlay", lambda slide, overlay, tag: slide.show(b"a ruling"))
     with pytest.raises(KeyboardInterrupt):
-        command.keep_fed(lambda: gone, SCENE, "http://localhost:8322/overlay")
+        command.feed_until_stopped(lambda: gone, SCENE, "http://localhost:8322/overlay")
     assert gone.lives == 4
-    assert gone.files[-1] == command.clear_png()
+    assert gone.files[-1] == command.transparent_png()
     assert capsys.readouterr().err.count("trying again") == 2
 
 
@@ -200,22 +200,22 @@ class Shown:
 def test_what_is_on_air_is_drawn_once_and_gone_with_the_server(tmp_path: Path) -> None:
     found, obs = air(Table()), Shown()
     told: Any = obs
-    slide = command.Slide(told, tmp_path)
+    slide = command.SlideShow(told, tmp_path)
     with served(found) as (home, _):
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
         until(lambda: found.desk.shown().ruling)
-        tag = command.feed(slide, f"{home}/overlay")
+        tag = command.poll_overlay(slide, f"{home}/overlay")
         ruling = slide.png
         assert np.array(Image.open(io.BytesIO(ruling)))[..., 3].max() == 255
-        assert command.feed(slide, f"{home}/overlay", tag) == tag
+        assert command.poll_overlay(slide, f"{home}/overlay", tag) == tag
         assert slide.png == ruling
         assert obs.told == ["SetInputSettings", "TriggerMediaInputAction"]  # put on again, not drawn again
         found.desk.clear()
-        assert command.feed(slide, f"{home}/overlay", tag) != tag
+        assert command.poll_overlay(slide, f"{home}/overlay", tag) != tag
         assert np.array(Image.open(io.BytesIO(slide.png)))[..., 3].max() == 0
-    command.feed(slide, f"{home}/overlay", tag)
-    assert slide.png == command.clear_png()
+    command.poll_overlay(slide, f"{home}/overlay", tag)
+    assert slide.png == command.transparent_png()
     assert len(list(tmp_path.iterdir())) <= 2  # what OBS reads, and may still be reading
 
 
@@ -223,4 +223,4 @@ def test_an_obs_without_slide_shows_is_told_so(tmp_path: Path) -> None:
     obs: Any = Shown()
     obs.request = lambda kind, **told: {"inputKinds": ["image_source"]}
     with pytest.raises(BadInput, match="slide shows"):
-        command.Slide(obs, tmp_path).put(SCENE)
+        command.SlideShow(obs, tmp_path).put(SCENE)

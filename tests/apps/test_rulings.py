@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.apps.rulings import COHESION_MM, HANDFUL, closest_opponents, groups, rulings
+from overruler.apps.rulings import (
+    COHESION_MM,
+    MAX_OPPONENT_PAIRS,
+    closest_opponents,
+    group_by_cohesion,
+    rule_on_questions,
+)
 from overruler.bases import Base
 from overruler.errors import BadInput, UnknownName
 from overruler.scene import Piece, Scene, Table
@@ -52,7 +58,7 @@ def test_one_group_has_no_opponent() -> None:
 
 
 def test_only_a_handful_is_shown() -> None:
-    assert len(pairs(row(*range(0, 3000, 300)))) == HANDFUL
+    assert len(pairs(row(*range(0, 3000, 300)))) == MAX_OPPONENT_PAIRS
 
 
 @given(st.lists(st.floats(0, 2000), max_size=14, unique=True), st.randoms())
@@ -60,7 +66,9 @@ def test_groups_do_not_depend_on_the_order(places: list[float], random: Random) 
     pieces = row(*places)
     shuffled = pieces[:]
     random.shuffle(shuffled)
-    as_sets = [{frozenset(piece.id for piece in group) for group in groups(order)} for order in (pieces, shuffled)]
+    as_sets = [
+        {frozenset(piece.id for piece in group) for group in group_by_cohesion(order)} for order in (pieces, shuffled)
+    ]
     assert as_sets[0] == as_sets[1]
 
 
@@ -68,21 +76,21 @@ def test_groups_do_not_depend_on_the_order(places: list[float], random: Random) 
 def test_groups_part_exactly_where_the_gap_is_wide(places: list[float]) -> None:
     along = sorted(places)
     wide = sum(b - a - 27 > COHESION_MM for a, b in pairwise(along))
-    assert len(groups(row(*places))) == wide + 1
+    assert len(group_by_cohesion(row(*places))) == wide + 1
 
 
 def test_legion_rules_on_ranges_and_others_on_distances() -> None:
     pieces = row(0, 300)
-    assert rulings(scene(pieces), ())[0].question["question"] == "range"
-    assert rulings(scene(pieces, "positioning"), ())[0].distance_mm == pytest.approx(273)
+    assert rule_on_questions(scene(pieces), ())[0].question["question"] == "range"
+    assert rule_on_questions(scene(pieces, "positioning"), ())[0].distance_mm == pytest.approx(273)
 
 
 def test_questions_take_the_place_of_the_defaults() -> None:
-    asked = rulings(scene(row(0, 60, 120)), [{"question": "distance", "from": "p03", "to": "p01"}])
+    asked = rule_on_questions(scene(row(0, 60, 120)), [{"question": "distance", "from": "p03", "to": "p01"}])
     assert [verdict.pair for verdict in asked] == [("p03", "p01")]
 
 
 def test_an_unknown_id_is_bad_input_that_names_the_known_ones() -> None:
     with pytest.raises(UnknownName, match=r"p09.*p01, p02") as refused:
-        rulings(scene(row(0, 60)), [{"question": "distance", "from": "p01", "to": "p09"}])
+        rule_on_questions(scene(row(0, 60)), [{"question": "distance", "from": "p01", "to": "p09"}])
     assert isinstance(refused.value, BadInput)

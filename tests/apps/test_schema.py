@@ -17,9 +17,9 @@ from jsonschema import Draft202012Validator
 from overruler.apps.cli import main
 from overruler.apps.schemas import DOCUMENTS, schema_of
 from overruler.board import Board
+from overruler.declared_terrain import load_terrain
 from overruler.errors import BadInput
 from overruler.fixes import read_fixes
-from overruler.ground import load_terrain
 from overruler.lens import Lens
 from overruler.reading import Node
 from overruler.rules import ask, game_of

@@ -7,7 +7,7 @@ import pytest
 
 from overruler.apps import serve
 from overruler.apps.cli import main
-from overruler.apps.serve import Place, listen, settings_of
+from overruler.apps.serve import ServerAddress, listen, read_settings
 from overruler.apps.web.phone import lan_address
 from overruler.errors import BadInput
 
@@ -20,7 +20,7 @@ def arguments(*given: str) -> argparse.Namespace:
     return parser.parse_args(["--port", "0", *given])
 
 
-def place(*given: str) -> Place:
+def place(*given: str) -> ServerAddress:
     sockets, found = listen(arguments(*given))
     assert [line.getsockname()[1] for line in sockets] == [found.port] * len(sockets)
     for line in sockets:
@@ -36,7 +36,7 @@ def test_it_listens_to_this_machine_alone_and_needs_no_key() -> None:
 
 
 def test_on_the_network_it_has_a_key_that_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lan_address, "address", lambda: "127.0.0.2")  # stands for the machine's own
+    monkeypatch.setattr(lan_address, "find_lan_address", lambda: "127.0.0.2")  # stands for the machine's own
     one, other = place("--lan"), place("--lan")
     assert one.hosts == ("127.0.0.2", "127.0.0.1")
     assert one.key != other.key
@@ -49,7 +49,7 @@ def test_an_address_open_to_others_never_goes_without_a_key() -> None:
 
 
 def test_without_a_network_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lan_address, "address", lambda: None)
+    monkeypatch.setattr(lan_address, "find_lan_address", lambda: None)
     with pytest.raises(BadInput, match="--host"):
         place("--lan")
 
@@ -65,7 +65,7 @@ def test_a_taken_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_boards_are_chosen_by_name_and_hosts_are_those_it_listens_at(tmp_path: Path) -> None:
     board = SAMPLES / "legion_desert.toml"
     given = arguments("--board", str(board), "--store", str(tmp_path), "--name", "Table.local", "--keep", "2")
-    found = settings_of(given, Place(("192.168.1.5", "127.0.0.1"), 80, False, "key"))
+    found = read_settings(given, ServerAddress(("192.168.1.5", "127.0.0.1"), 80, False, "key"))
     assert found.choices.boards["legion desert"] == board.read_text()
     assert {"localhost", "192.168.1.5", "table.local"} <= found.door.hosts
     assert (found.keep_days, found.url) == (2.0, "http://192.168.1.5:80/")
@@ -76,10 +76,10 @@ def test_boards_are_chosen_by_name_and_hosts_are_those_it_listens_at(tmp_path: P
 )
 def test_what_makes_no_sense_is_refused_before_it_starts(given: tuple[str, ...]) -> None:
     with pytest.raises(BadInput):
-        settings_of(arguments(*given), place(*given))
+        read_settings(arguments(*given), place(*given))
 
 
 def test_the_code_is_drawn_for_a_terminal() -> None:
-    rows = lan_address.code("http://192.168.1.5:8321/?key=abc").splitlines()
+    rows = lan_address.terminal_qr_code("http://192.168.1.5:8321/?key=abc").splitlines()
     assert len({len(row) for row in rows}) <= 3
     assert "█" in "".join(rows) or "▄" in "".join(rows)

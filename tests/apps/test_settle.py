@@ -24,7 +24,7 @@ def files() -> dict[str, bytes]:
     return {"photo.jpg": jpeg(), "scene.json": scene_text(scene().to_json()).encode()}
 
 
-WHOLE = bundles.bundle(files(), ARGUMENTS, QUESTION)
+WHOLE = bundles.make_bundle(files(), ARGUMENTS, QUESTION)
 
 
 @pytest.fixture(autouse=True)
@@ -32,26 +32,26 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What the photo measured anew gives, in place of measuring it."""
     found = {"text": scene_text(scene().to_json())}
 
-    def pretend(members: Mapping[str, bytes], say: settle.Say) -> str:
-        settle._options([item.text() for item in _arguments(members)])
+    def pretend(members: Mapping[str, bytes], say: settle.ProgressCallback) -> str:
+        settle._read_measure_options([item.text() for item in _arguments(members)])
         return found["text"]
 
-    monkeypatch.setattr(settle, "measured", pretend)
+    monkeypatch.setattr(settle, "remeasured_scene_text", pretend)
     return found
 
 
 def _arguments(members: Mapping[str, bytes]) -> list[Any]:
-    return Node.of_json(members[bundles.MANIFEST].decode(), bundles.MANIFEST)["measure"].items()
+    return Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)["measure"].items()
 
 
 def wrong(data: bytes) -> list[str]:
     """What does not match in a bundle."""
-    found = settle.examine(data, bundles.unpacked(data, "bundle.zip"), lambda text: None)
+    found = settle.check_bundle(data, bundles.unpack_zip(data, "bundle.zip"), lambda text: None)
     return [finding.text for finding in found if not finding.matches]
 
 
 def test_the_same_contents_give_the_same_bytes() -> None:
-    assert bundles.bundle(files(), ARGUMENTS, QUESTION) == WHOLE
+    assert bundles.make_bundle(files(), ARGUMENTS, QUESTION) == WHOLE
 
 
 def test_a_bundle_as_it_was_made_is_settled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,22 +77,22 @@ def test_one_byte_changed_anywhere_is_found(at: int, by: int) -> None:
 
 @pytest.mark.parametrize("name", ["photo.jpg", "scene.json", "answer.json", "question.json", "README.txt"])
 def test_the_changed_file_is_named(name: str) -> None:
-    members = bundles.unpacked(WHOLE, "bundle.zip")
+    members = bundles.unpack_zip(WHOLE, "bundle.zip")
     changed = bytearray(members[name])
     changed[len(changed) // 2] ^= 1
-    found = wrong(bundles.packed(members | {name: bytes(changed)}))
+    found = wrong(bundles.pack_zip(members | {name: bytes(changed)}))
     assert f"{name} is not the file that was packed" in found
 
 
 def resealed(**changed: bytes) -> bytes:
     """A bundle that somebody changed and whose checksums they mended."""
-    members = bundles.unpacked(WHOLE, "bundle.zip") | {name.replace("_", "."): data for name, data in changed.items()}
-    del members[bundles.MANIFEST]
-    return bundles.packed(members | {bundles.MANIFEST: bundles._manifest(members, ARGUMENTS)})
+    members = bundles.unpack_zip(WHOLE, "bundle.zip") | {name.replace("_", "."): data for name, data in changed.items()}
+    del members[bundles.MANIFEST_FILE]
+    return bundles.pack_zip(members | {bundles.MANIFEST_FILE: bundles._manifest(members, ARGUMENTS)})
 
 
 def test_an_answer_that_was_mended_is_found_by_asking_again() -> None:
-    answer = json.loads(bundles.unpacked(WHOLE, "bundle.zip")["answer.json"])
+    answer = json.loads(bundles.unpack_zip(WHOLE, "bundle.zip")["answer.json"])
     answer["range"] += 1
     found = wrong(resealed(answer_json=(json.dumps(answer) + "\n").encode()))
     assert len(found) == 1
@@ -125,18 +125,18 @@ def test_another_doubt_in_the_same_places_is_told_as_such(measured: dict[str, st
 
 @pytest.mark.parametrize("argument", ["--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"])
 def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
-    members = bundles.unpacked(WHOLE, "bundle.zip")
-    manifest = json.loads(members[bundles.MANIFEST])
+    members = bundles.unpack_zip(WHOLE, "bundle.zip")
+    manifest = json.loads(members[bundles.MANIFEST_FILE])
     manifest["measure"] = ["photo.jpg", argument]
-    found = wrong(bundles.packed(members | {bundles.MANIFEST: json.dumps(manifest).encode()}))
+    found = wrong(bundles.pack_zip(members | {bundles.MANIFEST_FILE: json.dumps(manifest).encode()}))
     assert any(text.startswith("the photo:") for text in found)
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "photo.jpg/x", "more.json"])
 def test_strange_files_are_refused(name: str) -> None:
-    members = bundles.unpacked(WHOLE, "bundle.zip") | {name: b"x"}
+    members = bundles.unpack_zip(WHOLE, "bundle.zip") | {name: b"x"}
     with pytest.raises(BadInput, match="no bundle"):
-        bundles.unpacked(bundles.packed(members), "bundle.zip")
+        bundles.unpack_zip(bundles.pack_zip(members), "bundle.zip")
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"no zip at all", WHOLE[:500], WHOLE[:-30]])

@@ -8,8 +8,8 @@ import pytest
 
 from overruler.apps import measure
 from overruler.apps.cli import main
-from overruler.apps.measure import Options, read_options
-from overruler.apps.summary import pieces
+from overruler.apps.measure import MeasureOptions, read_options
+from overruler.apps.summary import piece_table
 from overruler.bases import Base
 from tests.reports import report
 
@@ -23,7 +23,7 @@ top_z_mm = 30
 FIX = 'schema = "overruler/fix/1"\n[[fix]]\ndo = "remove"\nid = "p01"\n'
 
 
-def options(*arguments: str) -> Options:
+def options(*arguments: str) -> MeasureOptions:
     parser = argparse.ArgumentParser()
     measure.add_arguments(parser)
     return read_options(parser.parse_args(["table.jpg", "--marker-mm", "60", *arguments]))
@@ -74,7 +74,7 @@ def test_the_summary_says_what_was_corrected_by_hand() -> None:
     first, second, *rest = plain.scene.pieces
     moved = replace(first, extra={"by_hand": ["move"], "fitted": True})
     told = replace(second, extra={"by_hand": ["add"], "fitted": False})
-    notes = list(pieces(replace(plain, scene=replace(plain.scene, pieces=(moved, told, *rest)))).columns[-1].cells)
+    notes = list(piece_table(replace(plain, scene=replace(plain.scene, pieces=(moved, told, *rest)))).columns[-1].cells)
     assert "corrected by hand" in str(notes[0])
     assert "the photo does not show it" in str(notes[1])
     assert str(notes[2]) == ""
@@ -86,6 +86,8 @@ def test_the_summary_says_whose_a_piece_is_or_may_be() -> None:
     mine = replace(first, player="Anna")
     torn = replace(second, extra={"player_unsure": ["Anna", "Ben"]})
     weak = replace(third, extra={"player_unsure": ["Ben"]})
-    notes = list(pieces(replace(plain, scene=replace(plain.scene, pieces=(mine, torn, weak, *rest)))).columns[-1].cells)
+    notes = list(
+        piece_table(replace(plain, scene=replace(plain.scene, pieces=(mine, torn, weak, *rest)))).columns[-1].cells
+    )
     assert str(notes[0]).endswith("Anna")
     assert [str(note) for note in notes[1:3]] == ["of Anna or Ben?", "of Ben perhaps"]

@@ -9,8 +9,16 @@ import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.arcs import Region, Strip, Wedge, chord, closest_in, outline_away, sweep
-from overruler.geometry.batched.arcs import closests, closests_in, insides
+from overruler.geometry.arcs import (
+    Region,
+    Strip,
+    Wedge,
+    chord_on_edge,
+    counterclockwise_turn_deg,
+    distance_to_outline_mm,
+    gap_inside_region,
+)
+from overruler.geometry.batched.arcs import distances_inside_region, gaps_and_closest_points, region_contains
 from overruler.geometry.shapes import Disc, Ellipse, Gap, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import away, moved, outline
 
@@ -93,29 +101,29 @@ def far(found: Gap | None) -> float:
     ],
 )
 def test_worked_out_by_hand(region: Region, target: Shape, distance_mm: float) -> None:
-    found = closest_in(region, SHIP, target)
+    found = gap_inside_region(region, SHIP, target)
     assert far(found) == pytest.approx(distance_mm, abs=1e-5 if isinstance(target, Disc) else EXACT)
 
 
 def test_a_line_belongs_to_its_arc_by_a_millionth_of_a_millimetre() -> None:
     near, off = (rectangle((80 - by, 120 + by), 40, 40) for by in (0.6e-6, 0.8e-6))  # √2 · by from the line
-    assert far(closest_in(AHEAD, SHIP, near)) == pytest.approx(80 * math.sqrt(2), abs=2e-6)
-    assert closest_in(AHEAD, SHIP, off) is None
+    assert far(gap_inside_region(AHEAD, SHIP, near)) == pytest.approx(80 * math.sqrt(2), abs=2e-6)
+    assert gap_inside_region(AHEAD, SHIP, off) is None
 
 
 def test_an_apex_that_touches_a_base_is_a_part_of_it_in_the_arc() -> None:
     just_off, off = (Wedge((by, 5.0), -45.0, 90.0) for by in (0.9e-6, 1.1e-6))
     target = rectangle((-20, 0), 40, 40)  # its side at x = 0 faces the apex from behind
-    found = closest_in(just_off, rectangle((100, 5), 40, 40), target)
+    found = gap_inside_region(just_off, rectangle((100, 5), 40, 40), target)
     assert far(found) == pytest.approx(80, abs=2e-6)
-    assert closest_in(off, SHIP, target) is None
+    assert gap_inside_region(off, SHIP, target) is None
 
 
 def test_a_side_along_an_arcs_line_counts_whole() -> None:
     along = rectangle((100, 100 + 20 * math.sqrt(2)), 60, 40, 45)  # its lower side runs along the line
     for turn in (0.0, 1e-12, -1e-12):
         target = moved(along, turn, (0, 0))
-        found = chord(target, AHEAD.edges[1])
+        found = chord_on_edge(target, AHEAD.edges[1])
         assert found is not None
         ends = sorted(AHEAD.edges[1].place(end)[0] for end in found.corners)
         middle = math.hypot(100, 100) + 20
@@ -136,7 +144,7 @@ def test_a_side_along_an_arcs_line_counts_whole() -> None:
     ],
 )
 def test_sweeps_run_counter_clockwise(from_deg: float, to_deg: float, turn: float) -> None:
-    assert sweep(from_deg, to_deg) == turn
+    assert counterclockwise_turn_deg(from_deg, to_deg) == turn
 
 
 # --- laws ---
@@ -147,7 +155,7 @@ def test_sweeps_run_counter_clockwise(from_deg: float, to_deg: float, turn: floa
 def test_agrees_with_cut_polygons(region: Region, a: Shape, b: Shape) -> None:
     (polygon_a, short_a), (polygon_b, short_b) = outline(a), outline(b)
     part = polygon_b.intersection(cut(region))
-    found = closest_in(region, a, b)
+    found = gap_inside_region(region, a, b)
     if found is None:
         assert part.area < 1e-6
     elif not part.is_empty:
@@ -159,13 +167,13 @@ def test_agrees_with_cut_polygons(region: Region, a: Shape, b: Shape) -> None:
 @FEW
 @given(regions, shapes, shapes)
 def test_the_points_are_on_the_bases_and_one_in_the_arc(region: Region, a: Shape, b: Shape) -> None:
-    found = closest_in(region, a, b)
+    found = gap_inside_region(region, a, b)
     assume(found is not None)
     assert found is not None
     assert math.dist(found.from_point, found.to_point) == pytest.approx(found.distance_mm, abs=1e-7)
     assert away(a, found.from_point) <= 1e-7
     assert away(b, found.to_point) <= 2e-6
-    assert region.holds(found.to_point) or outline_away(region, Disc(found.to_point)) <= 2e-6
+    assert region.holds(found.to_point) or distance_to_outline_mm(region, Disc(found.to_point)) <= 2e-6
     assert found.distance_mm >= gap(a, b).distance_mm - EXACT
 
 
@@ -174,32 +182,32 @@ def test_the_points_are_on_the_bases_and_one_in_the_arc(region: Region, a: Shape
 def test_the_halves_of_an_arc_make_the_whole(region: Wedge, a: Shape, b: Shape, share: float) -> None:
     first = replace(region, sweep_deg=region.sweep_deg * share)
     second = replace(region, from_deg=region.from_deg + first.sweep_deg, sweep_deg=region.sweep_deg * (1 - share))
-    whole = far(closest_in(region, a, b))
-    halves = min(far(closest_in(half, a, b)) for half in (first, second))
+    whole = far(gap_inside_region(region, a, b))
+    halves = min(far(gap_inside_region(half, a, b)) for half in (first, second))
     assert halves == pytest.approx(whole, abs=1e-5)
 
 
 @FEW
 @given(regions, rectangles, rectangles, headings, places)
 def test_a_rigid_motion_changes_nothing(region: Region, a: Polygon, b: Polygon, turn: float, shift: Point) -> None:
-    assume(outline_away(region, b) > 1e-3 or chord_is_long(region, b))
-    here = far(closest_in(region, a, b))
-    there = far(closest_in(turned(region, turn, shift), moved(a, turn, shift), moved(b, turn, shift)))
+    assume(distance_to_outline_mm(region, b) > 1e-3 or chord_is_long(region, b))
+    here = far(gap_inside_region(region, a, b))
+    there = far(gap_inside_region(turned(region, turn, shift), moved(a, turn, shift), moved(b, turn, shift)))
     assert there == pytest.approx(here, abs=1e-6)
 
 
 def chord_is_long(region: Region, b: Shape) -> bool:
     """Whether an edge that meets a base does not just graze it."""
-    chords = [found for edge in region.edges if (found := chord(b, edge))]
+    chords = [found for edge in region.edges if (found := chord_on_edge(b, edge))]
     return all(len(found.corners) == 2 and math.dist(*found.corners) > 1e-3 for found in chords)
 
 
 @FEW
 @given(regions, discs, shapes, st.floats(0.1, 10))
 def test_an_attacker_grown_is_nearer_by_as_much(region: Region, a: Disc, b: Shape, growth_mm: float) -> None:
-    here = far(closest_in(region, a, b))
+    here = far(gap_inside_region(region, a, b))
     assume(here > growth_mm)
-    grown = far(closest_in(region, replace(a, radius_mm=a.radius_mm + growth_mm), b))
+    grown = far(gap_inside_region(region, replace(a, radius_mm=a.radius_mm + growth_mm), b))
     assert grown == pytest.approx(here - growth_mm, abs=1e-6)
 
 
@@ -210,17 +218,19 @@ def test_an_attacker_grown_is_nearer_by_as_much(region: Region, a: Disc, b: Shap
 @given(regions, shapes, shapes, st.integers(0, 1000))
 def test_many_at_once_are_each_one_alone(region: Region, a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(12, 2)) * 6
-    for shift, found in zip(shifts.tolist(), closests_in(region, a, b, shifts).tolist(), strict=True):
+    for shift, found in zip(shifts.tolist(), distances_inside_region(region, a, b, shifts).tolist(), strict=True):
         target = moved(b, 0, (shift[0], shift[1]))
-        if outline_away(region, target) == 0 or outline_away(region, target) > 1e-4:  # no grazing
-            assert found == pytest.approx(far(closest_in(region, a, target)), abs=2e-4)
+        if distance_to_outline_mm(region, target) == 0 or distance_to_outline_mm(region, target) > 1e-4:  # no grazing
+            assert found == pytest.approx(far(gap_inside_region(region, a, target)), abs=2e-4)
 
 
 @settings(max_examples=60, deadline=None)
 @given(shapes, shapes, st.integers(0, 1000))
 def test_the_closest_points_of_many(a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(12, 2)) * 6
-    for shift, found, point in zip(shifts.tolist(), *(part.tolist() for part in closests(a, b, shifts)), strict=True):
+    for shift, found, point in zip(
+        shifts.tolist(), *(part.tolist() for part in gaps_and_closest_points(a, b, shifts)), strict=True
+    ):
         target = moved(b, 0, (shift[0], shift[1]))
         assert found == pytest.approx(gap(a, target).distance_mm, abs=1e-5)
         assert away(target, (point[0], point[1])) <= 1e-5
@@ -231,6 +241,6 @@ def test_the_closest_points_of_many(a: Shape, b: Shape, seed: int) -> None:
 @FEW
 @given(regions, st.lists(places, min_size=1, max_size=5))
 def test_many_points_are_inside_as_each_one_is(region: Region, points: list[Point]) -> None:
-    for point, found in zip(points, insides(region, np.array(points)).tolist(), strict=True):
-        if outline_away(region, Disc(point)) > 1e-5:
+    for point, found in zip(points, region_contains(region, np.array(points)).tolist(), strict=True):
+        if distance_to_outline_mm(region, Disc(point)) > 1e-5:
             assert found == region.holds(point)

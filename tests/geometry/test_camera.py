@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from overruler.geometry.camera import PARAMETERS, Camera
+from overruler.geometry.camera import CAMERA_PARAMETERS, Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
 
 ANGLES = st.floats(-0.6, 0.6)
@@ -57,7 +57,7 @@ def test_jacobians_are_the_slopes(camera: Camera) -> None:
         assert d_point[..., axis] == pytest.approx(slope, rel=1e-5, abs=1e-6)
     sizes = [1e-2] * 4 + [1e-5] * 5 + [1e-6] * 3 + [1e-3] * 3
     for i, size in enumerate(sizes):
-        step = np.eye(len(PARAMETERS))[i] * size
+        step = np.eye(len(CAMERA_PARAMETERS))[i] * size
         slope = (camera.moved(step).project(POINTS) - camera.moved(-step).project(POINTS)) / (2 * size)
         scale = max(1.0, float(np.abs(slope).max()))
         assert d_parameters[..., i] / scale == pytest.approx(slope / scale, abs=1e-5)
@@ -70,7 +70,7 @@ def test_points_drift_so_that_they_keep_their_pixels_and_their_height(camera: Ca
     pixels, drift = camera.project(points), camera.drift(points)
     sizes = np.array([1e-2] * 4 + [1e-5] * 5 + [1e-6] * 3 + [1e-3] * 3)
     for i, size in enumerate(sizes):
-        step = np.eye(len(PARAMETERS))[i] * size
+        step = np.eye(len(CAMERA_PARAMETERS))[i] * size
         there, back = (camera.moved(sign * step).unproject(pixels, z_mm) for sign in (1, -1))
         scale = max(1.0, float(np.abs(drift[..., i]).max()))
         assert drift[..., i] / scale == pytest.approx((there - back) / (2 * size) / scale, abs=1e-4)

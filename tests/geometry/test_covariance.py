@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.batched.draws import differences
-from overruler.geometry.covariance import SIGMAS, WIDE, Covariance, semidefinite
+from overruler.geometry.batched.draws import difference_covariance
+from overruler.geometry.covariance import NUMPY_MIN_ROWS, REACH_SIGMAS, Covariance, is_positive_semidefinite
 
 FEW = settings(max_examples=40, deadline=None)
 
@@ -26,10 +26,12 @@ def test_a_shared_error_cancels_in_a_difference() -> None:
 @given(st.integers(0, 999), st.sampled_from([(0, 1), (2, 1), (None, 2), (1, None), (None, None), (2, 2)]))
 def test_a_difference_is_that_of_the_arrays(seed: int, pair: tuple[int | None, int | None]) -> None:
     array = joint(seed, 3, 6)
-    expected = differences(array, [pair])
+    expected = difference_covariance(array, [pair])
     found = Covariance(array.tolist())
     assert np.allclose(found.difference(*pair), expected)
-    assert found.reach_mm(*pair) == pytest.approx(SIGMAS * np.sqrt(max(np.linalg.eigvalsh(expected)[-1], 0)), abs=1e-6)
+    assert found.reach_mm(*pair) == pytest.approx(
+        REACH_SIGMAS * np.sqrt(max(np.linalg.eigvalsh(expected)[-1], 0)), abs=1e-6
+    )
 
 
 def test_blocks_stand_on_the_diagonal() -> None:
@@ -42,15 +44,15 @@ def test_blocks_stand_on_the_diagonal() -> None:
 def test_a_covariance_is_semidefinite_and_less_than_its_least_is_not(seed: int, points: int, rank: int) -> None:
     array = joint(seed, points, rank)
     slack = 1e-6 * np.abs(array).max()
-    assert semidefinite(array.tolist(), slack)
+    assert is_positive_semidefinite(array.tolist(), slack)
     least = np.linalg.eigvalsh(array)[0]
     lowered = array - (least + 2 * slack) * np.eye(2 * points)
-    assert not semidefinite(lowered.tolist(), slack)
+    assert not is_positive_semidefinite(lowered.tolist(), slack)
 
 
-@pytest.mark.parametrize("size", [WIDE - 2, WIDE + 2])
+@pytest.mark.parametrize("size", [NUMPY_MIN_ROWS - 2, NUMPY_MIN_ROWS + 2])
 def test_large_ones_are_judged_alike(size: int) -> None:
     array = joint(1, size // 2, 5)
     slack = 1e-6 * np.abs(array).max()
-    assert semidefinite(array.tolist(), slack)
-    assert not semidefinite((array - 3 * slack * np.eye(size)).tolist(), slack)
+    assert is_positive_semidefinite(array.tolist(), slack)
+    assert not is_positive_semidefinite((array - 3 * slack * np.eye(size)).tolist(), slack)

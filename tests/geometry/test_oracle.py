@@ -14,7 +14,7 @@ import pytest
 import shapely
 from numpy.typing import NDArray
 
-from overruler.geometry.batched.all_pairs import all_gaps
+from overruler.geometry.batched.all_pairs import gap_matrix
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
 from tests.geometry.test_shapes import outline
@@ -57,7 +57,7 @@ def polygons(shapes: Sequence[Shape], corners: int) -> tuple[NDArray[np.object_]
 @pytest.fixture(scope="module", params=[1])
 def measured(request: pytest.FixtureRequest) -> tuple[list[Shape], Array]:
     shapes = crowd(request.param)
-    return shapes, all_gaps(shapes)
+    return shapes, gap_matrix(shapes)
 
 
 def test_all_pairs_agree_within_the_sagittas_of_4096_gons(measured: tuple[list[Shape], Array]) -> None:

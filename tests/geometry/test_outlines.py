@@ -7,7 +7,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.outlines import area, convex_parts, crossing
+from overruler.geometry.outlines import convex_parts, first_self_intersection, signed_area_mm2
 from overruler.geometry.shapes import Point
 
 NOTCH = [(0, 0), (200, 0), (200, 200), (0, 200), (0, 160), (120, 160), (120, 40), (0, 40)]
@@ -26,7 +26,7 @@ star = st.lists(st.floats(5, 100), min_size=3, max_size=14).map(
 
 @pytest.mark.parametrize("points", [NOTCH, COMB, STRAIGHT, CLOSED, PINCHED, NOTCH[::-1], COMB[::-1]])
 def test_parts_make_up_the_outline(points: list[Point]) -> None:
-    assert crossing(points) is None
+    assert first_self_intersection(points) is None
     _check_parts(points)
 
 
@@ -58,15 +58,15 @@ CROSSED = [
 
 @pytest.mark.parametrize(("points", "sides"), CROSSED)
 def test_crossing_sides_are_named(points: list[Point], sides: tuple[int, int]) -> None:
-    assert crossing(points) == sides
+    assert first_self_intersection(points) == sides
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=8, unique=True))
 def test_what_crosses_is_no_valid_polygon_and_a_valid_one_does_not_cross(points: list[Point]) -> None:
     if shapely.Polygon(points).is_valid:
-        assert crossing(points) is None
-    elif crossing(points) is None:  # then it only touches itself, or holds nothing
+        assert first_self_intersection(points) is None
+    elif first_self_intersection(points) is None:  # then it only touches itself, or holds nothing
         assert not any(a.crosses(b) for a in _sides(points) for b in _sides(points))
 
 
@@ -75,5 +75,5 @@ def _sides(points: list[Point]) -> list[shapely.LineString]:
 
 
 def test_area_is_signed() -> None:
-    assert area(CLOSED) == 100
-    assert area(CLOSED[::-1]) == -100
+    assert signed_area_mm2(CLOSED) == 100
+    assert signed_area_mm2(CLOSED[::-1]) == -100

@@ -9,7 +9,7 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.farthest import farthest
+from overruler.geometry.farthest import farthest_gap
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
 
 FEW = settings(max_examples=120, deadline=None)
@@ -114,7 +114,7 @@ def test_points_lie_on_their_shapes_and_the_gap_between_them(a: Shape, b: Shape)
 def test_moving_everything_changes_no_distance(a: Shape, b: Shape, turn: float, shift: Point) -> None:
     a2, b2 = moved(a, turn, shift), moved(b, turn, shift)
     assert gap(a2, b2).distance_mm == pytest.approx(gap(a, b).distance_mm, abs=EXACT)
-    assert farthest(a2, b2).distance_mm == pytest.approx(farthest(a, b).distance_mm, abs=EXACT)
+    assert farthest_gap(a2, b2).distance_mm == pytest.approx(farthest_gap(a, b).distance_mm, abs=EXACT)
 
 
 @FEW
@@ -124,16 +124,18 @@ def test_a_disc_that_grows_comes_closer_by_as_much(disc: Disc, other: Shape, gro
     before = gap(disc, other).distance_mm
     if before > 0:
         assert gap(grown, other).distance_mm == pytest.approx(max(before - growth, 0), abs=EXACT)
-    assert farthest(other, grown).distance_mm >= farthest(other, disc).distance_mm - EXACT
+    assert farthest_gap(other, grown).distance_mm >= farthest_gap(other, disc).distance_mm - EXACT
 
 
 @FEW
 @given(shapes, discs, st.floats(0, 40))
 def test_the_farthest_part_of_a_disc_goes_out_as_it_grows(a: Shape, disc: Disc, growth: float) -> None:
     if away(a, disc.center) > 0:
-        assert farthest(a, disc).distance_mm == pytest.approx(away(a, disc.center) + disc.radius_mm, abs=EXACT)
+        assert farthest_gap(a, disc).distance_mm == pytest.approx(away(a, disc.center) + disc.radius_mm, abs=EXACT)
         grown = replace(disc, radius_mm=disc.radius_mm + growth)
-        assert farthest(a, grown).distance_mm == pytest.approx(farthest(a, disc).distance_mm + growth, abs=EXACT)
+        assert farthest_gap(a, grown).distance_mm == pytest.approx(
+            farthest_gap(a, disc).distance_mm + growth, abs=EXACT
+        )
 
 
 @FEW
@@ -150,13 +152,13 @@ def test_farthest_part_agrees_with_dense_points_of_the_rim(a: Shape, b: Shape) -
     (polygon_a, short_a), (polygon_b, short_b) = outline(a), outline(b)
     points = shapely.points(shapely.get_coordinates(polygon_b))
     sampled = shapely.distance(polygon_a, points).max()
-    assert sampled - short_a - 1e-7 <= farthest(a, b).distance_mm <= sampled + short_b + 1e-7
+    assert sampled - short_a - 1e-7 <= farthest_gap(a, b).distance_mm <= sampled + short_b + 1e-7
 
 
 @FEW
 @given(shapes, shapes)
 def test_farthest_part_is_that_point_of_the_shape_and_no_nearer_than_the_gap(a: Shape, b: Shape) -> None:
-    found = farthest(a, b)
+    found = farthest_gap(a, b)
     assert away(b, found.to_point) <= EXACT
     assert away(a, found.to_point) == pytest.approx(found.distance_mm, abs=EXACT)
     assert found.distance_mm >= gap(a, b).distance_mm - EXACT
@@ -170,7 +172,7 @@ def test_what_lies_inside_is_in_contact_and_reaches_nowhere(a: Shape, angle: flo
     px, py = a.support(ux, uy)
     inside = Disc((a.center[0] + share * (px - a.center[0]), a.center[1] + share * (py - a.center[1])))
     assert gap(a, inside).distance_mm <= EXACT
-    assert farthest(a, inside).distance_mm <= EXACT
+    assert farthest_gap(a, inside).distance_mm <= EXACT
 
 
 @FEW
@@ -228,7 +230,7 @@ FARTHEST = [
 
 @pytest.mark.parametrize(("a", "b", "distance"), FARTHEST)
 def test_farthest_by_hand(a: Shape, b: Shape, distance: float) -> None:
-    assert farthest(a, b).distance_mm == pytest.approx(distance, abs=EXACT)
+    assert farthest_gap(a, b).distance_mm == pytest.approx(distance, abs=EXACT)
 
 
 @FEW
@@ -242,7 +244,7 @@ def test_a_disc_in_a_polygon_reaches_out_past_the_nearest_side(angles: list[int]
         ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / math.dist((ax, ay), (bx, by)) for (ax, ay), (bx, by) in sides
     )
     if depth > 0:
-        assert farthest(polygon, Disc((x, y), depth + 5)).distance_mm == pytest.approx(5, abs=EXACT)
+        assert farthest_gap(polygon, Disc((x, y), depth + 5)).distance_mm == pytest.approx(5, abs=EXACT)
 
 
 def test_nearly_parallel_edges_and_thin_shapes_are_exact() -> None:

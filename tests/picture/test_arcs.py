@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from overruler.picture.look import NO, YES
-from overruler.picture.painters import arc_borders
-from overruler.picture.story import Claim, claims
+from overruler.picture.answer_style import NO_STYLE, YES_STYLE
+from overruler.picture.drawable_ruling import DrawableRuling, drawable_rulings
+from overruler.picture.painters import draw_arc_borders
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Scene
@@ -23,21 +23,27 @@ TABLE = scene_of(
 )
 
 
-def attack(arc: str, table: Scene = TABLE) -> Claim:
-    (told,) = claims(table, [ask(table, {"question": "attack_range", "attacker": "a", "defender": "b", "arc": arc})])
+def attack(arc: str, table: Scene = TABLE) -> DrawableRuling:
+    (told,) = drawable_rulings(
+        table, [ask(table, {"question": "attack_range", "attacker": "a", "defender": "b", "arc": arc})]
+    )
     return told
 
 
 def test_what_is_out_of_arc_is_ruled_out_between_the_two() -> None:
     told = attack("rear")
-    assert (told.look, told.headline, told.detail) == (NO, "a → b: out of arc", "130.0 mm outside the line, certain")
+    assert (told.look, told.headline, told.detail) == (
+        NO_STYLE,
+        "a → b: out of arc",
+        "130.0 mm outside the line, certain",
+    )
     assert (told.from_mm[1], told.to_mm[1]) == pytest.approx((270, 380))
     assert told.lines_mm == ()
 
 
 def test_what_is_in_arc_is_told_with_its_range() -> None:
     told = attack("front")
-    assert (told.look, told.headline) == (YES, "a → b: range 2, in arc")
+    assert (told.look, told.headline) == (YES_STYLE, "a → b: range 2, in arc")
 
 
 @pytest.mark.parametrize(("arc", "way_deg"), [("front", 90.0), ("left", 180.0), ("full_rear", 270.0)])
@@ -57,11 +63,13 @@ def turned_half(arc: str) -> float:
 
 def test_borders_are_drawn_where_the_camera_sees_them() -> None:
     told, view = attack("front"), View(camera(), SIZE_PX)
-    drawn = arc_borders(view, told)
+    drawn = draw_arc_borders(view, told)
     for border in told.arc_mm:
         x, y = view.px(border[0])
         assert f"{x:.2f} {y:.2f}" in drawn
     assert (
-        arc_borders(view, claims(TABLE, [ask(TABLE, {"question": "range", "from": "a", "to": "b"})])[0]).count("<path")
+        draw_arc_borders(
+            view, drawable_rulings(TABLE, [ask(TABLE, {"question": "range", "from": "a", "to": "b"})])[0]
+        ).count("<path")
         == 0
     )

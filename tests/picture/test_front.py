@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overruler.apps.summary import pieces
+from overruler.apps.summary import piece_table
 from overruler.bases import Base
-from overruler.picture.painters import TIP, base
+from overruler.picture.painters import FRONT_TIP_SHARE, draw_base
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Piece
@@ -21,9 +21,9 @@ PLATE = Piece("p01", Base.rectangle(60, 60), 300.0, 250.0, heading_deg=30.0)
 @pytest.mark.parametrize("heading_deg", [0.0, 30.0, 135.0, 270.0])
 def test_a_tip_stands_ahead_of_a_plate(heading_deg: float) -> None:
     turn = np.radians(heading_deg)
-    tip = np.array([300.0, 250.0]) + (30 + 60 * TIP) * np.array([np.cos(turn), np.sin(turn)])
+    tip = np.array([300.0, 250.0]) + (30 + 60 * FRONT_TIP_SHARE) * np.array([np.cos(turn), np.sin(turn)])
     x, y = VIEW.px(tip)
-    assert f"{x:.2f} {y:.2f}" in base(VIEW, replace(PLATE, heading_deg=heading_deg))
+    assert f"{x:.2f} {y:.2f}" in draw_base(VIEW, replace(PLATE, heading_deg=heading_deg))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_tip_stands_ahead_of_a_plate(heading_deg: float) -> None:
     ids=["front or rear", "round", "oval"],
 )
 def test_what_has_no_front_that_is_known_has_no_tip(other: Piece) -> None:
-    assert base(VIEW, other).count("<path") < base(VIEW, PLATE).count("<path")
+    assert draw_base(VIEW, other).count("<path") < draw_base(VIEW, PLATE).count("<path")
 
 
 def faced(**extra: Any) -> Report:
@@ -50,5 +50,5 @@ def faced(**extra: Any) -> Report:
     [({}, ""), ({"heading_modulo_deg": 90.0}, "front not seen"), ({"heading_modulo_deg": 180.0}, "front or rear")],
 )
 def test_the_summary_says_where_the_front_is_open(extra: dict[str, Any], note: str) -> None:
-    notes = list(pieces(faced(**extra)).columns[-1].cells)
+    notes = list(piece_table(faced(**extra)).columns[-1].cells)
     assert notes[0] == "; ".join(filter(None, ["or 25 mm", note]))

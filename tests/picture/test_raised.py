@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from overruler.apps.summary import heights
-from overruler.picture import drawing
-from overruler.picture.painters import height_of, raised
+from overruler.apps.summary import raised_ground_lines
+from overruler.picture import report_drawing
+from overruler.picture.painters import draw_terrain, height_text
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Terrain
@@ -27,7 +27,7 @@ def on_a_hill(hill: Terrain = HILL) -> Report:
 
 def test_the_outline_is_drawn_at_the_height_of_the_top() -> None:
     view = View(camera(), SIZE_PX)
-    drawn = raised(view, HILL)
+    drawn = draw_terrain(view, HILL)
     x, y = view.px(np.array(CORNERS[0]), 36.0)
     assert f"{x:.2f} {y:.2f}" in drawn
     x, y = view.px(np.array(CORNERS[0]), 0.0)
@@ -35,18 +35,18 @@ def test_the_outline_is_drawn_at_the_height_of_the_top() -> None:
 
 
 def test_its_height_is_said_with_its_doubt() -> None:
-    assert height_of(HILL) == "h1: 36 ± 6 mm high"
-    assert height_of(replace(HILL, extra={})) == "h1: 36 mm high"
-    assert "h1: 36 ± 6 mm high" in drawing.overlay(on_a_hill())
+    assert height_text(HILL) == "h1: 36 ± 6 mm high"
+    assert height_text(replace(HILL, extra={})) == "h1: 36 mm high"
+    assert "h1: 36 ± 6 mm high" in report_drawing.draw_overlay(on_a_hill())
 
 
 def test_a_picture_without_hills_says_nothing_of_them() -> None:
-    assert "mm high" not in drawing.overlay(report())
-    assert heights(report()) == []
+    assert "mm high" not in report_drawing.draw_overlay(report())
+    assert raised_ground_lines(report()) == []
 
 
 def test_the_summary_says_what_stands_on_what() -> None:
-    (line,) = heights(on_a_hill())
+    (line,) = raised_ground_lines(on_a_hill())
     assert line.plain == "p03 on h1, 36 ± 6 mm high (95 %)"
-    (line,) = heights(on_a_hill(replace(HILL, extra={"sigma_mm": 3.0, "probability": 0.6})))
+    (line,) = raised_ground_lines(on_a_hill(replace(HILL, extra={"sigma_mm": 3.0, "probability": 0.6})))
     assert line.plain.endswith("(perhaps only printed)")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from overruler.picture.raster import Pixels, quickly_shrunk, resized
+from overruler.picture.raster import Pixels, resize_by_area, shrink_quickly
 
 
 def waves(width: int, height: int) -> Pixels:
@@ -16,10 +16,10 @@ def waves(width: int, height: int) -> Pixels:
     ("size", "small"), [((1920, 1080), (800, 450)), ((601, 1303), (369, 800)), ((810, 99), (800, 98))]
 )
 def test_a_picture_shrunk_quickly_is_nearly_the_mean(size: tuple[int, int], small: tuple[int, int]) -> None:
-    quick = quickly_shrunk(waves(*size), 800)
+    quick = shrink_quickly(waves(*size), 800)
     assert quick.shape == (small[1], small[0], 3)
-    assert np.abs(quick.astype(int) - resized(waves(*size), small)).mean() < 1.0
+    assert np.abs(quick.astype(int) - resize_by_area(waves(*size), small)).mean() < 1.0
 
 
 def test_a_small_picture_stays_as_it_is() -> None:
-    assert quickly_shrunk(waves(640, 360), 800).shape == (360, 640, 3)
+    assert shrink_quickly(waves(640, 360), 800).shape == (360, 640, 3)

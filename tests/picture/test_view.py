@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
 from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
-from overruler.picture.view import View, ring
+from overruler.picture.view import View, offset_outline
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 """A camera that looks straight down, its upper edge away from the viewer."""
@@ -66,7 +66,7 @@ shapes = st.one_of(
 @given(shapes, st.floats(0.5, 800))
 def test_every_point_of_a_range_line_is_that_far_from_the_base(shape: Shape, offset: float) -> None:
     """Against the range engine's own exact distance."""
-    for x, y in ring(shape, offset, steps=24):
+    for x, y in offset_outline(shape, offset, steps=24):
         assert gap(shape, Disc((float(x), float(y)))).distance_mm == pytest.approx(offset, abs=1e-6)
 
 
@@ -76,6 +76,6 @@ def test_every_point_of_a_range_line_is_that_far_from_the_base(shape: Shape, off
     ids=lambda shape: type(shape).__name__,
 )
 def test_an_outline_has_the_base_s_extent(shape: Shape) -> None:
-    points = ring(shape, steps=4000)
+    points = offset_outline(shape, steps=4000)
     extent = {Disc: (27, 27), Ellipse: (75, 42)}.get(type(shape), (60, 40))
     assert np.ptp(points, axis=0) == pytest.approx(extent, abs=1e-3)

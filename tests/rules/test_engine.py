@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.errors import BadInput, UnknownName
-from overruler.rules import ask, clause, game_of
+from overruler.rules import ask, clause_text, game_of
 from overruler.scene import GAMES, Scene
 
 BASE = {"shape": "circle", "diameter_mm": 20}
@@ -166,5 +166,5 @@ def test_every_record_is_its_game_s(game: str) -> None:
 
 
 def test_clauses_say_what_they_say() -> None:
-    assert clause("any.edge_to_edge").startswith("A distance runs")
-    assert clause("legion.attack").startswith("An attack is measured")
+    assert clause_text("any.edge_to_edge").startswith("A distance runs")
+    assert clause_text("legion.attack").startswith("An attack is measured")

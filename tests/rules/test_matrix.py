@@ -8,7 +8,7 @@ import pytest
 
 from overruler.errors import BadInput
 from overruler.rules import ask, matrix
-from overruler.rules.matrix import PAST, Matrix
+from overruler.rules.matrix import PAST_RULER, Matrix
 from overruler.scene import Scene
 
 GRID = {"type": "hex", "orientation": "pointy", "size_mm": 60, "origin_mm": [3, 5]}
@@ -54,9 +54,9 @@ def checked(game: str, found: Scene, all_pairs: Matrix) -> int:
             assert all_pairs.distance_mm[i, j] == pytest.approx(answer["distance_mm"], abs=1e-9)
             assert all_pairs.sigma_mm[i, j] == pytest.approx(answer["sigma_mm"], rel=1e-5, abs=1e-9)
             assert all_pairs.band is not None
-            assert int(all_pairs.band[i, j]) == (PAST if answer["range"] is None else answer["range"])
+            assert int(all_pairs.band[i, j]) == (PAST_RULER if answer["range"] is None else answer["range"])
             if all_pairs.probability is not None:
-                odds = [answer["probability"][json.dumps(None if r == PAST else r)] for r in all_pairs.ranges]
+                odds = [answer["probability"][json.dumps(None if r == PAST_RULER else r)] for r in all_pairs.ranges]
                 assert all_pairs.probability[i, j] == pytest.approx(odds, abs=2e-3)
                 doubtful += max(odds) < 0.999
     return doubtful
@@ -110,7 +110,7 @@ def test_on_the_line(game: str) -> None:
     some = [{"id": f"p{k}", "base": disc, "x_mm": x, "y_mm": 0} for k, x in enumerate(at)]
     band = matrix(scene(game, some)).band
     assert band is not None
-    assert band[0].tolist() == [PAST, 1, 2, {"legion": 1, "xwing": 0}[game], PAST]
+    assert band[0].tolist() == [PAST_RULER, 1, 2, {"legion": 1, "xwing": 0}[game], PAST_RULER]
 
 
 def test_held_pairs_are_at_range_0() -> None:
@@ -136,7 +136,7 @@ def test_the_line_belongs_where_the_table_says() -> None:
 def test_the_scene_s_own_ruler_counts() -> None:
     found = scene("legion", pieces(6, 400, seed=7), ruler={"segment_mm": 40, "segments": 3})
     all_pairs = matrix(found)
-    assert all_pairs.ranges == (1, 2, 3, PAST)
+    assert all_pairs.ranges == (1, 2, 3, PAST_RULER)
     checked("legion", found, all_pairs)
 
 
@@ -194,7 +194,7 @@ def test_games_in_inches_have_distances(game: str) -> None:
 
 def test_another_game_can_be_asked_for() -> None:
     found = scene("legion", pieces(4, 300, seed=2))
-    assert matrix(found, "xwing").ranges == (0, 1, 2, 3, PAST)
+    assert matrix(found, "xwing").ranges == (0, 1, 2, 3, PAST_RULER)
 
 
 def test_what_a_game_finds_wrong_is_refused() -> None:

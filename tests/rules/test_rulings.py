@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from overruler.rules import ask, clause, game_of
+from overruler.rules import ask, clause_text, game_of
 from overruler.scene import Scene
 
 TABLES = [
@@ -39,7 +39,7 @@ def test_ruling(table: dict[str, Any], ruling: dict[str, Any]) -> None:
 def test_ruling_names_its_clause(table: dict[str, Any], ruling: dict[str, Any]) -> None:
     rules = answer_to(table, ruling)["rules"]
     assert ruling["clause"] in rules
-    assert all(clause(name).endswith((".", ".)")) for name in rules)
+    assert all(clause_text(name).endswith((".", ".)")) for name in rules)
     assert len(set(rules)) == len(rules)
 
 

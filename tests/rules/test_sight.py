@@ -8,16 +8,16 @@ import pytest
 
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import shifted
-from overruler.geometry.sight import Hull, View, parting
+from overruler.geometry.shapes import translate_shape
+from overruler.geometry.visibility import Hull, ObstructedView, widest_separation
 from overruler.reading import Node
-from overruler.rules.sight import cover, los
+from overruler.rules.sight import answer_cover, answer_los
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 from tests.rules.scenes import disc, scene_of
 
 scene = partial(scene_of, game="positioning")
-ASK = {"los": los, "cover": cover}
+ASK = {"los": answer_los, "cover": answer_cover}
 AGREED = 0.005
 
 
@@ -112,14 +112,14 @@ def counted(found: Scene, draws: int) -> tuple[float, float]:
 
 def looked_at(found: Scene, moved: Array) -> tuple[bool, bool]:
     """Clear sight and cover from the first piece to the second, in one draw."""
-    a, b, *third = (shifted(shape, *shift) for shape, shift in zip(found.shapes, moved.tolist(), strict=True))
-    if parting(a, b).apart_mm <= 1e-6:
+    a, b, *third = (translate_shape(shape, *shift) for shape, shift in zip(found.shapes, moved.tolist(), strict=True))
+    if widest_separation(a, b).apart_mm <= 1e-6:
         return True, False
     for parts in found.ground.values():
-        if min(parting(end, part).apart_mm for end in (a, b) for part in parts) > -1e-6:
+        if min(widest_separation(end, part).apart_mm for end in (a, b) for part in parts) > -1e-6:
             third += parts
-    crossing = [shape for shape in third if parting(Hull(a, b), shape).apart_mm < -1e-6]
-    return View(a, b, tuple(crossing)).clear, bool(crossing)
+    crossing = [shape for shape in third if widest_separation(Hull(a, b), shape).apart_mm < -1e-6]
+    return ObstructedView(a, b, tuple(crossing)).clear, bool(crossing)
 
 
 def oval(name: str, x_mm: float, y_mm: float, heading_deg: float) -> dict[str, Any]:

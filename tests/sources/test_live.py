@@ -10,14 +10,14 @@ import pytest
 
 from overruler.errors import BadInput, CannotMeasure
 from overruler.shot import Shot
-from overruler.sources.live import Live, Source, source
-from overruler.sources.web_camera import shot_from
+from overruler.sources.live import LiveReader, Source, parse_source
+from overruler.sources.web_camera import shot_from_pixels
 
 av = pytest.importorskip("av", reason="films need PyAV")
 
 
 def shot(level: int) -> Shot:
-    return shot_from(np.full((8, 8, 3), level, np.uint8), 0.0, "test")
+    return shot_from_pixels(np.full((8, 8, 3), level, np.uint8), 0.0, "test")
 
 
 def film(path: Path, frames: int = 10) -> Path:
@@ -34,8 +34,8 @@ def film(path: Path, frames: int = 10) -> Path:
     return path
 
 
-def running(opened: Source) -> Live:
-    live = Live(opened, least_s=0.0)
+def running(opened: Source) -> LiveReader:
+    live = LiveReader(opened, least_s=0.0)
     live.start()
     return live
 
@@ -88,17 +88,17 @@ def test_what_breaks_off_is_said_and_opened_again() -> None:
 
 def test_a_film_is_shown_at_its_own_pace_and_then_it_has_ended(tmp_path: Path) -> None:
     begin = time.monotonic()
-    levels = [int(one.grey[0, 0]) for one in source(str(film(tmp_path / "film.mp4"))).opened()]
+    levels = [int(one.grey[0, 0]) for one in parse_source(str(film(tmp_path / "film.mp4"))).opened()]
     assert time.monotonic() - begin >= 0.85
     assert levels == sorted(levels)
     assert len(levels) == 10
-    live = running(source(str(tmp_path / "film.mp4")))
+    live = running(parse_source(str(tmp_path / "film.mp4")))
     live._thread.join(10)
     assert live.lost() == "it has ended"
 
 
 def test_a_film_that_begins_again_says_so(tmp_path: Path) -> None:
-    live = running(source(str(film(tmp_path / "film.mp4", frames=3)), loop=True))
+    live = running(parse_source(str(film(tmp_path / "film.mp4", frames=3)), loop=True))
     try:
         number, last, returns = 0, -1, 0
         while returns < 2 and (got := live.newest(number, 5)):
@@ -113,7 +113,7 @@ def test_a_film_that_begins_again_says_so(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
-    live = running(source("tcp://127.0.0.1:9"))
+    live = running(parse_source("tcp://127.0.0.1:9"))
     try:
         end = time.monotonic() + 10
         while "127.0.0.1:9" not in (live.lost() or ""):
@@ -125,9 +125,9 @@ def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
 @pytest.mark.parametrize("address", ["no-such-film.mp4", "ftp://somewhere/film.mp4", "obs://localhost:4455"])
 def test_addresses_that_mean_nothing_are_refused(address: str) -> None:
     with pytest.raises(BadInput):
-        source(address)
+        parse_source(address)
 
 
 def test_a_camera_that_is_not_there_is_lost_not_fatal() -> None:
     with pytest.raises(CannotMeasure, match="plugged in"):
-        next(source("97").opened())
+        next(parse_source("97").opened())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.plates.sides import ARC_RAD, HEIGHT_MM, TAPER_MM
+from overruler.vision.plates.sides import ARC_HALF_ANGLE_RAD, PLATE_HEIGHT_MM, UPPER_EDGE_INSET_MM
 
 from .table import camera_over
 
@@ -72,22 +72,22 @@ def table_with(
 def _draw(picture: Pixels, camera: Camera, ship: Ship) -> None:
     half = ship.side_mm / 2
     lower = ship.place(SQUARE, 0.0)
-    upper = ship.place(SQUARE * (1 - TAPER_MM / half), HEIGHT_MM)
+    upper = ship.place(SQUARE * (1 - UPPER_EDGE_INSET_MM / half), PLATE_HEIGHT_MM)
     hull = cv2.convexHull(camera.project(np.vstack([lower, upper])).astype(np.float32))[:, 0]
     _fill(picture, np.asarray(hull, float), BODY)
     card = 1 - ship.card_mm / half
-    _fill(picture, camera.project(ship.place(SQUARE * card, HEIGHT_MM)), CARD)
-    tip = card * np.array([1.0, np.tan(ARC_RAD)])
+    _fill(picture, camera.project(ship.place(SQUARE * card, PLATE_HEIGHT_MM)), CARD)
+    tip = card * np.array([1.0, np.tan(ARC_HALF_ANGLE_RAD)])
     front = np.array([[0.0, 0.0], tip, tip * [1, -1]])
     _fill(
         picture,
-        camera.project(ship.place(front, HEIGHT_MM)),
+        camera.project(ship.place(front, PLATE_HEIGHT_MM)),
         tuple((a + b) // 2 for a, b in zip(CARD, INK, strict=True)),
     )
     for end in (tip, tip * [1, -1], -tip, tip * [-1, 1]):
-        _line(picture, camera.project(ship.place(np.array([[0.0, 0.0], end]), HEIGHT_MM)), INK, camera, ship)
+        _line(picture, camera.project(ship.place(np.array([[0.0, 0.0], end]), PLATE_HEIGHT_MM)), INK, camera, ship)
     frame = SQUARE * (card - 0.5 / half)
-    _line(picture, camera.project(ship.place(np.vstack([frame, frame[:1]]), HEIGHT_MM)), LIGHT, camera, ship)
+    _line(picture, camera.project(ship.place(np.vstack([frame, frame[:1]]), PLATE_HEIGHT_MM)), LIGHT, camera, ship)
 
 
 def _at(pixels: Array) -> NDArray[np.int32]:
@@ -100,5 +100,5 @@ def _fill(picture: Pixels, outline_px: Array, colour: tuple[int, ...]) -> None:
 
 def _line(picture: Pixels, points_px: Array, colour: tuple[int, ...], camera: Camera, ship: Ship) -> None:
     """A line 0.5 mm wide."""
-    scale = float(camera.mm_per_px(np.array([ship.x_mm, ship.y_mm, HEIGHT_MM])))
+    scale = float(camera.mm_per_px(np.array([ship.x_mm, ship.y_mm, PLATE_HEIGHT_MM])))
     cv2.polylines(picture, [_at(points_px)], False, colour, max(1, round(0.5 / scale * FINE)), cv2.LINE_AA, 4)

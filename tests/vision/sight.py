@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import TOLD, Bow, Calibration
+from overruler.calibration import SPEC_SHARE, Calibration, TableBow
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.camera import calibrate as module
-from overruler.vision.camera.bundle_adjustment import SWELL_SIGMA_PX
+from overruler.vision.camera.bundle_adjustment import MARKER_GROWTH_SIGMA_PX
 from overruler.vision.camera.lens_prior import lens_prior
-from overruler.vision.camera.marker_layout import HEIGHT_MM
-from overruler.vision.camera.precision_map import by_table
-from overruler.vision.camera.table_bow import levelled_mm
-from overruler.vision.markers.edge_noise import TOLD_PLACE
+from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
+from overruler.vision.camera.precision_map import place_jacobian_camera_bow
+from overruler.vision.camera.table_bow import correct_for_bow_mm
+from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
 from overruler.vision.markers.marker import Marker
 
 from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
@@ -39,21 +39,21 @@ def corners_of(board: Board) -> dict[int, Array]:
     return board.corners_mm
 
 
-def lifted(corners_mm: Array, bow: Bow) -> Array:
+def lifted(corners_mm: Array, bow: TableBow) -> Array:
     """A card's corners (4, 3) where a bowed table lifts it, as a whole."""
     return np.asarray(corners_mm + np.array([0, 0, float(bow.z_mm(corners_mm[:, :2].mean(0)))]))
 
 
-def distances(found: Calibration, truth: Camera, bow: Bow | None = None) -> tuple[Array, Array]:
+def distances(found: Calibration, truth: Camera, bow: TableBow | None = None) -> tuple[Array, Array]:
     """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,).
 
     The spots lie on a flat table, or on a bowed one.
     """
     pixels = truth.project(np.column_stack([SPOTS, np.zeros(len(SPOTS)) if bow is None else bow.z_mm(SPOTS)]))
     flat = found.camera.unproject(pixels)
-    gap = np.diff(levelled_mm(found, flat)[PAIRS], axis=1)[:, 0]
+    gap = np.diff(correct_for_bow_mm(found, flat)[PAIRS], axis=1)[:, 0]
     length = np.linalg.norm(gap, axis=1)
-    moved = np.diff(by_table(found, flat)[PAIRS], axis=1)[:, 0]
+    moved = np.diff(place_jacobian_camera_bow(found, flat)[PAIRS], axis=1)[:, 0]
     slopes = np.einsum("pk,pkj->pj", gap / length[:, None], moved)
     sigma = np.sqrt(np.einsum("pi,ij,pj->p", slopes, found.joint, slopes))
     return length - np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1), sigma
@@ -84,15 +84,20 @@ def as_stated(
     shape: float | None = None,
 ) -> list[Marker]:
     """Markers as a camera would find them, with all the noise that calibration states: heights and swell, too."""
-    lifted = {n: at + np.array([0, 0, spoil * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
-    swell_px = SWELL_SIGMA_PX * (spoil if shape is None else shape) * random.normal()
+    lifted = {n: at + np.array([0, 0, spoil * MARKER_HEIGHT_SIGMA_MM * random.normal()]) for n, at in markers.items()}
+    swell_px = MARKER_GROWTH_SIGMA_PX * (spoil if shape is None else shape) * random.normal()
     return swollen(seen_markers(camera, lifted, random, spoil, own, shape), swell_px)
 
 
 def as_told(camera: Camera, markers: Mapping[int, Array], random: np.random.Generator) -> list[Marker]:
     """The same on a table that is as its board file says: laid well, on cards that lie flat."""
-    lifted = {n: at + np.array([0, 0, TOLD * HEIGHT_MM * random.normal()]) for n, at in markers.items()}
-    return swollen(seen_markers(camera, lifted, random, TOLD_PLACE, shape=1.0), SWELL_SIGMA_PX * float(random.normal()))
+    lifted = {
+        n: at + np.array([0, 0, SPEC_SHARE * MARKER_HEIGHT_SIGMA_MM * random.normal()]) for n, at in markers.items()
+    }
+    return swollen(
+        seen_markers(camera, lifted, random, PLACE_SPEC_SHARE, shape=1.0),
+        MARKER_GROWTH_SIGMA_PX * float(random.normal()),
+    )
 
 
 class Sight:

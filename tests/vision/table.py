@@ -13,8 +13,8 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
-from overruler.vision.markers.print_edges import stations
-from overruler.vision.markers.square_fit import Edges, Square, side_px
+from overruler.vision.markers.print_edges import place_stations
+from overruler.vision.markers.square_fit import MarkerEdges, Square, side_px
 
 SUBPIXELS = 6
 MAT, CARD, BLACK = 0.25, 0.85, 0.03
@@ -147,7 +147,7 @@ def _seen(
     camera: Camera, number: int, corners: Array, random: np.random.Generator, scales: tuple[float, float, float]
 ) -> Marker:
     cells = _print(number, DICTIONARY)[2:-2, 2:-2] > MAT
-    spots = stations(cells, 2.0)
+    spots = place_stations(cells, 2.0)
     middle = np.array([spots.place[spots.edge == edge].mean(0) for edge in range(len(spots.line))])
     across = np.array([spots.across[spots.edge == edge][0] for edge in range(len(spots.line))])
     along = across[:, ::-1]
@@ -160,11 +160,14 @@ def _seen(
     normal = np.column_stack([tangent[:, 1], -tangent[:, 0]])
     normal *= np.sign((normal * (project(middle + across * 1e-4) - project(middle))).sum(1, keepdims=True))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    true = Edges(middle, project(middle), normal, np.full(len(middle), 0.06), spots.line)
+    true = MarkerEdges(middle, project(middle), normal, np.full(len(middle), 0.06), spots.line)
     seen = project(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float))
     own, place, shape = scales
-    shared = [shape * edge_noise.shape_columns(true), place * edge_noise.place_columns(true, MARKER_MM / side_px(seen))]
-    error = own * np.linalg.cholesky(edge_noise.own_covariance(true)) @ random.normal(size=len(middle))
+    shared = [
+        shape * edge_noise.shape_noise_columns_px(true),
+        place * edge_noise.place_noise_columns_px(true, MARKER_MM / side_px(seen)),
+    ]
+    error = own * np.linalg.cholesky(edge_noise.edge_noise_covariance_px2(true)) @ random.normal(size=len(middle))
     error += sum(columns @ random.normal(size=columns.shape[1]) for columns in shared)
     edges = replace(true, xy_px=true.xy_px + normal * error[:, None])
     return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, edges, 60.0))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from corners.view import View
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from synthetic.flat_table import srgb
+from synthetic.flat_table import encode_srgb
 
 Floats = NDArray[np.float32]
 
@@ -132,7 +132,7 @@ def _noisy(light: Floats, look: Look, random: np.random.Generator) -> Floats:
 
 def _toned(light: Floats, look: Look) -> NDArray[np.uint8]:
     """The tone curve, then sharpening, in steps of 1/255."""
-    tone = srgb(light.clip(0)).clip(0, 1)
+    tone = encode_srgb(light.clip(0)).clip(0, 1)
     tone = np.asarray(tone + look.contrast * (tone * tone * (3 - 2 * tone) - tone), np.float32)
     sharp = tone + look.sharpening * (tone - cv2.GaussianBlur(tone, (0, 0), 1.2))
     return np.asarray(np.clip(sharp * 255, 0, 255).round(), np.uint8)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counting.tally import LEAST_RIM, Pixels, Tally, Truth, matches, same_size
-from overruler.bases import ROUND_MM
+from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.calibration import Calibration
 from overruler.frame import Frame
-from overruler.vision.detection.detect import look_from_above
+from overruler.vision.detection.detect import rectify_board
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 Grey = NDArray[np.uint8]
@@ -39,7 +39,7 @@ def peers() -> dict[str, Callable[[Grey, float], Circles]]:
 
 def _hough(method: int, shrink: float, edge: float, votes: float, grey: Grey, mm_per_px: float) -> Circles:
     """OpenCV's answer (1, N, 3 or 4) as circles (N, 3)."""
-    least, most = (size / 2 / mm_per_px for size in (ROUND_MM[0], ROUND_MM[-1]))
+    least, most = (size / 2 / mm_per_px for size in (ROUND_DIAMETERS_MM[0], ROUND_DIAMETERS_MM[-1]))
     found: NDArray[Any] | None = cv2.HoughCircles(
         grey, method, shrink, APART_MM / mm_per_px, None, edge, votes, int(0.9 * least), int(1.1 * most)
     )
@@ -53,7 +53,7 @@ def _ellipses(grey: Grey, mm_per_px: float) -> Circles:
     found = drawing.detectEllipses()
     rows = np.zeros((0, 6)) if found is None else np.asarray(found, float).reshape(-1, 6)
     axes = np.where(rows[:, 2:3] > 0, rows[:, [2, 2]], rows[:, 3:5])
-    sizes = np.array(ROUND_MM)[[0, -1]] / 2 / mm_per_px
+    sizes = np.array(ROUND_DIAMETERS_MM)[[0, -1]] / 2 / mm_per_px
     fits = (axes.min(1) > LEAST_ROUND * axes.max(1)) & (axes.mean(1) > 0.9 * sizes[0]) & (axes.mean(1) < 1.1 * sizes[1])
     circles = np.column_stack([rows[fits, :2], axes[fits].mean(1)])
     kept: list[NDArray[np.float64]] = []
@@ -72,7 +72,7 @@ class FromAbove:
 
     @classmethod
     def of(cls, frame: Frame, calibration: Calibration) -> "FromAbove":
-        return cls(look_from_above(frame, calibration, MM_PER_PX), calibration)
+        return cls(rectify_board(frame, calibration, MM_PER_PX), calibration)
 
     def tally(self, find: Callable[[Grey, float], Circles], truth: Truth) -> Tally:
         """What one finder finds; the size is the catalogue's nearest."""
@@ -88,7 +88,7 @@ class FromAbove:
 
 
 def _nearest(diameter_mm: float) -> float:
-    return min(ROUND_MM, key=lambda size: abs(size - diameter_mm))
+    return min(ROUND_DIAMETERS_MM, key=lambda size: abs(size - diameter_mm))
 
 
 def _counted(centres_px: Pixels, diameters_mm: Pixels, mm_per_px: Pixels, truth: Truth) -> Tally:

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
-from overruler.verdict import THRESHOLDS, TOO_CLOSE
+from overruler.verdict import CALL_THRESHOLDS, TOO_CLOSE
 
 SEGMENT_MM, SEGMENTS = 152.4, 5
 LEAST_RIM = 0.25
@@ -181,7 +181,7 @@ def calls(counted: Tally) -> list[str]:
     """Of each call how often it is made, how likely it says that it is right, and how often it is."""
     said, held = np.array(counted.said), np.array(counted.held, bool)
     lines, below = [], np.inf
-    for least, call in (*THRESHOLDS, (0.0, TOO_CLOSE)):
+    for least, call in (*CALL_THRESHOLDS, (0.0, TOO_CLOSE)):
         of = (said >= least) & (said < below)
         below = least
         if of.any():

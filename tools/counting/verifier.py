@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from counting.tally import Pixels, Truth
-from overruler.bases import ROUND_MM
+from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.calibration import Calibration
 from overruler.frame import Frame
-from overruler.vision.detection.detect import look_from_above
+from overruler.vision.detection.detect import rectify_board
 from overruler.vision.learned.disc_net import find_discs
-from overruler.vision.learned.rim_net import refine
-from overruler.vision.rounds.fit_rounds import distinct, fit_rounds
+from overruler.vision.learned.rim_net import estimate_rims
+from overruler.vision.rounds.fit_rounds import fit_rounds, suppress_overlaps
 from overruler.vision.rounds.ring_filter import find_candidates
 
 STEPS = ("candidates", "learned look", "look and fit")
@@ -27,12 +27,12 @@ def judged(
     frame: Frame, calibration: Calibration, hidden: Sequence[Pixels], truth: Truth
 ) -> tuple[dict[str, Scored], int]:
     """How each step scores what the one before left, and how many round bases there are."""
-    camera, radii = calibration.camera, np.array(ROUND_MM) / 2
-    view = look_from_above(frame, calibration)
+    camera, radii = calibration.camera, np.array(ROUND_DIAMETERS_MM) / 2
+    view = rectify_board(frame, calibration)
     known = find_discs(view, camera).rounds
     candidates = find_candidates(view, radii.tolist(), hidden, known)
-    guesses = refine(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
-    kept = np.array(distinct(guesses, radii), int)
+    guesses = estimate_rims(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
+    kept = np.array(suppress_overlaps(guesses, radii), int)
     found = fit_rounds(frame, calibration, guesses[kept], radii, 0.0, known)
     there = [p for p in truth["pieces"] if p["shape"]["type"] == "circle" and p.get("in_frame", 1) > 0.5]
 

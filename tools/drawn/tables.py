@@ -7,18 +7,18 @@ from numpy.random import Generator
 
 from drawn.lenses import FAMILIES
 from overruler.board import Board
-from overruler.calibration import Bow, Budget, Calibration
+from overruler.calibration import Calibration, ErrorBudget, TableBow
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import BOW_SHARE, Bundle, Prior, State
+from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment, LensPrior, State
 from overruler.vision.camera.lens_prior import lens_prior
-from overruler.vision.camera.marker_layout import FREE_BUDGET, lifted
-from overruler.vision.camera.observations import free_group, known_group
-from overruler.vision.camera.precision_map import by_table
-from overruler.vision.camera.table_bow import levelled_mm
-from overruler.vision.camera.variance_components import SIGMA as SCALE_SIGMA
+from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET, add_height_uncertainty
+from overruler.vision.camera.observations import free_marker_observation, known_marker_observation
+from overruler.vision.camera.precision_map import place_jacobian_camera_bow
+from overruler.vision.camera.table_bow import correct_for_bow_mm
+from overruler.vision.camera.variance_components import LOG_SCALE_SIGMA as SCALE_SIGMA
 from overruler.vision.markers.marker import Marker
 from tests.vision.table import BOARD_MM, EIGHT, FOUR, MARKER_MM, camera_over, known_board, square_mm
 
@@ -55,7 +55,7 @@ class Case:
     @property
     def scale_share(self) -> float:
         """1 σ of the print's scale, as the budget has it."""
-        return (FREE_BUDGET if self.free else Budget()).scale_share
+        return (FREE_MARKERS_BUDGET if self.free else ErrorBudget()).scale_share
 
     @property
     def worse(self) -> float:
@@ -124,7 +124,7 @@ class Truth:
     camera: Camera
     corners: dict[int, Array]
     """The markers', on the table were it flat and the print exact."""
-    bow: Bow
+    bow: TableBow
     scales: tuple[float, float, float]
     """How many times as large as expected the noise of edges, places and shapes is."""
     print_share: float
@@ -133,7 +133,7 @@ class Truth:
     @classmethod
     def drawn(cls, case: Case, random: Generator) -> "Truth":
         half = np.full(2, BOARD_MM / 2)
-        bow = Bow(half, half, BOW_SHARE * 2 * half * random.normal(size=2))
+        bow = TableBow(half, half, BOW_SIGMA_SHARE * 2 * half * random.normal(size=2))
         own, place, shape = np.exp(SCALE_SIGMA * (random.normal(size=3) - SCALE_SIGMA))
         scales = float(own), float(case.worse * place), float(case.worse * shape)
         camera, corners = random_camera(random, case), case.corners(random)
@@ -169,27 +169,27 @@ def lens_file(camera: Camera, size_px: tuple[int, int], random: Generator) -> Le
     return Lens(size_px, matrix, np.array(distortion), np.diag(sigma**2))
 
 
-def best(case: Case, truth: Truth, found: Calibration, seen: list[Marker], prior: Prior) -> Calibration:
+def best(case: Case, truth: Truth, found: Calibration, seen: list[Marker], prior: LensPrior) -> Calibration:
     """The true camera, as sure as the markers, the prior and a true knowledge of the noise can make it."""
     camera = truth.camera
     if case.free:
-        groups = [free_group(marker, MARKER_MM) for marker in seen]
+        groups = [free_marker_observation(marker, MARKER_MM) for marker in seen]
         edge = np.array([(at[1] - at[0])[:2] for at in truth.corners.values()])
         origin = np.array([at[0, :2] for at in truth.corners.values()])
         places = np.column_stack([origin, np.arctan2(edge[:, 1], edge[:, 0])])
         state = State(camera, 0.0, places, bow=truth.bow)
     else:
-        groups = [known_group(marker, truth.corners[marker.id]) for marker in seen]
-        groups, state = lifted(groups, camera), State(camera, 0.0, bow=truth.bow)
-    joint = Bundle(groups, prior, truth.scales).covariance(state)
+        groups = [known_marker_observation(marker, truth.corners[marker.id]) for marker in seen]
+        groups, state = add_height_uncertainty(groups, camera), State(camera, 0.0, bow=truth.bow)
+    joint = BundleAdjustment(groups, prior, truth.scales).covariance(state)
     return replace(found, camera=camera, covariance=joint[:15, :15], with_bow=joint, bow=truth.bow)
 
 
 def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:
     """Lengths (P,) in mm between pixels (N, 2) on the table, and their σ (P,)."""
     flat = found.camera.unproject(pixels)
-    slopes = by_table(found, flat)
-    at = levelled_mm(found, flat)
+    slopes = place_jacobian_camera_bow(found, flat)
+    at = correct_for_bow_mm(found, flat)
     first, second = PAIRS.T
     gap = at[second] - at[first]
     length = np.linalg.norm(gap, axis=1)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from hills.network import HillNet
 from hills.scene import COARSE, Sample
 from overruler.vision.learned.hill_net import picture_input
-from overruler.vision.learned.inference import CELL_PX
+from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
 from rims.mats import Floats, Picture, Rng
 from training.loop import begin, device_of
 
@@ -44,19 +44,19 @@ def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats]:
         blob = blob[..., [*rng.permutation(3), 3, 4]]
         blob[..., :3] *= rng.normal(1, 0.15, 3).astype(np.float32)
     raised = _cells(shares)
-    there = np.concatenate([1 - raised.sum(0, keepdims=True), raised]) * seen[::CELL_PX, ::CELL_PX]
+    there = np.concatenate([1 - raised.sum(0, keepdims=True), raised]) * seen[::OUTPUT_STRIDE_PX, ::OUTPUT_STRIDE_PX]
     return np.ascontiguousarray(blob.transpose(2, 0, 1)), np.asarray(there, np.float32)
 
 
 def _cells(shares: Picture) -> Floats:
     """Shares (2, C, C) of tops and sides, by the network's cells."""
-    count = shares.shape[0] * COARSE // CELL_PX
+    count = shares.shape[0] * COARSE // OUTPUT_STRIDE_PX
     some = cv2.resize(np.ascontiguousarray(shares), (count, count), interpolation=cv2.INTER_AREA)
     return some.transpose(2, 0, 1) / np.float32(255)
 
 
 def _lean_field(one: Sample) -> Floats:
-    """(S, S, 2), as `overruler.vision.imaging.orthophoto.lean_at` has it."""
+    """(S, S, 2), as `overruler.vision.imaging.orthophoto.relief_displacement_map` has it."""
     count = len(one.pixels)
     step = (np.arange(count, dtype=np.float32) - np.float32((count - 1) / 2)) * one.lean[2]
     return np.stack(np.meshgrid(step + one.lean[0], step + one.lean[1]), -1)

@@ -2,8 +2,8 @@
 
 from torch import Tensor, nn
 
-from overruler.vision.learned.hill_net import CHANNELS
-from overruler.vision.learned.inference import CELL_PX
+from overruler.vision.learned.hill_net import OUTPUT_CHANNELS
+from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
 from rims.network import seen
 
 INPUTS = 5
@@ -28,12 +28,12 @@ class HillNet(nn.Module):  # type: ignore[misc]
 
     def __init__(self, near: int = 16, mid: int = 32, far: int = 48) -> None:
         super().__init__()
-        self.near = seen(INPUTS, near, 7, CELL_PX)
+        self.near = seen(INPUTS, near, 7, OUTPUT_STRIDE_PX)
         self.mid = nn.Sequential(seen(near, mid, 3, 2), Wide(mid, 1))
         self.far = nn.Sequential(seen(mid, far, 3, 2), Wide(far, 1), Wide(far, 2), Wide(far, 4))
         self.up = nn.ModuleList([nn.ConvTranspose2d(far, mid, 2, 2), nn.ConvTranspose2d(mid, near, 2, 2)])
         self.join = nn.ModuleList([seen(mid, mid, 3), seen(near, near, 3)])
-        self.last = nn.Conv2d(near, CHANNELS, 1)
+        self.last = nn.Conv2d(near, OUTPUT_CHANNELS, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         near = self.near(x)

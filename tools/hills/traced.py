@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from hills.draw import FINE_MM, REST, SIDE_OF, TOP
 from hills.scene import COARSE, Sample
 from overruler.geometry.camera import Camera
-from overruler.geometry.relief import at_height
-from overruler.vision.imaging.orthophoto import Orthophoto, orthophoto
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.imaging.orthophoto import Orthophoto, rectify_photo
 from rims.mats import Picture, Rng
 from rims.photos import camera_of
 
@@ -32,7 +32,7 @@ def read_traced(path: Path, size_px: int) -> list[Sample]:
     camera, board = camera_of(truth["camera"]), truth["board"]
     photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
     box = -MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM
-    view = orthophoto(photo, camera, box, FINE_MM)
+    view = rectify_photo(photo, camera, box, FINE_MM)
     shares = _labels(view, camera, truth["terrain"])
     rng = np.random.default_rng(truth["seed"])
     places = _corners(rng, view, truth["terrain"], size_px)
@@ -46,7 +46,7 @@ def _labels(view: Orthophoto, camera: Camera, terrain: list[dict[str, Any]]) -> 
     for one in sorted(terrain, key=lambda one: -float(np.hypot(*(np.mean(one["footprint_mm"], 0) - eye[:2])))):
         foot, share = np.array(one["footprint_mm"]), DRAWN_IN.get(one["kind"], 1.0)
         top = foot.mean(0) + (foot - foot.mean(0)) * max(share, NEEDLE)
-        seen = at_height(camera, top, one["top_z_mm"], 0.0)
+        seen = reproject_to_height(camera, top, one["top_z_mm"], 0.0)
         hull = cv2.convexHull(np.concatenate([foot, seen]).astype(np.float32))[:, 0]
         cv2.fillPoly(labels, [_px(view, hull)], SIDE_OF if share else REST)
         if share:

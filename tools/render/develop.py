@@ -10,7 +10,7 @@ from PIL import Image
 
 from render.lens import View
 from render.materials import Floats
-from synthetic.flat_table import srgb
+from synthetic.flat_table import encode_srgb
 
 Picture = NDArray[np.uint8]
 
@@ -96,7 +96,7 @@ def _tone(image: Floats, contrast: float) -> Floats:
     """sRGB's curve, then an S towards smoothstep; highlights roll off."""
     x = image.clip(0)
     x = np.where(x > 0.7, 0.7 + 0.3 * (1 - np.exp(-(x - 0.7) / 0.3)), x)
-    y = srgb(x).clip(0, 1)
+    y = encode_srgb(x).clip(0, 1)
     return np.asarray(y + contrast * (y * y * (3 - 2 * y) - y) * 0.5, np.float32)
 
 

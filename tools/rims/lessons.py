@@ -5,8 +5,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from overruler.vision.learned.patches import ANGLES, WRAP, patch_input, ring_angles, ring_input
-from overruler.vision.learned.rim_net import circles_through
+from overruler.vision.learned.patches import RING_ANGLE_COUNT, WRAP_COLUMNS, patch_input, ring_angles, ring_input
+from overruler.vision.learned.rim_net import fit_circles
 from rims.learn import Figures, Task
 from rims.network import PatchNet, RingNet
 from rims.solids import Floats
@@ -101,7 +101,7 @@ def ring_loss(answer: Tensor, truth: Tensor) -> Tensor:
 def ring_figures(said: Numbers, truth: Numbers) -> Figures:
     """Errors of the circles, and how often they are within the σ that independent directions would give, times k."""
     count = len(said)
-    circle, sigma = circles_through(1 + said[:, 0, 0], np.exp(said[:, 1, 0]), np.full((count, 3), 0.5))
+    circle, sigma = fit_circles(1 + said[:, 0, 0], np.exp(said[:, 1, 0]), np.full((count, 3), 0.5))
     error = np.column_stack([circle[:, :2] - truth[:, 1:3], np.log(circle[:, 2]) - truth[:, 3]])
     return {
         **_spread(error),
@@ -115,10 +115,10 @@ def ring_figures(said: Numbers, truth: Numbers) -> Figures:
 
 def mirrored_rings(blob: Floats) -> Floats:
     """Column at angle a to column at half a turn less a; the cosine channel changes its sign twice and so stays."""
-    middle = blob[..., WRAP:-WRAP]
-    turned = np.roll(middle[..., ::-1], ANGLES // 2, -1)
+    middle = blob[..., WRAP_COLUMNS:-WRAP_COLUMNS]
+    turned = np.roll(middle[..., ::-1], RING_ANGLE_COUNT // 2, -1)
     turned = np.concatenate([turned[:, :_COS], middle[:, _COS:]], 1)
-    return np.concatenate([turned[..., -WRAP:], turned, turned[..., :WRAP]], -1)
+    return np.concatenate([turned[..., -WRAP_COLUMNS:], turned, turned[..., :WRAP_COLUMNS]], -1)
 
 
 PATCHES = Task(PatchNet, patch_input, mirrored_patches, patch_loss, patch_figures)

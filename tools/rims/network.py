@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from overruler.vision.learned.patches import RINGS, WRAP
+from overruler.vision.learned.patches import RING_ROW_COUNT, WRAP_COLUMNS
 
 
 def seen(inside: int, outside: int, kernel: int | tuple[int, int], stride: int | tuple[int, int] = 1) -> nn.Sequential:
@@ -58,7 +58,7 @@ class PatchNet(nn.Module):  # type: ignore[misc]
 class RingNet(nn.Module):  # type: ignore[misc]
     """(N, 8, 40, 64) to (N, 2, 1, 48): for each direction, how far out the rim is less 1, and the log of its σ."""
 
-    shape = (8, RINGS, 64)
+    shape = (8, RING_ROW_COUNT, 64)
 
     def __init__(self, w: int = 32) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class RingNet(nn.Module):  # type: ignore[misc]
             seen(8, w, 5, (2, 1)),
             Block(w, w),
             Block(w, w + 8, (2, 1)),
-            nn.Conv2d(w + 8, 2 * w, (RINGS // 4, 1), bias=False),
+            nn.Conv2d(w + 8, 2 * w, (RING_ROW_COUNT // 4, 1), bias=False),
             nn.BatchNorm2d(2 * w),
             nn.ReLU(inplace=True),
         )
@@ -79,5 +79,5 @@ class RingNet(nn.Module):  # type: ignore[misc]
         # repeated by joining: OpenCV 5.0 refuses to stretch a sum's part, and 4.13 gets Tile and padded means wrong
         whole = torch.cat([self.whole(x)] * x.shape[-1], -1)
         x = x + self.near(x) + whole
-        out: Tensor = self.head(x)[..., WRAP:-WRAP]
+        out: Tensor = self.head(x)[..., WRAP_COLUMNS:-WRAP_COLUMNS]
         return out

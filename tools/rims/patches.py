@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
-from overruler.vision.learned.patches import OUTER, SPAN, axes_of, cut_patches, cut_rings, pyramid, side_input
+from overruler.vision.learned.patches import (
+    PATCH_HALF_WIDTH_RADII,
+    RING_OUTER_RADII,
+    auxiliary_input,
+    build_pyramid,
+    cut_patches,
+    cut_rings,
+    patch_axes_mm,
+)
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture
@@ -63,16 +71,16 @@ def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Samples:
 
 def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Array) -> Samples:
     """Cutouts of a photo around candidates (N, 3) and rims, given its bases (M, 4): x, y, radius on z = 0, visible."""
-    levels = pyramid(photo)
+    levels = build_pyramid(photo)
     clear = truth[truth[:, 3] >= LEAST_VISIBLE, :3]
     rims = _in_picture(np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)]), camera, photo)
     parts = np.array_split(candidates, len(candidates) // AT_ONCE + 1)
     return Samples(
         np.concatenate([cut_patches(levels, camera, part) for part in parts]),
-        side_input(camera, candidates),
+        auxiliary_input(camera, candidates),
         label(camera, candidates, truth),
         cut_rings(levels, camera, rims),
-        side_input(camera, rims),
+        auxiliary_input(camera, rims),
         label(camera, rims, truth),
     )
 
@@ -91,7 +99,7 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
     good = (place < PLACE_SHARE) & (np.abs(size) < SIZE_LOG)
     near = (place < NEAR_SHARE) & (np.abs(size) < NEAR_LOG)
     result[:, 0] = np.where(good & (visible >= LEAST_VISIBLE), 1, np.where(near, -1, 0))
-    axes = axes_of(camera, candidates)
+    axes = patch_axes_mm(camera, candidates)
     result[:, 1:3] = np.einsum("nkd,nd->nk", axes, offset[rows, match]) / candidates[:, 2, None] ** 2
     result[:, 3], result[:, 4] = size, visible
     return result
@@ -193,7 +201,7 @@ def misled(rng: Rng, things: Array) -> Array:
 
 def _inside(candidates: Array, view: View) -> Array:
     """Those whose patch lies in the picture, all but a tenth."""
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [0, 0]]) * SPAN * 0.85
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [0, 0]]) * PATCH_HALF_WIDTH_RADII * 0.85
     points = candidates[:, None, :2] + corners * candidates[:, 2, None, None]
     at = view.camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
     good = (at > 0) & (at < [view.width_px, view.height_px])
@@ -202,6 +210,6 @@ def _inside(candidates: Array, view: View) -> Array:
 
 def _in_picture(rims: Array, camera: Camera, photo: Picture) -> Array:
     """Those rims (N, 3) whose unrolled ring lies in the picture whole."""
-    points = rims[:, None, :2] + OUTER * circle(1, 8) * rims[:, 2, None, None]
+    points = rims[:, None, :2] + RING_OUTER_RADII * circle(1, 8) * rims[:, 2, None, None]
     at = camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
     return rims[((at > 0) & (at < [photo.shape[1], photo.shape[0]])).all((1, 2))]

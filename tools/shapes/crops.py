@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.imaging.orthophoto import orthophoto
-from overruler.vision.learned.inference import CELL_PX, MM_PER_PX
-from overruler.vision.learned.shape_net import KINDS, UNIT_MM, picture_input
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.inference import OUTPUT_STRIDE_PX, OVERVIEW_MM_PER_PX
+from overruler.vision.learned.shape_net import KINDS, REFERENCE_SIZE_MM, picture_input
 
 Floats = NDArray[np.float32]
 Rng = np.random.Generator
@@ -22,7 +22,7 @@ FINE_MM = 1.25
 """A pixel of the pictures that crops are cut from."""
 SIDE = 128
 """Pixels of a crop."""
-CELLS = SIDE // CELL_PX
+CELLS = SIDE // OUTPUT_STRIDE_PX
 MARGIN_MM = 60.0
 HIDDEN, HALF_SEEN = 0.08, 0.22
 """What shows less of its rim is nothing, or may be either."""
@@ -54,7 +54,7 @@ def read_sheet(path: Path) -> Sheet:
     width, height = truth["board"]["width_mm"], truth["board"]["height_mm"]
     photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
     box = (-MARGIN_MM, -MARGIN_MM, width + MARGIN_MM, height + MARGIN_MM)
-    view = orthophoto(photo, camera, box, FINE_MM)
+    view = rectify_photo(photo, camera, box, FINE_MM)
     rows = [_base(camera, piece) for piece in truth["pieces"] if piece["shape"]["type"] != "circle"]
     return Sheet(view.pixels, view.left_mm, view.top_mm, camera, np.array(rows, float).reshape(-1, 7))
 
@@ -105,7 +105,7 @@ def _middle(rng: Rng, sheet: Sheet) -> tuple[Array, float]:
 def cut(sheet: Sheet, middle: Array, spin: Array) -> NDArray[np.uint8]:
     """The crop's pixels: a picture's y runs down, and its middle lies between pixels."""
     flip = np.diag([1.0, -1.0])
-    linear = flip @ spin @ flip * MM_PER_PX / FINE_MM
+    linear = flip @ spin @ flip * OVERVIEW_MM_PER_PX / FINE_MM
     centre = (middle - [sheet.left_mm, sheet.top_mm]) * [1, -1] / FINE_MM - 0.5
     move = centre - linear @ np.full(2, (SIDE - 1) / 2)
     warp = np.column_stack([linear, move])
@@ -138,14 +138,14 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
     y, x = np.mgrid[:CELLS, :CELLS]
     for bx, by, length, width, heading, kind, shown in sheet.bases:
         q = np.linalg.solve(spin, np.array([bx, by]) - middle)
-        at = (q * [1, -1] / MM_PER_PX + (SIDE - 1) / 2 + 0.5) / CELL_PX - 0.5  # in cells
+        at = (q * [1, -1] / OVERVIEW_MM_PER_PX + (SIDE - 1) / 2 + 0.5) / OUTPUT_STRIDE_PX - 0.5  # in cells
         if (np.abs(at - CELLS / 2) > CELLS / 2 + 4).any() or shown < HIDDEN:
             continue
         away = np.hypot(x - at[0], y - at[1])
         if shown < HALF_SEEN or max(length, width) * scale > max(LARGEST_MM, 1.16 * max(length, width)):
-            truth[3][away < max(2.5, 0.3 * width * scale / MM_PER_PX / CELL_PX)] = 0
+            truth[3][away < max(2.5, 0.3 * width * scale / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX)] = 0
             continue
-        spread = float(np.clip(0.18 * width * scale / MM_PER_PX / CELL_PX, 0.6, 1.2))
+        spread = float(np.clip(0.18 * width * scale / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX, 0.6, 1.2))
         truth[int(kind)] = np.maximum(truth[int(kind)], np.exp(-0.5 * (away / spread) ** 2))
         cell = np.round(at).astype(int)
         if (cell >= 0).all() and (cell < CELLS).all():
@@ -155,7 +155,7 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
         way = np.linalg.solve(spin, [np.cos(heading), np.sin(heading)])
         angle = np.arctan2(way[1], way[0])
         square, round_ = abs(length - width) < 1, KINDS[int(kind)] == "oval"
-        values = [1, 0, 0, np.log(length * scale / UNIT_MM), np.log(width * scale / UNIT_MM)]
+        values = [1, 0, 0, np.log(length * scale / REFERENCE_SIZE_MM), np.log(width * scale / REFERENCE_SIZE_MM)]
         values += [f(k * angle) for k in (1, 2, 4) for f in (np.cos, np.sin)]
         values += [kind == 0, kind == 0 or not square, not round_]
         truth[4:18, near] = np.array(values, np.float32)[:, None]

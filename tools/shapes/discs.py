@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from overruler.bases import OVALS_MM
+from overruler.bases import OVAL_SIDES_MM
 from overruler.geometry.camera import Camera
-from overruler.vision.imaging.orthophoto import orthophoto
-from overruler.vision.learned.disc_net import UNIT_MM
-from overruler.vision.learned.inference import CELL_PX, MM_PER_PX
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.disc_net import REFERENCE_SIZE_MM
+from overruler.vision.learned.inference import OUTPUT_STRIDE_PX, OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import picture_input
 from rims.develop import develop
 from rims.light import any_lamp
@@ -29,7 +29,7 @@ from rims.solids import Array, Rng
 from shapes.crops import FINE_MM, HALF_SEEN, HIDDEN, MARGIN_MM, SIDE, Floats, Sheet, cut, recoloured
 from shapes.drawn import FINER, REACH_MM, view_of
 
-CELLS = SIDE // CELL_PX
+CELLS = SIDE // OUTPUT_STRIDE_PX
 TRUTHS = 11
 """Per cell: how likely a round base's middle lies there and how likely an oval's, whether that counts, whether one is
 near, where, whether it is an oval, its log half axes, and the cosine and sine of twice an oval's heading."""
@@ -58,7 +58,7 @@ def drawn_discs(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
         for k, (plate, oval) in enumerate(shapes)
         if plate.is_base or oval
     ]
-    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
+    flat = rectify_photo(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
     return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 6))
 
 
@@ -67,7 +67,7 @@ def _reshaped(rng: Rng, plate: Plate) -> tuple[Plate, Oval | None]:
     odd = plate.glyph is None and not plate.is_base and plate.height_mm < HIGH_MM
     if not odd and (not plate.is_base or plate.radius_mm < LEAST_MM or rng.random() > OVALS):
         return plate, None
-    turn, (width, length) = float(rng.uniform(0, np.pi)), OVALS_MM[int(rng.integers(len(OVALS_MM)))]
+    turn, (width, length) = float(rng.uniform(0, np.pi)), OVAL_SIDES_MM[int(rng.integers(len(OVAL_SIDES_MM)))]
     half = plate.radius_mm * np.array([1, width / length])
     spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     outline = (half * circle(1)) @ spin
@@ -84,7 +84,7 @@ def read_discs(path: Path) -> Sheet:
     camera, board = camera_of(truth["camera"]), truth["board"]
     photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
     box = (-MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM)
-    view = orthophoto(photo, camera, box, FINE_MM)
+    view = rectify_photo(photo, camera, box, FINE_MM)
     rows = [_base(camera, piece) for piece in truth["pieces"] if piece["shape"]["type"] in ("circle", "oval")]
     return Sheet(view.pixels, view.left_mm, view.top_mm, camera, np.array(rows, float).reshape(-1, 6))
 
@@ -124,17 +124,17 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
     y, x = np.mgrid[:CELLS, :CELLS]
     nearest = np.full((CELLS, CELLS), np.inf)
     for bx, by, length, width, heading, shown in sheet.bases:
-        at = np.linalg.solve(spin, np.array([bx, by]) - middle) * [1, -1] / MM_PER_PX
-        at = (at + (SIDE - 1) / 2 + 0.5) / CELL_PX - 0.5
+        at = np.linalg.solve(spin, np.array([bx, by]) - middle) * [1, -1] / OVERVIEW_MM_PER_PX
+        at = (at + (SIDE - 1) / 2 + 0.5) / OUTPUT_STRIDE_PX - 0.5
         if (np.abs(at - CELLS / 2) > CELLS / 2 + 4).any() or shown < HIDDEN:
             continue
         away = np.hypot(x - at[0], y - at[1])
         half = np.array([length, width]) * scale / 2
         if shown < HALF_SEEN:
-            truth[2][away < max(2.0, half[1] / MM_PER_PX / CELL_PX)] = 0
+            truth[2][away < max(2.0, half[1] / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX)] = 0
             continue
         kind = int(length - width > 1)
-        spread = float(np.clip(0.3 * half[1] / MM_PER_PX / CELL_PX, 0.5, 1.2))
+        spread = float(np.clip(0.3 * half[1] / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX, 0.5, 1.2))
         truth[kind] = np.maximum(truth[kind], np.exp(-0.5 * (away / spread) ** 2))
         cell = np.round(at).astype(int)
         if (cell >= 0).all() and (cell < CELLS).all():
@@ -145,7 +145,7 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
         twice = 2 * np.arctan2(way[1], way[0])
         truth[3][near] = 1
         truth[4][near], truth[5][near] = (at[0] - x)[near], (at[1] - y)[near]
-        truth[6:, near] = np.array([kind, *np.log(half / UNIT_MM), np.cos(twice), np.sin(twice)])[:, None]
+        truth[6:, near] = np.array([kind, *np.log(half / REFERENCE_SIZE_MM), np.cos(twice), np.sin(twice)])[:, None]
     return truth
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from overruler.vision.imaging.orthophoto import orthophoto
+from overruler.vision.imaging.orthophoto import rectify_photo
 from rims.develop import develop
 from rims.light import any_lamp
 from rims.mats import Picture
@@ -33,7 +33,7 @@ def drawn_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     rng = np.random.default_rng(list(seed))
     view = view_of(rng, REACH_MM, float(rng.uniform(0.8, 1.6)))
     photo, bases = drawn_photo(rng, view, tiles, REACH_MM, FINER)
-    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
+    flat = rectify_photo(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
     return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, bases)
 
 

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.learned.inference import MM_PER_PX
-from overruler.vision.learned.shape_net import LEAN_UNIT, Guess, look
-from overruler.vision.plates.face_net import INPUTS, SIDE_PX, SIDES_WIDE, face_input
-from overruler.vision.plates.more_views import frame_at
-from overruler.vision.plates.sides import HEIGHT_MM
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.shape_net import RELIEF_SCALE, ShapeCandidate, find_plate_candidates
+from overruler.vision.plates.face_net import INPUT_CHANNELS, PICTURE_SIDES, SIDE_PX, face_input
+from overruler.vision.plates.more_views import picture_to_board
+from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from rims.network import seen
 from shapes.crops import FINE_MM, Floats, Rng, Sheet, recoloured
 from shapes.network import Wide
@@ -55,14 +55,14 @@ def faces_of(sheet: Sheet, mm_per_px: float = FINE_MM) -> Faces:
     return Faces(sheet, mm_per_px, shown, guesses[away.all(1)])
 
 
-def _guesses(sheet: Sheet, mm_per_px: float) -> list[Guess]:
-    size = [round(n * mm_per_px / MM_PER_PX) for n in sheet.pixels.shape[1::-1]]
+def _guesses(sheet: Sheet, mm_per_px: float) -> list[ShapeCandidate]:
+    size = [round(n * mm_per_px / OVERVIEW_MM_PER_PX) for n in sheet.pixels.shape[1::-1]]
     pixels = np.asarray(cv2.resize(sheet.pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    view = Orthophoto(pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, MM_PER_PX)
-    return look(view, sheet.camera)
+    view = Orthophoto(pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, OVERVIEW_MM_PER_PX)
+    return find_plate_candidates(view, sheet.camera)
 
 
-def _like(guess: Guess) -> tuple[float, float, float, float]:
+def _like(guess: ShapeCandidate) -> tuple[float, float, float, float]:
     side = np.sqrt(guess.length_mm * guess.width_mm)
     nearest = min(SIDES_MM, key=lambda one: abs(np.log(one / side)))
     return float(guess.xy_mm[0]), float(guess.xy_mm[1]), nearest, guess.turn_rad
@@ -130,8 +130,8 @@ def _other_size(rng: Rng, xy: Array, turn: float, side: float) -> tuple[Array, f
 
 def _seen(rng: Rng, table: Faces, xy_mm: Array, turn_rad: float, side_mm: float) -> Floats:
     """The square on any of its sides, mirrored or not."""
-    scale = side_mm * SIDES_WIDE / SIDE_PX
-    frame = frame_at(xy_mm, turn_rad + rng.integers(4) * np.pi / 2, scale, SIDE_PX)
+    scale = side_mm * PICTURE_SIDES / SIDE_PX
+    frame = picture_to_board(xy_mm, turn_rad + rng.integers(4) * np.pi / 2, scale, SIDE_PX)
     if rng.random() < 0.5:
         frame = frame @ np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]])
     return face_seen(rng, table.sheet, table.mm_per_px, frame, xy_mm, side_mm)
@@ -144,7 +144,7 @@ def face_seen(rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Arr
     `frame` (2, 3) leads from the picture's pixels to the board, `mm_per_px` is of the sheet.
     """
     eye = sheet.camera.center_mm
-    higher = eye[2] / (eye[2] - HEIGHT_MM)
+    higher = eye[2] / (eye[2] - PLATE_HEIGHT_MM)
     ground = frame * higher
     ground[:, 2] += eye[:2] * (1 - higher)
     to_px = np.diag([1.0, -1.0]) / mm_per_px
@@ -154,7 +154,7 @@ def face_seen(rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Arr
     crop = cv2.warpAffine(sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     colours = recoloured(rng, np.asarray(crop, np.uint8)).astype(np.float32) / 64 - 2
     scale = float(np.linalg.norm(frame[:, 0]))
-    lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / LEAN_UNIT
+    lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / RELIEF_SCALE
     there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
     return face_input(np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm)
 
@@ -170,7 +170,7 @@ class FaceNet(nn.Module):  # type: ignore[misc]
     def __init__(self, w: int = 32) -> None:
         super().__init__()
         self.net = nn.Sequential(
-            seen(INPUTS, w // 2, 5, 2),
+            seen(INPUT_CHANNELS, w // 2, 5, 2),
             seen(w // 2, w // 2, 3),
             seen(w // 2, w, 3, 2),
             Wide(w, 1),
@@ -195,4 +195,4 @@ def loss(answer: Tensor, truth: Tensor) -> Tensor:
 
 def export_face(net: nn.Module, path: Path) -> None:
     """A network that looks at whole faces as ONNX, for any number of pictures at once."""
-    export(net, path, (4, INPUTS, SIDE_PX, SIDE_PX), ("pictures", "odds"), {0: "pictures"})
+    export(net, path, (4, INPUT_CHANNELS, SIDE_PX, SIDE_PX), ("pictures", "odds"), {0: "pictures"})

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from overruler.vision.contours.outlines import overlap_mm
-from overruler.vision.imaging.orthophoto import orthophoto
+from overruler.vision.contours.outlines import penetration_depth_mm
+from overruler.vision.imaging.orthophoto import rectify_photo
 from rims.develop import develop
 from rims.figures import any_colour
 from rims.light import Lamp, any_lamp, light_on
@@ -95,7 +95,7 @@ def fleet_sheet(
     rng = np.random.default_rng(list(seed))
     view = view_of(rng, REACH_MM, float(rng.uniform(*photos_mm)))
     photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, plates=plates)
-    flat = orthophoto(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), fine_mm)
+    flat = rectify_photo(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), fine_mm)
     rows = [
         [*slab.xy_mm, *2 * slab.half_mm, slab.turn_rad, 0, seen]
         for slab, seen in zip(slabs, shown, strict=True)
@@ -168,7 +168,7 @@ def _slabs(rng: Rng, reach_mm: float, plates: tuple[int, int]) -> list[Slab]:
         for _ in range(8):
             near = kept[int(rng.integers(len(kept)))] if kept and rng.random() < crowded else None
             one = _moved(rng, new, near, reach_mm)
-            if all(overlap_mm(one.corners_mm, other.corners_mm) < 0.05 for other in kept):
+            if all(penetration_depth_mm(one.corners_mm, other.corners_mm) < 0.05 for other in kept):
                 kept.append(one)
                 break
     return kept

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from overruler.geometry.pose import Array
-from overruler.vision.plates.face_net import QUARTERS, SIDE_PX
-from overruler.vision.plates.heading_net import SIDES_WIDE
-from overruler.vision.plates.more_views import frame_at
+from overruler.vision.plates.face_net import QUARTER_TURNS, SIDE_PX
+from overruler.vision.plates.heading_net import PICTURE_SIDES
+from overruler.vision.plates.more_views import picture_to_board
 from shapes.crops import Floats, Rng, Sheet
 from shapes.faces import face_seen
 
@@ -47,8 +47,8 @@ def lesson(rng: Rng, tables: Sequence[Plates]) -> Floats:
 
 def _seen(rng: Rng, table: Plates, xy_mm: Array, heading_rad: float, side_mm: float) -> Floats:
     """The plate about as it was laid, upside down or not."""
-    scale, off = side_mm * SIDES_WIDE / SIDE_PX, np.radians(rng.normal(0, OFF_DEG))
-    frame = frame_at(xy_mm, heading_rad + off, scale, SIDE_PX)
+    scale, off = side_mm * PICTURE_SIDES / SIDE_PX, np.radians(rng.normal(0, OFF_DEG))
+    frame = picture_to_board(xy_mm, heading_rad + off, scale, SIDE_PX)
     if rng.random() < 0.5:
         frame = frame @ np.array([[1, 0, 0], [0, -1, SIDE_PX - 1], [0, 0, 1.0]])
     return face_seen(rng, table.sheet, table.mm_per_px, frame, xy_mm, side_mm)
@@ -70,10 +70,10 @@ class Turned(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         turned = [x]
-        while len(turned) < QUARTERS:
+        while len(turned) < QUARTER_TURNS:
             turned.append(quarter_turned(turned[-1]))
         said: Tensor = self.net(torch.cat(turned))
-        return said.reshape(QUARTERS, -1).T
+        return said.reshape(QUARTER_TURNS, -1).T
 
 
 def quarter_turned(pictures: Tensor) -> Tensor:

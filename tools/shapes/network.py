@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from overruler.vision.learned.shape_net import CHANNELS
+from overruler.vision.learned.shape_net import OUTPUT_CHANNELS
 from rims.network import seen
 
 INPUTS = 5
@@ -30,7 +30,7 @@ class Wide(nn.Module):  # type: ignore[misc]
 class OverviewNet(nn.Module):  # type: ignore[misc]
     """(N, 5, H, W) to (N, 13, H / 4, W / 4)."""
 
-    def __init__(self, w: int = 48, channels: int = CHANNELS) -> None:
+    def __init__(self, w: int = 48, channels: int = OUTPUT_CHANNELS) -> None:
         super().__init__()
         self.net = nn.Sequential(
             seen(INPUTS, w // 2, 5, 2),

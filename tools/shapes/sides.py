@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.contours.radial_edges import View
-from overruler.vision.plates.side_net import BINS, INPUTS, ZERO, stretches_mm, strips
-from overruler.vision.plates.sides import HEIGHT_MM, normals_of, reaches_of
+from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.plates.side_net import INPUT_CHANNELS, OFFSET_BINS, ZERO_SAMPLE, side_strips, stretch_samples_mm
+from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, side_normals
 from rims.mats import Floats, Picture, library
 from rims.solids import Rng
 from rims.view import View as Drawn
@@ -109,7 +109,7 @@ def lessons(rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: i
     And where the sides are (N,), in steps. None where the photo does not show it.
     """
     xy, size, turn = rectangle[:2], rectangle[2:4], float(rectangle[4])
-    view = View.around(photo, camera, xy, float(size.max()) * 0.75, HEIGHT_MM)
+    view = LabPatch.around(photo, camera, xy, float(size.max()) * 0.75, PLATE_HEIGHT_MM)
     if view is None:
         return None
     pictures, places = [], []
@@ -117,17 +117,17 @@ def lessons(rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: i
         step = (COARSE_MM, FINE_MM)[k % 2]
         off_mm, off_deg = OFF[step]
         start, start_turn = xy + rng.normal(0, off_mm, 2), turn + np.radians(rng.normal(0, off_deg))
-        pictures.append(strips(view, start, start_turn, size, step))
+        pictures.append(side_strips(view, start, start_turn, size, step))
         places.append(_places(rectangle, start, start_turn) / step)
     return np.concatenate(pictures).astype(np.float16), np.concatenate(places)
 
 
 def _places(rectangle: Array, start_mm: Array, start_turn: float) -> Array:
     """How much further out than supposed each stretch's middle lies (4 * STRETCHES,), in mm."""
-    half, away = reaches_of(rectangle[2:4])[:, None], start_mm - rectangle[:2]
-    true, said = normals_of(float(rectangle[4])), normals_of(start_turn)
+    half, away = half_extents(rectangle[2:4])[:, None], start_mm - rectangle[:2]
+    true, said = side_normals(float(rectangle[4])), side_normals(start_turn)
     tangents = np.stack([-said[:, 1], said[:, 0]], -1)
-    along = stretches_mm(2 * half[::-1, 0]).mean(-1)
+    along = stretch_samples_mm(2 * half[::-1, 0]).mean(-1)
     out = half - (true @ away)[:, None] - along * np.sum(true * tangents, 1)[:, None]
     return np.asarray(out / np.sum(true * said, 1)[:, None] - half).ravel()
 
@@ -144,7 +144,7 @@ class SidesNet(nn.Module):  # type: ignore[misc]
             return nn.Sequential(layer, nn.BatchNorm2d(b), nn.ReLU(inplace=True))
 
         self.net = nn.Sequential(
-            conv(INPUTS, w, (3, 3)),
+            conv(INPUT_CHANNELS, w, (3, 3)),
             conv(w, w, (3, 3), 2),
             conv(w, w + 8, (3, 3), 2),
             conv(w + 8, 2 * w, (3, 3), 0),
@@ -155,16 +155,16 @@ class SidesNet(nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        first = ZERO - BINS // 2
-        out: Tensor = self.net(x)[:, 0, first : first + BINS, 0]
+        first = ZERO_SAMPLE - OFFSET_BINS // 2
+        out: Tensor = self.net(x)[:, 0, first : first + OFFSET_BINS, 0]
         return out
 
 
 def loss(answer: Tensor, place: Tensor) -> Tensor:
     """Cross-entropy with the two bins next to the true place; what lies beyond them does not count."""
-    at = place + BINS // 2
-    inside = (at > 0) & (at < BINS - 1)
-    at = at.clamp(0, BINS - 1.001)
+    at = place + OFFSET_BINS // 2
+    inside = (at > 0) & (at < OFFSET_BINS - 1)
+    at = at.clamp(0, OFFSET_BINS - 1.001)
     low = at.floor().long()
     part = at - low
     logs = torch.log_softmax(answer, -1)

@@ -38,7 +38,7 @@ class Plinth:
     top: Colour = (0.1, 0.25, 0.12)
 
 
-def render(
+def render_table(
     camera: Camera,
     size_px: tuple[int, int],
     board_mm: tuple[float, float],
@@ -57,45 +57,47 @@ def render(
     width, height = size_px
     canvas = np.full((height * OVERSAMPLE, width * OVERSAMPLE, 3), (0.02, 0.03, 0.04), np.float32)
     w, h = board_mm
-    outline = (camera.project(_edge(np.array([[0, 0, 0], [w, 0, 0], [w, h, 0], [0, h, 0.0]]))) + 0.5) * OVERSAMPLE
+    outline = (
+        camera.project(_densify_outline(np.array([[0, 0, 0], [w, 0, 0], [w, h, 0], [0, h, 0.0]]))) + 0.5
+    ) * OVERSAMPLE
     cv2.fillPoly(canvas, [np.rint(outline).astype(np.int32)], mat)  # fast; nobody measures the mat's edge
     for number, corners in (markers or {}).items():
-        _marker(canvas, camera, corners, number, dictionary)
+        _draw_marker(canvas, camera, corners, number, dictionary)
     eye = camera.center_mm
     for plinth in sorted(plinths, key=lambda p: -float(np.hypot(p.x_mm - eye[0], p.y_mm - eye[1]))):
-        _plinth(canvas, camera, plinth)
-    return _develop(canvas, noise, blur_px, seed)
+        _draw_plinth(canvas, camera, plinth)
+    return _develop_photo(canvas, noise, blur_px, seed)
 
 
-def _develop(canvas: NDArray[np.float32], noise: float, blur_px: float, seed: int) -> NDArray[np.uint8]:
+def _develop_photo(canvas: NDArray[np.float32], noise: float, blur_px: float, seed: int) -> NDArray[np.uint8]:
     light = cv2.resize(canvas, None, fx=1 / OVERSAMPLE, fy=1 / OVERSAMPLE, interpolation=cv2.INTER_AREA)
     light = np.clip(cv2.GaussianBlur(light, (0, 0), blur_px) if blur_px else light, 0, 1)
-    coded = srgb(light) * 255
+    coded = encode_srgb(light) * 255
     if noise:
         coded = coded + np.random.default_rng(seed).normal(0, noise, coded.shape)
     return np.asarray(np.clip(np.rint(coded), 0, 255), np.uint8)
 
 
-def srgb(light: NDArray[Any]) -> NDArray[np.floating]:
+def encode_srgb(light: NDArray[Any]) -> NDArray[np.floating]:
     """Amounts of light from 0 to 1 as colour values of a picture file (IEC 61966-2-1)."""
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
 
 
-def _plinth(canvas: NDArray[np.float32], camera: Camera, plinth: Plinth) -> None:
-    lower = _circle(plinth, plinth.diameter_mm / 2, plinth.z_mm)
-    upper = _circle(plinth, plinth.diameter_mm / 2 - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
+def _draw_plinth(canvas: NDArray[np.float32], camera: Camera, plinth: Plinth) -> None:
+    lower = _circle_points(plinth, plinth.diameter_mm / 2, plinth.z_mm)
+    upper = _circle_points(plinth, plinth.diameter_mm / 2 - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
     seen = cv2.convexHull(np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32))
-    _fill(canvas, seen[:, 0].astype(float), plinth.rim)
-    _paint(canvas, camera, upper, plinth.top)
+    _fill_polygon_px(canvas, seen[:, 0].astype(float), plinth.rim)
+    _fill_polygon_mm(canvas, camera, upper, plinth.top)
 
 
-def _circle(plinth: Plinth, radius_mm: float, z_mm: float) -> Array:
+def _circle_points(plinth: Plinth, radius_mm: float, z_mm: float) -> Array:
     angle = np.arange(CIRCLE_POINTS) * (2 * np.pi / CIRCLE_POINTS)
     x, y = plinth.x_mm + radius_mm * np.cos(angle), plinth.y_mm + radius_mm * np.sin(angle)
     return np.stack([x, y, np.full(CIRCLE_POINTS, z_mm)], -1)
 
 
-def _marker(canvas: NDArray[np.float32], camera: Camera, corners: Array, number: int, dictionary: str) -> None:
+def _draw_marker(canvas: NDArray[np.float32], camera: Camera, corners: Array, number: int, dictionary: str) -> None:
     """A white card one module wider than the black square, the square, and the code's white modules."""
     code = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
     modules = code.markerSize + 2
@@ -104,26 +106,28 @@ def _marker(canvas: NDArray[np.float32], camera: Camera, corners: Array, number:
 
     def cell(column: float, row: float, size: float) -> Array:
         start = corners[0] + column * right + row * down
-        return _edge(np.array([start, start + size * right, start + size * (right + down), start + size * down]))
+        return _densify_outline(
+            np.array([start, start + size * right, start + size * (right + down), start + size * down])
+        )
 
-    _paint(canvas, camera, cell(-1, -1, modules + 2), WHITE)
-    _paint(canvas, camera, cell(0, 0, modules), BLACK)
+    _fill_polygon_mm(canvas, camera, cell(-1, -1, modules + 2), WHITE)
+    _fill_polygon_mm(canvas, camera, cell(0, 0, modules), BLACK)
     for row, column in np.argwhere(bits > 0):
-        _paint(canvas, camera, cell(float(column), float(row), 1), WHITE)
+        _fill_polygon_mm(canvas, camera, cell(float(column), float(row), 1), WHITE)
 
 
-def _edge(corners: Array, pieces: int = 24) -> Array:
+def _densify_outline(corners: Array, pieces: int = 24) -> Array:
     """A polygon's outline with points in between, for lenses bend straight edges."""
     share = np.arange(pieces)[:, None] / pieces
     ends = np.roll(corners, -1, axis=0)
     return np.concatenate([a + share * (b - a) for a, b in zip(corners, ends, strict=True)])
 
 
-def _paint(canvas: NDArray[np.float32], camera: Camera, outline_mm: Array, colour: Colour) -> None:
-    _fill(canvas, camera.project(outline_mm), colour)
+def _fill_polygon_mm(canvas: NDArray[np.float32], camera: Camera, outline_mm: Array, colour: Colour) -> None:
+    _fill_polygon_px(canvas, camera.project(outline_mm), colour)
 
 
-def _fill(canvas: NDArray[np.float32], outline_px: Array, colour: Colour) -> None:
+def _fill_polygon_px(canvas: NDArray[np.float32], outline_px: Array, colour: Colour) -> None:
     """Fill a polygon given in the photo's pixels: those samples of the canvas whose centre lies inside.
 
     OpenCV's fill takes the samples on the border too, which would move every edge by an eighth of a pixel.

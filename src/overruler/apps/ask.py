@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from overruler.apps.own import add_rule_argument, read_house
+from overruler.apps.house_options import add_house_rule_argument, read_house
 from overruler.errors import OverrulerError
 from overruler.reading import Node
 from overruler.rules import ask
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="QUESTION",
         help="one question, a JSON object; or - for one a line on standard input, each answered by a line",
     )
-    add_rule_argument(parser)
+    add_house_rule_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

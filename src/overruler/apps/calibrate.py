@@ -15,31 +15,31 @@ from overruler.chart import Chart
 from overruler.errors import BadInput, CannotMeasure, UnknownName
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
-from overruler.writing import check_writable, write_whole
+from overruler.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from overruler.frame import Frame
-    from overruler.vision.calibrators.charuco import Sighting
+    from overruler.vision.calibrators.charuco import ChartCorners
     from overruler.vision.calibrators.lens_fit import LensFit
-    from overruler.vision.calibrators.marker_map import LayoutFit
-    from overruler.vision.camera.bundle_adjustment import Prior
+    from overruler.vision.calibrators.marker_map import MarkerMapFit
+    from overruler.vision.camera.bundle_adjustment import LensPrior
     from overruler.vision.markers.marker import Marker
 
 LENS_EXAMPLE = "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml --picture lens.png"
 BOARD_EXAMPLE = "overruler calibrate board left.jpg right.jpg --marker-mm 60 --lens lens.toml --out table.toml"
-OTHER_SIZE = "is {} × {} pixels as the camera stores it, the others are {} × {}: use one camera and one picture size"
-OTHER_WAY = "was taken at another size or the other way round: hold the camera alike for all photos"
+SIZE_MISMATCH = "is {} × {} pixels as the camera stores it, the others are {} × {}: use one camera and one picture size"
+ORIENTATION_MISMATCH = "was taken at another size or the other way round: hold the camera alike for all photos"
 
 T = TypeVar("T")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="what", required=True, parser_class=Parser, metavar="lens | board")
-    _add_lens(kinds)
-    _add_board(kinds)
+    _add_lens_parser(kinds)
+    _add_board_parser(kinds)
 
 
-def _add_lens(kinds: "argparse._SubParsersAction[Parser]") -> None:
+def _add_lens_parser(kinds: "argparse._SubParsersAction[Parser]") -> None:
     lens = kinds.add_parser(
         "lens",
         help="a lens file from photos of a printed sheet (overruler markers --charuco)",
@@ -48,7 +48,7 @@ def _add_lens(kinds: "argparse._SubParsersAction[Parser]") -> None:
         allow_abbrev=False,
     )
     lens.example = LENS_EXAMPLE
-    _photos(lens, Path("lens.toml"), "LENS.toml", "the lens file (lens.toml)")
+    _add_photo_arguments(lens, Path("lens.toml"), "LENS.toml", "the lens file (lens.toml)")
     sheet = lens.add_argument_group("another sheet than the one that overruler markers --charuco prints").add_argument
     sheet("--charuco", metavar="COLUMNSxROWS", help="its squares across and down (7x10)")
     sheet("--chessboard", metavar="COLUMNSxROWS", help="a plain chessboard: its squares across and down")
@@ -58,7 +58,7 @@ def _add_lens(kinds: "argparse._SubParsersAction[Parser]") -> None:
     lens.add_argument("--picture", type=Path, metavar="OUT.png", help="draw what was covered and how sure it is")
 
 
-def _add_board(kinds: "argparse._SubParsersAction[Parser]") -> None:
+def _add_board_parser(kinds: "argparse._SubParsersAction[Parser]") -> None:
     board = kinds.add_parser(
         "board",
         help="a board file from photos of markers that were laid anywhere",
@@ -66,7 +66,7 @@ def _add_board(kinds: "argparse._SubParsersAction[Parser]") -> None:
         allow_abbrev=False,
     )
     board.example = BOARD_EXAMPLE
-    _photos(board, Path("board.toml"), "BOARD.toml", "the board file (board.toml)")
+    _add_photo_arguments(board, Path("board.toml"), "BOARD.toml", "the board file (board.toml)")
     known = board.add_argument_group("what is known of the markers (one of the two)").add_argument
     known("--marker-mm", type=float, metavar="SIZE", help="side of the markers' black squares")
     known("--board", type=Path, metavar="BOARD.toml", help="a board file without places, its print confirmed")
@@ -77,7 +77,7 @@ def _add_board(kinds: "argparse._SubParsersAction[Parser]") -> None:
     more("--name", help="the board's name (the file's)")
 
 
-def _photos(parser: argparse.ArgumentParser, default: Path, metavar: str, words: str) -> None:
+def _add_photo_arguments(parser: argparse.ArgumentParser, default: Path, metavar: str, words: str) -> None:
     parser.add_argument("photos", type=Path, nargs="+", metavar="PHOTO", help="photos by one camera at one zoom")
     parser.add_argument("--out", type=Path, default=default, metavar=metavar, help=words)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON and nothing else")
@@ -95,35 +95,35 @@ def run(args: argparse.Namespace) -> int:
 
 
 def calibrate_lens(args: argparse.Namespace) -> int:
-    chart = _chart(args)
+    chart = _read_chart(args)
     if args.picture:
         check_writable(args.picture)
         if args.picture.suffix.lower() not in ENDINGS:
             raise BadInput(f"--picture: {args.picture}: the name must end in {' or '.join(ENDINGS)}")
-    fit, left_out = _fitted(args.photos, chart)
-    from overruler.apps import calibrated
-    from overruler.vision.calibrators.lens_precision import doubt, suggestions
+    fit, left_out = _fit_lens_to_photos(args.photos, chart)
+    from overruler.apps import calibration_output
+    from overruler.vision.calibrators.lens_error_map import map_lens_error, suggest_photos
 
-    trust, helpful = doubt(fit.lens), suggestions(fit, chart)
-    picture = calibrated.lens_picture(fit, trust, args.picture.suffix.lower()) if args.picture else None
+    trust, helpful = map_lens_error(fit.lens), suggest_photos(fit, chart)
+    picture = calibration_output.lens_picture(fit, trust, args.picture.suffix.lower()) if args.picture else None
     fit.lens.save(args.out)
     if picture is not None:
-        write_whole(args.picture, picture)
+        write_atomically(args.picture, picture)
     if args.json:
-        print(json.dumps(calibrated.lens_json(fit, left_out, trust, helpful)))
+        print(json.dumps(calibration_output.lens_json(fit, left_out, trust, helpful)))
     else:
-        calibrated.show_lens(fit, left_out, trust, helpful, [path for path in (args.out, args.picture) if path])
+        calibration_output.show_lens(fit, left_out, trust, helpful, [path for path in (args.out, args.picture) if path])
     return 0
 
 
-def _chart(args: argparse.Namespace) -> Chart:
+def _read_chart(args: argparse.Namespace) -> Chart:
     if args.charuco and args.chessboard:
         raise BadInput("--charuco and --chessboard exclude each other: give one")
     if args.chessboard and (args.marker_mm is not None or args.dictionary is not None):
         raise BadInput("--marker-mm and --dictionary go with --charuco: a plain chessboard has no markers")
     usual = Chart()
     size = args.chessboard or args.charuco
-    columns, rows = _squares(size) if size else (usual.columns, usual.rows)
+    columns, rows = _parse_squares(size) if size else (usual.columns, usual.rows)
     square = usual.square_mm if args.square_mm is None else args.square_mm
     if args.chessboard:
         return Chart(columns, rows, square, None)
@@ -134,7 +134,7 @@ def _chart(args: argparse.Namespace) -> Chart:
     return Chart(columns, rows, square, share * square if args.marker_mm is None else args.marker_mm, dictionary)
 
 
-def _squares(text: str) -> tuple[int, int]:
+def _parse_squares(text: str) -> tuple[int, int]:
     try:
         columns, rows = (int(count) for count in text.lower().replace("×", "x").split("x"))
     except ValueError:
@@ -142,22 +142,22 @@ def _squares(text: str) -> tuple[int, int]:
     return columns, rows
 
 
-def _fitted(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, dict[str, str]]":
+def _fit_lens_to_photos(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, dict[str, str]]":
     """The lens, and every photo that was left out with the reason."""
     from overruler.vision.calibrators.charuco import find_chart, stored_size_px
     from overruler.vision.calibrators.lens_fit import fit_lens
 
-    def look(frame: "Frame") -> "tuple[Sighting, tuple[int, int], float | None]":
+    def look(frame: "Frame") -> "tuple[ChartCorners, tuple[int, int], float | None]":
         sighting = find_chart(frame, chart).as_stored(frame)
         return sighting, stored_size_px(frame), frame.focal_px
 
-    found, left_out = _of_each(paths, look, "looking for the sheet")
-    size = _commonest([size for _, size, _ in found.values()])
-    others = {name: OTHER_SIZE.format(*own, *size) for name, (_, own, _) in found.items() if own != size}
+    found, left_out = _process_photos(paths, look, "looking for the sheet")
+    size = _most_common([size for _, size, _ in found.values()])
+    others = {name: SIZE_MISMATCH.format(*own, *size) for name, (_, own, _) in found.items() if own != size}
     left_out |= others
     sightings = {name: sighting for name, (sighting, own, _) in found.items() if own == size}
     focal = next((focal for name, (_, _, focal) in found.items() if name in sightings and focal), None)
-    fit = _with_reasons(lambda: fit_lens(size, sightings, focal), left_out)
+    fit = _fit_or_explain(lambda: fit_lens(size, sightings, focal), left_out)
     return fit, left_out | fit.left_out
 
 
@@ -165,21 +165,21 @@ def _fitted(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, dict[str, st
 
 
 def calibrate_board(args: argparse.Namespace) -> int:
-    board, size = _free_board(args), _size(args)
+    board, size = _read_board_without_layout(args), _read_board_size(args)
     lens = Lens.load(args.lens) if args.lens else None
-    fit, left_out, dictionary = _laid_out(args.photos, board, lens)
-    from overruler.apps import calibrated
+    fit, left_out, dictionary = _fit_layout_to_photos(args.photos, board, lens)
+    from overruler.apps import calibration_output
 
     laid = fit.board(args.name or args.out.stem, board.marker_mm, dictionary, size)
     laid.save(args.out)
     if args.json:
-        print(json.dumps(calibrated.board_json(fit, left_out)))
+        print(json.dumps(calibration_output.board_json(fit, left_out)))
     else:
-        calibrated.show_board(fit, left_out, args.out)
+        calibration_output.show_board(fit, left_out, args.out)
     return 0
 
 
-def _free_board(args: argparse.Namespace) -> Board:
+def _read_board_without_layout(args: argparse.Namespace) -> Board:
     if (args.board is None) == (args.marker_mm is None):
         raise BadInput("give either --marker-mm SIZE (the side of the markers' black squares) or --board BOARD.toml")
     if args.board is None:
@@ -196,21 +196,23 @@ def _free_board(args: argparse.Namespace) -> Board:
     return board
 
 
-def _size(args: argparse.Namespace) -> tuple[float, float] | None:
-    from overruler.apps.markers import board_size
+def _read_board_size(args: argparse.Namespace) -> tuple[float, float] | None:
+    from overruler.apps.markers import parse_board_size
 
-    return board_size(args.board_mm) if args.board_mm else None
+    return parse_board_size(args.board_mm) if args.board_mm else None
 
 
-def _laid_out(paths: Sequence[Path], board: Board, lens: Lens | None) -> "tuple[LayoutFit, dict[str, str], str]":
+def _fit_layout_to_photos(
+    paths: Sequence[Path], board: Board, lens: Lens | None
+) -> "tuple[MarkerMapFit, dict[str, str], str]":
     """The layout, every photo that was left out with the reason, and the markers' family."""
-    from overruler.vision.calibrators.marker_map import fit_board
+    from overruler.vision.calibrators.marker_map import fit_marker_map
     from overruler.vision.camera.lens_prior import lens_prior
     from overruler.vision.markers.detect import find_markers
 
     family = [board.dictionary]
 
-    def look(frame: "Frame") -> "tuple[tuple[Marker, ...], Prior, tuple[int, ...]]":
+    def look(frame: "Frame") -> "tuple[tuple[Marker, ...], LensPrior, tuple[int, ...]]":
         markers = find_markers(frame, replace(board, dictionary=family[0]))
         if len(markers) > 1:
             family[0] = markers[0].dictionary  # found once, it need not be found again
@@ -219,34 +221,36 @@ def _laid_out(paths: Sequence[Path], board: Board, lens: Lens | None) -> "tuple[
         except BadInput as reason:
             raise CannotMeasure(str(reason)) from None
 
-    found, left_out = _of_each(paths, look, "finding the markers")
-    way = _commonest([own for _, _, own in found.values()])
-    left_out |= {name: OTHER_WAY for name, (_, _, own) in found.items() if own != way}
+    found, left_out = _process_photos(paths, look, "finding the markers")
+    way = _most_common([own for _, _, own in found.values()])
+    left_out |= {name: ORIENTATION_MISMATCH for name, (_, _, own) in found.items() if own != way}
     seen = {name: (markers, prior) for name, (markers, prior, own) in found.items() if own == way}
-    fit = _with_reasons(lambda: fit_board(board, seen), left_out)
+    fit = _fit_or_explain(lambda: fit_marker_map(board, seen), left_out)
     return fit, left_out | fit.left_out, family[0]
 
 
 # --- photo after photo ---
 
 
-def _of_each(paths: Sequence[Path], look: "Callable[[Frame], T]", doing: str) -> tuple[dict[str, T], dict[str, str]]:
+def _process_photos(
+    paths: Sequence[Path], look: "Callable[[Frame], T]", doing: str
+) -> tuple[dict[str, T], dict[str, str]]:
     """What `look` makes of each photo by its name, and the photos that it makes nothing of, each with the reason."""
     from overruler.sources.photo import load_photo
 
     found: dict[str, T] = {}
     left_out: dict[str, str] = {}
-    for path in _watched(paths, doing):
+    for path in _with_progress_bar(paths, doing):
         try:
             found[str(path)] = look(load_photo(path))
         except CannotMeasure as reason:
             left_out[str(path)] = str(reason).removeprefix(f"{path}: ")
     if not found:
-        raise CannotMeasure("none of the photos can be used" + _reasons(left_out))
+        raise CannotMeasure("none of the photos can be used" + _join_reasons(left_out))
     return found, left_out
 
 
-def _watched(paths: Sequence[Path], doing: str) -> Iterator[Path]:
+def _with_progress_bar(paths: Sequence[Path], doing: str) -> Iterator[Path]:
     """The photos in turn, with a bar on standard error where a person is watching."""
     if not sys.stderr.isatty():
         yield from paths
@@ -257,17 +261,17 @@ def _watched(paths: Sequence[Path], doing: str) -> Iterator[Path]:
     yield from track(paths, doing, console=Console(stderr=True), transient=True)
 
 
-def _commonest(values: Sequence[T]) -> T:
+def _most_common(values: Sequence[T]) -> T:
     return Counter(values).most_common(1)[0][0]
 
 
-def _with_reasons(fit: Callable[[], T], left_out: dict[str, str]) -> T:
+def _fit_or_explain(fit: Callable[[], T], left_out: dict[str, str]) -> T:
     """The fit; where too few photos are left for it, the complaint also says why others were no help."""
     try:
         return fit()
     except CannotMeasure as error:
-        raise CannotMeasure(f"{error}{_reasons(left_out)}") from None
+        raise CannotMeasure(f"{error}{_join_reasons(left_out)}") from None
 
 
-def _reasons(left_out: dict[str, str]) -> str:
+def _join_reasons(left_out: dict[str, str]) -> str:
     return "".join(f"; {name}: {reason}" for name, reason in left_out.items())

@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import NoReturn
 
 from overruler import __version__
-from overruler.apps.commands import AT_ONCE, COMMANDS, CONFIGURED, Command, Parser
+from overruler.apps.commands import COMMANDS, COMMANDS_WITH_USER_CONFIG, COMMANDS_WITHOUT_TEARDOWN, Command, Parser
 from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
 
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 """The status of a process ended by Ctrl-C: 128 + SIGINT."""
-PIPE_CLOSED = 141
+EXIT_PIPE_CLOSED = 141
 """The status of a process whose reader went away: 128 + SIGPIPE."""
 
 
@@ -26,28 +26,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:
         import_module("overruler.apps.completion").complete()
     try:
-        status = _finished(arguments)
+        status = _exit_status(arguments)
         print(end="", flush=True)
     except OverrulerError as error:
-        return _complain(error)
+        return _print_error(error)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         return _leave_quietly()
     except OSError as error:
-        return _complain(BadInput(f"{error.filename or 'input or output'}: {error.strerror or error}"))
+        return _print_error(BadInput(f"{error.filename or 'input or output'}: {error.strerror or error}"))
     except ImportError as error:
         known = explain_import_error(error)
         if known is None:
             raise
-        return _complain(known)
+        return _print_error(known)
     return status
 
 
-def process() -> NoReturn:
+def run_process() -> NoReturn:
     """`main`, then the end of the process."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads gain nothing here, and wait by running in circles
-    at_once = next(iter(sys.argv[1:]), "") in AT_ONCE
+    at_once = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN
     if at_once:
         import_module("overruler.apps.memory").keep_memory()
     status = main()
@@ -57,21 +57,21 @@ def process() -> NoReturn:
     os._exit(0)
 
 
-def _finished(arguments: list[str]) -> int:
+def _exit_status(arguments: list[str]) -> int:
     """The status, also where argparse ends the program: what it printed must reach the reader or fail here."""
     try:
-        return _run(arguments)
+        return _run_command(arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
 
 
-def _run(arguments: list[str]) -> int:
+def _run_command(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name, *rest = arguments
         command: Command = import_module(f"overruler.apps.{name}")
         args = _command_parser(name, command).parse_args(rest)
-        if name in CONFIGURED:
-            from overruler.apps.configured import Config
+        if name in COMMANDS_WITH_USER_CONFIG:
+            from overruler.apps.user_config import Config
 
             Config.of_user().fill(args)
         return command.run(args)
@@ -109,7 +109,7 @@ def _command_parser(name: str, command: Command) -> Parser:
     return parser
 
 
-def _complain(error: OverrulerError) -> int:
+def _print_error(error: OverrulerError) -> int:
     print(f"overruler: {' '.join(str(error).split())}", file=sys.stderr)
     return error.exit_code
 
@@ -117,4 +117,4 @@ def _complain(error: OverrulerError) -> int:
 def _leave_quietly() -> int:
     # What is still buffered has nowhere to go, and the interpreter must not complain about it on its way out.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return PIPE_CLOSED
+    return EXIT_PIPE_CLOSED

@@ -42,11 +42,11 @@ COMMANDS = {
 """Each command's one line and the example that its help begins with."""
 
 
-CONFIGURED = ("measure", "ask", "analyze", "live", "serve")
+COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve")
 """The commands whose options a user's own file has defaults for."""
 
 
-AT_ONCE = ("measure",)
+COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: the system frees them at one stroke, 60 ms sooner than Python would."""
 
 

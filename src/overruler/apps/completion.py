@@ -45,59 +45,59 @@ def whole_parser(line: str) -> argparse.ArgumentParser:
         if typed == [name]:
             command: Command = import_module(f"overruler.apps.{name}")
             command.add_arguments(inner)
-            _name_values(inner)
+            _attach_completers(inner)
     return parser
 
 
-def _name_values(parser: argparse.ArgumentParser) -> None:
+def _attach_completers(parser: argparse.ArgumentParser) -> None:
     """Say of each option what can follow it, where that is neither one of a few words nor any file."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
-                _name_values(inner)
-        elif action.dest in VALUES:
-            action.completer = VALUES[action.dest]  # type: ignore[attr-defined]
+                _attach_completers(inner)
+        elif action.dest in COMPLETERS:
+            action.completer = COMPLETERS[action.dest]  # type: ignore[attr-defined]
 
 
-def _games(**_: Any) -> tuple[str, ...]:
+def _game_names(**_: Any) -> tuple[str, ...]:
     from overruler.scene import GAMES
 
     return GAMES
 
 
-def _dictionaries(**_: Any) -> tuple[str, ...]:
+def _dictionary_names(**_: Any) -> tuple[str, ...]:
     from overruler.board import DICTIONARIES
 
     return ("auto", *DICTIONARIES)
 
 
-def _signs(**_: Any) -> list[str]:
-    from overruler.house import SIGNS
+def _player_signs(**_: Any) -> list[str]:
+    from overruler.house_rules import OWNER_SIGNS
 
-    return [f"{sign}=" for sign in SIGNS]
+    return [f"{sign}=" for sign in OWNER_SIGNS]
 
 
-def _rules(**_: Any) -> list[str]:
+def _house_rule_values(**_: Any) -> list[str]:
     from overruler.rules import game_of
 
-    return [f"{game}.{name}={chosen}" for game in _games() for name in game_of(game).settings
+    return [f"{game}.{name}={chosen}" for game in _game_names() for name in game_of(game).settings
             for chosen in ("true", "false")]  # fmt: skip
 
 
-def _toml(prefix: str = "", **_: Any) -> list[str]:
+def _toml_files(prefix: str = "", **_: Any) -> list[str]:
     """TOML files, and folders on the way to one."""
     from argcomplete.completers import FilesCompleter
 
     return list(FilesCompleter(("toml",))(prefix))
 
 
-VALUES: Mapping[str, Callable[..., Any]] = {
-    "game": _games,
-    "dictionary": _dictionaries,
-    "player": _signs,
-    "house_rule": _rules,
-    "board": _toml,
-    "lens": _toml,
-    "terrain": _toml,
+COMPLETERS: Mapping[str, Callable[..., Any]] = {
+    "game": _game_names,
+    "dictionary": _dictionary_names,
+    "player": _player_signs,
+    "house_rule": _house_rule_values,
+    "board": _toml_files,
+    "lens": _toml_files,
+    "terrain": _toml_files,
 }
 """What can follow an option, by the name that its value goes by."""

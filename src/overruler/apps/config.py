@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.configured import ENVIRONMENT, SCALES, Config, place
+from overruler.apps.user_config import CONFIG_VARIABLE, SCALE_OPTIONS, Config, config_path
 from overruler.board import Board
 from overruler.lens import Lens
 from overruler.rules import game_of
 from overruler.scene import GAMES
 
-UNSET = {
+MEANING_WHEN_UNSET = {
     "game": "every base is looked for",
     "board": "has to be given, or marker_mm",
     "marker_mm": "has to be given, or board",
@@ -34,17 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    {"show": _show, "path": _path, "check": _check}[args.what](args)
+    {"show": _print_effective, "path": _print_path, "check": _check_file}[args.what](args)
     return 0
 
 
-def _path(args: argparse.Namespace) -> None:
-    path = place()
-    print(path if path is not None else f"none: {ENVIRONMENT} is empty")
+def _print_path(args: argparse.Namespace) -> None:
+    path = config_path()
+    print(path if path is not None else f"none: {CONFIG_VARIABLE} is empty")
 
 
-def _check(args: argparse.Namespace) -> None:
-    path = place()
+def _check_file(args: argparse.Namespace) -> None:
+    path = config_path()
     config = Config.of_user()
     if "board" in config.table:
         Board.load(config.table["board"])
@@ -56,40 +56,40 @@ def _check(args: argparse.Namespace) -> None:
         print(f"{path}: good, {len(config.origin)} values")
 
 
-def _show(args: argparse.Namespace) -> None:
-    lines = [*settled(Config.of_user(), args)]
+def _print_effective(args: argparse.Namespace) -> None:
+    lines = [*effective_lines(Config.of_user(), args)]
     width = max(len(text) for text, _ in lines) + 2
     for text, origin in lines:
         print(f"{text:<{width}}# {origin}" if args.origin and origin else text)
 
 
-def settled(config: Config, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
+def effective_lines(config: Config, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """Each line of the file that would say all that holds, and where its value comes from."""
     yield "[table]", ""
-    scaled = any(getattr(args, name, None) for name in SCALES)
-    for key, otherwise in UNSET.items():
+    scaled = any(getattr(args, name, None) for name in SCALE_OPTIONS)
+    for key, otherwise in MEANING_WHEN_UNSET.items():
         option = getattr(args, key, None)
-        kept = None if scaled and key in (*SCALES, "dictionary") else config.table.get(key)
+        kept = None if scaled and key in (*SCALE_OPTIONS, "dictionary") else config.table.get(key)
         if option is not None:
-            yield _line(key, option), f"option --{key.replace('_', '-')}"
+            yield _toml_line(key, option), f"option --{key.replace('_', '-')}"
         elif kept is not None:
-            yield _line(key, kept), config.origin[f"table.{key}"]
+            yield _toml_line(key, kept), config.origin[f"table.{key}"]
         else:
             yield f"# {key}: {otherwise}", DEFAULT
     for section, given, option in (("bases", args.own_base, "--own-base"), ("players", args.player, "--player")):
-        yield from _named(config, section, dict(text.split("=", 1) for text in given if "=" in text), option)
-    yield from _rules(config, dict(text.split("=", 1) for text in args.house_rule if "=" in text))
+        yield from _section_lines(config, section, dict(text.split("=", 1) for text in given if "=" in text), option)
+    yield from _rule_lines(config, dict(text.split("=", 1) for text in args.house_rule if "=" in text))
 
 
-def _named(config: Config, section: str, given: dict[str, str], option: str) -> Iterator[tuple[str, str]]:
+def _section_lines(config: Config, section: str, given: dict[str, str], option: str) -> Iterator[tuple[str, str]]:
     kept = getattr(config, section)
     if kept or given:
         yield f"[{section}]", ""
     for key, value in {**kept, **given}.items():
-        yield _line(key, value), f"option {option}" if key in given else config.origin[f"{section}.{key}"]
+        yield _toml_line(key, value), f"option {option}" if key in given else config.origin[f"{section}.{key}"]
 
 
-def _rules(config: Config, given: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _rule_lines(config: Config, given: dict[str, str]) -> Iterator[tuple[str, str]]:
     for game in GAMES:
         settings = game_of(game).settings
         if settings:
@@ -99,12 +99,12 @@ def _rules(config: Config, given: dict[str, str]) -> Iterator[tuple[str, str]]:
             if key in given:
                 yield f"{name} = {given[key]}", "option --house-rule"
             elif key in config.rules:
-                yield _line(name, config.rules[key]), config.origin[f"rules.{key}"]
+                yield _toml_line(name, config.rules[key]), config.origin[f"rules.{key}"]
             else:
-                yield _line(name, setting.default), DEFAULT
+                yield _toml_line(name, setting.default), DEFAULT
 
 
-def _line(key: str, value: Any) -> str:
+def _toml_line(key: str, value: Any) -> str:
     if key == "bases":
         return f"{key} = {json.dumps(value.split(','), ensure_ascii=False)}"
     return f"{key} = {json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)}"

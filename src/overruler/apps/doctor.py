@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
 
-from overruler.errors import bringing, explain_import_error
+from overruler.errors import explain_import_error, install_command
 from overruler.picture import selftest
 
 SUPPORTED = ((3, 11), (3, 13))
 """The oldest and the newest Python that the program is tested on."""
 OPENCV = "opencv-python"
-EVERYTHING = "all"
+EXTRA_OF_ALL = "all"
 """The extra that is all the others."""
-MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "fail": "[bold red]FAIL[/]"}
+LEVEL_MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "fail": "[bold red]FAIL[/]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +35,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    findings = list(examine())
-    _show(findings)
+    findings = list(run_checks())
+    _print_findings(findings)
     return int(any(finding.level == "fail" for finding in findings))
 
 
-def examine() -> Iterator[Finding]:
+def run_checks() -> Iterator[Finding]:
     """Every check in turn."""
     yield check_python(sys.version_info[:3])
     yield from check_libraries(requires("overruler") or [])
     yield check_wheels([found.metadata["Name"] or "" for found in distributions()])
-    opencv = attempt("OpenCV loads", selftest.opencv, f"pip install --force-reinstall {OPENCV}")
+    opencv = run_check("OpenCV loads", selftest.check_opencv, f"pip install --force-reinstall {OPENCV}")
     yield opencv
     if opencv.level == "ok":
-        yield attempt("markers", selftest.aruco, "pip install --upgrade 'opencv-python>=4.13'")
-        for name in selftest.CODECS:
-            yield attempt(name, partial(selftest.codec, name), f"save photos in another format than {name}")
-    yield attempt("networks", _networks, "pip install --force-reinstall onnxruntime")
-    yield attempt("lettering", selftest.lettering, "pip install --force-reinstall resvg-py")
+        yield run_check("markers", selftest.check_aruco, "pip install --upgrade 'opencv-python>=4.13'")
+        for name in selftest.ENDING_BY_FORMAT:
+            yield run_check(name, partial(selftest.check_codec, name), f"save photos in another format than {name}")
+    yield run_check("networks", _check_networks, "pip install --force-reinstall onnxruntime")
+    yield run_check("lettering", selftest.check_font, "pip install --force-reinstall resvg-py")
 
 
-def _networks() -> str:
+def _check_networks() -> str:
     """Whether a learned look answers."""
     import numpy as np
 
     from overruler.vision.learned import disc_net
-    from overruler.vision.learned.inference import answer
+    from overruler.vision.learned.inference import infer_batch
 
-    answer(disc_net.MODEL, np.zeros((1, 5, 64, 64), np.float32))
+    infer_batch(disc_net.MODEL, np.zeros((1, 5, 64, 64), np.float32))
     return "the learned looks answer"
 
 
@@ -79,11 +79,11 @@ def check_libraries(requirements: list[str]) -> Iterator[Finding]:
     for requirement in requirements:
         name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", requirement)
-        if extra is None or extra[1] != EVERYTHING:
-            yield _library(name, extra[1] if extra else None)
+        if extra is None or extra[1] != EXTRA_OF_ALL:
+            yield _check_library(name, extra[1] if extra else None)
 
 
-def _library(name: str, extra: str | None) -> Finding:
+def _check_library(name: str, extra: str | None) -> Finding:
     candidates = (name, f"{name}-headless") if name == OPENCV else (name,)
     for candidate in candidates:
         try:
@@ -91,7 +91,7 @@ def _library(name: str, extra: str | None) -> Finding:
         except PackageNotFoundError:
             continue
     if extra:
-        return Finding("warn", name, "not installed", bringing(extra))
+        return Finding("warn", name, "not installed", install_command(extra))
     return Finding("fail", name, "not installed", f"pip install {name}")
 
 
@@ -107,7 +107,7 @@ def check_wheels(installed: list[str]) -> Finding:
 OPENCV_WHEELS = {OPENCV, *(f"{OPENCV}-headless", "opencv-contrib-python", "opencv-contrib-python-headless")}
 
 
-def attempt(what: str, check: Callable[[], str], remedy: str) -> Finding:
+def run_check(what: str, check: Callable[[], str], remedy: str) -> Finding:
     """Run one check; whatever it raises becomes a line of the table."""
     try:
         return Finding("ok", what, check())
@@ -122,18 +122,18 @@ def _one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:160]
 
 
-def _show(findings: list[Finding]) -> None:
+def _print_findings(findings: list[Finding]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table("", "checked", "found", "remedy", box=None, header_style="bold", pad_edge=False)
     for finding in findings:
-        table.add_row(MARKS[finding.level], finding.what, finding.found, finding.remedy)
+        table.add_row(LEVEL_MARKS[finding.level], finding.what, finding.found, finding.remedy)
     Console().print(table)
-    Console(soft_wrap=True, highlight=False).print(f"\n{verdict(findings)}")
+    Console(soft_wrap=True, highlight=False).print(f"\n{summarize_findings(findings)}")
 
 
-def verdict(findings: list[Finding]) -> str:
+def summarize_findings(findings: list[Finding]) -> str:
     """What all of it comes to, in one sentence."""
     broken, lacking = ([one.what for one in findings if one.level == level] for level in ("fail", "warn"))
     if broken:

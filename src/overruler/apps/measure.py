@@ -10,46 +10,46 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overruler.apps.own import add_own_arguments, bases_of, read_house, read_own_bases
+from overruler.apps.house_options import add_house_arguments, read_house, read_own_bases, select_bases
 from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
+from overruler.declared_terrain import DeclaredTerrain, load_terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
-from overruler.ground import Told, load_terrain
-from overruler.house import House
+from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
 from overruler.reading import Node
 from overruler.rules import game_of
 from overruler.scene import GAMES
-from overruler.writing import check_writable, write_whole
+from overruler.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
 
-FEWEST_POINTS = 4
-UNNAMED_GAME = "legion"
+MIN_POINTS = 4
+DEFAULT_GAME = "legion"
 """Whose questions a photo answers where no game is named."""
 
-Point = tuple[float, float, float, float]
+PointCorrespondence = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
+class MeasureOptions:
     """What the command line asks for, read and checked before the slow work begins."""
 
     photo: Path
     beside: tuple[Path, ...]
     """Other photos by the same camera."""
     board: Board | None
-    points: tuple[Point, ...]
+    points: tuple[PointCorrespondence, ...]
     """Each (u_px, v_px, x_mm, y_mm)."""
     lens: Lens | None
     game: str | None
     bases: tuple[Base, ...] | None
-    terrain: tuple[Told, ...]
+    terrain: tuple[DeclaredTerrain, ...]
     fixes: tuple[Fix, ...]
-    house: House
+    house: HouseRules
     questions: tuple[dict[str, Any], ...]
     scene: Path | None
     picture: Path | None
@@ -85,34 +85,34 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     more("--terrain", type=Path, metavar="TERRAIN.toml", help="a terrain file: hills, how high they are")
     more("--fix", type=Path, metavar="FIX.toml", help="a fix file: what to correct in what is found (.toml or .json)")
     more("--bases", metavar="27,50x25,75x42o", help="the bases to look for, in mm: round, rectangle, oval")
-    add_own_arguments(parser)
+    add_house_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     options = read_options(args)
-    with progress() as say:
-        report = look(options, say)
+    with progress_display() as say:
+        report = measure_photo(options, say)
         if options.picture or options.doubt:
             say("drawing")
-        written = _drawn(options, report)
+        written = _render_outputs(options, report)
     for path, data in written:
-        write_whole(path, data)
-    _print(options, report)
+        write_atomically(path, data)
+    _print_report(options, report)
     return 0
 
 
-def look(options: Options, say: Callable[[str], None]) -> "Report":
+def measure_photo(options: MeasureOptions, say: Callable[[str], None]) -> "Report":
     """Measure the photo and rule on what is asked, or on what is likely to be."""
     from concurrent.futures import ThreadPoolExecutor
 
     from overruler.sources.photo import load_photo
-    from overruler.vision.learned.warm_up import ready
+    from overruler.vision.learned.warm_up import warm_up_libraries
 
     say("reading the photo")
     pool = ThreadPoolExecutor()
     reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
-    pool.submit(ready)  # nobody waits for that: what it has not come to is made ready where it is used
-    from overruler.apps.rulings import rulings
+    pool.submit(warm_up_libraries)  # nobody waits for that: what it has not come to is made ready where it is used
+    from overruler.apps.rulings import rule_on_questions
     from overruler.referee import Referee
 
     frame = reading.result()
@@ -121,10 +121,10 @@ def look(options: Options, say: Callable[[str], None]) -> "Report":
     others = tuple(map(load_photo, options.beside))
     referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house, beside=others)
     report = referee.look(frame, say)
-    return replace(report, verdicts=rulings(report.scene, options.questions))
+    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
 
-def _drawn(options: Options, report: "Report") -> list[tuple[Path, bytes | str]]:
+def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path, bytes | str]]:
     """What is to be written, complete before the first file is touched."""
     files: list[tuple[Path, bytes | str]] = []
     if options.scene:
@@ -132,28 +132,28 @@ def _drawn(options: Options, report: "Report") -> list[tuple[Path, bytes | str]]
     if options.picture:
         from overruler import picture
 
-        files.append((options.picture, picture.encoded(report, options.picture.suffix.lower())))
+        files.append((options.picture, picture.annotated_bytes(report, options.picture.suffix.lower())))
     if options.doubt:
-        from overruler.picture import doubtmap
+        from overruler.picture import precision_map
         from overruler.vision.camera.precision_map import doubt_map
 
         doubt = doubt_map(report.calibration, lens=options.lens is not None)
         ending = options.doubt.suffix.lower()
-        files.append((options.doubt, doubtmap.encoded(report.calibration, doubt, report.frame.pixels, ending)))
+        files.append((options.doubt, precision_map.encode_map(report.calibration, doubt, report.frame.pixels, ending)))
     return files
 
 
-def _print(options: Options, report: "Report") -> None:
+def _print_report(options: MeasureOptions, report: "Report") -> None:
     if options.json:
         print(json.dumps(report.scene.to_json()))
         return
-    from overruler.apps.summary import show
+    from overruler.apps.summary import print_report
 
-    show(report, [path for path in (options.scene, options.picture, options.doubt) if path])
+    print_report(report, [path for path in (options.scene, options.picture, options.doubt) if path])
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
+def progress_display() -> Iterator[Callable[[str], None]]:
     """Says on standard error what is being done, where a person is watching."""
     if not sys.stderr.isatty():
         yield lambda text: None
@@ -167,25 +167,25 @@ def progress() -> Iterator[Callable[[str], None]]:
 # --- options ---
 
 
-def read_options(args: argparse.Namespace) -> Options:
+def read_options(args: argparse.Namespace) -> MeasureOptions:
     """Everything that can be wrong with the options is, before the photo is looked at."""
-    _check_known(args)
+    _check_scale_options(args)
     for path in (args.scene, args.picture, args.doubt):
         if path:
             check_writable(path)
     _check_outputs(args)
-    return Options(
+    return MeasureOptions(
         photo=args.photo,
         beside=tuple(args.beside),
-        board=_board(args),
-        points=tuple(_point(text) for text in args.point),
+        board=_read_board(args),
+        points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
-        game=_game(args.game),
-        bases=bases_of(args.bases, read_own_bases(args.own_base), args.game),
+        game=_check_game(args.game),
+        bases=select_bases(args.bases, read_own_bases(args.own_base), args.game),
         terrain=load_terrain(args.terrain) if args.terrain else (),
         fixes=load_fixes(args.fix) if args.fix else (),
         house=read_house(args),
-        questions=tuple(_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
+        questions=tuple(_parse_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
         scene=args.scene,
         picture=args.picture,
         doubt=args.doubt,
@@ -193,7 +193,7 @@ def read_options(args: argparse.Namespace) -> Options:
     )
 
 
-def _check_known(args: argparse.Namespace) -> None:
+def _check_scale_options(args: argparse.Namespace) -> None:
     given = [
         option
         for option, value in (("--board", args.board), ("--marker-mm", args.marker_mm), ("--point", args.point or None))
@@ -210,8 +210,8 @@ def _check_known(args: argparse.Namespace) -> None:
         raise BadInput("--beside goes with markers, by which photos share their lens: leave --point away")
     if args.dictionary is not None and args.marker_mm is None:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
-    if args.point and len(args.point) < FEWEST_POINTS:
-        raise BadInput(f"--point: {FEWEST_POINTS} points or more are needed, {len(args.point)} given")
+    if args.point and len(args.point) < MIN_POINTS:
+        raise BadInput(f"--point: {MIN_POINTS} points or more are needed, {len(args.point)} given")
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
@@ -224,7 +224,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
         raise BadInput("PHOTO, --beside, --scene, --picture and --doubt must be different files")
 
 
-def _board(args: argparse.Namespace) -> Board | None:
+def _read_board(args: argparse.Namespace) -> Board | None:
     if args.board:
         return Board.load(args.board)
     if args.marker_mm is None:
@@ -237,7 +237,7 @@ def _board(args: argparse.Namespace) -> Board | None:
     return Board.free(args.marker_mm, dictionary)
 
 
-def _point(text: str) -> Point:
+def _parse_point(text: str) -> PointCorrespondence:
     try:
         pixel, place = text.split("=")
         u, v = (float(value) for value in pixel.split(","))
@@ -249,15 +249,15 @@ def _point(text: str) -> Point:
     return u, v, x, y
 
 
-def _game(name: str | None) -> str | None:
+def _check_game(name: str | None) -> str | None:
     if name is not None and name not in GAMES:
         raise UnknownName("--game", name, GAMES)
     return name
 
 
-def _question(text: str, number: int, game: str | None) -> dict[str, Any]:
+def _parse_question(text: str, number: int, game: str | None) -> dict[str, Any]:
     node = Node.of_json(text, f"--ask {number}")
-    known = game_of(game or UNNAMED_GAME).questions
+    known = game_of(game or DEFAULT_GAME).questions
     if node["question"].text() not in known:
         raise UnknownName(f"--ask {number}: question", node["question"].text(), known)
     question: dict[str, Any] = node.value

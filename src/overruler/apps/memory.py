@@ -14,22 +14,22 @@ def keep_memory() -> None:
     takes 60 ms of a photo.
     """
     gc.disable()
-    _tell("mallopt", _TRIM_THRESHOLD, 2**31 - 1)
-    _tell("mallopt", _MMAP_MAX, 0)
-    share_memory()
+    _call_libc("mallopt", _TRIM_THRESHOLD, 2**31 - 1)
+    _call_libc("mallopt", _MMAP_MAX, 0)
+    limit_malloc_arenas()
 
 
-def share_memory() -> None:
+def limit_malloc_arenas() -> None:
     """What one thread leaves behind serves the others: apart, each keeps its own."""
-    _tell("mallopt", _ARENA_MAX, 1)
+    _call_libc("mallopt", _ARENA_MAX, 1)
 
 
 def give_back_memory() -> None:
     """What is free is the system's again: left in pieces, it does not fit what is asked for next."""
-    _tell("malloc_trim", 0)
+    _call_libc("malloc_trim", 0)
 
 
-def _tell(function: str, *numbers: int) -> None:
+def _call_libc(function: str, *numbers: int) -> None:
     try:
         getattr(ctypes.CDLL(None), function)(*numbers)
     except (AttributeError, OSError, TypeError):

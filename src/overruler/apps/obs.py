@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-from overruler.apps.live import PORT as LIVE_PORT
+from overruler.apps.live import DEFAULT_PORT as LIVE_PORT
 from overruler.errors import BadInput, CannotMeasure
 
 if TYPE_CHECKING:
     from overruler.sources.obs import Obs
 
-NAME = "Overruler overlay"
-BROWSER, SLIDES = "browser_source", "slideshow"
-FEED_S = 0.1
-HELD_S = 1.0
+INPUT_NAME = "Overruler overlay"
+BROWSER_KIND, SLIDESHOW_KIND = "browser_source", "slideshow"
+POLL_INTERVAL_S = 0.1
+SLIDE_TIME_S = 1.0
 """OBS hides a picture that nobody has put on again for so long."""
-AGAIN = "OBS_WEBSOCKET_MEDIA_INPUT_ACTION_RESTART"
-ANSWER_S = 1.0
+RESTART_ACTION = "OBS_WEBSOCKET_MEDIA_INPUT_ACTION_RESTART"
+ANSWER_TIMEOUT_S = 1.0
 """A live server that does not answer for so long has nothing on air."""
 NOT_MODIFIED = 304
-AGAIN_S = 2.0
+RECONNECT_DELAY_S = 2.0
 """Before an OBS that has gone is looked for again."""
 
 
@@ -53,21 +53,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from overruler.sources.obs import Obs
 
-    _check(args.overlay)
+    _check_overlay_address(args.overlay)
     with Obs(args.host, args.port) as obs:
         scene = args.scene or obs.request("GetCurrentProgramScene")["currentProgramSceneName"]
         kinds = obs.request("GetInputKindList")["inputKinds"]
-        if BROWSER in kinds and not args.image:
+        if BROWSER_KIND in kinds and not args.image:
             width, height = _canvas(obs)
             page = {"url": args.overlay, "width": width, "height": height, "fps_custom": False, "shutdown": False}
-            put(obs, scene, BROWSER, page)
-            print(f"{NAME}: a browser source in the scene {scene!r}")
+            put_input_on_top(obs, scene, BROWSER_KIND, page)
+            print(f"{INPUT_NAME}: a browser source in the scene {scene!r}")
             return 0
-    keep_fed(lambda: Obs(args.host, args.port), scene, args.overlay)
+    feed_until_stopped(lambda: Obs(args.host, args.port), scene, args.overlay)
     return 0
 
 
-def _check(address: str) -> None:
+def _check_overlay_address(address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.netloc or not parts.path.endswith("/overlay"):
         raise BadInput(f"--overlay: expected the address that overruler live prints, found {address!r}")
@@ -78,19 +78,19 @@ def _canvas(obs: "Obs") -> tuple[int, int]:
     return int(video["baseWidth"]), int(video["baseHeight"])
 
 
-def put(obs: "Obs", scene: str, kind: str, settings: dict[str, object]) -> None:
+def put_input_on_top(obs: "Obs", scene: str, kind: str, settings: dict[str, object]) -> None:
     """The overlay's source, in front of everything in a scene and as large as the canvas, new or as it was."""
     known = {one["inputName"]: one["inputKind"] for one in obs.request("GetInputList")["inputs"]}
-    if NAME in known and _plain(known[NAME]) != _plain(kind):
-        obs.request("RemoveInput", inputName=NAME)
+    if INPUT_NAME in known and _kind_without_version(known[INPUT_NAME]) != _kind_without_version(kind):
+        obs.request("RemoveInput", inputName=INPUT_NAME)
         time.sleep(0.5)  # OBS lets go of it a little later than it says
-        del known[NAME]
-    if NAME not in known:
-        item = obs.request("CreateInput", sceneName=scene, inputName=NAME, inputKind=kind, inputSettings=settings)
+        del known[INPUT_NAME]
+    if INPUT_NAME not in known:
+        item = obs.request("CreateInput", sceneName=scene, inputName=INPUT_NAME, inputKind=kind, inputSettings=settings)
         number = item["sceneItemId"]
     else:
-        obs.request("SetInputSettings", inputName=NAME, inputSettings=settings)
-        number = _item(obs, scene)
+        obs.request("SetInputSettings", inputName=INPUT_NAME, inputSettings=settings)
+        number = _scene_item_id(obs, scene)
     width, height = _canvas(obs)
     bounds = {"boundsType": "OBS_BOUNDS_STRETCH", "boundsWidth": float(width), "boundsHeight": float(height)}
     where = {"positionX": 0.0, "positionY": 0.0, **bounds}
@@ -99,15 +99,15 @@ def put(obs: "Obs", scene: str, kind: str, settings: dict[str, object]) -> None:
     obs.request("SetSceneItemIndex", sceneName=scene, sceneItemId=number, sceneItemIndex=last)
 
 
-def _item(obs: "Obs", scene: str) -> int:
+def _scene_item_id(obs: "Obs", scene: str) -> int:
     items = obs.request("GetSceneItemList", sceneName=scene)["sceneItems"]
-    found = [int(item["sceneItemId"]) for item in items if item["sourceName"] == NAME]
+    found = [int(item["sceneItemId"]) for item in items if item["sourceName"] == INPUT_NAME]
     if found:
         return found[0]
-    return int(obs.request("CreateSceneItem", sceneName=scene, sourceName=NAME)["sceneItemId"])
+    return int(obs.request("CreateSceneItem", sceneName=scene, sourceName=INPUT_NAME)["sceneItemId"])
 
 
-def _plain(kind: str) -> str:
+def _kind_without_version(kind: str) -> str:
     """A kind of source without its version."""
     return kind.partition("_v")[0]
 
@@ -115,26 +115,26 @@ def _plain(kind: str) -> str:
 # --- without a browser source ---
 
 
-def keep_fed(opened: "Callable[[], Obs]", scene: str, overlay: str) -> None:
+def feed_until_stopped(opened: "Callable[[], Obs]", scene: str, overlay: str) -> None:
     """Feed a slide show until Ctrl-C, through restarts of OBS and of the live server; then it is empty."""
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
         with opened() as obs:  # what is wrong from the first is said, and ends it
-            Slide(obs, Path(folder)).put(scene)
-        print(f"{NAME}: an image slide show in the scene {scene!r}, fed until Ctrl-C", flush=True)
+            SlideShow(obs, Path(folder)).put(scene)
+        print(f"{INPUT_NAME}: an image slide show in the scene {scene!r}, fed until Ctrl-C", flush=True)
         said = ""
         while True:
             try:
                 with opened() as obs:
-                    _fed(Slide(obs, Path(folder)), scene, overlay)
+                    _mirror_overlay(SlideShow(obs, Path(folder)), scene, overlay)
             except (CannotMeasure, BadInput) as error:  # a restarted OBS answers before it has its scenes
                 if str(error) != said:
                     print(f"overruler: {error}; trying again", file=sys.stderr, flush=True)
                 said = str(error)
-                time.sleep(AGAIN_S)
+                time.sleep(RECONNECT_DELAY_S)
 
 
 @dataclass
-class Slide:
+class SlideShow:
     """The one picture of a slide show in OBS."""
 
     obs: "Obs"
@@ -144,23 +144,27 @@ class Slide:
 
     def put(self, scene: str) -> None:
         """Show nothing, in front of everything in a scene; `BadInput` where OBS has no slide shows."""
-        kinds = [kind for kind in self.obs.request("GetInputKindList")["inputKinds"] if _plain(kind) == SLIDES]
+        kinds = [
+            kind
+            for kind in self.obs.request("GetInputKindList")["inputKinds"]
+            if _kind_without_version(kind) == SLIDESHOW_KIND
+        ]
         if not kinds:
             raise BadInput("this OBS has neither browser sources nor image slide shows: install its own plugins")
-        self.png = clear_png()
-        put(self.obs, scene, kinds[0], self._settings())
+        self.png = transparent_png()
+        put_input_on_top(self.obs, scene, kinds[0], self._settings())
 
     def show(self, png: bytes) -> None:
         """Hold a picture for `HELD_S` more."""
         if png == self.png:
-            self.obs.request("TriggerMediaInputAction", inputName=NAME, mediaAction=AGAIN)
+            self.obs.request("TriggerMediaInputAction", inputName=INPUT_NAME, mediaAction=RESTART_ACTION)
             return
         self.png = png
-        self.obs.request("SetInputSettings", inputName=NAME, inputSettings=self._settings())
+        self.obs.request("SetInputSettings", inputName=INPUT_NAME, inputSettings=self._settings())
 
     def _settings(self) -> dict[str, object]:
         show = {"slide_mode": "mode_auto", "playback_behavior": "always_play", "loop": False, "hide": True}
-        cut = {"transition": "cut", "transition_speed": 0, "slide_time": round(1000 * HELD_S)}
+        cut = {"transition": "cut", "transition_speed": 0, "slide_time": round(1000 * SLIDE_TIME_S)}
         return {"files": [{"value": str(self._written())}], "randomize": False, **show, **cut}
 
     def _written(self) -> Path:
@@ -174,28 +178,28 @@ class Slide:
         return path
 
 
-def _fed(slide: Slide, scene: str, overlay: str) -> None:
+def _mirror_overlay(slide: SlideShow, scene: str, overlay: str) -> None:
     """Show the overlay as it is on air, whenever it changes."""
     slide.put(scene)
     try:
         tag = ""
         while True:
-            tag = feed(slide, overlay, tag)
-            time.sleep(FEED_S)
+            tag = poll_overlay(slide, overlay, tag)
+            time.sleep(POLL_INTERVAL_S)
     finally:
-        slide.show(clear_png())
+        slide.show(transparent_png())
 
 
-def feed(slide: Slide, overlay: str, tag: str = "") -> str:
+def poll_overlay(slide: SlideShow, overlay: str, tag: str = "") -> str:
     """One look at what is on air; nothing where the server does not say.
 
     `tag` is the picture's that is shown now, the answer that of the new one: the same one is not drawn again.
     """
     parts = urlsplit(overlay)
     asked = urllib.request.Request(parts._replace(path=f"{parts.path}.png").geturl(), headers={"if-none-match": tag})
-    png, tag = clear_png(), ""
+    png, tag = transparent_png(), ""
     try:
-        with urllib.request.urlopen(asked, timeout=ANSWER_S) as answer:
+        with urllib.request.urlopen(asked, timeout=ANSWER_TIMEOUT_S) as answer:
             png, tag = answer.read(), answer.headers.get("etag", "")
     except HTTPError as error:
         error.close()
@@ -207,7 +211,7 @@ def feed(slide: Slide, overlay: str, tag: str = "") -> str:
     return tag
 
 
-def clear_png() -> bytes:
+def transparent_png() -> bytes:
     """A picture of nothing."""
     import io
 

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    names, rows = answered(args.folder, args.sql)
+    names, rows = run_query(args.folder, args.sql)
     if args.csv or not sys.stdout.isatty():
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def answered(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The columns' names and the rows; `BadInput` where the folder or the query is wrong."""
     try:
         import duckdb

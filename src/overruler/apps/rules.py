@@ -7,7 +7,7 @@ from typing import Any
 
 from overruler.errors import UnknownName
 from overruler.rules import game_of
-from overruler.rules.game import ANY, Game
+from overruler.rules.game import COMMON_CLAUSES, Game
 from overruler.scene import GAMES
 
 
@@ -20,15 +20,15 @@ def run(args: argparse.Namespace) -> int:
     if args.game not in (None, *GAMES):
         raise UnknownName("GAME", args.game, GAMES)
     games = [game_of(name) for name in ([args.game] if args.game else GAMES)]
-    records = [record(game) for game in games]
+    records = [game_record(game) for game in games]
     if args.json:
         print(json.dumps(records[0] if args.game else records, indent=1))
     else:
-        print("\n".join(page(records[0]) if args.game else brief(games)))
+        print("\n".join(game_lines(records[0]) if args.game else brief(games)))
     return 0
 
 
-def record(game: Game) -> dict[str, Any]:
+def game_record(game: Game) -> dict[str, Any]:
     """A game as plain data."""
     ruler = {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments} if game.ruler else None
     return {
@@ -39,7 +39,7 @@ def record(game: Game) -> dict[str, Any]:
             kind: {"about": (rule.__doc__ or "").partition("\n")[0], "example": game.example(kind)}
             for kind, rule in game.questions.items()
         },
-        "clauses": {**game.clauses, **ANY},
+        "clauses": {**game.clauses, **COMMON_CLAUSES},
         "settings": {
             name: {"default": setting.default, "about": setting.text} for name, setting in game.settings.items()
         },
@@ -53,7 +53,7 @@ def brief(games: list[Game]) -> Iterator[str]:
     yield "overruler rules GAME says more."
 
 
-def page(game: Mapping[str, Any]) -> Iterator[str]:
+def game_lines(game: Mapping[str, Any]) -> Iterator[str]:
     """All of one game, for people."""
     ruler = game["ruler"]
     yield f"{game['title']}" + (f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm" if ruler else "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overruler.apps.own import add_own_arguments, read_house, read_own_bases
+from overruler.apps.house_options import add_house_arguments, read_house, read_own_bases
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from overruler.apps.web.phone.app import Settings
 
-PORT = 8321
-KEEP_DAYS = 30.0
-MOST_MB = 25.0
-KEY_BYTES = 16
-EVERYWHERE = ("0.0.0.0", "::")
+DEFAULT_PORT = 8321
+DEFAULT_KEEP_DAYS = 30.0
+DEFAULT_MAX_PHOTO_MB = 25.0
+ACCESS_KEY_BYTES = 16
+WILDCARD_HOSTS = ("0.0.0.0", "::")
 """To listen there is to listen at all of the machine's addresses; nobody can be sent there."""
 
 
-def add_reach_arguments(parser: argparse.ArgumentParser, port: int) -> None:
+def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
     """Where a server listens, and whom it lets in."""
     reach = parser.add_argument_group("who can reach it").add_argument
     reach(
@@ -41,20 +41,32 @@ def add_reach_arguments(parser: argparse.ArgumentParser, port: int) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_reach_arguments(parser, PORT)
+    add_network_arguments(parser, DEFAULT_PORT)
     table = parser.add_argument_group("what is known of the tables").add_argument
     table("--board", type=Path, action="append", default=[], metavar="BOARD.toml", help="a board file to choose from")
     table("--lens", type=Path, action="append", default=[], metavar="LENS.toml", help="a lens file to choose from")
-    add_own_arguments(parser)
+    add_house_arguments(parser)
     kept = parser.add_argument_group("what is kept").add_argument
     kept("--store", type=Path, metavar="DIR", help="where photos and scenes are kept (this user's data folder)")
-    kept("--keep", type=float, default=KEEP_DAYS, metavar="DAYS", help=f"for how long ({KEEP_DAYS:g} days)")
-    kept("--most-mb", type=float, default=MOST_MB, metavar="MB", help=f"the largest photo taken ({MOST_MB:g})")
+    kept(
+        "--keep",
+        type=float,
+        default=DEFAULT_KEEP_DAYS,
+        metavar="DAYS",
+        help=f"for how long ({DEFAULT_KEEP_DAYS:g} days)",
+    )
+    kept(
+        "--most-mb",
+        type=float,
+        default=DEFAULT_MAX_PHOTO_MB,
+        metavar="MB",
+        help=f"the largest photo taken ({DEFAULT_MAX_PHOTO_MB:g})",
+    )
     kept("--workers", type=int, metavar="N", help="photos measured at once: 1 or 2 (by the number of cores)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerAddress:
     """Where the server can be reached."""
 
     hosts: tuple[str, ...]
@@ -82,12 +94,12 @@ def run(args: argparse.Namespace) -> int:
     check_installed()
     sockets, place = listen(args)
     try:
-        settings = settings_of(args, place)
+        settings = read_settings(args, place)
     except BaseException:
         for line in sockets:
             line.close()
         raise
-    _tell(place, settings)
+    _print_address(place, settings)
     from overruler.apps.web.phone.app import make_app
 
     serve(args, make_app(settings), sockets)
@@ -103,43 +115,43 @@ def check_installed() -> None:
         raise MissingExtra.of("the server is not installed", "web") from None
 
 
-def listen(args: argparse.Namespace) -> tuple[list[socket.socket], Place]:
+def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress]:
     """The sockets that listen, and the place they make; `BadInput` where they cannot."""
-    from overruler.apps.web.phone.lan_address import listening
+    from overruler.apps.web.phone.lan_address import open_listener
 
     hosts = _hosts(args)
     sockets: list[socket.socket] = []
     port = args.port
     for host in hosts:
         try:
-            sockets.append(listening(host, port))
+            sockets.append(open_listener(host, port))
         except (OSError, OverflowError) as error:
             raise BadInput(f"cannot listen at {host}, port {port}: {error}; --port chooses another") from None
         port = sockets[-1].getsockname()[1]
     open_to_others = any(host not in ("127.0.0.1", "::1") for host in hosts)
-    key = secrets.token_urlsafe(KEY_BYTES) if open_to_others else None
-    name = args.name[0] if args.name and hosts[0] in EVERYWHERE else None
-    return sockets, Place(hosts, port, args.tls_cert is not None, key, name)
+    key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if open_to_others else None
+    name = args.name[0] if args.name and hosts[0] in WILDCARD_HOSTS else None
+    return sockets, ServerAddress(hosts, port, args.tls_cert is not None, key, name)
 
 
 def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
-    from overruler.apps.web.phone.lan_address import address
+    from overruler.apps.web.phone.lan_address import find_lan_address
 
     if (args.tls_cert is None) != (args.tls_key is None):
         raise BadInput("--tls-cert and --tls-key go together")
     if not args.lan:
         return (args.host or "127.0.0.1",)
-    own = args.host or address()
+    own = args.host or find_lan_address()
     if own is None:
         raise BadInput("--lan: this machine is on no network that could be found: name its address with --host")
     return (own, "127.0.0.1") if own != "127.0.0.1" else (own,)
 
 
-def settings_of(args: argparse.Namespace, place: Place) -> "Settings":
+def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
     """What the application is told."""
-    from overruler.apps.web.guard import Door
+    from overruler.apps.web.guard import AccessPolicy
     from overruler.apps.web.phone.app import Settings
-    from overruler.apps.web.phone.lan_address import names
+    from overruler.apps.web.phone.lan_address import host_names
     from overruler.apps.web.phone.request_options import Choices, usual_boards
 
     if args.keep <= 0 or args.most_mb <= 0:
@@ -149,19 +161,19 @@ def settings_of(args: argparse.Namespace, place: Place) -> "Settings":
         raise BadInput(f"--workers: 1 or 2, not {workers}")
     boards = {Board.load(path).name: read_text(path) for path in args.board}
     lenses = {path.stem: read_text(path) for path in args.lens if Lens.load(path)}
-    hosts = names(place.hosts[0] if place.key else None) | {*place.hosts, *(name.lower() for name in args.name)}
+    hosts = host_names(place.hosts[0] if place.key else None) | {*place.hosts, *(name.lower() for name in args.name)}
     return Settings(
         store=args.store or _data_folder(),
-        door=Door(frozenset(hosts), place.key),
+        door=AccessPolicy(frozenset(hosts), place.key),
         url=place.root,
-        choices=Choices(boards | usual_boards(), lenses, own_arguments(args)),
+        choices=Choices(boards | usual_boards(), lenses, house_arguments(args)),
         keep_days=args.keep,
         processes=workers,
         most_bytes=int(args.most_mb * 1e6),
     )
 
 
-def own_arguments(args: argparse.Namespace) -> tuple[str, ...]:
+def house_arguments(args: argparse.Namespace) -> tuple[str, ...]:
     """What is the tables' own, as every measurement is told it; `BadInput` names what is wrong with it."""
     read_house(args)
     read_own_bases(args.own_base)
@@ -175,11 +187,11 @@ def _data_folder() -> Path:
     return user_data_path("overruler", appauthor=False) / "server"
 
 
-def _tell(place: Place, settings: "Settings") -> None:
-    from overruler.apps.web.phone.lan_address import code
+def _print_address(place: ServerAddress, settings: "Settings") -> None:
+    from overruler.apps.web.phone.lan_address import terminal_qr_code
 
     if place.key:
-        print(code(place.url))
+        print(terminal_qr_code(place.url))
     print(place.url)
     who = "whoever is on this network and has the address" if place.key else "this machine alone"
     print(

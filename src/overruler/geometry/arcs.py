@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from overruler.geometry.shapes import Disc, Ellipse, Gap, Point, Polygon, Shape, gap
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 
-FULL_DEG = 360.0
-ROUNDED_DEG = 1e-9
+FULL_TURN_DEG = 360.0
+WHOLE_TURN_TOLERANCE_DEG = 1e-9
 """A sweep this close to a whole turn is one."""
 
 
@@ -61,9 +61,11 @@ class Wedge:
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """Its outline; none where it is the whole plane."""
-        if self.sweep_deg >= FULL_DEG - ROUNDED_DEG:
+        if self.sweep_deg >= FULL_TURN_DEG - WHOLE_TURN_TOLERANCE_DEG:
             return ()
-        return Edge(self.apex, heading(self.from_deg)), Edge(self.apex, heading(self.from_deg + self.sweep_deg))
+        return Edge(self.apex, heading_vector(self.from_deg)), Edge(
+            self.apex, heading_vector(self.from_deg + self.sweep_deg)
+        )
 
     def holds(self, point: Point) -> bool:
         """Whether a point lies inside; one on the outline may or may not."""
@@ -71,7 +73,7 @@ class Wedge:
             return True
         first, last = self.edges
         both = (first.place(point)[1] >= 0, last.place(point)[1] <= 0)
-        return all(both) if self.sweep_deg <= FULL_DEG / 2 else any(both)
+        return all(both) if self.sweep_deg <= FULL_TURN_DEG / 2 else any(both)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Strip:
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        (ux, uy), half = heading(self.ahead_deg), self.width_mm / 2
+        (ux, uy), half = heading_vector(self.ahead_deg), self.width_mm / 2
         left, right = (
             (self.apex[0] - half * uy, self.apex[1] + half * ux),
             (self.apex[0] + half * uy, self.apex[1] - half * ux),
@@ -93,61 +95,61 @@ class Strip:
 
     def holds(self, point: Point) -> bool:
         """Whether a point lies inside; one on the outline may or may not."""
-        along, aside = Edge(self.apex, heading(self.ahead_deg)).place(point)
+        along, aside = Edge(self.apex, heading_vector(self.ahead_deg)).place(point)
         return along >= 0 and abs(aside) <= self.width_mm / 2
 
 
 Region = Wedge | Strip
 
 
-def heading(angle_deg: float) -> Point:
+def heading_vector(angle_deg: float) -> Point:
     """The unit vector of a heading; exact along the axes."""
-    quarter, rest = divmod(math.remainder(angle_deg, FULL_DEG), 90.0)
+    quarter, rest = divmod(math.remainder(angle_deg, FULL_TURN_DEG), 90.0)
     c, s = math.cos(math.radians(rest)), math.sin(math.radians(rest))
     return ((c, s), (-s, c), (-c, -s), (s, -c))[int(quarter) % 4]
 
 
-def sweep(from_deg: float, to_deg: float) -> float:
+def counterclockwise_turn_deg(from_deg: float, to_deg: float) -> float:
     """Degrees counter-clockwise from one heading to another: more than 0, and 360 where they are one."""
     turn = to_deg - from_deg
-    return turn if turn > 0 else turn + FULL_DEG * (math.floor(-turn / FULL_DEG) + 1)
+    return turn if turn > 0 else turn + FULL_TURN_DEG * (math.floor(-turn / FULL_TURN_DEG) + 1)
 
 
-def on_outline(region: Region, point: Point) -> bool:
+def is_on_outline(region: Region, point: Point) -> bool:
     """Whether a point lies on a region's outline."""
-    return any(edge.away_mm(point) <= TOUCH_MM for edge in region.edges)
+    return any(edge.away_mm(point) <= CONTACT_TOLERANCE_MM for edge in region.edges)
 
 
-def closest_in(region: Region, a: Shape, b: Shape) -> Gap | None:
+def gap_inside_region(region: Region, a: Shape, b: Shape) -> Gap | None:
     """How far `a` is from that part of `b` which lies in a region, to 1e-9 mm; None where no part does."""
     free = gap(a, b)
     if region.holds(free.to_point):
         return free
-    chords = [found for edge in region.edges if (found := chord(b, edge))]
+    chords = [found for edge in region.edges if (found := chord_on_edge(b, edge))]
     return min((gap(a, each) for each in chords), key=lambda found: found.distance_mm, default=None)
 
 
-def outline_away(region: Region, shape: Shape) -> float:
+def distance_to_outline_mm(region: Region, shape: Shape) -> float:
     """How far a shape is from a region's outline: 0 where that crosses it, infinite where there is none."""
     return min((gap(shape, edge.near(shape)).distance_mm for edge in region.edges), default=math.inf)
 
 
-def chord(shape: Shape, edge: Edge) -> Polygon | None:
+def chord_on_edge(shape: Shape, edge: Edge) -> Polygon | None:
     """The part of a shape on an edge, its ends alone; None where there is none.
 
     Where the edge grazes the shape, or runs along a side of it, what comes within a millionth of a millimetre counts.
     """
-    met = [edge.at(along) for along in crossed(shape, edge) or ()]
-    met += [point for point in _outermost(shape, edge) if edge.away_mm(point) <= TOUCH_MM]
+    met = [edge.at(along) for along in edge_interval_inside(shape, edge) or ()]
+    met += [point for point in _extreme_points(shape, edge) if edge.away_mm(point) <= CONTACT_TOLERANCE_MM]
     start = gap(shape, Disc(edge.start))
-    met += [start.from_point] if start.distance_mm <= TOUCH_MM else []
+    met += [start.from_point] if start.distance_mm <= CONTACT_TOLERANCE_MM else []
     if not met:
         return None
     ends = min(met, key=lambda p: edge.place(p)[0]), max(met, key=lambda p: edge.place(p)[0])
     return Polygon(tuple(dict.fromkeys(ends)))
 
 
-def _outermost(shape: Shape, edge: Edge) -> tuple[Point, ...]:
+def _extreme_points(shape: Shape, edge: Edge) -> tuple[Point, ...]:
     """The points of a shape that may touch an edge which does not cross it."""
     if isinstance(shape, Polygon):
         return shape.corners
@@ -155,17 +157,19 @@ def _outermost(shape: Shape, edge: Edge) -> tuple[Point, ...]:
     return shape.support(-uy, ux), shape.support(uy, -ux)
 
 
-def crossed(shape: Shape, edge: Edge) -> tuple[float, float] | None:
+def edge_interval_inside(shape: Shape, edge: Edge) -> tuple[float, float] | None:
     """From where to where along an edge it runs through a shape; None where it does not."""
-    low, high = _through_polygon(shape, edge) if isinstance(shape, Polygon) else _through_round(shape, edge)
+    low, high = (
+        _line_polygon_interval(shape, edge) if isinstance(shape, Polygon) else _line_ellipse_interval(shape, edge)
+    )
     low, high = max(low, 0.0), min(high, edge.length_mm)
     return (low, high) if low <= high else None
 
 
-NOWHERE = (math.inf, -math.inf)
+EMPTY_INTERVAL = (math.inf, -math.inf)
 
 
-def _through_polygon(shape: Polygon, edge: Edge) -> tuple[float, float]:
+def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
     """Each side leaves a half of the line. (Cyrus and Beck, Generalized two- and three-dimensional clipping, 1978.)"""
     low, high = -math.inf, math.inf
     (x, y), (ux, uy) = edge.start, edge.along
@@ -177,25 +181,25 @@ def _through_polygon(shape: Polygon, edge: Edge) -> tuple[float, float]:
         elif grows < 0:
             high = min(high, -within / grows)
         elif within < 0:
-            return NOWHERE
+            return EMPTY_INTERVAL
     return low, high
 
 
-def _through_round(shape: Disc | Ellipse, edge: Edge) -> tuple[float, float]:
+def _line_ellipse_interval(shape: Disc | Ellipse, edge: Edge) -> tuple[float, float]:
     """Where the line comes nearest to the centre, in the measure that makes the rim a unit circle, and as far again."""
     x, y, (ux, uy) = edge.start[0] - shape.center[0], edge.start[1] - shape.center[1], edge.along
-    xx, xy, yy = unit_circle(shape)
+    xx, xy, yy = rim_quadratic_form(shape)
     size = xx * ux * ux + 2 * xy * ux * uy + yy * uy * uy
     middle = -(xx * x * ux + xy * (x * uy + y * ux) + yy * y * uy) / size
     x, y = x + middle * ux, y + middle * uy
     left = 1 - (xx * x * x + 2 * xy * x * y + yy * y * y)
     if left < 0:
-        return NOWHERE
+        return EMPTY_INTERVAL
     half = math.sqrt(left / size)
     return middle - half, middle + half
 
 
-def unit_circle(shape: Disc | Ellipse) -> tuple[float, float, float]:
+def rim_quadratic_form(shape: Disc | Ellipse) -> tuple[float, float, float]:
     """xx, xy, yy of the matrix M for which the rim is all p with (p - centre)ᵀ M (p - centre) = 1."""
     if isinstance(shape, Disc):
         return 1 / shape.radius_mm**2, 0.0, 1 / shape.radius_mm**2

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from overruler.geometry.pose import Array, Pose
 
-PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3", "rx", "ry", "rz", "tx", "ty", "tz")
+CAMERA_PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3", "rx", "ry", "rz", "tx", "ty", "tz")
 """The order of every vector and matrix over a camera's parameters: nine of the lens, then a step of the pose
 (`Pose.moved`): a rotation vector in the camera frame about the board's origin, and a translation in mm."""
 

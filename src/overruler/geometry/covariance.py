@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 Matrix2 = tuple[tuple[float, float], tuple[float, float]]
 
-SIGMAS = 8.0
+REACH_SIGMAS = 8.0
 """Nothing lies farther out: a Gaussian in the plane leaves exp(-32) = 1e-14 beyond."""
-WIDE = 160
+NUMPY_MIN_ROWS = 160
 """Rows from which numpy is worth its loading."""
 
 
@@ -24,7 +24,7 @@ class Covariance:
 
     rows: Sequence[Sequence[float]]
     """2N rows of 2N numbers, symmetric and positive semi-definite."""
-    otherwise: "Otherwise | None" = None
+    otherwise: "RareAlternative | None" = None
     """What holds in its place if something is not as it was told; None where nothing is said of that."""
 
     @classmethod
@@ -63,11 +63,11 @@ class Covariance:
         """Point j is never displaced farther than this against point i."""
         (xx, xy), (_, yy) = self.difference(i, j)
         largest = (xx + yy) / 2 + math.hypot((xx - yy) / 2, xy)
-        return SIGMAS * math.sqrt(max(largest, 0.0))
+        return REACH_SIGMAS * math.sqrt(max(largest, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Otherwise:
+class RareAlternative:
     """How sure points are where something is not as it was told: seldom so, and then far less sure.
 
     Together with what mostly holds this is a contaminated normal distribution (Tukey, A survey of sampling from
@@ -80,9 +80,9 @@ class Otherwise:
     """Over the same points."""
 
 
-def semidefinite(rows: Sequence[Sequence[float]], slack: float) -> bool:
+def is_positive_semidefinite(rows: Sequence[Sequence[float]], slack: float) -> bool:
     """Whether no eigenvalue of a symmetric matrix lies below -slack: plus slack it has Cholesky's factors."""
-    if len(rows) > WIDE:
+    if len(rows) > NUMPY_MIN_ROWS:
         import numpy as np
 
         return bool(np.linalg.eigvalsh(np.array(rows, float)).min() >= -slack)

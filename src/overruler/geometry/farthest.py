@@ -3,10 +3,19 @@
 import math
 from collections.abc import Iterator
 
-from overruler.geometry.shapes import SETTLED_MM, Disc, Gap, Polygon, Shape, Span, gap, span
+from overruler.geometry.shapes import (
+    CONVERGED_MM,
+    Disc,
+    Gap,
+    Polygon,
+    Shape,
+    SupportDifference,
+    gap,
+    support_difference,
+)
 
 
-def farthest(a: Shape, b: Shape) -> Gap:
+def farthest_gap(a: Shape, b: Shape) -> Gap:
     """The largest distance from any point of `b` to `a`, to 1e-9 mm; 0 where `b` lies inside `a`.
 
     With it that point of `b`, and the point of `a` nearest to it.
@@ -15,14 +24,14 @@ def farthest(a: Shape, b: Shape) -> Gap:
         return _farthest_of_discs(a, b)
     if isinstance(b, Polygon):  # the distance to a convex shape is a convex function: a corner has the most of it
         return max((gap(a, Disc(corner)) for corner in b.corners), key=lambda found: found.distance_mm)
-    if isinstance(b, Disc) and (center := gap(a, Disc(b.center))).distance_mm > SETTLED_MM:
-        return _past_the_center(center, b)
-    best = max(_peaks(a, b), key=lambda span: span.along)
+    if isinstance(b, Disc) and (center := gap(a, Disc(b.center))).distance_mm > CONVERGED_MM:
+        return _farthest_beyond_center(center, b)
+    best = max(_reach_maxima(a, b), key=lambda span: span.along)
     nearest = gap(a, Disc(best.b))
     return Gap(max(best.along, 0.0), nearest.from_point, best.b)
 
 
-def _past_the_center(center: Gap, b: Disc) -> Gap:
+def _farthest_beyond_center(center: Gap, b: Disc) -> Gap:
     """From a disc's centre outside a convex shape its farthest part lies a radius on, straight away."""
     (ax, ay), (bx, by), distance = center.from_point, b.center, center.distance_mm
     point = b.support((bx - ax) / distance, (by - ay) / distance)
@@ -37,31 +46,34 @@ def _farthest_of_discs(a: Disc, b: Disc) -> Gap:
     return Gap(distance, a.support(ux, uy), point) if distance > 0 else Gap(0.0, point, point)
 
 
-NODES = 96
+SAMPLE_DIRECTIONS = 96
 """Directions looked at before the peaks between them are made exact."""
 
 
-def nodes(a: Shape, b: Shape) -> list[float]:
+def sample_angles(a: Shape, b: Shape) -> list[float]:
     """Angles round the whole turn, ascending, with every direction in which a support point jumps."""
     turn = 2 * math.pi
-    return sorted({turn * k / NODES for k in range(NODES)} | {kink % turn for kink in (*a.kinks, *b.kinks)})
+    return sorted(
+        {turn * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)}
+        | {kink % turn for kink in (*a.kinks, *b.kinks)}
+    )
 
 
-def _peaks(a: Shape, b: Shape) -> Iterator[Span]:
+def _reach_maxima(a: Shape, b: Shape) -> Iterator[SupportDifference]:
     """How far `b` reaches past `a` in every node, and at every peak between two nodes."""
-    angles = nodes(a, b)
+    angles = sample_angles(a, b)
     for low, high in zip(angles, [*angles[1:], angles[0] + 2 * math.pi], strict=True):
-        yield span(a, b, low, 1)
+        yield support_difference(a, b, low, 1)
         inside = 1e-9 * (high - low)  # to one side of a jump
-        if span(a, b, low + inside, 1).across > 0 > span(a, b, high - inside, 1).across:
-            yield _peak(a, b, low, high)
+        if support_difference(a, b, low + inside, 1).across > 0 > support_difference(a, b, high - inside, 1).across:
+            yield _refine_maximum(a, b, low, high)
 
 
-def _peak(a: Shape, b: Shape, low: float, high: float) -> Span:
+def _refine_maximum(a: Shape, b: Shape, low: float, high: float) -> SupportDifference:
     for _ in range(48):
         middle = (low + high) / 2
-        if span(a, b, middle, 1).across > 0:
+        if support_difference(a, b, middle, 1).across > 0:
             low = middle
         else:
             high = middle
-    return span(a, b, low, 1)
+    return support_difference(a, b, low, 1)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float]
 
-TANGENTS = 4
+SIDES_PER_ROUNDED_CORNER = 4
 """So many sides a rounded corner has."""
-SETTLED_MM = 1e-11
+CONVERGED_MM = 1e-11
 """A distance is found when it is known to this; the sum of the roundings on the way is larger."""
 
 
@@ -139,14 +139,17 @@ def rectangle(
     x_mm, y_mm = length_mm / 2 - corner_radius_mm, width_mm / 2 - corner_radius_mm
     points = [(x_mm * forward, y_mm * left) for forward, left in halves]
     if corner_radius_mm:
-        out = corner_radius_mm / math.cos(math.pi / 4 / TANGENTS)
-        turns = [[math.pi / 2 * (corner + (k + 0.5) / TANGENTS) for k in range(TANGENTS)] for corner in range(4)]
+        out = corner_radius_mm / math.cos(math.pi / 4 / SIDES_PER_ROUNDED_CORNER)
+        turns = [
+            [math.pi / 2 * (corner + (k + 0.5) / SIDES_PER_ROUNDED_CORNER) for k in range(SIDES_PER_ROUNDED_CORNER)]
+            for corner in range(4)
+        ]
         corners = zip(points, turns, strict=True)
         points = [(x + out * math.cos(turn), y + out * math.sin(turn)) for (x, y), some in corners for turn in some]
     return Polygon(tuple((center[0] + c * x - s * y, center[1] + s * x + c * y) for x, y in points))
 
 
-def shifted(shape: Shape, x_mm: float, y_mm: float) -> Shape:
+def translate_shape(shape: Shape, x_mm: float, y_mm: float) -> Shape:
     """The shape, moved."""
     if isinstance(shape, Polygon):
         return Polygon(tuple((x + x_mm, y + y_mm) for x, y in shape.corners))
@@ -161,7 +164,7 @@ class Gap(NamedTuple):
     to_point: Point
 
 
-class Span(NamedTuple):
+class SupportDifference(NamedTuple):
     """The vector w between two support points: along the direction that they were taken in, and across it."""
 
     a: Point
@@ -174,7 +177,7 @@ def gap(a: Shape, b: Shape) -> Gap:
     """How far apart two shapes are, to 1e-9 mm, and their closest points; 0 and a common point where they overlap."""
     if isinstance(a, Disc) and isinstance(b, Disc):
         return _gap_of_discs(a, b)
-    return Gap(0.0, a.center, b.center) if a.center == b.center else _gap(a, b)
+    return Gap(0.0, a.center, b.center) if a.center == b.center else _gap_by_bracketing(a, b)
 
 
 def _gap_of_discs(a: Disc, b: Disc) -> Gap:
@@ -189,16 +192,16 @@ def _gap_of_discs(a: Disc, b: Disc) -> Gap:
     return Gap(0.0, shared, shared)
 
 
-def span(a: Shape, b: Shape, angle: float, sign: float) -> Span:
+def support_difference(a: Shape, b: Shape, angle: float, sign: float) -> SupportDifference:
     """From the support point of `a` in a direction to that of `b` in the same (`sign` 1) or the opposite one (-1)."""
     ux, uy = math.cos(angle), math.sin(angle)
     ax, ay = a.support(ux, uy)
     bx, by = b.support(sign * ux, sign * uy)
     x, y = bx - ax, by - ay
-    return Span((ax, ay), (bx, by), x * ux + y * uy, y * ux - x * uy)
+    return SupportDifference((ax, ay), (bx, by), x * ux + y * uy, y * ux - x * uy)
 
 
-def _gap(a: Shape, b: Shape) -> Gap:
+def _gap_by_bracketing(a: Shape, b: Shape) -> Gap:
     """A bracket of directions that closes round the widest separation.
 
     Let w be the vector from the support point of A in u to that of B in -u. No part of B less A lies farther in -u, so
@@ -212,16 +215,16 @@ def _gap(a: Shape, b: Shape) -> Gap:
     """
     middle = math.atan2(b.center[1] - a.center[1], b.center[0] - a.center[0])
     low, high = middle - math.pi / 2, middle + math.pi / 2
-    below, above = span(a, b, low, -1), span(a, b, high, -1)
-    seen = [Span(a.center, b.center, 0, 0), below, above]
+    below, above = support_difference(a, b, low, -1), support_difference(a, b, high, -1)
+    seen = [SupportDifference(a.center, b.center, 0, 0), below, above]
     lower = 0.0
     for step in range(108):
-        share, upper, towards = _nearest(below, above)
-        if upper - lower < SETTLED_MM:
+        share, upper, towards = _nearest_to_origin(below, above)
+        if upper - lower < CONVERGED_MM:
             break
         aim = middle + math.remainder(towards - middle, math.tau)
         angle = aim if step % 2 and low < aim < high else (low + high) / 2
-        here = span(a, b, angle, -1)
+        here = support_difference(a, b, angle, -1)
         lower = max(lower, here.along)
         beyond = math.atan2(max(-here.along, 0.0), abs(here.across))
         if here.across > 0:
@@ -230,13 +233,13 @@ def _gap(a: Shape, b: Shape) -> Gap:
             high, above = angle - beyond, here
         seen.append(here)
         if low >= high and lower == 0:
-            return _common(seen)
-    return Gap(lower, _blend(below.a, above.a, share), _blend(below.b, above.b, share))
+            return _common_point(seen)
+    return Gap(lower, _interpolate_points(below.a, above.a, share), _interpolate_points(below.b, above.b, share))
 
 
-def _nearest(p: Span, q: Span) -> tuple[float, float, float]:
+def _nearest_to_origin(p: SupportDifference, q: SupportDifference) -> tuple[float, float, float]:
     """Between two vectors w the one nearest to 0: its share of the way from `p`, its length and its direction."""
-    (px, py), (qx, qy) = _vector(p), _vector(q)
+    (px, py), (qx, qy) = _difference_vector(p), _difference_vector(q)
     dx, dy = qx - px, qy - py
     size = dx * dx + dy * dy
     share = min(max(-(px * dx + py * dy) / size, 0.0), 1.0) if size else 0.0
@@ -244,23 +247,26 @@ def _nearest(p: Span, q: Span) -> tuple[float, float, float]:
     return share, math.hypot(x, y), math.atan2(y, x)
 
 
-def _vector(span: Span) -> Point:
+def _difference_vector(span: SupportDifference) -> Point:
     return span.b[0] - span.a[0], span.b[1] - span.a[1]
 
 
-def _blend(p: Point, q: Point, share: float) -> Point:
+def _interpolate_points(p: Point, q: Point, share: float) -> Point:
     return p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])
 
 
-def _common(spans: Sequence[Span]) -> Gap:
+def _common_point(spans: Sequence[SupportDifference]) -> Gap:
     """A common point of two shapes: 0 lies in the triangle of three of the w; the points, by its weights there."""
-    weights, trio = max(((_weights(trio), trio) for trio in combinations(spans, 3)), key=lambda found: min(found[0]))
+    weights, trio = max(
+        ((_barycentric_weights_of_origin(trio), trio) for trio in combinations(spans, 3)),
+        key=lambda found: min(found[0]),
+    )
     x, y = (sum(weight * span.a[axis] for weight, span in zip(weights, trio, strict=True)) for axis in (0, 1))
     return Gap(0.0, (x, y), (x, y))
 
 
-def _weights(trio: Sequence[Span]) -> tuple[float, ...]:
+def _barycentric_weights_of_origin(trio: Sequence[SupportDifference]) -> tuple[float, ...]:
     """The barycentric weights of 0 among three w; all positive where it lies inside their triangle."""
-    (px, py), (qx, qy), (rx, ry) = (_vector(span) for span in trio)
+    (px, py), (qx, qy), (rx, ry) = (_difference_vector(span) for span in trio)
     areas = (qx * ry - qy * rx, rx * py - ry * px, px * qy - py * qx)
     return tuple(area / total for area in areas) if (total := sum(areas)) else (-1.0, -1.0, -1.0)

@@ -12,17 +12,17 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
-from overruler.geometry.farthest import NODES
-from overruler.geometry.shapes import Disc, Point, Shape, gap, shifted
-from overruler.units import TOUCH_MM
+from overruler.geometry.farthest import SAMPLE_DIRECTIONS
+from overruler.geometry.shapes import Disc, Point, Shape, gap, translate_shape
+from overruler.units import CONTACT_TOLERANCE_MM
 
-SLACK_MM = 1e-11
+ROUNDING_MM = 1e-11
 """What rounding may take from a length on a table."""
-STEP_MM = 0.001
+PROBE_STEP_MM = 0.001
 """So little of a way shows whether it leads deeper into something."""
 
 
-class Stretch(NamedTuple):
+class ContactInterval(NamedTuple):
     """The part of a ray, in mm along it and back from its start, over which two shapes touch."""
 
     first_mm: float
@@ -32,35 +32,35 @@ class Stretch(NamedTuple):
 # --- contact along a ray ---
 
 
-def touching(mover: Shape, other: Shape, ux: float, uy: float) -> Stretch | None:
+def contact_interval(mover: Shape, other: Shape, ux: float, uy: float) -> ContactInterval | None:
     """From the first to the last contact of `mover` with `other` as it moves along (ux, uy), or back along it.
 
     To 1e-9 mm where it runs into the other by more than rounding; one that passes within `TOUCH_MM` touches where it is
     nearest. None where it passes farther off.
     """
-    short = -depth_beside(mover, other, ux, uy)
-    if short > TOUCH_MM:
+    short = -lateral_overlap_mm(mover, other, ux, uy)
+    if short > CONTACT_TOLERANCE_MM:
         return None
-    grown = max(short, 0.0) + SLACK_MM if short > -SLACK_MM else 0.0
-    last, back = (_leaves(mover, other, sign * ux, sign * uy, grown) for sign in (1, -1))
-    return Stretch(min(-back, last), last)
+    grown = max(short, 0.0) + ROUNDING_MM if short > -ROUNDING_MM else 0.0
+    last, back = (_ray_exit(mover, other, sign * ux, sign * uy, grown) for sign in (1, -1))
+    return ContactInterval(min(-back, last), last)
 
 
-def depth_beside(mover: Shape, other: Shape, ux: float, uy: float) -> float:
+def lateral_overlap_mm(mover: Shape, other: Shape, ux: float, uy: float) -> float:
     """How far `mover` would have to step aside to pass `other` without contact, on the shorter side; negative: how far
     off it passes."""
-    left, right = _difference(mover, other, -uy, ux), _difference(mover, other, uy, -ux)
+    left, right = _support_difference(mover, other, -uy, ux), _support_difference(mover, other, uy, -ux)
     return min(left[1] * ux - left[0] * uy, right[0] * uy - right[1] * ux)
 
 
-def _difference(mover: Shape, other: Shape, ux: float, uy: float) -> Point:
+def _support_difference(mover: Shape, other: Shape, ux: float, uy: float) -> Point:
     """The vector, of all from a point of `mover` to one of `other`, that reaches farthest in a unit direction."""
     ax, ay = mover.support(-ux, -uy)
     bx, by = other.support(ux, uy)
     return bx - ax, by - ay
 
 
-def _leaves(mover: Shape, other: Shape, ux: float, uy: float, grown_mm: float) -> float:
+def _ray_exit(mover: Shape, other: Shape, ux: float, uy: float, grown_mm: float) -> float:
     """Where the ray leaves the difference, grown all round.
 
     Two points of its rim, one on either side of the ray, close in: the direction square to the line through them has a
@@ -70,18 +70,18 @@ def _leaves(mover: Shape, other: Shape, ux: float, uy: float, grown_mm: float) -
 
     def rim(nu: float, nv: float) -> Point:
         """The support point, along the ray and across it, in a direction given so."""
-        x, y = _difference(mover, other, nu * ux - nv * uy, nu * uy + nv * ux)
+        x, y = _support_difference(mover, other, nu * ux - nv * uy, nu * uy + nv * ux)
         return x * ux + y * uy + grown_mm * nu, y * ux - x * uy + grown_mm * nv
 
     below, above = rim(0.0, -1.0), rim(0.0, 1.0)
     for _ in range(200):
         along, across = above[0] - below[0], above[1] - below[1]
         size = math.hypot(along, across)
-        if size < SLACK_MM:
+        if size < ROUNDING_MM:
             break
         nu, nv = across / size, -along / size
         here = rim(nu, nv)
-        if (here[0] - below[0]) * nu + (here[1] - below[1]) * nv < SLACK_MM / 10:
+        if (here[0] - below[0]) * nu + (here[1] - below[1]) * nv < ROUNDING_MM / 10:
             break
         below, above = (here, above) if here[1] < 0 else (below, here)
     rise = above[1] - below[1]
@@ -92,76 +92,82 @@ def _leaves(mover: Shape, other: Shape, ux: float, uy: float, grown_mm: float) -
 # --- overlap ---
 
 
-def separation(a: Shape, b: Shape) -> float:
+def signed_separation(a: Shape, b: Shape) -> float:
     """The gap between two shapes in mm; where they overlap, less than 0: the shortest way apart."""
     if isinstance(a, Disc) and isinstance(b, Disc):
         return math.dist(a.center, b.center) - a.radius_mm - b.radius_mm
     if (apart := gap(a, b).distance_mm) > 0:
         return apart
-    angles = [*turns(a, b), math.tau]
-    best = max(_parted(a, b, angle)[0] for angle in angles)
+    angles = [*separation_sample_angles(a, b), math.tau]
+    best = max(_separation_and_slope(a, b, angle)[0] for angle in angles)
     for low, high in pairwise(angles):
         inside = 1e-9 * (high - low)  # to one side of a jump
-        if _parted(a, b, low + inside)[1] > 0 > _parted(a, b, high - inside)[1]:
-            best = max(best, _peak(a, b, low, high))
+        if _separation_and_slope(a, b, low + inside)[1] > 0 > _separation_and_slope(a, b, high - inside)[1]:
+            best = max(best, _refine_maximum(a, b, low, high))
     return min(best, 0.0)
 
 
-def turns(a: Shape, b: Shape) -> list[float]:
+def separation_sample_angles(a: Shape, b: Shape) -> list[float]:
     """Angles round the whole turn, ascending from 0, with all in which the strip between two shapes has a kink."""
     kinks = [*a.kinks, *(kink + math.pi for kink in b.kinks)]
-    return sorted({math.tau * k / NODES for k in range(NODES)} | {kink % math.tau for kink in kinks})
+    return sorted(
+        {math.tau * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)} | {kink % math.tau for kink in kinks}
+    )
 
 
-def _parted(a: Shape, b: Shape, angle: float) -> tuple[float, float]:
+def _separation_and_slope(a: Shape, b: Shape, angle: float) -> tuple[float, float]:
     """How far a direction parts two shapes, negative where it does not, and how fast that grows with the angle."""
     ux, uy = math.cos(angle), math.sin(angle)
-    x, y = _difference(a, b, -ux, -uy)
+    x, y = _support_difference(a, b, -ux, -uy)
     return x * ux + y * uy, y * ux - x * uy
 
 
-def _peak(a: Shape, b: Shape, low: float, high: float) -> float:
+def _refine_maximum(a: Shape, b: Shape, low: float, high: float) -> float:
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if _parted(a, b, middle)[1] > 0 else (low, middle)
-    return _parted(a, b, low)[0]
+        low, high = (middle, high) if _separation_and_slope(a, b, middle)[1] > 0 else (low, middle)
+    return _separation_and_slope(a, b, low)[0]
 
 
 # --- going into another ---
 
 
-def entered(mover: Shape, other: Shape, ux: float, uy: float, length_mm: float = math.inf) -> float | None:
+def entry_distance(mover: Shape, other: Shape, ux: float, uy: float, length_mm: float = math.inf) -> float | None:
     """Where on its way `mover` comes into contact with `other` and goes on into it; None where it does not.
 
     What only touches it, slides along it or leaves it does not go into it: a shape that stands in contact, or in the
     other, goes into it where its first steps lead deeper, and then at 0.
     """
-    if not _near(mover, other, length_mm) or depth_beside(mover, other, ux, uy) <= TOUCH_MM:
+    if not _may_touch(mover, other, length_mm) or lateral_overlap_mm(mover, other, ux, uy) <= CONTACT_TOLERANCE_MM:
         return None
-    depth = separation(mover, other)
-    if depth <= TOUCH_MM:
-        step = shifted(mover, STEP_MM * ux, STEP_MM * uy)
-        return 0.0 if length_mm > TOUCH_MM and separation(step, other) < depth - STEP_MM * 1e-8 else None
-    met = touching(mover, other, ux, uy)
-    return met.first_mm if met and 0 <= met.first_mm < length_mm - TOUCH_MM else None
+    depth = signed_separation(mover, other)
+    if depth <= CONTACT_TOLERANCE_MM:
+        step = translate_shape(mover, PROBE_STEP_MM * ux, PROBE_STEP_MM * uy)
+        return (
+            0.0
+            if length_mm > CONTACT_TOLERANCE_MM and signed_separation(step, other) < depth - PROBE_STEP_MM * 1e-8
+            else None
+        )
+    met = contact_interval(mover, other, ux, uy)
+    return met.first_mm if met and 0 <= met.first_mm < length_mm - CONTACT_TOLERANCE_MM else None
 
 
-def meets(mover: Shape, other: Shape, ux: float, uy: float) -> float | None:
+def first_contact_distance(mover: Shape, other: Shape, ux: float, uy: float) -> float | None:
     """Where on its way `mover` comes into contact with `other`, a graze too; None where it never does.
 
     Where it stands in contact: 0 if it presses on, None if it slides along or leaves.
     """
-    if separation(mover, other) <= TOUCH_MM:
-        return entered(mover, other, ux, uy)
-    met = touching(mover, other, ux, uy)
+    if signed_separation(mover, other) <= CONTACT_TOLERANCE_MM:
+        return entry_distance(mover, other, ux, uy)
+    met = contact_interval(mover, other, ux, uy)
     return met.first_mm if met and met.first_mm >= 0 else None
 
 
-def _near(mover: Shape, other: Shape, length_mm: float) -> bool:
+def _may_touch(mover: Shape, other: Shape, length_mm: float) -> bool:
     apart = math.dist(mover.center, other.center) - mover.reach_mm - other.reach_mm
-    return apart <= length_mm + TOUCH_MM
+    return apart <= length_mm + CONTACT_TOLERANCE_MM
 
 
 def overlaps(a: Shape, b: Shape) -> bool:
     """Whether two shapes share more than an edge."""
-    return _near(a, b, 0.0) and separation(a, b) < -TOUCH_MM
+    return _may_touch(a, b, 0.0) and signed_separation(a, b) < -CONTACT_TOLERANCE_MM

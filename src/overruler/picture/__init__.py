@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput
-from overruler.writing import write_whole
+from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
     from overruler.picture.raster import Pixels
@@ -13,28 +13,30 @@ if TYPE_CHECKING:
 ENDINGS = (".png", ".svg")
 
 
-def draw(report: "Report") -> str:
+def annotated_svg(report: "Report") -> str:
     """The annotated photo as SVG text."""
-    from overruler.picture import drawing
+    from overruler.picture import report_drawing
 
-    return drawing.draw(report)
+    return report_drawing.draw_report(report)
 
 
-def shown(report: "Report") -> "Pixels":
+def annotated_pixels(report: "Report") -> "Pixels":
     """The annotated photo as pixels (H, W, 3), blue green red, no larger than a screen."""
-    from overruler.picture import drawing, raster
+    from overruler.picture import raster, report_drawing
 
     pixels = report.frame.pixels
-    return raster.blended(drawing.overlay(report), pixels, raster.output_size((pixels.shape[1], pixels.shape[0])))
+    return raster.composite_pixels(
+        report_drawing.draw_overlay(report), pixels, raster.output_size((pixels.shape[1], pixels.shape[0]))
+    )
 
 
-def encoded(report: "Report", ending: str) -> bytes:
+def annotated_bytes(report: "Report", ending: str) -> bytes:
     """The annotated photo as the bytes of a file whose name ends in one of `ENDINGS`."""
-    from overruler.picture import drawing, raster
+    from overruler.picture import raster, report_drawing
 
     if ending == ".svg":
-        return drawing.draw(report).encode()
-    return raster.composited(drawing.overlay(report), report.frame.pixels)
+        return report_drawing.draw_report(report).encode()
+    return raster.composite_png(report_drawing.draw_overlay(report), report.frame.pixels)
 
 
 def save(report: "Report", path: str | Path) -> None:
@@ -42,4 +44,4 @@ def save(report: "Report", path: str | Path) -> None:
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise BadInput(f"{path}: the name must end in {' or '.join(ENDINGS)}")
-    write_whole(path, encoded(report, ending))
+    write_atomically(path, annotated_bytes(report, ending))

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.labels import Room
-from overruler.picture.painters import outline
+from overruler.picture.drawable_ruling import DrawableRuling
+from overruler.picture.label_placement import LabelLayout
+from overruler.picture.painters import base_outline
 from overruler.picture.raster import Pixels, data_uri
-from overruler.picture.story import Claim
-from overruler.picture.svg import BLACK, WHITE, cased, element, group, path, plate
-from overruler.picture.view import View, ring
+from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path, text_plate
+from overruler.picture.view import View, offset_outline
 
-RADIUS = 92.0
+LOUPE_RADIUS = 92.0
 """In units of the view."""
 WINDOW_MM = 44.0
 """How much of the board is seen across it."""
-DECISIVE_MM = 12.0
+MAX_LINE_DISTANCE_MM = 12.0
 """A range line farther off than this decides nothing that a magnifier could show."""
-WEIGHT = 25.0
+LOUPE_OVERLAP_WEIGHT = 25.0
 """How much worse it is to cover the magnifier than a base."""
-RANGE_LINE = "#ffd24a"
-LEAST = 1.6
+RANGE_LINE_COLOUR = "#ffd24a"
+MIN_MAGNIFICATION = 1.6
 """A magnification below this shows nothing new."""
 
 
@@ -44,27 +44,27 @@ class Loupe:
         return np.asarray(np.where(near, self.middle + off, np.nan))
 
 
-def loupe(view: View, claim: Claim, room: Room) -> Loupe | None:
+def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe | None:
     """The magnifier for a ruling, where one would help and there is room; its room is then taken."""
     line_mm = claim.nearest_line_mm
-    if line_mm is None or abs(claim.distance_mm - line_mm) > DECISIVE_MM:
+    if line_mm is None or abs(claim.distance_mm - line_mm) > MAX_LINE_DISTANCE_MM:
         return None
-    radius = RADIUS * view.unit
+    radius = LOUPE_RADIUS * view.unit
     times = 2 * radius / (WINDOW_MM * view.px_per_mm(claim.to_mm, claim.z_mm))
     source = view.px(claim.to_mm, claim.z_mm)
-    if times < LEAST or not view.inside(source[None]):
+    if times < MIN_MAGNIFICATION or not view.inside(source[None]):
         return None
     side = 2 * radius + 24 * view.unit
-    middles = _middles(view, side, source)
+    middles = _candidate_centres(view, side, source)
     half = side / 2
     boxes = np.concatenate([middles - half, middles + half], 1)
     free = ~room.outside(boxes) & (room.covered(boxes) < 0.35)
     if not free.any():
         return None
-    return Loupe(source, middles[free][room.best((side, side), middles[free], WEIGHT)], times, radius)
+    return Loupe(source, middles[free][room.best((side, side), middles[free], LOUPE_OVERLAP_WEIGHT)], times, radius)
 
 
-def _middles(view: View, side: float, source: Array) -> Array:
+def _candidate_centres(view: View, side: float, source: Array) -> Array:
     """Places for the magnifier, those nearest to what it shows first, but not on top of it."""
     border = side / 2 + 0.05 * np.array(view.size_px)
     x, y = (np.linspace(low, size - low, 9) for low, size in zip(border, view.size_px, strict=True))
@@ -74,29 +74,29 @@ def _middles(view: View, side: float, source: Array) -> Array:
     return np.asarray(grid[order[away[order] > 0.9 * side]])
 
 
-def drawn(view: View, claim: Claim, loupe: Loupe, pixels: Pixels) -> str:
+def draw_loupe(view: View, claim: DrawableRuling, loupe: Loupe, pixels: Pixels) -> str:
     """The magnifier with what it shows, and the line that says where it looks."""
     x, y = loupe.middle
     disc = element("circle", cx=float(x), cy=float(y), r=loupe.radius)
     inside = group(
-        (_cutting(loupe, pixels), *_inside(view, claim, loupe)),
+        (_photo_detail(loupe, pixels), *_draw_contents(view, claim, loupe)),
         clip_path="url(#loupe)",
     )
     rim = {"cx": float(x), "cy": float(y), "fill": "none"}
     return group(
         (
             element("clipPath", disc, id="loupe"),
-            _pointer(view, loupe),
+            _draw_pointer(view, loupe),
             inside,
             element("circle", **rim, r=loupe.radius, stroke=BLACK, stroke_width=4.6 * view.unit),
             element("circle", **rim, r=loupe.radius, stroke=WHITE, stroke_width=2.4 * view.unit),
-            plate(f"× {loupe.times:.0f}" if loupe.times >= 2 else f"× {loupe.times:.1f}", float(x),
+            text_plate(f"× {loupe.times:.0f}" if loupe.times >= 2 else f"× {loupe.times:.1f}", float(x),
                   float(y) + loupe.radius, 10 * view.unit, edge=BLACK),
         )
     )  # fmt: skip
 
 
-def _cutting(loupe: Loupe, pixels: Pixels) -> str:
+def _photo_detail(loupe: Loupe, pixels: Pixels) -> str:
     """The photo's own pixels (H, W, 3) under the magnifier."""
     reach = loupe.radius / loupe.times + 1
     size = np.array([pixels.shape[1], pixels.shape[0]])
@@ -115,29 +115,29 @@ def _cutting(loupe: Loupe, pixels: Pixels) -> str:
     )
 
 
-def _inside(view: View, claim: Claim, loupe: Loupe) -> list[str]:
+def _draw_contents(view: View, claim: DrawableRuling, loupe: Loupe) -> list[str]:
     parts = []
     if claim.to_piece:
-        edge = loupe.seen(outline(view, claim.to_piece))
+        edge = loupe.seen(base_outline(view, claim.to_piece))
         parts.append(path(edge, True, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6))
         parts.append(path(edge, True, stroke=WHITE, stroke_width=1.3 * view.unit))
     if claim.from_piece and claim.nearest_line_mm is not None:
         piece = claim.from_piece
-        line = ring(piece.shape, claim.nearest_line_mm, steps=2880)
+        line = offset_outline(piece.shape, claim.nearest_line_mm, steps=2880)
         seen = loupe.seen(view.px(line, piece.z_mm))
-        parts.append(cased(seen, RANGE_LINE, 1.5 * view.unit))
-        parts.append(_number(view, claim, loupe, seen))
-    return [*parts, _doubt(view, claim, loupe)]
+        parts.append(cased_line(seen, RANGE_LINE_COLOUR, 1.5 * view.unit))
+        parts.append(_line_label(view, claim, loupe, seen))
+    return [*parts, _confidence_bar(view, claim, loupe)]
 
 
-def _number(view: View, claim: Claim, loupe: Loupe, line: Array) -> str:
+def _line_label(view: View, claim: DrawableRuling, loupe: Loupe, line: Array) -> str:
     """The range line's number, on it, towards the rim and away from the base."""
     off = np.linalg.norm(line - loupe.middle, axis=1)
     x, y = line[np.nanargmin(np.abs(off - 0.78 * loupe.radius))]
-    return plate(claim.line_name(claim.nearest_line_mm or 0.0), float(x), float(y), 10 * view.unit, edge=BLACK)
+    return text_plate(claim.line_name(claim.nearest_line_mm or 0.0), float(x), float(y), 10 * view.unit, edge=BLACK)
 
 
-def _doubt(view: View, claim: Claim, loupe: Loupe) -> str:
+def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
     """The closest point as a dot on a bar that spans 95 % (1.96 σ to either side) along the measured line."""
     way = claim.to_mm - claim.from_mm
     way = way / max(float(np.hypot(*way)), 1e-9)
@@ -145,10 +145,10 @@ def _doubt(view: View, claim: Claim, loupe: Loupe) -> str:
     ends = loupe.seen(view.px(np.stack([claim.to_mm - reach, claim.to_mm + reach]), claim.z_mm))
     x, y = loupe.seen(view.px(claim.to_mm, claim.z_mm)[None])[0]
     dot = element("circle", cx=float(x), cy=float(y), r=1.5 * view.unit, fill=WHITE)
-    return cased(ends, claim.look.colour, 3.4 * view.unit) + dot
+    return cased_line(ends, claim.look.colour, 3.4 * view.unit) + dot
 
 
-def _pointer(view: View, loupe: Loupe) -> str:
+def _draw_pointer(view: View, loupe: Loupe) -> str:
     small = loupe.radius / loupe.times
     way = loupe.middle - loupe.source
     way = way / float(np.hypot(*way))

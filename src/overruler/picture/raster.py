@@ -5,9 +5,9 @@ import base64
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.picture.lettering import FAMILY, FONT, WEIGHT
+from overruler.picture.text_layout import FONT_FAMILY, FONT_PATH, FONT_WEIGHT
 
-LONGEST_PX = 2400
+MAX_SIDE_PX = 2400
 """The longer side of a picture: enough for any screen, small enough to send."""
 JPEG_QUALITY = 88
 
@@ -16,7 +16,7 @@ Pixels = NDArray[np.uint8]
 """(H, W, 3), blue green red."""
 
 
-def rasterized(svg: str, width_px: int) -> bytes:
+def render_png(svg: str, width_px: int) -> bytes:
     """The PNG of a drawing, `width_px` wide; the only font there is is the program's own."""
     import resvg_py
 
@@ -25,40 +25,40 @@ def rasterized(svg: str, width_px: int) -> bytes:
             svg_string=svg,
             width=width_px,
             skip_system_fonts=True,
-            font_files=[str(FONT)],
-            font_family=FAMILY,
-            sans_serif_family=FAMILY,
+            font_files=[str(FONT_PATH)],
+            font_family=FONT_FAMILY,
+            sans_serif_family=FONT_FAMILY,
         )
     )
 
 
 def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
     """A photo's size, shrunk where its longer side is above `LONGEST_PX`."""
-    share = min(1.0, LONGEST_PX / max(size_px))
+    share = min(1.0, MAX_SIDE_PX / max(size_px))
     return max(1, round(size_px[0] * share)), max(1, round(size_px[1] * share))
 
 
-def composited(overlay_svg: str, pixels: Pixels) -> bytes:
+def composite_png(overlay_svg: str, pixels: Pixels) -> bytes:
     """The PNG of a photo under a transparent drawing, no larger than `LONGEST_PX`."""
-    return _coded(".png", blended(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))))
+    return _encode_image(".png", composite_pixels(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))))
 
 
-def blended(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
+def composite_pixels(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     """A photo under a transparent drawing, at a size of the photo's own shape."""
-    return laid(layer(overlay_svg, size_px), resized(pixels, size_px))
+    return alpha_composite(render_layer(overlay_svg, size_px), resize_by_area(pixels, size_px))
 
 
-def layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
+def render_layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
     """A transparent drawing as pixels (H, W, 4), blue green red alpha."""
     import cv2
 
-    drawn = cv2.imdecode(np.frombuffer(rasterized(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED)
+    drawn = cv2.imdecode(np.frombuffer(render_png(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED)
     if drawn is None or drawn.shape != (size_px[1], size_px[0], 4):
         raise RuntimeError("the drawing could not be rendered")
     return np.asarray(drawn, np.uint8)
 
 
-def laid(layer_: Pixels, pixels: Pixels) -> Pixels:
+def alpha_composite(layer_: Pixels, pixels: Pixels) -> Pixels:
     """A layer (H, W, 4) over pixels (H, W, 3) of its own size; what it does not cover stays as it is."""
     covered = layer_[..., 3] > 0
     over = layer_[covered].astype(np.float32)
@@ -70,22 +70,22 @@ def laid(layer_: Pixels, pixels: Pixels) -> Pixels:
 
 def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
     """The photo as a JPEG of the given size in a `data:` address."""
-    return "data:image/jpeg;base64," + base64.b64encode(_coded(".jpg", resized(pixels, size_px))).decode()
+    return "data:image/jpeg;base64," + base64.b64encode(_encode_image(".jpg", resize_by_area(pixels, size_px))).decode()
 
 
-def jpeg(pixels: Pixels) -> bytes:
+def encode_jpeg(pixels: Pixels) -> bytes:
     """The photo as a JPEG for screens, no larger than `LONGEST_PX`."""
-    return _coded(".jpg", resized(pixels, output_size((pixels.shape[1], pixels.shape[0]))))
+    return _encode_image(".jpg", resize_by_area(pixels, output_size((pixels.shape[1], pixels.shape[0]))))
 
 
-def small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
+def encode_small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
     """A picture of a film as a JPEG whose longer side is at most so long."""
     height, width = pixels.shape[:2]
     share = min(1.0, longest_px / max(width, height))
-    return _coded(".jpg", resized(pixels, (max(1, round(width * share)), max(1, round(height * share)))))
+    return _encode_image(".jpg", resize_by_area(pixels, (max(1, round(width * share)), max(1, round(height * share)))))
 
 
-def quickly_shrunk(pixels: Pixels, longest_px: int) -> Pixels:
+def shrink_quickly(pixels: Pixels, longest_px: int) -> Pixels:
     """A picture whose longer side is at most so long: means of whole pixels, and what lies between those.
 
     A tenth of the work that exact means are, for pictures that nobody looks at closely.
@@ -96,19 +96,21 @@ def quickly_shrunk(pixels: Pixels, longest_px: int) -> Pixels:
     if max(width, height) <= longest_px:
         return pixels
     whole = max(width, height) // longest_px
-    means = resized(pixels[: height - height % whole, : width - width % whole], (width // whole, height // whole))
+    means = resize_by_area(
+        pixels[: height - height % whole, : width - width % whole], (width // whole, height // whole)
+    )
     share = longest_px / max(width, height)
     size = max(1, round(width * share)), max(1, round(height * share))
     return cv2.resize(means, size, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
 
 
-def font_face() -> str:
+def font_face_css() -> str:
     """The CSS rule that brings the program's own font along."""
-    font = base64.b64encode(FONT.read_bytes()).decode()
-    return f"@font-face{{font-family:{FAMILY};font-weight:{WEIGHT};src:url(data:font/otf;base64,{font})}}"
+    font = base64.b64encode(FONT_PATH.read_bytes()).decode()
+    return f"@font-face{{font-family:{FONT_FAMILY};font-weight:{FONT_WEIGHT};src:url(data:font/otf;base64,{font})}}"
 
 
-def resized(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
+def resize_by_area(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     """The photo at another size, each pixel the mean of those it stands for."""
     import cv2
 
@@ -117,7 +119,7 @@ def resized(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     return cv2.resize(pixels, size_px, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
 
 
-def _coded(ending: str, pixels: Pixels) -> bytes:
+def _encode_image(ending: str, pixels: Pixels) -> bytes:
     import cv2
 
     options = [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY] if ending == ".jpg" else []

@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from overruler.picture.lettering import FONT
+from overruler.picture.text_layout import FONT_PATH
 
-CODECS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "TIFF": ".tif"}
+ENDING_BY_FORMAT = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "TIFF": ".tif"}
 
 
-def opencv() -> str:
+def check_opencv() -> str:
     """Load OpenCV."""
     import cv2
 
     return f"version {cv2.__version__}"
 
 
-def aruco() -> str:
+def check_aruco() -> str:
     """Find a marker that was just drawn."""
     import cv2
 
@@ -27,26 +27,26 @@ def aruco() -> str:
     return "finds a marker"
 
 
-def codec(name: str) -> str:
+def check_codec(name: str) -> str:
     """Write and read a small picture in one format."""
     import cv2
 
     ramp = np.repeat(np.arange(0, 256, 8, dtype=np.uint8)[:, None], 32, 1)
     picture = np.stack([ramp, ramp.T, ramp], -1)
-    done, data = cv2.imencode(CODECS[name], picture)
+    done, data = cv2.imencode(ENDING_BY_FORMAT[name], picture)
     back = cv2.imdecode(data, cv2.IMREAD_COLOR) if done else None
     if back is None or np.abs(back.astype(int) - picture).mean() > 8:
         raise RuntimeError("a picture just written did not come back")
     return "writes and reads"
 
 
-def lettering() -> str:
+def check_font() -> str:
     """Draw a letter with the font that travels with the program."""
-    from overruler.picture.raster import rasterized
-    from overruler.picture.svg import element, words
+    from overruler.picture.raster import render_png
+    from overruler.picture.svg import element, text_line
 
     size = {"width": 40, "height": 40, "xmlns": "http://www.w3.org/2000/svg"}
-    blank, lettered = (rasterized(element("svg", child, **size), 40) for child in ("<g/>", words("M", 20, 30, 30)))
+    blank, lettered = (render_png(element("svg", child, **size), 40) for child in ("<g/>", text_line("M", 20, 30, 30)))
     if blank == lettered:
-        raise RuntimeError(f"{FONT} draws nothing")
-    return FONT.stem
+        raise RuntimeError(f"{FONT_PATH} draws nothing")
+    return FONT_PATH.stem

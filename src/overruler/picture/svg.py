@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.lettering import FAMILY, WEIGHT, width
+from overruler.picture.text_layout import FONT_FAMILY, FONT_WEIGHT, text_width
 
 BLACK, WHITE = "#0b0d10", "#ffffff"
 
@@ -14,14 +14,14 @@ BLACK, WHITE = "#0b0d10", "#ffffff"
 def element(name: str, *children: str, **attributes: object) -> str:
     """One element; `stroke_width=1.5` becomes `stroke-width="1.5"`, attributes that are None are left out."""
     written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_written(value))}"
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_format_attribute(value))}"
         for key, value in attributes.items()
         if value is not None
     )
     return f"<{name}{written}>{''.join(children)}</{name}>" if children else f"<{name}{written}/>"
 
 
-def _written(value: object) -> str:
+def _format_attribute(value: object) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
@@ -46,7 +46,7 @@ def path(points: Array, closed: bool = False, **attributes: object) -> str:
     return element("path", d=path_data(points, closed), **{"fill": "none", **attributes})
 
 
-def cased(points: Array, core: str, width_px: float, closed: bool = False, dash: Sequence[float] = ()) -> str:
+def cased_line(points: Array, core: str, width_px: float, closed: bool = False, dash: Sequence[float] = ()) -> str:
     """A line that shows on any ground: a coloured core, a white casing, a black one outside it; dashes in the core."""
     round_ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
     pattern = " ".join(f"{length * width_px:.2f}" for length in dash) or None
@@ -59,7 +59,7 @@ def cased(points: Array, core: str, width_px: float, closed: bool = False, dash:
     )
 
 
-def words(text: str, x: float, y: float, size: float, anchor: str = "middle", fill: str = WHITE) -> str:
+def text_line(text: str, x: float, y: float, size: float, anchor: str = "middle", fill: str = WHITE) -> str:
     """One line of text whose baseline starts, is centred or ends at (x, y)."""
     return element(
         "text",
@@ -67,21 +67,23 @@ def words(text: str, x: float, y: float, size: float, anchor: str = "middle", fi
         x=x,
         y=y,
         fill=fill,
-        font_family=f"{FAMILY}, sans-serif",
-        font_weight=WEIGHT,
+        font_family=f"{FONT_FAMILY}, sans-serif",
+        font_weight=FONT_WEIGHT,
         font_size=size,
         text_anchor=None if anchor == "start" else anchor,
     )
 
 
-def plate_size(text: str, size: float) -> tuple[float, float]:
+def text_plate_size(text: str, size: float) -> tuple[float, float]:
     """Width and height of `plate`."""
-    return width(text) * size + 0.9 * size, 1.45 * size
+    return text_width(text) * size + 0.9 * size, 1.45 * size
 
 
-def plate(text: str, x: float, y: float, size: float, fill: str = BLACK, ink: str = WHITE, edge: str = WHITE) -> str:
+def text_plate(
+    text: str, x: float, y: float, size: float, fill: str = BLACK, ink: str = WHITE, edge: str = WHITE
+) -> str:
     """One line of text centred on (x, y), on a plate that keeps it readable."""
-    wide, high = plate_size(text, size)
+    wide, high = text_plate_size(text, size)
     box = element(
         "rect",
         x=x - wide / 2,
@@ -95,4 +97,4 @@ def plate(text: str, x: float, y: float, size: float, fill: str = BLACK, ink: st
         stroke_opacity=0.9,
         stroke_width=size * 0.07,
     )
-    return box + words(text, x, y + 0.36 * size, size, fill=ink)
+    return box + text_line(text, x, y + 0.36 * size, size, fill=ink)

@@ -9,7 +9,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Shape
 
-STEPS = 96
+OUTLINE_POINTS = 96
 """Points round a base, and the share of a long line: what is drawn is a polygon, what is measured is not."""
 
 
@@ -63,7 +63,7 @@ class View:
         return float(1 / self.camera.mm_per_px(np.append(np.asarray(xy_mm, float), z_mm)))
 
 
-def ring(shape: Shape, offset_mm: float = 0.0, steps: int = STEPS) -> Array:
+def offset_outline(shape: Shape, offset_mm: float = 0.0, steps: int = OUTLINE_POINTS) -> Array:
     """The line (steps, 2) on the board that runs `offset_mm` outside a shape's edge.
 
     The shape's outermost point in each direction, moved on along that direction: for a convex shape that is exact.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.errors import UnknownName
 from overruler.reading import Node
-from overruler.rules.game import ANY, Game
+from overruler.rules.game import COMMON_CLAUSES, Game
 from overruler.scene import GAMES, Scene
 from overruler.verdict import Verdict
 
@@ -42,9 +42,9 @@ def matrix(scene: Scene, game: str | None = None) -> "Matrix":
 
     By the rules of the scene's game or of another; `BadInput` names what that game finds wrong in the scene.
     """
-    from overruler.rules.matrix import paired
+    from overruler.rules.matrix import build_matrix
 
-    return paired(scene, game)
+    return build_matrix(scene, game)
 
 
 @lru_cache
@@ -56,6 +56,6 @@ def game_of(name: str) -> Game:
     return game
 
 
-def clause(name: str) -> str:
+def clause_text(name: str) -> str:
     """What a clause says, in one sentence."""
-    return ANY[name] if name in ANY else game_of(name.partition(".")[0]).clauses[name]
+    return COMMON_CLAUSES[name] if name in COMMON_CLAUSES else game_of(name.partition(".")[0]).clauses[name]

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from overruler.reading import Node
-from overruler.rules.changes import Outcome, changes
-from overruler.rules.doubt import Doubt, chance_within, doubt_of
+from overruler.rules.changes import Outcome, smallest_changes
 from overruler.rules.measure import Measure, band_of, verdict_on
+from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty, probability_within
 from overruler.scene import Ruler, Scene
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
 
@@ -42,11 +42,11 @@ class Reading:
     @property
     def on_line(self) -> bool:
         """Whether the closest part touches the line between two bands."""
-        return any(abs(self.measure.distance_mm - line) <= TOUCH_MM for line in self.lines_mm[1:])
+        return any(abs(self.measure.distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.lines_mm[1:])
 
     @cached_property
-    def doubt(self) -> Doubt | None:
-        return doubt_of(self.scene, self.measure, self.lines_mm)
+    def doubt(self) -> DistanceUncertainty | None:
+        return distance_uncertainty(self.scene, self.measure, self.lines_mm)
 
     @cached_property
     def shares(self) -> tuple[float, ...] | None:
@@ -63,19 +63,19 @@ class Reading:
         margin = min((abs(self.measure.distance_mm - line) for line in edges), default=None)
         inside = value is not None and value is not False
         verdict = self._verdict(value, self._odds(outcome), margin if inside or margin is None else -margin, edges)
-        return replace(verdict, changes=changes(self.measure, self.lines_mm, self.band, outcome))
+        return replace(verdict, changes=smallest_changes(self.measure, self.lines_mm, self.band, outcome))
 
     def decide_within(self, first: int, last: int) -> Verdict:
         """Whether every part of the second side lies in the bands from `first` to `last`; band 1 begins nowhere."""
         lower, upper = (self.lines_mm[first - 1] if first > 1 else None), self.lines_mm[last]
         room = [upper - self.measure.farthest_mm]
-        value = room[0] >= -TOUCH_MM
+        value = room[0] >= -CONTACT_TOLERANCE_MM
         if lower is not None:
             room.append(self.measure.distance_mm - lower)
-            value = value and room[1] > TOUCH_MM
+            value = value and room[1] > CONTACT_TOLERANCE_MM
         odds = None
         if self.scene.covariance is not None:
-            yes = chance_within(self.scene, self.measure, lower, upper)
+            yes = probability_within(self.scene, self.measure, lower, upper)
             odds = {"true": yes, "false": 1 - yes}
         return self._verdict(value, odds, min(room), [line for line in (lower, upper) if line is not None])
 
@@ -96,18 +96,18 @@ class Reading:
         return replace(verdict, value=value, probability=odds, margin_mm=margin_mm, lines_mm=tuple(lines_mm))
 
 
-def said(value: int | None) -> str:
+def range_in_words(value: int | None) -> str:
     """A range in words."""
     return "past the ruler" if value is None else f"range {value}"
 
 
-def said_of(word: str, first: int, last: int, holds: bool) -> str:
+def bands_in_words(word: str, first: int, last: int, holds: bool) -> str:
     """Whether something is at, within or beyond some bands, in words."""
-    span = said(first) if first == last else f"{said(first)} to {last}"
+    span = range_in_words(first) if first == last else f"{range_in_words(first)} to {last}"
     return f"{word} {span}" if holds else f"not {word} {span}"
 
 
-def asked(node: Node, least: int, most: int) -> tuple[int, int]:
+def read_bands(node: Node, least: int, most: int) -> tuple[int, int]:
     """The first and the last band of a question's `range`, `[2]` or `[1, 2]`, both included."""
     bands = [item.integer() for item in node.items()]
     if len(bands) not in (1, 2):

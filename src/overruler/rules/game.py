@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from overruler.reading import Node
-from overruler.rules.doubt import doubt_of
 from overruler.rules.measure import between, verdict_on
-from overruler.scene import IN_INCHES, Ruler, Scene
-from overruler.units import spelled
+from overruler.rules.uncertainty import distance_uncertainty
+from overruler.scene import GAMES_IN_INCHES, Ruler, Scene
+from overruler.units import format_length
 from overruler.verdict import Verdict
 
 Rule = Callable[[Scene, Node], Verdict]
@@ -24,8 +24,10 @@ class Setting:
     """What true means, in one sentence."""
 
 
-FROM_TO = {"from": "p01", "to": "p02"}
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {kind: {**FROM_TO, "range": [1, 2]} for kind in ("at", "within", "beyond")}
+FROM_TO_EXAMPLE = {"from": "p01", "to": "p02"}
+BAND_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    kind: {**FROM_TO_EXAMPLE, "range": [1, 2]} for kind in ("at", "within", "beyond")
+}
 """What goes with the questions that every ruler in bands is asked."""
 
 
@@ -45,7 +47,7 @@ class Game:
 
     def example(self, kind: str) -> dict[str, Any]:
         """How a question is asked."""
-        return {"question": kind, **self.examples.get(kind, EXAMPLES.get(kind, FROM_TO))}
+        return {"question": kind, **self.examples.get(kind, BAND_EXAMPLES.get(kind, FROM_TO_EXAMPLE))}
 
     def ruler_of(self, scene: Scene) -> Ruler:
         """The scene's own ruler or the game's."""
@@ -55,43 +57,43 @@ class Game:
 
     def chosen(self, scene: Scene, name: str) -> bool:
         """What this table chose for a setting, in the scene's `state.settings`."""
-        settings = _settings(scene)
+        settings = _read_settings(scene)
         return settings[name].boolean() if settings.has(name) else self.settings[name].default
 
     def check(self, scene: Scene) -> None:
         """Raise `BadInput` where the scene chooses what this game does not leave open."""
-        settings = _settings(scene)
+        settings = _read_settings(scene)
         for name in settings.keys():  # noqa: SIM118 - a Node is no dict
             if name not in self.settings:
                 settings[name].fail(f"{self.title} has no such setting; it has: {', '.join(self.settings) or 'none'}")
             settings[name].boolean()
 
 
-def _settings(scene: Scene) -> Node:
+def _read_settings(scene: Scene) -> Node:
     return Node(scene.state.get("settings", {}), "scene", "state.settings").object()
 
 
 # --- what every game answers ---
 
 
-def distance(scene: Scene, question: Node) -> Verdict:
+def answer_distance(scene: Scene, question: Node) -> Verdict:
     """How far apart two pieces, units or terrains are."""
     measure = between(scene, question)
-    doubt = doubt_of(scene, measure, ())
+    doubt = distance_uncertainty(scene, measure, ())
     sigma = doubt.sigma_mm if doubt else 0.0
     return replace(
         verdict_on(question, measure, sigma),
         headline="in contact"
         if measure.closest.touches
-        else spelled(measure.distance_mm, 1.96 * sigma, scene.game in IN_INCHES),
+        else format_length(measure.distance_mm, 1.96 * sigma, scene.game in GAMES_IN_INCHES),
         rules=("any.edge_to_edge", *(("any.closest_piece",) if len(measure.pairs) > 1 else ())),
     )
 
 
-COMMON: Mapping[str, Rule] = {"distance": distance}
+COMMON: Mapping[str, Rule] = {"distance": answer_distance}
 """The questions that every game answers."""
 
-ANY: Mapping[str, str] = {
+COMMON_CLAUSES: Mapping[str, str] = {
     "any.edge_to_edge": "A distance runs from the edge of one base to the edge of the other, level with the table.",
     "any.closest_piece": "A unit is as far away as its closest piece.",
     "any.enemies": "Two pieces are enemies where each has a player and the two differ.",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from overruler.geometry.farthest import farthest
+from overruler.geometry.farthest import farthest_gap
 from overruler.geometry.shapes import Gap, Shape, gap
 from overruler.reading import Node
 from overruler.scene import Scene
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
-TIE_MM = 1e-9
+TIE_TOLERANCE_MM = 1e-9
 """Distances nearer to each other than this are one distance: rounding must not choose the pair."""
 
 
@@ -33,7 +33,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class BodyPair:
     """Two bodies and the gap between them."""
 
     a: Body
@@ -43,7 +43,7 @@ class Pair:
     @property
     def touches(self) -> bool:
         """Whether the two are in contact."""
-        return self.gap.distance_mm <= TOUCH_MM
+        return self.gap.distance_mm <= CONTACT_TOLERANCE_MM
 
     @property
     def enemies(self) -> bool:
@@ -55,14 +55,14 @@ class Pair:
 class Measure:
     """Everything between the bodies on the one side and those on the other."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[BodyPair, ...]
     """Each with each, in the scene's order."""
 
     @cached_property
-    def closest(self) -> Pair:
+    def closest(self) -> BodyPair:
         """The closest pair; of equally close ones the first in the scene's order."""
         least = min(pair.gap.distance_mm for pair in self.pairs)
-        return next(pair for pair in self.pairs if pair.gap.distance_mm <= least + TIE_MM)
+        return next(pair for pair in self.pairs if pair.gap.distance_mm <= least + TIE_TOLERANCE_MM)
 
     @property
     def distance_mm(self) -> float:
@@ -95,28 +95,28 @@ class Measure:
 
 def between(scene: Scene, question: Node, from_key: str = "from", to_key: str = "to") -> Measure:
     """The measure between the two that a question names."""
-    froms, tos = named(scene, question[from_key]), named(scene, question[to_key])
-    return measured(froms, tos, question[to_key])
+    froms, tos = bodies_named(scene, question[from_key]), bodies_named(scene, question[to_key])
+    return measure_sides(froms, tos, question[to_key])
 
 
-def measured(froms: Sequence[Body], tos: Sequence[Body], node: Node) -> Measure:
+def measure_sides(froms: Sequence[Body], tos: Sequence[Body], node: Node) -> Measure:
     """The measure between two sides; `node` is complained about where they share a body."""
     for body in tos:
         if body in froms:
             node.fail(f"{body.id!r} is on both sides; a distance needs two")
-    return Measure(tuple(Pair(a, b, gap_of(a, b)) for a, b in product(froms, tos)))
+    return Measure(tuple(BodyPair(a, b, gap_between(a, b)) for a, b in product(froms, tos)))
 
 
-def named(scene: Scene, node: Node) -> tuple[Body, ...]:
+def bodies_named(scene: Scene, node: Node) -> tuple[Body, ...]:
     """The bodies that a name in a question stands for: a piece, a unit's pieces, or a terrain."""
     name = node.text()
     scene.check_name(name, f"{node.name}: {node.path}")
     if name in scene.ground:
         return (Body(name, scene.ground[name]),)
-    return tuple(_piece(scene, index) for index in scene.members[name])
+    return tuple(_piece_body(scene, index) for index in scene.members[name])
 
 
-def _piece(scene: Scene, index: int) -> Body:
+def _piece_body(scene: Scene, index: int) -> Body:
     piece = scene.pieces[index]
     return Body(piece.id, (scene.shapes[index],), index, piece.player, piece.leader, piece.z_mm)
 
@@ -139,10 +139,10 @@ def verdict_on(question: Node, measure: Measure, sigma_mm: float) -> Verdict:
 
 def band_of(distance_mm: float, lines_mm: Sequence[float]) -> int:
     """The band between ascending lines that a distance lies in: 0 is up to the first. A line touched is not crossed."""
-    return bisect_left(lines_mm, distance_mm - TOUCH_MM)
+    return bisect_left(lines_mm, distance_mm - CONTACT_TOLERANCE_MM)
 
 
-def gap_of(a: Body, b: Body) -> Gap:
+def gap_between(a: Body, b: Body) -> Gap:
     """The gap between two bodies."""
     best = Gap(math.inf, (0, 0), (0, 0))
     for p, q in product(a.parts, b.parts):
@@ -153,15 +153,15 @@ def gap_of(a: Body, b: Body) -> Gap:
 
 def farthest_part(shapes: Sequence[Shape], b: Shape) -> float:
     """The largest distance from any part of `b` to whichever of `shapes` is nearest to that part."""
-    near = contenders(shapes, b)
+    near = nearest_candidates(shapes, b)
     if len(near) == 1:
-        return farthest(near[0], b).distance_mm
+        return farthest_gap(near[0], b).distance_mm
     from overruler.geometry.batched.distances import farthest_from_all
 
     return farthest_from_all(near, b)
 
 
-def contenders(shapes: Sequence[Shape], b: Shape) -> list[Shape]:
+def nearest_candidates(shapes: Sequence[Shape], b: Shape) -> list[Shape]:
     """Those shapes that may be nearest to the farthest part of `b`."""
-    enough = min(farthest(shape, b).distance_mm for shape in shapes)
+    enough = min(farthest_gap(shape, b).distance_mm for shape in shapes)
     return [shape for shape in shapes if gap(shape, b).distance_mm <= enough]

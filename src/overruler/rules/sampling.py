@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from overruler.geometry.pose import Array
 
 
-def reach_mm(scene: Scene, i: int | None, j: int | None) -> float:
+def max_relative_shift_mm(scene: Scene, i: int | None, j: int | None) -> float:
     """Piece j is never displaced farther than this against piece i; None for terrain, which is where it is."""
     return scene.covariance.reach_mm(i, j) if scene.covariance else 0.0
 
 
-def drawn(scene: Scene, indices: Sequence[int | None], count: int | None = None) -> "Array":
+def draw_displacements(scene: Scene, indices: Sequence[int | None], count: int | None = None) -> "Array":
     """Equally likely displacements (n, len(indices), 2) of those pieces, in mm, joint and always the same.
 
     None among the indices is terrain, which stays. `count` is a power of 2; None for as many as give probabilities to
@@ -26,13 +26,15 @@ def drawn(scene: Scene, indices: Sequence[int | None], count: int | None = None)
     """
     import numpy as np
 
-    from overruler.geometry.batched.draws import differences, draws
+    from overruler.geometry.batched.draws import difference_covariance, draw_gaussian
 
     array = scene.covariance.array if scene.covariance else np.zeros((2 * len(scene.pieces),) * 2)
-    return draws(differences(array, [(None, index) for index in indices]), count).reshape(-1, len(indices), 2)
+    return draw_gaussian(difference_covariance(array, [(None, index) for index in indices]), count).reshape(
+        -1, len(indices), 2
+    )
 
 
-def odds(values: Iterable[Any]) -> dict[str, float]:
+def answer_probabilities(values: Iterable[Any]) -> dict[str, float]:
     """The probability of each answer, by its JSON text, out of equally likely ones."""
     counts = Counter(values.tolist() if hasattr(values, "tolist") else values)
     total = sum(counts.values())
@@ -40,7 +42,7 @@ def odds(values: Iterable[Any]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
+class ClosestCandidate:
     """Two convex parts, one of each side, that may turn out to be the closest."""
 
     a: Shape

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from overruler.geometry.shapes import Shape
-from overruler.geometry.sight import Hull, View, parting
-from overruler.rules.sampling import reach_mm
+from overruler.geometry.visibility import Hull, ObstructedView, widest_separation
+from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Scene, Terrain
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 
 _CLAUSES = {
     "sight": "One base sees another where some straight line between them is free of terrain and of third bases.",
@@ -25,7 +25,7 @@ _CLAUSES = {
 }
 
 
-def clauses(game: str) -> dict[str, str]:
+def sight_clauses(game: str) -> dict[str, str]:
     """The clauses on lines of sight, under a game's own name."""
     return {f"{game}.{name}": text for name, text in _CLAUSES.items()}
 
@@ -44,7 +44,7 @@ class Obstacle:
     """A piece's place in the scene; None for terrain, whose place is exact."""
 
 
-def obstacles(scene: Scene) -> tuple[Obstacle, ...]:
+def all_obstacles(scene: Scene) -> tuple[Obstacle, ...]:
     """Everything that can stand in a line, pieces first."""
     pieces = (Obstacle(piece.id, (scene.shapes[index],), index) for index, piece in enumerate(scene.pieces))
     return (*pieces, *(Obstacle(name, parts) for name, parts in scene.ground.items()))
@@ -64,7 +64,7 @@ class Sight:
 
     @cached_property
     def apart_mm(self) -> float:
-        return parting(*self.ends).apart_mm
+        return widest_separation(*self.ends).apart_mm
 
     @property
     def ends(self) -> tuple[Shape, Shape]:
@@ -73,7 +73,7 @@ class Sight:
     @property
     def touches(self) -> bool:
         """Whether the two bases are in contact."""
-        return self.apart_mm <= TOUCH_MM
+        return self.apart_mm <= CONTACT_TOLERANCE_MM
 
     @cached_property
     def hull(self) -> Hull:
@@ -83,12 +83,12 @@ class Sight:
     def near(self) -> tuple[Obstacle, ...]:
         """What touches the lines, or can be displaced to touch them; terrain that is looked over is not among it."""
         low = {ground.id for ground in self.scene.terrain if self.looks_over(ground)}
-        third = (thing for thing in obstacles(self.scene) if thing.index not in (self.i, self.j))
+        third = (thing for thing in all_obstacles(self.scene) if thing.index not in (self.i, self.j))
         return tuple(thing for thing in third if thing.id not in low and self._is_near(thing))
 
     def looks_over(self, ground: Terrain) -> bool:
         """Whether terrain does not stand higher than both bases."""
-        return ground.top_z_mm <= max(self.scene.pieces[k].z_mm for k in (self.i, self.j)) + TOUCH_MM
+        return ground.top_z_mm <= max(self.scene.pieces[k].z_mm for k in (self.i, self.j)) + CONTACT_TOLERANCE_MM
 
     def _is_near(self, thing: Obstacle) -> bool:
         return any(self._may_meet(part, self.reach_mm(thing)) for part in thing.parts)
@@ -99,13 +99,13 @@ class Sight:
         size = dx * dx + dy * dy
         share = min(max((x * dx + y * dy) / size, 0.0), 1.0) if size else 0.0
         off = ((x - share * dx) ** 2 + (y - share * dy) ** 2) ** 0.5
-        most = part.reach_mm + max(end.reach_mm for end in self.ends) + reach + TOUCH_MM
-        return off <= most and parting(self.hull, part).apart_mm <= reach + TOUCH_MM
+        most = part.reach_mm + max(end.reach_mm for end in self.ends) + reach + CONTACT_TOLERANCE_MM
+        return off <= most and widest_separation(self.hull, part).apart_mm <= reach + CONTACT_TOLERANCE_MM
 
     def overlap(self, thing: Obstacle) -> bool:
         """Whether it is terrain that reaches into one of the two bases."""
         return thing.index is None and any(
-            parting(end, part).apart_mm < -TOUCH_MM for end in self.ends for part in thing.parts
+            widest_separation(end, part).apart_mm < -CONTACT_TOLERANCE_MM for end in self.ends for part in thing.parts
         )
 
     @cached_property
@@ -116,16 +116,18 @@ class Sight:
     @cached_property
     def depths_mm(self) -> Mapping[str, float]:
         """How far each of those reaches into the lines; less than 0: how far it stands clear of them."""
-        return {thing.id: -min(parting(self.hull, part).apart_mm for part in thing.parts) for thing in self.there}
+        return {
+            thing.id: -min(widest_separation(self.hull, part).apart_mm for part in thing.parts) for thing in self.there
+        }
 
     @cached_property
     def crossing(self) -> tuple[Obstacle, ...]:
         """What crosses a line; touching the outermost is not crossing."""
-        return tuple(thing for thing in self.there if self.depths_mm[thing.id] > TOUCH_MM)
+        return tuple(thing for thing in self.there if self.depths_mm[thing.id] > CONTACT_TOLERANCE_MM)
 
     @cached_property
-    def view(self) -> View:
-        return View(*self.ends, tuple(part for thing in self.there for part in thing.parts))
+    def view(self) -> ObstructedView:
+        return ObstructedView(*self.ends, tuple(part for thing in self.there for part in thing.parts))
 
     @cached_property
     def clear(self) -> bool:
@@ -143,7 +145,7 @@ class Sight:
 
     def reach_mm(self, thing: Obstacle) -> float:
         """It is never displaced farther than this against the lines."""
-        return max(reach_mm(self.scene, end, thing.index) for end in (self.i, self.j))
+        return max(max_relative_shift_mm(self.scene, end, thing.index) for end in (self.i, self.j))
 
     @property
     def margin_mm(self) -> float | None:
@@ -169,4 +171,4 @@ class Sight:
         return tuple(f"{game}.{name}" for name, holds in names.items() if holds)
 
     def _in_the_way(self, ground: Terrain) -> bool:
-        return not self.touches and any(self._may_meet(part, -2 * TOUCH_MM) for part in ground.parts)
+        return not self.touches and any(self._may_meet(part, -2 * CONTACT_TOLERANCE_MM) for part in ground.parts)

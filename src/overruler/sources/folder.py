@@ -16,9 +16,11 @@ def photos_in(folder: Path) -> list[Path]:
         raise BadInput(f"{folder}: cannot be read: {error.strerror or error}") from None
     if not found:
         raise BadInput(f"{folder}: holds no photos ({', '.join(ENDINGS)})")
-    return sorted(found, key=lambda path: [int(part) if part.isdecimal() else part for part in _parts(path.name)])
+    return sorted(
+        found, key=lambda path: [int(part) if part.isdecimal() else part for part in _natural_sort_parts(path.name)]
+    )
 
 
-def _parts(name: str) -> list[str]:
+def _natural_sort_parts(name: str) -> list[str]:
     """A name in runs of letters and digits, letters first: numbers are only ever compared with numbers."""
     return re.split(r"([0-9]+)", name.lower())

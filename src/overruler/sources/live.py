@@ -14,17 +14,17 @@ import cv2
 import numpy as np
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
-from overruler.shot import Box, Shot
-from overruler.sources.video import LOOKS_PER_S, Film, shot_of
-from overruler.sources.web_camera import shot_from
+from overruler.shot import PixelBox, Shot
+from overruler.sources.video import LOOKS_PER_S, Film, shot_from_picture
+from overruler.sources.web_camera import shot_from_pixels
 
-STREAMS = ("http://", "https://", "rtsp://", "rtmp://", "udp://", "tcp://")
-OPEN_S, STALL_S = 10.0, 2.0
+STREAM_SCHEMES = ("http://", "https://", "rtsp://", "rtmp://", "udp://", "tcp://")
+OPEN_TIMEOUT_S, STALL_TIMEOUT_S = 10.0, 2.0
 """How long a stream may take to begin; how long a picture may be the newest."""
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 8.0
+FIRST_RETRY_S, LONGEST_RETRY_S = 0.5, 8.0
 """Before a source is tried again."""
 
-Opened = Callable[[], Iterator[Shot]]
+ShotOpener = Callable[[], Iterator[Shot]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Source:
     """Where pictures come from."""
 
     name: str
-    opened: Opened
+    opened: ShotOpener
     """Opens it anew: its shots, as they come. Raises `OverrulerError` or `OSError` where it cannot."""
     again: bool = True
     """Whether there is any use in opening it once more when it has ended."""
@@ -40,30 +40,30 @@ class Source:
     """Whether it then begins at once with another time: a film shown over and over."""
 
 
-def source(address: str, loop: bool = False) -> Source:
+def parse_source(address: str, loop: bool = False) -> Source:
     """What an address means; `BadInput` where it means nothing.
 
     A number or a device is a camera, a file is a film shown as if live, `obs://HOST:PORT/Source name` a source of OBS.
     """
     if address.startswith("obs://"):
-        from overruler.sources.obs import screenshots
+        from overruler.sources.obs import open_screenshots
 
-        return Source(address, screenshots(address))
-    if address.startswith(STREAMS):
-        return Source(address, lambda: _stream(address))
+        return Source(address, open_screenshots(address))
+    if address.startswith(STREAM_SCHEMES):
+        return Source(address, lambda: _stream_shots(address))
     if address.isdecimal() or address.startswith("/dev/"):
-        return Source(f"camera {address}", lambda: _camera(int(address) if address.isdecimal() else address))
+        return Source(f"camera {address}", lambda: _camera_shots(int(address) if address.isdecimal() else address))
     path = Path(address)
     if "://" in address:
-        raise BadInput(f"{address}: addresses begin with {', '.join((*STREAMS, 'obs://'))}")
+        raise BadInput(f"{address}: addresses begin with {', '.join((*STREAM_SCHEMES, 'obs://'))}")
     with Film(path):
-        return Source(str(path), lambda: _film(path), again=loop, loops=loop)
+        return Source(str(path), lambda: _film_shots(path), again=loop, loops=loop)
 
 
 # --- kinds of sources ---
 
 
-def _film(path: Path) -> Iterator[Shot]:
+def _film_shots(path: Path) -> Iterator[Shot]:
     """A film at its own pace."""
     begin = time.monotonic()
     with Film(path) as film:
@@ -72,25 +72,25 @@ def _film(path: Path) -> Iterator[Shot]:
             yield shot
 
 
-def _stream(address: str) -> Iterator[Shot]:
+def _stream_shots(address: str) -> Iterator[Shot]:
     try:
         import av
     except ImportError:
         raise MissingExtra.of("streams need PyAV", "video") from None
     begin = time.monotonic()
     try:
-        with av.open(address, timeout=(OPEN_S, STALL_S)) as container:
+        with av.open(address, timeout=(OPEN_TIMEOUT_S, STALL_TIMEOUT_S)) as container:
             if not container.streams.video:
                 raise CannotMeasure(f"{address}: holds no pictures: is it a film or a camera's stream?")
             stream: Any = container.streams.video[0]
             stream.thread_type = "AUTO"
             for picture in container.decode(stream):
-                yield shot_of(picture, time.monotonic() - begin, address)
+                yield shot_from_picture(picture, time.monotonic() - begin, address)
     except (av.error.FFmpegError, ValueError, OSError) as error:
         raise CannotMeasure(f"{address}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _camera(which: int | str) -> Iterator[Shot]:
+def _camera_shots(which: int | str) -> Iterator[Shot]:
     camera = cv2.VideoCapture(which)
     try:
         if not camera.isOpened():
@@ -102,7 +102,7 @@ def _camera(which: int | str) -> Iterator[Shot]:
             good, pixels = camera.read()
             if not good:
                 raise CannotMeasure(f"camera {which}: gives no more pictures; is it still plugged in?")
-            yield shot_from(np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}")
+            yield shot_from_pixels(np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}")
     finally:
         camera.release()
 
@@ -110,7 +110,7 @@ def _camera(which: int | str) -> Iterator[Shot]:
 # --- the slot ---
 
 
-class Live:
+class LiveReader:
     """A source that runs: `newest` is all that anybody wants of it."""
 
     def __init__(self, source: Source, least_s: float = 1 / LOOKS_PER_S) -> None:
@@ -131,7 +131,7 @@ class Live:
 
     def stop(self) -> None:
         self._ended.set()
-        self._thread.join(STALL_S)
+        self._thread.join(STALL_TIMEOUT_S)
 
     def newest(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
         """The newest shot and its number, once that is greater than `after`; None where none comes in time."""
@@ -141,12 +141,12 @@ class Live:
 
     def lost(self) -> str | None:
         """Why there are no pictures now; None where they come."""
-        if time.monotonic() - self._came_s < STALL_S:
+        if time.monotonic() - self._came_s < STALL_TIMEOUT_S:
             return None
-        return self._why or f"no picture for {STALL_S:g} s"
+        return self._why or f"no picture for {STALL_TIMEOUT_S:g} s"
 
     def _read(self) -> None:
-        wait_s = FIRST_WAIT_S
+        wait_s = FIRST_RETRY_S
         while not self._ended.is_set():
             before = self._slot
             try:
@@ -160,7 +160,7 @@ class Live:
             self._came_s = -np.inf
             if not self.source.again:
                 return
-            wait_s = FIRST_WAIT_S if self._slot is not before else min(2 * wait_s, LONGEST_WAIT_S)
+            wait_s = FIRST_RETRY_S if self._slot is not before else min(2 * wait_s, LONGEST_RETRY_S)
             self._ended.wait(wait_s)
 
     def _fill(self) -> None:
@@ -175,15 +175,15 @@ class Live:
             due = max(due + self._least_s, now + self._least_s / 2)
             with self._news:
                 number = self._slot[0] + 1 if self._slot else 1
-                self._slot = number, replace(shot, time_s=now - self._first_s, colours=_one_at_a_time(shot))
+                self._slot = number, replace(shot, time_s=now - self._first_s, colours=_serialized_colours(shot))
                 self._news.notify_all()
 
 
-def _one_at_a_time(shot: Shot) -> Callable[[Box | None], np.ndarray[Any, np.dtype[np.uint8]]]:
+def _serialized_colours(shot: Shot) -> Callable[[PixelBox | None], np.ndarray[Any, np.dtype[np.uint8]]]:
     """A shot's colours for several threads: a decoder's picture is converted by one of them at a time."""
     lock = threading.Lock()
 
-    def colours(box: Box | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def colours(box: PixelBox | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
         with lock:
             return shot.colours(box)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from overruler.errors import BadInput, CannotMeasure, bringing
+from overruler.errors import BadInput, CannotMeasure, install_command
 from overruler.frame import Frame
 
 MAX_PIXELS = 60_000_000
@@ -19,7 +19,7 @@ MIN_SIDE_PX = 64
 
 _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF")
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
-_AS_JPEG = "save it as JPEG (iPhone: Camera, Most Compatible)"
+_JPEG_REMEDY = "save it as JPEG (iPhone: Camera, Most Compatible)"
 
 _ORIENTATION, _EXIF_IFD = 0x0112, 0x8769
 _FOCAL_35MM, _ZOOM, _WIDTH, _HEIGHT = 0xA405, 0xA404, 0xA002, 0xA003
@@ -35,7 +35,7 @@ def load_photo(path: str | Path) -> Frame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # broken metadata is no reason to refuse a picture
         try:
-            return _read(path)
+            return _read_frame(path)
         except CannotMeasure:
             raise
         except Image.DecompressionBombError:
@@ -59,24 +59,26 @@ def _check_file(path: Path) -> None:
         raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _read(path: Path) -> Frame:
-    with _opened(path) as image:
+def _read_frame(path: Path) -> Frame:
+    with _open_image(path) as image:
         width, height = image.size
         if width * height > MAX_PIXELS:
             raise _too_large(path)
         if min(width, height) < MIN_SIDE_PX:
             raise CannotMeasure(f"{path}: is only {width} × {height} pixels; use the camera's full-size photo")
         exif = image.getexif()
-        orientation = _orientation(exif)
-        focal_px, share = _focal(exif, width, height)
+        orientation = _exif_orientation(exif)
+        focal_px, share = _exif_focal_px(exif, width, height)
         stored = _blue_green_red(image)
-        pixels = stored if image.format == "TIFF" else _turn(stored, orientation)  # Pillow turns a TIFF by itself
+        pixels = (
+            stored if image.format == "TIFF" else _apply_orientation(stored, orientation)
+        )  # Pillow turns a TIFF by itself
     pixels = np.ascontiguousarray(pixels)
     pixels.setflags(write=False)
     return Frame(pixels, str(path), focal_px, share, orientation)
 
 
-def _opened(path: Path) -> Image.Image:
+def _open_image(path: Path) -> Image.Image:
     """A picture of which no more than the header has been read."""
     with path.open("rb") as file:
         head = file.read(12)
@@ -85,7 +87,7 @@ def _opened(path: Path) -> Image.Image:
     try:
         from pillow_heif import HeifImageFile
     except ImportError:
-        raise CannotMeasure(f"{path}: is a HEIC picture: {bringing('heic')}, or {_AS_JPEG}") from None
+        raise CannotMeasure(f"{path}: is a HEIC picture: {install_command('heic')}, or {_JPEG_REMEDY}") from None
     found: Image.Image = HeifImageFile(path)  # type: ignore[no-untyped-call]
     return found
 
@@ -98,7 +100,7 @@ def _not_a_picture(path: Path) -> CannotMeasure:
     with path.open("rb") as file:
         head = file.read(12)
     if head[4:12] == b"ftypavif":
-        return CannotMeasure(f"{path}: is an AVIF picture; {_AS_JPEG}")
+        return CannotMeasure(f"{path}: is an AVIF picture; {_JPEG_REMEDY}")
     return CannotMeasure(f"{path}: is not a picture that can be read; use JPEG, PNG, WebP or TIFF")
 
 
@@ -125,7 +127,7 @@ def _eight_bit(values: NDArray[np.float64]) -> NDArray[np.uint8]:
     return np.asarray(np.clip(np.nan_to_num(values) / full * 255, 0, 255).round(), np.uint8)
 
 
-def _turn(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
+def _apply_orientation(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
     """The stored pixels as seen, by EXIF's orientation 1 to 8."""
     if orientation >= 5:
         pixels = pixels.swapaxes(0, 1)
@@ -139,30 +141,30 @@ def _turn(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
 # --- metadata ---
 
 
-def _orientation(exif: Image.Exif) -> int:
+def _exif_orientation(exif: Image.Exif) -> int:
     value = exif.get(_ORIENTATION, 1)
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
-def _focal(exif: Image.Exif, width: int, height: int) -> tuple[float | None, float]:
+def _exif_focal_px(exif: Image.Exif, width: int, height: int) -> tuple[float | None, float]:
     """The focal length in pixels by the 35 mm equivalent, and its doubt as a share.
 
     CIPA defines the equivalent by the diagonal, many makers go by the width; on a 4:3 sensor the two lie 4 % apart, so
     the value is the one between them. It holds for the sensor's whole picture: a cut or zoomed one gets a wide doubt.
     """
     details = exif.get_ifd(_EXIF_IFD)
-    equivalent_mm = _number(details.get(_FOCAL_35MM))
+    equivalent_mm = _positive_number(details.get(_FOCAL_35MM))
     if not equivalent_mm or not 5 <= equivalent_mm <= 600:
         return None, 0.15
     by_width = equivalent_mm / 36 * max(width, height)
     by_diagonal = equivalent_mm / math.hypot(36, 24) * math.hypot(width, height)
-    whole = {_number(details.get(_WIDTH)), _number(details.get(_HEIGHT))} == {width, height}
-    zoomed = (_number(details.get(_ZOOM)) or 1) > 1.01
+    whole = {_positive_number(details.get(_WIDTH)), _positive_number(details.get(_HEIGHT))} == {width, height}
+    zoomed = (_positive_number(details.get(_ZOOM)) or 1) > 1.01
     sure = whole and not zoomed and width * height >= 3_000_000
     return math.sqrt(by_width * by_diagonal), 0.03 if sure else 0.15
 
 
-def _number(value: Any) -> float | None:
+def _positive_number(value: Any) -> float | None:
     try:
         number = float(value)
     except (TypeError, ValueError, ZeroDivisionError):

@@ -16,33 +16,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
-from overruler.shot import Box, Shot, part
-from overruler.sources.packets import LATER, Place, marked, spare, tells_spare
+from overruler.shot import PixelBox, Shot, crop_box
+from overruler.sources.packets import (
+    NONREFERENCE_DELAY_SHARE,
+    LookSlot,
+    is_nonreference,
+    knows_nonreference,
+    mark_wanted,
+)
 
 ENDINGS = (".mp4", ".mkv", ".mov", ".webm", ".avi", ".m4v", ".ts", ".mts", ".mpg", ".mpeg", ".ogv", ".flv", ".wmv")
 """What the names of films end in."""
 LOOKS_PER_S = 10.0
 """Pictures looked at in a second of film."""
-PLANAR = ("yuv420p", "yuvj420p", "nv12", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "gray")
+LUMA_FIRST_FORMATS = ("yuv420p", "yuvj420p", "nv12", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "gray")
 """Ways to keep a picture whose first plane is its brightness, a byte a pixel."""
 FULL_RANGE = 2
 """FFmpeg's number for brightness that uses all of a byte."""
-EARLY = 1e-4
+EARLY_TOLERANCE = 1e-4
 """Times are rounded: a picture so early, as a share of the time between looks, is on time."""
-JOINED_S = 1.0
+CLOCK_RESTART_S = 1.0
 """Time stamps that step back so far are a second recording's."""
-MOST_TOLD = 5
-MOST_DAMAGED = 10_000
+MAX_GAPS_LISTED = 5
+MAX_DAMAGED_PACKETS = 10_000
 """With more damage than this a film is read no further."""
-DOUBT_S = 60.0
+MAX_CORRUPTED_S = 60.0
 """A picture is made from those before it: after damage none is shown before the next that stands alone, or so long."""
-STREAMED, UNSURE_S = ("mpegts", "mpeg"), 12
+UNINDEXED_FORMATS, SEEK_MARGIN_S = ("mpegts", "mpeg"), 12
 """Forms without an index: who seeks a place in them may come out so much later."""
-SHORT_S = 0.5
+TRUNCATION_TOLERANCE_S = 0.5
 """A film that ends so much before its own header says is cut short."""
 
 
-def _av() -> ModuleType:
+def _import_av() -> ModuleType:
     try:
         import av
     except ImportError:
@@ -72,12 +78,12 @@ class Film:
 
     def __post_init__(self) -> None:
         """Raises `BadInput` where there is no such file, `CannotMeasure` where it holds no film that can be read."""
-        av = _av()
+        av = _import_av()
         _check_file(self.path)
         try:
             self._container = av.open(str(self.path))
         except (av.error.FFmpegError, ValueError, OSError):
-            raise CannotMeasure(_unreadable(self.path)) from None
+            raise CannotMeasure(_unreadable_message(self.path)) from None
         if not self._container.streams.video:
             self._container.close()
             raise CannotMeasure(f"{self.path}: holds no pictures, only sound; give the film itself")
@@ -119,11 +125,11 @@ class Film:
             self.read_to_s, stretch = max(self.read_to_s, time_s), self._stretch(time_s)
             if time_s >= self.from_s - 1e-6 and stretch > last:
                 last = stretch
-                yield shot_of(picture, time_s, str(self.path))
+                yield shot_from_picture(picture, time_s, str(self.path))
 
     def _stretch(self, time_s: float) -> float:
         """Which of the stretches of time it falls in, of each of which one picture is looked at."""
-        return time_s if self.looks_per_s == np.inf else np.floor(time_s * self.looks_per_s + EARLY)
+        return time_s if self.looks_per_s == np.inf else np.floor(time_s * self.looks_per_s + EARLY_TOLERANCE)
 
     def _pictures(self) -> Iterator[tuple[float, Any]]:
         """Every picture that can be decoded, in the order it is shown, with its time."""
@@ -136,12 +142,16 @@ class Film:
             self.damaged += damaged
             if picture is not None and picture.pts is not None:
                 time_s = float(picture.pts * picture.time_base - first)
-                if time_s + joined_s < last_s - JOINED_S:  # recordings put end to end: the clock has started again
+                if (
+                    time_s + joined_s < last_s - CLOCK_RESTART_S
+                ):  # recordings put end to end: the clock has started again
                     joined_s = last_s + 1 / (self.frames_per_s or 10.0) - time_s
                 last_s = time_s + joined_s
             if damaged:
                 doubt_s = min(doubt_s, max(last_s, 0.0))
-            elif picture.pts is not None and (picture.key_frame or last_s < doubt_s or last_s > doubt_s + DOUBT_S):
+            elif picture.pts is not None and (
+                picture.key_frame or last_s < doubt_s or last_s > doubt_s + MAX_CORRUPTED_S
+            ):
                 self._lost(doubt_s, last_s)
                 doubt_s = np.inf
                 yield last_s, picture
@@ -154,10 +164,10 @@ class Film:
 
     def _decoded(self, first: Fraction) -> Iterator[Any]:
         """What the decoder gives, None for each packet that it cannot decode."""
-        av, context = _av(), self._stream.codec_context
-        skips = tells_spare(context)
-        for packet, wanted in marked(self._packets(), partial(self._place, first)):
-            if self.damaged > MOST_DAMAGED:
+        av, context = _import_av(), self._stream.codec_context
+        skips = knows_nonreference(context)
+        for packet, wanted in mark_wanted(self._packets(), partial(self._place, first)):
+            if self.damaged > MAX_DAMAGED_PACKETS:
                 return
             context.skip_frame = "NONREF" if skips and not wanted else "DEFAULT"
             try:
@@ -167,16 +177,18 @@ class Film:
             except (av.error.FFmpegError, ValueError):
                 yield None
 
-    def _place(self, first: Fraction, packet: Any) -> Place | None:
+    def _place(self, first: Fraction, packet: Any) -> LookSlot | None:
         if packet.pts is None:
             return None
         time_s = float(packet.pts * packet.time_base - first)
-        late_s = LATER / self.looks_per_s if spare(self._stream.codec_context, packet) else 0.0
+        late_s = (
+            NONREFERENCE_DELAY_SHARE / self.looks_per_s if is_nonreference(self._stream.codec_context, packet) else 0.0
+        )
         return self._stretch(time_s) if time_s >= self.from_s - 1e-6 else -np.inf, time_s + late_s
 
     def _packets(self) -> Iterator[Any]:
         """The stream's packets; a last None where they cannot be read to their end."""
-        av = _av()
+        av = _import_av()
         try:
             yield from self._container.demux(self._stream)
         except av.error.EOFError:
@@ -186,8 +198,8 @@ class Film:
 
     def _seek(self, first: Fraction) -> None:
         """To the last key picture before what is wanted; from the start where the file cannot be sought in."""
-        av = _av()
-        early_s = UNSURE_S if self._container.format.name in STREAMED else 0
+        av = _import_av()
+        early_s = SEEK_MARGIN_S if self._container.format.name in UNINDEXED_FORMATS else 0
         wanted = (Fraction(self.from_s - early_s) + first) / self._stream.time_base
         try:
             self._container.seek(max(int(wanted), 0), stream=self._stream, backward=True)
@@ -208,13 +220,13 @@ class Film:
     def _when(self) -> str:
         if not self.lost_s:
             return ""
-        told = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.lost_s[:MOST_TOLD])
-        more = f" and {len(self.lost_s) - MOST_TOLD} times more" if len(self.lost_s) > MOST_TOLD else ""
+        told = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.lost_s[:MAX_GAPS_LISTED])
+        more = f" and {len(self.lost_s) - MAX_GAPS_LISTED} times more" if len(self.lost_s) > MAX_GAPS_LISTED else ""
         return f", and all that was made from them: nothing was seen from {told}{more}"
 
     def _last_s(self) -> float:
         """How long before the end a whole film's last picture may be."""
-        return max(SHORT_S, 3 / (self.frames_per_s or 10.0))
+        return max(TRUNCATION_TOLERANCE_S, 3 / (self.frames_per_s or 10.0))
 
 
 def _check_file(path: Path) -> None:
@@ -231,40 +243,44 @@ def _check_file(path: Path) -> None:
         raise CannotMeasure(f"{path}: is empty; copy the film again")
 
 
-def _unreadable(path: Path) -> str:
+def _unreadable_message(path: Path) -> str:
     remedy = "copy it again; an MP4 whose recording was cut off has no index: record MKV, or repair it first"
     return f"{path}: is no film that can be read; {remedy}"
 
 
-def shot_of(picture: Any, time_s: float, name: str) -> Shot:
+def shot_from_picture(picture: Any, time_s: float, name: str) -> Shot:
     """A decoded picture as a shot."""
     turns = round(picture.rotation / 90) % 4
 
-    def colours(box: Box | None) -> NDArray[np.uint8]:
+    def colours(box: PixelBox | None) -> NDArray[np.uint8]:
         if box is not None and not turns and picture.format.name == "yuv420p" and picture.color_range != FULL_RANGE:
-            return _part_of_planes(picture, box)
-        return part(np.rot90(picture.to_ndarray(format="bgr24"), turns), box)
+            return _crop_yuv420(picture, box)
+        return crop_box(np.rot90(picture.to_ndarray(format="bgr24"), turns), box)
 
-    grey = np.ascontiguousarray(np.rot90(_brightness(picture), turns)) if turns else _brightness(picture)
+    grey = np.ascontiguousarray(np.rot90(_luma_plane(picture), turns)) if turns else _luma_plane(picture)
     return Shot(time_s, grey, colours, f"{name} at {time_s:.2f} s")
 
 
-def _brightness(picture: Any) -> NDArray[np.uint8]:
+def _luma_plane(picture: Any) -> NDArray[np.uint8]:
     """(H, W): the first plane where that is the brightness, without a copy."""
-    return _plane(picture, 0) if picture.format.name in PLANAR else np.asarray(picture.to_ndarray(format="gray"))
+    return (
+        _plane_pixels(picture, 0)
+        if picture.format.name in LUMA_FIRST_FORMATS
+        else np.asarray(picture.to_ndarray(format="gray"))
+    )
 
 
-def _plane(picture: Any, number: int) -> NDArray[np.uint8]:
+def _plane_pixels(picture: Any, number: int) -> NDArray[np.uint8]:
     plane = picture.planes[number]
     return np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
 
 
-def _part_of_planes(picture: Any, box: Box) -> NDArray[np.uint8]:
+def _crop_yuv420(picture: Any, box: PixelBox) -> NDArray[np.uint8]:
     """A box of a picture in colour, without turning all the rest of it into colour too."""
     left, top, right, bottom = box[0] & ~1, box[1] & ~1, box[2] + box[2] % 2, box[3] + box[3] % 2
     right, bottom = min(right, picture.width & ~1), min(bottom, picture.height & ~1)
-    planes = [_plane(picture, 0)[top:bottom, left:right]]
-    planes += [_plane(picture, k)[top // 2 : bottom // 2, left // 2 : right // 2] for k in (1, 2)]
+    planes = [_plane_pixels(picture, 0)[top:bottom, left:right]]
+    planes += [_plane_pixels(picture, k)[top // 2 : bottom // 2, left // 2 : right // 2] for k in (1, 2)]
     packed = np.concatenate([plane.ravel() for plane in planes]).reshape(-1, right - left)
     pixels = np.asarray(cv2.cvtColor(packed, cv2.COLOR_YUV2BGR_I420), np.uint8)
-    return part(pixels, (box[0] - left, box[1] - top, box[2] - left, box[3] - top))
+    return crop_box(pixels, (box[0] - left, box[1] - top, box[2] - left, box[3] - top))

@@ -5,14 +5,14 @@ from typing import Any
 import cv2
 import numpy as np
 
-from overruler.shot import Box, Shot, part
+from overruler.shot import PixelBox, Shot, crop_box
 
 
-def shot_from(pixels: np.ndarray[Any, np.dtype[np.uint8]], time_s: float, name: str) -> Shot:
+def shot_from_pixels(pixels: np.ndarray[Any, np.dtype[np.uint8]], time_s: float, name: str) -> Shot:
     """Pixels (H, W, 3), blue green red, as a shot."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
 
-    def colours(box: Box | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        return part(pixels, box)
+    def colours(box: PixelBox | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return crop_box(pixels, box)
 
     return Shot(time_s, grey, colours, name)

@@ -8,7 +8,7 @@ import av
 import numpy as np
 
 from overruler.board import Board
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers
 
 STANDS, STARTS, ENDS = (520.0, 170.0), (180.0, 150.0), (330.0, 260.0)
@@ -25,7 +25,7 @@ def pictures() -> Iterator[Pixels]:
     camera, markers = camera_over(9.0), eight_markers()
     rim = (0.03, 0.03, 0.04)
     rests = [
-        render(
+        render_table(
             camera, SIZE_PX, BOARD_MM, [Plinth(*at, 27.0, rim=rim), Plinth(*STANDS, 50.0, rim=rim)], markers, noise=1.0
         )
         for at in (STARTS, ENDS)

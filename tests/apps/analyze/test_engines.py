@@ -2,7 +2,7 @@
 
 import pytest
 
-from overruler.apps.analyze.engines import dask_engine, serial
+from overruler.apps.analyze.engines import dask_engine, serial_engine
 from overruler.errors import CannotMeasure
 
 
@@ -20,7 +20,7 @@ EXPECTED = {1: "1", 2: "4", 3: "three cannot be measured", 4: "16"}
 
 
 def test_one_failure_costs_only_itself() -> None:
-    assert results(serial(work, [1, 2, 3, 4])) == EXPECTED
+    assert results(serial_engine(work, [1, 2, 3, 4])) == EXPECTED
 
 
 def test_dask_gives_the_same() -> None:

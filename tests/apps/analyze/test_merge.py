@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from overruler.apps.analyze import segment
-from overruler.apps.analyze.merge import Rests, merged
+from overruler.apps.analyze.merge import PackedRests, merge_segments
 from overruler.bases import Base
 from overruler.errors import CannotMeasure
-from overruler.track import Spot, Tick
+from overruler.track import Tick, TrackedPosition
 
 BASE = {"shape": "circle", "diameter_mm": 27.0}
 
@@ -64,7 +64,7 @@ TURNED = SECOND | {
 
 @pytest.mark.parametrize("second", [SECOND, TURNED], ids=["in order", "turned round"])
 def test_pieces_keep_their_names_over_the_seam(second: dict[str, Any]) -> None:
-    film = merged("film", [FIRST, second])
+    film = merge_segments("film", [FIRST, second])
     assert sorted(film.bases) == ["p01", "p02", "p03"]
     assert [(one["piece"], one["start_s"]) for one in film.moves] == [("p01", 6), ("p02", 12)]
     assert [(one["x_mm"], one["to_s"]) for one in film.stays["p01"]] == [(100, 6), (160, 20)]
@@ -77,7 +77,7 @@ def test_moments_of_rest_need_little_memory_until_somebody_asks() -> None:
     try:
         rests = [{"time_s": float(k), "scene": json.loads(scene), "still": ""} for k in range(9)]
         loose = tracemalloc.get_traced_memory()[0]
-        kept = Rests()
+        kept = PackedRests()
         for rest in rests:
             kept.append(rest)
         packed = tracemalloc.get_traced_memory()[0] - loose
@@ -89,7 +89,7 @@ def test_moments_of_rest_need_little_memory_until_somebody_asks() -> None:
 
 
 def test_each_moment_is_told_once() -> None:
-    film = merged("film", [FIRST, SECOND])
+    film = merge_segments("film", [FIRST, SECOND])
     rows = [(row["piece"], row["time_s"]) for row in film.positions]
     assert len(rows) == len(set(rows))
     at_rest = [row for row in film.positions if row["piece"] == "p02" and row["time_s"] in (9.0, 10.0, 11.0)]
@@ -98,26 +98,30 @@ def test_each_moment_is_told_once() -> None:
 
 
 def test_a_move_is_a_row_at_either_end_and_on_its_way() -> None:
-    rows = [row for row in merged("film", [FIRST]).positions if row["piece"] == "p01" and 6 <= row["time_s"] <= 7]
+    rows = [
+        row for row in merge_segments("film", [FIRST]).positions if row["piece"] == "p01" and 6 <= row["time_s"] <= 7
+    ]
     places = {(row["time_s"], row["x_mm"]) for row in rows}
     assert {(6, 100), (6.5, 130), (7, 160)} <= places
 
 
 def test_a_segment_that_nothing_was_seen_in_is_named_and_the_others_stand() -> None:
-    film = merged("film", [FIRST, SECOND | {"refused": "no marker was found"}])
+    film = merge_segments("film", [FIRST, SECOND | {"refused": "no marker was found"}])
     assert film.problems == ["from 10 s to 20 s: no marker was found"]
     with pytest.raises(CannotMeasure, match="film: no marker"):
-        merged("film", [SECOND | {"refused": "no marker was found"}])
+        merge_segments("film", [SECOND | {"refused": "no marker was found"}])
 
 
 def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment, "rest_data", lambda time_s, report: {"time_s": time_s, "scene": {"pieces": []}})
-    log = segment.Log(0.0)
+    log = segment.EventLog(0.0)
     for time_s, x_mm in ((0.0, 100.0), (1.0, 100.0), (2.0, None), (3.0, None), (4.0, 104.0), (5.0, 104.0)):
-        spots = (Spot("p01", Base.circle(27.0), x_mm, 50.0, 0.3, "static", True),) if x_mm is not None else ()
+        spots = (
+            (TrackedPosition("p01", Base.circle(27.0), x_mm, 50.0, 0.3, "static", True),) if x_mm is not None else ()
+        )
         log.note(Tick(time_s, spots, rest=rest(x_mm) if time_s in (0.0, 4.0) and x_mm is not None else None))
     told = log.data() | {"from_s": 0.0, "to_s": None, "read_to_s": 5.0, "problems": [], "refused": None}
-    film = merged("film", [told])
+    film = merge_segments("film", [told])
     assert [(row["time_s"], row["x_mm"]) for row in film.positions] == [
         (0.0, 100.0),
         (1.0, 100.0),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from overruler.apps import query
-from overruler.apps.analyze import page, ruled, segment, tables, turns
-from overruler.apps.analyze.merge import Film
+from overruler.apps.analyze import film_rulings, page, segment, tables, turns
+from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import BadInput
 
 MOVE = {
@@ -45,8 +45,8 @@ def scene(x_mm: float) -> dict[str, Any]:
 
 
 @pytest.fixture
-def film() -> Film:
-    told = Film("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
+def film() -> FilmResults:
+    told = FilmResults("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
     told.rests = [
         {"time_s": time_s, "scene": scene(x), "still": "data:,"} for time_s, x in ((1.0, 100), (30.0, 100), (63.0, 200))
     ]
@@ -57,56 +57,58 @@ def film() -> Film:
     return told
 
 
-def test_chapters_are_a_players(film: Film) -> None:
-    text = tables.chapters(film)
+def test_chapters_are_a_players(film: FilmResults) -> None:
+    text = tables.webvtt_chapters(film)
     assert text.startswith("WEBVTT\n\n00:00:00.000 --> 00:01:01.500\nStart\n")
     assert "00:01:01.500 --> 00:01:10.000\np01 moves 6.0 in (152 mm)\n" in text
 
 
-def test_tables_come_back_as_they_were_written(film: Film, tmp_path: Path) -> None:
+def test_tables_come_back_as_they_were_written(film: FilmResults, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="tables need pyarrow")
     pytest.importorskip("duckdb", reason="queries need DuckDB")
     folder = tmp_path / "it's"
     folder.mkdir()
     touching = [{"time_s": 1.0, "from": "p01", "to": "p02", "distance_mm": 0.0, "sigma_mm": 0.2, "probability": 0.5}]
-    in_turns = turns.rows(film, turns.guessed(film))
-    tables.write_all(film, folder, ruled.rulings(film), None, touching, in_turns)
-    names, rows = query.answered(tmp_path, "SELECT film, piece, path_mm, end_s FROM moves")
+    in_turns = turns.turn_rows(film, turns.guess_turns(film))
+    tables.write_tables(film, folder, film_rulings.rule_all_pairs(film), None, touching, in_turns)
+    names, rows = query.run_query(tmp_path, "SELECT film, piece, path_mm, end_s FROM moves")
     assert names == ["film", "piece", "path_mm", "end_s"]
     assert rows == [("it's", "p01", 152.4, 62.75)]
-    assert query.answered(tmp_path, "SELECT seen FROM positions")[1] == [(True,)]
-    assert query.answered(tmp_path, "SELECT turn, moves FROM turns")[1] == [("1", 1)]
-    assert query.answered(tmp_path, 'SELECT "from", "to", probability FROM contacts')[1] == [("p01", "p02", 0.5)]
+    assert query.run_query(tmp_path, "SELECT seen FROM positions")[1] == [(True,)]
+    assert query.run_query(tmp_path, "SELECT turn, moves FROM turns")[1] == [("1", 1)]
+    assert query.run_query(tmp_path, 'SELECT "from", "to", probability FROM contacts')[1] == [("p01", "p02", 0.5)]
     assert (folder / "moves.csv").read_text().splitlines()[1].startswith("p01,61.5,62.75,100.0")
     lines = [json.loads(line) for line in (folder / "scenes.jsonl").read_text().splitlines()]
     assert [line["time_s"] for line in lines] == [1.0, 30.0, 63.0]
 
 
-def test_queries_that_are_wrong_are_refused_in_a_line(film: Film, tmp_path: Path) -> None:
+def test_queries_that_are_wrong_are_refused_in_a_line(film: FilmResults, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="tables need pyarrow")
     pytest.importorskip("duckdb", reason="queries need DuckDB")
     with pytest.raises(BadInput, match="holds no tables"):
-        query.answered(tmp_path, "SELECT 1")
-    tables.write_all(film, tmp_path, None, None)
+        query.run_query(tmp_path, "SELECT 1")
+    tables.write_tables(film, tmp_path, None, None)
     with pytest.raises(BadInput, match="SQL: "):
-        query.answered(tmp_path, "SELECT nothing FROM moves")
+        query.run_query(tmp_path, "SELECT nothing FROM moves")
     with pytest.raises(BadInput, match="SQL: "):
-        query.answered(tmp_path, f"COPY moves TO '{tmp_path}/stolen.csv'")
+        query.run_query(tmp_path, f"COPY moves TO '{tmp_path}/stolen.csv'")
     assert not (tmp_path / "stolen.csv").exists()
 
 
-def test_pictures_stay_in_their_files_until_the_page_is_written(film: Film, tmp_path: Path) -> None:
+def test_pictures_stay_in_their_files_until_the_page_is_written(film: FilmResults, tmp_path: Path) -> None:
     stills = [f'data:,{number}"still":"\\é' for number in range(len(film.rests))]
     told = [rest | {"still": still} for rest, still in zip(film.rests, stills, strict=True)]
-    (tmp_path / "part.json").write_bytes(segment.encoded({"rests": told, "told": 'no "still":"picture"'}))
-    film.rests = segment.kept(tmp_path / "part.json")["rests"]
+    (tmp_path / "part.json").write_bytes(segment.encode_json({"rests": told, "told": 'no "still":"picture"'}))
+    film.rests = segment.load_segment(tmp_path / "part.json")["rests"]
     assert not any(isinstance(rest["still"], str) for rest in film.rests)
-    (data,) = re.findall(r'id="data">(.*)</script>', "".join(page.page(film, None, None)))
+    (data,) = re.findall(r'id="data">(.*)</script>', "".join(page.render_page(film, None, None)))
     assert [rest["still"] for rest in json.loads(data)["rests"]] == stills
 
 
-def test_the_page_is_whole_and_asks_nobody_for_anything(film: Film) -> None:
-    text = "".join(page.page(film, ruled.rulings(film), ruled.allowed(film, {"p01": 150.0})))
+def test_the_page_is_whole_and_asks_nobody_for_anything(film: FilmResults) -> None:
+    text = "".join(
+        page.render_page(film, film_rulings.rule_all_pairs(film), film_rulings.check_allowances(film, {"p01": 150.0}))
+    )
     assert "<title>a &lt;b&gt; &amp; c: the game</title>" in text
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", text)
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
@@ -117,11 +119,11 @@ def test_the_page_is_whole_and_asks_nobody_for_anything(film: Film) -> None:
     assert told["moves"][0]["path_mm"] == 152.4
 
 
-def test_ranges_are_told_with_since_when(film: Film) -> None:
-    rows = ruled.rulings(film)
+def test_ranges_are_told_with_since_when(film: FilmResults) -> None:
+    rows = film_rulings.rule_all_pairs(film)
     assert [(row["range"], row["since_s"]) for row in rows] == [(2, 1.0), (2, 1.0), (2, 1.0)]
     film.rests[-1]["scene"] = scene(300.0)
-    rows = ruled.rulings(film)
+    rows = film_rulings.rule_all_pairs(film)
     assert [(row["range"], row["since_s"]) for row in rows] == [(2, 1.0), (2, 1.0), (1, 63.0)]
     assert all(row["probability"] > 0.99 for row in rows)
 
@@ -136,40 +138,40 @@ def ships(x_mm: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("moved", "after"), [(None, [0, 0, 0]), ("p01", [0, 0, 1]), ("p02", [0, 0, 1])])
 def test_ships_that_touched_are_at_range_0_until_one_of_them_moves(
-    film: Film, moved: str | None, after: list[int]
+    film: FilmResults, moved: str | None, after: list[int]
 ) -> None:
     """Whatever their gap measures as meanwhile."""
     for rest, x_mm in zip(film.rests, (360.1, 359.5, 359.5), strict=True):
         rest["scene"] = ships(x_mm)
     film.moves = [MOVE | {"piece": moved}] if moved else []
-    rows = ruled.rulings(film)
+    rows = film_rulings.rule_all_pairs(film)
     assert [row["range"] for row in rows] == after
     assert [row["since_s"] for row in rows] == [1.0, 1.0, 63.0 if moved else 1.0]
     assert rows[1]["probability"] == rows[0]["probability"] < 0.9
 
 
-def test_other_games_remember_no_range_0(film: Film) -> None:
+def test_other_games_remember_no_range_0(film: FilmResults) -> None:
     for rest, x_mm in zip(film.rests, (374.0, 372.0, 372.0), strict=True):
         rest["scene"] = scene(x_mm)
-    assert len({row["range"] for row in ruled.rulings(film)}) == 1
+    assert len({row["range"] for row in film_rulings.rule_all_pairs(film)}) == 1
 
 
-def test_a_move_longer_than_allowed_has_a_probability(film: Film) -> None:
-    assert ruled.allowed(film, {"p01": 152.4})[0]["probability"] == pytest.approx(0.5)
-    assert ruled.allowed(film, {"p01": 151.4})[0]["probability"] == pytest.approx(0.977, abs=1e-3)
-    assert ruled.allowed(film, {"p02": 10.0}) == []
+def test_a_move_longer_than_allowed_has_a_probability(film: FilmResults) -> None:
+    assert film_rulings.check_allowances(film, {"p01": 152.4})[0]["probability"] == pytest.approx(0.5)
+    assert film_rulings.check_allowances(film, {"p01": 151.4})[0]["probability"] == pytest.approx(0.977, abs=1e-3)
+    assert film_rulings.check_allowances(film, {"p02": 10.0}) == []
 
 
 def test_allowances_are_read_in_either_unit() -> None:
-    assert ruled.read_allowances(["p03=6in", "p04=150mm"]) == {"p03": pytest.approx(152.4), "p04": 150.0}
+    assert film_rulings.read_allowances(["p03=6in", "p04=150mm"]) == {"p03": pytest.approx(152.4), "p04": 150.0}
     for wrong in ("p03", "p03=6", "=6in", "p03=-1in", "p03=xin"):
         with pytest.raises(BadInput, match="--allowance"):
-            ruled.read_allowances([wrong])
+            film_rulings.read_allowances([wrong])
 
 
-def test_film_editors_get_a_marker_for_each_move(film: Film) -> None:
+def test_film_editors_get_a_marker_for_each_move(film: FilmResults) -> None:
     otio = pytest.importorskip("opentimelineio", reason="editors' markers need OpenTimelineIO")
-    text = tables.timeline(film)
+    text = tables.otio_timeline(film)
     assert text is not None
     (marker,) = otio.adapters.read_from_string(text, "otio_json").tracks[0][0].markers
     assert marker.name == "p01 moves 6.0 in (152 mm)"

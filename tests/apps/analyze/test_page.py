@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from overruler.apps.analyze import film_rulings, turns
 from overruler.apps.analyze import page as pages
-from overruler.apps.analyze import ruled, turns
-from overruler.apps.analyze.merge import Film
+from overruler.apps.analyze.merge import FilmResults
 from tests.apps.analyze.test_outputs import MOVE, scene
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
@@ -23,7 +23,7 @@ pytestmark = needs_browser
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of a film of 70 s in which one piece moves between its rests."""
-    told = Film("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
+    told = FilmResults("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
     told.rests = [{"time_s": t, "scene": scene(x), "still": "data:,"} for t, x in ((1.0, 100.0), (63.0, 200.0))]
     told.bases = {name: {"shape": "circle", "diameter_mm": 27.0} for name in ("p01", "p02")}
     at = {"y_mm": 100.0, "sigma_mm": 0.2}
@@ -36,9 +36,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     }
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
     touching = [{"time_s": 63.0, "from": "p01", "to": "p02", "distance_mm": 0.2, "sigma_mm": 0.3, "probability": 0.31}]
-    in_turns = turns.rows(told, [turns.Turn("1", 0.0, "red", "the start"), turns.Turn("<2>", 61.5, "", turns.PAUSE)])
-    allowed = ruled.allowed(told, {"p01": 150.0})
-    text = "".join(pages.page(told, ruled.rulings(told), allowed, touching, in_turns))
+    in_turns = turns.turn_rows(
+        told, [turns.Turn("1", 0.0, "red", "the start"), turns.Turn("<2>", 61.5, "", turns.WHY_LONG_PAUSE)]
+    )
+    allowed = film_rulings.check_allowances(told, {"p01": 150.0})
+    text = "".join(pages.render_page(told, film_rulings.rule_all_pairs(told), allowed, touching, in_turns))
     path.write_text(text, encoding="utf-8")
     return path.as_uri()
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps.analyze import tables, turns
-from overruler.apps.analyze.contacts import contacts
-from overruler.apps.analyze.merge import Film
+from overruler.apps.analyze.contacts import find_contacts
+from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import BadInput
 
 
@@ -19,34 +19,34 @@ def move(piece: str, start_s: float) -> dict[str, Any]:
     return {"piece": piece, "start_s": start_s, "end_s": start_s + 2.0, "path_mm": 152.4, "way_seen": True}
 
 
-def film(*moves: tuple[str, float], players: bool = True) -> Film:
+def film(*moves: tuple[str, float], players: bool = True) -> FilmResults:
     """Red's r1 and r2, blue's b1."""
     owners = {"r1": "red", "r2": "red", "b1": "blue"} if players else {}
     pieces = [{"id": name, "player": owners.get(name)} for name in ("r1", "r2", "b1")]
     rests = [{"time_s": 0.0, "scene": {"pieces": pieces}}]
-    return Film("game", moves=[move(*one) for one in moves], rests=rests, read_to_s=500.0)
+    return FilmResults("game", moves=[move(*one) for one in moves], rests=rests, read_to_s=500.0)
 
 
 def test_a_turn_ends_where_another_player_moves_and_after_a_long_pause() -> None:
     told = film(("r1", 5.0), ("r2", 12.0), ("b1", 20.0), ("b1", 27.0), ("b1", 120.0), ("r1", 128.0))
-    found = turns.guessed(told)
+    found = turns.guess_turns(told)
     assert [(turn.name, turn.from_s, turn.player, turn.why) for turn in found] == [
         ("1", 0.0, "red", "the start"),
-        ("2", 20.0, "blue", turns.ANOTHER),
-        ("3", 120.0, "blue", turns.PAUSE),
-        ("4", 128.0, "red", turns.ANOTHER),
+        ("2", 20.0, "blue", turns.WHY_ANOTHER_PLAYER),
+        ("3", 120.0, "blue", turns.WHY_LONG_PAUSE),
+        ("4", 128.0, "red", turns.WHY_ANOTHER_PLAYER),
     ]
-    assert [row["moves"] for row in turns.rows(told, found)] == [2, 2, 1, 1]
+    assert [row["moves"] for row in turns.turn_rows(told, found)] == [2, 2, 1, 1]
 
 
 def test_without_players_only_pauses_tell() -> None:
     told = film(("r1", 5.0), ("b1", 12.0), ("r2", 100.0), ("b1", 107.0), players=False)
-    assert [(turn.from_s, turn.player) for turn in turns.guessed(told)] == [(0.0, ""), (100.0, "")]
+    assert [(turn.from_s, turn.player) for turn in turns.guess_turns(told)] == [(0.0, ""), (100.0, "")]
 
 
 def test_a_film_in_which_nothing_moves_is_one_turn() -> None:
     told = film()
-    assert turns.rows(told, turns.guessed(told)) == [
+    assert turns.turn_rows(told, turns.guess_turns(told)) == [
         {"turn": "1", "from_s": 0.0, "to_s": 500.0, "player": "", "moves": 0, "why": "the start"}
     ]
 
@@ -54,7 +54,7 @@ def test_a_film_in_which_nothing_moves_is_one_turn() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["r1", "r2", "b1"]), st.floats(0, 480)), max_size=12))
 def test_turns_share_out_the_whole_film(moves: list[tuple[str, float]]) -> None:
     told = film(*moves)
-    rows = turns.rows(told, turns.guessed(told))
+    rows = turns.turn_rows(told, turns.guess_turns(told))
     assert sum(row["moves"] for row in rows) == len(moves)
     assert rows[0]["from_s"] == 0.0
     assert rows[-1]["to_s"] == 500.0
@@ -64,13 +64,13 @@ def test_turns_share_out_the_whole_film(moves: list[tuple[str, float]]) -> None:
 def test_turns_that_a_person_has_put_right_are_read_back_and_told(tmp_path: Path) -> None:
     told = film(("r1", 5.0), ("b1", 20.0))
     path = tmp_path / "turns.csv"
-    path.write_text(tables.written_csv(turns.rows(told, turns.guessed(told)), tables.TURNS))
+    path.write_text(tables.encode_csv(turns.turn_rows(told, turns.guess_turns(told)), tables.TURN_COLUMNS))
     assert [(turn.name, turn.from_s, turn.player) for turn in turns.read_turns(path)] == [
         ("1", 0.0, "red"),
         ("2", 20.0, "blue"),
     ]
     path.write_text("\ufefffrom_s,turn,player\r\n3,1,red\r\n18.5,2 <b>,blue\r\n", encoding="utf-8")
-    text = tables.chapters(told, turns.rows(told, turns.read_turns(path)))
+    text = tables.webvtt_chapters(told, turns.turn_rows(told, turns.read_turns(path)))
     assert [line for line in text.splitlines() if line and " --> " not in line] == [
         "WEBVTT",
         "Start",
@@ -106,7 +106,7 @@ def test_turns_that_make_no_sense_are_refused(text: str | bytes, wrong: str, tmp
 # --- contacts ---
 
 
-def standing(gap_mm: float, variance_mm2: float | None) -> Film:
+def standing(gap_mm: float, variance_mm2: float | None) -> FilmResults:
     """Two discs of 27 mm, and a third far off."""
     pieces: list[dict[str, Any]] = [
         {"id": name, "base": {"shape": "circle", "diameter_mm": 27.0}, "x_mm": x, "y_mm": 100.0}
@@ -116,12 +116,12 @@ def standing(gap_mm: float, variance_mm2: float | None) -> Film:
         piece["covariance_mm2"] = [[variance_mm2, 0.0], [0.0, variance_mm2]]
     board = {"width_mm": 900.0, "height_mm": 900.0}
     scene = {"schema": "overruler/scene/1", "game": "legion", "board": board, "pieces": pieces}
-    return Film("game", rests=[{"time_s": 7.0, "scene": scene}])
+    return FilmResults("game", rests=[{"time_s": 7.0, "scene": scene}])
 
 
 @pytest.mark.parametrize("gap_mm", [-0.3, 0.0, 0.2, 0.5])
 def test_contact_is_as_likely_as_that_the_gap_is_none(gap_mm: float) -> None:
-    (row,) = contacts(standing(gap_mm, 0.04))
+    (row,) = find_contacts(standing(gap_mm, 0.04))
     sigma = sqrt(0.08)
     assert (row["time_s"], row["from"], row["to"]) == (7.0, "p01", "p02")
     assert row["distance_mm"] == pytest.approx(max(gap_mm, 0.0), abs=1e-9)
@@ -129,6 +129,6 @@ def test_contact_is_as_likely_as_that_the_gap_is_none(gap_mm: float) -> None:
 
 
 def test_pairs_that_cannot_touch_are_no_contacts() -> None:
-    assert contacts(standing(0.7, 0.04)) == []
-    assert contacts(standing(0.01, None)) == []
-    assert [row["probability"] for row in contacts(standing(0.0, None))] == [1.0]
+    assert find_contacts(standing(0.7, 0.04)) == []
+    assert find_contacts(standing(0.01, None)) == []
+    assert [row["probability"] for row in find_contacts(standing(0.0, None))] == [1.0]

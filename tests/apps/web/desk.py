@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from overruler.apps.web.faults import Failed
-from overruler.apps.web.guard import Door
+from overruler.apps.web.faults import TaskFailed
+from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
-from overruler.apps.web.phone.worker_tasks import SCENE, SHOWN, scene_text
+from overruler.apps.web.phone.worker_tasks import SCENE_FILE, SCREEN_PHOTO_FILE, scene_text
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
 from tests.reports import SIZE_PX, camera, report
@@ -71,19 +71,19 @@ class Ready:
             return b"\x89PNG"
         with Image.open(folder / arguments[0]) as photo:
             if photo.width == 64:
-                raise Failed(UNREADABLE, unmeasurable=True)
-        (folder / SCENE).write_text(scene_text(scene().to_json()))
-        (folder / SHOWN).write_bytes(jpeg())
+                raise TaskFailed(UNREADABLE, unmeasurable=True)
+        (folder / SCENE_FILE).write_text(scene_text(scene().to_json()))
+        (folder / SCREEN_PHOTO_FILE).write_bytes(jpeg())
         return {"pieces": 5, "size_px": list(SIZE_PX)}
 
 
 @contextmanager
 def client(
-    monkeypatch: pytest.MonkeyPatch, store: Path, door: Door | None = None, **settings: Any
+    monkeypatch: pytest.MonkeyPatch, store: Path, door: AccessPolicy | None = None, **settings: Any
 ) -> Iterator[TestClient]:
     """A client of a server of its own."""
     monkeypatch.setattr(application, "Workers", Ready)
-    told = Settings(store, door or Door(frozenset({"localhost"})), **settings)
+    told = Settings(store, door or AccessPolicy(frozenset({"localhost"})), **settings)
     with TestClient(make_app(told), base_url=HOME) as found:
         yield found
 

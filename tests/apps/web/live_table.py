@@ -13,10 +13,10 @@ import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 
-from overruler.apps.web.guard import Door
-from overruler.apps.web.live.app import Air, make_live_app
+from overruler.apps.web.guard import AccessPolicy
+from overruler.apps.web.live.app import LiveServices, make_live_app
 from overruler.apps.web.live.desk import Desk
-from overruler.apps.web.live.watcher import Eyes
+from overruler.apps.web.live.watcher import TableWatcher
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
@@ -24,10 +24,10 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.sources.live import Live, Source
-from overruler.vision.assembly.to_scene import survey
+from overruler.sources.live import LiveReader, Source
+from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.watch import Watch
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, exact
 
 CAMERA = camera_over(10.0)
@@ -38,7 +38,7 @@ SIZES_MM = {"p01": 27.0, "p02": 50.0, "p03": 27.0}
 def drawn(places: tuple[tuple[str, tuple[float, float]], ...]) -> Any:
     """The table with its pieces, drawn once."""
     plinths = [Plinth(*at, SIZES_MM[name], rim=(0.02,) * 3) for name, at in places]
-    return render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
+    return render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
 
 
 class Table:
@@ -79,7 +79,7 @@ class Table:
     def look(self, frame: Frame) -> Report:
         found = tuple(map(self._detection, self.places))
         calibration = exact(CAMERA)
-        return Report(frame, calibration, found, survey(calibration, found, "legion"))
+        return Report(frame, calibration, found, build_scene(calibration, found, "legion"))
 
     def find(self, frame: Frame, report: Report, bases: Any, within_mm: Array | None) -> tuple[Detection, ...]:
         low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
@@ -97,17 +97,17 @@ class Table:
         return Detection(base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1)))
 
 
-def air(table: Table, door: Door | None = None, overlay_key: str | None = None) -> Air:
+def air(table: Table, door: AccessPolicy | None = None, overlay_key: str | None = None) -> LiveServices:
     """The live application's parts over a table."""
     desk = Desk()
     referee: Any = table
-    live = Live(Source("table", table.shots))
-    eyes = Eyes(live, referee, lambda seen: desk.told(seen, eyes.shot))
-    return Air(desk, eyes, door or Door(frozenset({"localhost"})), overlay_key)
+    live = LiveReader(Source("table", table.shots))
+    eyes = TableWatcher(live, referee, lambda seen: desk.told(seen, eyes.shot))
+    return LiveServices(desk, eyes, door or AccessPolicy(frozenset({"localhost"})), overlay_key)
 
 
 @contextmanager
-def served(found: Air, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
+def served(found: LiveServices, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
     """Its address, while it is served by a thread."""
     with serving(make_live_app(found), port) as served_:
         yield served_

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from overruler.apps.web.guard import Door
+from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from tests.apps.web.desk import Ready
@@ -42,7 +42,7 @@ def fuzzed(address: str, folder: Path, seed: int) -> str:
 @pytest.fixture
 def phones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setattr(application, "Workers", Ready)
-    door = Door(frozenset({"localhost"}), KEY)
+    door = AccessPolicy(frozenset({"localhost"}), KEY)
     with serving(make_app(Settings(tmp_path / "store", door))) as (home, _):
         yield home
 
@@ -53,7 +53,7 @@ def test_the_server_for_phones_does_as_it_is_described(phones: str, tmp_path: Pa
 
 
 def test_the_live_server_does_as_it_is_described(tmp_path: Path) -> None:
-    found = air(Table(), Door(frozenset({"localhost"}), KEY), "another")
+    found = air(Table(), AccessPolicy(frozenset({"localhost"}), KEY), "another")
     with served(found) as (home, _):
         until(lambda: found.desk.scene() is not None)
         told = fuzzed(f"{home}/api/live/openapi.json", tmp_path, seed=1)

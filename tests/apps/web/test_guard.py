@@ -7,11 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from overruler.apps.web.guard import COOKIE, Door
+from overruler.apps.web.guard import KEY_COOKIE, AccessPolicy
 from tests.apps.web.desk import client, jpeg, measured
 
 KEY = "correct-horse"
-LAN = Door(frozenset({"localhost", "192.168.1.5"}), KEY)
+LAN = AccessPolicy(frozenset({"localhost", "192.168.1.5"}), KEY)
 NOTHING_KEPT = "measurements"
 
 
@@ -98,7 +98,7 @@ def test_the_key_in_the_address_becomes_a_cookie(lan: TestClient) -> None:
     answer = lan.get("/", params={"key": KEY})
     assert answer.status_code == 200
     cookie = answer.headers["set-cookie"]
-    assert all(word in cookie for word in (f"{COOKIE}={KEY}", "HttpOnly", "SameSite=Strict"))
+    assert all(word in cookie for word in (f"{KEY_COOKIE}={KEY}", "HttpOnly", "SameSite=Strict"))
     assert lan.get("/api/about").status_code == 200
     lan.cookies.clear()
     assert lan.get("/api/about").status_code == 401

@@ -342,11 +342,11 @@ def test_without_markers_the_corners_are_dragged(page: "Page", opened: Opened, p
 
 def board_corners(page: "Page", width: float, height: float) -> list[list[float]]:
     """Where the corners of the board are in the photo: far left, far right, near right, near left."""
-    from overruler.apps.web.scene_paths import view_of
+    from overruler.apps.web.scene_paths import camera_view
     from overruler.scene import Scene
 
     with urllib.request.urlopen(page.url.replace("/m/", "/api/measurements/") + "/scene") as answer:
-        view = view_of(Scene.from_json(json.load(answer)))
+        view = camera_view(Scene.from_json(json.load(answer)))
     places: list[list[float]] = view.px(np.array([[0, height], [width, height], [width, 0], [0, 0]])).tolist()
     return places
 

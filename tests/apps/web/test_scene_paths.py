@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from overruler.apps.web import scene_paths
-from overruler.apps.web.piece_profiles import ATTACKS
-from overruler.apps.web.quick_questions import arcs, games
+from overruler.apps.web.piece_profiles import PROFILE_QUESTIONS
+from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
@@ -28,7 +28,7 @@ def places_mm(path: str) -> Array:
 
 
 def test_a_base_is_drawn_round_its_place() -> None:
-    for piece, shown in zip(scene().pieces, scene_paths.table(scene())["pieces"], strict=True):
+    for piece, shown in zip(scene().pieces, scene_paths.table_json(scene())["pieces"], strict=True):
         edge = places_mm(shown["d"])
         away = [gap(piece.shape, Disc((x, y), 1e-9)).distance_mm for x, y in edge]
         assert max(away) < 0.05
@@ -37,14 +37,14 @@ def test_a_base_is_drawn_round_its_place() -> None:
 
 def test_a_ring_lies_at_its_distance_from_the_edge() -> None:
     for piece in scene().pieces:
-        (ring,) = scene_paths.bands(scene(), piece, [100.0])
+        (ring,) = scene_paths.band_lines_json(scene(), piece, [100.0])
         away = [gap(piece.shape, Disc((x, y), 1e-9)).distance_mm for x, y in places_mm(ring["d"])]
         assert away == pytest.approx([100.0] * len(away), abs=0.2)
 
 
 def test_the_line_runs_between_the_closest_points_and_the_doubt_spans_95_percent() -> None:
     verdict = ask(scene(), RANGE)
-    told = scene_paths.ruling(scene(), verdict)
+    told = scene_paths.ruling_json(scene(), verdict)
     ends = places_mm(told["drawing"]["line"])[[0, -1]]
     assert ends == pytest.approx(np.array([verdict.from_point_mm, verdict.to_point_mm]), abs=0.05)
     doubt = places_mm(told["drawing"]["doubt"])[[0, -1]]
@@ -52,7 +52,7 @@ def test_the_line_runs_between_the_closest_points_and_the_doubt_spans_95_percent
 
 
 def test_words_say_the_call_and_the_doubt() -> None:
-    told = scene_paths.ruling(scene(), ask(scene(), RANGE))
+    told = scene_paths.ruling_json(scene(), ask(scene(), RANGE))
     assert told["words"]["headline"] == "range 2"
     assert "certain" in told["words"]["detail"]
     assert "± " in told["words"]["detail"]
@@ -62,7 +62,7 @@ def test_words_say_the_call_and_the_doubt() -> None:
 @pytest.mark.parametrize(("game", "unit"), [("legion", "mm"), ("skirmish", "in")])
 def test_a_bare_distance_is_told_in_the_games_unit(game: str, unit: str) -> None:
     table = replace(scene(), game=game)
-    told = scene_paths.ruling(table, ask(table, RANGE | {"question": "distance"}))
+    told = scene_paths.ruling_json(table, ask(table, RANGE | {"question": "distance"}))
     assert told["words"]["headline"].endswith(f" {unit}")
     assert told["words"]["detail"].startswith("95 % sure")
 
@@ -71,14 +71,14 @@ def test_arcs_start_at_the_ship_and_reach_as_far_as_the_ruler() -> None:
     table = replace(scene(), game="xwing")
     ship = replace(table.pieces[4], base=type(table.pieces[4].base).rectangle(40, 40))
     table = replace(table, pieces=(*table.pieces[:4], ship))
-    found = {arc["name"]: arc["lines"] for arc in arcs(table, ship)}
+    found = {arc["name"]: arc["lines"] for arc in arc_outlines(table, ship)}
     assert {"front", "rear", "bullseye"} <= set(found)
     for line in found["front"]:
         places = places_mm(line)
         assert places[0] == pytest.approx((ship.x_mm, ship.y_mm), abs=0.1)
     unsure = replace(ship, extra={"heading_modulo_deg": 90})
     with pytest.raises(BadInput, match="turns of 90"):
-        arcs(replace(table, pieces=(*table.pieces[:4], unsure)), unsure)
+        arc_outlines(replace(table, pieces=(*table.pieces[:4], unsure)), unsure)
 
 
 def profiled(fields: list[dict[str, Any]]) -> Scene:
@@ -101,8 +101,8 @@ def profiled(fields: list[dict[str, Any]]) -> Scene:
 
 def test_a_profile_is_all_that_the_questions_ask_for() -> None:
     """Without one the answer names what is missing by its path, which the page puts in words of its own."""
-    for game in games():
-        for tap in ATTACKS.get(game["name"], ()):
+    for game in games_json():
+        for tap in PROFILE_QUESTIONS.get(game["name"], ()):
             question = {key: {"A": "p01", "B": "p02"}.get(value, value) for key, value in tap["ask"].items()}
             table = replace(profiled(game["profile"]), game=game["name"])
             bare = replace(table, pieces=tuple(replace(piece, stats={}) for piece in table.pieces))
@@ -111,8 +111,8 @@ def test_a_profile_is_all_that_the_questions_ask_for() -> None:
 
 
 def test_every_game_can_be_asked_something_by_two_taps() -> None:
-    assert [game["name"] for game in games()] == list(GAMES)
-    for game in games():
+    assert [game["name"] for game in games_json()] == list(GAMES)
+    for game in games_json():
         table = replace(profiled(game["profile"]), game=game["name"])
         values = {"A": "p01", "B": "p02", "REACH": 6, "ARC": "bullseye"}
         for tap in game["taps"]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from overruler.geometry.batched.all_pairs import all_gaps
+from overruler.geometry.batched.all_pairs import gap_matrix
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes
@@ -21,7 +21,7 @@ def one_by_one(several: list[Shape]) -> Array:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(shapes, min_size=1, max_size=9))
 def test_every_gap_is_that_of_the_two_alone(several: list[Shape]) -> None:
-    assert np.abs(all_gaps(several) - one_by_one(several)).max() <= EXACT
+    assert np.abs(gap_matrix(several) - one_by_one(several)).max() <= EXACT
 
 
 def crowd(count: int, span_mm: float, seed: int) -> list[Shape]:
@@ -44,7 +44,7 @@ def crowd(count: int, span_mm: float, seed: int) -> list[Shape]:
 @pytest.mark.parametrize("span_mm", [60.0, 250.0, 1800.0])
 def test_a_crowd_is_measured_as_if_one_by_one(span_mm: float) -> None:
     several = crowd(45, span_mm, seed=int(span_mm))
-    assert np.abs(all_gaps(several) - one_by_one(several)).max() <= EXACT
+    assert np.abs(gap_matrix(several) - one_by_one(several)).max() <= EXACT
 
 
 SLIVERS: list[Shape] = [
@@ -58,14 +58,14 @@ SLIVERS: list[Shape] = [
 
 
 def test_slivers_and_points() -> None:
-    assert np.abs(all_gaps(SLIVERS) - one_by_one(SLIVERS)).max() <= EXACT
+    assert np.abs(gap_matrix(SLIVERS) - one_by_one(SLIVERS)).max() <= EXACT
 
 
 def test_polygons_that_are_no_rectangles_are_measured_too() -> None:
     leaning = Polygon(((50.0, 0.0), (80.0, 0.0), (90.0, 20.0), (60.0, 20.0)))
     kite = Polygon(((100.0, 0.0), (130.0, 10.0), (100.0, 20.0), (95.0, 10.0)))
     several = [TRIANGLE, leaning, kite, *crowd(6, 150, seed=4)]
-    assert np.abs(all_gaps(several) - one_by_one(several)).max() <= EXACT
+    assert np.abs(gap_matrix(several) - one_by_one(several)).max() <= EXACT
 
 
 @settings(max_examples=40, deadline=None)
@@ -74,7 +74,7 @@ def test_turning_and_shifting_all_changes_nothing(
     several: list[Shape], turn_deg: float, shift: tuple[float, float]
 ) -> None:
     rigid = [moved(shape, turn_deg, shift) for shape in several]
-    assert np.abs(all_gaps(rigid) - all_gaps(several)).max() <= EXACT
+    assert np.abs(gap_matrix(rigid) - gap_matrix(several)).max() <= EXACT
 
 
 @settings(max_examples=80, deadline=None)
@@ -88,15 +88,15 @@ def test_shapes_that_are_moved_into_contact_touch_there_and_part_beyond(a: Shape
     for left_mm in (0.001, 0.0):
         step = apart.distance_mm - left_mm
         near = moved(far, 0.0, (step * ux, step * uy))
-        assert all_gaps([a, near])[0, 1] == pytest.approx(left_mm, abs=EXACT)
+        assert gap_matrix([a, near])[0, 1] == pytest.approx(left_mm, abs=EXACT)
 
 
 def test_nothing_and_one_alone() -> None:
-    assert all_gaps([]).shape == (0, 0)
+    assert gap_matrix([]).shape == (0, 0)
     for shape in (TRIANGLE, *crowd(3, 100, seed=1)):
-        assert all_gaps([shape]).tolist() == [[0.0]]
+        assert gap_matrix([shape]).tolist() == [[0.0]]
 
 
 def test_two_shapes_in_one_place_overlap() -> None:
     same: list[Shape] = [Disc((1.0, 2.0), 3.0), Ellipse((1.0, 2.0), 5.0, 4.0), rectangle((1.0, 2.0), 5.0, 4.0)]
-    assert not all_gaps(same * 2).any()
+    assert not gap_matrix(same * 2).any()

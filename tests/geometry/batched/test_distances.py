@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.batched.distances import (
-    distances,
+    distance_matrix,
+    farthest_distances,
     farthest_from_all,
     farthest_from_points,
-    farthests,
-    gaps,
+    gaps_at_shifts,
     rim_farthest_from_all,
 )
-from overruler.geometry.farthest import farthest
+from overruler.geometry.farthest import farthest_gap
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes
 
@@ -26,32 +26,34 @@ FEW = settings(max_examples=40, deadline=None)
 @given(shapes, shapes, st.lists(places, min_size=1, max_size=3))
 def test_each_displacement_is_measured_as_if_alone(a: Shape, b: Shape, shifts: list[tuple[float, float]]) -> None:
     alone = [moved(b, 0, shift) for shift in shifts]
-    assert gaps(a, b, np.array(shifts)) == pytest.approx([gap(a, one).distance_mm for one in alone], abs=1e-8)
-    assert farthests(a, b, np.array(shifts)) == pytest.approx([farthest(a, one).distance_mm for one in alone], abs=1e-8)
+    assert gaps_at_shifts(a, b, np.array(shifts)) == pytest.approx([gap(a, one).distance_mm for one in alone], abs=1e-8)
+    assert farthest_distances(a, b, np.array(shifts)) == pytest.approx(
+        [farthest_gap(a, one).distance_mm for one in alone], abs=1e-8
+    )
 
 
 def test_points_about_a_sliver_are_as_far_from_it_as_one_by_one() -> None:
     sliver = Ellipse((3, 4), 200, 0.1, 37)
     points = np.random.default_rng(2).uniform(-120, 120, (600, 2))
     alone = [gap(sliver, Disc((x, y))).distance_mm for x, y in points.tolist()]
-    assert distances([sliver], points)[0] == pytest.approx(alone, abs=1e-9)
+    assert distance_matrix([sliver], points)[0] == pytest.approx(alone, abs=1e-9)
 
 
 @settings(max_examples=15, deadline=None)
 @given(shapes, shapes)
 def test_one_shape_alone_is_the_nearest(a: Shape, b: Shape) -> None:
-    assert farthest_from_all([a], b) == pytest.approx(farthest(a, b).distance_mm, abs=2e-9)
+    assert farthest_from_all([a], b) == pytest.approx(farthest_gap(a, b).distance_mm, abs=2e-9)
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(shapes, min_size=2, max_size=4), shapes)
 def test_farthest_from_all_is_the_most_over_dense_points(several: list[Shape], b: Shape) -> None:
     points = _points_of(b)
-    sampled = distances(several, points).min(0).max()
+    sampled = distance_matrix(several, points).min(0).max()
     found = farthest_from_all(several, b)
     # No point of b lies farther from a sampled one than a fifth of its reach, and a distance changes no faster.
     assert sampled - 1e-9 <= found <= sampled + b.reach_mm / 5
-    assert found <= min(farthest(shape, b).distance_mm for shape in several) + 1e-8
+    assert found <= min(farthest_gap(shape, b).distance_mm for shape in several) + 1e-8
 
 
 def _points_of(b: Shape) -> np.ndarray:
@@ -89,7 +91,7 @@ def test_the_rim_s_farthest_part_is_found_for_each_displacement(several: list[Sh
     for rim, place in zip(found, (b, moved(b, 0, shift)), strict=True):
         exact = farthest_from_all(several, place)
         assert rim <= exact + 1e-8
-        inside = distances(several, np.array([place.center]))[:, 0].min()
+        inside = distance_matrix(several, np.array([place.center]))[:, 0].min()
         assert rim == pytest.approx(exact, abs=1e-5) or exact > inside - place.reach_mm
 
 

@@ -15,7 +15,7 @@ from overruler.reading import Node
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.scene import Piece, Scene
-from overruler.vision.assembly.corrections import corrected
+from overruler.vision.assembly.corrections import apply_corrections
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, photo
 
@@ -43,7 +43,7 @@ def fixes(*entries: dict[str, Any]) -> tuple[Fix, ...]:
 
 
 def fixed(report: Report, *entries: dict[str, Any]) -> Report:
-    return corrected(report, fixes(*entries))
+    return apply_corrections(report, fixes(*entries))
 
 
 def piece(report: Report, name: str) -> Piece:
@@ -69,7 +69,7 @@ def test_every_piece_says_how_sure_and_how_much_of_it_was_seen(report: Report) -
 
 
 def test_nothing_to_correct_changes_nothing(report: Report) -> None:
-    assert corrected(report, ()) is report
+    assert apply_corrections(report, ()) is report
 
 
 def test_what_is_removed_is_gone_and_the_others_keep_their_names(report: Report) -> None:

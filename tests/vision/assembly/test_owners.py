@@ -13,13 +13,13 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import read_fixes
 from overruler.frame import Frame
-from overruler.house import COLOURS_DEG, House
+from overruler.house_rules import RING_HUES_DEG, HouseRules
 from overruler.reading import Node
 from overruler.report import Report
 from overruler.scene import Piece, Scene, Table
-from overruler.vision.assembly.corrections import corrected
-from overruler.vision.assembly.owners import as_settled
-from overruler.vision.tracking.table_state import Watched
+from overruler.vision.assembly.corrections import apply_corrections
+from overruler.vision.assembly.owners import apply_house_rules
+from overruler.vision.tracking.table_state import TableState
 from overruler.vision.tracking.watch import Watch
 from synthetic.flat_table import Colour, Plinth
 from tests.tables import BOARD_MM, camera_over, exact, photo
@@ -61,25 +61,28 @@ def table(rings: Mapping[tuple[float, float], Colour], diameter_mm: float = 32.0
 
 
 def players(report: Report, **named: str) -> list[str | None]:
-    return [piece.player for piece in as_settled(report, House(named)).scene.pieces]
+    return [piece.player for piece in apply_house_rules(report, HouseRules(named)).scene.pieces]
 
 
 @pytest.mark.parametrize(("saturation", "value"), [(0.9, 0.9), (0.6, 0.5)])
 def test_a_ring_names_the_player_of_its_colour_and_no_other(saturation: float, value: float) -> None:
-    rings = {(100.0 + 70 * k, 130.0 + 40 * (k % 3)): hue for k, hue in enumerate(COLOURS_DEG.values())}
+    rings = {(100.0 + 70 * k, 130.0 + 40 * (k % 3)): hue for k, hue in enumerate(RING_HUES_DEG.values())}
     report = table({at: paint(hue, saturation, value) for at, hue in rings.items()})
-    everyone = {name: name.title() for name in COLOURS_DEG}
+    everyone = {name: name.title() for name in RING_HUES_DEG}
     assert players(report, **everyone) == list(everyone.values())
-    for k, hue in enumerate(COLOURS_DEG.values()):
-        far = {name: name for name, other in COLOURS_DEG.items() if abs((other - hue + 180) % 360 - 180) > 40}
+    for k, hue in enumerate(RING_HUES_DEG.values()):
+        far = {name: name for name, other in RING_HUES_DEG.items() if abs((other - hue + 180) % 360 - 180) > 40}
         assert players(report, **far)[k] is None
 
 
 def test_rims_without_a_colour_are_nobodys() -> None:
     shades: list[Colour] = [(0.03, 0.03, 0.03), (0.5, 0.5, 0.5), (0.85, 0.85, 0.85)]
     report = table({(150.0 + 120 * k, 250.0): shade for k, shade in enumerate(shades)})
-    assert players(report, **{name: name for name in COLOURS_DEG}) == [None] * 3
-    assert all("player_unsure" not in piece.extra for piece in as_settled(report, House({"red": "Anna"})).scene.pieces)
+    assert players(report, **{name: name for name in RING_HUES_DEG}) == [None] * 3
+    assert all(
+        "player_unsure" not in piece.extra
+        for piece in apply_house_rules(report, HouseRules({"red": "Anna"})).scene.pieces
+    )
 
 
 def test_a_ring_of_two_colours_is_said_to_be_unsure() -> None:
@@ -89,7 +92,7 @@ def test_a_ring_of_two_colours_is_said_to_be_unsure() -> None:
     red = report.frame.pixels.copy()
     red[v - 60 : v + 60, u - 60 : u] = red[v - 60 : v + 60, u - 60 : u, ::-1]
     report = replace(report, frame=replace(report.frame, pixels=red))
-    torn, blue = as_settled(report, House({"red": "Anna", "blue": "Ben"})).scene.pieces
+    torn, blue = apply_house_rules(report, HouseRules({"red": "Anna", "blue": "Ben"})).scene.pieces
     assert (torn.player, torn.extra["player_unsure"]) == (None, ["Anna", "Ben"])
     assert (blue.player, "player_unsure" in blue.extra) == ("Ben", False)
 
@@ -97,10 +100,10 @@ def test_a_ring_of_two_colours_is_said_to_be_unsure() -> None:
 def test_halves_of_the_board_name_players_but_not_of_who_stands_across_the_middle() -> None:
     middle = BOARD_MM[0] / 2
     report = table({(x, 200.0): GREY for x in (100.0, middle - 15, middle + 17, 600.0)})
-    settled = as_settled(report, House({"left": "Anna", "right": "Ben"})).scene.pieces
+    settled = apply_house_rules(report, HouseRules({"left": "Anna", "right": "Ben"})).scene.pieces
     assert [piece.player for piece in settled] == ["Anna", None, "Ben", "Ben"]
     assert settled[1].extra["player_unsure"] == ["Anna", "Ben"]
-    alone = as_settled(report, House({"left": "Anna"})).scene.pieces
+    alone = apply_house_rules(report, HouseRules({"left": "Anna"})).scene.pieces
     assert [piece.player for piece in alone] == ["Anna", None, None, None]
     assert alone[1].extra["player_unsure"] == ["Anna"]
     assert players(report, near="Cid") == ["Cid"] * 4
@@ -109,7 +112,7 @@ def test_halves_of_the_board_name_players_but_not_of_who_stands_across_the_middl
 
 def test_signs_that_contradict_each_other_name_nobody() -> None:
     report = table({(100.0, 200.0): paint(0)})
-    piece = as_settled(report, House({"red": "Anna", "left": "Ben"})).scene.pieces[0]
+    piece = apply_house_rules(report, HouseRules({"red": "Anna", "left": "Ben"})).scene.pieces[0]
     assert (piece.player, piece.extra["player_unsure"]) == (None, ["Anna", "Ben"])
     assert players(report, red="Anna", left="Anna") == ["Anna"]
 
@@ -117,27 +120,27 @@ def test_signs_that_contradict_each_other_name_nobody() -> None:
 def test_a_piece_that_was_known_stays_whose_it_was() -> None:
     report = table({(100.0, 200.0): GREY})
     before = {"p01": replace(report.scene.pieces[0], player="Ben")}
-    assert as_settled(report, House({"left": "Anna"}), before).scene.pieces[0].player == "Ben"
+    assert apply_house_rules(report, HouseRules({"left": "Anna"}), before).scene.pieces[0].player == "Ben"
     told = replace(report, scene=replace(report.scene, pieces=(replace(report.scene.pieces[0], player="Cid"),)))
-    assert as_settled(told, House({"left": "Anna"}), before).scene.pieces[0].player == "Cid"
+    assert apply_house_rules(told, HouseRules({"left": "Anna"}), before).scene.pieces[0].player == "Cid"
 
 
 def test_a_person_who_names_the_player_ends_the_doubt() -> None:
-    report = as_settled(table({(100.0, 200.0): paint(0)}), House({"red": "Anna", "left": "Ben"}))
+    report = apply_house_rules(table({(100.0, 200.0): paint(0)}), HouseRules({"red": "Anna", "left": "Ben"}))
     entry = {"schema": "overruler/fix/1", "fix": [{"do": "name", "id": "p01", "player": "Ben"}]}
-    piece = corrected(report, read_fixes(Node(entry, "fix"))).scene.pieces[0]
+    piece = apply_corrections(report, read_fixes(Node(entry, "fix"))).scene.pieces[0]
     assert (piece.player, "player_unsure" in piece.extra) == ("Ben", False)
     assert "player_unsure" in report.scene.pieces[0].extra
 
 
 def test_in_a_film_a_piece_that_crosses_the_middle_stays_whose_it_was() -> None:
     before, after = (table({(x, 200.0): GREY}) for x in (100.0, 600.0))
-    watch = before_rest(before, House({"left": "Anna", "right": "Ben"}))
+    watch = before_rest(before, HouseRules({"left": "Anna", "right": "Ben"}))
     assert [piece.player for piece in rest(watch, before).scene.pieces] == ["Anna"]
     assert [piece.player for piece in rest(watch, after).scene.pieces] == ["Anna"]
 
 
-def before_rest(report: Report, house: House) -> Watch:
+def before_rest(report: Report, house: HouseRules) -> Watch:
     class Nobody:
         def look(self, frame: Frame) -> Report:
             return report
@@ -153,7 +156,7 @@ def before_rest(report: Report, house: House) -> Watch:
 
 def rest(watch: Watch, report: Report) -> Report:
     """What is told of a table that has come to rest."""
-    watch._table = cast(Watched, SimpleNamespace(report=lambda: report))
+    watch._table = cast(TableState, SimpleNamespace(report=lambda: report))
     watch._unsaid = True
     told = watch._rest()
     assert told is not None
@@ -162,4 +165,4 @@ def rest(watch: Watch, report: Report) -> Report:
 
 def test_nothing_settled_is_nothing_changed() -> None:
     report = table({(100.0, 200.0): paint(0)})
-    assert as_settled(report, House()) is report
+    assert apply_house_rules(report, HouseRules()) is report

@@ -12,7 +12,7 @@ from overruler.chart import Chart
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.calibrators.charuco import Sighting, find_chart, stored_size_px
+from overruler.vision.calibrators.charuco import ChartCorners, find_chart, stored_size_px
 from tests.vision.charts import POSES, SMALL, over, photo
 from tests.vision.table import Look
 
@@ -24,7 +24,7 @@ def seen(pose: int, gamma: float = 1.0, blur_px: float = 0.8, chart: Chart = SMA
     return photo(POSES[pose], chart, look=Look(blur_px, 1.0, gamma, pose))
 
 
-def errors(sighting: Sighting, pose: int) -> Array:
+def errors(sighting: ChartCorners, pose: int) -> Array:
     """(N, 2) in px."""
     return np.asarray(sighting.xy_px - POSES[pose].project(sighting.xyz_mm))
 

@@ -8,10 +8,10 @@ import pytest
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.calibrators.charuco import Sighting
-from overruler.vision.calibrators.lens_fit import LensFit, fit_lens, focal_of
-from overruler.vision.calibrators.lens_precision import _over_table, doubt, suggestions
-from overruler.vision.calibrators.sheet_model import Shared, Sheets, Stand
+from overruler.vision.calibrators.charuco import ChartCorners
+from overruler.vision.calibrators.lens_error_map import _camera_over_table, map_lens_error, suggest_photos
+from overruler.vision.calibrators.lens_fit import LensFit, estimate_focal_px, fit_lens
+from overruler.vision.calibrators.sheet_model import LensAndPaper, PoseAndZoom, SheetAdjustment
 from tests.vision.charts import DISTORTION, MATRIX, POSES, SIZE, SMALL, over
 
 TRUTH = np.concatenate([MATRIX[[0, 1, 0, 1], [0, 1, 2, 2]], DISTORTION])
@@ -20,7 +20,7 @@ NOISE_PX = 0.03
 
 def sightings(
     seed: int, poses: Sequence[Camera] = POSES, noise_px: float = NOISE_PX, bow_mm: float = 0.0, stretch: float = 0.0
-) -> dict[str, Sighting]:
+) -> dict[str, ChartCorners]:
     """The corners as cameras would see them on a sheet that is bent across and printed too long, with noise."""
     random = np.random.default_rng(seed)
     middle, reach = SMALL.corners_mm.mean(0), np.ptp(SMALL.corners_mm, axis=0).max() / 2
@@ -33,7 +33,7 @@ def sightings(
         seen += random.normal(0, noise_px, seen.shape)
         inside = ((seen > 4) & (seen < np.array(SIZE) - 5)).all(1)
         doubts = np.tile(np.eye(2) * 0.05**2, (int(inside.sum()), 1, 1))
-        found[f"photo {k}"] = Sighting(SMALL.corners_mm[inside], seen[inside], doubts, 1.0)
+        found[f"photo {k}"] = ChartCorners(SMALL.corners_mm[inside], seen[inside], doubts, 1.0)
     return found
 
 
@@ -79,7 +79,7 @@ def test_a_stray_corner_changes_nothing() -> None:
     spoiled = photos["photo 4"].xy_px.copy()
     spoiled[5] += (3.0, -2.0)
     whole, seen = fit_lens(SIZE, photos), photos["photo 4"]
-    photos["photo 4"] = Sighting(seen.xyz_mm, spoiled, seen.covariance_px2, 1.0)
+    photos["photo 4"] = ChartCorners(seen.xyz_mm, spoiled, seen.covariance_px2, 1.0)
     fit = fit_lens(SIZE, photos)
     assert len(fit.photos[4].sighting.xy_px) == len(spoiled) - 1
     assert np.abs((numbers(fit) - numbers(whole)) / np.sqrt(np.diag(whole.lens.covariance))).max() < 0.5
@@ -112,16 +112,16 @@ def test_two_photos_are_too_few_and_the_complaint_says_so() -> None:
 
 def test_the_focal_length_is_guessed_from_leaning_views_alone() -> None:
     leaning = list(sightings(10).values())
-    assert focal_of(SIZE, leaning) == pytest.approx(640, rel=0.15)
+    assert estimate_focal_px(SIZE, leaning) == pytest.approx(640, rel=0.15)
     flat = sightings(10, [over(0, 0, turn) for turn in (0.0, 40.0, 80.0)], noise_px=0.0)
-    straight = focal_of(SIZE, [flat["photo 0"]])
+    straight = estimate_focal_px(SIZE, [flat["photo 0"]])
     assert straight is None or straight > 0
 
 
 def test_slopes_agree_with_finite_differences() -> None:
-    sheets = Sheets(SIZE, sightings(11), 640.0, zoom_sigma=1e-3)
-    shared = Shared(np.concatenate([TRUTH, [1e-3, 2e-3, -1e-3]]))
-    stand = Stand(POSES[3].T_camera_board, 2e-3)
+    sheets = SheetAdjustment(SIZE, sightings(11), 640.0, zoom_sigma=1e-3)
+    shared = LensAndPaper(np.concatenate([TRUTH, [1e-3, 2e-3, -1e-3]]))
+    stand = PoseAndZoom(POSES[3].T_camera_board, 2e-3)
     rows = sheets.look(3, shared, stand)
     assert rows is not None
 
@@ -137,8 +137,8 @@ def test_slopes_agree_with_finite_differences() -> None:
 def test_the_map_of_doubt_is_the_error_that_is_made() -> None:
     """Lenses drawn from the covariance, each placed by eight markers, err on the table as the map says."""
     fit, random = fit_lens(SIZE, sightings(12, POSES[:6])), np.random.default_rng(2)
-    told = doubt(fit.lens)
-    table = _over_table(fit.lens)
+    told = map_lens_error(fit.lens)
+    table = _camera_over_table(fit.lens)
     pixels = told.xy_px[2:-2:4, 2:-2:4].reshape(-1, 2)
     marks = (np.array(SIZE) - 1) * np.array(
         [(x, y) for x in (0.03, 0.5, 0.97) for y in (0.03, 0.5, 0.97) if (x, y) != (0.5, 0.5)]
@@ -161,18 +161,18 @@ def test_the_map_of_doubt_is_the_error_that_is_made() -> None:
 def test_the_suggested_photo_helps_as_much_as_was_said() -> None:
     few = POSES[:1] + POSES[5:8]
     fit = fit_lens(SIZE, sightings(13, few))
-    before, best = doubt(fit.lens).typical_mm, suggestions(fit, SMALL)
+    before, best = map_lens_error(fit.lens).typical_mm, suggest_photos(fit, SMALL)
     assert best
     assert best[0].typical_mm < 0.9 * before
     assert [one.typical_mm for one in best] == sorted((one.typical_mm for one in best), reverse=True)
-    from overruler.vision.calibrators.lens_precision import _views
+    from overruler.vision.calibrators.lens_error_map import _candidate_views
 
-    camera = dict(_views(fit.lens, SMALL))[best[0].text]
+    camera = dict(_candidate_views(fit.lens, SMALL))[best[0].text]
     after = fit_lens(SIZE, sightings(13, (*few, Camera(MATRIX, DISTORTION, camera.T_camera_board))))
-    assert doubt(after.lens).typical_mm == pytest.approx(best[0].typical_mm, rel=0.4)
+    assert map_lens_error(after.lens).typical_mm == pytest.approx(best[0].typical_mm, rel=0.4)
 
 
 def test_views_from_the_front_alone_ask_for_a_leaning_one() -> None:
     fit = fit_lens(SIZE, sightings(14, [over(0, 0, turn) for turn in (0.0, 30.0, 90.0)]))
-    assert doubt(fit.lens).worst_mm > 0.5
-    assert suggestions(fit, SMALL)
+    assert map_lens_error(fit.lens).worst_mm > 0.5
+    assert suggest_photos(fit, SMALL)

@@ -9,9 +9,14 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.calibrators.marker_map import UNMEASURED_SHARE, LayoutFit, Table, fit_board
-from overruler.vision.calibrators.views import View, linked
-from overruler.vision.camera.bundle_adjustment import Prior
+from overruler.vision.calibrators.marker_map import (
+    UNMEASURED_SCALE_SHARE,
+    MarkerMapAdjustment,
+    MarkerMapFit,
+    fit_marker_map,
+)
+from overruler.vision.calibrators.views import LayoutView, link_views
+from overruler.vision.camera.bundle_adjustment import LensPrior
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
@@ -20,13 +25,13 @@ from tests.vision.table import camera_over, seen_markers, square_mm
 
 CAMERAS = [camera_over(tilt, turn_deg=turn) for tilt, turn in ((5.0, 2.0), (30.0, 40.0), (30.0, 130.0), (30.0, 220.0))]
 PRIOR = lens_prior(blank(1250.0), None)
-Seen = dict[str, tuple[Sequence[Marker], Prior]]
+Seen = dict[str, tuple[Sequence[Marker], LensPrior]]
 
 
 @pytest.fixture(autouse=True)
 def markers_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """One photo's noise moves no marker in millimetres: all photos show the same table."""
-    monkeypatch.setattr(edge_noise, "PLACE_MM", 0.0)
+    monkeypatch.setattr(edge_noise, "PLACE_SIGMA_MM", 0.0)
 
 
 def photos(seed: int, cameras: Sequence[Camera] = CAMERAS, layout: Mapping[int, Array] = ANYWHERE) -> Seen:
@@ -44,13 +49,13 @@ def truth(layout: Mapping[int, Array] = ANYWHERE) -> Array:
     return np.concatenate([[*(c.mean(0) - low), np.arctan2(*(c[1] - c[0])[::-1])] for c in flat.values()])
 
 
-def away(fit: LayoutFit, layout: Mapping[int, Array] = ANYWHERE) -> Array:
+def away(fit: MarkerMapFit, layout: Mapping[int, Array] = ANYWHERE) -> Array:
     difference = np.concatenate(list(fit.places.values())) - truth(layout)
     difference[2::3] = (difference[2::3] + np.pi) % (2 * np.pi) - np.pi
     return np.asarray(difference)
 
 
-def mean_square(fit: LayoutFit) -> float:
+def mean_square(fit: MarkerMapFit) -> float:
     """Mean square of the errors by their doubts along all directions that are not held by the frame."""
     scale = np.sqrt(np.diag(fit.covariance)).clip(1e-9)
     values, vectors = np.linalg.eigh(fit.covariance / np.outer(scale, scale))
@@ -60,14 +65,14 @@ def mean_square(fit: LayoutFit) -> float:
 
 def test_the_layout_lies_within_its_doubt() -> None:
     exact = Board("exact print", 60.0, "DICT_4X4_50", scale_share=1e-9)
-    fits = [fit_board(exact, photos(seed)) for seed in range(200, 210)]
+    fits = [fit_marker_map(exact, photos(seed)) for seed in range(200, 210)]
     assert 0.7 < np.mean([mean_square(fit) for fit in fits]) < 1.3  # 210 squares: a standard deviation of 0.1
     assert max(np.abs(away(fit)).max() for fit in fits) < 1.5
     assert np.mean([np.median(fit.distance_sigmas_mm()) for fit in fits]) < 0.15
 
 
 def test_corners_agree_with_places_and_the_box_begins_at_the_origin() -> None:
-    fit = fit_board(FREE, photos(1))
+    fit = fit_marker_map(FREE, photos(1))
     corners = np.stack(list(fit.corners_mm.values()))
     assert corners[..., :2].reshape(-1, 2).min(0) == pytest.approx([0, 0], abs=1e-9)
     assert corners[..., :2].reshape(-1, 2).max(0) == pytest.approx(fit.size_mm)
@@ -81,7 +86,7 @@ def test_corners_agree_with_places_and_the_box_begins_at_the_origin() -> None:
 def test_what_holds_the_frame_is_in_no_doubt() -> None:
     """The corners that touch the box from the left and from below are at 0 by its making, however they turn."""
     exact = Board("exact print", 60.0, "DICT_4X4_50", scale_share=1e-9)
-    fit = fit_board(exact, photos(11))
+    fit = fit_marker_map(exact, photos(11))
     corners = np.stack(list(fit.corners_mm.values()))[..., :2]
     for axis in (0, 1):
         marker, corner = np.unravel_index(corners[..., axis].argmin(), corners.shape[:2])
@@ -92,7 +97,7 @@ def test_what_holds_the_frame_is_in_no_doubt() -> None:
 
 
 def test_the_cameras_see_the_board_that_came_out() -> None:
-    fit = fit_board(FREE, photos(2))
+    fit = fit_marker_map(FREE, photos(2))
     random = np.random.default_rng(2)
     for view, camera in zip(sorted(fit.photos, key=lambda one: one.name), CAMERAS, strict=True):
         for marker in seen_markers(camera, ANYWHERE, random):
@@ -103,17 +108,17 @@ def test_the_cameras_see_the_board_that_came_out() -> None:
 def test_the_scale_is_that_of_the_print_and_its_doubt_is_carried() -> None:
     large = {number: corners * [1, 1, 1] for number, corners in ANYWHERE.items()}
     told = Board("told", 60.3, "DICT_4X4_50", scale_share=4e-3)
-    fit, plain = fit_board(told, photos(3, layout=large)), fit_board(FREE, photos(3))
+    fit, plain = fit_marker_map(told, photos(3, layout=large)), fit_marker_map(FREE, photos(3))
     assert fit.size_mm[0] / plain.size_mm[0] == pytest.approx(60.3 / 60, rel=1e-6)
     longest = max(np.linalg.norm(a[:2] - b[:2]) for a in fit.places.values() for b in fit.places.values())
     assert fit.distance_sigmas_mm().max() == pytest.approx(4e-3 * longest, rel=0.1)
-    assert plain.scale_share == UNMEASURED_SHARE
+    assert plain.scale_share == UNMEASURED_SCALE_SHARE
 
 
 def test_a_print_longer_than_wide_is_allowed_for() -> None:
     stretched = {number: _stretched(corners, 1.005) for number, corners in ANYWHERE.items()}
     known = Board("stretched", 60.15, "DICT_4X4_50", sides_mm=(60.0, 60.3), scale_share=1e-9)
-    fit, blind = fit_board(known, photos(4, layout=stretched)), fit_board(FREE, photos(4, layout=stretched))
+    fit, blind = fit_marker_map(known, photos(4, layout=stretched)), fit_marker_map(FREE, photos(4, layout=stretched))
     sides = np.linalg.norm(np.diff(np.stack(list(fit.corners_mm.values())), axis=1), axis=2)
     assert sides[:, 0] == pytest.approx(60.0)
     assert sides[:, 1] == pytest.approx(60.3)
@@ -129,7 +134,7 @@ def test_a_photo_with_a_moved_marker_is_left_out_by_name() -> None:
     moved = dict(ANYWHERE)
     moved[3] = moved[3] + np.array([6.0, -4.0, 0.0])
     spoiled = photos(5, CAMERAS[1:2], moved)["photo 0"]
-    fit = fit_board(FREE, photos(5) | {"later": spoiled})
+    fit = fit_marker_map(FREE, photos(5) | {"later": spoiled})
     assert list(fit.left_out) == ["later"]
     assert mean_square(fit) < 2.5
 
@@ -138,7 +143,7 @@ def test_photos_hang_together_by_the_markers_they_share() -> None:
     every = photos(6)
     halves = {name: ([m for m in markers if m.id in ids], prior) for (name, (markers, prior)), ids in
               zip(every.items(), ({0, 1, 4, 5}, {4, 5, 2}, {2, 3, 6, 7}, {6, 7, 0}), strict=True)}  # fmt: skip
-    fit = fit_board(FREE, halves)
+    fit = fit_marker_map(FREE, halves)
     assert not fit.left_out
     assert list(fit.places) == list(range(8))
     assert np.abs(away(fit)).max() < 5
@@ -153,23 +158,23 @@ def test_a_photo_that_shares_no_marker_is_left_out_and_one_that_shows_none_too()
         "c": ([m for m in every["photo 2"][0] if m.id > 5], PRIOR),
         "d": ([], PRIOR),
     }
-    fit = fit_board(FREE, some)
+    fit = fit_marker_map(FREE, some)
     assert sorted(fit.left_out) == ["c", "d"]
     assert "no marker that the other photos show" in fit.left_out["c"]
     assert list(fit.places) == [0, 1, 2, 3, 4]
 
 
 def test_one_photo_is_enough_and_none_is_an_error() -> None:
-    fit = fit_board(FREE, photos(8, CAMERAS[1:2]))
+    fit = fit_marker_map(FREE, photos(8, CAMERAS[1:2]))
     assert len(fit.photos) == 1
     assert mean_square(fit) < 2.5
     with pytest.raises(CannotMeasure, match="no photo shows 2 of the markers"):
-        fit_board(FREE, {"empty": ([], PRIOR)})
+        fit_marker_map(FREE, {"empty": ([], PRIOR)})
 
 
 def test_slopes_agree_with_finite_differences() -> None:
-    views, _ = linked([View.of(name, *given, (60.0, 60.0)) for name, given in photos(9, CAMERAS[:2]).items()])
-    table = Table(views)
+    views, _ = link_views([LayoutView.of(name, *given, (60.0, 60.0)) for name, given in photos(9, CAMERAS[:2]).items()])
+    table = MarkerMapAdjustment(views)
     layout, stand = table.start, table.stands[1]
     rows = table.look(1, layout, stand)
     assert rows is not None
@@ -185,6 +190,6 @@ def test_slopes_agree_with_finite_differences() -> None:
 
 def test_a_marker_upside_down_counts_its_turn_once() -> None:
     layout = {4: square_mm(200, 200), 9: square_mm(700, 650, heading_deg=180.0), 11: square_mm(650, 250)}
-    fit = fit_board(FREE, photos(10, layout=layout))
+    fit = fit_marker_map(FREE, photos(10, layout=layout))
     assert np.abs(away(fit, layout)).max() < 2
     assert np.abs(away(fit, layout)[2::3]).max() < 0.01

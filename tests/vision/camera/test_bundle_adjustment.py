@@ -8,9 +8,14 @@ import pytest
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera import bundle_adjustment
-from overruler.vision.camera.bundle_adjustment import Bundle, Prior, State
-from overruler.vision.camera.lens_prior import camera_of, lens_prior
-from overruler.vision.camera.observations import Group, free_group, known_group, point_groups
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment, LensPrior, State
+from overruler.vision.camera.lens_prior import camera_at_pose, lens_prior
+from overruler.vision.camera.observations import (
+    Observation,
+    free_marker_observation,
+    known_marker_observation,
+    point_observations,
+)
 from tests.vision.table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
 
 CAMERA = camera_over(18)
@@ -19,19 +24,19 @@ PRIOR = lens_prior(Frame(np.zeros((1200, 1600, 3), np.uint8), "blank"), None)
 HEADINGS = np.array([37.0 * n for n in EIGHT])
 
 
-def known(seed: int = 0, spoil: float = 1.0) -> list[Group]:
+def known(seed: int = 0, spoil: float = 1.0) -> list[Observation]:
     found = seen_markers(CAMERA, PLACES, np.random.default_rng(seed), spoil)
-    return [known_group(marker, PLACES[marker.id]) for marker in found]
+    return [known_marker_observation(marker, PLACES[marker.id]) for marker in found]
 
 
-def free_state() -> tuple[list[Group], State]:
+def free_state() -> tuple[list[Observation], State]:
     corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
     found = seen_markers(CAMERA, corners, np.random.default_rng(1))
     places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
-    return [free_group(marker, MARKER_MM) for marker in found], State(CAMERA, 0.05, places)
+    return [free_marker_observation(marker, MARKER_MM) for marker in found], State(CAMERA, 0.05, places)
 
 
-def cost_and_gradient(bundle: Bundle, state: State) -> tuple[float, Array]:
+def cost_and_gradient(bundle: BundleAdjustment, state: State) -> tuple[float, Array]:
     cost, _, gradient = bundle._equations(state)
     return cost, gradient
 
@@ -44,8 +49,8 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
         state = State(CAMERA, 0.05)
         clicked = [(u, v, float(x), float(y)) for (x, y), (u, v) in zip(
             EIGHT.values(), CAMERA.project([(x, y, 0.0) for x, y in EIGHT.values()]) + 2, strict=True)]  # fmt: skip
-        groups = known() if layout == "known" else point_groups(clicked)
-    bundle = Bundle(groups, PRIOR)
+        groups = known() if layout == "known" else point_observations(clicked)
+    bundle = BundleAdjustment(groups, PRIOR)
     gradient = cost_and_gradient(bundle, state)[1]
     sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 4 + [1e-4, 1e-4, 1e-6] * 7)
     for i in range(state.unknowns):
@@ -55,10 +60,10 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
         assert 2 * gradient[i] == pytest.approx(rise / (2 * sizes[i]), rel=1e-3, abs=1e-3 * np.abs(gradient[i]) + 0.5)
 
 
-def sure() -> Prior:
+def sure() -> LensPrior:
     """The lens known, so that the pose is all that the data decide."""
     lens = np.concatenate([CAMERA.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], CAMERA.distortion])
-    return Prior(lens, PRIOR.covariance * 1e-11)
+    return LensPrior(lens, PRIOR.covariance * 1e-11)
 
 
 def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> None:
@@ -74,7 +79,7 @@ def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> No
     doubts = []
     for times in (1.0, 3.0):
         spoiled = [replace(g, xy_px=g.xy_px + times * n) for g, n in zip(exact, noise, strict=True)]
-        solution = Bundle(spoiled, sure()).solve(State(CAMERA, 0.0))
+        solution = BundleAdjustment(spoiled, sure()).solve(State(CAMERA, 0.0))
         doubts.append(np.sqrt(np.diag(solution.covariance)))
         assert solution.sigma == pytest.approx(times, rel=0.1)
     assert doubts[1][9:] / doubts[0][9:] == pytest.approx(np.full(6, 3.0), rel=0.02 + abs(solution.sigma / 3 - 1))
@@ -85,14 +90,14 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
     those of its own covariance and none at all."""
     random, groups, errors = np.random.default_rng(3), [replace(g, place_px=4 * g.place_px) for g in known(3)], []
     exact = [replace(g, xy_px=CAMERA.project(g.xyz_mm), shape_px=0 * g.shape_px, told_px=2 * g.told_px) for g in groups]
-    bundle, start = Bundle(exact, sure()), State(CAMERA, 0.0)
+    bundle, start = BundleAdjustment(exact, sure()), State(CAMERA, 0.0)
     roots = [np.linalg.cholesky(group.told_covariance((1.0, 1.0, 1.0))) for group in exact]
     for _ in range(200):
         spoiled = [
             replace(g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px)
             for g, root in zip(exact, roots, strict=True)
         ]
-        errors.append(Bundle(spoiled, sure()).solve(start).state.camera.center_mm - CAMERA.center_mm)
+        errors.append(BundleAdjustment(spoiled, sure()).solve(start).state.camera.center_mm - CAMERA.center_mm)
     by_pose = np.zeros((3, 17))
     for k in range(9, 15):
         step = np.eye(15)[k] * 1e-4
@@ -107,7 +112,7 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
 def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle_adjustment, "TOLD", 1.0)
     groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
-    same = Bundle([replace(g, told_px=g.place_px) for g in groups], PRIOR)
+    same = BundleAdjustment([replace(g, told_px=g.place_px) for g in groups], PRIOR)
     size = np.sqrt(np.diag(same.covariance(state)))
     assert same.as_told(state) / np.outer(size, size) == pytest.approx(
         same.covariance(state) / np.outer(size, size), abs=1e-6
@@ -125,7 +130,9 @@ def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
         extra = times * columns @ random.normal(size=columns.shape[1])
         spoiled.append(replace(g, xy_px=g.xy_px + extra[:, None] * g.normal_px))
     state = State(CAMERA, 0.0)
-    _, place, shape = Bundle(spoiled, PRIOR).averaged(Bundle(spoiled, PRIOR).solve(state).state)[0].scales
+    _, place, shape = (
+        BundleAdjustment(spoiled, PRIOR).averaged(BundleAdjustment(spoiled, PRIOR).solve(state).state)[0].scales
+    )
     assert (2.9 < place < 12) == (which == "place")
     assert (2.9 < shape < 12) == (which == "shape")
 
@@ -139,11 +146,13 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
 
     def variances(shape: float, swell_px: float) -> tuple[float, float]:
         """Of the height, mm²: with the noise as found, and with that noise told."""
-        monkeypatch.setattr(bundle_adjustment, "SWELL_SIGMA_PX", swell_px)
+        monkeypatch.setattr(bundle_adjustment, "MARKER_GROWTH_SIGMA_PX", swell_px)
         found = seen_markers(CAMERA, corners, np.random.default_rng(1), shape, shape)
-        groups, state = [free_group(marker, MARKER_MM) for marker in found], State(CAMERA, 0.0, places)
-        averaged = Bundle(groups, sure()).averaged(Bundle(groups, sure()).solve(state).state)[1].joint
-        told = Bundle(groups, sure(), (shape, 1.0, shape)).covariance(state)
+        groups, state = [free_marker_observation(marker, MARKER_MM) for marker in found], State(CAMERA, 0.0, places)
+        averaged = (
+            BundleAdjustment(groups, sure()).averaged(BundleAdjustment(groups, sure()).solve(state).state)[1].joint
+        )
+        told = BundleAdjustment(groups, sure(), (shape, 1.0, shape)).covariance(state)
         return float(averaged[14, 14]), float(told[14, 14])
 
     shares = {
@@ -156,9 +165,9 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
 
 def test_leaving_one_out_is_solving_without_it() -> None:
     groups = known(6, spoil=3.0)
-    bundle = Bundle(groups, PRIOR)
+    bundle = BundleAdjustment(groups, PRIOR)
     state = bundle.solve(State(CAMERA, 0.0)).state
-    again = Bundle(groups[1:], PRIOR).solve(state).state
+    again = BundleAdjustment(groups[1:], PRIOR).solve(state).state
     spots = np.array([(x, y, 0.0) for x in (100, 450, 800) for y in (100, 450, 800)])
     all_px, without_px, again_px = (s.camera.project(spots) for s in (state, bundle.without(state, 0), again))
     assert np.abs(without_px - again_px).max() < 0.1 * np.abs(all_px - again_px).max()
@@ -166,9 +175,9 @@ def test_leaving_one_out_is_solving_without_it() -> None:
 
 def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     groups = known(7)
-    bundle = Bundle(groups, PRIOR)
+    bundle = BundleAdjustment(groups, PRIOR)
     near = bundle.solve(State(CAMERA, 0.0))
-    far = bundle.solve(State(camera_of(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
+    far = bundle.solve(State(camera_at_pose(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
     assert far.evidence == pytest.approx(near.evidence, rel=1e-4)
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
 
@@ -179,7 +188,7 @@ def test_a_prior_ten_times_as_wide_costs_only_what_the_data_told(sigma_px: float
 
     def evidence(sigma_px: float) -> float:
         sigmas = np.array([sigma_px, sigma_px, 1e-4, 1e-4, *np.full(5, 1e-8)])
-        return Bundle(known(8), Prior(sure().mean, np.diag(sigmas**2))).solve(State(CAMERA, 0.0)).evidence
+        return BundleAdjustment(known(8), LensPrior(sure().mean, np.diag(sigmas**2))).solve(State(CAMERA, 0.0)).evidence
 
     assert evidence(sigma_px) - evidence(10 * sigma_px) == pytest.approx(2 * cost, abs=0.05)
 
@@ -188,6 +197,6 @@ def test_a_point_is_as_unsure_as_its_click_and_its_place() -> None:
     """At 0.1 mm a pixel the half millimetre or so of its place rules; at 2 mm a pixel the click does."""
     square = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0)]
     for mm_per_px, sigma_px in ((0.1, np.hypot(1, 6)), (2.0, np.hypot(1, 0.3))):
-        groups = point_groups([(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square])
+        groups = point_observations([(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square])
         assert np.sqrt(groups[0].own_px2) == pytest.approx(np.eye(2) * sigma_px, rel=0.02)
         assert not any(group.shifts for group in groups)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import TOLD, Bow
+from overruler.calibration import SPEC_SHARE, TableBow
 from overruler.lens import Lens
 from overruler.vision.camera import calibrate as module
-from overruler.vision.camera.bundle_adjustment import BOW_SHARE, Bundle, Solution, State
+from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment, Solution, State
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.cross_validation import left_out_mm
-from overruler.vision.camera.table_bow import levelled_mm
+from overruler.vision.camera.cross_validation import leave_one_out_error_mm
+from overruler.vision.camera.table_bow import correct_for_bow_mm
 from tests.vision.sight import (
     ANYWHERE,
     BOARD,
@@ -45,9 +45,9 @@ def test_stated_doubts_of_distances_are_what_errors_are(see: type[Sight], layout
     """
     board, markers = LAYOUTS[layout]
     random, results, half = np.random.default_rng(7), [], np.full(2, BOARD_MM / 2)
-    bow_mm = BOW_SHARE * BOARD_MM * (TOLD if told else 1.0)
+    bow_mm = BOW_SIGMA_SHARE * BOARD_MM * (SPEC_SHARE if told else 1.0)
     for seed in range(40):
-        camera, bow = random_camera(random), Bow(half, half, bow_mm * random.normal(size=2))
+        camera, bow = random_camera(random), TableBow(half, half, bow_mm * random.normal(size=2))
         see(camera, {n: lifted(at, bow) for n, at in markers.items()}, seed, told=told)
         found = calibrate(blank(), board)
         results.append(distances(found.as_told if told else found, camera, bow))
@@ -138,7 +138,7 @@ def test_a_lens_that_sees_no_table_without_a_marker_leaves_it_unsaid() -> None:
     corners = list(corners_of(known_board(FOUR)).values())
     solution = Solution(State(camera, 0.0), np.eye(17), 0.1, 1.0, 1.0, (1.0,) * 4, 0.0)
     seen = [camera.project(at) for at in corners]
-    assert left_out_mm(cast(Bundle, Blind()), solution, seen, corners) is None
+    assert leave_one_out_error_mm(cast(BundleAdjustment, Blind()), solution, seen, corners) is None
 
 
 # --- markers that lie anywhere ---
@@ -148,7 +148,7 @@ def test_the_frame_of_free_markers_is_the_lowest_one_s(see: type[Sight]) -> None
     camera = camera_over(20)
     see(camera, ANYWHERE)
     found = calibrate(blank(), FREE)
-    corners = {n: levelled_mm(found, found.camera.unproject(camera.project(c))) for n, c in ANYWHERE.items()}
+    corners = {n: correct_for_bow_mm(found, found.camera.unproject(camera.project(c))) for n, c in ANYWHERE.items()}
     everything = np.concatenate(list(corners.values()))
     assert everything.min(0) == pytest.approx([0, 0], abs=0.3)
     assert everything.max(0) == pytest.approx(found.board_mm, abs=0.3)

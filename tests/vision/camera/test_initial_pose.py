@@ -5,7 +5,12 @@ import pytest
 
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.camera.initial_pose import moved_frame, other_starts, pose_of_points, pose_of_squares
+from overruler.vision.camera.initial_pose import (
+    alternative_cameras,
+    pose_from_free_squares,
+    pose_from_points,
+    shift_board_origin,
+)
 from tests.vision.table import EIGHT, camera_over, square_mm
 
 SPOTS = np.array([(x, y, 0.0) for x, y in EIGHT.values()])
@@ -20,7 +25,7 @@ def angle_deg(a: Pose, b: Pose) -> float:
 @pytest.mark.parametrize("turn", [0.0, 90.0, 200.0])
 def test_the_pose_of_points_is_found_from_every_side(tilt: float, turn: float) -> None:
     camera = camera_over(tilt, turn_deg=turn, distortion=PLAIN)
-    pose = pose_of_points(SPOTS, camera.project(SPOTS), camera.matrix)
+    pose = pose_from_points(SPOTS, camera.project(SPOTS), camera.matrix)
     assert angle_deg(pose, camera.T_camera_board) < 0.01
     assert pose.translation_mm == pytest.approx(camera.T_camera_board.translation_mm, abs=0.2)
 
@@ -29,7 +34,7 @@ def test_points_seen_from_below_are_refused() -> None:
     camera = camera_over(10, distortion=PLAIN)
     mirrored = SPOTS * [1, -1, 1]
     with pytest.raises(CannotMeasure, match="order"):
-        pose_of_points(mirrored, camera.project(SPOTS), camera.matrix)
+        pose_from_points(mirrored, camera.project(SPOTS), camera.matrix)
 
 
 @pytest.mark.parametrize("tilt", [0.0, 12.0, 33.0, 58.0])
@@ -37,7 +42,7 @@ def test_points_seen_from_below_are_refused() -> None:
 def test_the_pose_of_squares_is_near_enough_to_start_from(tilt: float, turn: float) -> None:
     camera = camera_over(tilt, turn_deg=turn, distortion=PLAIN, height_mm=1300)
     squares = np.array([square_mm(x, y, heading_deg=53.0 * n) for n, (x, y) in EIGHT.items()])
-    pose, places = pose_of_squares(camera.project(squares), 60.0, camera.matrix)
+    pose, places = pose_from_free_squares(camera.project(squares), 60.0, camera.matrix)
     tilts = [np.degrees(np.arccos(-p.rotation[2, 2])) for p in (pose, camera.T_camera_board)]
     assert tilts[0] == pytest.approx(tilts[1], abs=4)
     assert places[0] == pytest.approx([0, 0, 0], abs=1e-9)
@@ -50,7 +55,7 @@ def test_the_pose_of_squares_is_near_enough_to_start_from(tilt: float, turn: flo
 
 def test_other_starts_see_the_middle_where_it_is_and_as_large() -> None:
     camera, middle = camera_over(25), SPOTS.mean(0)
-    starts = other_starts(camera, middle)
+    starts = alternative_cameras(camera, middle)
     for start in starts:
         assert start.project(middle) == pytest.approx(camera.project(middle), abs=30)
         assert start.mm_per_px(middle) == pytest.approx(camera.mm_per_px(middle), rel=0.1)
@@ -67,7 +72,9 @@ def test_one_of_them_leans_the_other_way() -> None:
         return float(normal @ sight), normal - (normal @ sight) * sight
 
     along, across = lean(camera.T_camera_board)
-    mirrored = [lean(s.T_camera_board) for s in other_starts(camera, middle) if s.matrix[0, 0] == camera.matrix[0, 0]]
+    mirrored = [
+        lean(s.T_camera_board) for s in alternative_cameras(camera, middle) if s.matrix[0, 0] == camera.matrix[0, 0]
+    ]
     assert any(a == pytest.approx(along) and b == pytest.approx(-across, abs=1e-6) for a, b in mirrored)
 
 
@@ -75,7 +82,7 @@ def test_a_moved_frame_sees_the_same_and_doubts_the_same() -> None:
     camera = camera_over(25)
     random = np.random.default_rng(1)
     root = random.normal(size=(15, 15)) * np.array([1e-2] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3)[:, None]
-    moved, covariance = moved_frame(camera, np.array([120.0, -45.0]), root @ root.T)
+    moved, covariance = shift_board_origin(camera, np.array([120.0, -45.0]), root @ root.T)
     there = SPOTS - [120.0, -45.0, 0.0]
     assert moved.project(there) == pytest.approx(camera.project(SPOTS), abs=1e-9)
     pixels = [camera.moved(step).project(SPOTS) - camera.project(SPOTS) for step in root.T]

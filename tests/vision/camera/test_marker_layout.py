@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import TOLD
+from overruler.calibration import SPEC_SHARE
 from overruler.geometry.pose import Array
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.marker_layout import (
-    CARDS_MM,
-    HEIGHT_MM,
-    laid_group,
-    lifted,
-    place_covariance,
-    printed_group,
-    printed_square_mm,
+    CARD_THICKNESS_SIGMA_MM,
+    MARKER_HEIGHT_SIGMA_MM,
+    add_height_uncertainty,
+    laid_marker_observation,
+    marker_place_covariance,
+    printed_corners_mm,
+    printed_marker_observation,
 )
-from overruler.vision.markers.edge_noise import TOLD_PLACE
+from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import BOARD, FREE, Sight, blank, corners_of, counted, distances, random_camera
 from tests.vision.table import EIGHT, FOUR, camera_over, known_board, seen_markers, square_mm
@@ -38,7 +38,7 @@ def seen(number: int) -> Marker:
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_an_edge_moves_as_its_marker_does(axis: int) -> None:
-    group, plain = laid_group(seen(5), unsure()), laid_group(seen(5), BOARD)
+    group, plain = laid_marker_observation(seen(5), unsure()), laid_marker_observation(seen(5), BOARD)
     columns = group.place_px[:, plain.place_px.shape[1] :]
     step = np.zeros(3)
     step[axis] = SIGMA[axis]
@@ -52,23 +52,23 @@ def test_an_edge_moves_as_its_marker_does(axis: int) -> None:
     assert np.abs(column) == pytest.approx(np.abs(wanted), abs=0.06 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize(("scale", "told"), [(None, TOLD * 5e-4), (3e-4, 3e-4)])
+@pytest.mark.parametrize(("scale", "told"), [(None, SPEC_SHARE * 5e-4), (3e-4, 3e-4)])
 def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
     see: type[Sight], scale: float | None, told: float
 ) -> None:
     see(CAMERA, corners_of(BOARD))
     found = calibrate(blank(), replace(BOARD, scale_share=scale))
-    nearer = CARDS_MM / found.camera.center_mm[2]
+    nearer = CARD_THICKNESS_SIGMA_MM / found.camera.center_mm[2]
     assert found.budget.scale_share == pytest.approx(np.hypot(scale or 5e-4, nearer))
-    assert found.as_told.budget.scale_share == pytest.approx(np.hypot(told, TOLD * nearer))
+    assert found.as_told.budget.scale_share == pytest.approx(np.hypot(told, SPEC_SHARE * nearer))
 
 
 def test_on_a_table_as_told_a_card_lies_lower() -> None:
-    group = lifted([laid_group(seen(5), unsure())], CAMERA)[0]
+    group = add_height_uncertainty([laid_marker_observation(seen(5), unsure())], CAMERA)[0]
     place, told = group.place_px, group.told_px
-    assert told[:, :2] == pytest.approx(TOLD_PLACE * place[:, :2])
+    assert told[:, :2] == pytest.approx(PLACE_SPEC_SHARE * place[:, :2])
     assert told[:, 2:-1] == pytest.approx(place[:, 2:-1])  # the file's own doubt is told
-    assert told[:, -1] == pytest.approx(TOLD * place[:, -1])
+    assert told[:, -1] == pytest.approx(SPEC_SHARE * place[:, -1])
     assert np.abs(place[:, -1]).max() > 0
 
 
@@ -76,14 +76,14 @@ def test_the_scale_of_all_is_not_counted_twice() -> None:
     middles = np.concatenate([[*corners_of(BOARD)[n].mean(0)[:2], 0.0] for n in sorted(EIGHT)])
     own = np.tile(SIGMA**2, 8)
     board = replace(unsure(), covariance=np.diag(own) + 2e-3**2 * np.outer(middles, middles), scale_share=2e-3)
-    assert place_covariance(board, 5) == pytest.approx(np.diag(SIGMA**2), abs=1e-9)
+    assert marker_place_covariance(board, 5) == pytest.approx(np.diag(SIGMA**2), abs=1e-9)
 
 
 def test_a_measured_scale_is_the_budget_s_and_the_cards_height_comes_to_it(see: type[Sight]) -> None:
     """A card 0.2 mm thick, seen from a metre, looks two parts in ten thousand larger."""
     see(CAMERA, corners_of(BOARD))
     share, found = 2.5e-4, calibrate(blank(), replace(BOARD, scale_share=2.5e-4))
-    nearer = CARDS_MM / found.camera.center_mm[2]
+    nearer = CARD_THICKNESS_SIGMA_MM / found.camera.center_mm[2]
     assert found.budget.scale_share == pytest.approx((share**2 + nearer**2) ** 0.5)
     assert calibrate(blank(), BOARD).budget.scale_share > 1.5 * share
 
@@ -107,16 +107,16 @@ def test_an_unsure_layout_widens_the_doubt_honestly(see: type[Sight]) -> None:
 
 
 def test_height_moves_an_edge_outwards_where_it_is_seen_at_a_slant() -> None:
-    group = laid_group(seen(0), BOARD)
-    raised = lifted([group], CAMERA)[0].place_px[:, -1]
-    up = CAMERA.project(group.xyz_mm + np.array([0, 0, HEIGHT_MM])) - CAMERA.project(group.xyz_mm)
+    group = laid_marker_observation(seen(0), BOARD)
+    raised = add_height_uncertainty([group], CAMERA)[0].place_px[:, -1]
+    up = CAMERA.project(group.xyz_mm + np.array([0, 0, MARKER_HEIGHT_SIGMA_MM])) - CAMERA.project(group.xyz_mm)
     assert raised == pytest.approx((up * group.normal_px).sum(1), rel=1e-3, abs=1e-6)
 
 
 def test_a_marker_printed_wider_than_high_is_taken_so(see: type[Sight]) -> None:
     board = replace(FREE, sides_mm=(60.6, 59.4), marker_mm=60.0)
-    assert printed_square_mm(board)[:, :2] == pytest.approx(np.array([(0, 0), (60.6, 0), (60.6, -59.4), (0, -59.4)]))
-    group = printed_group(seen(3), board)
+    assert printed_corners_mm(board)[:, :2] == pytest.approx(np.array([(0, 0), (60.6, 0), (60.6, -59.4), (0, -59.4)]))
+    group = printed_marker_observation(seen(3), board)
     assert np.ptp(group.xyz_mm[:, 0]) / np.ptp(group.xyz_mm[:, 1]) == pytest.approx(60.6 / 59.4, rel=0.02)
     wide = {n: square_mm(x, y) * [1, 1, 1] + (square_mm(0, 0) * [0.01, -0.01, 0]) for n, (x, y) in EIGHT.items()}
     see(CAMERA, wide)

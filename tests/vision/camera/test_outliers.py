@@ -7,19 +7,21 @@ import numpy as np
 import pytest
 
 from overruler.errors import CannotMeasure
-from overruler.vision.camera.bundle_adjustment import Prior, Solution, State
-from overruler.vision.camera.observations import Group
-from overruler.vision.camera.outliers import agreed, consistent
+from overruler.vision.camera.bundle_adjustment import LensPrior, Solution, State
+from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.outliers import fit_choosing_prior, fit_without_outliers
 from tests.vision.table import camera_over
 
 STATE = State(camera_over(10), 0.0)
 
 
-def things(markers: int, points: int = 0) -> list[Group]:
+def things(markers: int, points: int = 0) -> list[Observation]:
     """Groups that can be told apart by their first coordinate, and hold nothing else."""
     nothing = (np.zeros((1, 0)),) * 3
     return [
-        Group(np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), *nothing, shifts=i < markers)
+        Observation(
+            np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), *nothing, shifts=i < markers
+        )
         for i in range(markers + points)
     ]
 
@@ -30,7 +32,7 @@ class Oracle:
     def __init__(self, whole: float, without: Mapping[int, float], strain: float = 0.0, count: int = 4) -> None:
         self.whole, self.without, self.strain, self.count, self.calls = whole, without, strain, count, 0
 
-    def __call__(self, groups: Sequence[Group]) -> Solution:
+    def __call__(self, groups: Sequence[Observation]) -> Solution:
         self.calls += 1
         names = [int(group.xyz_mm[0, 0]) for group in groups]
         missing = sorted(set(range(self.count)) - set(names))
@@ -44,73 +46,75 @@ class Oracle:
 
 def test_where_all_agree_nothing_is_tried() -> None:
     oracle = Oracle(1.1, {0: 0.5})
-    assert consistent(things(4), oracle)[1] == [0, 1, 2, 3]
+    assert fit_without_outliers(things(4), oracle)[1] == [0, 1, 2, 3]
     assert oracle.calls == 1
 
 
 def test_the_one_without_which_all_is_well_is_left_out() -> None:
-    solution, kept = consistent(things(4), Oracle(3.0, {2: 1.0}))
+    solution, kept = fit_without_outliers(things(4), Oracle(3.0, {2: 1.0}))
     assert kept == [0, 1, 3]
     assert solution.sigma == 1.0
 
 
 def test_a_strained_lens_is_a_reason_to_look_too() -> None:
-    assert consistent(things(4), Oracle(1.2, {2: 0.8}, strain=4.0))[1] == [0, 1, 3]
+    assert fit_without_outliers(things(4), Oracle(1.2, {2: 0.8}, strain=4.0))[1] == [0, 1, 3]
 
 
-WHOLE, CUT = Prior(np.zeros(9), np.eye(9)), Prior(np.zeros(9), np.eye(9), cut=True)
+WHOLE, CUT = LensPrior(np.zeros(9), np.eye(9)), LensPrior(np.zeros(9), np.eye(9), cut=True)
 
 
 @pytest.mark.parametrize(
     ("strain", "whole", "cut", "taken"), [(0.9, 0.0, 9.0, WHOLE), (1.1, 0.0, 9.0, CUT), (9.0, 0.0, -1.0, WHOLE)]
 )
 def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_it(
-    strain: float, whole: float, cut: float, taken: Prior
+    strain: float, whole: float, cut: float, taken: LensPrior
 ) -> None:
-    def solve(groups: Sequence[Group], prior: Prior) -> Solution:
+    def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
         return replace(Oracle(1.0, {}, 0.0 if prior.cut else strain)(groups), evidence=cut if prior.cut else whole)
 
-    (solution, kept), prior = agreed(things(4), solve, WHOLE, CUT)
+    (solution, kept), prior = fit_choosing_prior(things(4), solve, WHOLE, CUT)
     assert prior is taken
     assert solution.evidence == (cut if taken is CUT else whole)
     assert kept == [0, 1, 2, 3]
 
 
 def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
-    def solve(groups: Sequence[Group], prior: Prior) -> Solution:
+    def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
         return Oracle(1.0 if prior.cut else 3.0, {2: 1.0}, 0.0 if prior.cut else 4.0)(groups)
 
-    assert agreed(things(4), solve, WHOLE, CUT)[1] is WHOLE  # without the third marker the lens is as expected
+    assert (
+        fit_choosing_prior(things(4), solve, WHOLE, CUT)[1] is WHOLE
+    )  # without the third marker the lens is as expected
 
-    def strained(groups: Sequence[Group], prior: Prior) -> Solution:
+    def strained(groups: Sequence[Observation], prior: LensPrior) -> Solution:
         return replace(solve(groups, prior), strain=0.5 if prior.cut else 4.0)
 
-    (_, kept), prior = agreed(things(4), strained, WHOLE, CUT)
+    (_, kept), prior = fit_choosing_prior(things(4), strained, WHOLE, CUT)
     assert (prior, kept) == (CUT, [0, 1, 2, 3])
 
 
 @pytest.mark.parametrize("without", [{1: 2.7}, {1: 1.0, 2: 1.05}, {}])
 def test_where_no_one_is_clearly_to_blame_all_are_kept(without: Mapping[int, float]) -> None:
-    assert consistent(things(4), Oracle(3.0, without))[1] == [0, 1, 2, 3]
+    assert fit_without_outliers(things(4), Oracle(3.0, without))[1] == [0, 1, 2, 3]
 
 
 def test_one_after_the_other_may_go() -> None:
     class Two(Oracle):
-        def __call__(self, groups: Sequence[Group]) -> Solution:
+        def __call__(self, groups: Sequence[Observation]) -> Solution:
             names = {int(group.xyz_mm[0, 0]) for group in groups}
             sigma = 1.0 + 4.0 * (1 in names) + 10.0 * (6 in names)
             return Solution(STATE, np.eye(15), 0.0, 0.0, sigma, tuple(float(n in (1, 6)) for n in sorted(names)), 0.0)
 
-    assert consistent(things(8), Two(0, {}))[1] == [0, 2, 3, 4, 5, 7]
+    assert fit_without_outliers(things(8), Two(0, {}))[1] == [0, 2, 3, 4, 5, 7]
 
 
 @pytest.mark.parametrize(("markers", "points"), [(3, 0), (2, 0), (0, 5), (1, 3)])
 def test_so_few_fit_anything_that_none_is_blamed(markers: int, points: int) -> None:
     count = markers + points
     oracle = Oracle(9.0, {0: 0.1}, count=count)
-    assert consistent(things(markers, points), oracle)[1] == list(range(count))
+    assert fit_without_outliers(things(markers, points), oracle)[1] == list(range(count))
     assert oracle.calls == 1
 
 
 def test_what_has_no_pose_without_a_thing_does_not_stop_the_search() -> None:
-    assert consistent(things(4), Oracle(3.0, {0: -1.0, 2: 1.0}))[1] == [0, 1, 3]
+    assert fit_without_outliers(things(4), Oracle(3.0, {0: -1.0, 2: 1.0}))[1] == [0, 1, 3]

@@ -12,7 +12,12 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.plumb_lines import STRAIGHT_SHARE, _edge, _sides, straightened_by_edges
+from overruler.vision.camera.plumb_lines import (
+    STRAIGHTNESS_SIGMA_SHARE,
+    _board_sides,
+    _measure_edge,
+    refine_by_mat_edges,
+)
 from tests.vision.sight import SIZE, Sight, blank, corners_of, counted, distances, random_camera
 from tests.vision.table import BOARD_MM, FOUR, camera_over, known_board
 
@@ -86,13 +91,13 @@ def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> No
     camera, bent = camera_over(15, height_mm=1250), (1.5, -2.0, 0.0, 2.5)
     found = known(camera, see)
     for frame in (mat(camera, bent), mat(camera, bent, 1, moved_mm=-6.0), mat(camera, bent, 2, turned_deg=0.5)):
-        edges = [_edge(frame, found, *side) for side in _sides(found)]
+        edges = [_measure_edge(frame, found, *side) for side in _board_sides(found)]
         assert [edge is not None for edge in edges] == [True] * 4
         sizes = np.array([edge.bent_mm for edge in edges if edge])
         assert np.abs(sizes[:, 0] - bent).max() < 0.25
         assert np.abs(sizes[:, 1]).max() < 0.4
         least = np.array([edge.covariance_mm2[0, 0] for edge in edges if edge])
-        assert (least > (STRAIGHT_SHARE * BOARD_MM) ** 2).all()
+        assert (least > (STRAIGHTNESS_SIGMA_SHARE * BOARD_MM) ** 2).all()
 
 
 def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight]) -> None:
@@ -100,7 +105,7 @@ def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight])
     for tilt_deg in (0.0, 30.0):
         camera = camera_over(tilt_deg, height_mm=1400)
         found = known(camera, see)
-        far = _edge(mat(camera), found, *list(_sides(found))[2])
+        far = _measure_edge(mat(camera), found, *list(_board_sides(found))[2])
         assert far is not None
         sigma.append(float(np.sqrt(far.covariance_mm2[0, 0])))
     assert sigma[1] > 1.2 * sigma[0]
@@ -109,7 +114,7 @@ def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight])
 def test_what_is_ragged_is_no_edge(see: type[Sight]) -> None:
     camera = camera_over(15, height_mm=1250)
     found = known(camera, see)
-    assert [_edge(mat(camera, ragged_mm=6.0), found, *side) for side in _sides(found)] == [None] * 4
+    assert [_measure_edge(mat(camera, ragged_mm=6.0), found, *side) for side in _board_sides(found)] == [None] * 4
 
 
 def test_where_the_mat_lies_does_not_count(see: type[Sight]) -> None:
@@ -127,9 +132,9 @@ def test_a_picture_without_edges_says_nothing(see: type[Sight]) -> None:
     see(camera, corners_of(BOARD))
     found = calibrate(blank(), BOARD)
     grain = np.random.default_rng(3).integers(60, 200, (SIZE[1], SIZE[0], 3)).astype(np.uint8)
-    assert straightened_by_edges(Frame(grain, "grain"), found) is found
+    assert refine_by_mat_edges(Frame(grain, "grain"), found) is found
     beyond = replace(found, board_mm=(9e3, 9e3))
-    assert straightened_by_edges(mat(camera), beyond) is beyond
+    assert refine_by_mat_edges(mat(camera), beyond) is beyond
 
 
 def test_a_lens_that_was_measured_needs_no_mat(see: type[Sight]) -> None:
@@ -144,7 +149,7 @@ def test_errors_are_as_large_as_stated_where_mats_are_as_bent_as_stated(see: typ
     def one(seed: int) -> tuple[Array, Array]:
         random = np.random.default_rng(seed)
         camera = random_camera(random)
-        bent = STRAIGHT_SHARE * BOARD_MM * random.normal(size=4)
+        bent = STRAIGHTNESS_SIGMA_SHARE * BOARD_MM * random.normal(size=4)
         return distances(both(camera, mat(camera, bent.tolist(), seed), see, seed)[1], camera)
 
     spread, inside = counted(one(seed) for seed in range(12))

@@ -12,13 +12,13 @@ from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.precision_map import (
-    LENGTH_MM,  # fmt: skip
+    REFERENCE_LENGTH_MM,
+    covariance_with_lens_file,
+    covariance_with_marker,
+    distance_sigmas_mm,
     doubt_map,
-    doubts_mm,
-    learned,
-    new_markers,
-    with_lens,
-    with_marker,
+    kalman_covariance,
+    possible_new_markers,
 )
 from tests.vision.sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of
 from tests.vision.table import EIGHT, FOUR, camera_over, known_board, square_mm
@@ -36,15 +36,17 @@ def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(fou
     random, middle = np.random.default_rng(0), np.array([300.0, 500.0])
     exact = replace(four, budget=replace(four.budget, scale_share=0.0), bow=None, with_bow=None)
     turns = np.arange(4) * np.pi / 4
-    ends = [middle + side * LENGTH_MM / 2 * np.stack([np.cos(turns), np.sin(turns)], -1) for side in (-1, 1)]
+    ends = [middle + side * REFERENCE_LENGTH_MM / 2 * np.stack([np.cos(turns), np.sin(turns)], -1) for side in (-1, 1)]
     pixels = [four.camera.project(np.column_stack([end, np.zeros(4)])) for end in ends]
     root = np.linalg.cholesky(four.covariance * (1 + 1e-9) + np.diag(np.diag(four.covariance)) * 1e-12)
     errors = []
     for _ in range(800):
         moved = four.camera.moved(0.2 * root @ random.normal(size=15))  # small steps: the law is linear
-        errors.append(np.linalg.norm(moved.unproject(pixels[1]) - moved.unproject(pixels[0]), axis=1) - LENGTH_MM)
+        errors.append(
+            np.linalg.norm(moved.unproject(pixels[1]) - moved.unproject(pixels[0]), axis=1) - REFERENCE_LENGTH_MM
+        )
     sampled = np.sqrt(np.mean(np.square(errors))) / 0.2
-    assert float(doubts_mm(exact, exact.joint, middle)) == pytest.approx(sampled, rel=0.1)
+    assert float(distance_sigmas_mm(exact, exact.joint, middle)) == pytest.approx(sampled, rel=0.1)
 
 
 def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
@@ -65,8 +67,10 @@ def test_what_changes_the_doubt_changes_that_of_a_table_as_told_alike(four: Cali
 
 def test_the_scale_of_the_print_is_part_of_the_doubt(four: Calibration) -> None:
     sure = replace(four, budget=replace(four.budget, scale_share=0.0))
-    with_scale, without = (doubts_mm(one, np.zeros((17, 17)), np.array([450.0, 450.0])) for one in (four, sure))
-    assert float(with_scale) == pytest.approx(four.budget.scale_share * LENGTH_MM)
+    with_scale, without = (
+        distance_sigmas_mm(one, np.zeros((17, 17)), np.array([450.0, 450.0])) for one in (four, sure)
+    )
+    assert float(with_scale) == pytest.approx(four.budget.scale_share * REFERENCE_LENGTH_MM)
     assert float(without) == 0.0
 
 
@@ -81,9 +85,9 @@ def test_a_marker_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], where
         see(CAMERA, corners_of(board))
         found = calibrate(blank(), board)
         (before if places is FOUR else after).append(found)
-    promised = with_marker(before[0], before[0].joint, square_mm(*where)[:, :2])
-    kept, gain = doubts_mm(before[0], promised, spots), doubts_mm(before[0], before[0].joint, spots)
-    true = doubts_mm(after[0], after[0].joint, spots)
+    promised = covariance_with_marker(before[0], before[0].joint, square_mm(*where)[:, :2])
+    kept, gain = distance_sigmas_mm(before[0], promised, spots), distance_sigmas_mm(before[0], before[0].joint, spots)
+    true = distance_sigmas_mm(after[0], after[0].joint, spots)
     assert np.median(true / kept) == pytest.approx(1, abs=0.3)
     assert kept.max() < 0.8 * gain.max()
 
@@ -108,7 +112,7 @@ def test_eight_markers_need_nothing_more(see: type[Sight]) -> None:
 
 
 def test_a_new_marker_lies_in_sight_and_off_the_others(four: Calibration) -> None:
-    rooms = dict(new_markers(four))
+    rooms = dict(possible_new_markers(four))
     assert sorted(rooms) == ["at the left edge", "at the lower edge", "at the right edge", "at the upper edge"]
     assert rooms["at the left edge"][:, 0].max() < 450 < rooms["at the right edge"][:, 0].min()
     assert rooms["at the lower edge"][:, 1].max() < 450 < rooms["at the upper edge"][:, 1].min()
@@ -134,9 +138,9 @@ def test_a_marker_that_lies_anywhere_says_less(see: type[Sight]) -> None:
     see(CAMERA, {n: ANYWHERE[n] for n in FOUR})
     free = calibrate(blank(), FREE)
     corners, spot = square_mm(*EIGHT[4])[:, :2], np.array([450.0, 450.0])
-    anywhere = doubts_mm(free, with_marker(free, free.joint, corners), spot)
-    laid = doubts_mm(free, with_marker(replace(free, laid=True), free.joint, corners), spot)
-    assert laid < anywhere <= doubts_mm(free, free.joint, spot) * (1 + 1e-9)
+    anywhere = distance_sigmas_mm(free, covariance_with_marker(free, free.joint, corners), spot)
+    laid = distance_sigmas_mm(free, covariance_with_marker(replace(free, laid=True), free.joint, corners), spot)
+    assert laid < anywhere <= distance_sigmas_mm(free, free.joint, spot) * (1 + 1e-9)
 
 
 def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], four: Calibration) -> None:
@@ -145,8 +149,8 @@ def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], fo
         [1e-3 * 1250, 1e-3 * 1250, 2, 2, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3])))  # fmt: skip
     see(CAMERA, corners_of(known_board(FOUR)))
     found = calibrate(blank(), known_board(FOUR), lens=lens)
-    promised = doubts_mm(four, with_lens(four), spot)
-    assert float(doubts_mm(found, found.joint, spot)) == pytest.approx(float(promised), rel=0.2)
+    promised = distance_sigmas_mm(four, covariance_with_lens_file(four), spot)
+    assert float(distance_sigmas_mm(found, found.joint, spot)) == pytest.approx(float(promised), rel=0.2)
 
 
 @settings(max_examples=30, deadline=None)
@@ -160,4 +164,4 @@ def test_learning_adds_information(seed: int, measures: int) -> None:
 
     before, slope, noise = positive(5), random.normal(size=(measures, 5)), positive(measures)
     wanted = np.linalg.inv(np.linalg.inv(before) + slope.T @ np.linalg.solve(noise, slope))
-    assert learned(before, slope, noise) == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+    assert kalman_covariance(before, slope, noise) == pytest.approx(wanted, rel=1e-6, abs=1e-8)

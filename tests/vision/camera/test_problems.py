@@ -12,7 +12,7 @@ from overruler.calibration import Problem
 from overruler.lens import Lens
 from overruler.vision.camera import problems
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.problems import WORST_FIRST, worst_first
+from overruler.vision.camera.problems import FLAGS_BY_SEVERITY, sort_by_severity
 from overruler.vision.contours import shading
 from overruler.vision.refinement import marker_scale
 from overruler.vision.rulers import find, hexgrid
@@ -25,20 +25,20 @@ def test_every_flag_has_its_place_in_the_order() -> None:
         Path(str(module.__file__)).read_text() for module in (problems, marker_scale, hexgrid, shading, find)
     )
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
-    assert named == set(WORST_FIRST)
-    assert len(WORST_FIRST) == len(set(WORST_FIRST))
+    assert named == set(FLAGS_BY_SEVERITY)
+    assert len(FLAGS_BY_SEVERITY) == len(set(FLAGS_BY_SEVERITY))
 
 
 def test_the_worst_comes_first() -> None:
     mixed = [Problem(flag, "words") for flag in ("markers_hidden", "large_residuals", "blurred")]
-    assert [problem.flag for problem in worst_first(mixed)] == ["large_residuals", "blurred", "markers_hidden"]
+    assert [problem.flag for problem in sort_by_severity(mixed)] == ["large_residuals", "blurred", "markers_hidden"]
 
 
 def test_several_are_said_at_once(see: type[Sight]) -> None:
     see(camera_over(3), {n: corners_of(BOARD)[n] for n in (0, 1, 2)})
     found = calibrate(blank(), BOARD)
     assert flags(found) >= {"few_markers", "markers_hidden", "overhead_without_lens"}
-    order = [WORST_FIRST.index(problem.flag) for problem in found.problems]
+    order = [FLAGS_BY_SEVERITY.index(problem.flag) for problem in found.problems]
     assert order == sorted(order)
 
 
@@ -52,7 +52,7 @@ def test_markers_that_are_bent_are_told_from_markers_that_are_moved(
     see(camera, bent)
     assert "markers_not_flat" in flags(calibrate(blank(), BOARD))
     with monkeypatch.context() as fine:
-        fine.setattr(problems, "BENT_MM", 1.5)  # as though they were seen from so near that this is nothing
+        fine.setattr(problems, "MIN_SHAPE_ERROR_MM", 1.5)  # as though they were seen from so near that this is nothing
         assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
     see(camera, {n: square_mm(x + random.normal(0, 2), y + random.normal(0, 2)) for n, (x, y) in
                  {n: tuple(at.mean(0)[:2]) for n, at in corners_of(BOARD).items()}.items()})  # fmt: skip
@@ -61,7 +61,7 @@ def test_markers_that_are_bent_are_told_from_markers_that_are_moved(
 
 def test_distances_that_are_unsure_come_with_what_would_help(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
     see(camera_over(5), corners_of(known_board(FOUR)))
-    monkeypatch.setattr(problems, "UNSURE_MM", 0.2)
+    monkeypatch.setattr(problems, "UNSURE_DISTANCE_SIGMA_MM", 0.2)
     found = calibrate(blank(), known_board(FOUR))
     said = next(problem for problem in found.problems if problem.flag == "unsure_distances")
     assert re.search(

@@ -10,9 +10,15 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.referee import Referee
 from overruler.vision.camera import shared_lens
-from overruler.vision.camera.calibrate import calibrate, calibrate_seen
+from overruler.vision.camera.calibrate import calibrate, calibrate_from_markers
 from overruler.vision.camera.lens_prior import lens_prior
-from overruler.vision.camera.shared_lens import Word, calibrate_many, calibrate_seen_together, joined, word_of
+from overruler.vision.camera.shared_lens import (
+    LensInformation,
+    calibrate_many,
+    calibrate_many_from_markers,
+    fuse_lens_information,
+    information_added_by,
+)
 from tests.vision.sight import Sight, as_stated, blank, corners_of, counted, distances, random_camera
 from tests.vision.table import FOUR, camera_over, known_board, seen_markers, shoot
 
@@ -29,9 +35,9 @@ def test_photos_of_one_table_share_their_lens_and_stay_honest() -> None:
             lens.matrix, lens.distortion) for k, tilt in enumerate(TILTS)]  # fmt: skip
         seen = [as_stated(c, corners_of(BOARD), np.random.default_rng([seed, k])) for k, c in enumerate(cameras)]
         frames = [blank() for _ in cameras]
-        many = calibrate_seen_together(frames, BOARD, seen)
+        many = calibrate_many_from_markers(frames, BOARD, seen)
         prior = lens_prior(frames[0], None)
-        alone = [calibrate_seen(f, BOARD, s, (), prior, False) for f, s in zip(frames, seen, strict=True)]
+        alone = [calibrate_from_markers(f, BOARD, s, (), prior, False) for f, s in zip(frames, seen, strict=True)]
         results += [distances(one, camera) for one, camera in zip(many, cameras, strict=True)]
         shares += [np.median(distances(m, c)[1] / distances(a, c)[1]) for m, a, c in zip(
             many, alone, cameras, strict=True)]  # fmt: skip
@@ -43,10 +49,10 @@ def test_photos_of_one_table_share_their_lens_and_stay_honest() -> None:
 
 def test_what_a_photo_says_makes_its_answer_of_its_prior(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
     see(camera_over(25), corners_of(BOARD))
-    monkeypatch.setattr(shared_lens, "wander", lambda found: np.zeros((9, 9)))
+    monkeypatch.setattr(shared_lens, "between_photo_covariance", lambda found: np.zeros((9, 9)))
     prior = lens_prior(blank(), None)
     found = calibrate(blank(), BOARD)
-    again = joined(prior, [word_of(found, prior)])
+    again = fuse_lens_information(prior, [information_added_by(found, prior)])
     sigma = np.sqrt(np.diag(found.covariance)[:9])
     mean = np.concatenate([found.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], found.camera.distortion])
     assert again.mean == pytest.approx(mean, abs=float(1e-3 * sigma.max()))
@@ -57,8 +63,8 @@ def test_what_a_photo_says_makes_its_answer_of_its_prior(see: type[Sight], monke
 def test_one_photo_says_nothing_to_itself() -> None:
     camera = camera_over(25)
     seen = as_stated(camera, corners_of(BOARD), np.random.default_rng(0))
-    alone = calibrate_seen(blank(), BOARD, seen, (), lens_prior(blank(), None), False)
-    (found,) = calibrate_seen_together([blank()], BOARD, [seen])
+    alone = calibrate_from_markers(blank(), BOARD, seen, (), lens_prior(blank(), None), False)
+    (found,) = calibrate_many_from_markers([blank()], BOARD, [seen])
     assert found.covariance == pytest.approx(alone.covariance)
     assert found.camera.matrix == pytest.approx(alone.camera.matrix)
 
@@ -68,16 +74,16 @@ def test_a_lens_that_wanders_is_told_less(see: type[Sight], monkeypatch: pytest.
     prior, found = lens_prior(blank(), None), calibrate(blank(), BOARD)
     doubts = []
     for times in (0.0, 1.0, 100.0):
-        steady = shared_lens.wander(found)
+        steady = shared_lens.between_photo_covariance(found)
         with monkeypatch.context() as patch:
-            patch.setattr(shared_lens, "wander", lambda found, s=steady * times: s)
-            doubts.append(joined(prior, [word_of(found, prior)]).covariance[0, 0])
+            patch.setattr(shared_lens, "between_photo_covariance", lambda found, s=steady * times: s)
+            doubts.append(fuse_lens_information(prior, [information_added_by(found, prior)]).covariance[0, 0])
     assert doubts[0] < doubts[1] < doubts[2] < prior.covariance[0, 0]
 
 
 def test_nothing_said_changes_nothing() -> None:
     prior = lens_prior(blank(), None)
-    same = joined(prior, [Word(np.zeros((9, 9)), np.zeros(9))])
+    same = fuse_lens_information(prior, [LensInformation(np.zeros((9, 9)), np.zeros(9))])
     assert same.mean == pytest.approx(prior.mean)
     assert same.covariance == pytest.approx(prior.covariance)
 

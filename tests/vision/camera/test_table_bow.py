@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.calibration import Bow, Calibration
+from overruler.calibration import Calibration, TableBow
 from overruler.geometry.pose import Array
-from overruler.vision.camera.bundle_adjustment import BOW_SHARE
+from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.precision_map import by_table
-from overruler.vision.camera.table_bow import by_bow, levelled_mm
+from overruler.vision.camera.precision_map import place_jacobian_camera_bow
+from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from tests.vision.sight import BOARD, FREE, SPOTS, Sight, blank, corners_of
 from tests.vision.table import BOARD_MM, EIGHT, FOUR, camera_over, known_board, square_mm
 
@@ -20,11 +20,11 @@ CAMERA = camera_over(30)
 HALF = np.full(2, BOARD_MM / 2)
 
 
-def bowed(height_mm: tuple[float, float]) -> Bow:
-    return Bow(HALF, HALF, np.array(height_mm))
+def bowed(height_mm: tuple[float, float]) -> TableBow:
+    return TableBow(HALF, HALF, np.array(height_mm))
 
 
-def lifted(markers: dict[int, Array], bow: Bow) -> dict[int, Array]:
+def lifted(markers: dict[int, Array], bow: TableBow) -> dict[int, Array]:
     return {n: at + np.array([0, 0, float(bow.z_mm(at[:, :2].mean(0)))]) for n, at in markers.items()}
 
 
@@ -48,21 +48,23 @@ def test_what_a_bow_lifts_is_put_back(along_x: float, along_y: float, z_mm: floa
     found = replace(flat(), bow=bow)
     there = np.array([x, y])
     seen = CAMERA.unproject(CAMERA.project(np.array([x, y, z_mm + bow.z_mm(there)])), z_mm)
-    assert levelled_mm(found, seen, z_mm) == pytest.approx(there, abs=5e-3)
+    assert correct_for_bow_mm(found, seen, z_mm) == pytest.approx(there, abs=5e-3)
 
 
 def test_slopes_are_those_of_what_is_levelled() -> None:
     found, step = replace(flat(), bow=bowed((0.3, -0.2))), 1e-3
-    slopes = by_bow(found, SPOTS)
+    slopes = place_jacobian_bow(found, SPOTS)
     for axis in (0, 1):
         height = bowed((0.3, -0.2)).height_mm + step * np.eye(2)[axis]
-        moved = levelled_mm(replace(found, bow=Bow(HALF, HALF, height)), SPOTS) - levelled_mm(found, SPOTS)
+        moved = correct_for_bow_mm(replace(found, bow=TableBow(HALF, HALF, height)), SPOTS) - correct_for_bow_mm(
+            found, SPOTS
+        )
         assert slopes[..., axis] == pytest.approx(moved / step, abs=1e-6)
-    assert by_table(found, SPOTS).shape == (len(SPOTS), 2, 17)
+    assert place_jacobian_camera_bow(found, SPOTS).shape == (len(SPOTS), 2, 17)
 
 
 def test_corner_markers_do_not_see_the_bow_and_eight_see_some(see: type[Sight]) -> None:
-    expected = BOW_SHARE * BOARD_MM
+    expected = BOW_SIGMA_SHARE * BOARD_MM
     left = {}
     for name, places in (("four", FOUR), ("eight", EIGHT)):
         see(CAMERA, corners_of(known_board(places)))

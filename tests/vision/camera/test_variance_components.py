@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
-from overruler.vision.camera.variance_components import SIGMA, TAIL, Averaged, Linear, averaged, likely_scales, trials
+from overruler.vision.camera.variance_components import (
+    LOG_SCALE_SIGMA,
+    TAIL_DEGREES_OF_FREEDOM,
+    LinearizedProblem,
+    MarginalSolution,
+    estimate_scales,
+    marginalize_scales,
+    scale_grid,
+)
 
 UNKNOWNS = 3
 COMMON = np.array([0.0, 0.0, 0.7])
@@ -32,7 +40,9 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(seed: int, scales: tuple
     random = np.random.default_rng(seed)
     groups, (prior, away) = problem(random), prior_of(random)
     jacobian, residual = (np.concatenate([group[k] for group in groups]) for k in (2, 3))
-    likely, step, covariance = Linear.of(groups, prior, away, COMMON).look(np.array([scales, (1.0, 1.0, 1.0)]))
+    likely, step, covariance = LinearizedProblem.of(groups, prior, away, COMMON).look(
+        np.array([scales, (1.0, 1.0, 1.0)])
+    )
     wanted = []
     for own, place, shape in (scales, (1.0, 1.0, 1.0)):
         noise = np.zeros((len(residual), len(residual)))
@@ -45,8 +55,10 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(seed: int, scales: tuple
         whole = noise + jacobian @ np.linalg.solve(known, jacobian.T)
         mean = jacobian @ away
         off = residual - mean
-        far = np.log([own, place, shape]) / SIGMA + SIGMA
-        surprise = np.sum(np.where(far < 0, far**2, (TAIL + 1) * np.log(1 + far**2 / TAIL)))
+        far = np.log([own, place, shape]) / LOG_SCALE_SIGMA + LOG_SCALE_SIGMA
+        surprise = np.sum(
+            np.where(far < 0, far**2, (TAIL_DEGREES_OF_FREEDOM + 1) * np.log(1 + far**2 / TAIL_DEGREES_OF_FREEDOM))
+        )
         wanted.append(-(np.linalg.slogdet(whole)[1] + off @ np.linalg.solve(whole, off) + surprise) / 2)
         information = jacobian.T @ np.linalg.solve(noise, jacobian) + known
         best = -np.linalg.solve(information, jacobian.T @ np.linalg.solve(noise, residual) + known @ away)
@@ -56,7 +68,7 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(seed: int, scales: tuple
     assert likely[0] - likely[1] == pytest.approx(wanted[0] - wanted[1], rel=1e-6, abs=1e-6)
 
 
-def drawn(random: np.random.Generator, scales: Array, groups: int, rows: int) -> tuple[Averaged, Array]:
+def drawn(random: np.random.Generator, scales: Array, groups: int, rows: int) -> tuple[MarginalSolution, Array]:
     """A least squares with noise of such scales, and the step that would have been right."""
     own, place, shape = scales
     true, parts = random.normal(size=UNKNOWNS) * np.where(COMMON > 0, COMMON * shape, 1), []
@@ -64,8 +76,8 @@ def drawn(random: np.random.Generator, scales: Array, groups: int, rows: int) ->
         noise = own * random.normal(size=rows) + place * by_place @ random.normal(size=by_place.shape[1])
         noise += shape * by_shape @ random.normal(size=3)
         parts.append((by_place, by_shape, jacobian, noise - jacobian @ true))
-    linear = Linear.of(parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON)
-    return averaged(linear, likely_scales(linear)), true
+    linear = LinearizedProblem.of(parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON)
+    return marginalize_scales(linear, estimate_scales(linear)), true
 
 
 @pytest.mark.parametrize("groups", [2, 8])
@@ -73,7 +85,7 @@ def test_stated_doubts_are_what_errors_are(groups: int) -> None:
     """With unknowns, scales and noise drawn from their priors: few residuals and many."""
     random, z2, within = np.random.default_rng(3), [], []
     for _ in range(150):
-        found, true = drawn(random, np.exp(SIGMA * (random.normal(size=3) - SIGMA)), groups, 6)
+        found, true = drawn(random, np.exp(LOG_SCALE_SIGMA * (random.normal(size=3) - LOG_SCALE_SIGMA)), groups, 6)
         off = found.step - true
         z2.append(off @ np.linalg.solve(found.covariance, off) / UNKNOWNS)
         within += list(np.abs(off) < 1.96 * np.sqrt(np.diag(found.covariance)))
@@ -95,5 +107,5 @@ def test_each_scale_goes_up_and_down(which: int) -> None:
 
 def test_one_is_among_the_trials_of_every_scale() -> None:
     for which in range(3):
-        assert np.abs(trials(which) - 1).min() < 1e-12
-        assert (np.diff(trials(which)) > 0).all()
+        assert np.abs(scale_grid(which) - 1).min() < 1e-12
+        assert (np.diff(scale_grid(which)) > 0).all()

@@ -10,9 +10,17 @@ from shapely import MultiPoint, Point
 
 from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import fit_base, fit_bases
-from overruler.vision.contours.radial_edges import COARSE_PX, LEAST_EDGE, STEP_PX, View, edges_across, rays_of, step_px
-from overruler.vision.contours.rim_fit import WAYS, Sought
-from overruler.vision.contours.silhouette import PROFILES, Profile, rims_of
+from overruler.vision.contours.radial_edges import (
+    MAX_RAY_STEP_PX,
+    MIN_EDGE_SLOPE,
+    RAY_STEP_PX,
+    LabPatch,
+    find_radial_edges,
+    ray_directions,
+    ray_step_px,
+)
+from overruler.vision.contours.rim_fit import RIM_MODELS, BaseHypothesis
+from overruler.vision.contours.silhouette import PROFILES, Profile, project_rims
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, photo
 
@@ -83,12 +91,12 @@ def test_many_are_fitted_as_each_would_be() -> None:
     plinths = [Plinth(x, y, diameter) for (x, y), diameter in zip(GRID, (25.0, 60.0, 32.0) * 3, strict=True)]
     frame = photo(camera, plinths)
     sought = [
-        Sought(np.array([p.x_mm + 0.4, p.y_mm - 0.3]), sigma, p.diameter_mm / 2, 0.0, ways)
+        BaseHypothesis(np.array([p.x_mm + 0.4, p.y_mm - 0.3]), sigma, p.diameter_mm / 2, 0.0, ways)
         for p in plinths
         for sigma in (0.2, 2.5)
-        for ways in (WAYS, WAYS[:1], WAYS[1:2])
+        for ways in (RIM_MODELS, RIM_MODELS[:1], RIM_MODELS[1:2])
     ]
-    sought.insert(5, Sought(np.array([5000.0, 200.0]), 1.0, 16.0, 0.0))
+    sought.insert(5, BaseHypothesis(np.array([5000.0, 200.0]), 1.0, 16.0, 0.0))
     together = fit_bases(frame.pixels, camera, sought)
     alone = [fit_bases(frame.pixels, camera, [one])[0] for one in sought]
     assert [fit is None for fit in together] == [fit is None for fit in alone] == [k == 5 for k in range(len(sought))]
@@ -115,10 +123,10 @@ def test_rims_on_the_plane_are_what_the_camera_sees(
     upper = here + (radius - profile.taper_mm) * turn(np.linspace(0, 2 * np.pi, 721))
     flat = camera.unproject(camera.project(np.column_stack([upper, np.full(721, profile.height_mm)])), 0.0) - here
     towards = flat / np.hypot(*flat.T)[:, None]
-    rims = rims_of(camera, here, radius, 0.0, profile, towards)
+    rims = project_rims(camera, here, radius, 0.0, profile, towards)
     assert np.allclose(rims.upper_mm, np.hypot(*flat.T), atol=1e-6)
     directions = turn(np.linspace(0, 2 * np.pi, 50))
-    rims = rims_of(camera, here, radius, 0.0, profile, directions)
+    rims = project_rims(camera, here, radius, 0.0, profile, directions)
     points = np.vstack([flat, radius * turn(np.linspace(0, 2 * np.pi, 721))])
     hull = MultiPoint(points).convex_hull.boundary
     for direction, far, normal in zip(directions, rims.outline_mm, rims.outline_normals, strict=True):
@@ -145,31 +153,31 @@ def test_the_place_follows_the_camera_as_the_sensitivity_says() -> None:
 def test_edges_looked_for_roughly_lie_where_close_steps_find_them(every_px: float) -> None:
     """On the rim of a plain base, half of all directions and more: to a third of the step."""
     camera = camera_over(0.0)
-    view = View.around(photo(camera, [Plinth(300, 200, 40.0)]).pixels, camera, np.array([300.0, 200.0]), 20.0, 0.0)
+    view = LabPatch.around(photo(camera, [Plinth(300, 200, 40.0)]).pixels, camera, np.array([300.0, 200.0]), 20.0, 0.0)
     assert view is not None
-    rays = rays_of(20.0, view.mm_per_px)
+    rays = ray_directions(20.0, view.mm_per_px)
     reach = np.full(len(rays), 20.0)
     sought = view, np.array([300.0, 200.0]), rays, reach - 3 * view.mm_per_px, reach + 3 * view.mm_per_px
-    close, rough = edges_across(*sought), edges_across(*sought, every_px)
+    close, rough = find_radial_edges(*sought), find_radial_edges(*sought, every_px)
     steepest = [
         np.array([edges.radius_mm[edges.ray == k][edges.strength[edges.ray == k].argmax()] for k in range(len(rays))])
         for edges in (close, rough)
     ]
     assert np.median(np.abs(steepest[1] - steepest[0])) < every_px / 3 * view.mm_per_px
-    assert step_px(1.0) == STEP_PX < step_px(2.0) < step_px(9.0) == COARSE_PX
+    assert ray_step_px(1.0) == RAY_STEP_PX < ray_step_px(2.0) < ray_step_px(9.0) == MAX_RAY_STEP_PX
 
 
-@pytest.mark.parametrize("every_px", [STEP_PX, COARSE_PX])
+@pytest.mark.parametrize("every_px", [RAY_STEP_PX, MAX_RAY_STEP_PX])
 def test_what_is_noise_at_one_step_is_noise_at_any(every_px: float) -> None:
     """A soft step in brightness, 2 px wide, a little too faint and a little steep enough to be an edge."""
     camera, middle = camera_over(0.0), np.array([300.0, 200.0])
-    view = View.around(photo(camera, []).pixels, camera, middle, 20.0, 0.0)
+    view = LabPatch.around(photo(camera, []).pixels, camera, middle, 20.0, 0.0)
     assert view is not None
     across_px = np.arange(view.lab.shape[1]) + view.corner_px[0] - camera.project([*middle, 0.0])[0]
     reach = np.array([4 * view.mm_per_px])
     for steep, many in ((0.8, 0), (1.3, 1)):
-        slope = steep * LEAST_EDGE / STEP_PX * np.exp(-0.5 * (across_px / 2) ** 2)
+        slope = steep * MIN_EDGE_SLOPE / RAY_STEP_PX * np.exp(-0.5 * (across_px / 2) ** 2)
         lab = np.zeros_like(view.lab)
         lab[..., 0] = np.cumsum(slope)
-        edges = edges_across(replace(view, lab=lab), middle, np.array([[1.0, 0.0]]), -reach, reach, every_px)
+        edges = find_radial_edges(replace(view, lab=lab), middle, np.array([[1.0, 0.0]]), -reach, reach, every_px)
         assert (len(edges.ray) > 0) == many

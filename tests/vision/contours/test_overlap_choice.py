@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.contours.overlap_choice import likeliest_together, overlap
+from overruler.vision.contours.overlap_choice import bases_overlap, likeliest_compatible_set
 
 SQUARE, LARGE = Base.rectangle(25, 25), Base.rectangle(50, 50)
 
@@ -27,23 +27,23 @@ ALL = [*FOUR, Stand(LARGE, np.zeros(2))]
 
 
 def test_four_squares_are_likelier_than_the_large_one_that_they_make() -> None:
-    together = likeliest_together(ALL, [0.7, 0.7, 0.7, 0.7, 0.95], 0.5)
+    together = likeliest_compatible_set(ALL, [0.7, 0.7, 0.7, 0.7, 0.95], 0.5)
     assert sorted(together) == [0, 1, 2, 3]
 
 
 def test_a_large_square_is_likelier_than_the_one_small_one_that_is_seen() -> None:
-    assert list(likeliest_together(ALL, [0.7, 0.1, 0.1, 0.1, 0.95], 0.5)) == [4]
+    assert list(likeliest_compatible_set(ALL, [0.7, 0.1, 0.1, 0.1, 0.95], 0.5)) == [4]
 
 
 def test_what_is_likelier_by_little_is_hardly_sure() -> None:
     scores = [0.7, 0.7, 0.7, 0.7, 0.95]
-    for score in likeliest_together(ALL, scores, 0.5).values():
+    for score in likeliest_compatible_set(ALL, scores, 0.5).values():
         assert score == pytest.approx(1 / (1 + np.exp(-(4 * np.log(0.7 / 0.3) - np.log(0.95 / 0.05)))))
 
 
 def test_what_nothing_contests_is_as_sure_as_it_is_by_itself() -> None:
-    assert likeliest_together(FOUR, [0.9, 0.7, 0.6, 0.3], 0.4) == pytest.approx({0: 0.9, 1: 0.7, 2: 0.6})
-    assert likeliest_together([], [], 0.5) == {}
+    assert likeliest_compatible_set(FOUR, [0.9, 0.7, 0.6, 0.3], 0.4) == pytest.approx({0: 0.9, 1: 0.7, 2: 0.6})
+    assert likeliest_compatible_set([], [], 0.5) == {}
 
 
 @settings(max_examples=40, deadline=None)
@@ -57,8 +57,8 @@ def test_no_other_choice_is_likelier(rows: list[tuple[float, float, float, bool]
     possible = [
         choice
         for choice in chain.from_iterable(combinations(range(len(stands)), n) for n in range(len(stands) + 1))
-        if not any(overlap(stands[i], stands[j]) for i, j in combinations(choice, 2))
+        if not any(bases_overlap(stands[i], stands[j]) for i, j in combinations(choice, 2))
     ]
-    together = likeliest_together(stands, scores[: len(stands)], 0.5)
+    together = likeliest_compatible_set(stands, scores[: len(stands)], 0.5)
     assert tuple(sorted(together)) in possible
     assert worth[list(together)].sum() == pytest.approx(max(worth[list(choice)].sum() for choice in possible))

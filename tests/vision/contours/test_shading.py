@@ -12,8 +12,8 @@ from overruler.bases import Base
 from overruler.calibration import Light
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.vision.assembly.to_scene import joint_covariance
-from overruler.vision.contours.shading import FEWEST, light_of, low_light, shade_doubt
+from overruler.vision.assembly.to_scene import rare_covariance
+from overruler.vision.contours.shading import MIN_PIECES, check_low_light, estimate_light, shade_covariance_mm2
 from overruler.vision.imaging.orthophoto import Orthophoto
 from tests.tables import BOARD_MM, camera_over, exact
 
@@ -52,7 +52,7 @@ def table(lamp_mm: Array, long_mm: float, dark: float, seed: int = 1) -> Orthoph
 def test_the_lamp_is_found_whatever_else_is_dark(turn_deg: float, away_mm: float, seed: int) -> None:
     way = np.array([np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))])
     lamp = MIDDLE + away_mm * way
-    light = light_of(table(lamp, 45.0, 0.7, seed), CAMERA, BOARD_MM, list(map(piece, PLACES)))
+    light = estimate_light(table(lamp, 45.0, 0.7, seed), CAMERA, BOARD_MM, list(map(piece, PLACES)))
     assert light is not None
     assert light.strength > 0.9
     found = (light.lamp_mm - MIDDLE) / np.hypot(*(light.lamp_mm - MIDDLE))
@@ -61,15 +61,15 @@ def test_the_lamp_is_found_whatever_else_is_dark(turn_deg: float, away_mm: float
 
 @pytest.mark.parametrize("seed", range(4))
 def test_light_from_everywhere_misleads_nobody(seed: int) -> None:
-    light = light_of(table(BESIDE, 0.0, 0.0, seed), CAMERA, BOARD_MM, list(map(piece, PLACES)))
+    light = estimate_light(table(BESIDE, 0.0, 0.0, seed), CAMERA, BOARD_MM, list(map(piece, PLACES)))
     assert light is not None
     assert light.strength < 0.4
 
 
 def test_few_pieces_and_plates_tell_nothing() -> None:
     view = table(BESIDE, 45.0, 0.7)
-    assert light_of(view, CAMERA, BOARD_MM, [piece(at) for at in PLACES[: FEWEST - 1]]) is None
-    assert light_of(view, CAMERA, BOARD_MM, [piece(at, 40.0, "rectangle") for at in PLACES]) is None
+    assert estimate_light(view, CAMERA, BOARD_MM, [piece(at) for at in PLACES[: MIN_PIECES - 1]]) is None
+    assert estimate_light(view, CAMERA, BOARD_MM, [piece(at, 40.0, "rectangle") for at in PLACES]) is None
 
 
 @given(st.floats(0, 360), st.sampled_from([25.0, 50.0, 120.0]), st.floats(0.05, 1))
@@ -77,12 +77,12 @@ def test_the_doubt_lies_along_the_shade_alone(turn_deg: float, size_mm: float, s
     way = np.array([np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))])
     one = piece(OFF, size_mm)
     lit = replace(exact(CAMERA), light=Light(one.xy_mm + 1500 * way, strength))
-    doubt, across = shade_doubt(lit, one), np.array([-way[1], way[0]])
+    doubt, across = shade_covariance_mm2(lit, one), np.array([-way[1], way[0]])
     assert across @ doubt @ across == pytest.approx(0, abs=1e-9)
     assert way @ doubt @ way > 0
     full = replace(lit, light=Light(one.xy_mm + 1500 * way, 1.0))
-    assert doubt == pytest.approx(strength**2 * shade_doubt(full, one), rel=1e-6)
-    larger = shade_doubt(lit, replace(one, base=Base.circle(2 * size_mm)))
+    assert doubt == pytest.approx(strength**2 * shade_covariance_mm2(full, one), rel=1e-6)
+    larger = shade_covariance_mm2(lit, replace(one, base=Base.circle(2 * size_mm)))
     assert way @ larger @ way > way @ doubt @ way
 
 
@@ -90,7 +90,8 @@ def test_shade_towards_the_camera_misleads_most() -> None:
     one, eye = piece(MIDDLE), CAMERA.center_mm[:2]
     away = (one.xy_mm - eye) / np.hypot(*(one.xy_mm - eye))
     behind, before = (
-        shade_doubt(replace(exact(CAMERA), light=Light(one.xy_mm + side * 1500 * away, 1.0)), one) for side in (1, -1)
+        shade_covariance_mm2(replace(exact(CAMERA), light=Light(one.xy_mm + side * 1500 * away, 1.0)), one)
+        for side in (1, -1)
     )
     assert np.trace(behind) > 1.5 * np.trace(before)
 
@@ -99,12 +100,12 @@ def test_it_is_in_the_scene_s_doubt_and_said() -> None:
     pieces = list(map(piece, PLACES))
     dark = exact(CAMERA)
     lit = replace(dark, light=Light(FAR, 1.0))
-    more = joint_covariance(lit, pieces) - joint_covariance(dark, pieces)
+    more = rare_covariance(lit, pieces) - rare_covariance(dark, pieces)
     expected = np.zeros_like(more)
     for k, one in enumerate(pieces):
-        expected[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = shade_doubt(lit, one)
+        expected[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = shade_covariance_mm2(lit, one)
     assert more == pytest.approx(expected, abs=1e-9)
-    assert not low_light(dark, pieces)
-    assert not low_light(lit, [])
-    assert [problem.flag for problem in low_light(lit, pieces)] == ["low_light"]
-    assert not low_light(replace(lit, light=Light(FAR, 0.1)), pieces)
+    assert not check_low_light(dark, pieces)
+    assert not check_low_light(lit, [])
+    assert [problem.flag for problem in check_low_light(lit, pieces)] == ["low_light"]
+    assert not check_low_light(replace(lit, light=Light(FAR, 0.1)), pieces)

@@ -7,9 +7,9 @@ import pytest
 
 from overruler.bases import Base, catalogue
 from overruler.vision.detection import detect as detecting
-from overruler.vision.detection.detect import CROWD, FLEET, detect
+from overruler.vision.detection.detect import MANY_PLATES, MANY_ROUNDS, detect
 from overruler.vision.learned.disc_net import Discs
-from overruler.vision.learned.shape_net import Guess
+from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.rounds.ring_filter import Candidates
 from tests.tables import camera_over, exact, photo
 
@@ -21,10 +21,10 @@ CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
 @pytest.mark.parametrize(
     ("bases", "likely", "unlikely", "looked_for"),
     [
-        (catalogue(None), CROWD, 0, False),
-        (catalogue(None), CROWD - 1, 30, True),
-        (catalogue("xwing"), CROWD, 0, True),
-        (CHOSEN, CROWD, 0, True),
+        (catalogue(None), MANY_ROUNDS, 0, False),
+        (catalogue(None), MANY_ROUNDS - 1, 30, True),
+        (catalogue("xwing"), MANY_ROUNDS, 0, True),
+        (CHOSEN, MANY_ROUNDS, 0, True),
     ],
     ids=["crowded", "not crowded", "a game of plates", "somebody's choice"],
 )
@@ -43,9 +43,9 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
 @pytest.mark.parametrize(
     ("bases", "squares", "rounds", "fleet"),
     [
-        (catalogue(None), FLEET, 2, True),
-        (catalogue(None), FLEET - 1, 0, False),
-        (catalogue(None), FLEET, 3, False),
+        (catalogue(None), MANY_PLATES, 2, True),
+        (catalogue(None), MANY_PLATES - 1, 0, False),
+        (catalogue(None), MANY_PLATES, 3, False),
         (catalogue(None), 8, 4, True),
         (CHOSEN, 8, 0, False),
     ],
@@ -54,7 +54,7 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
 def test_of_a_fleet_only_the_plates_are_looked_for(
     bases: tuple[Base, ...], squares: int, rounds: int, fleet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guesses = [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, score) for score in [0.6] * squares + [0.4] * 20]
+    guesses = [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, score) for score in [0.6] * squares + [0.4] * 20]
     find_plates, find_candidates = Mock(return_value=[]), Mock(return_value=NO_CANDIDATES)
     find_ovals = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(rounds, 20))
@@ -112,7 +112,7 @@ def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
 
 
 def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
-    find_plates, guesses = Mock(return_value=[]), [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)]
+    find_plates, guesses = Mock(return_value=[]), [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)]
     monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
     monkeypatch.setattr(detecting, "look", lambda *_: guesses)
     monkeypatch.setattr(PLATES, find_plates)

@@ -20,26 +20,26 @@ def found_at(x_mm: float, base: Base, score: float) -> Detection:
 )
 def test_of_a_round_base_and_a_plate_at_one_place_one_stays(round_score: float, plate_score: float, left: str) -> None:
     one, other = found_at(0, Base.circle(32), round_score), found_at(5, Base.rectangle(40, 40), plate_score)
-    assert [kept.base.shape for kept in module._apart([one, other])] == [left]
+    assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == [left]
 
 
 def test_a_round_base_beside_a_plate_stays() -> None:
     one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
-    assert len(module._apart([one, other])) == 2
+    assert len(module._suppress_overlaps([one, other])) == 2
 
 
 @pytest.mark.parametrize(("plates_found", "left"), [(0, 3), (5, 8), (6, 6)])
 def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left: int) -> None:
     rounds = [found_at(100.0 * k, Base.circle(32), 0.9) for k in range(3)]
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(plates_found)]
-    assert len(module._of_one_kind((*rounds, *squares))) == left
+    assert len(module._keep_dominant_kind((*rounds, *squares))) == left
 
 
 def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
     found = [*squares, found_at(1005.0, Base.circle(32), 0.999)]
-    assert len(module._apart(found)) == len(squares)
-    assert [one.base.shape for one in module._of_one_kind(found)] == ["rectangle"] * len(squares)
+    assert len(module._suppress_overlaps(found)) == len(squares)
+    assert [one.base.shape for one in module._keep_dominant_kind(found)] == ["rectangle"] * len(squares)
 
 
 def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.detection.detect import look_from_above
+from overruler.vision.detection.detect import rectify_board
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.rounds.ring_filter import find_candidates
@@ -26,7 +26,7 @@ TABLE = [
 
 
 def seen(camera: Camera, table: list[Plinth]) -> Orthophoto:
-    return look_from_above(photo(camera, table), exact(camera))
+    return rectify_board(photo(camera, table), exact(camera))
 
 
 def near(rows: Array, plinth: Plinth) -> Array:

@@ -8,7 +8,7 @@ import pytest
 
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.learned import disc_net, rim_net, shape_net
-from overruler.vision.learned.inference import answer
+from overruler.vision.learned.inference import infer_batch
 from overruler.vision.plates import side_net
 
 PATCHES = np.random.default_rng(7).normal(size=(24, 7, 64, 64)).astype(np.float32)
@@ -20,28 +20,28 @@ def parts(count: int) -> list[Floats]:
 
 @pytest.mark.parametrize("count", [1, 5, 16])
 def test_answers_do_not_depend_on_who_is_asked_along(count: int) -> None:
-    together = answer(rim_net.MODEL, PATCHES)
-    apart = np.concatenate([answer(rim_net.MODEL, part) for part in parts(count)])
+    together = infer_batch(rim_net.PATCH_MODEL, PATCHES)
+    apart = np.concatenate([infer_batch(rim_net.PATCH_MODEL, part) for part in parts(count)])
     assert together.shape == (len(PATCHES), 7)
     assert together.std(0).min() > 0.01  # it tells them apart
     np.testing.assert_allclose(apart, together, atol=1e-4)
 
 
 def test_threads_do_not_disturb_each_other() -> None:
-    one_by_one = [answer(rim_net.MODEL, part) for part in parts(3)]
+    one_by_one = [infer_batch(rim_net.PATCH_MODEL, part) for part in parts(3)]
     with ThreadPoolExecutor(4) as pool:
-        at_once = list(pool.map(lambda part: answer(rim_net.MODEL, part), parts(3)))
+        at_once = list(pool.map(lambda part: infer_batch(rim_net.PATCH_MODEL, part), parts(3)))
     for one, other in zip(one_by_one, at_once, strict=True):
         assert np.array_equal(one, other)
 
 
 def test_batches_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.arange(len(PATCHES), dtype=float)[:, None]
-    whole = answer(rim_net.MODEL, PATCHES)
-    monkeypatch.setattr(rim_net, "BATCH", 5)
-    found = rim_net.run_network(rim_net.MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows)
+    whole = infer_batch(rim_net.PATCH_MODEL, PATCHES)
+    monkeypatch.setattr(rim_net, "BATCH_SIZE", 5)
+    found = rim_net.run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows)
     np.testing.assert_allclose(found, whole, atol=1e-4)
-    assert rim_net.run_network(rim_net.MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
+    assert rim_net.run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
 
 
 @pytest.mark.parametrize("model", [disc_net.MODEL, shape_net.MODEL])
@@ -49,15 +49,15 @@ def test_a_picture_s_answers_lie_where_the_picture_does(model: Path) -> None:
     """What is shown further to the right by four cells is answered so, but near the borders."""
     picture = np.random.default_rng(8).normal(size=(1, 5, 256, 320)).astype(np.float32)
     moved = np.roll(picture, 16, axis=3)
-    first, second = (answer(model, one) for one in (picture, moved))
+    first, second = (infer_batch(model, one) for one in (picture, moved))
     inner = (slice(None), slice(None), slice(24, -24), slice(28, -28))
     np.testing.assert_allclose(np.roll(first, 4, axis=3)[inner], second[inner], atol=1e-3)
 
 
 def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
-    strips = np.zeros((4 * side_net.STRETCHES, 6, side_net.ACROSS, side_net.ALONG), np.float32)
-    said = answer(side_net.MODEL, strips)
-    assert said.size == 4 * side_net.STRETCHES * side_net.BINS
+    strips = np.zeros((4 * side_net.STRETCHES_PER_SIDE, 6, side_net.SAMPLES_ACROSS, side_net.SAMPLES_ALONG), np.float32)
+    said = infer_batch(side_net.MODEL, strips)
+    assert said.size == 4 * side_net.STRETCHES_PER_SIDE * side_net.OFFSET_BINS
 
 
 def test_the_look_for_bases_from_above_reckons_in_bytes() -> None:

@@ -111,7 +111,7 @@ def shaken(bases: Array, seed: int, place: float = 0.3, size: float = 0.2) -> Ar
 @pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 25.0])
 def test_bases_are_found_where_they_are(tilt_deg: float) -> None:
     frame, camera = drawn(tilt_deg)
-    found = rim_net.refine(frame, camera, shaken(BASES, 1))
+    found = rim_net.estimate_rims(frame, camera, shaken(BASES, 1))
     radius = BASES[:, 2] / 2
     # Large plain discs are less like what the network learned from: the fit's own evidence has to carry them.
     assert (found.score > np.where(BASES[:, 2] > 50, 0.2, 0.5)).all()
@@ -123,14 +123,14 @@ def test_bases_are_found_where_they_are(tilt_deg: float) -> None:
 def test_the_empty_mat_is_no_base() -> None:
     table = Table(look(10))
     places = np.random.default_rng(3).uniform([80, 80, 13], [420, 320, 40], (60, 3))
-    assert (rim_net.refine(table.photo(), table.camera, places).score < 0.5).mean() > 0.9
+    assert (rim_net.estimate_rims(table.photo(), table.camera, places).score < 0.5).mean() > 0.9
 
 
 def test_between_two_bases_is_no_base() -> None:
     bases = np.array([[200.0, 200, 32], [232.5, 200, 32]])
     frame, camera = drawn(8, bases)
     places = np.array([[216.2, 200, 16], [200, 200, 16], [232, 200, 16]])
-    score = rim_net._look(patches.pyramid(frame.pixels), camera, places).score
+    score = rim_net._score_candidates(patches.build_pyramid(frame.pixels), camera, places).score
     assert score[0] < 0.5 < score[1:].min()
 
 
@@ -140,7 +140,7 @@ def test_a_square_is_no_round_base() -> None:
     foot, top = (np.column_stack([corners * k + np.array([250, 200]), np.full(4, z)]) for k, z in ((1, 0), (0.9, 4)))
     table.shape(np.concatenate([foot, top]), (25, 25, 28))
     table.shape(top, (60, 90, 80))
-    assert rim_net.refine(table.photo(), table.camera, [[250, 200, 20]]).score[0] < 0.5
+    assert rim_net.estimate_rims(table.photo(), table.camera, [[250, 200, 20]]).score[0] < 0.5
 
 
 def test_errors_agree_with_their_doubt() -> None:
@@ -148,7 +148,7 @@ def test_errors_agree_with_their_doubt() -> None:
     misses: list[Array] = []
     for seed in range(6):
         frame, camera = drawn(4.0 * seed, seed=seed)
-        found = rim_net.refine(frame, camera, shaken(BASES, seed))
+        found = rim_net.estimate_rims(frame, camera, shaken(BASES, seed))
         misses.append(np.abs(found.radius_mm - BASES[:, 2] / 2) / found.sigma_radius_mm)
         misses.extend(np.abs(found.xy_mm - BASES[:, :2]).T / found.sigma_xy_mm)
     share = [float(np.mean(np.concatenate(misses) < k)) for k in (1, 3)]
@@ -159,16 +159,16 @@ def test_errors_agree_with_their_doubt() -> None:
 def test_less_is_visible_behind_a_wall() -> None:
     table = Table(look(10))
     table.base(250, 200, 40)
-    free = rim_net.refine(table.photo(), table.camera, [[250, 200, 20]]).visible[0]
+    free = rim_net.estimate_rims(table.photo(), table.camera, [[250, 200, 20]]).visible[0]
     wall = np.array([[x, y, z] for x in (200, 300) for y in (170, 199) for z in (0, 10)], float)
     table.shape(wall, (200, 200, 205))
-    hidden = rim_net.refine(table.photo(), table.camera, [[250, 200, 20]]).visible[0]
+    hidden = rim_net.estimate_rims(table.photo(), table.camera, [[250, 200, 20]]).visible[0]
     assert hidden < free - 0.05
 
 
 def test_where_a_candidate_stood_is_forgotten() -> None:
     frame, camera = drawn(12)
-    one, other = (rim_net.refine(frame, camera, shaken(BASES, seed)) for seed in (1, 2))
+    one, other = (rim_net.estimate_rims(frame, camera, shaken(BASES, seed)) for seed in (1, 2))
     apart = np.linalg.norm(one.xy_mm - other.xy_mm, axis=1) / (BASES[:, 2] / 2)
     assert np.median(apart) < 0.02
 
@@ -184,8 +184,8 @@ def test_a_mirrored_table_has_mirrored_bases() -> None:
     matrix[0, 2] = SIZE_PX[0] - 1 - matrix[0, 2]
     turned = Camera(matrix, camera.distortion, camera.T_camera_board)
     candidates = shaken(BASES, 4)
-    here = rim_net.refine(frame, camera, candidates)
-    there = rim_net.refine(mirror, turned, np.column_stack([500 - candidates[:, 0], candidates[:, 1:]]))
+    here = rim_net.estimate_rims(frame, camera, candidates)
+    there = rim_net.estimate_rims(mirror, turned, np.column_stack([500 - candidates[:, 0], candidates[:, 1:]]))
     assert np.median(np.abs(here.xy_mm[:, 0] - (500 - there.xy_mm[:, 0])) / here.radius_mm) < 0.02
 
 
@@ -193,22 +193,22 @@ def many_for_each() -> tuple[Frame, Camera, Array]:
     """More candidates than go through a network together: twelve for each base."""
     frame, camera = drawn(10)
     candidates = np.concatenate([shaken(BASES, seed) for seed in range(12)])
-    assert len(candidates) > rim_net.BATCH
+    assert len(candidates) > rim_net.BATCH_SIZE
     return frame, camera, candidates
 
 
 def test_each_candidate_stands_alone() -> None:
     frame, camera, candidates = many_for_each()
-    together = rim_net.refine(frame, camera, candidates)
+    together = rim_net.estimate_rims(frame, camera, candidates)
     best = int(together.score.argmax())
-    alone = rim_net.refine(frame, camera, candidates[best])
+    alone = rim_net.estimate_rims(frame, camera, candidates[best])
     np.testing.assert_allclose(together.xy_mm[best], alone.xy_mm[0], atol=1e-3)
     np.testing.assert_allclose(together.score[best], alone.score[0], atol=1e-4)
 
 
 def test_a_base_counts_once_however_many_candidates_it_has() -> None:
     frame, camera, candidates = many_for_each()
-    found = rim_net.refine(frame, camera, candidates)
+    found = rim_net.estimate_rims(frame, camera, candidates)
     kept = found.score.reshape(12, -1) > 0.2
     assert kept.sum(0).tolist() == [1] * len(BASES)
     places = found.xy_mm.reshape(12, -1, 2)[kept.argmax(0), np.arange(len(BASES))]
@@ -219,21 +219,21 @@ def test_sizes_at_one_place_are_told_apart() -> None:
     """A small thing on a large one is no second candidate of it."""
     score, ones = np.array([0.9, 0.8, 0.7, 0.6]), np.ones(4)
     places, radii = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.array([32.0, 16.0, 32.0, 32.0])
-    guesses = rim_net.RimGuesses(score, places, radii, ones, ones, ones)
-    rim_net._forget_alike(guesses, 0.1)
+    guesses = rim_net.RimEstimates(score, places, radii, ones, ones, ones)
+    rim_net._suppress_duplicates(guesses, 0.1)
     assert guesses.score.tolist() == [0.9, 0.8, 0.0, 0.6]
 
 
 def test_no_candidates_no_guesses() -> None:
     frame, camera = drawn(10)
-    found = rim_net.refine(frame, camera, np.empty((0, 3)))
+    found = rim_net.estimate_rims(frame, camera, np.empty((0, 3)))
     assert found.xy_mm.shape == (0, 2)
     assert found.score.shape == found.visible.shape == (0,)
 
 
 def test_candidates_off_the_picture_do_no_harm() -> None:
     frame, camera = drawn(10)
-    found = rim_net.refine(frame, camera, [[-3000, 0, 16], [250, 9000, 60], [250, 100, 20]])
+    found = rim_net.estimate_rims(frame, camera, [[-3000, 0, 16], [250, 9000, 60], [250, 100, 20]])
     assert np.isfinite(found.score).all()
     assert found.score[2] > 0.5
 
@@ -245,7 +245,7 @@ def test_candidates_off_the_picture_do_no_harm() -> None:
 @given(tilt=st.floats(0, 35), x=st.floats(60, 440), y=st.floats(60, 340), k1=st.floats(-0.2, 0.1))
 def test_up_is_away_from_the_camera(tilt: float, x: float, y: float, k1: float) -> None:
     camera = look(tilt, (k1, 0, 0, 0, 0))
-    (right, up), away = patches.axes_of(camera, np.array([[x, y, 16.0]]))[0] / 16, [x, y] - camera.center_mm[:2]
+    (right, up), away = patches.patch_axes_mm(camera, np.array([[x, y, 16.0]]))[0] / 16, [x, y] - camera.center_mm[:2]
     assert np.linalg.norm(up) == pytest.approx(1)
     assert right @ up == pytest.approx(0, abs=1e-12)
     assert right[0] * up[1] - right[1] * up[0] == pytest.approx(1)
@@ -260,8 +260,8 @@ def test_a_patch_samples_the_plane_where_it_says(tilt: float, x: float, y: float
     """The coarse grid with lines between stays within a tenth of a patch's pixel of the exact projection."""
     camera = look(tilt, (k1, 0.02, 0, 0, 0))
     candidate = np.array([[x, y, radius]])
-    steps = ((np.arange(64) + 0.5) / 32 - 1) * patches.SPAN
-    right, up = patches.axes_of(camera, candidate)[0]
+    steps = ((np.arange(64) + 0.5) / 32 - 1) * patches.PATCH_HALF_WIDTH_RADII
+    right, up = patches.patch_axes_mm(camera, candidate)[0]
     plane = [x, y] + steps[None, :, None] * right - steps[:, None, None] * up
     exact = camera.project(np.concatenate([plane, np.zeros((64, 64, 1))], -1))
     pitch = np.linalg.norm(exact[32, 33] - exact[32, 32])
@@ -273,11 +273,13 @@ def test_a_disc_fills_its_place_in_the_patch(radius: float) -> None:
     """Also where the patch is cut from a halved picture: no pixel is lost on the way."""
     table = Table(look(20), mat=(200, 200, 200))
     table.shape(ring(250, 210, 0, radius), (20, 20, 20))
-    patch = patches.cut_patches(patches.pyramid(table.photo().pixels), table.camera, np.array([[250, 210, radius]]))[0]
+    patch = patches.cut_patches(
+        patches.build_pyramid(table.photo().pixels), table.camera, np.array([[250, 210, radius]])
+    )[0]
     dark = (patch.mean(2) < 110).astype(np.uint8)
     rows, columns = np.nonzero(dark)
     assert (rows.mean(), columns.mean()) == pytest.approx((31.5, 31.5), abs=0.15)
-    assert np.sqrt(dark.sum() / np.pi) == pytest.approx(32 / patches.SPAN, abs=0.25)
+    assert np.sqrt(dark.sum() / np.pi) == pytest.approx(32 / patches.PATCH_HALF_WIDTH_RADII, abs=0.25)
 
 
 @pytest.mark.parametrize("radius", [12.5, 30, 80])
@@ -285,10 +287,10 @@ def test_a_disc_ends_in_the_middle_of_its_ring(radius: float) -> None:
     table = Table(look(20), mat=(200, 200, 200))
     table.shape(ring(250, 210, 0, radius), (20, 20, 20))
     circle = np.array([[250, 210, radius]])
-    unrolled = patches.cut_rings(patches.pyramid(table.photo().pixels), table.camera, circle)[0]
-    dark = (unrolled.mean(2) < 110).sum(0) / patches.RINGS
-    edge = patches.INNER + dark * (patches.OUTER - patches.INNER)
-    assert edge == pytest.approx(np.ones(patches.ANGLES), abs=0.03)
+    unrolled = patches.cut_rings(patches.build_pyramid(table.photo().pixels), table.camera, circle)[0]
+    dark = (unrolled.mean(2) < 110).sum(0) / patches.RING_ROW_COUNT
+    edge = patches.RING_INNER_RADII + dark * (patches.RING_OUTER_RADII - patches.RING_INNER_RADII)
+    assert edge == pytest.approx(np.ones(patches.RING_ANGLE_COUNT), abs=0.03)
     assert edge.mean() == pytest.approx(1, abs=0.008)
 
 
@@ -299,11 +301,11 @@ def test_columns_of_a_ring_go_round_from_the_right(dx: float, dy: float, size: f
     camera, circle = look(15), np.array([[250 + 20 * dx, 200 + 20 * dy, 20 * size]])
     at = patches.ring_maps(camera, circle)[0]
     seen = camera.unproject(at) - circle[0, :2]
-    right, up = patches.axes_of(camera, circle)[0]
+    right, up = patches.patch_axes_mm(camera, circle)[0]
     turn = np.arctan2(seen @ up, seen @ right) % (2 * np.pi)
     assert np.abs(turn - patches.ring_angles()).max() < 1e-4
     reach = np.linalg.norm(seen, axis=-1) / circle[0, 2]
-    assert reach[0].max() < patches.INNER + 0.02 < patches.OUTER - 0.02 < reach[-1].min()
+    assert reach[0].max() < patches.RING_INNER_RADII + 0.02 < patches.RING_OUTER_RADII - 0.02 < reach[-1].min()
 
 
 # --- the circle through the rim ---
@@ -322,7 +324,7 @@ def test_an_exact_rim_gives_its_circle(x: float, y: float, size: float, hidden: 
     """Also where a part of it is hidden and the network knows so."""
     reach, sigma = reach_of(x, y, size), np.full(48, 0.01)
     reach[:hidden], sigma[:hidden] = 1.5, 1e3
-    circle, doubt = rim_net.circles_through(reach[None], sigma[None], np.full((1, 3), 1e3))
+    circle, doubt = rim_net.fit_circles(reach[None], sigma[None], np.full((1, 3), 1e3))
     assert circle[0] == pytest.approx((x, y, size), abs=2e-3)
     assert (doubt > 0).all()
 
@@ -330,12 +332,12 @@ def test_an_exact_rim_gives_its_circle(x: float, y: float, size: float, hidden: 
 def test_stray_directions_hardly_move_the_circle() -> None:
     reach = reach_of(0.05, -0.03, 1.02)
     reach[[3, 4, 5, 20, 31]] += 0.25
-    circle, _ = rim_net.circles_through(reach[None], np.full((1, 48), 0.01), np.full((1, 3), 1e3))
+    circle, _ = rim_net.fit_circles(reach[None], np.full((1, 48), 0.01), np.full((1, 3), 1e3))
     assert circle[0] == pytest.approx((0.05, -0.03, 1.02), abs=2e-3)
 
 
 def test_without_a_rim_the_first_guess_stands() -> None:
-    circle, doubt = rim_net.circles_through(np.full((1, 48), 1.3), np.full((1, 48), 50.0), np.full((1, 3), 0.03))
+    circle, doubt = rim_net.fit_circles(np.full((1, 48), 1.3), np.full((1, 48), 50.0), np.full((1, 3), 0.03))
     assert circle[0] == pytest.approx((0, 0, 1), abs=1e-3)
     assert doubt[0] == pytest.approx((0.03, 0.03), rel=0.02)
 
@@ -343,12 +345,10 @@ def test_without_a_rim_the_first_guess_stands() -> None:
 def test_the_circles_doubt_is_that_of_its_spread() -> None:
     """Independent errors of 2 %: the circles scatter as they say, but for the inflation that real rims need."""
     noise = np.random.default_rng(0).normal(size=(2000, 48)) * 0.02
-    circle, doubt = rim_net.circles_through(
-        reach_of(0, 0, 1) + noise, np.full((2000, 48), 0.02), np.full((2000, 3), 1e3)
-    )
+    circle, doubt = rim_net.fit_circles(reach_of(0, 0, 1) + noise, np.full((2000, 48), 0.02), np.full((2000, 3), 1e3))
     spread = circle.std(0)
-    assert np.median(doubt[:, 0]) / rim_net.PLACE_INFLATION == pytest.approx(spread[:2].mean(), rel=0.25)
-    assert np.median(doubt[:, 1]) / rim_net.SIZE_INFLATION == pytest.approx(spread[2], rel=0.25)
+    assert np.median(doubt[:, 0]) / rim_net.CENTRE_SIGMA_INFLATION == pytest.approx(spread[:2].mean(), rel=0.25)
+    assert np.median(doubt[:, 1]) / rim_net.RADIUS_SIGMA_INFLATION == pytest.approx(spread[2], rel=0.25)
 
 
 @given(gain=st.floats(0.5, 1.5), offset=st.integers(0, 40))
@@ -365,6 +365,6 @@ def test_brightness_and_contrast_hardly_matter(gain: float, offset: int) -> None
 
 
 def test_the_network_is_small_and_beside_its_code() -> None:
-    files = (rim_net.MODEL, rim_net.RING_MODEL)
+    files = (rim_net.PATCH_MODEL, rim_net.RING_MODEL)
     assert {file.parent for file in files} == {Path(rim_net.__file__).with_name("weights")}
     assert 100_000 < sum(file.stat().st_size for file in files) < 1_000_000

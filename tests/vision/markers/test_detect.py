@@ -10,7 +10,7 @@ from overruler.board import Board
 from overruler.errors import UnknownName
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.markers.detect import _plausible, find_markers, look_for_marker
+from overruler.vision.markers.detect import _reject_odd_sizes, find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
 from tests.vision.table import EIGHT, FOUR, Look, camera_over, known_board, shoot, square_mm
 
@@ -120,7 +120,7 @@ def test_a_marker_whose_card_or_edge_is_cut_off_by_the_picture_is_read(share: fl
 def test_a_marker_of_which_half_is_outside_the_picture_is_measured_by_the_rest(share: float) -> None:
     frame, truth = cut_off(share)
     assert 7 not in {marker.id for marker in find_markers(frame, BOARD)}
-    found = look_for_marker(frame, "DICT_4X4_50", 7, truth + np.array([2.0, -1.5]))
+    found = fit_expected_marker(frame, "DICT_4X4_50", 7, truth + np.array([2.0, -1.5]))
     assert found is not None
     sigma = np.sqrt(np.diag(found.square.covariance_px2)).reshape(4, 2)
     inside = truth[:, 0] > 3
@@ -133,8 +133,8 @@ def test_a_marker_of_which_half_is_outside_the_picture_is_measured_by_the_rest(s
 
 def test_a_marker_almost_outside_the_picture_is_left_alone() -> None:
     frame, truth = cut_off(0.8)
-    assert look_for_marker(frame, "DICT_4X4_50", 7, truth) is None
-    assert look_for_marker(frame, "DICT_4X4_50", 7, np.full((4, 2), np.nan)) is None
+    assert fit_expected_marker(frame, "DICT_4X4_50", 7, truth) is None
+    assert fit_expected_marker(frame, "DICT_4X4_50", 7, np.full((4, 2), np.nan)) is None
 
 
 def test_a_marker_with_a_corner_under_a_hand_gives_its_other_corners() -> None:
@@ -142,7 +142,7 @@ def test_a_marker_with_a_corner_under_a_hand_gives_its_other_corners() -> None:
     hidden = corners[1, :2]
     frame = shoot(camera, {5: corners}, cover=lambda at: np.hypot(*np.moveaxis(at - hidden, -1, 0)) < 24)
     truth = camera.project(corners)
-    found = look_for_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
+    found = fit_expected_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
     assert found is not None
     assert np.abs(found.corners_px - truth)[[0, 2, 3]].max() < 0.1
     assert np.abs(found.corners_px - truth).max() < 0.2
@@ -154,15 +154,15 @@ def test_a_mirrored_print_is_no_marker() -> None:
     mirrored = Frame(np.ascontiguousarray(frame.pixels[:, ::-1]), "mirrored")
     assert find_markers(mirrored, BOARD) == ()
     truth = camera_over(10).project(PLACES[5]) * [-1, 1] + [SIZE[0] - 1, 0]
-    assert look_for_marker(mirrored, "DICT_4X4_50", 5, truth) is None
+    assert fit_expected_marker(mirrored, "DICT_4X4_50", 5, truth) is None
 
 
 def test_a_marker_of_an_absurd_size_is_none() -> None:
     """A code seen in gravel, a tenth as large as the markers."""
     true = find_markers(shoot(camera_over(10), PLACES), BOARD)[:5]
     tiny = replace(true[0], id=9, square=replace(true[0].square, corners_px=true[0].corners_px * 0.05))
-    assert _plausible((*true, tiny)) == true
-    assert _plausible((true[0], tiny)) == (true[0], tiny)
+    assert _reject_odd_sizes((*true, tiny)) == true
+    assert _reject_odd_sizes((true[0], tiny)) == (true[0], tiny)
 
 
 def test_a_partly_hidden_marker_is_measured_by_what_it_shows() -> None:
@@ -172,7 +172,7 @@ def test_a_partly_hidden_marker_is_measured_by_what_it_shows() -> None:
     frame = shoot(camera, {5: corners}, cover=lambda at: at[..., 0] > right - 14 + 0.3 * (at[..., 1] - middle))
     assert find_markers(frame, BOARD) == ()
     truth = camera.project(corners)
-    found = look_for_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
+    found = fit_expected_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
     assert found is not None
     assert np.abs(found.corners_px[[0, 3]] - truth[[0, 3]]).max() < 0.05
     assert np.abs(found.corners_px - truth).max() < 0.15
@@ -181,9 +181,9 @@ def test_a_partly_hidden_marker_is_measured_by_what_it_shows() -> None:
 def test_where_there_is_no_marker_none_is_found() -> None:
     camera = camera_over(12)
     frame = shoot(camera, {5: PLACES[5]})
-    assert look_for_marker(frame, "DICT_4X4_50", 6, camera.project(PLACES[6])) is None
-    assert look_for_marker(frame, "DICT_4X4_50", 6, camera.project(PLACES[5])) is None
-    assert look_for_marker(frame, "DICT_4X4_50", 5, camera.project(PLACES[5]) - [5000, 0]) is None
+    assert fit_expected_marker(frame, "DICT_4X4_50", 6, camera.project(PLACES[6])) is None
+    assert fit_expected_marker(frame, "DICT_4X4_50", 6, camera.project(PLACES[5])) is None
+    assert fit_expected_marker(frame, "DICT_4X4_50", 5, camera.project(PLACES[5]) - [5000, 0]) is None
     noise = np.random.default_rng(3).integers(0, 255, (600, 800, 3), np.uint8)
     assert find_markers(Frame(noise, "noise"), Board.free(60)) == ()
     assert find_markers(Frame(np.zeros((600, 800, 3), np.uint8), "dark"), BOARD) == ()
@@ -193,7 +193,7 @@ def test_another_marker_at_the_place_is_not_taken_for_the_one_looked_for() -> No
     camera = camera_over(12)
     frame = shoot(camera, {5: PLACES[5]})
     truth = camera.project(PLACES[5])
-    taken = [n for n in range(50) if look_for_marker(frame, "DICT_4X4_50", n, truth + 1) is not None]
+    taken = [n for n in range(50) if fit_expected_marker(frame, "DICT_4X4_50", n, truth + 1) is not None]
     assert taken == [5]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from overruler.vision.markers.print_edges import stations
+from overruler.vision.markers.print_edges import place_stations
 
 PRINTS = arrays(np.bool_, st.sampled_from([(4, 4), (6, 6)])).map(lambda inner: np.pad(inner, 1))
 """Random codes in a black frame."""
@@ -21,7 +21,7 @@ def bright(cells: NDArray[np.bool_], place: NDArray[np.float64]) -> NDArray[np.b
 
 @given(PRINTS, st.floats(4, 40))
 def test_stations_lie_between_dark_and_bright(cells: NDArray[np.bool_], cell_px: float) -> None:
-    found = stations(cells, cell_px)
+    found = place_stations(cells, cell_px)
     step = found.across * 0.02
     assert bright(cells, found.place + step).all()
     assert not bright(cells, found.place - step).any()
@@ -32,14 +32,14 @@ def test_stations_lie_between_dark_and_bright(cells: NDArray[np.bool_], cell_px:
 def test_every_step_between_cells_is_an_edge(cells: NDArray[np.bool_]) -> None:
     white = np.pad(cells, 1, constant_values=True)
     steps = (white[:, 1:] != white[:, :-1]).sum() + (white[1:] != white[:-1]).sum()
-    found = stations(cells, 10)
+    found = place_stations(cells, 10)
     assert len(found.line) == len(found.outer) == steps
     assert set(found.edge) == set(range(steps))
     assert found.outer.sum() == 4 * len(cells)
 
 
 def test_edges_stop_short_of_corners_and_not_of_edges_that_go_on() -> None:
-    found = stations(np.zeros((4, 4), bool), 40)
+    found = place_stations(np.zeros((4, 4), bool), 40)
     left = found.place[(found.across == (-1, 0)).all(1)]
     assert left[:, 0] == pytest.approx(0)
     assert 0.0625 < left[:, 1].min() < 0.09
@@ -48,7 +48,7 @@ def test_edges_stop_short_of_corners_and_not_of_edges_that_go_on() -> None:
 
 
 def test_edges_on_one_line_share_its_number() -> None:
-    found = stations(np.zeros((4, 4), bool), 40)
+    found = place_stations(np.zeros((4, 4), bool), 40)
     assert len(set(found.line)) == 4
     sides = [found.place[np.isin(found.edge, np.nonzero(found.line == line)[0])] for line in set(found.line)]
     assert all(min(np.ptp(side, axis=0)) == 0 for side in sides)

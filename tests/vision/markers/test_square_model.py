@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from overruler.geometry.pose import Array
-from overruler.vision.markers.square_model import Bent, square_to_quad
+from overruler.vision.markers.square_model import SquareModel, square_to_quad
 
 SIZE = (2000, 1500)
 CORNERS = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float)
@@ -28,18 +28,18 @@ def states(draw: st.DrawFn) -> Array:
 
 @given(states())
 def test_the_corners_of_the_state_are_where_the_corners_are_seen(state: Array) -> None:
-    assert_allclose(Bent(SIZE).predict(state, CORNERS), state[:8].reshape(4, 2), atol=1e-6)
+    assert_allclose(SquareModel(SIZE).predict(state, CORNERS), state[:8].reshape(4, 2), atol=1e-6)
 
 
 @given(states())
 def test_several_states_at_once_are_the_same_as_each_alone(state: Array) -> None:
-    bent, two = Bent(SIZE), np.stack([state, state + 0.01])
+    bent, two = SquareModel(SIZE), np.stack([state, state + 0.01])
     assert_allclose(bent.predict(two, PLACES), [bent.predict(one, PLACES) for one in two], atol=1e-9)
 
 
 @given(states())
 def test_normals_are_square_to_the_edge_and_point_to_its_bright_side(state: Array) -> None:
-    bent = Bent(SIZE)
+    bent = SquareModel(SIZE)
     here, normal = bent.normals(state, PLACES, ACROSS)
     assert_allclose(here, bent.predict(state, PLACES))
     ahead = bent.predict(state, PLACES + ACROSS[:, ::-1] * 1e-4) - here
@@ -51,7 +51,7 @@ def test_normals_are_square_to_the_edge_and_point_to_its_bright_side(state: Arra
 
 @given(states())
 def test_rows_are_the_slopes_of_the_residuals(state: Array) -> None:
-    bent = Bent(SIZE)
+    bent = SquareModel(SIZE)
     here, normal = bent.normals(state, PLACES, ACROSS)
     rows = bent.rows(state, PLACES, normal)
     for i, step in enumerate(np.diag([0.02] * 8 + [2e-4, 0.02])):
@@ -64,7 +64,7 @@ def test_without_a_bend_lines_stay_straight_and_with_one_they_do_not() -> None:
     line = np.column_stack([np.linspace(0, 1, 9), np.zeros(9)])
     sag = []
     for bend in (0.0, 0.1):
-        seen = Bent(SIZE).predict(np.concatenate([corners.ravel(), [bend, 0]]), line)
+        seen = SquareModel(SIZE).predict(np.concatenate([corners.ravel(), [bend, 0]]), line)
         along = (corners[1] - corners[0]) / np.linalg.norm(corners[1] - corners[0])
         sag.append(np.abs((seen - corners[0]) @ [along[1], -along[0]]).max())
     assert sag[0] < 1e-9

@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.plates.face_net import SIDE_PX, WORTH, Leaning, face_input, face_odds, leaning, quarter_turned
-from overruler.vision.plates.more_views import frame_at, picture_at
-from overruler.vision.plates.sides import HEIGHT_MM
+from overruler.vision.plates.face_net import (
+    FACE_LOGIT_WEIGHT,
+    SIDE_PX,
+    FaceLikelihood,
+    face_input,
+    face_logit,
+    probe_face_shifts,
+    rotate_quarter,
+)
+from overruler.vision.plates.more_views import picture_to_board, sample_picture
+from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import Ship, table_with
 from tests.vision.table import camera_over
 
@@ -26,7 +34,7 @@ def camera_at(tilt_deg: float) -> Camera:
 def odds(frame: Frame, camera: Camera, ship: Ship) -> float:
     """That such a plate lies there."""
     turn = float(np.radians(ship.heading_deg))
-    said = face_odds(frame.pixels, camera, np.array([ship.x_mm, ship.y_mm]), turn, ship.side_mm)
+    said = face_logit(frame.pixels, camera, np.array([ship.x_mm, ship.y_mm]), turn, ship.side_mm)
     assert said is not None
     return said
 
@@ -60,13 +68,13 @@ def test_a_turned_picture_is_the_picture_of_the_turned_square(turn_rad: float) -
     camera, at = camera_at(30.0), np.array([200.0, 180.0])
     frame = table_with(camera, [Ship(205, 176, 50.0)], SIZE_PX)
     one, next_one = (
-        picture_at(frame.pixels, camera, frame_at(at, turn, 1.0, SIDE_PX), 1.0, SIDE_PX, HEIGHT_MM)
+        sample_picture(frame.pixels, camera, picture_to_board(at, turn, 1.0, SIDE_PX), 1.0, SIDE_PX, PLATE_HEIGHT_MM)
         for turn in (turn_rad, turn_rad + np.pi / 2)
     )
     assert one is not None
     assert next_one is not None
-    np.testing.assert_allclose(quarter_turned(one)[3:], next_one[3:], atol=1e-4)
-    np.testing.assert_allclose(quarter_turned(one)[:3], next_one[:3], atol=0.15)  # the grid in between is linear
+    np.testing.assert_allclose(rotate_quarter(one)[3:], next_one[3:], atol=1e-4)
+    np.testing.assert_allclose(rotate_quarter(one)[:3], next_one[:3], atol=0.15)  # the grid in between is linear
     assert np.abs(one - next_one).max() > 1
 
 
@@ -82,7 +90,7 @@ def test_a_plate_that_is_half_hidden_is_less_sure() -> None:
     camera, ship = camera_at(20.0), SHIPS[0]
     frame = table_with(camera, [ship], SIZE_PX)
     whole = odds(frame, camera, ship)
-    hull = camera.project(ship.place(np.array([[0.1, 1.4], [0.1, -1.4], [1.4, -1.4], [1.4, 1.4]]), HEIGHT_MM))
+    hull = camera.project(ship.place(np.array([[0.1, 1.4], [0.1, -1.4], [1.4, -1.4], [1.4, 1.4]]), PLATE_HEIGHT_MM))
     cv2.fillPoly(frame.pixels, [np.round(hull).astype(np.int32)], (90, 140, 90))
     assert odds(frame, camera, ship) < whole
 
@@ -96,7 +104,7 @@ def test_the_network_is_told_the_side() -> None:
 def test_a_place_out_of_sight_has_no_odds() -> None:
     camera = camera_over(60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
     frame = table_with(camera_at(0.0), [], SIZE_PX)
-    assert face_odds(frame.pixels, camera, np.array([200.0, -1e5]), 0.0, 40.0) is None
+    assert face_logit(frame.pixels, camera, np.array([200.0, -1e5]), 0.0, 40.0) is None
 
 
 @given(st.floats(0, 6.3), st.floats(-1, 1), st.floats(-1, 1), st.floats(0.05, 2), st.floats(0.05, 2))
@@ -111,17 +119,19 @@ def test_a_leaning_is_likeliest_where_the_face_is(
         return np.asarray(-np.array([sharp, sharper]) * (shift - peak) ** 2)
 
     slid = np.stack([odds(np.full(2, -slide)), odds(np.full(2, slide))], -1) - odds(np.zeros(2))[:, None]
-    said = Leaning(at, turn, slide, slid)
+    said = FaceLikelihood(at, turn, slide, slid)
     places = at + (peak + np.array([[0, 0], [0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5]])) @ axes
     there, *beside = said.at(places)
     assert all(there >= one for one in beside)
-    assert said.at(at + peak @ axes) - said.at(at) == pytest.approx(-WORTH * odds(np.zeros(2)).sum(), abs=1e-6)
+    assert said.at(at + peak @ axes) - said.at(at) == pytest.approx(
+        -FACE_LOGIT_WEIGHT * odds(np.zeros(2)).sum(), abs=1e-6
+    )
 
 
 def test_beyond_the_slides_a_leaning_says_no_more() -> None:
-    said = Leaning(np.zeros(2), 0.0, 4.0, np.array([[-3.0, 1.0], [-2.0, -2.0]]))
+    said = FaceLikelihood(np.zeros(2), 0.0, 4.0, np.array([[-3.0, 1.0], [-2.0, -2.0]]))
     at = said.at(np.array([[4.0, 0], [40.0, 0], [-4.0, 0], [-9.0, 0]]))
-    np.testing.assert_allclose(at, WORTH * np.array([1.0, 1.0, -3.0, -3.0]))
+    np.testing.assert_allclose(at, FACE_LOGIT_WEIGHT * np.array([1.0, 1.0, -3.0, -3.0]))
 
 
 def test_a_square_laid_beside_a_plate_leans_towards_it() -> None:
@@ -130,7 +140,7 @@ def test_a_square_laid_beside_a_plate_leans_towards_it() -> None:
     turn, off = float(np.radians(ship.heading_deg)), np.array([2.5, -1.5])
     at = np.array([ship.x_mm, ship.y_mm]) + off
     here = odds(frame, camera, Ship(at[0], at[1], ship.heading_deg, ship.side_mm))
-    said = leaning(frame.pixels, camera, at, turn, ship.side_mm, here)
+    said = probe_face_shifts(frame.pixels, camera, at, turn, ship.side_mm, here)
     assert said is not None
     home, further = said.at(np.array([at - off, at + off]))
     assert home > 1

@@ -16,26 +16,26 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.assembly.to_scene import survey
-from overruler.vision.contours.outlines import overlap_mm
-from overruler.vision.contours.radial_edges import View
-from overruler.vision.imaging.orthophoto import orthophoto
-from overruler.vision.learned.inference import MM_PER_PX
-from overruler.vision.learned.shape_net import Guess, look
+from overruler.vision.assembly.to_scene import build_scene
+from overruler.vision.contours.outlines import penetration_depth_mm
+from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.plates import face_net, find
-from overruler.vision.plates.coarse_grid import DISTINCT_MM, MOST_PLACES, starts_aside
+from overruler.vision.plates.coarse_grid import MAX_PLACES, MIN_SEPARATION_MM, fit_from_aside
 from overruler.vision.plates.find import find_plates
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
-from overruler.vision.plates.more_views import Looks, look_closer
-from overruler.vision.plates.sides import HEIGHT_MM
+from overruler.vision.plates.more_views import AveragedGuess, refine_guess
+from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
 BOX_MM = (0.0, 0.0, 560.0, 500.0)
 
 
 def plates_on(frame: Frame, camera: Camera, expected: bool = True) -> list[Detection]:
-    guesses = look(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera)
+    guesses = find_plate_candidates(rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera)
     return find_plates(frame, camera, guesses, (40.0, 60.0, 80.0), expected)
 
 
@@ -89,7 +89,7 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(monkeypatch: pyte
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
     assert len(plates_on(frame, camera, expected=False)) == 1
-    monkeypatch.setattr(find.Plate, "score", (find.SURE + find.LEAST_SCORE) / 2)
+    monkeypatch.setattr(find.Plate, "score", (find.SURE_SCORE + find.MIN_SCORE) / 2)
     assert len(plates_on(frame, camera, expected=True)) > 0
     assert plates_on(frame, camera, expected=False) == []
 
@@ -99,17 +99,17 @@ def test_sides_that_are_nearly_as_likely_are_told_and_doubted(monkeypatch: pytes
     camera = table_camera(10.0)
     frame = table_with(camera, [Ship(330, 300, 20.0, 60.0)], SIZE_PX)
     plain = plates_on(frame, camera)[0]
-    monkeypatch.setattr(find, "AMBIGUOUS", np.inf)
+    monkeypatch.setattr(find, "AMBIGUOUS_LOGIT_GAP", np.inf)
     doubtful = plates_on(frame, camera)[0]
     assert plain.also == ()
     assert doubtful.base == plain.base
     assert set(doubtful.also) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
     assert len(doubtful.also) > 0
-    added = (10 / find.WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
+    added = (10 / find.RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
     np.testing.assert_allclose(doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6)
 
 
-def tried_with_faces(odds: Callable[[Array], float], monkeypatch: pytest.MonkeyPatch) -> tuple["find._Tried", int]:
+def tried_with_faces(odds: Callable[[Array], float], monkeypatch: pytest.MonkeyPatch) -> tuple["find._Candidate", int]:
     """A 60 mm plate at SHIPS[2] whose face has these odds by its place, and how often it is asked."""
     camera, ship = table_camera(10.0), SHIPS[2]
     frame, asked = table_with(camera, [ship], SIZE_PX), list[Array]()
@@ -119,12 +119,12 @@ def tried_with_faces(odds: Callable[[Array], float], monkeypatch: pytest.MonkeyP
         return odds(np.asarray(xy_mm) - [ship.x_mm, ship.y_mm])
 
     monkeypatch.setattr(find, "face_odds", said)
-    monkeypatch.setattr(face_net, "face_odds", said)
+    monkeypatch.setattr(face_net, "face_logit", said)
     monkeypatch.setattr(find, "starts_aside", lambda *told: [])
-    guess = Guess(np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9)
-    looks = look_closer(frame.pixels, camera, guess)
+    guess = ShapeCandidate(np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9)
+    looks = refine_guess(frame.pixels, camera, guess)
     assert looks is not None
-    tried = find._tried(frame, camera, guess, looks, 60.0)
+    tried = find._try_side(frame, camera, guess, looks, 60.0)
     assert tried is not None
     return tried, len(asked)
 
@@ -153,13 +153,13 @@ def test_from_beside_a_guess_plates_are_seen_that_lie_far_off_it(number: int, wa
     camera, ship = table_camera(15.0), SHIPS[number]
     frame, place = table_with(camera, [ship], SIZE_PX), np.array([ship.x_mm, ship.y_mm])
     guess = place + off_mm * np.array([np.cos(way), np.sin(way)])
-    view = View.around(frame.pixels, camera, guess, ship.side_mm * 0.75, HEIGHT_MM)
+    view = LabPatch.around(frame.pixels, camera, guess, ship.side_mm * 0.75, PLATE_HEIGHT_MM)
     assert view is not None
-    starts = starts_aside(view, guess, [np.radians(ship.heading_deg + 2)], ship.side_mm)
+    starts = fit_from_aside(view, guess, [np.radians(ship.heading_deg + 2)], ship.side_mm)
     assert min(np.hypot(*(one.xy_mm - place)) for one in starts) < 0.6
-    assert len(starts) <= MOST_PLACES
+    assert len(starts) <= MAX_PLACES
     apart = [np.hypot(*(one.xy_mm - other.xy_mm)) for one, other in combinations(starts, 2)]
-    assert min(apart, default=np.inf) > DISTINCT_MM
+    assert min(apart, default=np.inf) > MIN_SEPARATION_MM
 
 
 @pytest.mark.parametrize("way", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
@@ -168,10 +168,10 @@ def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_
 ) -> None:
     camera, ship = table_camera(10.0), SHIPS[3]
     frame, place = table_with(camera, [ship], SIZE_PX), np.array([ship.x_mm, ship.y_mm])
-    guess = Guess(place + 8.0 * np.array(way), 80.0, 80.0, np.radians(ship.heading_deg), 0.9, 0.9)
+    guess = ShapeCandidate(place + 8.0 * np.array(way), 80.0, 80.0, np.radians(ship.heading_deg), 0.9, 0.9)
 
     def off_mm() -> float:
-        tried = find._tried(frame, camera, guess, Looks(guess, 1.0), 80.0)
+        tried = find._try_side(frame, camera, guess, AveragedGuess(guess, 1.0), 80.0)
         assert tried is not None
         return float(np.hypot(*(tried.start.xy_mm - place)))
 
@@ -189,15 +189,15 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(aside_mm: float, behi
     """A small square, the likelier one, so far aside of a large one's middle."""
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
-    view = View.around(frame.pixels, camera, np.array([200.0, 200.0]), 60.0, HEIGHT_MM)
+    view = LabPatch.around(frame.pixels, camera, np.array([200.0, 200.0]), 60.0, PLATE_HEIGHT_MM)
     assert view is not None
 
     def plate(x_mm: float, side_mm: float, odds: float) -> find.Plate:
         fit = PlateFit(side_mm, np.array([x_mm, 200.0]), 0.0, 2.0, np.eye(2), np.ones(4), 0.0)
-        signs = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (odds - find.ODDS[0]) / find.ODDS[-1])
+        signs = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (odds - find.LOGIT_WEIGHTS[0]) / find.LOGIT_WEIGHTS[-1])
         return find.Plate(fit, Heading(0.0, 90.0), signs, view, ())
 
-    standing = find._standing([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
+    standing = find._suppress_overlaps([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
     assert sorted(one.fit.side_mm for one in standing) == left
 
 
@@ -205,7 +205,7 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     ship, camera = SHIPS[5], table_camera(10.0)
     frame = table_with(camera, [ship], SIZE_PX)
     whole = plates_on(frame, camera)[0]
-    hull = camera.project(ship.place(np.array([[0.8, 1.3], [0.8, -1.3], [1.3, -1.3], [1.3, 1.3]]), HEIGHT_MM))
+    hull = camera.project(ship.place(np.array([[0.8, 1.3], [0.8, -1.3], [1.3, -1.3], [1.3, 1.3]]), PLATE_HEIGHT_MM))
     cv2.fillPoly(frame.pixels, [np.round(hull).astype(np.int32)], (90, 140, 90))
     covered = plates_on(frame, camera)[0]
     forward = np.array([np.cos(np.radians(ship.heading_deg)), np.sin(np.radians(ship.heading_deg))])
@@ -216,12 +216,12 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
 @pytest.mark.parametrize("within", [True, False])
 def test_a_plate_that_is_not_plain_may_have_gone_astray(within: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if within:  # no plate is as sure as this
-        monkeypatch.setattr(find, "PLAIN", 99.0)
+        monkeypatch.setattr(find, "CONFIDENT_LOGIT", 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
-    away = np.array([find.ASTRAY_MM, 0.0])
+    away = np.array([find.MAX_MISFIT_MM, 0.0])
     squared = away @ np.linalg.solve(found.covariance_mm2, away)
-    assert squared < find.WITHIN_SIGMAS**2 if within else squared > 5 * find.WITHIN_SIGMAS**2
+    assert squared < find.RARE_WITHIN_SIGMAS**2 if within else squared > 5 * find.RARE_WITHIN_SIGMAS**2
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_hidden_cards_hold_no_plates() -> None:
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[4:], SIZE_PX)
     card = np.array([[360.0, 110], [440, 110], [440, 190], [360, 190]])
-    guesses = look(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera, [card])
+    guesses = find_plate_candidates(rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera, [card])
     found = find_plates(frame, camera, guesses, (40.0,))
     assert [one.xy_mm.round().tolist() for one in found] == [[460, 400]]
 
@@ -253,7 +253,7 @@ def test_hidden_cards_hold_no_plates() -> None:
 def test_guesses_lie_within_reach_of_the_fit(turn_deg: float) -> None:
     camera = table_camera(15.0)
     frame = table_with(camera, [Ship(300, 250, turn_deg)], SIZE_PX)
-    best = look(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera)[0]
+    best = find_plate_candidates(rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera)[0]
     assert np.hypot(*(best.xy_mm - [300, 250])) < 5
     assert abs((np.degrees(best.turn_rad) - turn_deg + 45) % 90 - 45) < 6
 
@@ -263,14 +263,14 @@ def test_slopes_by_the_camera_agree_with_moving_it() -> None:
     one = plates_on(table_with(camera, [ship], SIZE_PX), camera)[0]
     step = np.zeros(15)
     step[12:14] = 2.0, -1.5  # the camera aside: what the photo shows stays, so the board's places move with it
-    middle = camera.project(np.array([*one.xy_mm, HEIGHT_MM]))
-    moved = camera.moved(step).unproject(middle, HEIGHT_MM) - one.xy_mm
+    middle = camera.project(np.array([*one.xy_mm, PLATE_HEIGHT_MM]))
+    moved = camera.moved(step).unproject(middle, PLATE_HEIGHT_MM) - one.xy_mm
     np.testing.assert_allclose(one.d_xy_d_camera @ step, moved, atol=0.02)
 
 
 def test_a_heading_known_but_for_quarters_says_so_in_the_scene(seen: list[Detection]) -> None:
     calibration = Calibration(table_camera(10.0), np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
-    known, open_ = survey(
+    known, open_ = build_scene(
         calibration, [replace(seen[0], heading_modulo_deg=360.0), replace(seen[0], heading_modulo_deg=90.0)], "xwing"
     ).pieces
     assert "heading_modulo_deg" not in known.extra
@@ -298,16 +298,18 @@ def square(x_mm: float, y_mm: float, turn_deg: float, side_mm: float) -> Array:
     ],
 )
 def test_overlaps_of_squares(other: Array, expected: float) -> None:
-    assert overlap_mm(square(0, 0, 0, 40), other) == pytest.approx(expected, abs=1e-9)
+    assert penetration_depth_mm(square(0, 0, 0, 40), other) == pytest.approx(expected, abs=1e-9)
 
 
 @given(st.floats(-60, 60), st.floats(-60, 60), st.floats(0, 90), st.sampled_from([40.0, 60.0, 80.0]))
 def test_moving_apart_by_the_overlap_ends_it(x_mm: float, y_mm: float, turn_deg: float, side_mm: float) -> None:
     one, other = square(0, 0, 10, 40), square(x_mm, y_mm, turn_deg, side_mm)
-    deep = overlap_mm(one, other)
-    assert deep == pytest.approx(overlap_mm(other, one), abs=1e-9)
+    deep = penetration_depth_mm(one, other)
+    assert deep == pytest.approx(penetration_depth_mm(other, one), abs=1e-9)
     angles = np.radians(np.concatenate([10 + 90 * np.arange(4), turn_deg + 90 * np.arange(4)]))
-    least = [overlap_mm(one, other + (deep + 1e-6) * np.array([np.cos(angle), np.sin(angle)])) for angle in angles]
+    least = [
+        penetration_depth_mm(one, other + (deep + 1e-6) * np.array([np.cos(angle), np.sin(angle)])) for angle in angles
+    ]
     assert deep < 0 or min(least) < 1e-5
 
 
@@ -316,8 +318,8 @@ def test_where_little_speaks_for_plates_the_rest_is_not_tried(
     expected: bool, likely: int, tried: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Six guesses, so many of them likely; none turns out to be a plate."""
-    guesses = [Guess(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.7 if k < likely else 0.3) for k in range(6)]
+    guesses = [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.7 if k < likely else 0.3) for k in range(6)]
     camera, looked = table_camera(0.0), []
-    monkeypatch.setattr(find, "_plate", lambda *given: looked.append(given))
+    monkeypatch.setattr(find, "_fit_guess", lambda *given: looked.append(given))
     assert find_plates(table_with(camera, [], SIZE_PX), camera, guesses, (40.0, 60.0), expected) == []
     assert len(looked) == tried

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from overruler.geometry.camera import Camera
-from overruler.vision.learned.shape_net import LEAN_UNIT, Guess
-from overruler.vision.plates.more_views import SIDE_PX, frame_at, look_closer, picture_at
+from overruler.vision.learned.shape_net import RELIEF_SCALE, ShapeCandidate
+from overruler.vision.plates.more_views import SIDE_PX, picture_to_board, refine_guess, sample_picture
 from tests.vision.plate_table import Ship, table_with
 from tests.vision.table import camera_over
 
@@ -17,15 +17,15 @@ def camera_at(tilt_deg: float) -> Camera:
     return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
 
 
-def guess_of(ship: Ship, dx: float, dy: float) -> Guess:
+def guess_of(ship: Ship, dx: float, dy: float) -> ShapeCandidate:
     at = np.array([ship.x_mm + dx, ship.y_mm + dy])
-    return Guess(at, ship.side_mm, ship.side_mm, 0.0, 0.5, 0.6)
+    return ShapeCandidate(at, ship.side_mm, ship.side_mm, 0.0, 0.5, 0.6)
 
 
 @pytest.mark.parametrize("ship", [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 80.0)])
 def test_a_closer_look_corrects_a_guess(ship: Ship) -> None:
     camera = camera_at(20.0)
-    looks = look_closer(table_with(camera, [ship], SIZE_PX).pixels, camera, guess_of(ship, 4.0, -4.0))
+    looks = refine_guess(table_with(camera, [ship], SIZE_PX).pixels, camera, guess_of(ship, 4.0, -4.0))
     assert looks is not None
     guess = looks.guess
     assert np.hypot(*(guess.xy_mm - [ship.x_mm, ship.y_mm])) < 3.5
@@ -37,7 +37,7 @@ def test_a_closer_look_corrects_a_guess(ship: Ship) -> None:
 
 def test_an_empty_mat_speaks_for_no_plate() -> None:
     camera = camera_at(20.0)
-    looks = look_closer(table_with(camera, [], SIZE_PX).pixels, camera, guess_of(Ship(200, 180, 0.0), 0, 0))
+    looks = refine_guess(table_with(camera, [], SIZE_PX).pixels, camera, guess_of(Ship(200, 180, 0.0), 0, 0))
     assert looks is not None
     assert looks.guess.score < 0.1
 
@@ -45,13 +45,13 @@ def test_an_empty_mat_speaks_for_no_plate() -> None:
 @pytest.mark.parametrize("turn_rad", [0.0, 1.0, 4.0])
 def test_turned_pictures_show_the_same_place_and_lean(turn_rad: float) -> None:
     camera, ship = camera_at(25.0), Ship(200, 180, 33.0)
-    frame = frame_at(np.array([200.0, 180]), turn_rad, 1.5)
-    picture = picture_at(table_with(camera, [ship], SIZE_PX).pixels, camera, frame, 1.5)
+    frame = picture_to_board(np.array([200.0, 180]), turn_rad, 1.5)
+    picture = sample_picture(table_with(camera, [ship], SIZE_PX).pixels, camera, frame, 1.5)
     assert picture is not None
     middle = SIDE_PX // 2
     top = camera.project(np.array([200.0, 180, 10.0]))
     away = camera.unproject(top, 0.0) - [200, 180]  # 10 mm up
-    leaning = frame[:, :2] @ picture[3:, middle, middle] * LEAN_UNIT / 1.5
+    leaning = frame[:, :2] @ picture[3:, middle, middle] * RELIEF_SCALE / 1.5
     np.testing.assert_allclose(leaning, away / 10, atol=0.02)
 
 
@@ -62,7 +62,9 @@ def test_a_picture_shows_the_plane_that_it_is_asked_for(z_mm: float) -> None:
     frame = table_with(camera, [], SIZE_PX)
     u, v = camera.project(np.append(at, z_mm))
     cv2.circle(frame.pixels, (round(u), round(v)), 4, (255, 255, 255), -1, cv2.LINE_AA)
-    here, there = (picture_at(frame.pixels, camera, frame_at(at, 0.4, 0.5, 64), 0.5, 64, z) for z in (z_mm, 3.0 - z_mm))
+    here, there = (
+        sample_picture(frame.pixels, camera, picture_to_board(at, 0.4, 0.5, 64), 0.5, 64, z) for z in (z_mm, 3.0 - z_mm)
+    )
     assert here is not None
     assert there is not None
     middles = [np.array(np.nonzero(one[1] > one[1].max() - 0.5)).mean(1) for one in (here, there)]
@@ -74,4 +76,4 @@ def test_a_place_out_of_sight_is_no_place() -> None:
     camera = camera_over(60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
     frame = table_with(camera_at(0.0), [], SIZE_PX)
     behind = Ship(200.0, -1e5, 0.0)
-    assert look_closer(frame.pixels, camera, guess_of(behind, 0, 0)) is None
+    assert refine_guess(frame.pixels, camera, guess_of(behind, 0, 0)) is None

@@ -8,11 +8,11 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import orthophoto
-from overruler.vision.learned.inference import MM_PER_PX
-from overruler.vision.learned.shape_net import look_for_rectangles
-from overruler.vision.plates.rectangles import Place, _within, find_rectangles, lay_all
-from tests.vision.rounds.test_fit_ovals import BOX_MM, over, table
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.shape_net import find_rectangle_candidates
+from overruler.vision.plates.rectangles import BasePose, _poses_within, find_rectangles, place_hypotheses
+from tests.vision.rounds.test_find_ovals import BOX_MM, over, table
 
 SIZES = [Base.rectangle(*sides) for sides in ((20, 20), (25, 25), (50, 50), (25, 50), (40, 60))]
 PLACES = [
@@ -23,7 +23,9 @@ PLACES = [
 
 
 def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
-    return find_rectangles(frame, camera, orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), SIZES, hidden)
+    return find_rectangles(
+        frame, camera, rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), SIZES, hidden
+    )
 
 
 @pytest.mark.parametrize("tilt_deg", [5.0, 12.0])
@@ -52,17 +54,17 @@ def test_every_rectangle_is_found_once_where_it_lies(tilt_deg: float) -> None:
     ],
 )
 def test_side_by_side_within_a_large_base_others_may_lie(small: Base, tiles: set[tuple[float, float]]) -> None:
-    places = list(_within(Place(Base.rectangle(50, 50), np.array([22.5, 20.0]), 0.0), small))
+    places = list(_poses_within(BasePose(Base.rectangle(50, 50), np.array([22.5, 20.0]), 0.0), small))
     assert {tuple(place.xy_mm.round(6).tolist()) for place in places} == tiles
 
 
 def test_where_a_large_base_is_likely_its_halves_are_laid_too() -> None:
     camera, base = over(10.0), PLACES[2][0]
     frame = table(camera, PLACES[2:])
-    guesses = look_for_rectangles(orthophoto(frame.pixels, camera, BOX_MM, MM_PER_PX), camera)
+    guesses = find_rectangle_candidates(rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera)
     (_, x, y, turn) = PLACES[2]
     nearest = min(guesses, key=lambda one: float(np.hypot(*(one.xy_mm - [x, y]))))
-    laid = lay_all(frame, camera, [base, Base.rectangle(25, 25)], [nearest])
+    laid = place_hypotheses(frame, camera, [base, Base.rectangle(25, 25)], [nearest])
     ahead = np.array([np.cos(turn), np.sin(turn)]) * base.length_mm / 4
     for half in (np.array([x, y]) + sign * ahead for sign in (-1, 1)):
         assert min(np.hypot(*(one.xy_mm - half)) for one in laid if one.base != base) < 2

@@ -12,10 +12,18 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.measurement_update import updated
-from overruler.vision.camera.precision_map import by_camera
+from overruler.vision.camera.measurement_update import kalman_update
+from overruler.vision.camera.precision_map import place_jacobian_camera
 from overruler.vision.refinement import base_scale
-from overruler.vision.refinement.base_scale import FEWEST, Ring, agreeing, measured, measures_of, noise, sharpened
+from overruler.vision.refinement.base_scale import (
+    MIN_BASES,
+    RimMeasurement,
+    keep_consistent_rims,
+    measure_rim,
+    measures_of,
+    radius_covariance,
+    refine_by_bases,
+)
 from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of
 from tests.vision.table import FOUR, camera_over, known_board
 
@@ -39,7 +47,7 @@ def shown(diameter_mm: float = DIAMETER_MM) -> Frame:
 def bases(visible: float = 1.0) -> list[Detection]:
     found = []
     for place in PLACES:
-        slope = by_camera(CAMERA, np.array(place))
+        slope = place_jacobian_camera(CAMERA, np.array(place))
         px = CAMERA.project(np.array([*place, 0.0]))
         found.append(Detection(Base.circle(DIAMETER_MM), np.array(place), 0.0, 0.0, np.eye(2) * 0.01, slope, 0.9,
                                visible, px, px[None]))  # fmt: skip
@@ -54,9 +62,9 @@ def four(see: type[Sight]) -> Calibration:
 
 
 def test_a_radius_is_measured_to_a_tenth_of_a_millimetre(four: Calibration) -> None:
-    rings = [measured(shown(), four, one) for one in bases()]
+    rings = [measure_rim(shown(), four, one) for one in bases()]
     assert all(ring is not None and abs(ring.larger_mm) < 0.1 for ring in rings)
-    larger = [measured(shown(DIAMETER_MM + 0.8), four, one) for one in bases()]
+    larger = [measure_rim(shown(DIAMETER_MM + 0.8), four, one) for one in bases()]
     assert np.median([ring.larger_mm for ring in larger if ring]) == pytest.approx(0.4, abs=0.1)
 
 
@@ -69,7 +77,7 @@ def test_the_slope_of_a_radius_is_that_of_measuring_it_again(four: Calibration, 
         larger = []
         for side in (-1, 0, 1):
             camera = four.camera.moved(side * step)
-            ring = measured(frame, replace(four, camera=camera), replace(one, xy_mm=camera.unproject(one.center_px)))
+            ring = measure_rim(frame, replace(four, camera=camera), replace(one, xy_mm=camera.unproject(one.center_px)))
             assert ring is not None
             larger.append(ring.larger_mm)
             if side == 0:
@@ -80,14 +88,15 @@ def test_the_slope_of_a_radius_is_that_of_measuring_it_again(four: Calibration, 
     assert np.dot(rises, wanted) / np.dot(wanted, wanted) == pytest.approx(1, abs=0.25)
 
 
-def drawn(covariance: Array, random: np.random.Generator, count: int = 12) -> tuple[list[Ring], Array]:
+def drawn(covariance: Array, random: np.random.Generator, count: int = 12) -> tuple[list[RimMeasurement], Array]:
     """Rings of a camera that is off by a step (15,) drawn from its covariance, with noise as stated."""
     step = np.linalg.cholesky(covariance + np.diag(np.diag(covariance)) * 1e-9) @ random.normal(size=15)
     slopes = random.normal(size=(count, 15)) * 0.3 / np.sqrt(np.diag(covariance))
     rings = [
-        Ring(0.0, 0.1, slope, (27.0, 50.0)[k % 2], 0.5, random.uniform(-1, 1, 2)) for k, slope in enumerate(slopes)
+        RimMeasurement(0.0, 0.1, slope, (27.0, 50.0)[k % 2], 0.5, random.uniform(-1, 1, 2))
+        for k, slope in enumerate(slopes)
     ]
-    off = np.linalg.cholesky(noise(rings)) @ random.normal(size=count) - slopes @ step
+    off = np.linalg.cholesky(radius_covariance(rings)) @ random.normal(size=count) - slopes @ step
     return [replace(ring, larger_mm=float(value)) for ring, value in zip(rings, off, strict=True)], step
 
 
@@ -100,7 +109,7 @@ def test_what_is_left_of_the_doubt_is_what_errors_are(times: float) -> None:
     z2 = []
     for _ in range(200):
         rings, step = drawn(times * covariance, random)
-        found = updated(measures_of(rings), covariance)
+        found = kalman_update(measures_of(rings), covariance)
         off, after = found.step - step, found.after(times * covariance)
         z2.append(off @ np.linalg.solve(after, off) / 15)
         assert np.all(np.diag(found.after(covariance)) <= np.diag(covariance) * (1 + 1e-9))
@@ -110,31 +119,31 @@ def test_what_is_left_of_the_doubt_is_what_errors_are(times: float) -> None:
 def test_what_all_bases_share_says_nothing() -> None:
     """Bases all one per cent too large, of one size: no news, but for a scale that is hardly in doubt."""
     covariance = np.eye(15) * 1e-12
-    rings = [Ring(0.2, 0.05, np.zeros(15), 40.0, 0.5, np.array([x, 0.0])) for x in np.linspace(-1, 1, 8)]
-    assert np.abs(updated(measures_of(rings), covariance).step).max() < 1e-9
-    assert len(agreeing(rings, covariance)) == len(rings)
+    rings = [RimMeasurement(0.2, 0.05, np.zeros(15), 40.0, 0.5, np.array([x, 0.0])) for x in np.linspace(-1, 1, 8)]
+    assert np.abs(kalman_update(measures_of(rings), covariance).step).max() < 1e-9
+    assert len(keep_consistent_rims(rings, covariance)) == len(rings)
 
 
 def test_a_base_that_the_others_contradict_is_dropped() -> None:
     covariance = np.eye(15) * 1e-6
-    rings = [Ring(0.01 * k, 0.05, np.zeros(15), 40.0, 0.5, np.array([0.1 * k, 0.0])) for k in range(8)]
+    rings = [RimMeasurement(0.01 * k, 0.05, np.zeros(15), 40.0, 0.5, np.array([0.1 * k, 0.0])) for k in range(8)]
     wrong = replace(rings[3], larger_mm=1.5)
-    kept = agreeing([*rings[:3], wrong, *rings[4:]], covariance)
+    kept = keep_consistent_rims([*rings[:3], wrong, *rings[4:]], covariance)
     assert wrong not in kept
     assert len(kept) == 7
 
 
 def test_few_markers_are_made_surer_by_bases(four: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
     """A camera whose lens is off is drawn towards the truth, with bases that are as equal as can be."""
-    monkeypatch.setattr(base_scale, "TOLERANCE_MM", 0.01)
-    monkeypatch.setattr(base_scale, "TREND_SHARE", 0.0)
-    monkeypatch.setattr(base_scale, "FLOOR_PX", 0.02)
-    monkeypatch.setattr(base_scale, "WORTH", 1.0)
+    monkeypatch.setattr(base_scale, "BASE_TOLERANCE_SIGMA_MM", 0.01)
+    monkeypatch.setattr(base_scale, "TREND_SIGMA_SHARE", 0.0)
+    monkeypatch.setattr(base_scale, "MIN_RADIUS_SIGMA_PX", 0.02)
+    monkeypatch.setattr(base_scale, "MAX_REMAINING_SHARE", 1.0)
     values, vectors = np.linalg.eigh(four.covariance / np.outer(*[np.sqrt(np.diag(four.covariance))] * 2))
     off = np.sqrt(np.diag(four.covariance)) * (vectors[:, -1] * np.sqrt(values[-1])) * 1.5
     wrong = replace(four, camera=CAMERA.moved(off))
     found = [replace(one, xy_mm=wrong.camera.unproject(one.center_px)) for one in bases()]
-    better, moved = sharpened(shown(), wrong, found)
+    better, moved = refine_by_bases(shown(), wrong, found)
 
     def error(camera: object, at: list[Detection]) -> float:
         gaps = [np.linalg.norm(a.xy_mm - b.xy_mm) for a in at for b in at]
@@ -148,23 +157,23 @@ def test_few_markers_are_made_surer_by_bases(four: Calibration, monkeypatch: pyt
 
 def test_enough_markers_are_left_alone(see: type[Sight], four: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where anything that bases say would be listened to."""
-    monkeypatch.setattr(base_scale, "WORTH", 2.0)
+    monkeypatch.setattr(base_scale, "MAX_REMAINING_SHARE", 2.0)
     see(CAMERA, corners_of(BOARD))
     found = calibrate(blank(), BOARD)
-    same, at = sharpened(shown(), found, bases())
+    same, at = refine_by_bases(shown(), found, bases())
     assert same.camera is found.camera
     assert same.covariance is found.covariance
     assert [one.xy_mm.tolist() for one in at] == [list(place) for place in PLACES]
-    assert sharpened(shown(), four, bases())[0].camera is not four.camera
+    assert refine_by_bases(shown(), four, bases())[0].camera is not four.camera
 
 
 def test_what_would_hardly_help_is_left_alone(four: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base_scale, "TOLERANCE_MM", 5.0)
-    assert sharpened(shown(), four, bases())[0].camera is four.camera
+    monkeypatch.setattr(base_scale, "BASE_TOLERANCE_SIGMA_MM", 5.0)
+    assert refine_by_bases(shown(), four, bases())[0].camera is four.camera
 
 
-@pytest.mark.parametrize("detections", [bases()[: FEWEST - 1], bases(visible=0.3)])
+@pytest.mark.parametrize("detections", [bases()[: MIN_BASES - 1], bases(visible=0.3)])
 def test_too_few_bases_or_too_little_of_them_say_nothing(four: Calibration, detections: list[Detection]) -> None:
-    same, at = sharpened(shown(), four, detections)
+    same, at = refine_by_bases(shown(), four, detections)
     assert same.camera is four.camera
     assert list(at) == detections

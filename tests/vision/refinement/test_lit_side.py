@@ -11,9 +11,9 @@ from overruler.calibration import Calibration, Light
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.vision.contours.cone_fit import fit_base, fit_bases
-from overruler.vision.contours.rim_fit import OUTLINES, Sought
-from overruler.vision.contours.shading import shade_doubt, to_lamp
-from overruler.vision.refinement.lit_side import by_lit_side
+from overruler.vision.contours.rim_fit import OUTLINE_MODELS, BaseHypothesis
+from overruler.vision.contours.shading import direction_to_lamp, shade_covariance_mm2
+from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
@@ -56,20 +56,20 @@ def off(one: Detection) -> float:
 
 def test_the_lit_side_says_where_it_stands(frame: Frame) -> None:
     before = drawn_along(frame)
-    after = by_lit_side(frame, lit(), before)
+    after = remeasure_by_lit_side(frame, lit(), before)
     assert off(before) > 0.8
     assert off(after) < 0.4
     assert after.lit
-    assert not shade_doubt(lit(), after).any()
+    assert not shade_covariance_mm2(lit(), after).any()
     assert after.center_px == pytest.approx(CAMERA.project(np.array([*after.xy_mm, 0.0])))
 
 
 def test_it_is_surer_along_the_shade_and_no_less_sure_across(frame: Frame) -> None:
     before = drawn_along(frame)
-    after = by_lit_side(frame, lit(), before)
-    along = to_lamp(Light(LAMP, 1.0), before)
+    after = remeasure_by_lit_side(frame, lit(), before)
+    along = direction_to_lamp(Light(LAMP, 1.0), before)
     across = np.array([-along[1], along[0]])
-    shaded = before.covariance_mm2 + shade_doubt(lit(), before)
+    shaded = before.covariance_mm2 + shade_covariance_mm2(lit(), before)
     assert along @ after.covariance_mm2 @ along < 0.5 * along @ shaded @ along
     assert across @ after.covariance_mm2 @ across <= 1.01 * across @ shaded @ across
 
@@ -78,7 +78,7 @@ def test_what_no_fit_knows_stays_in_doubt(frame: Frame) -> None:
     before = drawn_along(frame)
     beyond = np.array([[2.0, 0.3], [0.3, 1.5]])
     unsure = replace(before, covariance_mm2=before.covariance_mm2 + beyond, beyond_mm2=beyond)
-    plain, after = (by_lit_side(frame, lit(), one) for one in (before, unsure))
+    plain, after = (remeasure_by_lit_side(frame, lit(), one) for one in (before, unsure))
     assert after.xy_mm == pytest.approx(plain.xy_mm)
     assert after.covariance_mm2 == pytest.approx(plain.covariance_mm2 + beyond)
 
@@ -88,7 +88,10 @@ def test_only_the_side_that_faces_is_looked_at(frame: Frame) -> None:
     whole, half = fit_bases(
         frame.pixels,
         CAMERA,
-        [Sought(AT - SHADE_MM * along, 0.6, SIZE_MM / 2, 0.0, OUTLINES, facing) for facing in (None, along)],
+        [
+            BaseHypothesis(AT - SHADE_MM * along, 0.6, SIZE_MM / 2, 0.0, OUTLINE_MODELS, facing)
+            for facing in (None, along)
+        ],
     )
     assert whole is not None
     assert half is not None
@@ -107,10 +110,10 @@ def test_everything_else_stays_as_it_was(frame: Frame, why: str) -> None:
         calibration = replace(calibration, camera=camera_over(14.0, height_mm=800.0, focal_px=700.0))
     elif why == "no light known":
         calibration = exact(CAMERA)
-    assert by_lit_side(frame, calibration, one) is one
+    assert remeasure_by_lit_side(frame, calibration, one) is one
 
 
 def test_right_below_the_lamp_there_is_no_direction() -> None:
     one = Detection(Base.circle(50), AT, 0, 0, np.eye(2), np.zeros((2, 15)), 1, 1)
-    assert to_lamp(Light(AT, 1.0), one) == pytest.approx([0, 0])
-    assert np.hypot(*to_lamp(Light(AT + 3, 1.0), one)) == pytest.approx(1)
+    assert direction_to_lamp(Light(AT, 1.0), one) == pytest.approx([0, 0])
+    assert np.hypot(*direction_to_lamp(Light(AT + 3, 1.0), one)) == pytest.approx(1)

@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.bases import ROUND_MM, Base
+from overruler.bases import ROUND_DIAMETERS_MM, Base
 from overruler.calibration import Calibration, Light
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import at_height
-from overruler.vision.refinement.lit_side import LOW
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.refinement.lit_side import LOW_LIGHT_STRENGTH
 from overruler.vision.refinement.marker_scale import (
-    LEAST_NATS,
-    PRINT_SIGMA,
-    SHARES,
-    rim_seen,
-    scales_by_rims,
-    size_doubted,
+    MIN_LOG_LIKELIHOOD_GAIN,
+    PRINT_SCALE_SIGMA,
+    SCALE_OFFSETS,
+    flag_marker_size,
+    scale_log_likelihoods,
+    visible_rim_shares,
 )
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
-RADII = np.array(sorted(ROUND_MM)) / 2
+RADII = np.array(sorted(ROUND_DIAMETERS_MM)) / 2
 SIZES = (25.0, 32.0, 50.0, 100.0)
 CAMERA = camera_over(8.0)
 PLACES = [(150.0, 120.0), (300.0, 150.0), (450.0, 130.0), (180.0, 330.0), (340.0, 320.0), (560.0, 330.0)]
@@ -39,38 +39,38 @@ def rims(share: float, aside_mm: float = 0.0, sizes: tuple[float, ...] = SIZES) 
     for size in sizes:
         looks = size / 2 * (1 + share) + aside_mm
         under = float(RADII[np.abs(RADII - looks).argmin()])
-        off = (looks / under - 1 - SHARES) * under / 0.25
+        off = (looks / under - 1 - SCALE_OFFSETS) * under / 0.25
         seen.setdefault(under, []).extend([0.8 * np.exp(-0.5 * off**2)] * 3)
     return seen
 
 
 def gain(nats: Array) -> float:
-    return float(nats.max() - nats[len(SHARES) // 2])
+    return float(nats.max() - nats[len(SCALE_OFFSETS) // 2])
 
 
 @pytest.mark.parametrize("share", [-0.06, -0.03, 0.03, 0.06])
 def test_all_sizes_off_by_one_share_are_a_scale(share: float) -> None:
-    nats = scales_by_rims(rims(share), RADII)
-    assert SHARES[nats.argmax()] == pytest.approx(share, abs=0.006)
-    assert gain(nats) > LEAST_NATS
+    nats = scale_log_likelihoods(rims(share), RADII)
+    assert SCALE_OFFSETS[nats.argmax()] == pytest.approx(share, abs=0.006)
+    assert gain(nats) > MIN_LOG_LIKELIHOOD_GAIN
 
 
 @settings(max_examples=40)
 @given(st.floats(-0.3, 0.3))
 def test_all_sizes_off_by_as_many_millimetres_are_none(aside_mm: float) -> None:
     """Rims that taper, or that light from above moves."""
-    assert gain(scales_by_rims(rims(0.0, aside_mm), RADII)) < LEAST_NATS
+    assert gain(scale_log_likelihoods(rims(0.0, aside_mm), RADII)) < MIN_LOG_LIKELIHOOD_GAIN
 
 
 def test_the_fewer_sizes_are_played_the_more_a_base_of_none_says() -> None:
     """27 mm, 6 % too small, may be 25: not where that is not played."""
     few = rims(-0.06, sizes=(27.0,))
-    assert gain(scales_by_rims(few, np.array([13.5, 25.0]))) > gain(scales_by_rims(few, RADII)) + 1
+    assert gain(scale_log_likelihoods(few, np.array([13.5, 25.0]))) > gain(scale_log_likelihoods(few, RADII)) + 1
 
 
 def test_a_print_is_seldom_off_by_a_tenth() -> None:
-    nats = scales_by_rims({}, RADII)
-    assert nats[[0, -1]] - nats[len(SHARES) // 2] == pytest.approx(-0.5 * (0.1 / PRINT_SIGMA) ** 2)
+    nats = scale_log_likelihoods({}, RADII)
+    assert nats[[0, -1]] - nats[len(SCALE_OFFSETS) // 2] == pytest.approx(-0.5 * (0.1 / PRINT_SCALE_SIGMA) ** 2)
 
 
 def table(scale: float) -> tuple[Frame, list[Detection]]:
@@ -94,45 +94,46 @@ def doubted(found: Calibration) -> list[str]:
 @pytest.mark.parametrize(("scale", "word"), [(0.94, "smaller"), (1.05, "larger")])
 def test_a_print_of_another_size_is_told_and_all_lengths_are_in_doubt_by_as_much(scale: float, word: str) -> None:
     frame, found = table(scale)
-    told = size_doubted(frame, replace(exact(CAMERA), markers=(0, 1)), found, RADII)
+    told = flag_marker_size(frame, replace(exact(CAMERA), markers=(0, 1)), found, RADII)
     (text,) = doubted(told)
     assert f"{word} than they are made: measure the markers' printed size" in text
-    assert "check the points' places" in doubted(size_doubted(frame, exact(CAMERA), found, RADII))[0]
+    assert "check the points' places" in doubted(flag_marker_size(frame, exact(CAMERA), found, RADII))[0]
     assert told.budget.scale_share == pytest.approx(abs(scale - 1), abs=0.011)
 
 
 def test_the_right_size_is_not_doubted_and_few_bases_say_nothing() -> None:
     frame, found = table(1.0)
     right = exact(CAMERA)
-    assert size_doubted(frame, right, found, RADII) is right
+    assert flag_marker_size(frame, right, found, RADII) is right
     frame, found = table(0.94)
-    assert size_doubted(frame, right, found[:4], RADII) is right
-    assert size_doubted(frame, right, [replace(one, score=0.5) for one in found], RADII) is right
-    assert size_doubted(frame, right, [replace(one, z_mm=30.0) for one in found], RADII) is right
-    assert size_doubted(frame, right, [], RADII) is right
+    assert flag_marker_size(frame, right, found[:4], RADII) is right
+    assert flag_marker_size(frame, right, [replace(one, score=0.5) for one in found], RADII) is right
+    assert flag_marker_size(frame, right, [replace(one, z_mm=30.0) for one in found], RADII) is right
+    assert flag_marker_size(frame, right, [], RADII) is right
 
 
 @pytest.mark.parametrize(
-    ("scale", "strength", "told"), [(0.94, LOW, False), (0.94, LOW - 0.1, True), (1.05, 1.0, True)]
+    ("scale", "strength", "told"),
+    [(0.94, LOW_LIGHT_STRENGTH, False), (0.94, LOW_LIGHT_STRENGTH - 0.1, True), (1.05, 1.0, True)],
 )
 def test_under_a_low_lamp_bases_look_smaller_than_they_are(scale: float, strength: float, told: bool) -> None:
     frame, found = table(scale)
     lit = replace(exact(CAMERA), light=Light(np.array([5000.0, 250.0]), strength))
-    assert bool(doubted(size_doubted(frame, lit, found, RADII))) == told
+    assert bool(doubted(flag_marker_size(frame, lit, found, RADII))) == told
 
 
 def test_bases_on_hills_say_nothing_for_their_height_may_be_another() -> None:
     frame = photo(CAMERA, [Plinth(*at, 50.0, 50.0, rim=(0.03,) * 3) for at in PLACES])
-    seem = [at_height(CAMERA, np.array(at), 50.0, 10.0) for at in PLACES]
+    seem = [reproject_to_height(CAMERA, np.array(at), 50.0, 10.0) for at in PLACES]
     found = [replace(_found((float(x), float(y)), 50.0), z_mm=10.0) for x, y in seem]
-    assert size_doubted(frame, exact(CAMERA), found, RADII).problems == ()
+    assert flag_marker_size(frame, exact(CAMERA), found, RADII).problems == ()
 
 
 def test_a_rim_is_seen_most_where_it_is() -> None:
     frame, found = table(1.03)
     for one, size in zip(found, MADE_MM, strict=True):
-        seen = rim_seen(frame, exact(CAMERA), one)
+        seen = visible_rim_shares(frame, exact(CAMERA), one)
         assert seen is not None
         true = size * 1.03 / one.base.width_mm - 1
-        assert abs(SHARES[seen.argmax()] - true) * size / 2 < 0.3
+        assert abs(SCALE_OFFSETS[seen.argmax()] - true) * size / 2 < 0.3
         assert 0.5 < seen.max() <= 1

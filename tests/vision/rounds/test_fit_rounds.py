@@ -7,30 +7,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.bases import ROUND_MM
+from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.vision.contours.cone_fit import Fit
+from overruler.vision.contours.cone_fit import BaseFit
 from overruler.vision.contours.silhouette import PROFILES
-from overruler.vision.learned.rim_net import RimGuesses
+from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds import fit_rounds as module
 from overruler.vision.rounds.fit_rounds import (
-    ASTRAY_MM,
-    PLAIN,
-    RARE,
-    SHIFTED_MM,
-    WITHIN_SIGMAS,
-    company_of,
-    contrast_of,
-    distinct,
+    CONFIDENT_SCORE,
+    MAX_MISFIT_MM,
+    MISFIT_SIGMA_MM,
+    NEGLIGIBLE_PROBABILITY,
+    RARE_WITHIN_SIGMAS,
+    base_probability,
     fit_rounds,
-    score,
+    relative_contrast,
+    same_size_ratio,
+    suppress_overlaps,
 )
-from overruler.vision.rounds.size_likelihood import Hypothesis, look_likelihood
+from overruler.vision.rounds.size_likelihood import SizeHypothesis, rim_net_log_likelihood
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
-RADII = np.array(ROUND_MM) / 2
+RADII = np.array(ROUND_DIAMETERS_MM) / 2
 CONE = PROFILES[0]
 MAT = (0.15, 0.3, 0.4)
 LIGHT = (0.6, 0.65, 0.6)
@@ -38,15 +38,15 @@ SURE = [(100.0, 100.0), (250.0, 120.0), (420.0, 90.0), (600.0, 130.0), (120.0, 3
 LOST = (400.0, 330.0)
 
 
-def guesses(xy_mm: list[tuple[float, float]], radius_mm: list[float], sigma_mm: float = 0.2) -> RimGuesses:
+def guesses(xy_mm: list[tuple[float, float]], radius_mm: list[float], sigma_mm: float = 0.2) -> RimEstimates:
     ones = np.ones(len(xy_mm))
-    return RimGuesses(0.995 * ones, np.array(xy_mm), np.array(radius_mm), 0.3 * ones, sigma_mm * ones, 0.9 * ones)
+    return RimEstimates(0.995 * ones, np.array(xy_mm), np.array(radius_mm), 0.3 * ones, sigma_mm * ones, 0.9 * ones)
 
 
-def fitted(xy_mm: Array, shown: tuple[float, float] = (0.7, 0.2)) -> Fit:
+def fitted(xy_mm: Array, shown: tuple[float, float] = (0.7, 0.2)) -> BaseFit:
     seen = np.full(60, shown[0])
     merit = shown[0] + 0.2 * shown[1]
-    return Fit(xy_mm, np.eye(2) * 0.01, np.zeros((2, 15)), seen, merit, CONE, upper=False, shown=shown)
+    return BaseFit(xy_mm, np.eye(2) * 0.01, np.zeros((2, 15)), seen, merit, CONE, upper=False, shown=shown)
 
 
 def test_a_lost_lower_rim_does_not_make_a_smaller_base() -> None:
@@ -80,7 +80,7 @@ def test_a_rim_is_likeliest_where_its_base_shows_it(size: int, tilt_deg: float, 
     height = camera.center_mm[2]
     rims = RADII[size], (RADII[size] - CONE.taper_mm) * height / (height - CONE.height_mm)
     for kind, rim in enumerate(rims):
-        likelihood = look_likelihood(guesses([(x, y)], [float(rim)]), RADII, camera)[0]
+        likelihood = rim_net_log_likelihood(guesses([(x, y)], [float(rim)]), RADII, camera)[0]
         assert likelihood[:, kind].argmax() == size
         assert likelihood[size, 0] >= likelihood[size, 1] or kind == 1
 
@@ -88,7 +88,7 @@ def test_a_rim_is_likeliest_where_its_base_shows_it(size: int, tilt_deg: float, 
 def test_bases_stand_beside_each_other() -> None:
     seen = guesses([(100, 100), (101, 100), (128, 100), (300, 100)], [13.5, 13.5, 13.5, 40.0])
     seen = replace(seen, score=np.array([0.9, 0.95, 0.8, 0.1]))
-    assert distinct(seen, RADII) == [1, 2]
+    assert suppress_overlaps(seen, RADII) == [1, 2]
 
 
 @settings(max_examples=60)
@@ -96,19 +96,19 @@ def test_bases_stand_beside_each_other() -> None:
 def test_no_other_size_lies_far_outside_the_doubt(chance: float, dx: float, dy: float) -> None:
     """A call is certain from 3.1 σ on: another size that is not rare keeps it from that."""
     here, there = fitted(np.zeros(2)), fitted(np.array([dx, dy]))
-    tried = [Hypothesis(1, 0, here, 0.0), Hypothesis(2, 0, there, 0.0)]
+    tried = [SizeHypothesis(1, 0, here, 0.0), SizeHypothesis(2, 0, there, 0.0)]
     share = np.zeros((len(RADII), 2))
     share[1, 0], share[2, 0] = 1 - chance, chance
-    usual, rare = module._size_doubt(tried[0], tried, share, RADII)
+    usual, rare = module._size_covariances(tried[0], tried, share, RADII)
     edge = RADII[2] - RADII[1]
-    if chance < RARE:
+    if chance < NEGLIGIBLE_PROBABILITY:
         assert not usual.any()
         assert not rare.any()
         return
     for turn in np.linspace(0, np.pi, 7):
         way = np.array([np.cos(turn), np.sin(turn)])
         off = np.hypot(way @ there.xy_mm, edge)
-        assert off <= WITHIN_SIGMAS * np.sqrt(way @ rare @ way) + 1e-9
+        assert off <= RARE_WITHIN_SIGMAS * np.sqrt(way @ rare @ way) + 1e-9
         assert way @ rare @ way >= way @ usual @ way - 1e-9
         assert way @ usual @ way == pytest.approx(chance * off**2)
 
@@ -119,7 +119,9 @@ def test_whatever_speaks_for_a_base_makes_it_likelier(
 ) -> None:
     def scored(look: float, shown: float, sigma_mm: float, contrast: float, company: float) -> float:
         seen = replace(guesses([(0, 0)], [16.0], sigma_mm), score=np.array([look]))
-        return score(seen, 0, [Hypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)], contrast, company)
+        return base_probability(
+            seen, 0, [SizeHypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)], contrast, company
+        )
 
     here = scored(look, shown, sigma_mm, contrast, company)
     assert 0 <= here <= 1
@@ -135,30 +137,30 @@ def test_contrast_is_against_what_is_usual_in_this_light() -> None:
 
     def told(light: float) -> Array:
         fits = [replace(fitted(np.zeros(2)), contrast=light * (1 + step) - 1) for step in (40.0, 40.0, 9.0)]
-        tried = [[Hypothesis(0, 0, fit, 0.0)] for fit in fits]
-        return contrast_of(guesses([(0.0, 0.0)] * 4, [13.5] * 4), [*tried, []])
+        tried = [[SizeHypothesis(0, 0, fit, 0.0)] for fit in fits]
+        return relative_contrast(guesses([(0.0, 0.0)] * 4, [13.5] * 4), [*tried, []])
 
     full = told(1.0)
     assert told(0.5)[:3] == pytest.approx(full[:3])
     assert full[0] == full[1] > 1 > full[2]
-    alone = [Hypothesis(0, 0, replace(fitted(np.zeros(2)), contrast=7.0), 0.0)]
-    assert contrast_of(guesses([(0.0, 0.0)], [13.5]), [alone]) == pytest.approx([1.0])
+    alone = [SizeHypothesis(0, 0, replace(fitted(np.zeros(2)), contrast=7.0), 0.0)]
+    assert relative_contrast(guesses([(0.0, 0.0)], [13.5]), [alone]) == pytest.approx([1.0])
 
 
 @given(st.lists(st.floats(12, 80), min_size=1, max_size=20), st.sampled_from([0.9, 1.0, 1.1]))
 def test_company_is_that_of_others_of_the_same_size(radii: list[float], scale: float) -> None:
     """What stands alone has none to be judged by; a unit's members have more of it than what is of another size."""
     seen = guesses([(0.0, 0.0)] * len(radii), [scale * radius for radius in radii])
-    others = company_of(seen)
-    assert others == pytest.approx(company_of(replace(seen, radius_mm=np.array(radii))))
-    assert company_of(seen[:1]) == pytest.approx([1.0])
+    others = same_size_ratio(seen)
+    assert others == pytest.approx(same_size_ratio(replace(seen, radius_mm=np.array(radii))))
+    assert same_size_ratio(seen[:1]) == pytest.approx([1.0])
     unit = guesses([(0.0, 0.0)] * 6, [13.5] * 5 + [31.0])
-    assert (company_of(unit)[:5] > 1).all()
-    assert company_of(unit)[5] < 1
+    assert (same_size_ratio(unit)[:5] > 1).all()
+    assert same_size_ratio(unit)[5] < 1
 
 
 def test_what_could_not_be_fitted_is_no_base() -> None:
-    assert score(guesses([(0, 0)], [16.0]), 0, []) == 0
+    assert base_probability(guesses([(0, 0)], [16.0]), 0, []) == 0
     camera = camera_over()
     outside = guesses([(5000.0, 5000.0)], [16.0])
     frame = photo(camera, [])
@@ -178,8 +180,8 @@ def test_only_what_scores_enough_is_a_base(least: float) -> None:
 
 
 def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
-    sizes = np.sort([*ROUND_MM, 95.0])
-    sets = [some for some, _ in module._played(sizes / 2)]
+    sizes = np.sort([*ROUND_DIAMETERS_MM, 95.0])
+    sets = [some for some, _ in module._size_set_priors(sizes / 2)]
     assert len(sets) > 1
     assert all(some[sizes == 95.0].all() for some in sets)
     assert any(not some[sizes == 27.0].any() for some in sets)
@@ -191,12 +193,12 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(monkeyp
     seen = guesses([start, *SURE[1:]], [13.5] * 5)
 
     def told(scored: float) -> Detection:
-        monkeypatch.setattr(module, "score", lambda *_: scored)
+        monkeypatch.setattr(module, "base_probability", lambda *_: scored)
         found = fit_rounds(frame, exact(camera), seen, np.array([13.5]))
         return min(found, key=lambda one: float(np.hypot(*(one.xy_mm - SURE[0]))))
 
-    plain, doubtful = told(PLAIN), told(PLAIN - 0.001)
-    shifted, wide = SHIFTED_MM**2, (ASTRAY_MM / WITHIN_SIGMAS) ** 2
+    plain, doubtful = told(CONFIDENT_SCORE), told(CONFIDENT_SCORE - 0.001)
+    shifted, wide = MISFIT_SIGMA_MM**2, (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
     assert np.linalg.eigvalsh(plain.covariance_mm2).max() < 0.1
     assert not plain.rare_mm2.any()
     assert doubtful.beyond_mm2 == pytest.approx(np.eye(2) * shifted)
@@ -205,6 +207,6 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(monkeyp
     assert np.hypot(*(doubtful.xy_mm - SURE[0])) < 0.2
     assert doubtful.center_px == pytest.approx(camera.project(np.array([*doubtful.xy_mm, 0.0])))
     monkeypatch.setattr(module, "placed", lambda *_: None)
-    kept = told(PLAIN - 0.001)
+    kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     assert kept.beyond_mm2 + kept.rare_mm2 == pytest.approx(np.eye(2) * wide)

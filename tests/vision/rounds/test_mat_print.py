@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from overruler.vision.rounds.mat_print import LEAST_STEP, inside_step, is_printed
+from overruler.vision.rounds.mat_print import MIN_LOG_CONTRAST, inside_contrast, is_printed
 from tests.vision.table import camera_over
 
 MAT, RED, SAND = (110, 95, 100), (40, 50, 200), (120, 150, 170)
@@ -56,4 +56,4 @@ def test_a_small_spot_inside_does_not_make_a_ring_a_base() -> None:
 
 def test_a_ring_at_the_pictures_edge_says_something_still() -> None:
     edge = CAMERA.unproject([3.0, 3.0])
-    assert inside_step(photo(MAT, False), CAMERA, edge, RADIUS) < LEAST_STEP
+    assert inside_contrast(photo(MAT, False), CAMERA, edge, RADIUS) < MIN_LOG_CONTRAST

@@ -7,7 +7,7 @@ import pytest
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.vision.rounds.remeasure import SHARED, in_common, placed
+from overruler.vision.rounds.remeasure import SHARED_ERROR_CORRELATION, remeasure_base, shared_error_variance_mm2
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
@@ -25,7 +25,7 @@ def found(size_mm: float, off_mm: tuple[float, float], base: Base | None = None)
 
 
 def again(one: Detection) -> Detection:
-    better = placed(FRAME, exact(CAMERA), one)
+    better = remeasure_base(FRAME, exact(CAMERA), one)
     assert better is not None
     return better
 
@@ -58,17 +58,19 @@ def test_its_doubt_and_its_outline_are_of_the_new_place() -> None:
     ids=["smaller than said", "larger than said", "elsewhere", "square", "on a hill", "of unsure size"],
 )
 def test_another_size_another_shape_or_another_place_is_left_as_it_was(one: Detection) -> None:
-    assert placed(FRAME, exact(CAMERA), one) is None
+    assert remeasure_base(FRAME, exact(CAMERA), one) is None
 
 
 def test_what_both_places_have_wrong_alike_is_no_doubt_of_the_way_between() -> None:
     along, flat = np.array([0.6, 0.8]), exact(CAMERA)
     one, other = (replace(found(27.0, (0.0, 0.0)), covariance_mm2=np.diag(v)) for v in ([0.09, 0.04], [0.16, 0.25]))
     a, b = (float(along @ place.covariance_mm2 @ along) for place in (one, other))
-    both = SHARED * np.sqrt(a * b)
+    both = SHARED_ERROR_CORRELATION * np.sqrt(a * b)
     drawn = np.random.default_rng(4).multivariate_normal(np.zeros(2), [[a, both], [both, b]], 200_000)
-    assert np.var(drawn[:, 1] - drawn[:, 0]) == pytest.approx(a + b - in_common(flat, one, other, along), rel=0.02)
-    assert in_common(flat, one, replace(other, z_mm=20.0), along) == 0.0
+    assert np.var(drawn[:, 1] - drawn[:, 0]) == pytest.approx(
+        a + b - shared_error_variance_mm2(flat, one, other, along), rel=0.02
+    )
+    assert shared_error_variance_mm2(flat, one, replace(other, z_mm=20.0), along) == 0.0
 
 
 def test_what_no_fit_knows_stays_part_of_its_doubt() -> None:

@@ -5,17 +5,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overruler.bases import ROUND_MM
-from overruler.vision.detection.detect import look_from_above
+from overruler.bases import ROUND_DIAMETERS_MM
+from overruler.vision.detection.detect import rectify_board
 from overruler.vision.rounds import ring_filter as module
 from overruler.vision.rounds.ring_filter import (
-    MOST,
-    MOST_ALIKE,
+    MAX_CANDIDATES,
+    MAX_PER_RING,
     Candidates,
-    _distinct,
+    _suppress_overlaps,
+    double_angle_gradients,
     find_candidates,
-    orientation,
-    slopes,
+    normalize_gradients,
 )
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, exact, photo
@@ -44,16 +44,16 @@ def found(plinth: Plinth, candidates: Candidates) -> bool:
 @pytest.mark.parametrize("tilt_deg", [1.0, 20.0, 35.0])
 def test_every_base_is_a_candidate(tilt_deg: float) -> None:
     camera = camera_over(tilt_deg)
-    view = look_from_above(photo(camera, TABLE), exact(camera))
-    candidates = find_candidates(view, [diameter / 2 for diameter in ROUND_MM])
+    view = rectify_board(photo(camera, TABLE), exact(camera))
+    candidates = find_candidates(view, [diameter / 2 for diameter in ROUND_DIAMETERS_MM])
     assert [plinth for plinth in TABLE if not found(plinth, candidates)] == []
     assert np.all(np.diff(candidates.response) <= 0)
 
 
 def test_without_rings_only_the_places_known_otherwise_are_left() -> None:
     camera = camera_over(20.0)
-    view = look_from_above(photo(camera, TABLE), exact(camera))
-    known, radii = np.array([[90.0, 80.0, 12.5, 0.8], [333.0, 300.0, 47.0, 0.3]]), [d / 2 for d in ROUND_MM]
+    view = rectify_board(photo(camera, TABLE), exact(camera))
+    known, radii = np.array([[90.0, 80.0, 12.5, 0.8], [333.0, 300.0, 47.0, 0.3]]), [d / 2 for d in ROUND_DIAMETERS_MM]
     only = find_candidates(view, radii, known=known, rings=False)
     assert np.column_stack([only.xy_mm, only.radius_mm, only.response]) == pytest.approx(known + np.array([0, 0, 0, 1]))
     assert len(find_candidates(view, radii, known=known).response) > len(TABLE)
@@ -61,14 +61,14 @@ def test_without_rings_only_the_places_known_otherwise_are_left() -> None:
 
 def test_an_empty_mat_has_hardly_any() -> None:
     camera = camera_over()
-    view = look_from_above(photo(camera, []), exact(camera))
+    view = rectify_board(photo(camera, []), exact(camera))
     inside = find_candidates(view, [12.5, 16.0]).xy_mm
     assert np.sum(np.all((inside > 40) & (inside < np.array(BOARD_MM) - 40), axis=1)) == 0
 
 
 def test_nothing_is_found_where_it_is_hidden() -> None:
     camera = camera_over()
-    view = look_from_above(photo(camera, TABLE[:1]), exact(camera))
+    view = rectify_board(photo(camera, TABLE[:1]), exact(camera))
     cover = np.array([[60, 50], [120, 50], [120, 110], [60, 110.0]])
     assert found(TABLE[0], find_candidates(view, [12.5]))
     assert not found(TABLE[0], find_candidates(view, [12.5], [cover]))
@@ -76,7 +76,7 @@ def test_nothing_is_found_where_it_is_hidden() -> None:
 
 def test_the_view_from_above_maps_both_ways() -> None:
     camera = camera_over()
-    view = look_from_above(photo(camera, TABLE), exact(camera))
+    view = rectify_board(photo(camera, TABLE), exact(camera))
     points = np.array([[0, 0], [310.0, 222.2], BOARD_MM])
     assert np.allclose(view.to_mm(view.to_px(points)), points)
     column, row = view.to_px([90, 80]).round().astype(int)
@@ -88,7 +88,7 @@ def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
     pixels = noise_px(90, 120)
     mask = np.zeros((90, 120), np.float32)
     mask[9:-9, 12:-12] = 1
-    cosine, sine = orientation(slopes(pixels), mask)
+    cosine, sine = normalize_gradients(double_angle_gradients(pixels), mask)
     lab = cv2.GaussianBlur(cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), (0, 0), 1.0)
     gx, gy = cv2.Sobel(lab, cv2.CV_32F, 1, 0), cv2.Sobel(lab, cv2.CV_32F, 0, 1)
     length = np.hypot(cosine, sine)[mask > 0]
@@ -106,18 +106,18 @@ def test_a_mesh_of_one_size_leaves_room_for_the_others() -> None:
     lattice = np.stack(np.meshgrid(np.arange(40) * 26.0, np.arange(25) * 26.0), -1).reshape(-1, 2)
     mesh = np.column_stack([lattice, np.full(1000, 13.0), np.linspace(0.6, 0.5, 1000)])
     bases = np.array([[200.0, 150.0, 31.0, 0.3], [600.0, 300.0, 36.0, 0.2], [313.0, 313.0, 15.0, 0.1]])
-    kept = _distinct(np.vstack([mesh, bases]))
+    kept = _suppress_overlaps(np.vstack([mesh, bases]))
     assert {tuple(row) for row in bases} <= {tuple(row) for row in kept}
-    assert np.array_equal(kept[: -len(bases)], mesh[:MOST_ALIKE])
-    assert len(kept) <= MOST
+    assert np.array_equal(kept[: -len(bases)], mesh[:MAX_PER_RING])
+    assert len(kept) <= MAX_CANDIDATES
 
 
 def test_bands_leave_no_seams(monkeypatch: pytest.MonkeyPatch) -> None:
     pixels, mask = noise_px(300, 80), np.ones((300, 80), np.float32)
-    monkeypatch.setattr(module, "BAND", 1000)
-    whole = orientation(slopes(pixels), mask)
-    monkeypatch.setattr(module, "BAND", 64)
-    np.testing.assert_allclose(orientation(slopes(pixels), mask), whole, atol=1e-6)
+    monkeypatch.setattr(module, "BAND_ROWS", 1000)
+    whole = normalize_gradients(double_angle_gradients(pixels), mask)
+    monkeypatch.setattr(module, "BAND_ROWS", 64)
+    np.testing.assert_allclose(normalize_gradients(double_angle_gradients(pixels), mask), whole, atol=1e-6)
 
 
 def noise_px(rows: int, columns: int) -> NDArray[np.uint8]:

@@ -10,24 +10,24 @@ import pytest
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
-from overruler.detections import RulerSeen
+from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.referee import LINES_MM
-from overruler.vision.detection.detect import look_from_above
-from overruler.vision.rulers.find import KINDS, contradictions, covered, find_rulers
-from overruler.vision.rulers.strip import Kind, _laid
+from overruler.referee import ORTHOPHOTO_PIXEL_MM
+from overruler.vision.detection.detect import rectify_board
+from overruler.vision.rulers.find import KNOWN_RULERS, find_rulers, ruler_footprints, ruler_problems
+from overruler.vision.rulers.strip import RulerKind, _robust_polyline
 from tests.vision.table import camera_over
 
 BOARD_MM = (900.0, 900.0)
 SIZE_PX = (1600, 1200)
 OVERSAMPLE = 3
-LEGION, SHORT, XWING, STICK = KINDS
+LEGION, SHORT, XWING, STICK = KNOWN_RULERS
 MAT, BAR, INK = 110, 45, 215
 
 
-def path_of(kind: Kind, start: tuple[float, float], heading_deg: float, bends_deg: Sequence[float] = ()) -> Array:
+def path_of(kind: RulerKind, start: tuple[float, float], heading_deg: float, bends_deg: Sequence[float] = ()) -> Array:
     """The joints with both ends (n + 1, 2); each piece is turned against the one before."""
     turned = np.radians(heading_deg + np.cumsum([0.0, *bends_deg, *[0.0] * kind.segments])[: kind.segments])
     steps = kind.segment_mm * np.stack([np.cos(turned), np.sin(turned)], -1)
@@ -49,7 +49,7 @@ def bar(a: Array, b: Array, width_mm: float) -> Array:
 
 def table(
     camera: Camera,
-    kind: Kind | None,
+    kind: RulerKind | None,
     path: Array | None,
     below: Sequence[tuple[Array, int]] = (),
     above: Sequence[tuple[Array, int]] = (),
@@ -75,9 +75,9 @@ def known(camera: Camera) -> Calibration:
     return Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), BOARD_MM)
 
 
-def found(frame: Frame, camera: Camera) -> list[RulerSeen]:
+def found(frame: Frame, camera: Camera) -> list[DetectedRuler]:
     calibration = known(camera)
-    return list(find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM)))
+    return list(find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM)))
 
 
 CASES = [
@@ -94,18 +94,18 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "start", "heading_deg", "bends_deg", "tilt_deg"), CASES)
 def test_a_ruler_is_read_as_it_lies(
-    kind: Kind, start: tuple[float, float], heading_deg: float, bends_deg: list[float], tilt_deg: float
+    kind: RulerKind, start: tuple[float, float], heading_deg: float, bends_deg: list[float], tilt_deg: float
 ) -> None:
     camera, path = camera_over(tilt_deg), path_of(kind, start, heading_deg, bends_deg)
     calibration = known(camera)
     frame = table(camera, kind, path)
-    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM))
+    (ruler,) = find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
     assert ruler.kind == kind.name
     assert ruler.segment_mm == pytest.approx(kind.segment_mm, rel=1e-3 if kind.segments > 2 else 2e-3)
     assert abs(ruler.segment_mm - kind.segment_mm) < 3.5 * ruler.sigma_mm
     off = min(np.abs(ruler.path_mm - one).max() for one in (path, path[::-1]))
     assert off < 1.5
-    assert not contradictions([ruler])
+    assert not ruler_problems([ruler])
 
 
 def planks(width_mm: float) -> list[tuple[Array, int]]:
@@ -115,7 +115,7 @@ def planks(width_mm: float) -> list[tuple[Array, int]]:
 
 
 @pytest.mark.parametrize("kind", [SHORT, XWING, STICK])
-def test_a_ruler_is_found_on_planks_as_wide_as_it(kind: Kind) -> None:
+def test_a_ruler_is_found_on_planks_as_wide_as_it(kind: RulerKind) -> None:
     """The mat has many lines of its own a ruler's width apart, in one direction."""
     camera, path = camera_over(10.0), path_of(kind, (300, 300), 40.0)
     (ruler,) = found(table(camera, kind, path, below=planks(kind.width_mm)), camera)
@@ -141,9 +141,9 @@ def test_markers_printed_too_large_are_given_away() -> None:
     shrunk = path.mean(0) + 0.98 * (path - path.mean(0))
     calibration = known(camera)
     frame = table(camera, XWING, shrunk)
-    (ruler,) = find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM))
+    (ruler,) = find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
     assert ruler.segment_mm == pytest.approx(98.0, abs=0.4)
-    (problem,) = contradictions([ruler])
+    (problem,) = ruler_problems([ruler])
     assert problem.flag == "ruler_disagrees"
 
 
@@ -173,7 +173,7 @@ def test_a_line_is_laid_along_most_of_what_is_seen_not_between() -> None:
     corners = np.array([-2.0, 1.0, 0.0, 2.0])
     true = np.interp(along, knots, corners)
     seen = np.where(np.arange(len(along)) % 5 < 2, 3.3 - 0.8 * true, true)
-    assert _laid(along, seen, knots) == pytest.approx(corners, abs=0.5)
+    assert _robust_polyline(along, seen, knots) == pytest.approx(corners, abs=0.5)
 
 
 def test_an_end_that_is_not_seen_makes_a_short_ruler_unsure() -> None:
@@ -199,7 +199,7 @@ def test_no_base_is_looked_for_on_a_ruler() -> None:
     camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
     calibration = known(camera)
     frame = table(camera, XWING, path)
-    polygons = covered(find_rulers(frame, calibration, look_from_above(frame, calibration, LINES_MM)))
+    polygons = ruler_footprints(find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM)))
     assert len(polygons) == XWING.segments
     middle = path.mean(0).astype(np.float32)
     assert any(cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0 for polygon in polygons)

@@ -9,7 +9,7 @@ import pytest
 from overruler.geometry.pose import Array
 from overruler.scene import Grid
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.rulers.hexgrid import find_grid, turned
+from overruler.vision.rulers.hexgrid import find_grid, grid_problems
 
 BOARD_MM = (800.0, 700.0)
 MM_PER_PX = 1.6
@@ -65,7 +65,7 @@ def test_a_turned_grid_is_said_to_be_turned() -> None:
     assert seen is not None
     assert not seen.straight
     assert seen.turned_deg == pytest.approx(0.8, abs=0.1)
-    assert [problem.flag for problem in turned(seen)] == ["grid_turned"]
+    assert [problem.flag for problem in grid_problems(seen)] == ["grid_turned"]
 
 
 def squares(step_mm: float) -> list[tuple[Array, Array]]:
@@ -100,5 +100,5 @@ def test_what_is_no_hex_grid_is_none(lines: list[tuple[Array, Array]]) -> None:
 
 
 def test_nothing_is_said_of_a_grid_that_lies_straight() -> None:
-    assert turned(None) == ()
-    assert turned(find_grid(view_of(hexes(Grid("flat", 28.0, (10.0, 10.0)))), BOARD_MM)) == ()
+    assert grid_problems(None) == ()
+    assert grid_problems(find_grid(view_of(hexes(Grid("flat", 28.0, (10.0, 10.0)))), BOARD_MM)) == ()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import at_height
+from overruler.geometry.relief import reproject_to_height
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.terrain.by_walls import by_walls
+from overruler.vision.terrain.by_walls import height_from_walls
 from tests.tables import camera_over
 from tests.vision.terrain.test_find import FOOT, table
 
@@ -22,7 +22,7 @@ def top_as_seen(camera: Camera, height_mm: float, run_mm: float, inset_mm: float
     """The outline of the top of the hill that `table` draws, on the board's plane."""
     middle = FOOT.mean(0)
     share = 1 - (run_mm + inset_mm) / np.hypot(*(FOOT - middle).T)[:, None]
-    return at_height(camera, middle + (FOOT - middle) * share, height_mm, 0.0)
+    return reproject_to_height(camera, middle + (FOOT - middle) * share, height_mm, 0.0)
 
 
 HEIGHTS_MM, RUNS_MM, INSETS_MM = (15.0, 30.0, 45.0, 60.0), (0.0, 10.0), (0.0, 8.0)
@@ -35,7 +35,9 @@ def told() -> Array:
     for high, run in product(HEIGHTS_MM, RUNS_MM):
         view = table(camera, high, 3, run)
         for inset in INSETS_MM:
-            rows.append((high, *by_walls(view, camera, top_as_seen(camera, high, run, inset), THOUGHT_MM, DOUBT_MM)))
+            rows.append(
+                (high, *height_from_walls(view, camera, top_as_seen(camera, high, run, inset), THOUGHT_MM, DOUBT_MM))
+            )
     return np.array(rows)
 
 
@@ -54,8 +56,10 @@ def test_from_right_above_they_tell_next_to_nothing() -> None:
     camera = camera_over(0.0, 0.0)
     view = table(camera, 45.0, 3, 10.0)
     slanted = camera_over(30.0)
-    sure = by_walls(table(slanted, 45.0, 3, 10.0), slanted, top_as_seen(slanted, 45.0, 10.0), THOUGHT_MM, DOUBT_MM)
-    unsure = by_walls(view, camera, top_as_seen(camera, 45.0, 10.0), THOUGHT_MM, DOUBT_MM)
+    sure = height_from_walls(
+        table(slanted, 45.0, 3, 10.0), slanted, top_as_seen(slanted, 45.0, 10.0), THOUGHT_MM, DOUBT_MM
+    )
+    unsure = height_from_walls(view, camera, top_as_seen(camera, 45.0, 10.0), THOUGHT_MM, DOUBT_MM)
     assert unsure[1] / unsure[0] > 1.4 * sure[1] / sure[0]
 
 
@@ -65,7 +69,7 @@ def test_where_no_side_shows_what_was_thought_stays(height_mm: float, share: flo
     camera = camera_over(30.0)
     blank = np.full((400, 500, 3), 120, np.uint8)
     view = Orthophoto(blank, np.ones((400, 500), bool), -40.0, 600.0, 1.6)
-    height, sigma = by_walls(view, camera, top_as_seen(camera, 30.0, 0.0), height_mm, share * height_mm)
+    height, sigma = height_from_walls(view, camera, top_as_seen(camera, 30.0, 0.0), height_mm, share * height_mm)
     assert height == pytest.approx(height_mm, rel=0.2)
     assert sigma / height == pytest.approx(share, rel=0.25)
 
@@ -73,6 +77,6 @@ def test_where_no_side_shows_what_was_thought_stays(height_mm: float, share: flo
 def test_which_way_round_the_outline_runs_is_all_one() -> None:
     camera = camera_over(30.0)
     view, outline = table(camera, 36.0, 3, 5.0), top_as_seen(camera, 36.0, 5.0)
-    there = by_walls(view, camera, outline, THOUGHT_MM, DOUBT_MM)
-    back = by_walls(view, camera, outline[::-1], THOUGHT_MM, DOUBT_MM)
+    there = height_from_walls(view, camera, outline, THOUGHT_MM, DOUBT_MM)
+    back = height_from_walls(view, camera, outline[::-1], THOUGHT_MM, DOUBT_MM)
     assert back == pytest.approx(there, rel=0.1)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import Bow, Calibration
+from overruler.calibration import Calibration, TableBow
+from overruler.declared_terrain import DeclaredTerrain
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.ground import Told
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.scene import Piece
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.detection.raised_plane import Level
+from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.terrain import by_markers
-from overruler.vision.terrain.declared import told_ground
+from overruler.vision.terrain.declared import locate_ground
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, exact, photo
 from tests.vision.table import seen_markers, square_mm
@@ -28,12 +28,12 @@ FLAT = [Plinth(150, 130, 27.0, rim=RIM), Plinth(560, 330, 50.0, rim=RIM), Plinth
 RAISED = [Plinth(300, 270, 27.0, z_mm=TOP_MM, rim=RIM), Plinth(372, 306, 50.0, z_mm=TOP_MM, rim=RIM)]
 OUTLINE = ((270.0, 215.0), (430.0, 215.0), (430.0, 340.0), (270.0, 340.0))
 ON_TOP = {20: square_mm(400.0, 245.0, 40.0, 30.0, TOP_MM)}
-HILL = Told("mesa", OUTLINE, False, TOP_MM, 1.0)
+HILL = DeclaredTerrain("mesa", OUTLINE, False, TOP_MM, 1.0)
 CAMERA = camera_over(25.0)
 BOARD = Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers())
 
 
-def referee(told: Told) -> Referee:
+def referee(told: DeclaredTerrain) -> Referee:
     return Referee(BOARD, game="legion", terrain=[told])
 
 
@@ -111,24 +111,24 @@ def about(corners: Array) -> tuple[tuple[float, float], ...]:
 
 def test_a_marker_on_it_says_where_a_hill_is_and_how_high(frame: Frame) -> None:
     calibration = calibrate(frame, BOARD, elsewhere=(20,))
-    by_marker = Told("mesa", about(ON_TOP[20]), True, None, 1.0, markers=(20,), marker_mm=40.0)
-    (area,) = told_ground(frame, calibration, [by_marker], BOARD).areas
+    by_marker = DeclaredTerrain("mesa", about(ON_TOP[20]), True, None, 1.0, markers=(20,), marker_mm=40.0)
+    (area,) = locate_ground(frame, calibration, [by_marker], BOARD).areas
     assert abs(area.top_z_mm - TOP_MM) < 3 * area.sigma_mm
     assert 0.5 < area.sigma_mm < 6
     assert np.abs(area.footprint_mm - OUTLINE).max() < 3
     doubtful = replace(calibration, with_bow=100 * calibration.joint)
-    assert told_ground(frame, doubtful, [by_marker], BOARD).areas[0].sigma_mm > 2 * area.sigma_mm
+    assert locate_ground(frame, doubtful, [by_marker], BOARD).areas[0].sigma_mm > 2 * area.sigma_mm
     known = replace(by_marker, top_z_mm=TOP_MM + 0.2, sigma_mm=0.5)
-    (surer,) = told_ground(frame, calibration, [known], BOARD).areas
+    (surer,) = locate_ground(frame, calibration, [known], BOARD).areas
     assert surer.sigma_mm <= 0.5
     assert abs(surer.top_z_mm - TOP_MM) < 0.5
 
 
 def test_a_place_that_was_measured_tells_the_height_too(frame: Frame) -> None:
     calibration = calibrate(frame, BOARD, elsewhere=(20,))
-    vague = Told("mesa", OUTLINE, False, None, 1.0, markers=(20,), marker_mm=40.0)
+    vague = DeclaredTerrain("mesa", OUTLINE, False, None, 1.0, markers=(20,), marker_mm=40.0)
     placed = replace(vague, markers_at_mm=((400.0, 245.0),), edge_mm=0.1)
-    areas = [told_ground(frame, calibration, [one], BOARD).areas[0] for one in (vague, placed)]
+    areas = [locate_ground(frame, calibration, [one], BOARD).areas[0] for one in (vague, placed)]
     assert areas[1].sigma_mm < areas[0].sigma_mm
     assert abs(areas[1].top_z_mm - TOP_MM) < 3 * areas[1].sigma_mm
 
@@ -136,8 +136,16 @@ def test_a_place_that_was_measured_tells_the_height_too(frame: Frame) -> None:
 @pytest.mark.parametrize(
     ("told", "error", "said"),
     [
-        (Told("mesa", OUTLINE, False, None, 1.0, markers=(33,)), CannotMeasure, "marker 33 on 'mesa' was not found"),
-        (Told("mesa", OUTLINE, True, TOP_MM, 1.0, markers=(33,)), CannotMeasure, "marker 33 on 'mesa' was not found"),
+        (
+            DeclaredTerrain("mesa", OUTLINE, False, None, 1.0, markers=(33,)),
+            CannotMeasure,
+            "marker 33 on 'mesa' was not found",
+        ),
+        (
+            DeclaredTerrain("mesa", OUTLINE, True, TOP_MM, 1.0, markers=(33,)),
+            CannotMeasure,
+            "marker 33 on 'mesa' was not found",
+        ),
         (replace(HILL, top_z_mm=900.0), BadInput, "the top of 'mesa' would lie at 900 mm"),
         (replace(HILL, top_z_mm=None, markers=(20,), marker_mm=400.0), BadInput, "would lie at -"),
         (replace(HILL, top_z_mm=None, markers=(20,), marker_mm=4.0), BadInput, "check top_z_mm, and marker_mm"),
@@ -145,14 +153,14 @@ def test_a_place_that_was_measured_tells_the_height_too(frame: Frame) -> None:
         (replace(HILL, top_z_mm=15.0, markers=(20,), marker_mm=40.0), BadInput, "times the doubt apart"),
     ],
 )
-def test_what_cannot_be_is_refused(told: Told, error: type[Exception], said: str, frame: Frame) -> None:
+def test_what_cannot_be_is_refused(told: DeclaredTerrain, error: type[Exception], said: str, frame: Frame) -> None:
     with pytest.raises(error, match=said):
-        told_ground(frame, exact(CAMERA), [told], BOARD)
+        locate_ground(frame, exact(CAMERA), [told], BOARD)
 
 
 def test_points_do_not_say_how_large_a_marker_is(frame: Frame) -> None:
     with pytest.raises(BadInput, match="marker_mm is missing"):
-        told_ground(frame, exact(CAMERA), [replace(HILL, markers=(20,))], None)
+        locate_ground(frame, exact(CAMERA), [replace(HILL, markers=(20,))], None)
 
 
 def test_a_level_sees_what_the_board_sees() -> None:
@@ -161,7 +169,7 @@ def test_a_level_sees_what_the_board_sees() -> None:
     root = random.normal(size=(15, 15)) * np.array([1.0] * 4 + [1e-3] * 5 + [1e-3] * 3 + [0.1] * 3)
     calibration = replace(exact(CAMERA), covariance=root.T @ root)
     origin = np.array([120.0, 80.0, 33.0])
-    level = Level.of(calibration, origin, (100.0, 90.0))
+    level = RaisedPlane.of(calibration, origin, (100.0, 90.0))
     points = np.array([[10.0, 20.0, 0.0], [90.0, 5.0, 3.0]])
     assert np.allclose(level.calibration.camera.project(points), CAMERA.project(points + origin))
     here, there = CAMERA.jacobians(points + origin)[2], level.calibration.camera.jacobians(points)[2]
@@ -173,13 +181,13 @@ def test_a_level_sees_what_the_board_sees() -> None:
 def test_the_slopes_of_a_marker_on_a_hill_are_what_small_steps_say() -> None:
     (marker,) = seen_markers(CAMERA, ON_TOP, np.random.default_rng(1))
     state = np.array([37.0, 2e-3, 401.0, 243.0, 0.5])
-    bow = Bow(np.array([450.0, 450.0]), np.array([450.0, 450.0]), np.array([1.5, -0.7]))
+    bow = TableBow(np.array([450.0, 450.0]), np.array([450.0, 450.0]), np.array([1.5, -0.7]))
     found, shares = replace(exact(CAMERA), bow=bow), np.array([0.9, 0.6])
 
     def seen(found: Calibration, state: Array) -> Array:
-        return by_markers._seen(found, marker, 40.0, state, 0, shares)[0]
+        return by_markers._corner_residuals(found, marker, 40.0, state, 0, shares)[0]
 
-    misfit, slope, by_table = by_markers._seen(found, marker, 40.0, state, 0, shares)
+    misfit, slope, by_table = by_markers._corner_residuals(found, marker, 40.0, state, 0, shares)
     for k in range(5):
         step = np.eye(5)[k] * 1e-4
         ahead, behind = (seen(found, state + s * step) for s in (1, -1))
@@ -200,8 +208,8 @@ def test_a_hill_stands_on_the_table_as_it_is_bowed() -> None:
     """On a table 3 mm higher there, its markers are seen 3 mm higher: the hill itself is as high as it was."""
     (marker,) = seen_markers(CAMERA, {20: ON_TOP[20] + np.array([0, 0, 3.0])}, np.random.default_rng(1), 0.0, 0.0)
     middle = ON_TOP[20].mean(0)[:2]
-    bowed = replace(exact(CAMERA), bow=Bow(middle, np.array([450.0, 450.0]), np.array([1.0, 2.0])))
-    told = Told("mesa", OUTLINE, False, None, 1.0, markers=(20,), marker_mm=40.0)
+    bowed = replace(exact(CAMERA), bow=TableBow(middle, np.array([450.0, 450.0]), np.array([1.0, 2.0])))
+    told = DeclaredTerrain("mesa", OUTLINE, False, None, 1.0, markers=(20,), marker_mm=40.0)
     on_flat, on_bowed = (by_markers.measure_top(found, told, [marker], 40.0) for found in (exact(CAMERA), bowed))
     assert on_bowed.z_mm == pytest.approx(TOP_MM, abs=0.05)
     assert on_flat.z_mm == pytest.approx(TOP_MM + 3, abs=0.05)
@@ -211,12 +219,12 @@ def test_a_hill_stands_on_the_table_as_it_is_bowed() -> None:
 
 
 def test_a_level_has_the_table_s_bow() -> None:
-    bow = Bow(np.array([450.0, 450.0]), np.array([450.0, 450.0]), np.array([0.4, -0.3]), 0.2)
+    bow = TableBow(np.array([450.0, 450.0]), np.array([450.0, 450.0]), np.array([0.4, -0.3]), 0.2)
     joint = np.diag(np.arange(1.0, 18.0))
     joint[3, 16] = joint[16, 3] = 0.5
     origin, places = np.array([120.0, 80.0, 33.0]), np.array([[10.0, 20.0], [70.0, 40.0]])
     known = replace(exact(CAMERA), bow=bow, with_bow=joint, told=joint / 9)
-    level = Level.of(known, origin, (100.0, 90.0)).calibration
+    level = RaisedPlane.of(known, origin, (100.0, 90.0)).calibration
     assert level.told == pytest.approx(level.joint / 9)
     assert level.bow is not None
     assert np.allclose(level.bow.z_mm(places), bow.z_mm(places + origin[:2]))

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from overruler.bases import Base
-from overruler.detections import Detection, Raised
+from overruler.detections import Detection, RaisedArea
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import at_height
-from overruler.vision.imaging.line_profiles import DARK
-from overruler.vision.imaging.orthophoto import Orthophoto, lean_at, resized
-from overruler.vision.learned.hill_net import hill_map, picture_input
-from overruler.vision.terrain.find import USUAL_SHARE, find_hills
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.imaging.line_profiles import LOG_OFFSET
+from overruler.vision.imaging.orthophoto import Orthophoto, relief_displacement_map, resample_orthophoto
+from overruler.vision.learned.hill_net import picture_input, predict_hill_map
+from overruler.vision.terrain.find import USUAL_ERROR_SHARE, find_hills
 from tests.tables import BOARD_MM, camera_over, exact
 
 PIXEL_MM = 1.6
@@ -48,7 +48,7 @@ def table(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.
     if height_mm is not None:
         middle = FOOT.mean(0)
         edge = middle + (FOOT - middle) * (1 - run_mm / np.hypot(*(FOOT - middle).T)[:, None])
-        top = at_height(camera, edge, height_mm, 0.0)
+        top = reproject_to_height(camera, edge, height_mm, 0.0)
         side = [np.stack([FOOT[k - 1], FOOT[k], top[k], top[k - 1]]) for k in range(len(FOOT))]
         _fill(view, mat, side if height_mm else [], stuff((62, 88, 110), 0.5, seed + 1, shape))
         _fill(view, mat, [top], stuff((92, 138, 165), 1.5, seed + 2, shape))
@@ -68,21 +68,30 @@ def standing(camera: Camera, places: Array, z_mm: float) -> list[Detection]:
     none = np.zeros((0, 2))
     return [
         Detection(
-            Base.circle(27), at_height(camera, xy, z_mm, 0.0), 0, 0, np.eye(2), np.zeros((2, 15)), 1, 1, none, none
+            Base.circle(27),
+            reproject_to_height(camera, xy, z_mm, 0.0),
+            0,
+            0,
+            np.eye(2),
+            np.zeros((2, 15)),
+            1,
+            1,
+            none,
+            none,
         )
         for xy in places
     ]
 
 
-def found_on(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0) -> tuple[Raised, ...]:
+def found_on(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0) -> tuple[RaisedArea, ...]:
     pieces = [*standing(camera, ON, height_mm or 0.0), *standing(camera, BESIDE, 0.0)]
     return hills_of(table(camera, height_mm, seed, run_mm), camera, pieces)
 
 
 def hills_of(
     view: Orthophoto, camera: Camera, pieces: list[Detection], taken: tuple[str, ...] = ()
-) -> tuple[Raised, ...]:
-    return find_hills(view, hill_map(view, camera), exact(camera), pieces, taken)
+) -> tuple[RaisedArea, ...]:
+    return find_hills(view, predict_hill_map(view, camera), exact(camera), pieces, taken)
 
 
 @pytest.mark.parametrize(("height_mm", "run_mm"), [(36.0, 0.0), (36.0, 10.0), (60.0, 5.0)])
@@ -92,7 +101,7 @@ def test_a_hill_under_pieces_is_found_with_an_honest_height(height_mm: float, ru
     assert hill.probability > 0.9
     assert abs(hill.top_z_mm - height_mm) < 2.5 * hill.sigma_mm
     assert hill.sigma_mm < 0.8 * hill.top_z_mm
-    assert hill.usual == USUAL_SHARE
+    assert hill.usual == USUAL_ERROR_SHARE
     top = FOOT.astype(np.float32).reshape(-1, 1, 2)
     off = [abs(cv2.pointPolygonTest(top, (float(x), float(y)), True)) for x, y in hill.footprint_mm]
     assert np.median(off) < 1.5 * hill.edge_mm + run_mm
@@ -125,7 +134,7 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int) ->
     camera = camera_over(20.0)
     view = table(camera, None, 1)
     standing_there = standing(camera, np.array([[350.0, 250.0]]), 0.0)
-    cells = hill_map(view, camera)
+    cells = predict_hill_map(view, camera)
     rows, columns = cells.top.shape
     inside = (
         np.abs(np.indices((rows, columns)) / np.array([rows, columns])[:, None, None] - 0.5).max(0) < share**0.5 / 2
@@ -138,9 +147,9 @@ def test_what_stands_at_its_edge_cuts_no_bay_into_a_hill() -> None:
     """Figures are seen as no top: a hill is outlined as it would be without them."""
     camera = camera_over(30.0)
     view = table(camera, 36.0, 3)
-    whole = hill_map(view, camera)
+    whole = predict_hill_map(view, camera)
     cut = whole.top.copy()
-    row, column = whole.cells_at(at_height(camera, np.array([[600.0, 330.0]]), 36.0, 0.0))
+    row, column = whole.cells_at(reproject_to_height(camera, np.array([[600.0, 330.0]]), 36.0, 0.0))
     cut[row[0] - 2 : row[0] + 3, column[0] - 4 : column[0] + 4] = 0
     assert whole.top[row[0], column[0] - 4] > 0.5  # it is one that is cut into
     areas = [
@@ -155,10 +164,12 @@ def test_what_stands_at_its_edge_cuts_no_bay_into_a_hill() -> None:
 def test_no_hill_carries_a_marker_that_lies_on_the_board(beside: float, found: int) -> None:
     camera = camera_over(30.0)
     view = table(camera, 36.0, 3)
-    square = at_height(camera, FOOT.mean(0), 36.0, 0.0) + 20 * np.array([[-1, 1], [1, 1], [1, -1], [-1, -1.0]])
+    square = reproject_to_height(camera, FOOT.mean(0), 36.0, 0.0) + 20 * np.array(
+        [[-1, 1], [1, 1], [1, -1], [-1, -1.0]]
+    )
     square[:, 0] += beside * np.ptp(FOOT[:, 0])
     seen = replace(exact(camera), corners_px=(camera.project(np.column_stack([square, np.zeros(4)])),))
-    assert len(find_hills(view, hill_map(view, camera), seen, standing(camera, ON, 36.0))) == found
+    assert len(find_hills(view, predict_hill_map(view, camera), seen, standing(camera, ON, 36.0))) == found
 
 
 @pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (120.0, 1), (180.0, 0), (300.0, 0)])
@@ -182,9 +193,9 @@ def test_the_lean_says_where_high_things_are_seen(xy: tuple[float, float], tilt:
     camera = camera_over(tilt)
     view = Orthophoto(np.zeros((290, 390, 3), np.uint8), np.ones((290, 390), bool), BOX[0], BOX[3], 2.0)
     column, row = np.round(view.to_px(xy)).astype(int)
-    lean = lean_at(view, camera)[row, column]
+    lean = relief_displacement_map(view, camera)[row, column]
     place = view.to_mm([column, row])
-    away = (at_height(camera, place, 1e-3, 0.0) - place) / 1e-3
+    away = (reproject_to_height(camera, place, 1e-3, 0.0) - place) / 1e-3
     assert away == pytest.approx(lean * [1, -1], abs=1e-4)
 
 
@@ -194,7 +205,7 @@ def test_another_resolution_shows_the_same_place(scale: float) -> None:
     pixels = np.zeros((300, 400, 3), np.uint8)
     cv2.circle(pixels, (210, 130), 30, (255, 255, 255), -1)
     view = Orthophoto(pixels, np.ones((300, 400), bool), -40.0, 600.0, 1.6)
-    there = resized(view, scale)
+    there = resample_orthophoto(view, scale)
     rows, columns = np.nonzero(there.pixels[..., 0] > 127)
     assert there.to_mm([columns.mean(), rows.mean()]) == pytest.approx(view.to_mm([210, 130]), abs=0.3 * scale)
 
@@ -205,7 +216,9 @@ def test_the_network_sees_ratios_of_brightness(gain: float) -> None:
     rng = np.random.default_rng(1)
     seen, lean = rng.random((40, 50)) < 0.8, np.zeros((40, 50, 2), np.float32)
     light = rng.uniform(60, 255, (40, 50, 3))
-    full, dim = (picture_input((part - DARK).clip(0).astype(np.uint8), seen, lean) for part in (light, light * gain))
+    full, dim = (
+        picture_input((part - LOG_OFFSET).clip(0).astype(np.uint8), seen, lean) for part in (light, light * gain)
+    )
     assert np.abs(full - dim)[..., :3].max() < 0.25
     assert (full[~seen] == 0).all()
     assert full[seen][:, :3].mean(0) == pytest.approx(0, abs=1e-4)

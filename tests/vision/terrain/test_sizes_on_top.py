@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.bases import ROUND_MM, Base
-from overruler.detections import Detection, Raised
+from overruler.bases import ROUND_DIAMETERS_MM, Base
+from overruler.detections import Detection, RaisedArea
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import at_height
-from overruler.vision.rounds.fit_rounds import ASTRAY_MM, SHIFTED_MM, WITHIN_SIGMAS
-from overruler.vision.terrain.sizes_on_top import _of_size, resized
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.rounds.fit_rounds import MAX_MISFIT_MM, MISFIT_SIGMA_MM, RARE_WITHIN_SIGMAS
+from overruler.vision.terrain.sizes_on_top import _with_size, reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
 CAMERA = camera_over(24.0)
 EYE_MM = float(CAMERA.center_mm[2])
-RADII = np.array(ROUND_MM) / 2
-HILL = Raised("h1", np.array([[400.0, 200.0], [800.0, 200.0], [800.0, 600.0], [400.0, 600.0]]), 36.0, 3.0)
+RADII = np.array(ROUND_DIAMETERS_MM) / 2
+HILL = RaisedArea("h1", np.array([[400.0, 200.0], [800.0, 200.0], [800.0, 600.0], [400.0, 600.0]]), 36.0, 3.0)
 SIGMA_MM = 0.2
 BARE = photo(CAMERA, [])
 """No fit finds anything there: the look alone tells."""
@@ -29,7 +29,7 @@ BARE = photo(CAMERA, [])
 def seen(at: tuple[float, float], true_mm: float, taken_mm: float, z_mm: float = 0.0, score: float = 1.0) -> Detection:
     """A base that stands at z, as found on the board and taken for one of `taken_mm`."""
     looks = true_mm / 2 * EYE_MM / (EYE_MM - z_mm), SIGMA_MM
-    place = at_height(CAMERA, np.array(at), z_mm, 0.0)
+    place = reproject_to_height(CAMERA, np.array(at), z_mm, 0.0)
     doubt = np.eye(2) * 0.04
     return Detection(Base.circle(taken_mm), place, 0.0, 0.0, doubt, np.zeros((2, 15)), score, 1.0, looks_mm=looks)
 
@@ -49,15 +49,15 @@ def by(found: tuple[Detection, ...]) -> list[float]:
     return [one.base.width_mm for one in found]
 
 
-@given(size=st.sampled_from([float(mm) for mm in ROUND_MM if 25 <= mm <= 100]), z=st.floats(15, 60))
+@given(size=st.sampled_from([float(mm) for mm in ROUND_DIAMETERS_MM if 25 <= mm <= 100]), z=st.floats(15, 60))
 def test_a_base_on_a_hill_has_its_own_size_there(size: float, z: float) -> None:
     table = [*board(size), seen((600.0, 400.0), size, size + 2, z)]
-    assert by(resized(BARE, CAMERA, table, [replace(HILL, top_z_mm=z)], RADII)) == [size] * 6
+    assert by(reassess_sizes(BARE, CAMERA, table, [replace(HILL, top_z_mm=z)], RADII)) == [size] * 6
 
 
 def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider() -> None:
     between = seen((600.0, 400.0), 26.0, 27.0, 36.0)
-    *_, found = resized(BARE, CAMERA, [*board(25.0, 2), *board(27.0, 2), between], [HILL], RADII)
+    *_, found = reassess_sizes(BARE, CAMERA, [*board(25.0, 2), *board(27.0, 2), between], [HILL], RADII)
     assert {found.base.width_mm, *(base.width_mm for base in found.also)} == {25.0, 27.0}
     assert np.trace(found.beyond_mm2) > 2 * 0.1
 
@@ -65,46 +65,46 @@ def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider()
 def test_a_stranger_on_a_hill_is_not_taken_for_one_of_the_many_below() -> None:
     clear, near = 28.5, 27.6
     table = [*board(27.0, 30), seen((600.0, 300.0), clear, 27.0, 36.0), seen((600.0, 500.0), near, 28.5, 36.0)]
-    *_, stranger, either = resized(BARE, CAMERA, table, [HILL], RADII)
+    *_, stranger, either = reassess_sizes(BARE, CAMERA, table, [HILL], RADII)
     assert stranger.base.width_mm == 28.5
     assert either.base.width_mm == 27.0
 
 
 def test_a_size_that_is_unlikely_is_within_reach_of_what_rarely_holds() -> None:
     share = np.where(RADII == 13.5, 0.99, np.where(RADII == 14.25, 0.01, 0.0))
-    found = _of_size(unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)
+    found = _with_size(unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)
     assert found.base.width_mm == 27
     assert found.beyond_mm2 == pytest.approx(0.01 * 0.75**2 * np.eye(2))
-    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx((0.75 / WITHIN_SIGMAS) ** 2 * np.eye(2))
+    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx((0.75 / RARE_WITHIN_SIGMAS) ** 2 * np.eye(2))
 
 
 @pytest.mark.parametrize("true", [27.0, 28.5])
 def test_of_two_sizes_that_look_alike_it_has_the_one_whose_rims_are_seen_at_its_height(true: float) -> None:
     frame = photo(CAMERA, [Plinth(600.0, 400.0, true, 36.0)])
     either = seen((600.0, 400.0), 27.75, 27.0, 36.0)
-    *_, found = resized(frame, CAMERA, [*board(27.0, 2), *board(28.5, 2), either], [HILL], RADII)
+    *_, found = reassess_sizes(frame, CAMERA, [*board(27.0, 2), *board(28.5, 2), either], [HILL], RADII)
     assert found.base.width_mm == true
 
 
 def test_the_doubt_of_one_that_is_not_plain_to_see_stays() -> None:
     hidden = seen((600.0, 400.0), 50.0, 50.0, 36.0, score=0.9)
-    *_, found = resized(BARE, CAMERA, [*board(50.0), hidden], [HILL], RADII)
-    assert found.beyond_mm2 == pytest.approx(np.eye(2) * SHIFTED_MM**2)
-    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx(np.eye(2) * (ASTRAY_MM / WITHIN_SIGMAS) ** 2)
+    *_, found = reassess_sizes(BARE, CAMERA, [*board(50.0), hidden], [HILL], RADII)
+    assert found.beyond_mm2 == pytest.approx(np.eye(2) * MISFIT_SIGMA_MM**2)
+    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx(np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2)
 
 
 @pytest.mark.parametrize("areas", [[], [replace(HILL, probability=0.3)]])
-def test_without_ground_that_is_likely_raised_nothing_changes(areas: list[Raised]) -> None:
+def test_without_ground_that_is_likely_raised_nothing_changes(areas: list[RaisedArea]) -> None:
     table = [*board(25.0), seen((600.0, 400.0), 25.0, 27.0, 36.0)]
-    assert resized(BARE, CAMERA, table, areas, RADII) == tuple(table)
+    assert reassess_sizes(BARE, CAMERA, table, areas, RADII) == tuple(table)
 
 
 def test_what_was_looked_for_at_its_own_height_and_what_is_not_round_stay() -> None:
     told = replace(seen((600.0, 400.0), 25.0, 27.0), z_mm=36.0)
     plate = replace(seen((500.0, 400.0), 25.0, 25.0, 36.0), base=Base.rectangle(40, 40), looks_mm=None)
     table = [*board(25.0), told, plate]
-    assert resized(BARE, CAMERA, table, [HILL], RADII) == tuple(table)
-    assert resized(BARE, CAMERA, [], [HILL], RADII) == ()
+    assert reassess_sizes(BARE, CAMERA, table, [HILL], RADII) == tuple(table)
+    assert reassess_sizes(BARE, CAMERA, [], [HILL], RADII) == ()
 
 
 def test_a_base_raised_keeps_what_no_fit_knows_of_its_doubt(raised: tuple[Array, Array]) -> None:
@@ -124,7 +124,7 @@ def raised() -> tuple[Array, Array]:
 
 def test_the_doubt_of_a_new_size_takes_the_place_of_that_of_the_old_one() -> None:
     lone = replace(unsurely(seen((600.0, 400.0), 50.0, 60.0, 36.0), 4.0), rare_mm2=4 * np.eye(2))
-    *_, one = resized(BARE, CAMERA, [*board(50.0), lone], [HILL], RADII)
+    *_, one = reassess_sizes(BARE, CAMERA, [*board(50.0), lone], [HILL], RADII)
     assert one.base.width_mm == 50
     assert one.covariance_mm2 == pytest.approx(lone.covariance_mm2 - 4.0 * np.eye(2) + one.beyond_mm2)
     assert np.trace(one.beyond_mm2) < 1.0

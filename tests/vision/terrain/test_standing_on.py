@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.bases import Base
-from overruler.calibration import Budget
-from overruler.detections import Detection, Raised
+from overruler.calibration import ErrorBudget
+from overruler.detections import Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import at_height, lean
-from overruler.vision.assembly.to_scene import joint_covariance, shared_covariance, survey
+from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
+from overruler.vision.assembly.to_scene import build_scene, rare_covariance, shared_covariance
 from overruler.vision.contours.cone_fit import fit_base
-from overruler.vision.terrain.standing_on import chance_on, moved_to, raise_pieces
+from overruler.vision.terrain.standing_on import detection_at_height, probability_on, raise_pieces
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
@@ -34,7 +34,7 @@ def table() -> tuple[Camera, Frame, list[Detection]]:
     camera = camera_over(24.0)
     plinths = [Plinth(x, y, 40.0, z) for (x, y), z in zip(PLACES, HEIGHTS, strict=True)]
     frame = photo(camera, plinths)
-    starts = np.stack([at_height(camera, place, z, 0.0) for place, z in zip(PLACES, HEIGHTS, strict=True)])
+    starts = np.stack([reproject_to_height(camera, place, z, 0.0) for place, z in zip(PLACES, HEIGHTS, strict=True)])
     return camera, frame, [found_at(frame, camera, start) for start in starts]
 
 
@@ -48,8 +48,8 @@ def found_at(frame: Frame, camera: Camera, start: Array) -> Detection:
     )
 
 
-def hill(**changes: object) -> Raised:
-    return replace(Raised("h1", HILL, HIGH_MM, 2.0), **changes)  # type: ignore[arg-type]
+def hill(**changes: object) -> RaisedArea:
+    return replace(RaisedArea("h1", HILL, HIGH_MM, 2.0), **changes)  # type: ignore[arg-type]
 
 
 Table = tuple[Camera, Frame, list[Detection]]
@@ -81,7 +81,7 @@ def test_a_piece_beside_the_hill_is_left_as_it_is(table: Table) -> None:
 def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside(table: Table) -> None:
     camera, frame, _ = table
     edge = np.array([684.0, 464.0])
-    seems = at_height(camera, edge, HIGH_MM, 0.0)
+    seems = reproject_to_height(camera, edge, HIGH_MM, 0.0)
     assert (seems > HILL.max(0)).all()
     detection = Detection(
         Base.rectangle(40, 40), seems, 0, 0, np.eye(2), np.zeros((2, 15)), 1, 1, np.zeros(2), np.zeros((4, 2))
@@ -101,11 +101,11 @@ def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table
 
 def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
     camera, frame, flat = table
-    calibration = replace(exact(camera), budget=Budget(0, 0, 0, 0, 0))
+    calibration = replace(exact(camera), budget=ErrorBudget(0, 0, 0, 0, 0))
     raised = [replace(d, covariance_mm2=np.zeros((2, 2))) for d in raise_pieces(frame, calibration, flat, [hill()])]
-    stated = joint_covariance(calibration, raised)
+    stated = rare_covariance(calibration, raised)
     heights = np.random.default_rng(1).normal(HIGH_MM, 2.0, 4000)
-    moved = np.stack([at_height(camera, d.xy_mm, d.z_mm, heights[:, None]) for d in raised[:2]], 1)
+    moved = np.stack([reproject_to_height(camera, d.xy_mm, d.z_mm, heights[:, None]) for d in raised[:2]], 1)
     sampled = np.cov(moved.reshape(len(heights), 4).T)
     assert np.allclose(stated[:4, :4], sampled, rtol=0.1, atol=1e-3)
     assert np.allclose(stated[4:], 0)
@@ -135,7 +135,7 @@ def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the
     camera, frame, flat = table
     beside = replace(hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0]))
     (one,) = raise_pieces(frame, exact(camera), flat[:1], [beside])
-    other = at_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
+    other = reproject_to_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
     assert other @ np.linalg.solve(one.beyond_mm2 + one.rare_mm2 + 0.1 * np.eye(2), other) < 3.05**2
     assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.beyond_mm2)
 
@@ -144,7 +144,7 @@ def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> N
     camera, frame, flat = table
     raised = raise_pieces(frame, exact(camera), flat, [hill(probability=0.2)])
     assert [d.z_mm for d in raised] == [0.0, 0.0, 0.0]
-    other = at_height(camera, flat[0].xy_mm, 0.0, HIGH_MM) - flat[0].xy_mm
+    other = reproject_to_height(camera, flat[0].xy_mm, 0.0, HIGH_MM) - flat[0].xy_mm
     usual, rare = joint_doubts(raised)
     assert other @ np.linalg.solve(rare, other) < 3.05**2
     assert other @ np.linalg.solve(usual, other) < 1 / 0.2
@@ -153,7 +153,7 @@ def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> N
 def test_the_scene_says_what_stands_on_what(table: Table) -> None:
     camera, frame, flat = table
     calibration = exact(camera)
-    scene = survey(calibration, raise_pieces(frame, calibration, flat, [hill()]), raised=[hill()])
+    scene = build_scene(calibration, raise_pieces(frame, calibration, flat, [hill()]), raised=[hill()])
     out = scene.to_json()
     assert [piece["z_mm"] for piece in out["pieces"]] == [HIGH_MM, HIGH_MM, 0.0]
     assert [piece.get("on") for piece in out["pieces"]] == ["h1", "h1", None]
@@ -167,11 +167,11 @@ def test_the_scene_says_what_stands_on_what(table: Table) -> None:
 def test_a_point_that_is_raised_and_lowered_again_is_where_it_was(z: float, other: float, x: float, y: float) -> None:
     camera = camera_over(20.0)
     place = np.array([x, y])
-    there = at_height(camera, place, z, other)
+    there = reproject_to_height(camera, place, z, other)
     assert np.allclose(camera.project([*there, other]), camera.project([x, y, z]), atol=1e-6, equal_nan=True)
-    assert np.allclose(at_height(camera, there, other, z), place, atol=1e-6)
-    step = at_height(camera, place, z, z + 1e-3) - place
-    assert np.allclose(step, 1e-3 * lean(camera, place, z), atol=1e-6)
+    assert np.allclose(reproject_to_height(camera, there, other, z), place, atol=1e-6)
+    step = reproject_to_height(camera, place, z, z + 1e-3) - place
+    assert np.allclose(step, 1e-3 * relief_displacement_per_mm(camera, place, z), atol=1e-6)
 
 
 @pytest.mark.parametrize("probability", [1.0, 0.3], ids=["on the hill", "rather beside it"])
@@ -179,7 +179,7 @@ def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(table: Table, p
     camera, frame, (first, *_) = table
     unsure = replace(first, covariance_mm2=first.covariance_mm2 + np.eye(2), beyond_mm2=np.eye(2))
     for one in (
-        moved_to(camera, unsure, 200.0),
+        detection_at_height(camera, unsure, 200.0),
         *raise_pieces(frame, exact(camera), [unsure], [hill(probability=probability)]),
     ):
         assert np.linalg.eigvalsh(one.covariance_mm2 - one.beyond_mm2).min() > 0
@@ -195,7 +195,7 @@ def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: 
     assert sharp.z_mm == wide.z_mm == 0.0
     (cause,) = sharp.shared_mm
     share = np.linalg.norm(wide.shared_mm[cause]) / np.linalg.norm(sharp.shared_mm[cause])
-    chances = [chance_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
+    chances = [probability_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
     assert min(chances) > 1 / 9  # so that as likely as it is, not at the least that is rare
     assert share == pytest.approx(np.sqrt(1.25 * chances[1] / chances[0]))
     rarely = [np.linalg.norm(one.rarely_mm[cause]) / np.sqrt(c) for one, c in zip((sharp, wide), chances, strict=True)]

@@ -9,9 +9,9 @@ from overruler.frame import Frame
 from overruler.report import Report
 from overruler.shot import Shot
 from overruler.track import Tick
-from overruler.vision.assembly.to_scene import survey
-from overruler.vision.tracking.camera_motion import BUMPED_S, NOTE, Steady
-from synthetic.flat_table import render
+from overruler.vision.assembly.to_scene import build_scene
+from overruler.vision.tracking.camera_motion import CAMERA_MOVED_NOTE, CAMERA_MOVED_S, CameraMotionGuard
+from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
 
 Pixels = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
@@ -30,7 +30,7 @@ class Fake:
         camera = camera_over(10.0)
         corners = tuple(camera.project(corners) for corners in eight_markers().values())
         calibration = replace(exact(camera), corners_px=corners)
-        report = Report(shot.frame(), calibration, (), survey(calibration, ())) if self._due else None
+        report = Report(shot.frame(), calibration, (), build_scene(calibration, ())) if self._due else None
         self._due = False
         return Tick(shot.time_s, (), rest=report)
 
@@ -44,13 +44,13 @@ class Fake:
 
 @pytest.fixture(scope="module")
 def table() -> Pixels:
-    return render(camera_over(10.0), SIZE_PX, BOARD_MM, [], eight_markers(), noise=1.0)
+    return render_table(camera_over(10.0), SIZE_PX, BOARD_MM, [], eight_markers(), noise=1.0)
 
 
 def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[Fake, list[Tick]]:
     """Four seconds; between two times all is shown some pixels aside."""
     watch = Fake()
-    steady, aside = Steady(watch), np.roll(table, (-6, 9), (0, 1))
+    steady, aside = CameraMotionGuard(watch), np.roll(table, (-6, 9), (0, 1))
     times = np.arange(40) / 10
     frames = [aside if bumped_s[0] <= time_s < bumped_s[1] else table for time_s in times]
     shots = (Shot.of(Frame(pixels, "film", time_s=float(at))) for pixels, at in zip(frames, times, strict=True))
@@ -60,7 +60,7 @@ def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[Fake, list[Tick]
 def test_after_a_bump_nothing_is_told_until_it_is_sure_and_then_all_is_measured_anew(table: Pixels) -> None:
     watch, ticks = told(table, (1.0, 9.0))
     assert len(watch.again_s) == 1
-    assert not [time_s for time_s in watch.looked_s if 1.0 <= time_s < 1.0 + BUMPED_S - 0.05]
+    assert not [time_s for time_s in watch.looked_s if 1.0 <= time_s < 1.0 + CAMERA_MOVED_S - 0.05]
     assert [tick.time_s for tick in ticks if tick.notes] == [1.0]
     assert [tick.time_s for tick in ticks if tick.rest] == pytest.approx([0.0, 2.0])
     assert watch.looked_s[-1] == pytest.approx(3.9)
@@ -69,5 +69,5 @@ def test_after_a_bump_nothing_is_told_until_it_is_sure_and_then_all_is_measured_
 def test_markers_that_come_back_soon_were_only_hidden(table: Pixels) -> None:
     watch, ticks = told(table, (1.0, 1.6))
     assert not watch.again_s
-    assert [note for tick in ticks for note in tick.notes] == [NOTE]
+    assert [note for tick in ticks for note in tick.notes] == [CAMERA_MOVED_NOTE]
     assert watch.looked_s[-1] == pytest.approx(3.9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overruler.vision.tracking.camera_motion import Landmarks
-from synthetic.flat_table import render
+from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
 
 CAMERA = camera_over(10.0)
@@ -17,7 +17,7 @@ MARKERS = eight_markers()
 def grey(seed: int = 1, step: tuple[float, ...] = (0.0,) * 6) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     """The table as the camera sees it, moved by a step of its pose."""
     camera = CAMERA.moved([0.0] * 9 + list(step))
-    pixels = render(camera, SIZE_PX, BOARD_MM, [], MARKERS, noise=2.0, seed=seed)
+    pixels = render_table(camera, SIZE_PX, BOARD_MM, [], MARKERS, noise=2.0, seed=seed)
     return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
 
 

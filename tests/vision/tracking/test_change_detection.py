@@ -6,13 +6,13 @@ from numpy.typing import NDArray
 
 from overruler.vision.tracking.change_detection import (
     BLOCK_PX,
-    Changes,
-    areas,
+    BackgroundModel,
+    block_means,
     blocks_near,
-    differs,
-    halvings,
-    reduced,
-    relit,
+    build_pyramid,
+    differing_blocks,
+    label_areas,
+    relit_areas,
 )
 
 RANDOM = np.random.default_rng(3)
@@ -27,10 +27,10 @@ def shot(change: float = 0.0, light: float = 0.0, noise: float = 1.5) -> NDArray
 
 
 def test_noise_and_light_are_no_change_and_a_thing_is() -> None:
-    still = reduced(halvings(shot()))
-    assert not differs(reduced(halvings(shot())), still, 2.5).any()
-    assert not differs(reduced(halvings(shot(light=12))), still, 2.5).any()
-    found = differs(reduced(halvings(shot(change=15))), still, 2.5)
+    still = block_means(build_pyramid(shot()))
+    assert not differing_blocks(block_means(build_pyramid(shot())), still, 2.5).any()
+    assert not differing_blocks(block_means(build_pyramid(shot(light=12))), still, 2.5).any()
+    found = differing_blocks(block_means(build_pyramid(shot(change=15))), still, 2.5)
     assert found[10:15, 20:26].all()
     assert found.sum() == 30
 
@@ -42,35 +42,35 @@ def test_noise_of_whole_levels_moves_nothing_though_most_blocks_agree() -> None:
     lively[:40, :60] += RANDOM.normal(0, 1.0, (40, 60)).round()
     lively[40:] += RANDOM.normal(0, 0.6, (95, 240)).round()
     assert (np.abs(lively - still) >= 3).any()
-    assert not differs(lively, still, 2.5).any()
+    assert not differing_blocks(lively, still, 2.5).any()
     lively[60:62, 100:102] += 9
-    assert differs(lively, still, 2.5).sum() == 4
+    assert differing_blocks(lively, still, 2.5).sum() == 4
 
 
 def test_what_has_changed_is_at_rest_once_nothing_moves_and_known_once_accepted() -> None:
-    changes = Changes.of(reduced(halvings(shot())), 0.0)
-    moving = changes.look(reduced(halvings(shot(change=20))), 0.1)
+    changes = BackgroundModel.of(block_means(build_pyramid(shot())), 0.0)
+    moving = changes.look(block_means(build_pyramid(shot(change=20))), 0.1)
     assert moving.sum() == 30
     assert changes.changed.sum() == 30
-    assert not changes.look(reduced(halvings(shot(change=20))), 0.2).any()
+    assert not changes.look(block_means(build_pyramid(shot(change=20))), 0.2).any()
     assert not changes.quiet(0.2, 0.3)[moving].any()
     assert changes.quiet(0.4, 0.3)[moving].all()
     changes.accept(changes.changed)
-    changes.look(reduced(halvings(shot(change=20))), 0.5)
+    changes.look(block_means(build_pyramid(shot(change=20))), 0.5)
     assert not changes.changed.any()
 
 
 def test_the_table_at_rest_follows_slow_light_only_where_nothing_has_changed() -> None:
-    changes = Changes.of(reduced(halvings(shot())), 0.0)
+    changes = BackgroundModel.of(block_means(build_pyramid(shot())), 0.0)
     for step in range(60):
-        changes.look(reduced(halvings(shot(change=20, light=step / 4))), step / 10)
+        changes.look(block_means(build_pyramid(shot(change=20, light=step / 4))), step / 10)
     assert changes.changed.sum() == 30
 
 
 def test_areas_are_told_apart_and_gaps_bridged() -> None:
     mask = np.zeros((20, 30), bool)
     mask[2:5, 2:5] = mask[2:5, 6:8] = mask[12:14, 20:24] = True
-    count, labels = areas(mask)
+    count, labels = label_areas(mask)
     assert count == 2
     assert labels[2, 2] == labels[2, 6] != labels[12, 20]
     assert not labels[~mask].any()
@@ -98,11 +98,11 @@ def test_a_shadow_is_told_from_what_stands_there_now() -> None:
     where[2:6, 2:8] = where[8:12, 18:22] = True
     shadow = np.zeros_like(where)
     shadow[2:6, 2:8] = True
-    assert np.array_equal(relit(now, then, where), shadow)
+    assert np.array_equal(relit_areas(now, then, where), shadow)
 
 
 def test_where_the_mat_has_no_texture_a_shadow_is_not_told() -> None:
     then = np.full((80, 80), 120, np.uint8)
     where = np.zeros((10, 10), bool)
     where[3:6, 3:6] = True
-    assert not relit(lit(then, 0.8, 0), then, where).any()
+    assert not relit_areas(lit(then, 0.8, 0), then, where).any()

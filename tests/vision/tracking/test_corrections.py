@@ -14,7 +14,7 @@ from overruler.reading import Node
 from overruler.shot import Shot
 from overruler.track import Tick
 from overruler.vision.tracking.watch import Watch
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 from tests.tables import BOARD_MM, SIZE_PX
 from tests.vision.tracking.test_watch import CAMERA, HOMES, TO, Oracle, shots
 
@@ -83,7 +83,7 @@ def test_a_piece_that_was_lost_from_sight_is_put_where_it_stands_by_its_own_name
         watch.look(shot)
     del oracle.places["p02"]
     plinths = [Plinth(*HOMES[name][:2], HOMES[name][2], rim=(0.02,) * 3) for name in oracle.places]
-    empty = Frame(render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7), "test")
+    empty = Frame(render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7), "test")
     ticks += [watch.look(replace(Shot.of(empty), time_s=1.0 + k / 10)) for k in range(20)]
     assert {spot.id: spot.state for spot in ticks[-1].spots}["p02"] == "lifted"
     with pytest.raises(BadInput, match="move it"):

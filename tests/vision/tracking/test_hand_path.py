@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
-from overruler.vision.tracking.change_detection import halvings
-from overruler.vision.tracking.hand_path import led
-from overruler.vision.tracking.path import Way, way_of
-from overruler.vision.tracking.table_state import Glimpse, Watched
+from overruler.vision.tracking.change_detection import build_pyramid
+from overruler.vision.tracking.hand_path import follow_hand
+from overruler.vision.tracking.path import MovePath, estimate_path
+from overruler.vision.tracking.table_state import CoarseShot, TableState
 from tests.vision.tracking.test_redetect import AT, CAMERA, table
 
 HAND = np.array([(-12, -18), (-30, 20), (-28, 90), (24, 96), (30, 30), (16, -10), (12, 14), (4, -26), (-4, 10)])
@@ -24,7 +24,7 @@ STARTS_S, ENDS_S = 3.0, 4.6
 BARE = table(60.0)
 
 
-def seen(hand_mm: Array | None, time_s: float, beside: bool = False) -> Glimpse:
+def seen(hand_mm: Array | None, time_s: float, beside: bool = False) -> CoarseShot:
     """The table with a hand over it; `beside` AT lies something that has been put there since all was at rest."""
     grey = BARE.shot.grey.copy()
     if beside:
@@ -33,12 +33,12 @@ def seen(hand_mm: Array | None, time_s: float, beside: bool = False) -> Glimpse:
     if hand_mm is not None:
         outline = CAMERA.project(np.column_stack([HAND + hand_mm, np.full(len(HAND), HIGH_MM)]))
         cv2.fillPoly(grey, [np.rint(outline * 16).astype(np.int32)], (190,), cv2.LINE_AA, 4)
-    one = Glimpse.of(time_s, halvings(grey))
+    one = CoarseShot.of(time_s, build_pyramid(grey))
     noise = np.random.default_rng(round(time_s * 10)).normal(0, 0.0 if beside else 0.7, one.grey.shape)
     return replace(one, grey=np.asarray(np.clip(one.grey + noise, 0, 255), np.uint8))
 
 
-def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True, beside: bool = False) -> Watched:
+def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True, beside: bool = False) -> TableState:
     """A table over which a hand has come, taken a piece along a line of legs, and gone again."""
     BARE.lately.clear()
     lengths = np.hypot(*np.diff(corners, axis=0).T)
@@ -54,9 +54,9 @@ def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True
     return BARE
 
 
-def unseen(corners: Array) -> Way:
+def unseen(corners: Array) -> MovePath:
     start, end = corners[0], corners[-1]
-    way = way_of(np.array([[STARTS_S, *start], [ENDS_S, *end]]), start, end, CAMERA.center_mm)
+    way = estimate_path(np.array([[STARTS_S, *start], [ENDS_S, *end]]), start, end, CAMERA.center_mm)
     assert not way.seen
     return way
 
@@ -67,7 +67,7 @@ def test_the_hands_way_is_the_pieces(turn_deg: float, first: float, second: floa
     turn = np.radians(turn_deg)
     corner = AT + np.array([first, 0.0])
     corners = np.array([AT, corner, corner + second * np.array([np.cos(turn), np.sin(turn)])])
-    found = led(watched(corners), unseen(corners), 0.0)
+    found = follow_hand(watched(corners), unseen(corners), 0.0)
     assert found is not None
     way, trail = found
     assert way.seen
@@ -79,7 +79,7 @@ def test_the_hands_way_is_the_pieces(turn_deg: float, first: float, second: floa
 
 def test_errors_of_single_steps_do_not_add_up() -> None:
     turns = AT + np.array([(0, 0), (70, 10), (5, 25), (75, 45), (0, 60), (5, 5)])
-    found = led(watched(turns), unseen(turns), 0.0)
+    found = follow_hand(watched(turns), unseen(turns), 0.0)
     assert found is not None
     off = np.min(np.hypot(*(found[1][:, None, 1:] - on(turns)).transpose(2, 0, 1)), axis=1)
     assert off.max() < 1.5
@@ -94,29 +94,29 @@ STRAIGHT = np.array([AT, AT + np.array([90.0, 40.0])])
 
 
 def test_a_hand_that_leads_elsewhere_was_not_this_pieces() -> None:
-    assert led(watched(STRAIGHT, leads_aside=np.array([0.0, -25.0])), unseen(STRAIGHT), 0.0) is None
-    assert led(watched(STRAIGHT, leads_aside=np.array([0.0, -5.0])), unseen(STRAIGHT), 0.0) is not None
+    assert follow_hand(watched(STRAIGHT, leads_aside=np.array([0.0, -25.0])), unseen(STRAIGHT), 0.0) is None
+    assert follow_hand(watched(STRAIGHT, leads_aside=np.array([0.0, -5.0])), unseen(STRAIGHT), 0.0) is not None
 
 
 def test_what_lies_beside_the_piece_is_no_hand_that_rests() -> None:
-    assert led(watched(STRAIGHT, beside=True), unseen(STRAIGHT), 0.0) is not None
+    assert follow_hand(watched(STRAIGHT, beside=True), unseen(STRAIGHT), 0.0) is not None
 
 
 def test_without_a_hand_nobody_knows() -> None:
-    assert led(watched(STRAIGHT, comes=False), unseen(STRAIGHT), 0.0) is None
+    assert follow_hand(watched(STRAIGHT, comes=False), unseen(STRAIGHT), 0.0) is None
 
 
 def test_what_was_forgotten_tells_nothing() -> None:
     one = watched(STRAIGHT)
     while one.lately[0].time_s <= STARTS_S:
         one.lately.popleft()
-    assert led(one, unseen(STRAIGHT), 0.0) is None
+    assert follow_hand(one, unseen(STRAIGHT), 0.0) is None
 
 
 def test_glimpses_are_coarse_and_few() -> None:
     for height, width in ((2160, 3840), (1080, 1920), (720, 1280), (480, 640)):
         grey = np.zeros((height, width), np.uint8)
-        one = Glimpse.of(0.0, halvings(grey))
+        one = CoarseShot.of(0.0, build_pyramid(grey))
         assert 240 < max(one.grey.shape) <= 640
         assert max(one.grey.shape) == width >> one.halved
     assert BARE.lately.maxlen is not None

@@ -12,7 +12,7 @@ from overruler.geometry.pose import Array
 from overruler.shot import Shot
 from overruler.track import Move
 from overruler.vision.tracking.watch import Watch
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 from tests.tables import BOARD_MM, SIZE_PX
 from tests.vision.tracking.test_watch import CAMERA, HOMES, Oracle
 
@@ -47,7 +47,7 @@ def film(corners: Array) -> Iterator[Shot]:
         if tuple(at) not in drawn:
             places = [at if name == "p02" else np.array(home[:2]) for name, home in HOMES.items()]
             plinths = [Plinth(float(x), float(y), home[2]) for (x, y), home in zip(places, HOMES.values(), strict=True)]
-            drawn[tuple(at)] = render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
+            drawn[tuple(at)] = render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
         pixels = drawn[tuple(at)].copy()
         away = 900 * max(START_S - 0.2 - time_s, time_s - END_S - 0.2, 0)
         hand = CAMERA.project(np.column_stack([FINGERS + at + [0.0, away], np.full(len(FINGERS), 25.0)]))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
-from overruler.vision.tracking.path import Way, way_of
-from overruler.vision.tracking.polyline_fit import _in_order
+from overruler.vision.tracking.path import MovePath, estimate_path
+from overruler.vision.tracking.polyline_fit import _ordered_assignment
 
 EYE = np.array([450.0, 450.0, 1300.0])
 
@@ -30,8 +30,8 @@ def carried(
     return np.column_stack([times, seen])
 
 
-def way(corners: Array, rise_mm: float = 0.0, noise_mm: float = 0.0, seed: int = 0) -> Way:
-    return way_of(carried(corners, rise_mm, noise_mm, seed), corners[0], corners[-1], EYE)
+def way(corners: Array, rise_mm: float = 0.0, noise_mm: float = 0.0, seed: int = 0) -> MovePath:
+    return estimate_path(carried(corners, rise_mm, noise_mm, seed), corners[0], corners[-1], EYE)
 
 
 @settings(max_examples=20, deadline=None)
@@ -65,12 +65,12 @@ def test_one_place_taken_from_a_finger_makes_no_corner() -> None:
     corners = np.array([[200.0, 600.0], [350.0, 600.0]])
     trail = carried(corners, 3.0, 0.2, 1)
     trail[len(trail) // 2, 2] += 9.0
-    assert way_of(trail, corners[0], corners[-1], EYE).length_mm == pytest.approx(150, abs=0.7)
+    assert estimate_path(trail, corners[0], corners[-1], EYE).length_mm == pytest.approx(150, abs=0.7)
 
 
 def test_a_way_that_nobody_saw_says_so() -> None:
     ends = np.array([[200.0, 600.0], [350.0, 600.0]])
-    unseen = way_of(np.array([[2.0, *ends[0]], [3.0, *ends[1]]]), ends[0], ends[1], EYE)
+    unseen = estimate_path(np.array([[2.0, *ends[0]], [3.0, *ends[1]]]), ends[0], ends[1], EYE)
     assert unseen.length_mm == pytest.approx(150)
     assert unseen.sigma_mm > way(ends).sigma_mm
     assert unseen.sigma_mm > 1
@@ -81,7 +81,7 @@ def test_a_trail_that_leads_elsewhere_is_a_hands() -> None:
     trail = carried(corners, 0.0, 0.2, 1)
     trail[trail[:, 0] > 2.6, 1:] = 260.0, 660.0
     trail = np.vstack([trail, [trail[-1, 0] + 0.1, *corners[1]]])
-    found = way_of(trail, corners[0], corners[1], EYE)
+    found = estimate_path(trail, corners[0], corners[1], EYE)
     assert found.length_mm == pytest.approx(150, abs=0.1)
     assert found.sigma_mm > 10
     assert found.start_s == pytest.approx(2.0, abs=0.3)
@@ -108,7 +108,7 @@ def test_a_hand_that_led_to_a_place_went_as_far_as_the_piece_for_all_that_it_is_
     corners = np.array([[200.0, 600.0], [300.0, 640.0], [370.0, 560.0]])
     length = float(np.hypot(*np.diff(corners, axis=0).T).sum())
     trail = np.vstack([led(carried(corners, 3.0, 0.3, 4), corners, grown), [4.2, *corners[-1]]])
-    found = way_of(trail, corners[0], corners[-1], EYE, led=1.0)
+    found = estimate_path(trail, corners[0], corners[-1], EYE, led=1.0)
     assert found.length_mm == pytest.approx(length, abs=3.0)
     assert found.sigma_mm > 2 * way(corners, 3.0, 0.3, 4).sigma_mm
 
@@ -117,7 +117,7 @@ def test_a_hand_that_was_followed_on_has_put_it_down_where_it_came_by() -> None:
     corners = np.array([[200.0, 600.0], [350.0, 600.0], [350.0, 680.0]])
     trail = carried(corners, 0.0, 0.2, 1)
     away = np.column_stack([4.2 + np.arange(4) / 10, corners[-1] + np.outer(np.arange(1, 5), [40.0, 5.0])])
-    found = way_of(np.vstack([trail, away, [4.7, *corners[-1]]]), corners[0], corners[-1], EYE)
+    found = estimate_path(np.vstack([trail, away, [4.7, *corners[-1]]]), corners[0], corners[-1], EYE)
     assert found.seen
     assert found.length_mm == pytest.approx(230, abs=1.0)
     assert found.end_s == pytest.approx(3.6, abs=0.15)
@@ -138,12 +138,12 @@ SLIPPED = [
 FROM, TO = np.array([459.6, 544.8]), np.array([405.9, 552.8])
 
 
-def found_by(places: Array) -> Way:
+def found_by(places: Array) -> MovePath:
     """The way from `FROM` to `TO` by places on it."""
     beyond = (405.0, 548.8), (405.9, 553.1), (405.5, 552.8)
     trail = np.vstack([FROM, FROM, (459.3, 544.9), places, *beyond, TO])
     times = 9.6 + np.arange(len(trail)) / 10
-    return way_of(np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), led=0.08)
+    return estimate_path(np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), led=0.08)
 
 
 def test_a_hand_that_slipped_is_in_the_doubt() -> None:
@@ -166,9 +166,9 @@ def test_what_was_hidden_of_a_way_is_in_its_doubt(turn_deg: float, hidden: int, 
     trail = carried(corners, 3.0, 0.2, seed)
     at = int(np.argmin(np.hypot(*(trail[:, 1:] - corner).T)))
     kept = np.delete(trail, np.arange(at - 1, at - 1 + hidden), axis=0)
-    found = way_of(kept, corners[0], corners[-1], EYE)
+    found = estimate_path(kept, corners[0], corners[-1], EYE)
     assert abs(found.length_mm - 180.0) < 1.96 * found.sigma_mm
-    assert found.sigma_mm > 5 * way_of(trail, corners[0], corners[-1], EYE).sigma_mm
+    assert found.sigma_mm > 5 * estimate_path(trail, corners[0], corners[-1], EYE).sigma_mm
 
 
 @settings(max_examples=20, deadline=None)
@@ -180,7 +180,7 @@ def test_what_turned_aside_out_of_sight_is_in_the_doubt(aside_mm: float, seed: i
     hidden = np.abs(trail[:, 1] - middle[0]) < 8
     first, last = np.flatnonzero(hidden)[[0, -1]]
     kept = np.delete(trail, np.arange(first, max(last, first + 4) + 1), axis=0)
-    found = way_of(kept, corners[0], corners[-1], EYE)
+    found = estimate_path(kept, corners[0], corners[-1], EYE)
     assert abs(found.length_mm - 120.0 - 2 * abs(aside_mm)) < 3.5 * found.sigma_mm  # nobody goes faster
 
 
@@ -193,7 +193,7 @@ def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
     trail = carried(corners, 3.0, 0.2, seed)
     aside = (trail[:, 0] > 2.4) & (trail[:, 0] < 3.3)
     trail[aside, 1:] += far_mm * np.array([np.cos(angle), np.sin(angle)])
-    found = way_of(trail, corners[0], corners[-1], EYE)
+    found = estimate_path(trail, corners[0], corners[-1], EYE)
     assert abs(found.length_mm - 120.0) < 3.5 * found.sigma_mm
 
 
@@ -202,7 +202,7 @@ def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
 def test_a_way_there_and_back_was_both(turn_deg: float, first: float, back: float, seed: int) -> None:
     turn, corner = np.radians(turn_deg), np.array([200.0 + first, 600.0])
     corners = np.array([[200.0, 600.0], corner, corner + back * first * np.array([np.cos(turn), np.sin(turn)])])
-    found = way_of(carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, led=0.7)
+    found = estimate_path(carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, led=0.7)
     assert found.seen
     assert abs(found.length_mm - first * (1 + back)) < 2.5 * found.sigma_mm
 
@@ -215,7 +215,7 @@ def test_a_way_that_comes_back_along_itself_and_goes_on_has_all_its_legs_or_was_
     """Each place of the second leg lies on the first one, and those of the third lie on both."""
     x, y = 200.0, 600.0
     corners = np.array([[x, y], [x + first, y], [x + (1 - back) * first, y + aside], [x + 1.2 * first, y]])
-    found = way_of(carried(corners, 3.0, 0.4, seed, 2.0, 5.0), corners[0], corners[-1], EYE)
+    found = estimate_path(carried(corners, 3.0, 0.4, seed, 2.0, 5.0), corners[0], corners[-1], EYE)
     true = float(np.hypot(*np.diff(corners, axis=0).T).sum())
     assert found.length_mm > 0.8 * true or not found.seen
     assert abs(found.length_mm - true) < 3 * found.sigma_mm
@@ -231,7 +231,7 @@ def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(rows: in
         stays = sum(back[i, leg] for i, (leg, after) in enumerate(pairwise(legs)) if leg == after)
         return float(apart[range(rows), legs].sum() + stays)
 
-    found = tuple(_in_order(apart, back).tolist())
+    found = tuple(_ordered_assignment(apart, back).tolist())
     assert list(found) == sorted(found)
     assert cost(found) == pytest.approx(min(map(cost, combinations_with_replacement(range(columns), rows))))
 
@@ -243,7 +243,7 @@ def test_a_quick_way_back_is_no_straight_one(turn_deg: float, first: float, seco
     turn = np.radians(turn_deg)
     corner = np.array([200.0 + first, 600.0])
     corners = np.array([[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])])
-    found = way_of(carried(corners, 3.0, 0.2, seed, 2.0, 2.8), corners[0], corners[-1], EYE)
+    found = estimate_path(carried(corners, 3.0, 0.2, seed, 2.0, 2.8), corners[0], corners[-1], EYE)
     assert abs(found.length_mm - first - second) < max(3.5 * found.sigma_mm, 2.0)
 
 
@@ -258,7 +258,7 @@ def test_a_piece_that_seems_to_rest_beside_where_it_stands_went_no_further_for_t
     done = np.clip((trail[:, :1] - 2.0) / 1.6, 0, 1)
     trail[:, 1:] += (3 * done**2 - 2 * done**3) * off_mm * np.array([np.cos(angle), np.sin(angle)])
     trail = np.vstack([trail, [trail[-1, 0] + 0.05, *corners[-1]]])
-    found = way_of(trail, corners[0], corners[-1], EYE)
+    found = estimate_path(trail, corners[0], corners[-1], EYE)
     true_mm = float(np.hypot(*np.diff(corners, axis=0).T).sum())
     assert abs(found.length_mm - true_mm) < max(3.5 * found.sigma_mm, 1.0)
     assert found.sigma_mm < off_mm

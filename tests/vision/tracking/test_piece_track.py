@@ -10,16 +10,16 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.tracking.appearance import Grey
-from overruler.vision.tracking.piece_track import AGAIN, SEEN, Held
+from overruler.vision.tracking.piece_track import MIN_REAPPEARED_SHARE, MIN_SEEN_SHARE, PieceTrack
 from tests.vision.tracking.test_appearance import BOARD, CAMERA, HOME, RADIUS_MM, picture
 
 FASTER_MM_S2, FASTEST_S = 1000.0, 0.35
 
 
-def held() -> Held:
+def held() -> PieceTrack:
     base, pixel = Base.circle(2 * RADIUS_MM), CAMERA.project(np.array([*HOME, 0.0]))
     here = Detection(base, HOME, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3))
-    return Held.of("p01", here, picture(HOME), CAMERA)
+    return PieceTrack.of("p01", here, picture(HOME), CAMERA)
 
 
 def on_its_way(time_s: float) -> Array:
@@ -41,7 +41,7 @@ def test_it_is_followed_by_time_however_unevenly_pictures_come(times_s: Array) -
 def test_hidden_before_more_of_it_must_be_seen_for_it_to_stand_there_still() -> None:
     gone, half = picture(HOME + np.array([150.0, 0.0])), picture(HOME, hidden_mm=0.0)
     surprised, patient = held(), held()
-    assert SEEN < patient.at_home(half, CAMERA).share < AGAIN
+    assert MIN_SEEN_SHARE < patient.at_home(half, CAMERA).share < MIN_REAPPEARED_SHARE
     patient.follow(half, CAMERA, 0.2, 0.1)
     assert patient.seen
     surprised.follow(gone, CAMERA, 0.1, 0.0)
@@ -52,7 +52,7 @@ def test_hidden_before_more_of_it_must_be_seen_for_it_to_stand_there_still() -> 
     assert surprised.seen
 
 
-def followed(one: Held, places: list[Array], shown: Callable[[Array], Grey]) -> None:
+def followed(one: PieceTrack, places: list[Array], shown: Callable[[Array], Grey]) -> None:
     for step, place in enumerate(places):
         one.follow(shown(place), CAMERA, (step + 1) / 10, step / 10)
 
@@ -81,7 +81,7 @@ def test_half_hidden_it_is_followed_round_a_sharp_corner(turn_deg: float) -> Non
     there = [HOME + step * np.array([-2.0, -16.0]) for step in range(1, 6)]
     turn = np.radians(turn_deg)
     back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]) @ [-2.0, -16.0]
-    one = Held.of("p01", held().rest, half_hidden(HOME, hidden=False), CAMERA)
+    one = PieceTrack.of("p01", held().rest, half_hidden(HOME, hidden=False), CAMERA)
     places = [*there, *(there[-1] + step * back for step in (1, 2, 3))]
     followed(one, [HOME] * 2, half_hidden)
     followed(one, places, half_hidden)

@@ -10,10 +10,10 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.assembly.to_scene import survey
-from overruler.vision.tracking.change_detection import Changes, halvings, reduced
-from overruler.vision.tracking.redetect import sought
-from overruler.vision.tracking.table_state import Watched
+from overruler.vision.assembly.to_scene import build_scene
+from overruler.vision.tracking.change_detection import BackgroundModel, block_means, build_pyramid
+from overruler.vision.tracking.redetect import redetect_rounds
+from overruler.vision.tracking.table_state import TableState
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
@@ -28,12 +28,12 @@ class Nobody:
         """Nothing more to be said."""
 
 
-def table(size_mm: float) -> Watched:
+def table(size_mm: float) -> TableState:
     """A table on which a base stands that is not known, its rim nearly of the mat's colour."""
     shot = Shot.of(photo(CAMERA, [Plinth(float(AT[0]), float(AT[1]), size_mm, rim=FAINT)]))
     calibration = exact(CAMERA)
-    report = Report(shot.frame(), calibration, (), survey(calibration, ()))
-    return Watched(report, Changes.of(reduced(halvings(shot.grey)), 0.0), deque([shot]), Nobody())
+    report = Report(shot.frame(), calibration, (), build_scene(calibration, ()))
+    return TableState(report, BackgroundModel.of(block_means(build_pyramid(shot.grey)), 0.0), deque([shot]), Nobody())
 
 
 @pytest.mark.parametrize("size_mm", [60.0, 65.0, 70.0])
@@ -41,6 +41,6 @@ def test_of_sizes_that_are_much_alike_the_faint_rim_tells_which_and_not_the_clea
     watched = table(size_mm)
     where = np.zeros_like(watched.on_table)
     where[watched.blocks(AT, 0.0, size_mm / 2)] = True
-    found = sought(watched, KINDS, AT + 90.0 * np.array([[-1.0], [1.0]]), where)
+    found = redetect_rounds(watched, KINDS, AT + 90.0 * np.array([[-1.0], [1.0]]), where)
     assert found[0].base.width_mm == size_mm
     assert np.hypot(*(found[0].xy_mm - AT)) < 0.5

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from overruler.vision.tracking.appearance import find, patch_of
-from overruler.vision.tracking.reidentify import SURE, TURNS_DEG, turned
+from overruler.vision.tracking.appearance import cut_patch, find_patch
+from overruler.vision.tracking.reidentify import MIN_LOOK_SHARE, TRIED_TURNS_DEG, rotate_patch
 from tests.tables import SIZE_PX, camera_over
 
 CAMERA = camera_over(0.0)
@@ -24,12 +24,12 @@ def picture(angle_deg: float) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 
 @pytest.mark.parametrize("angle_deg", [0.0, -37.0, 110.0])
 def test_a_look_is_found_again_when_it_is_turned_about_as_far_and_not_otherwise(angle_deg: float) -> None:
-    look, grey = patch_of(picture(0.0), CAMERA, PLACE, 0.0, 25.0), picture(angle_deg)
+    look, grey = cut_patch(picture(0.0), CAMERA, PLACE, 0.0, 25.0), picture(angle_deg)
     shares = {}
-    for angle in TURNS_DEG:
-        match = find(grey, CAMERA, [turned(look, angle)], PLACE + np.array([4.0, -3.0]), 0.0, 10.0, 1.0)
+    for angle in TRIED_TURNS_DEG:
+        match = find_patch(grey, CAMERA, [rotate_patch(look, angle)], PLACE + np.array([4.0, -3.0]), 0.0, 10.0, 1.0)
         shares[angle] = match.share if np.hypot(*(match.xy_mm - PLACE)) < 1.5 else 0.0
     best = max(shares, key=lambda angle: shares[angle])
     assert abs(best - angle_deg) <= 7.5
     far = [share for angle, share in shares.items() if abs((angle - angle_deg + 180) % 360 - 180) > 45]
-    assert max(far) < SURE
+    assert max(far) < MIN_LOOK_SHARE

@@ -13,10 +13,10 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.vision.tracking.change_detection import BLOCK_PX, halvings, reduced
-from overruler.vision.tracking.piece_track import SEEN, THERE, Held
-from overruler.vision.tracking.resolve import MUCH, STAYED, resolve
-from overruler.vision.tracking.table_state import Watched
+from overruler.vision.tracking.change_detection import BLOCK_PX, block_means, build_pyramid
+from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, MIN_SEEN_SHARE, PieceTrack
+from overruler.vision.tracking.resolve import MIN_STAYED_SHARE, MUCH_CHANGED_SHARE, resolve_changes
+from overruler.vision.tracking.table_state import TableState
 from synthetic.flat_table import Plinth
 from tests.tables import photo
 from tests.vision.tracking.test_redetect import AT, CAMERA, FAINT, Nobody, table
@@ -33,14 +33,14 @@ class Blind(Nobody):
         return ()
 
 
-def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple[Watched, Held]:
+def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple[TableState, PieceTrack]:
     """A table on which one base is known, a second after something has come to rest, and that base: of it, what lies
     more than `left` radii to the right of its middle is bare mat now, or only in a shade of its own, `beyond`.
     """
     watched = table(SIZE_MM)
     base, pixel = Base.circle(SIZE_MM), CAMERA.project(np.array([*AT, 0.0]))
     here = Detection(base, AT, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3))
-    held = Held.of("p01", here, watched.shot.grey, CAMERA)
+    held = PieceTrack.of("p01", here, watched.shot.grey, CAMERA)
     watched.held.append(held)
     seen, bare = (
         photo(CAMERA, [Plinth(float(AT[0]), float(AT[1]), SIZE_MM, rim=FAINT)]).pixels.copy(),
@@ -55,15 +55,15 @@ def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple
     shot = Shot.of(Frame(np.asarray(seen * shade, np.uint8), "later", time_s=2.0))
     watched.shots = deque([shot])
     for time_s in (1.0, 2.0):
-        watched.changes.look(reduced(halvings(shot.grey)), time_s)
+        watched.changes.look(block_means(build_pyramid(shot.grey)), time_s)
     return watched, held
 
 
 def test_a_piece_whose_place_looks_in_part_like_it_has_gone_all_the_same() -> None:
     watched, held = later(left=0.13)
     watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
-    assert THERE < held.at_home(watched.shot.grey, CAMERA).share < STAYED
-    resolve(watched, Blind())
+    assert MIN_IN_PLACE_SHARE < held.at_home(watched.shot.grey, CAMERA).share < MIN_STAYED_SHARE
+    resolve_changes(watched, Blind())
     assert held.away_s is not None
 
 
@@ -71,15 +71,15 @@ def test_a_piece_on_part_of_which_a_shade_has_come_has_not_gone() -> None:
     watched, held = later(left=0.4, beyond=0.8)
     watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
     changed = watched.covered(watched.changed, held.rest.xy_mm[None], 0.0, held.radius_mm)[0]
-    assert 0.2 < changed < MUCH
-    assert THERE < held.at_home(watched.shot.grey, CAMERA).share < STAYED
-    resolve(watched, Blind())
+    assert 0.2 < changed < MUCH_CHANGED_SHARE
+    assert MIN_IN_PLACE_SHARE < held.at_home(watched.shot.grey, CAMERA).share < MIN_STAYED_SHARE
+    resolve_changes(watched, Blind())
     assert held.away_s is None
 
 
 def test_a_piece_in_the_shade_has_not_gone() -> None:
     watched, held = later(left=2.0, shade=0.85)
-    resolve(watched, Blind())
+    resolve_changes(watched, Blind())
     assert held.away_s is None
 
 
@@ -88,7 +88,7 @@ def test_what_has_come_beside_a_piece_is_looked_at_once_the_hand_has_left() -> N
     beside = watched.blocks(AT + np.array([held.radius_mm + 15.0, 0.0]), 0.0, 10.0)
     watched.changes.changed[beside] = True
     watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
-    resolve(watched, Blind())
+    resolve_changes(watched, Blind())
     assert watched.changed[beside].all()
 
 
@@ -105,7 +105,7 @@ class Sees(Blind):
 TO = AT + np.array([90.0, -20.0])
 
 
-def arrived(seen_there: float) -> tuple[Watched, Held, Detection]:
+def arrived(seen_there: float) -> tuple[TableState, PieceTrack, Detection]:
     """A table whose one piece was followed to `TO`, where its look is seen so well and no block has changed."""
     watched, held = later(left=-2.0)
     pixel = CAMERA.project(np.array([*TO, 0.0]))
@@ -120,14 +120,14 @@ def arrived(seen_there: float) -> tuple[Watched, Held, Detection]:
 
 def test_a_piece_that_was_seen_to_go_has_come_though_the_mat_is_as_bright_as_it() -> None:
     watched, held, there = arrived(0.95)
-    moves = resolve(watched, Sees(there))
+    moves = resolve_changes(watched, Sees(there))
     assert [move.to_mm for move in moves] == [tuple(TO.tolist())]
     assert held.away_s is None
 
 
 def test_what_stood_there_all_along_is_no_piece_that_has_come() -> None:
-    watched, held, there = arrived(SEEN)
-    assert resolve(watched, Sees(there)) == ()
+    watched, held, there = arrived(MIN_SEEN_SHARE)
+    assert resolve_changes(watched, Sees(there)) == ()
     assert held.away_s is not None
 
 

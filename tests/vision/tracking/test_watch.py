@@ -14,9 +14,9 @@ from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.shot import Shot
 from overruler.track import Tick
-from overruler.vision.assembly.to_scene import survey
+from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.watch import Watch
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, exact
 
 CAMERA = camera_over(10.0)
@@ -36,7 +36,7 @@ class Oracle:
     def look(self, frame: Frame) -> Report:
         found = tuple(map(self.detection, self.places))
         calibration = exact(CAMERA)
-        return Report(frame, calibration, found, survey(calibration, found))
+        return Report(frame, calibration, found, build_scene(calibration, found))
 
     def find(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
@@ -82,7 +82,7 @@ def shots(moved: bool, hand: bool, until_s: float = 4.8) -> Iterator[Shot]:
         if key not in drawn:
             places = {name: at if name == "p02" else np.array(home[:2]) for name, home in HOMES.items()}
             plinths = [Plinth(float(p[0]), float(p[1]), HOMES[name][2], rim=(0.02,) * 3) for name, p in places.items()]
-            drawn[key] = render(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
+            drawn[key] = render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
         pixels = drawn[key].copy()
         if hand and HAND_S[0] <= time_s < HAND_S[1]:
             away = 400 * max(START_S - time_s, time_s - END_S, 0) / 0.5

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from overruler.apps.analyze.ruled import read_allowances
+from overruler.apps.analyze.film_rulings import read_allowances
 from overruler.apps.analyze.turns import read_turns
 from overruler.apps.measure import add_table_arguments
 from overruler.errors import BadInput
@@ -41,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
     if args.video:
         from overruler.apps.analyze import video
 
-        video.check(args.videos, args.video)
+        video.check_output(args.videos, args.video)
     if args.turns and len(args.videos) != 1:
         raise BadInput("--turns: goes with one film; give the films one by one")
     turns = read_turns(args.turns) if args.turns else None
-    from overruler.apps.analyze.work import analyze
+    from overruler.apps.analyze.pipeline import analyze_films
 
-    return analyze(args, allowances, turns)
+    return analyze_films(args, allowances, turns)

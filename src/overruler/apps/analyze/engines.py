@@ -13,7 +13,7 @@ S = TypeVar("S")
 Result = Any
 
 ENGINES = ("serial", "dask")
-DASK = {"distributed.scheduler.worker-saturation": 1.0, "distributed.scheduler.allowed-failures": 2}
+DASK_CONFIG = {"distributed.scheduler.worker-saturation": 1.0, "distributed.scheduler.allowed-failures": 2}
 """One task at a time to each worker, so that only the task that kills workers is blamed for it."""
 
 
@@ -23,7 +23,7 @@ class Engine(Protocol):
     def __call__(self, work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[tuple[S, Result | Exception]]: ...
 
 
-def serial(work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[tuple[S, Result | Exception]]:
+def serial_engine(work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[tuple[S, Result | Exception]]:
     """One after the other."""
     for spec in specs:
         try:
@@ -43,10 +43,10 @@ def dask_engine(workers: int, scheduler: str | None) -> Engine:
             raise MissingExtra.of("the dask engine needs Dask", "dask") from None
         local: Callable[..., Any] = distributed.LocalCluster
         completed: Callable[..., Any] = distributed.as_completed
-        with dask.config.set(DASK):
+        with dask.config.set(DASK_CONFIG):
             cluster = None if scheduler else local(n_workers=workers, threads_per_worker=1, dashboard_address=None)
             try:
-                with _client(distributed.Client, scheduler or cluster) as client:
+                with _connect_client(distributed.Client, scheduler or cluster) as client:
                     futures = {client.submit(work, spec, pure=False): spec for spec in specs}
                     for future in completed(futures):
                         error = future.exception()
@@ -58,7 +58,7 @@ def dask_engine(workers: int, scheduler: str | None) -> Engine:
     return run
 
 
-def _client(client: Callable[..., Any], where: Any) -> Any:
+def _connect_client(client: Callable[..., Any], where: Any) -> Any:
     try:
         return client(where, timeout=10)
     except (OSError, ValueError) as error:

@@ -7,19 +7,19 @@ from math import hypot, inf
 from typing import Any
 
 from overruler.errors import CannotMeasure
-from overruler.fixes import next_id
+from overruler.fixes import next_piece_id
 
-SAME_MM = 15.0
+SAME_PLACE_MM = 15.0
 """A piece at the seam stands within so much of where the segment before saw it."""
-SAME_SIZE = 0.09
+SAME_SIZE_SHARE = 0.09
 """And its base differs by no larger share: the two may have chosen different catalogue sizes."""
-WAY_SIGMA_MM = 1.5
+IN_MOTION_SIGMA_MM = 1.5
 """1 σ of a place on the way: how high the piece was carried is not known at each."""
 
 Data = dict[str, Any]
 
 
-class Rests(Sequence[Data]):
+class PackedRests(Sequence[Data]):
     """The table at each moment of rest, with `time_s`, its `scene` and a picture, `still`: added once, read often.
 
     They are kept packed, and made anew for whoever asks: as objects they would need ten times the memory.
@@ -39,7 +39,7 @@ class Rests(Sequence[Data]):
 
 
 @dataclass
-class Film:
+class FilmResults:
     """All that is known of a film."""
 
     name: str
@@ -47,19 +47,19 @@ class Film:
     stays: dict[str, list[Data]] = field(default_factory=dict)
     """Where each piece stood, from when to when, in order."""
     moves: list[Data] = field(default_factory=list)
-    rests: Rests | list[Data] = field(default_factory=Rests)
+    rests: PackedRests | list[Data] = field(default_factory=PackedRests)
     positions: list[Data] = field(default_factory=list)
     notes: list[Data] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     read_to_s: float = 0.0
 
 
-def merged(name: str, parts: Iterable[Data]) -> Film:
+def merge_segments(name: str, parts: Iterable[Data]) -> FilmResults:
     """The film that its segments tell, each asked for once; `CannotMeasure` where none of them could be measured."""
-    film, refused = Film(name), list[str | None]()
+    film, refused = FilmResults(name), list[str | None]()
     for part in parts:
         refused.append(part["refused"])
-        _add(film, part)
+        _add_segment(film, part)
     if None not in refused:
         raise CannotMeasure(f"{name}: {next(iter(refused), 'holds no picture')}")
     film.problems = list(dict.fromkeys(film.problems))
@@ -69,7 +69,7 @@ def merged(name: str, parts: Iterable[Data]) -> Film:
     return film
 
 
-def _add(film: Film, part: Data) -> None:
+def _add_segment(film: FilmResults, part: Data) -> None:
     begin, end = part["from_s"], part["to_s"] if part["to_s"] is not None else inf
     film.read_to_s = max(film.read_to_s, min(part["read_to_s"], end))
     film.problems += part["problems"]
@@ -77,50 +77,50 @@ def _add(film: Film, part: Data) -> None:
         if part["read_to_s"] > begin:
             film.problems.append(f"from {begin:.0f} s to {min(end, part['read_to_s']):.0f} s: {part['refused']}")
         return
-    names = _names(film, part, begin)
+    names = _match_names(film, part, begin)
     for own, name in names.items():
         film.bases.setdefault(name, part["bases"][own])
-        _stay(film.stays.setdefault(name, []), part["stays"][own], begin)
+        _extend_stays(film.stays.setdefault(name, []), part["stays"][own], begin)
     moves = [move | {"piece": names[move["piece"]]} for move in part["moves"] if begin <= move["end_s"] < end]
     film.moves += moves
     for rest in part["rests"]:
         if begin <= rest["time_s"] < end:
-            film.rests.append(_renamed(rest, names))
+            film.rests.append(_rename_pieces(rest, names))
     film.notes += [note for note in part["notes"] if begin <= note["time_s"] < end]
-    film.positions += _standing(part, names, begin, end)
-    film.positions += [row for move in moves for row in _way(move)]
+    film.positions += _rest_rows(part, names, begin, end)
+    film.positions += [row for move in moves for row in _move_rows(move)]
 
 
-def _names(film: Film, part: Data, begin: float) -> dict[str, str]:
+def _match_names(film: FilmResults, part: Data, begin: float) -> dict[str, str]:
     """The film's names for the segment's pieces: those at the same place at the seam, new ones for the others."""
     names: dict[str, str] = {}
     for own in part["stays"]:
-        here = _place(part["stays"][own], max(begin, part["stays"][own][0]["from_s"]))
+        here = _stay_at(part["stays"][own], max(begin, part["stays"][own][0]["from_s"]))
         taken = set(names.values())
         near = [
             (hypot(there["x_mm"] - here["x_mm"], there["y_mm"] - here["y_mm"]), name)
             for name, stays in film.stays.items()
-            if name not in taken and _alike(film.bases[name], part["bases"][own])
-            for there in [_place(stays, max(begin, part["stays"][own][0]["from_s"]))]
+            if name not in taken and _similar_bases(film.bases[name], part["bases"][own])
+            for there in [_stay_at(stays, max(begin, part["stays"][own][0]["from_s"]))]
         ]
         apart, name = min(near, default=(inf, ""))
-        names[own] = name if apart < SAME_MM else own if not film.stays else next_id([*film.stays, *taken])
+        names[own] = name if apart < SAME_PLACE_MM else own if not film.stays else next_piece_id([*film.stays, *taken])
     return names
 
 
-def _place(stays: Sequence[Data], time_s: float) -> Data:
+def _stay_at(stays: Sequence[Data], time_s: float) -> Data:
     """Where a piece stood at a time, or last stood before it."""
     return next((stay for stay in reversed(stays) if stay["from_s"] <= time_s), stays[0])
 
 
-def _alike(one: Data, other: Data) -> bool:
+def _similar_bases(one: Data, other: Data) -> bool:
     if one["shape"] != other["shape"]:
         return False
     sizes = ([value for key, value in base.items() if key != "shape"] for base in (one, other))
-    return all(abs(a - b) <= SAME_SIZE * a for a, b in zip(*sizes, strict=True))
+    return all(abs(a - b) <= SAME_SIZE_SHARE * a for a, b in zip(*sizes, strict=True))
 
 
-def _stay(stays: list[Data], more: Sequence[Data], begin: float) -> None:
+def _extend_stays(stays: list[Data], more: Sequence[Data], begin: float) -> None:
     """Add what a piece did from the seam on to what it did before."""
     for stay in more:
         if stay["to_s"] < begin:
@@ -131,7 +131,7 @@ def _stay(stays: list[Data], more: Sequence[Data], begin: float) -> None:
             stays.append(dict(stay))
 
 
-def _renamed(rest: Data, names: dict[str, str]) -> Data:
+def _rename_pieces(rest: Data, names: dict[str, str]) -> Data:
     """A scene with the film's names for its pieces."""
     scene = rest["scene"]
     pieces = [piece | {"id": names[piece["id"]]} for piece in scene["pieces"]]
@@ -142,7 +142,7 @@ def _renamed(rest: Data, names: dict[str, str]) -> Data:
     return rest | {"scene": scene}
 
 
-def _standing(part: Data, names: dict[str, str], begin: float, end: float) -> list[Data]:
+def _rest_rows(part: Data, names: dict[str, str], begin: float, end: float) -> list[Data]:
     """A row for each piece at rest at each mark."""
     rows = []
     for mark in part["marks"]:
@@ -150,23 +150,27 @@ def _standing(part: Data, names: dict[str, str], begin: float, end: float) -> li
         for own, stays in part["stays"].items():
             stay = next((stay for stay in stays if stay["from_s"] <= time_s <= stay["to_s"]), None)
             if stay is not None and begin <= time_s < end:
-                rows.append(_row(names[own], time_s, stay["x_mm"], stay["y_mm"], stay["sigma_mm"], own in seen))
+                rows.append(
+                    _position_row(names[own], time_s, stay["x_mm"], stay["y_mm"], stay["sigma_mm"], own in seen)
+                )
     return rows
 
 
-def _way(move: Data) -> list[Data]:
+def _move_rows(move: Data) -> list[Data]:
     """Rows for a piece on its way, both ends included."""
     ends = [
-        _row(move["piece"], move[f"{which}_s"], move[f"{end}_x_mm"], move[f"{end}_y_mm"], move["sigma_mm"], True)
+        _position_row(
+            move["piece"], move[f"{which}_s"], move[f"{end}_x_mm"], move[f"{end}_y_mm"], move["sigma_mm"], True
+        )
         for which, end in (("start", "from"), ("end", "to"))
     ]
     between = [
-        _row(move["piece"], time_s, x, y, WAY_SIGMA_MM, True)
+        _position_row(move["piece"], time_s, x, y, IN_MOTION_SIGMA_MM, True)
         for time_s, x, y in move["trail"]
         if move["start_s"] < time_s < move["end_s"]
     ]
     return [ends[0], *between, ends[1]]
 
 
-def _row(piece: str, time_s: float, x_mm: float, y_mm: float, sigma_mm: float, seen: bool) -> Data:
+def _position_row(piece: str, time_s: float, x_mm: float, y_mm: float, sigma_mm: float, seen: bool) -> Data:
     return {"piece": piece, "time_s": time_s, "x_mm": x_mm, "y_mm": y_mm, "sigma_mm": sigma_mm, "seen": seen}

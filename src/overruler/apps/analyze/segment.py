@@ -19,22 +19,22 @@ from overruler.errors import CannotMeasure
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.sources.ahead import ahead
+from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
-from overruler.track import Move, Spot, Tick
-from overruler.vision.tracking.camera_motion import Steady, Watching
+from overruler.track import Move, Tick, TrackedPosition
+from overruler.vision.tracking.camera_motion import CameraMotionGuard, TableWatcher
 
 SEGMENT_S = 300.0
 """A film is cut into segments so long."""
 LEAD_S, TAIL_S = 15.0, 15.0
 """So much more is read before and after."""
-MARK_S = 1.0
+VISIBILITY_INTERVAL_S = 1.0
 """How often it is noted whether a piece at rest is in sight."""
-THREADS = 2
+DECODER_THREADS = 2
 """A film is decoded with so many: what comes out does not depend on it, but a damaged film's damage may."""
-SAME_MM = 1e-6
+SAME_PLACE_MM = 1e-6
 """A place that differs by more was measured anew."""
-STILL_PX = 800
+STILL_LONGER_SIDE_PX = 800
 """The longer side of the pictures that are kept."""
 
 Data = dict[str, Any]
@@ -58,12 +58,12 @@ class Segment:
         """A name made of the film's content, the segment, what is known of the table, and this program's own code."""
         known = pickle.dumps(self.referee, protocol=4)
         times = f"{self.from_s!r} {self.to_s!r} {LEAD_S} {TAIL_S}"
-        parts = (self.digest.encode(), times.encode(), known, _code())
+        parts = (self.digest.encode(), times.encode(), known, _program_digest())
         return hashlib.blake2b(b"\0".join(parts), digest_size=12).hexdigest()
 
 
 @cache
-def _code() -> bytes:
+def _program_digest() -> bytes:
     """The content of all of this program."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(Path(overruler.__file__).parent.rglob("*.py")):
@@ -71,30 +71,30 @@ def _code() -> bytes:
     return digest.digest()
 
 
-def content(path: Path) -> str:
+def file_digest(path: Path) -> str:
     """A digest of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def segments(film: Path, referee: Referee, each_s: float = SEGMENT_S) -> list[Segment]:
+def split_film(film: Path, referee: Referee, each_s: float = SEGMENT_S) -> list[Segment]:
     """The segments of a film, about `each_s` long; one for all of it where it does not say how long it is."""
     with Film(film) as opened:
         length = opened.duration_s or 0.0
-    digest = content(film)
+    digest = file_digest(film)
     count = max(1, round(length / each_s))
     starts = [k * each_s for k in range(count)]
     ends = [*starts[1:], float("inf")]
     return [Segment(str(film), digest, referee, a, b) for a, b in zip(starts, ends, strict=True)]
 
 
-def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: None) -> Data:
+def analyze_segment(segment: Segment, seen: Callable[[float], None] = lambda time_s: None) -> Data:
     """All that the segment tells, ready for JSON; `seen` is told how far it has come, in seconds of film."""
     begin = max(0.0, segment.from_s - LEAD_S)
-    log, watch = Log(begin), Steady(segment.referee.watching(patient=True))
-    film = Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=THREADS)
-    with film, ahead(film) as shots:
-        refused = watched(log, watch, shots, lambda tick: seen(tick.time_s))
+    log, watch = EventLog(begin), CameraMotionGuard(segment.referee.watching(patient=True))
+    film = Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=DECODER_THREADS)
+    with film, prefetch_items(film) as shots:
+        refused = watch_shots(log, watch, shots, lambda tick: seen(tick.time_s))
         return log.data() | {
             "from_s": segment.from_s,
             "to_s": None if segment.to_s == float("inf") else segment.to_s,
@@ -104,7 +104,9 @@ def analysed(segment: Segment, seen: Callable[[float], None] = lambda time_s: No
         }
 
 
-def watched(log: "Log", watch: Watching | Steady, shots: Iterable[Shot], told: Callable[[Tick], None]) -> str | None:
+def watch_shots(
+    log: "EventLog", watch: TableWatcher | CameraMotionGuard, shots: Iterable[Shot], told: Callable[[Tick], None]
+) -> str | None:
     """Note everything that the shots tell; why nothing could be measured, where that is so."""
     for shot in shots:
         tick = watch.look(shot)
@@ -119,7 +121,7 @@ def watched(log: "Log", watch: Watching | Steady, shots: Iterable[Shot], told: C
     return None
 
 
-class Log:
+class EventLog:
     """What happened, as plain data."""
 
     def __init__(self, begin_s: float) -> None:
@@ -142,13 +144,13 @@ class Log:
         for spot in tick.spots:
             self._stands(spot, tick.time_s)
         self._opened |= bool(tick.spots)
-        if tick.spots and (not self._marks or tick.time_s >= self._marks[-1]["time_s"] + MARK_S - 1e-6):
+        if tick.spots and (not self._marks or tick.time_s >= self._marks[-1]["time_s"] + VISIBILITY_INTERVAL_S - 1e-6):
             self._marks.append({"time_s": tick.time_s, "seen": [spot.id for spot in tick.spots if spot.seen]})
         if tick.rest is not None:
             self._rests.append(rest_data(tick.time_s, tick.rest))
         self._notes += [{"time_s": tick.time_s, "text": text} for text in tick.notes]
 
-    def _stood(self, move: Move, spot: Spot) -> None:
+    def _stood(self, move: Move, spot: TrackedPosition) -> None:
         """A piece that was found by its move has been where it came from all along."""
         (x, y), base = move.from_mm, spot.base.to_json()
         self._bases[spot.id] = base
@@ -165,7 +167,7 @@ class Log:
             {"from_s": move.end_s, "to_s": move.end_s, "x_mm": x, "y_mm": y, "sigma_mm": stays[-1]["sigma_mm"]}
         )
 
-    def _stands(self, spot: Spot, time_s: float) -> None:
+    def _stands(self, spot: TrackedPosition, time_s: float) -> None:
         """A piece that is on its way stands where it stood until its move says otherwise."""
         if spot.id not in self._stays:
             self._bases[spot.id] = spot.base.to_json()
@@ -182,7 +184,7 @@ class Log:
         """Where a piece was measured anew without a move, the camera bumped or a person's doing, its stay says so."""
         for piece, found in zip(report.scene.pieces, report.detections, strict=True):
             (x, y), stays = found.xy_mm.tolist(), self._stays.get(piece.id)
-            if stays and max(abs(x - stays[-1]["x_mm"]), abs(y - stays[-1]["y_mm"])) > SAME_MM:
+            if stays and max(abs(x - stays[-1]["x_mm"]), abs(y - stays[-1]["y_mm"])) > SAME_PLACE_MM:
                 stays.append(stays[-1] | {"from_s": time_s, "to_s": time_s, "x_mm": x, "y_mm": y})
 
     def data(self) -> Data:
@@ -218,19 +220,19 @@ def move_data(move: Move) -> Data:
 
 def rest_data(time_s: float, report: Report) -> Data:
     """The table at rest: its scene, and a small picture."""
-    return {"time_s": time_s, "scene": report.scene.to_json(), "still": still(report)}
+    return {"time_s": time_s, "scene": report.scene.to_json(), "still": still_uri(report)}
 
 
-def still(report: Report) -> str:
+def still_uri(report: Report) -> str:
     """A small picture of the table, as a `data:` address."""
-    from overruler.picture.raster import data_uri, quickly_shrunk
+    from overruler.picture.raster import data_uri, shrink_quickly
 
-    small = quickly_shrunk(report.frame.pixels, STILL_PX)
+    small = shrink_quickly(report.frame.pixels, STILL_LONGER_SIDE_PX)
     return data_uri(small, (small.shape[1], small.shape[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class Still:
+class StoredStill:
     """A small picture that stays in a segment's file until somebody asks for its text."""
 
     path: Path
@@ -243,15 +245,15 @@ class Still:
             return str(json.loads(file.read(self.end - self.begin)))
 
 
-def encoded(data: Data) -> bytes:
+def encode_json(data: Data) -> bytes:
     """The same bytes for the same data."""
     return json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":")).encode()
 
 
-def kept(path: Path) -> Data:
+def load_segment(path: Path) -> Data:
     """A segment's data as it was `encoded` into a file, its pictures as `Still`s."""
     content = path.read_bytes()
     data: Data = json.loads(content)
     for rest, found in zip(data["rests"], re.finditer(rb'"still":("(?:[^"\\]|\\.)*")', content), strict=True):
-        rest["still"] = Still(path, *found.span(1))
+        rest["still"] = StoredStill(path, *found.span(1))
     return data

@@ -7,21 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.analyze.merge import Film
+from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import MissingExtra
-from overruler.writing import write_parts, write_whole
+from overruler.writing import write_atomically, write_parts_atomically
 
 Data = dict[str, Any]
 Columns = Mapping[str, type]
 
-POSITIONS: Columns = {"piece": str, "time_s": float, "x_mm": float, "y_mm": float, "sigma_mm": float, "seen": bool}
-MOVES: Columns = {
+POSITION_COLUMNS: Columns = {
+    "piece": str,
+    "time_s": float,
+    "x_mm": float,
+    "y_mm": float,
+    "sigma_mm": float,
+    "seen": bool,
+}
+MOVE_COLUMNS: Columns = {
     "piece": str,
     **dict.fromkeys(("start_s", "end_s", "from_x_mm", "from_y_mm", "to_x_mm", "to_y_mm"), float),
     **dict.fromkeys(("distance_mm", "path_mm", "sigma_mm", "path_sigma_mm"), float),
     "way_seen": bool,
 }
-RULINGS: Columns = {
+RULING_COLUMNS: Columns = {
     "time_s": float,
     "from": str,
     "to": str,
@@ -31,7 +38,7 @@ RULINGS: Columns = {
     "probability": float,
     "since_s": float,
 }
-ALLOWANCES: Columns = {
+ALLOWANCE_COLUMNS: Columns = {
     "piece": str,
     "start_s": float,
     "end_s": float,
@@ -40,16 +47,16 @@ ALLOWANCES: Columns = {
     "sigma_mm": float,
     "probability": float,
 }
-CONTACTS: Columns = {
+CONTACT_COLUMNS: Columns = {
     "time_s": float,
     "from": str,
     "to": str,
     **dict.fromkeys(("distance_mm", "sigma_mm", "probability"), float),
 }
-TURNS: Columns = {"turn": str, "from_s": float, "to_s": float, "player": str, "moves": int, "why": str}
+TURN_COLUMNS: Columns = {"turn": str, "from_s": float, "to_s": float, "player": str, "moves": int, "why": str}
 
 
-def parquet(rows: Sequence[Data], columns: Columns) -> bytes:
+def encode_parquet(rows: Sequence[Data], columns: Columns) -> bytes:
     """The rows as a Parquet file; `MissingExtra` where pyarrow is not installed."""
     try:
         import pyarrow
@@ -64,7 +71,7 @@ def parquet(rows: Sequence[Data], columns: Columns) -> bytes:
     return bytes(sink.getvalue())
 
 
-def written_csv(rows: Sequence[Data], columns: Columns) -> str:
+def encode_csv(rows: Sequence[Data], columns: Columns) -> str:
     """The rows as CSV, every number in full."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -73,26 +80,29 @@ def written_csv(rows: Sequence[Data], columns: Columns) -> str:
     return text.getvalue()
 
 
-def scenes(film: Film) -> Iterator[str]:
+def scene_lines(film: FilmResults) -> Iterator[str]:
     """A scene a line, with its time."""
     lines = (rest["scene"] | {"time_s": rest["time_s"], "film": film.name} for rest in film.rests)
     return (json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
-def chapters(film: Film, turns: Sequence[Data] = ()) -> str:
+def webvtt_chapters(film: FilmResults, turns: Sequence[Data] = ()) -> str:
     """Chapters for a player (WebVTT): one from each move to the next, and from the beginning of each turn."""
-    moves = [(_start(move), _chapter(move)) for move in sorted(film.moves, key=_start)]
+    moves = [(_move_start_s(move), _describe_move(move)) for move in sorted(film.moves, key=_move_start_s)]
     starts = [(0.0, "Start"), *moves]
     if len(turns) > 1:
         begun = {start for start, _ in moves}
         starts += [(turn["from_s"], "begins") for turn in turns if turn["from_s"] not in {0.0, *begun}]
-        starts = [(start, _in_turn(turns, start, text)) for start, text in sorted(starts, key=lambda one: one[0])]
+        starts = [(start, _prefix_turn(turns, start, text)) for start, text in sorted(starts, key=lambda one: one[0])]
     ends = [start for start, _ in starts[1:]] + [max(film.read_to_s, starts[-1][0] + 0.1)]
-    cues = [f"{_clock(a)} --> {_clock(max(b, a + 0.001))}\n{text}\n" for (a, text), b in zip(starts, ends, strict=True)]
+    cues = [
+        f"{_webvtt_time(a)} --> {_webvtt_time(max(b, a + 0.001))}\n{text}\n"
+        for (a, text), b in zip(starts, ends, strict=True)
+    ]
     return "WEBVTT\n\n" + "\n".join(cues)
 
 
-def _in_turn(turns: Sequence[Data], time_s: float, text: str) -> str:
+def _prefix_turn(turns: Sequence[Data], time_s: float, text: str) -> str:
     """A chapter's name with its turn's; on one line, and without what WebVTT reads as its own."""
     turn = next((turn for turn in reversed(turns) if turn["from_s"] <= time_s), None)
     if turn is None:
@@ -102,7 +112,7 @@ def _in_turn(turns: Sequence[Data], time_s: float, text: str) -> str:
     return named.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def timeline(film: Film) -> str | None:
+def otio_timeline(film: FilmResults) -> str | None:
     """The moves as markers for film editors (OpenTimelineIO); None where the extra `timeline` is not installed."""
     try:
         import opentimelineio as otio
@@ -115,31 +125,33 @@ def timeline(film: Film) -> str | None:
 
     clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
     for move in film.moves:
-        marker = otio.schema.Marker(_chapter(move), span(move["start_s"], move["end_s"]), otio.schema.MarkerColor.CYAN)
+        marker = otio.schema.Marker(
+            _describe_move(move), span(move["start_s"], move["end_s"]), otio.schema.MarkerColor.CYAN
+        )
         clip.markers.append(marker)
     track = otio.schema.Track(film.name, children=[clip])
     whole = otio.schema.Timeline(film.name, tracks=[track])
     return str(otio.adapters.write_to_string(whole, "otio_json"))
 
 
-def _start(move: Data) -> float:
+def _move_start_s(move: Data) -> float:
     return float(move["start_s"])
 
 
-def _chapter(move: Data) -> str:
+def _describe_move(move: Data) -> str:
     least = "" if move["way_seen"] else "at least "
     return f"{move['piece']} moves {least}{move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
 
 
-def _clock(time_s: float) -> str:
+def _webvtt_time(time_s: float) -> str:
     """Hours, minutes, seconds and milliseconds, as WebVTT has them."""
     thousandths = round(time_s * 1000)
     minutes, seconds = thousandths // 60_000, thousandths // 1000 % 60
     return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.{thousandths % 1000:03}"
 
 
-def write_all(
-    film: Film,
+def write_tables(
+    film: FilmResults,
     folder: Path,
     rulings: Sequence[Data] | None,
     allowances: Sequence[Data] | None,
@@ -148,26 +160,26 @@ def write_all(
 ) -> list[Path]:
     """Write every table, each whole, one after the other: together they would need twice the memory; their paths."""
     tables: list[tuple[str, Sequence[Data] | None, Columns]] = [
-        ("positions", film.positions, POSITIONS),
-        ("moves", film.moves, MOVES),
-        ("contacts", contacts, CONTACTS),
-        ("turns", turns, TURNS),
-        ("rulings", rulings, RULINGS),
-        ("allowances", allowances, ALLOWANCES),
+        ("positions", film.positions, POSITION_COLUMNS),
+        ("moves", film.moves, MOVE_COLUMNS),
+        ("contacts", contacts, CONTACT_COLUMNS),
+        ("turns", turns, TURN_COLUMNS),
+        ("rulings", rulings, RULING_COLUMNS),
+        ("allowances", allowances, ALLOWANCE_COLUMNS),
     ]
 
     def files() -> Iterator[tuple[str, bytes | str | None]]:
         for name, rows, columns in tables:
             if rows is not None:
-                yield f"{name}.parquet", parquet(rows, columns)
-                yield f"{name}.csv", written_csv(rows, columns)
-        yield "chapters.vtt", chapters(film, turns)
-        yield "timeline.otio", timeline(film)
+                yield f"{name}.parquet", encode_parquet(rows, columns)
+                yield f"{name}.csv", encode_csv(rows, columns)
+        yield "chapters.vtt", webvtt_chapters(film, turns)
+        yield "timeline.otio", otio_timeline(film)
 
-    write_parts(folder / "scenes.jsonl", scenes(film))
+    write_parts_atomically(folder / "scenes.jsonl", scene_lines(film))
     paths = [folder / "scenes.jsonl"]
     for name, data in files():
         if data is not None:
-            write_whole(folder / name, data)
+            write_atomically(folder / name, data)
             paths.append(folder / name)
     return paths

@@ -9,14 +9,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from overruler.apps.analyze.merge import Film
+from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import BadInput
 
 Data = dict[str, Any]
 
-LONG_S, LONG = 20.0, 4.0
+MIN_LONG_PAUSE_S, LONG_PAUSE_RATIO = 20.0, 4.0
 """A pause begins a new turn where it is so long, and so many times as long as the film's middle pause."""
-ANOTHER, PAUSE, GIVEN = "another player moves", "a long pause", "given"
+WHY_ANOTHER_PLAYER, WHY_LONG_PAUSE, WHY_GIVEN = "another player moves", "a long pause", "given"
 
 
 @dataclass(frozen=True)
@@ -27,42 +27,44 @@ class Turn:
     from_s: float
     player: str = ""
     """Whose it is; empty where nobody knows."""
-    why: str = GIVEN
+    why: str = WHY_GIVEN
     """What made it a turn of its own."""
 
 
-def guessed(film: Film) -> list[Turn]:
+def guess_turns(film: FilmResults) -> list[Turn]:
     """A turn from each first move of another player than before, and from each first move after a long pause."""
     moves = sorted(film.moves, key=lambda move: float(move["start_s"]))
-    owners = _players(film)
-    long_s = _long_s(moves)
-    turns = [Turn("1", 0.0, _owner(owners, moves[0]) if moves else "", "the start")]
+    owners = _piece_owners(film)
+    long_s = _long_pause_s(moves)
+    turns = [Turn("1", 0.0, _owner_of_mover(owners, moves[0]) if moves else "", "the start")]
     for before, move in pairwise(moves):
-        player = _owner(owners, move)
+        player = _owner_of_mover(owners, move)
         other = bool(player and turns[-1].player and player != turns[-1].player)
         if other or move["start_s"] - before["end_s"] > long_s:
-            turns.append(Turn(str(len(turns) + 1), move["start_s"], player, ANOTHER if other else PAUSE))
+            turns.append(
+                Turn(str(len(turns) + 1), move["start_s"], player, WHY_ANOTHER_PLAYER if other else WHY_LONG_PAUSE)
+            )
         elif player and not turns[-1].player:
             turns[-1] = Turn(turns[-1].name, turns[-1].from_s, player, turns[-1].why)
     return turns
 
 
-def _players(film: Film) -> Mapping[str, str]:
+def _piece_owners(film: FilmResults) -> Mapping[str, str]:
     """Whose each piece is, as the first rest that knows says."""
     told = (piece for rest in reversed(film.rests) for piece in rest["scene"]["pieces"])
     return {piece["id"]: piece["player"] for piece in told if piece.get("player")}
 
 
-def _owner(owners: Mapping[str, str], move: Data) -> str:
+def _owner_of_mover(owners: Mapping[str, str], move: Data) -> str:
     return owners.get(move["piece"], "")
 
 
-def _long_s(moves: Sequence[Data]) -> float:
+def _long_pause_s(moves: Sequence[Data]) -> float:
     pauses = [max(after["start_s"] - before["end_s"], 0.0) for before, after in pairwise(moves)]
-    return max(LONG_S, LONG * median(pauses)) if pauses else inf
+    return max(MIN_LONG_PAUSE_S, LONG_PAUSE_RATIO * median(pauses)) if pauses else inf
 
 
-def rows(film: Film, turns: Sequence[Turn]) -> list[Data]:
+def turn_rows(film: FilmResults, turns: Sequence[Turn]) -> list[Data]:
     """The turns as a table: to when each lasts, and how many moves began in it."""
     nexts = [*(turn.from_s for turn in turns[1:]), inf]
     starts = [max(move["start_s"], 0.0) for move in film.moves]
@@ -89,7 +91,7 @@ def read_turns(path: Path) -> list[Turn]:
             reader = csv.DictReader(file)
             if not {"turn", "from_s"} <= set(reader.fieldnames or ()):
                 raise BadInput(f"--turns: {path}: its first line must name the columns turn and from_s")
-            turns = [_turn(path, reader.line_num, row) for row in reader]
+            turns = [_parse_turn(path, reader.line_num, row) for row in reader]
     except OSError as error:
         raise BadInput(f"--turns: {path}: cannot be read: {error.strerror or error}") from None
     except (UnicodeDecodeError, csv.Error):
@@ -102,7 +104,7 @@ def read_turns(path: Path) -> list[Turn]:
     return turns
 
 
-def _turn(path: Path, line: int, row: Mapping[str, str | None]) -> Turn:
+def _parse_turn(path: Path, line: int, row: Mapping[str, str | None]) -> Turn:
     name, player = ((row.get(key) or "").strip() for key in ("turn", "player"))
     try:
         from_s = float(row.get("from_s") or "")

@@ -5,9 +5,9 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from overruler.apps.measure import progress
+from overruler.apps.measure import progress_display
 from overruler.errors import BadInput
-from overruler.writing import write_whole
+from overruler.writing import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,16 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     folder = _folder(args.out)
-    from overruler.apps.demo.page import page
-    from overruler.apps.demo.steps import steps
+    from overruler.apps.demo.page import render_page
+    from overruler.apps.demo.steps import generate_steps
 
     done = []
-    with progress() as say:
-        for step in steps(say):
-            write_whole(folder / step.file, step.data)
+    with progress_display() as say:
+        for step in generate_steps(say):
+            write_atomically(folder / step.file, step.data)
             print(f"{step.title}: {step.text}\n", flush=True)
             done.append(step)
-    write_whole(folder / "index.html", page(done))
+    write_atomically(folder / "index.html", render_page(done))
     print(f"written: {folder / 'index.html'} and {len(done)} pictures")
     if args.open and not webbrowser.open((folder / "index.html").resolve().as_uri()):
         print("no browser could be opened", file=sys.stderr)

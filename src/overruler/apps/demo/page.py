@@ -6,15 +6,15 @@ from html import escape
 from pathlib import Path
 
 from overruler.apps.demo.steps import Step
-from overruler.picture.raster import font_face
+from overruler.picture.raster import font_face_css
 
 TEMPLATE = Path(__file__).with_name("page.html")
 
 
-def page(steps: Sequence[Step]) -> str:
+def render_page(steps: Sequence[Step]) -> str:
     """The page's text."""
     parts = "\n".join(_section(number, step) for number, step in enumerate(steps, 1))
-    return TEMPLATE.read_text(encoding="utf-8").replace("{{font}}", font_face()).replace("{{steps}}", parts)
+    return TEMPLATE.read_text(encoding="utf-8").replace("{{font}}", font_face_css()).replace("{{steps}}", parts)
 
 
 def _section(number: int, step: Step) -> str:

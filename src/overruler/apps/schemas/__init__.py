@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from overruler.apps.schemas import answers, files, questions, scenes
-from overruler.apps.schemas.words import DRAFT, Schema
+from overruler.apps.schemas.primitives import DRAFT, Schema
 from overruler.scene import GAMES
 
 DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
@@ -17,9 +17,9 @@ DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "lens": ("a lens file (TOML)", files.lens),
     "terrain": ("a terrain file (TOML)", files.terrain),
     "fix": ("a fix file (TOML or JSON)", files.fix),
-    "ask": ("a question to overruler ask, of any game", partial(questions.of_games, GAMES)),
+    "ask": ("a question to overruler ask, of any game", partial(questions.question_schema, GAMES)),
     "answer": ("what overruler ask prints", answers.answer),
-    **{f"ask-{game}": (f"a question of {game}", partial(questions.of_games, (game,))) for game in GAMES},
+    **{f"ask-{game}": (f"a question of {game}", partial(questions.question_schema, (game,))) for game in GAMES},
 }
 """What there is a schema of, by name: what it is, and how its schema is made."""
 

@@ -6,7 +6,7 @@ Three of them are TOML: a schema then speaks of the values that a reader of TOML
 import sys
 from itertools import chain
 
-from overruler.apps.schemas.words import (
+from overruler.apps.schemas.primitives import (
     FLAG,
     NAME,
     NUMBER,
@@ -16,27 +16,29 @@ from overruler.apps.schemas.words import (
     POSITIVE,
     TEXT,
     Schema,
-    choice,
+    array_of,
+    enum_of,
+    integer_between,
     matrix,
-    of_readers,
-    record,
-    several,
-    whole,
+    object_with,
+    properties_from_readers,
 )
-from overruler.bases import LARGEST_MM
+from overruler.bases import LARGEST_BASE_MM
 from overruler.board import DICTIONARIES
 from overruler.board import SCHEMA as BOARD
-from overruler.fixes import DEEDS, FIX_KEYS, LABELS, PLACE_KEYS
+from overruler.declared_terrain import OUTLINE_KEYS
+from overruler.declared_terrain import READER_BY_KEY as TERRAIN_READERS
+from overruler.declared_terrain import SCHEMA as TERRAIN
+from overruler.fixes import KEYS_BY_ACTION, LABEL_KEYS, PLACE_KEYS
+from overruler.fixes import READER_BY_KEY as FIX_READERS
 from overruler.fixes import SCHEMA as FIX
-from overruler.ground import OUTLINE_KEYS, TOLD_KEYS
-from overruler.ground import SCHEMA as TERRAIN
 from overruler.lens import SCHEMA as LENS
 from overruler.pieces import KINDS
 
 PIXELS: Schema = {"type": "number", "minimum": 1, "maximum": sys.float_info.max}
 BASE: Schema = {
     "anyOf": [
-        {"type": "number", "minimum": 1e-4, "maximum": LARGEST_MM},
+        {"type": "number", "minimum": 1e-4, "maximum": LARGEST_BASE_MM},
         {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*([xX×]\s*\d+(\.\d+)?\s*)?([mM]{2})?\s*\w*\s*$"},
     ]
 }
@@ -45,19 +47,19 @@ BASE: Schema = {
 
 def board() -> Schema:
     """A board file: how large the board is, and where its markers lie."""
-    markers = record(
+    markers = object_with(
         {"size_mm": POSITIVE},
         {
-            "dictionary": choice(("auto", *DICTIONARIES)),
+            "dictionary": enum_of(("auto", *DICTIONARIES)),
             "corners_mm": _corners(),
             "scale_share": POSITIVE,
-            "covariance": several(several(NUMBER), 3),
+            "covariance": array_of(array_of(NUMBER), 3),
             "print": _print(),
         },
         dependentRequired={"covariance": ["corners_mm"]},
     )
     required = {"schema": {"const": BOARD}, "width_mm": POSITIVE, "height_mm": POSITIVE, "markers": markers}
-    return record(required, {"name": TEXT})
+    return object_with(required, {"name": TEXT})
 
 
 def _corners() -> Schema:
@@ -68,7 +70,7 @@ def _corners() -> Schema:
 
 def _print() -> Schema:
     lengths = dict.fromkeys(("printed_mm", "across_mm", "along_mm", "doubt_mm"), POSITIVE)
-    return record(lengths, {"flush": FLAG})
+    return object_with(lengths, {"flush": FLAG})
 
 
 def lens() -> Schema:
@@ -80,14 +82,14 @@ def lens() -> Schema:
     )
     required = {
         "schema": {"const": LENS},
-        "size_px": several(PIXELS, 2, 2),
-        "matrix": _exactly(*(_exactly(*row) for row in rows)),
-        "distortion": several(NUMBER, 5, 5),
+        "size_px": array_of(PIXELS, 2, 2),
+        "matrix": _tuple_of(*(_tuple_of(*row) for row in rows)),
+        "distortion": array_of(NUMBER, 5, 5),
     }
-    return record(required, {"covariance": matrix(9, 9)})
+    return object_with(required, {"covariance": matrix(9, 9)})
 
 
-def _exactly(*items: Schema) -> Schema:
+def _tuple_of(*items: Schema) -> Schema:
     return {"type": "array", "prefixItems": list(items), "minItems": len(items), "maxItems": len(items)}
 
 
@@ -95,10 +97,10 @@ def terrain() -> Schema:
     """A terrain file: raised ground that people tell of."""
     special = {
         "id": NAME | {"not": {"pattern": r"^p\d+$"}},
-        "markers": several(whole(0), 1) | {"uniqueItems": True},
-        "markers_at_mm": several(POINT),
+        "markers": array_of(integer_between(0), 1) | {"uniqueItems": True},
+        "markers_at_mm": array_of(POINT),
     }
-    keys = of_readers(TOLD_KEYS, special) | dict.fromkeys(OUTLINE_KEYS, OUTLINE)
+    keys = properties_from_readers(TERRAIN_READERS, special) | dict.fromkeys(OUTLINE_KEYS, OUTLINE)
     one = {
         "type": "object",
         "properties": keys,
@@ -108,28 +110,28 @@ def terrain() -> Schema:
         "anyOf": [{"required": ["top_z_mm"]}, {"required": ["markers"]}],
         "dependentRequired": {key: ["markers"] for key in ("around_mm", "marker_mm", "markers_at_mm")},
     }
-    return record({"schema": {"const": TERRAIN}, "terrain": several(one)}, additionalProperties=False)
+    return object_with({"schema": {"const": TERRAIN}, "terrain": array_of(one)}, additionalProperties=False)
 
 
 def fix() -> Schema:
     """A fix file: what people correct in what was found."""
-    deeds = [_deed(do) for do in DEEDS]
-    return record({"schema": {"const": FIX}, "fix": several({"oneOf": deeds})}, additionalProperties=False)
+    deeds = [_correction_schema(do) for do in KEYS_BY_ACTION]
+    return object_with({"schema": {"const": FIX}, "fix": array_of({"oneOf": deeds})}, additionalProperties=False)
 
 
-def _deed(do: str) -> Schema:
+def _correction_schema(do: str) -> Schema:
     """One kind of correction, with the keys that go with it."""
-    needs, may = DEEDS[do]
+    needs, may = KEYS_BY_ACTION[do]
     special = {
         **dict.fromkeys(("id", "new_id", "unit", "player"), NAME),
-        "xy_px": several(NUMBER, 2, 2),
+        "xy_px": array_of(NUMBER, 2, 2),
         "base": BASE,
-        "kind": choice(KINDS),
+        "kind": enum_of(KINDS),
         "stats": OBJECT,
     }
-    known = of_readers(FIX_KEYS, special)
+    known = properties_from_readers(FIX_READERS, special)
     keys = {key: known[key] for key in sorted(chain(needs, may))}
     required = {"do": {"const": do}, **{key: keys.pop(key) for key in sorted(needs - PLACE_KEYS)}}
     places = {"oneOf": [{"required": [key]} for key in sorted(PLACE_KEYS)]} if needs & PLACE_KEYS else {}
-    says = {"anyOf": [{"required": [key]} for key in LABELS]} if do == "name" else {}
-    return record(required, keys, additionalProperties=False, **places, **says)
+    says = {"anyOf": [{"required": [key]} for key in LABEL_KEYS]} if do == "name" else {}
+    return object_with(required, keys, additionalProperties=False, **places, **says)

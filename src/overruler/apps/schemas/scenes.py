@@ -1,6 +1,6 @@
 """The schema of a scene file."""
 
-from overruler.apps.schemas.words import (
+from overruler.apps.schemas.primitives import (
     FLAG,
     INTEGER,
     LENGTH,
@@ -10,76 +10,84 @@ from overruler.apps.schemas.words import (
     SIZE,
     TEXT,
     Schema,
-    choice,
+    array_of,
+    enum_of,
+    integer_between,
     matrix,
-    of_readers,
-    record,
-    several,
-    whole,
+    object_with,
+    properties_from_readers,
 )
-from overruler.pieces import KINDS, LARGEST_MM, MOST_DEG, MOST_SEGMENTS, PIECE_KEYS, SIZE_KEYS, TERRAIN_KEYS
+from overruler.pieces import (
+    KINDS,
+    MAX_HEADING_DEG,
+    MAX_LENGTH_MM,
+    MAX_SEGMENTS,
+    PIECE_READERS,
+    SIZE_KEYS,
+    TERRAIN_READERS,
+)
 from overruler.scene import GAMES, SCHEMA
 
-AREA: Schema = {"type": "number", "minimum": -(LARGEST_MM**2), "maximum": LARGEST_MM**2}
-CHANCE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-HEADING: Schema = {"type": "number", "minimum": -MOST_DEG, "maximum": MOST_DEG}
+COVARIANCE_MM2: Schema = {"type": "number", "minimum": -(MAX_LENGTH_MM**2), "maximum": MAX_LENGTH_MM**2}
+PROBABILITY: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+HEADING_DEG: Schema = {"type": "number", "minimum": -MAX_HEADING_DEG, "maximum": MAX_HEADING_DEG}
 
 
 def scene() -> Schema:
     """A table at one moment: JSON, millimetres in the board frame, degrees counter-clockwise from +x."""
     required = {
         "schema": {"const": SCHEMA},
-        "game": choice(GAMES),
-        "board": record({"width_mm": SIZE, "height_mm": SIZE}),
-        "pieces": several({"$ref": "#/$defs/piece"}),
+        "game": enum_of(GAMES),
+        "board": object_with({"width_mm": SIZE, "height_mm": SIZE}),
+        "pieces": array_of({"$ref": "#/$defs/piece"}),
     }
     optional = {
-        "ruler": record({"segment_mm": SIZE, "segments": whole(1, MOST_SEGMENTS)}),
-        "terrain": several({"$ref": "#/$defs/terrain"}),
+        "ruler": object_with({"segment_mm": SIZE, "segments": integer_between(1, MAX_SEGMENTS)}),
+        "terrain": array_of({"$ref": "#/$defs/terrain"}),
         "grid": grid(),
         "covariance": covariance(),
         "state": OBJECT,
     }
     on_hexes = {"properties": {"pieces": {"contains": {"type": "object", "required": ["hex"]}}}, "required": ["pieces"]}
     needs_grid = {"if": on_hexes, "then": {"required": ["grid"]}}
-    return record(required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}})
+    return object_with(required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}})
 
 
 def covariance() -> Schema:
     """Over x and y of the pieces in this order, in mm²; and what holds with some probability in its place."""
-    rows = several(several(AREA))
-    required = {"order": several(TEXT) | {"uniqueItems": True}, "mm2": rows}
-    return record(required, {"otherwise": record({"probability": CHANCE, "mm2": rows})})
+    rows = array_of(array_of(COVARIANCE_MM2))
+    required = {"order": array_of(TEXT) | {"uniqueItems": True}, "mm2": rows}
+    return object_with(required, {"otherwise": object_with({"probability": PROBABILITY, "mm2": rows})})
 
 
 def grid() -> Schema:
     """A printed grid of hexes."""
-    orientation = choice(("pointy", "flat"))
-    return record({"type": {"const": "hex"}, "orientation": orientation, "size_mm": SIZE, "origin_mm": POINT})
+    orientation = enum_of(("pointy", "flat"))
+    return object_with({"type": {"const": "hex"}, "orientation": orientation, "size_mm": SIZE, "origin_mm": POINT})
 
 
 def piece() -> Schema:
     """A base: placed by x and y, or by the hex that it stands on."""
     special = {
-        "heading_deg": HEADING,
-        "covariance_mm2": matrix(2, 2, AREA),
-        "kind": choice(KINDS),
+        "heading_deg": HEADING_DEG,
+        "covariance_mm2": matrix(2, 2, COVARIANCE_MM2),
+        "kind": enum_of(KINDS),
         "stats": OBJECT,
-        "hex": several(INTEGER, 2, 2),
+        "hex": array_of(INTEGER, 2, 2),
     }
     base = {"oneOf": [_base(shape, sizes) for shape, sizes in SIZE_KEYS.items()]}
     by_hex = {"required": ["hex"], "not": {"anyOf": [{"required": ["x_mm"]}, {"required": ["y_mm"]}]}}
     by_place = {"required": ["x_mm", "y_mm"], "not": {"required": ["hex"]}}
-    optional = of_readers(PIECE_KEYS, special) | {"x_mm": LENGTH, "y_mm": LENGTH}
-    return record({"id": TEXT, "base": base}, optional, oneOf=[by_place, by_hex])
+    optional = properties_from_readers(PIECE_READERS, special) | {"x_mm": LENGTH, "y_mm": LENGTH}
+    return object_with({"id": TEXT, "base": base}, optional, oneOf=[by_place, by_hex])
 
 
 def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
     corners = {"corner_radius_mm": {"type": "number", "minimum": 0}} if shape == "rectangle" else {}
-    return record({"shape": {"const": shape}, **dict.fromkeys(sizes, SIZE)}, corners)
+    return object_with({"shape": {"const": shape}, **dict.fromkeys(sizes, SIZE)}, corners)
 
 
 def terrain() -> Schema:
     """Something on the table that is no piece."""
-    optional = of_readers(TERRAIN_KEYS, {"rough": FLAG})
-    return record({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)
+    optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG})
+    return object_with({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)

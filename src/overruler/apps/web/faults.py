@@ -7,11 +7,11 @@ from starlette.responses import JSONResponse, Response
 from overruler.errors import BadInput, OverrulerError
 
 
-class Busy(OverrulerError):
+class ServerBusy(OverrulerError):
     """More is waiting than the server takes."""
 
 
-class Failed(OverrulerError):
+class TaskFailed(OverrulerError):
     """A task that came to nothing; `unmeasurable` where the photo is to blame and another or a hint would help."""
 
     def __init__(self, message: str, unmeasurable: bool = False) -> None:
@@ -19,15 +19,15 @@ class Failed(OverrulerError):
         self.unmeasurable = unmeasurable
 
 
-class NotThere(OverrulerError):
+class MeasurementNotFound(OverrulerError):
     """There is no such measurement, or nothing of it yet."""
 
 
-class Changed(OverrulerError):
+class EditConflict(OverrulerError):
     """Somebody else has corrected the table since it was read."""
 
 
-class Refused(BadInput):
+class UploadRefused(BadInput):
     """Something that was sent and will not be kept; `status` is that of the answer."""
 
     def __init__(self, message: str, status: int = 415) -> None:
@@ -35,25 +35,27 @@ class Refused(BadInput):
         self.status = status
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _answer_refusal(request: Request, error: Exception) -> Response:
     text = " ".join(str(error).split())
-    return JSONResponse({"error": text}, _status(error), {"connection": "close"} if _status(error) == 413 else None)
+    return JSONResponse(
+        {"error": text}, _status_code(error), {"connection": "close"} if _status_code(error) == 413 else None
+    )
 
 
-async def _unforeseen(request: Request, error: Exception) -> Response:
+async def _answer_unforeseen(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "this should not have happened: the server's own output says what did"}, 500)
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-def _status(error: Exception) -> int:
-    if isinstance(error, Refused):
+def _status_code(error: Exception) -> int:
+    if isinstance(error, UploadRefused):
         return error.status
-    return {NotThere: 404, Changed: 412, Busy: 503, Failed: 500}.get(type(error), 422)
+    return {MeasurementNotFound: 404, EditConflict: 412, ServerBusy: 503, TaskFailed: 500}.get(type(error), 422)
 
 
-FAULTS = {OverrulerError: _refused, HTTPException: _http, Exception: _unforeseen}
+EXCEPTION_HANDLERS = {OverrulerError: _answer_refusal, HTTPException: _answer_http_error, Exception: _answer_unforeseen}
 """What is answered when something goes wrong, for every application here."""

@@ -3,8 +3,8 @@
 from typing import Any
 
 from overruler.apps.schemas.files import fix
-from overruler.apps.schemas.questions import of_games
-from overruler.apps.web.phone.store import ALPHABET, LENGTH
+from overruler.apps.schemas.questions import question_schema
+from overruler.apps.web.phone.store import ID_ALPHABET, ID_LENGTH
 from overruler.scene import GAMES
 
 Json = dict[str, Any]
@@ -22,7 +22,7 @@ SCHEMAS: dict[str, Json] = {
         "type": "object",
         "required": ["id", "created_s", "state", "step", "game", "table", "version"],
         "properties": {
-            "id": {"type": "string", "pattern": f"^[{ALPHABET}]{{{LENGTH}}}$"},
+            "id": {"type": "string", "pattern": f"^[{ID_ALPHABET}]{{{ID_LENGTH}}}$"},
             "created_s": NUMBER | {"description": "Seconds since 1970."},
             "state": {"enum": ["queued", "measuring", "done", "failed"]},
             "step": TEXT | {"description": "What is being done, or why it failed."},
@@ -34,7 +34,7 @@ SCHEMAS: dict[str, Json] = {
         },
     },
     "Question": {
-        "anyOf": [each for game in of_games(GAMES)["$defs"].values() for each in game["anyOf"]],
+        "anyOf": [each for game in question_schema(GAMES)["$defs"].values() for each in game["anyOf"]],
         "description": "As to `overruler ask`; `overruler rules GAME` lists them with examples.",
     },
     "Ruling": {
@@ -53,11 +53,11 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
-def ref(name: str) -> Json:
+def schema_ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _content(kind: str, schema: Json) -> Json:
+def _content_of_kind(kind: str, schema: Json) -> Json:
     return {"content": {kind: {"schema": schema}}}
 
 
@@ -68,23 +68,23 @@ def operation(
     said: Json = {"summary": about, "responses": {str(status): {"description": about, **found}}}
     for refusal in (401, 403, 421, *refusals):
         said["responses"][str(refusal)] = {
-            "description": REFUSALS[refusal],
-            **_content("application/json", ref("Error")),
+            "description": REFUSAL_TEXTS[refusal],
+            **_content_of_kind("application/json", schema_ref("Error")),
         }
     if query:
-        said["parameters"] = [_parameter(name, schema) for name, schema in query.items()]
+        said["parameters"] = [_query_parameter(name, schema) for name, schema in query.items()]
     if body:
         said["requestBody"] = {"required": True, **body}
     return said
 
 
-def _parameter(name: str, schema: Json) -> Json:
+def _query_parameter(name: str, schema: Json) -> Json:
     told = {"name": name, "in": "query", "required": schema.get("needed", False)}
     schema = {key: value for key, value in schema.items() if key != "needed"}
     return {**told, **(schema if "content" in schema else {"schema": schema})}
 
 
-REFUSALS = {
+REFUSAL_TEXTS = {
     401: "The key is missing or wrong.",
     403: "A page of another site asked.",
     404: "There is no such measurement, or nothing of it yet.",
@@ -98,9 +98,9 @@ REFUSALS = {
 }
 
 
-def as_json(schema: Json) -> Json:
-    return _content("application/json", schema)
+def json_content(schema: Json) -> Json:
+    return _content_of_kind("application/json", schema)
 
 
-def binary(kind: str) -> Json:
-    return _content(kind, {"type": "string", "format": "binary"})
+def binary_content(kind: str) -> Json:
+    return _content_of_kind(kind, {"type": "string", "format": "binary"})

@@ -7,46 +7,46 @@ mark when a new turn begins: the key of the mark whose word it takes over, or em
 
 from typing import Any
 
-Field = dict[str, Any]
+ProfileField = dict[str, Any]
 
 
-def _fields(kind: str, **labels: str) -> list[Field]:
+def _make_fields(kind: str, **labels: str) -> list[ProfileField]:
     return [{"key": key.replace("__", "."), "label": label, "type": kind} for key, label in labels.items()]
 
 
-def _turning(turn: str, **labels: str) -> list[Field]:
-    return [field | {"turn": turn} for field in _fields("flag", **labels)]
+def _turn_flags(turn: str, **labels: str) -> list[ProfileField]:
+    return [field | {"turn": turn} for field in _make_fields("flag", **labels)]
 
 
-PROFILES: dict[str, list[Field]] = {
+PROFILES: dict[str, list[ProfileField]] = {
     "skirmish": [
-        *_fields("whole", defence="Defence"),
-        *_fields("number", ranged_weapon__range_in="Weapon's range, in"),
-        *_fields("whole", ranged_weapon__piercing="Its piercing", ranged_weapon__injury="Its injury"),
-        *_fields("flag", ranged_weapon__long_reload="Long reload", large="Large"),
-        *_turning("", moved="Moved", ran="Ran", cast="Cast"),
-        *_fields("flag", engaged="Engaged", stunned="Stunned", dazed="Dazed"),
-        *_turning("shot_this_turn", shot_last_turn="Shot last turn"),
-        *_turning("", shot_this_turn="Shot this turn"),
+        *_make_fields("whole", defence="Defence"),
+        *_make_fields("number", ranged_weapon__range_in="Weapon's range, in"),
+        *_make_fields("whole", ranged_weapon__piercing="Its piercing", ranged_weapon__injury="Its injury"),
+        *_make_fields("flag", ranged_weapon__long_reload="Long reload", large="Large"),
+        *_turn_flags("", moved="Moved", ran="Ran", cast="Cast"),
+        *_make_fields("flag", engaged="Engaged", stunned="Stunned", dazed="Dazed"),
+        *_turn_flags("shot_this_turn", shot_last_turn="Shot last turn"),
+        *_turn_flags("", shot_this_turn="Shot this turn"),
     ],
     "tide_of_iron": [
-        *_fields("figures", figures="Range of each figure"),
+        *_make_fields("figures", figures="Range of each figure"),
         {"key": "type", "label": "Type", "type": "choice", "of": ["infantry", "vehicle"]},
         {"key": "elevation", "label": "Level", "type": "choice", "of": [0, 1, 2]},
     ],
-    "positioning": _fields("whole", size="Size", tier="Tier"),
+    "positioning": _make_fields("whole", size="Size", tier="Tier"),
 }
 
-SHOT, FIGURES = {"A": "ranged_weapon", "B": "defence"}, {"A": "figures"}
+SHOT_NEEDS, FIGURE_NEEDS = {"A": "ranged_weapon", "B": "defence"}, {"A": "figures"}
 """What of whose profile must be there before a question is asked."""
-ATTACKS: dict[str, list[dict[str, Any]]] = {
-    "skirmish": [{"label": "Shot", "ask": {"question": "shot", "unit": "A", "target": "B"}, "needs": SHOT}],
+PROFILE_QUESTIONS: dict[str, list[dict[str, Any]]] = {
+    "skirmish": [{"label": "Shot", "ask": {"question": "shot", "unit": "A", "target": "B"}, "needs": SHOT_NEEDS}],
     "tide_of_iron": [
-        {"label": "Attack", "ask": {"question": "attack_range", "attacker": "A", "target": "B"}, "needs": FIGURES},
+        {"label": "Attack", "ask": {"question": "attack_range", "attacker": "A", "target": "B"}, "needs": FIGURE_NEEDS},
         {
             "label": "On the move",
             "ask": {"question": "attack_range", "attacker": "A", "target": "B", "fire_and_movement": True},
-            "needs": FIGURES,
+            "needs": FIGURE_NEEDS,
         },
     ],
 }

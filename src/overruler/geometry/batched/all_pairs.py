@@ -14,16 +14,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.geometry.batched import ovals
-from overruler.geometry.batched.ovals import Ovals
+from overruler.geometry.batched import ellipse_distances
+from overruler.geometry.batched.ellipse_distances import EllipseColumns
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, gap
 
-SQUARE_MM = 1e-10
+RECTANGLE_TOLERANCE_MM = 1e-10
 """A polygon whose corners lie this close to a rectangle's is one."""
 
 
-class Plates(NamedTuple):
+class ShapeColumns(NamedTuple):
     """Shapes of one kind: a disc has a radius for both halves, an ellipse and a rectangle have them and a heading."""
 
     place: NDArray[np.intp]
@@ -37,43 +37,43 @@ class Plates(NamedTuple):
     """Of the heading."""
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[float, ...]]) -> "Plates":
+    def of(cls, rows: Sequence[tuple[float, ...]]) -> "ShapeColumns":
         place, *columns = np.array(rows).reshape(-1, 7).T
         return cls(place.astype(np.intp), *columns)
 
-    def at(self, rows: Any) -> "Plates":
-        return Plates(self.place[rows], *(column[rows] for column in self[1:]))
+    def at(self, rows: Any) -> "ShapeColumns":
+        return ShapeColumns(self.place[rows], *(column[rows] for column in self[1:]))
 
     def local(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Points in the frames of the shapes: from the centre, along the heading and to the left of it."""
         dx, dy = x - self.x, y - self.y
         return dx * self.cos + dy * self.sin, dy * self.cos - dx * self.sin
 
-    def ovals(self) -> Ovals:
+    def ovals(self) -> EllipseColumns:
         """The ellipses' own Q in the board frame."""
         aa, bb, c, s = self.half_length**2, self.half_width**2, self.cos, self.sin
-        return Ovals(self.x, self.y, aa * c * c + bb * s * s, (aa - bb) * c * s, aa * s * s + bb * c * c)
+        return EllipseColumns(self.x, self.y, aa * c * c + bb * s * s, (aa - bb) * c * s, aa * s * s + bb * c * c)
 
 
-def all_gaps(shapes: Sequence[Shape]) -> Array:
+def gap_matrix(shapes: Sequence[Shape]) -> Array:
     """The gap (n, n) of each shape and each, to 1e-9 mm; 0 where they overlap, and of a shape and itself."""
-    discs, ellipses, boxes = (Plates.of(rows) for rows in _by_kind(shapes))
+    discs, ellipses, boxes = (ShapeColumns.of(rows) for rows in _rows_by_kind(shapes))
     if len(discs.x) == len(shapes):
-        return _discs(discs)
+        return _disc_gaps(discs)
     found = np.zeros((len(shapes), len(shapes)))
-    found[np.ix_(discs.place, discs.place)] = _discs(discs)
-    _each_with_each(found, ellipses, discs, _ellipses_and_discs)
-    _each_with_each(found, boxes, discs, _boxes_and_discs)
-    _each_with_each(found, boxes, ellipses, _boxes_and_ellipses)
-    _among(found, ellipses.place, ellipses.ovals(), ovals.gaps)
-    _among(found, boxes.place, boxes, _boxes_and_boxes)
+    found[np.ix_(discs.place, discs.place)] = _disc_gaps(discs)
+    _fill_cross_block(found, ellipses, discs, _ellipse_disc_gaps)
+    _fill_cross_block(found, boxes, discs, _box_disc_gaps)
+    _fill_cross_block(found, boxes, ellipses, _box_ellipse_gaps)
+    _fill_own_block(found, ellipses.place, ellipses.ovals(), ellipse_distances.ellipse_gaps)
+    _fill_own_block(found, boxes.place, boxes, _box_box_gaps)
     known = {*discs.place.tolist(), *ellipses.place.tolist(), *boxes.place.tolist()}
     for k in {*range(len(shapes))} - known:
         found[k] = found[:, k] = [gap(shapes[k], shape).distance_mm for shape in shapes]
     return found
 
 
-def _by_kind(shapes: Sequence[Shape]) -> tuple[list[tuple[float, ...]], ...]:
+def _rows_by_kind(shapes: Sequence[Shape]) -> tuple[list[tuple[float, ...]], ...]:
     """The rows of `Plates` for discs, for ellipses and for rectangles."""
     discs: list[tuple[float, ...]] = []
     ellipses: list[tuple[float, ...]] = []
@@ -85,12 +85,12 @@ def _by_kind(shapes: Sequence[Shape]) -> tuple[list[tuple[float, ...]], ...]:
             turn = math.radians(shape.heading_deg)
             halves = (shape.length_mm / 2, shape.width_mm / 2)
             ellipses.append((place, *shape.center, *halves, math.cos(turn), math.sin(turn)))
-        elif box := _box(shape):
+        elif box := _rectangle_row(shape):
             boxes.append((place, *box))
     return discs, ellipses, boxes
 
 
-def _box(polygon: Polygon) -> tuple[float, ...] | None:
+def _rectangle_row(polygon: Polygon) -> tuple[float, ...] | None:
     """A rectangle's columns; None for any other polygon."""
     if len(polygon.corners) != 4:
         return None
@@ -101,22 +101,22 @@ def _box(polygon: Polygon) -> tuple[float, ...] | None:
     c, s = (ax - bx) / length, (ay - by) / length
     leans = abs((bx - cx) * c + (by - cy) * s)
     closes = math.hypot(ax - bx + cx - dx, ay - by + cy - dy)
-    return (*polygon.center, length / 2, width / 2, c, s) if max(leans, closes) <= SQUARE_MM else None
+    return (*polygon.center, length / 2, width / 2, c, s) if max(leans, closes) <= RECTANGLE_TOLERANCE_MM else None
 
 
-Columns = TypeVar("Columns", Plates, Ovals)
-Measure = Callable[[Plates, Plates], Array]
+Columns = TypeVar("Columns", ShapeColumns, EllipseColumns)
+GapFunction = Callable[[ShapeColumns, ShapeColumns], Array]
 """The gaps (m,) of pairs, or (n, m) where the columns of the first are upright."""
 
 
-def _each_with_each(found: Array, a: Plates, b: Plates, measure: Measure) -> None:
+def _fill_cross_block(found: Array, a: ShapeColumns, b: ShapeColumns, measure: GapFunction) -> None:
     if not len(a.x) or not len(b.x):
         return
     block = measure(a.at((slice(None), None)), b)
     found[np.ix_(a.place, b.place)], found[np.ix_(b.place, a.place)] = block, block.T
 
 
-def _among(
+def _fill_own_block(
     found: Array, place: NDArray[np.intp], columns: Columns, measure: Callable[[Columns, Columns], Array]
 ) -> None:
     if len(place) < 2:
@@ -129,7 +129,7 @@ def _among(
 # --- discs and ellipses ---
 
 
-def _discs(discs: Plates) -> Array:
+def _disc_gaps(discs: ShapeColumns) -> Array:
     dx, dy = discs.x[:, None] - discs.x, discs.y[:, None] - discs.y
     apart = np.sqrt(dx * dx + dy * dy)
     apart -= discs.half_length[:, None] + discs.half_length
@@ -137,44 +137,46 @@ def _discs(discs: Plates) -> Array:
     return np.asarray(np.maximum(apart, 0.0, out=apart))
 
 
-def _ellipses_and_discs(ellipses: Plates, discs: Plates) -> Array:
-    away = ovals.away_from(ellipses.half_length, ellipses.half_width, *ellipses.local(discs.x, discs.y))[0]
+def _ellipse_disc_gaps(ellipses: ShapeColumns, discs: ShapeColumns) -> Array:
+    away = ellipse_distances.ellipse_point_distances(
+        ellipses.half_length, ellipses.half_width, *ellipses.local(discs.x, discs.y)
+    )[0]
     return np.asarray(np.maximum(away - discs.half_length, 0.0))
 
 
 # --- rectangles ---
 
 
-def _away(boxes: Plates, x: Array, y: Array) -> Array:
+def _box_point_distances(boxes: ShapeColumns, x: Array, y: Array) -> Array:
     """The distance of points in the rectangles' own frames."""
     past, aside = np.maximum(np.abs(x) - boxes.half_length, 0.0), np.maximum(np.abs(y) - boxes.half_width, 0.0)
     return np.asarray(np.sqrt(past * past + aside * aside))
 
 
-def _boxes_and_discs(boxes: Plates, discs: Plates) -> Array:
-    return np.maximum(_away(boxes, *boxes.local(discs.x, discs.y)) - discs.half_length, 0.0)
+def _box_disc_gaps(boxes: ShapeColumns, discs: ShapeColumns) -> Array:
+    return np.maximum(_box_point_distances(boxes, *boxes.local(discs.x, discs.y)) - discs.half_length, 0.0)
 
 
-def _boxes_and_boxes(a: Plates, b: Plates) -> Array:
+def _box_box_gaps(a: ShapeColumns, b: ShapeColumns) -> Array:
     """Apart where a side of one of the two parts them, and then as far as a corner of one is from the other."""
-    (there, parted), (back, parted_back) = _corners_away(a, b), _corners_away(b, a)
+    (there, parted), (back, parted_back) = _nearest_corner_distances(a, b), _nearest_corner_distances(b, a)
     return np.where(parted | parted_back, np.minimum(there, back), 0.0)
 
 
-def _corners_away(a: Plates, b: Plates) -> tuple[Array, NDArray[np.bool_]]:
+def _nearest_corner_distances(a: ShapeColumns, b: ShapeColumns) -> tuple[Array, NDArray[np.bool_]]:
     """How far the nearest corner of `b` is from `a`, and whether a side of `a` parts the two."""
     x, y = a.local(b.x, b.y)
     c, s = b.cos * a.cos + b.sin * a.sin, b.sin * a.cos - b.cos * a.sin
     (lx, ly), (wx, wy) = (b.half_length * c, b.half_length * s), (b.half_width * -s, b.half_width * c)
     signs = [(1, 1), (1, -1), (-1, -1), (-1, 1)]
-    corners = [_away(a, x + p * lx + q * wx, y + p * ly + q * wy) for p, q in signs]
+    corners = [_box_point_distances(a, x + p * lx + q * wx, y + p * ly + q * wy) for p, q in signs]
     parted = (np.abs(x) - np.abs(lx) - np.abs(wx) > a.half_length) | (
         np.abs(y) - np.abs(ly) - np.abs(wy) > a.half_width
     )
     return np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3])), parted
 
 
-def _boxes_and_ellipses(boxes: Plates, ellipses: Plates) -> Array:
+def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     """Where all of an ellipse lies past one side, the rectangle's closest point is on that side.
 
     How far a point of the side's line is from the ellipse is a convex function of its place, least at the foot of the
@@ -183,20 +185,22 @@ def _boxes_and_ellipses(boxes: Plates, ellipses: Plates) -> Array:
     """
     x, y = boxes.local(ellipses.x, ellipses.y)
     c, s = ellipses.cos * boxes.cos + ellipses.sin * boxes.sin, ellipses.sin * boxes.cos - ellipses.cos * boxes.sin
-    shape = Ovals(x, y, *ellipses._replace(cos=c, sin=s).ovals()[2:])
+    shape = EllipseColumns(x, y, *ellipses._replace(cos=c, sin=s).ovals()[2:])
     right, up = np.copysign(1.0, x), np.copysign(1.0, y)
     reach_x, reach_y = np.sqrt(shape.xx), np.sqrt(shape.yy)
     past_x, past_y = np.abs(x) - reach_x > boxes.half_length, np.abs(y) - reach_y > boxes.half_width
     foot_x, foot_y = x - up * shape.xy / reach_y, y - right * shape.xy / reach_x
     to_x = np.where(past_x, right * boxes.half_length, np.clip(foot_x, -boxes.half_length, boxes.half_length)) - x
     to_y = np.where(past_x, np.clip(foot_y, -boxes.half_width, boxes.half_width), up * boxes.half_width) - y
-    away = ovals.away_from(ellipses.half_length, ellipses.half_width, to_x * c + to_y * s, to_y * c - to_x * s)[0]
+    away = ellipse_distances.ellipse_point_distances(
+        ellipses.half_length, ellipses.half_width, to_x * c + to_y * s, to_y * c - to_x * s
+    )[0]
     one, other = np.nonzero(~past_x & ~past_y)
-    away[one, other] = _parted_by_corner(boxes.at((one, 0)), ellipses.at(other))
+    away[one, other] = _corner_separations(boxes.at((one, 0)), ellipses.at(other))
     return away
 
 
-def _parted_by_corner(boxes: Plates, ellipses: Plates) -> Array:
+def _corner_separations(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     """The largest separation that the way from the ellipse to one of the corners has; 0 where none parts the two."""
     right, up = np.repeat([[1], [1], [-1], [-1]], len(boxes.x), 1), np.repeat([[1], [-1], [-1], [1]], len(boxes.x), 1)
     x, y = ellipses.local(boxes.x, boxes.y)
@@ -204,7 +208,10 @@ def _parted_by_corner(boxes: Plates, ellipses: Plates) -> Array:
     corner_x = x + right * boxes.half_length * c - up * boxes.half_width * s
     corner_y = y + right * boxes.half_length * s + up * boxes.half_width * c
     a, b = (np.tile(half, 4) for half in (ellipses.half_length, ellipses.half_width))
-    ux, uy = (u.reshape(4, -1) for u in ovals.away_from(a, b, corner_x.ravel(), corner_y.ravel())[1:])
+    ux, uy = (
+        u.reshape(4, -1)
+        for u in ellipse_distances.ellipse_point_distances(a, b, corner_x.ravel(), corner_y.ravel())[1:]
+    )
     reach = boxes.half_length * np.abs(ux * c + uy * s) + boxes.half_width * np.abs(uy * c - ux * s)
     parted = ux * x + uy * y - reach - np.hypot(ellipses.half_length * ux, ellipses.half_width * uy)
     return np.asarray(np.maximum(parted.max(0, initial=0.0), 0.0))

@@ -10,36 +10,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.geometry.batched import ovals
-from overruler.geometry.batched.ovals import Ovals
-from overruler.geometry.farthest import nodes
+from overruler.geometry.batched import ellipse_distances
+from overruler.geometry.batched.ellipse_distances import EllipseColumns
+from overruler.geometry.farthest import sample_angles
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
 
-STEPS = 44
+BISECTIONS = 44
 """Halvings of a bracket of directions; half a turn over 2**44 is 2e-13 rad, nothing in a distance over a table."""
 
 
-def gaps(a: Shape, b: Shape, shifts_mm: Array) -> Array:
+def gaps_at_shifts(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     """The gap (n,) of `a` and of `b` moved by each of `shifts_mm` (n, 2)."""
     shifts = np.asarray(shifts_mm, float)
     if isinstance(b, Disc):
-        return np.maximum(away_from(a, shifts + b.center) - b.radius_mm, 0)
+        return np.maximum(point_distances(a, shifts + b.center) - b.radius_mm, 0)
     if isinstance(a, Disc):
-        return np.maximum(away_from(b, a.center - shifts) - a.radius_mm, 0)
+        return np.maximum(point_distances(b, a.center - shifts) - a.radius_mm, 0)
     if isinstance(a, Polygon) and isinstance(b, Polygon):
-        return _away_from_polygon(_differences(a, b), -shifts)
+        return _polygon_point_distances(_minkowski_difference(a, b), -shifts)
     if isinstance(a, Ellipse) and isinstance(b, Ellipse):
-        return ovals.gaps(_ovals(a, np.zeros_like(shifts)), _ovals(b, shifts))
-    return _widest(a, b, shifts)
+        return ellipse_distances.ellipse_gaps(_ellipse_columns(a, np.zeros_like(shifts)), _ellipse_columns(b, shifts))
+    return _gaps_by_bisection(a, b, shifts)
 
 
-def _ovals(shape: Ellipse, shifts: Array) -> Ovals:
+def _ellipse_columns(shape: Ellipse, shifts: Array) -> EllipseColumns:
     x, y = (shifts + shape.center).T
-    return Ovals(x, y, *(np.full(len(x), value) for value in shape.matrix))
+    return EllipseColumns(x, y, *(np.full(len(x), value) for value in shape.matrix))
 
 
-def _differences(a: Polygon, b: Polygon) -> Array:
+def _minkowski_difference(a: Polygon, b: Polygon) -> Array:
     """The corners (k, 2), counter-clockwise, of the convex set of all vectors from a point of `a` to one of `b`.
 
     Its sides are those of `b` and those of `a` turned round, in the order of their directions. (de Berg and others,
@@ -53,85 +53,87 @@ def _differences(a: Polygon, b: Polygon) -> Array:
     return np.asarray(sum(starts) + np.cumsum(sides, 0) - sides)
 
 
-def _widest(a: Shape, b: Shape, shifts: Array) -> Array:
+def _gaps_by_bisection(a: Shape, b: Shape, shifts: Array) -> Array:
     """As `shapes.gap`, by halving the bracket of directions alone."""
     apart = shifts + b.center - a.center
     middle, half = np.arctan2(apart[:, 1], apart[:, 0]), np.pi / 2
     widest = np.zeros(len(shifts))
-    for _ in range(STEPS):
-        along, across = _spans(a, b, shifts, middle, -1)
+    for _ in range(BISECTIONS):
+        along, across = _support_differences(a, b, shifts, middle, -1)
         half /= 2
         middle = middle + np.where(across > 0, half, -half)
         np.maximum(widest, along, out=widest)
     return widest
 
 
-def away_from(shape: Shape, points_mm: Array) -> Array:
+def point_distances(shape: Shape, points_mm: Array) -> Array:
     """The distance (n,) of points (n, 2) from a shape; 0 inside."""
     if isinstance(shape, Disc):
-        return np.maximum(lengths(points_mm - shape.center) - shape.radius_mm, 0)
+        return np.maximum(vector_lengths(points_mm - shape.center) - shape.radius_mm, 0)
     if isinstance(shape, Polygon):
-        return _away_from_polygon(np.array(shape.corners), points_mm)
-    return _away_from_ellipse(shape, points_mm)
+        return _polygon_point_distances(np.array(shape.corners), points_mm)
+    return _ellipse_point_distances(shape, points_mm)
 
 
-def _away_from_polygon(corners: Array, points: Array) -> Array:
+def _polygon_point_distances(corners: Array, points: Array) -> Array:
     sides = np.roll(corners, -1, 0) - corners
     to = points[:, None] - corners  # (n, sides, 2)
     share = np.clip((to * sides).sum(-1) / (sides * sides).sum(-1), 0, 1)
     left = sides[:, 0] * to[..., 1] - sides[:, 1] * to[..., 0]
-    nearest = lengths(to - share[..., None] * sides).min(1)
+    nearest = vector_lengths(to - share[..., None] * sides).min(1)
     return np.asarray(np.where((left >= 0).all(1), 0.0, nearest))
 
 
-def _away_from_ellipse(shape: Ellipse, points: Array) -> Array:
+def _ellipse_point_distances(shape: Ellipse, points: Array) -> Array:
     turn, local = np.radians(shape.heading_deg), points - shape.center
     c, sine = np.cos(turn), np.sin(turn)
     x, y = c * local[:, 0] + sine * local[:, 1], c * local[:, 1] - sine * local[:, 0]
-    return ovals.away_from(np.array(shape.length_mm / 2), np.array(shape.width_mm / 2), x, y)[0]
+    return ellipse_distances.ellipse_point_distances(np.array(shape.length_mm / 2), np.array(shape.width_mm / 2), x, y)[
+        0
+    ]
 
 
-def farthests(a: Shape, b: Shape, shifts_mm: Array) -> Array:
+def farthest_distances(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     """The largest distance (n,) to `a` of any point of `b` moved by each of `shifts_mm` (n, 2); 0 inside."""
     shifts = np.asarray(shifts_mm, float)
     if isinstance(a, Disc) and isinstance(b, Disc):
-        return np.maximum(lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
+        return np.maximum(vector_lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
     if isinstance(b, Polygon):
-        return np.asarray(np.max([away_from(a, shifts + corner) for corner in b.corners], 0))
+        return np.asarray(np.max([point_distances(a, shifts + corner) for corner in b.corners], 0))
     return _farthest_peaks(a, b, shifts)
 
 
 def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
-    angles = np.array(nodes(a, b))
+    angles = np.array(sample_angles(a, b))
     low, high = angles, np.append(angles[1:], angles[0] + 2 * np.pi)
     inside = 1e-9 * (high - low)  # to one side of a jump
     every = shifts[:, None]
-    best = _spans(a, b, every, low[None], 1)[0].max(1)
-    rises = _spans(a, b, every, (low + inside)[None], 1)[1] > 0
-    row, cell = np.nonzero(rises & (_spans(a, b, every, (high - inside)[None], 1)[1] < 0))
+    best = _support_differences(a, b, every, low[None], 1)[0].max(1)
+    rises = _support_differences(a, b, every, (low + inside)[None], 1)[1] > 0
+    row, cell = np.nonzero(rises & (_support_differences(a, b, every, (high - inside)[None], 1)[1] < 0))
     middle, half = (low + high)[cell] / 2, (high - low)[cell] / 2
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         half /= 2
-        middle = middle + np.where(_spans(a, b, shifts[row], middle, 1)[1] > 0, half, -half)
-    np.maximum.at(best, row, _spans(a, b, shifts[row], middle, 1)[0])
+        middle = middle + np.where(_support_differences(a, b, shifts[row], middle, 1)[1] > 0, half, -half)
+    np.maximum.at(best, row, _support_differences(a, b, shifts[row], middle, 1)[0])
     return np.asarray(np.maximum(best, 0))
 
 
-def _spans(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tuple[Array, Array]:
+def _support_differences(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tuple[Array, Array]:
     """The vector between two support points, along and across each of the directions; see `shapes.Span`."""
     u = np.stack([np.cos(angles), np.sin(angles)], -1)
     w = b.supports(sign * u) + shifts - a.supports(u)
     return np.asarray((w * u).sum(-1)), w[..., 1] * u[..., 0] - w[..., 0] * u[..., 1]
 
 
-def lengths(vectors: Array) -> Array:
+def vector_lengths(vectors: Array) -> Array:
     """(...) of vectors (..., 2)."""
     return np.hypot(vectors[..., 0], vectors[..., 1])
 
 
-def distances(shapes: Sequence[Shape], points_mm: Array) -> Array:
+def distance_matrix(shapes: Sequence[Shape], points_mm: Array) -> Array:
     """The distance (m, n) of each of `points_mm` (n, 2) from each shape; 0 inside."""
-    return np.array([away_from(shape, points_mm) for shape in shapes])
+    return np.array([point_distances(shape, points_mm) for shape in shapes])
 
 
 def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
@@ -141,21 +143,21 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
     corners of a hull of the cell: the cell holds nothing beyond the least of those over the shapes. Where one shape is
     nearest to all of a cell that bound is exact, so only cells in which two contend are cut again.
     """
-    rim = _Rim(b)
+    rim = _RimCells(b)
     cells = np.array([[0.0, 1.0, k, k + 1.0] for k in range(rim.pieces)])
     best = 0.0
     for _ in range(60):
         corners = rim.hull(cells)  # (k, 5, 2)
-        away = distances(shapes, corners.reshape(-1, 2)).reshape(len(shapes), len(cells), 5)
+        away = distance_matrix(shapes, corners.reshape(-1, 2)).reshape(len(shapes), len(cells), 5)
         best = max(best, float(away[:, :, :4].min(0).max()))
         cells = cells[away.max(2).min(0) > best + 1e-9]
         if not 0 < len(cells) <= 4096:  # more only where a whole line is equally far, and then `best` stands on it
             break
-        cells = _quarters(cells)
+        cells = _quarter_cells(cells)
     return best
 
 
-class _Rim:
+class _RimCells:
     """A shape as cells: s runs from its centre (0) to its rim (1), t along the rim; a cell is s0, s1, t0, t1."""
 
     def __init__(self, shape: Shape) -> None:
@@ -192,7 +194,7 @@ class _Rim:
         return np.stack([*corners, tip], 1) + self.shape.center
 
 
-def _quarters(cells: Array) -> Array:
+def _quarter_cells(cells: Array) -> Array:
     s0, s1, t0, t1 = cells.T
     s, t = (s0 + s1) / 2, (t0 + t1) / 2
     parts = [(s0, s, t0, t), (s0, s, t, t1), (s, s1, t0, t), (s, s1, t, t1)]
@@ -205,14 +207,14 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     `shifts_mm` (m, n, 2) displace `b`, against each of the shapes by its own. What the longest of them cannot bring
     into play is left out; every peak among the points that stay is closed in on by thirds, to 1e-5 mm.
     """
-    rim, step = _Rim(b), 1 / 16
+    rim, step = _RimCells(b), 1 / 16
     t = np.arange(rim.pieces * 16, dtype=float) * step
-    live, near = _in_play(shapes, rim.at(t) + b.center, float(lengths(shifts_mm).max()))
+    live, near = _possible_extremes(shapes, rim.at(t) + b.center, float(vector_lengths(shifts_mm).max()))
     shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
 
     def away(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
         places = rim.at(t) + b.center + shifts[:, rows]
-        return np.asarray(np.min([away_from(shape, each) for shape, each in zip(shapes, places, strict=True)], 0))
+        return np.asarray(np.min([point_distances(shape, each) for shape, each in zip(shapes, places, strict=True)], 0))
 
     coarse = np.full((shifts.shape[1], len(t)), -np.inf)
     coarse[:, live] = np.stack([away(one) for one in t[live]], 1)
@@ -228,11 +230,13 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     return np.asarray(best)
 
 
-def _in_play(shapes: Sequence[Shape], points: Array, reach_mm: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _possible_extremes(
+    shapes: Sequence[Shape], points: Array, reach_mm: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Which points of a rim can be near its farthest part, and which shapes nearest to those, nothing moved farther."""
-    away = distances(shapes, points)
+    away = distance_matrix(shapes, points)
     least = away.min(0)
-    spacing = float(lengths(points - np.roll(points, 1, 0)).max())
+    spacing = float(vector_lengths(points - np.roll(points, 1, 0)).max())
     live = np.flatnonzero(least >= least.max() - 2 * reach_mm - spacing)
     near = np.flatnonzero((away[:, live] <= least[live] + 2 * (reach_mm + spacing)).any(1))
     return live, near
@@ -245,20 +249,22 @@ def farthest_from_points(centers: Array, b: Disc, shifts_mm: Array) -> Array:
     where the rim meets the line midway between two, or inside, as far from three.
     """
     to = (centers[:, None] - shifts_mm - b.center).swapaxes(0, 1)  # (n, m, 2), seen from the disc's centre
-    places = np.concatenate([_opposite(to, b.radius_mm), _midway(to, b.radius_mm), _amid(to, b.radius_mm)], 1)
+    places = np.concatenate(
+        [_opposite_points(to, b.radius_mm), _bisector_points(to, b.radius_mm), _circumcenters(to, b.radius_mm)], 1
+    )
     apart = places[:, :, None] - to[:, None]  # (n, places, m, 2)
-    return np.asarray(lengths(apart).min(2).max(1))
+    return np.asarray(vector_lengths(apart).min(2).max(1))
 
 
-def _opposite(to: Array, radius: float) -> Array:
-    return -to * (radius / np.maximum(lengths(to), 1e-300))[..., None]
+def _opposite_points(to: Array, radius: float) -> Array:
+    return -to * (radius / np.maximum(vector_lengths(to), 1e-300))[..., None]
 
 
-def _midway(to: Array, radius: float) -> Array:
+def _bisector_points(to: Array, radius: float) -> Array:
     """Where the rim meets the line midway between each two points (n, pairs * 2, 2); the line's nearest where not."""
     i, j = np.triu_indices(to.shape[1], 1)
     between = to[:, j] - to[:, i]
-    size = np.maximum(lengths(between), 1e-300)
+    size = np.maximum(vector_lengths(between), 1e-300)
     u = between / size[..., None]
     off = np.clip(((to[:, j] ** 2).sum(-1) - (to[:, i] ** 2).sum(-1)) / (2 * size), -radius, radius)
     half = np.sqrt(radius**2 - off**2)[..., None] * np.stack([-u[..., 1], u[..., 0]], -1)
@@ -266,7 +272,7 @@ def _midway(to: Array, radius: float) -> Array:
     return np.concatenate([foot + half, foot - half], 1)
 
 
-def _amid(to: Array, radius: float) -> Array:
+def _circumcenters(to: Array, radius: float) -> Array:
     """The places as far from three points, for each three (n, triples, 2); the disc's centre where outside it."""
     trios = np.array(list(combinations(range(to.shape[1]), 3)), int).reshape(-1, 3)
     p, q, r = (to[:, trios[:, k]] for k in range(3))
@@ -276,4 +282,4 @@ def _amid(to: Array, radius: float) -> Array:
     place = np.stack([rp[..., 1] * q2 - qp[..., 1] * r2, qp[..., 0] * r2 - rp[..., 0] * q2], -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         place = p + place / area[..., None]
-        return np.asarray(np.where((lengths(place) <= radius)[..., None], place, 0.0))
+        return np.asarray(np.where((vector_lengths(place) <= radius)[..., None], place, 0.0))

@@ -11,32 +11,32 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from overruler.geometry.shapes import shifted
-from overruler.geometry.sight import View, parting
-from overruler.rules.sampling import drawn, reach_mm
+from overruler.geometry.shapes import translate_shape
+from overruler.geometry.visibility import ObstructedView, widest_separation
+from overruler.rules.sampling import draw_displacements, max_relative_shift_mm
 from overruler.rules.sightlines import Obstacle, Sight
 from overruler.scene import Scene
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 
 if TYPE_CHECKING:
-    from overruler.geometry.batched.sights import Mask
+    from overruler.geometry.batched.visibility import Mask
     from overruler.geometry.pose import Array
 
-DRAWS = 16384
+DRAW_COUNT = 16384
 """Enough for 0.005 in a probability."""
 
-Moved = Mapping[int | None, "Array"]
+Displacements = Mapping[int | None, "Array"]
 """The displacements (n, 2) of pieces by their places in the scene; under None those of terrain, all 0."""
 
 
-def moved(scene: Scene, indices: set[int]) -> Moved:
+def joint_displacements(scene: Scene, indices: set[int]) -> Displacements:
     """Equally likely displacements of some pieces, together."""
     places = [None, *sorted(indices)]
-    return dict(zip(places, drawn(scene, places, DRAWS).swapaxes(0, 1), strict=True))
+    return dict(zip(places, draw_displacements(scene, places, DRAW_COUNT).swapaxes(0, 1), strict=True))
 
 
 @dataclass(frozen=True)
-class SightDoubt:
+class SightUncertainty:
     """What sight and cover may be instead."""
 
     sight: Sight
@@ -49,7 +49,7 @@ class SightDoubt:
     def reach_mm(self) -> float:
         """No two bodies in or beside the lines are displaced farther than this against each other."""
         places = dict.fromkeys([self.sight.i, self.sight.j, *(thing.index for thing in self.sight.near)])
-        return max(reach_mm(self.scene, p, q) for p, q in combinations(places, 2))
+        return max(max_relative_shift_mm(self.scene, p, q) for p, q in combinations(places, 2))
 
     @property
     def indices(self) -> set[int]:
@@ -59,8 +59,8 @@ class SightDoubt:
     @cached_property
     def contact(self) -> bool | None:
         """Whether the two bases touch; None where they may or may not."""
-        apart = self.sight.apart_mm - TOUCH_MM
-        reach = reach_mm(self.scene, self.sight.i, self.sight.j)
+        apart = self.sight.apart_mm - CONTACT_TOLERANCE_MM
+        reach = max_relative_shift_mm(self.scene, self.sight.i, self.sight.j)
         return apart <= 0 if abs(apart) > reach or not reach else None
 
     @cached_property
@@ -72,11 +72,11 @@ class SightDoubt:
         if thing.index is not None:
             return True
         clear_of = [
-            (parting(end, part).apart_mm, reach_mm(self.scene, None, index))
+            (widest_separation(end, part).apart_mm, max_relative_shift_mm(self.scene, None, index))
             for end, index in zip(self.sight.ends, (self.sight.i, self.sight.j), strict=True)
             for part in thing.parts
         ]
-        if any(apart < -max(reach, TOUCH_MM) for apart, reach in clear_of):
+        if any(apart < -max(reach, CONTACT_TOLERANCE_MM) for apart, reach in clear_of):
             return False
         return True if all(apart > reach or not reach for apart, reach in clear_of) else None
 
@@ -115,31 +115,33 @@ class SightDoubt:
         return tuple(thing for thing in self.likely if self.sight.large_enough(thing))
 
     def _covers_surely(self, thing: Obstacle) -> bool:
-        depth = max(-parting(self.sight.hull, part).apart_mm for part in thing.parts)
-        return self.counted[thing.id] is True and depth > max(self.sight.reach_mm(thing), TOUCH_MM)
+        depth = max(-widest_separation(self.sight.hull, part).apart_mm for part in thing.parts)
+        return self.counted[thing.id] is True and depth > max(self.sight.reach_mm(thing), CONTACT_TOLERANCE_MM)
 
     # --- drawn ---
 
     @cached_property
-    def view(self) -> View:
+    def view(self) -> ObstructedView:
         """What is looked at; bases that touch as measured are parted for it, by `_parted`."""
         a, b = self.sight.ends
-        return View(a, shifted(b, *self._parted), tuple(part for thing in self.likely for part in thing.parts))
+        return ObstructedView(
+            a, translate_shape(b, *self._parted), tuple(part for thing in self.likely for part in thing.parts)
+        )
 
     @cached_property
     def _parted(self) -> tuple[float, float]:
         """How far (x, y) the target is moved so that it stands apart from the other end."""
         if not self.sight.touches:
             return 0.0, 0.0
-        towards = parting(*self.sight.ends)
+        towards = widest_separation(*self.sight.ends)
         away = self.reach_mm / 4 - towards.apart_mm
         return away * math.cos(towards.angle), away * math.sin(towards.angle)
 
-    def clear_in(self, moved: Moved) -> "Mask":
+    def clear_in(self, moved: Displacements) -> "Mask":
         """Whether some line is free in each draw (n,)."""
         import numpy as np
 
-        from overruler.geometry.batched.sights import clears
+        from overruler.geometry.batched.visibility import has_free_line
 
         if self.clear is not None:
             return np.full(len(moved[None]), self.clear)
@@ -147,9 +149,9 @@ class SightDoubt:
         parts = [(thing, self._there(thing, moved)) for thing in self.likely for _ in thing.parts]
         shifts = [moved[self.sight.i], moved[self.sight.j] - self._parted, *(moved[thing.index] for thing, _ in parts)]
         present = [always, always, *(there for _, there in parts)]
-        return clears(self.view, np.stack(shifts), np.stack(present)) | self._in_contact(moved)
+        return has_free_line(self.view, np.stack(shifts), np.stack(present)) | self._in_contact(moved)
 
-    def cover_in(self, moved: Moved) -> "Mask":
+    def cover_in(self, moved: Displacements) -> "Mask":
         """Whether the target has cover in each draw (n,)."""
         import numpy as np
 
@@ -158,32 +160,34 @@ class SightDoubt:
         covered = [self._crossed(thing, moved) & self._there(thing, moved) for thing in self.covering]
         return np.asarray(np.any(covered, 0) & ~self._in_contact(moved))
 
-    def _crossed(self, thing: Obstacle, moved: Moved) -> "Mask":
+    def _crossed(self, thing: Obstacle, moved: Displacements) -> "Mask":
         import numpy as np
 
-        from overruler.geometry.batched.sights import crosses
+        from overruler.geometry.batched.visibility import crosses_any_line
 
         shifts = np.stack([moved[self.sight.i], moved[self.sight.j], moved[thing.index]])
-        return np.asarray(np.any([crosses(*self.sight.ends, part, shifts) for part in thing.parts], 0))
+        return np.asarray(np.any([crosses_any_line(*self.sight.ends, part, shifts) for part in thing.parts], 0))
 
-    def _there(self, thing: Obstacle, moved: Moved) -> "Mask":
+    def _there(self, thing: Obstacle, moved: Displacements) -> "Mask":
         """Whether an obstacle counts (n,)."""
         import numpy as np
 
-        from overruler.geometry.batched.distances import gaps
+        from overruler.geometry.batched.distances import gaps_at_shifts
 
         found = np.full(len(moved[None]), self.counted[thing.id] is not False)
         if self.counted[thing.id] is None:
             for end, index in zip(self.sight.ends, (self.sight.i, self.sight.j), strict=True):
                 for part in thing.parts:
-                    found &= gaps(part, end, moved[index]) > 0
+                    found &= gaps_at_shifts(part, end, moved[index]) > 0
         return found
 
-    def _in_contact(self, moved: Moved) -> "Mask":
+    def _in_contact(self, moved: Displacements) -> "Mask":
         import numpy as np
 
-        from overruler.geometry.batched.distances import gaps
+        from overruler.geometry.batched.distances import gaps_at_shifts
 
         if self.contact is not None:
             return np.full(len(moved[None]), self.contact)
-        return np.asarray(gaps(*self.sight.ends, moved[self.sight.j] - moved[self.sight.i]) <= TOUCH_MM)
+        return np.asarray(
+            gaps_at_shifts(*self.sight.ends, moved[self.sight.j] - moved[self.sight.i]) <= CONTACT_TOLERANCE_MM
+        )

@@ -12,20 +12,20 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overruler.detections import Detection
-from overruler.fixes import Fix, next_id
+from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
 from overruler.report import Report
 from overruler.scene import Piece, Scene
-from overruler.vision.assembly.pointed_at import pointed_at, raised, resized, turned
-from overruler.vision.assembly.to_scene import covariance_of, piece_of
-from overruler.vision.camera.table_bow import levelled
+from overruler.vision.assembly.pointed_at import detect_at_point, raise_detection, resize_detection, set_heading
+from overruler.vision.assembly.to_scene import position_covariance, to_piece
+from overruler.vision.camera.table_bow import correct_detections_for_bow
 
 SAME_HEIGHT_MM = 5.0
 """Bases at heights that differ by more may stand over each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Standing:
+class _CorrectedPiece:
     """A piece and what it rests on."""
 
     piece: Piece
@@ -40,11 +40,11 @@ class _Standing:
 
 
 @dataclass(slots=True, eq=False)
-class _Table:
+class _CorrectionState:
     """The pieces while they are being corrected."""
 
     report: Report
-    pieces: dict[str, _Standing]
+    pieces: dict[str, _CorrectedPiece]
     """By id, in the scene's order."""
     ever: set[str]
     """All names that are or were taken."""
@@ -52,7 +52,7 @@ class _Table:
     """What was done, for the scene."""
 
 
-def corrected(report: Report, fixes: Sequence[Fix]) -> Report:
+def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
     """The report with corrections applied in order, without its rulings: they have to be asked again.
 
     `BadInput` names the entry that cannot be applied. The scene says what was done: `fixes`, and in each piece that was
@@ -62,16 +62,18 @@ def corrected(report: Report, fixes: Sequence[Fix]) -> Report:
         return report
     scene = report.scene
     found = zip(scene.pieces, report.detections, strict=True)
-    table = _Table(report, {piece.id: _Standing(piece, detection) for piece, detection in found}, _taken(scene), [])
+    table = _CorrectionState(
+        report, {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found}, _names_in_use(scene), []
+    )
     for fix in fixes:
-        standing = _DEEDS[fix.do](table, fix)
+        standing = _ACTIONS[fix.do](table, fix)
         table.log.append({"do": fix.do, "id": fix.id or next(reversed(table.pieces))} | _new_id(fix))
         if standing is not None and fix.do not in ("name", "turn"):
             table.log[-1]["fitted"] = standing.fitted
-    return _concluded(table)
+    return _build_report(table)
 
 
-def _taken(scene: Scene) -> set[str]:
+def _names_in_use(scene: Scene) -> set[str]:
     """The names that are taken, or were before earlier corrections."""
     names = {name for piece in scene.pieces for name in (piece.id, piece.unit) if name}
     return names | set(scene.ground) | {done["id"] for done in scene.extra.get("fixes", ())}
@@ -81,15 +83,15 @@ def _new_id(fix: Fix) -> dict[str, Any]:
     return {key: value for key, value in fix.labels.items() if key == "new_id"}
 
 
-def _concluded(table: _Table) -> Report:
+def _build_report(table: _CorrectionState) -> Report:
     """The report once all is done."""
     report, standing = table.report, list(table.pieces.values())
-    _check_apart(standing)
+    _check_no_overlap(standing)
     detections = tuple(one.detection for one in standing)
-    there = levelled(report.calibration, detections)
-    covariance = covariance_of(report.calibration, there)
+    there = correct_detections_for_bow(report.calibration, detections)
+    covariance = position_covariance(report.calibration, there)
     blocks = [covariance.block(k, k) for k in range(len(standing))]
-    pieces = tuple(map(_piece, standing, there, blocks))
+    pieces = tuple(map(_build_piece, standing, there, blocks))
     scene = replace(
         report.scene,
         pieces=pieces,
@@ -99,7 +101,7 @@ def _concluded(table: _Table) -> Report:
     return replace(report, detections=detections, scene=scene, verdicts=())
 
 
-def _check_apart(standing: Sequence[_Standing]) -> None:
+def _check_no_overlap(standing: Sequence[_CorrectedPiece]) -> None:
     """Two bases do not stand in one place: whoever was put there last was put there by mistake."""
     for one, other in combinations(standing, 2):
         last, first = (other, one) if other.last is not None else (one, other)
@@ -109,108 +111,112 @@ def _check_apart(standing: Sequence[_Standing]) -> None:
             last.last.fail(f"{last.piece.id} would stand where {first.piece.id} does: move, resize or remove that one")
 
 
-def _piece(standing: _Standing, there: Detection, covariance: Matrix2) -> Piece:
+def _build_piece(standing: _CorrectedPiece, there: Detection, covariance: Matrix2) -> Piece:
     """What the scene says of a piece: of one that nobody touched what it said before."""
     if not standing.by_hand:
         return standing.piece
-    before, now = standing.piece, piece_of(there, standing.piece.id, covariance)
+    before, now = standing.piece, to_piece(there, standing.piece.id, covariance)
     labels = {key: getattr(before, key) for key in ("player", "unit", "leader", "kind", "stats")}
-    kept = {key: value for key, value in before.extra.items() if key not in _MEASURED}
+    kept = {key: value for key, value in before.extra.items() if key not in _MEASURED_KEYS}
     hand = {"by_hand": [*before.extra.get("by_hand", ()), *standing.by_hand], "fitted": standing.fitted}
     return replace(now, **labels, extra={**kept, **now.extra, **hand})
 
 
-_MEASURED = ("image", "score", "visible", "also", "heading_modulo_deg", "other_headings", "on", "sigma_z_mm")
+_MEASURED_KEYS = ("image", "score", "visible", "also", "heading_modulo_deg", "other_headings", "on", "sigma_z_mm")
 """What a scene says of a piece's measuring, beside the piece: of one measured again it is said anew."""
 
 
 # --- what can be done ---
 
 
-def _of(table: _Table, fix: Fix) -> _Standing:
+def _find_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     """The piece that a correction is about."""
-    return table.pieces[fix.id] if fix.id in table.pieces else _no_piece(table, fix)
+    return table.pieces[fix.id] if fix.id in table.pieces else _fail_unknown_piece(table, fix)
 
 
-def _no_piece(table: _Table, fix: Fix) -> NoReturn:
+def _fail_unknown_piece(table: _CorrectionState, fix: Fix) -> NoReturn:
     known = ", ".join(table.pieces) or "none"
     fix.fail(f"there is no piece {fix.id!r} to {fix.do}; there are: {known}")
 
 
-def _keep(table: _Table, fix: Fix, standing: _Standing) -> _Standing:
+def _record_change(table: _CorrectionState, fix: Fix, standing: _CorrectedPiece) -> _CorrectedPiece:
     done = replace(standing, by_hand=(*standing.by_hand, fix.do), last=fix)
     table.pieces[standing.piece.id] = done
     return done
 
 
-def _move(table: _Table, fix: Fix) -> _Standing:
-    one = _of(table, fix)
+def _move_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    one = _find_piece(table, fix)
     heading = one.detection.heading_deg if fix.heading_deg is None else fix.heading_deg
-    detection, fitted = pointed_at(table.report, fix, one.piece.id, one.detection.base, heading)
-    return _keep(table, fix, replace(one, detection=detection, fitted=fitted))
+    detection, fitted = detect_at_point(table.report, fix, one.piece.id, one.detection.base, heading)
+    return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
 
 
-def _add(table: _Table, fix: Fix) -> _Standing:
-    name = fix.id or next_id(table.ever)
-    _claim(table, fix, name)
+def _add_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    name = fix.id or next_piece_id(table.ever)
+    _claim_name(table, fix, name)
     base = fix.base or fix.fail("needs a base")
-    piece = Piece(name, base, 0.0, 0.0, **_told(table, fix, name))
-    return _keep(table, fix, _Standing(piece, *pointed_at(table.report, fix, name, base, fix.heading_deg or 0.0)))
+    piece = Piece(name, base, 0.0, 0.0, **_checked_labels(table, fix, name))
+    return _record_change(
+        table, fix, _CorrectedPiece(piece, *detect_at_point(table.report, fix, name, base, fix.heading_deg or 0.0))
+    )
 
 
-def _remove(table: _Table, fix: Fix) -> None:
-    del table.pieces[_of(table, fix).piece.id]
+def _remove_piece(table: _CorrectionState, fix: Fix) -> None:
+    del table.pieces[_find_piece(table, fix).piece.id]
 
 
-def _resize(table: _Table, fix: Fix) -> _Standing:
-    one, base = _of(table, fix), fix.base or fix.fail("needs a base")
-    detection, fitted = resized(table.report, one.detection, base, fix.heading_deg)
-    return _keep(table, fix, replace(one, detection=detection, fitted=fitted))
+def _resize_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    one, base = _find_piece(table, fix), fix.base or fix.fail("needs a base")
+    detection, fitted = resize_detection(table.report, one.detection, base, fix.heading_deg)
+    return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
 
 
-def _turn(table: _Table, fix: Fix) -> _Standing:
-    one = _of(table, fix)
-    return _keep(table, fix, replace(one, detection=turned(table.report, one.detection, fix.heading_deg or 0.0)))
+def _turn_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    one = _find_piece(table, fix)
+    return _record_change(
+        table, fix, replace(one, detection=set_heading(table.report, one.detection, fix.heading_deg or 0.0))
+    )
 
 
-def _stand(table: _Table, fix: Fix) -> _Standing:
-    one = _of(table, fix)
-    detection, fitted = raised(table.report, fix, one.piece.id, one.detection)
-    return _keep(table, fix, replace(one, detection=detection, fitted=fitted))
+def _set_height(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    one = _find_piece(table, fix)
+    detection, fitted = raise_detection(table.report, fix, one.piece.id, one.detection)
+    return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
 
 
-def _name(table: _Table, fix: Fix) -> _Standing:
-    one = _of(table, fix)
+def _rename_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    one = _find_piece(table, fix)
     name = str(fix.labels.get("new_id", one.piece.id))
     if name != one.piece.id:
-        _claim(table, fix, name)
+        _claim_name(table, fix, name)
     settled = ("player_unsure",) if "player" in fix.labels else ()
     extra = {key: value for key, value in one.piece.extra.items() if key not in settled}
-    piece = replace(one.piece, id=name, extra=extra, **_told(table, fix, name))
+    piece = replace(one.piece, id=name, extra=extra, **_checked_labels(table, fix, name))
     done = replace(one, piece=piece, by_hand=(*one.by_hand, fix.do))
     table.pieces = {new.piece.id: new for new in (done if old is one else old for old in table.pieces.values())}
     return done
 
 
-_DEEDS: Mapping[str, Callable[[_Table, Fix], _Standing | None]] = {
-    "move": _move,
-    "add": _add,
-    "remove": _remove,
-    "resize": _resize,
-    "turn": _turn,
-    "stand": _stand,
-    "name": _name,
+_ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]] = {
+    "move": _move_piece,
+    "add": _add_piece,
+    "remove": _remove_piece,
+    "resize": _resize_piece,
+    "turn": _turn_piece,
+    "stand": _set_height,
+    "name": _rename_piece,
 }
 
 
-def _claim(table: _Table, fix: Fix, name: str) -> None:
+def _claim_name(table: _CorrectionState, fix: Fix, name: str) -> None:
     """Take a name that nothing else goes by."""
     if name in table.ever:
         fix.fail(f"{name!r} is taken, by a piece, a unit or terrain that is or was there")
     table.ever.add(name)
 
 
-def _told(table: _Table, fix: Fix, name: str) -> dict[str, Any]:
+def _checked_labels(table: _CorrectionState, fix: Fix, name: str) -> dict[str, Any]:
     """What is said of a piece beside where it stands."""
     labels = {key: value for key, value in fix.labels.items() if key != "new_id"}
     unit = labels.get("unit")

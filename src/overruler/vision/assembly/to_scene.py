@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from overruler.calibration import Calibration, _calibration_json
-from overruler.detections import Detection, Raised, RulerSeen, _ruler_json
-from overruler.geometry.covariance import Covariance, Matrix2, Otherwise
+from overruler.detections import DetectedRuler, Detection, RaisedArea, _ruler_json
+from overruler.geometry.covariance import Covariance, Matrix2, RareAlternative
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import lean
+from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
-from overruler.vision.camera.table_bow import by_bow, levelled
-from overruler.vision.contours.shading import shade_doubt
+from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
+from overruler.vision.contours.shading import shade_covariance_mm2
 
-OTHERWISE = 0.2
+RARE_PROBABILITY = 0.2
 """How likely the second covariance holds."""
-UNUSUAL = frozenset(
+RARE_PROBLEM_FLAGS = frozenset(
     (
         "large_residuals",
         "lens_disagrees",
@@ -37,65 +37,65 @@ UNUSUAL = frozenset(
     )
 )
 """Problems of a photo in which places are not as sure as they usually are."""
-USUAL_SHADE = 0.3
+USUAL_SHADE_SHARE = 0.3
 """How much of `shade_doubt` is 1 σ of what is usual: it is for shade that misleads as much as it can."""
-LIKELY = 0.5
+MIN_TERRAIN_PROBABILITY = 0.5
 """Ground less likely raised is no terrain of the scene; that it may be is in the doubt of what stands there."""
-UNNAMED_GAME = "legion"
+DEFAULT_GAME = "legion"
 """What a scene says where no game was named: every scene file names one."""
 
 
-def survey(
+def build_scene(
     calibration: Calibration,
     detections: Sequence[Detection],
     game: str | None = None,
-    rulers: Sequence[RulerSeen] = (),
+    rulers: Sequence[DetectedRuler] = (),
     grid: Grid | None = None,
-    raised: Sequence[Raised] = (),
+    raised: Sequence[RaisedArea] = (),
 ) -> Scene:
     """The scene of one photo: a piece for each detection, in their order, named p01, p02 and so on."""
-    detections = levelled(calibration, detections)
-    covariance = covariance_of(calibration, detections)
+    detections = correct_detections_for_bow(calibration, detections)
+    covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
     pieces = tuple(
-        piece_of(detection, f"p{number:0{digits}}", covariance.block(number - 1, number - 1))
+        to_piece(detection, f"p{number:0{digits}}", covariance.block(number - 1, number - 1))
         for number, detection in enumerate(detections, 1)
     )
     return Scene(
-        game=game or UNNAMED_GAME,
+        game=game or DEFAULT_GAME,
         board=Table(*calibration.board_mm),
         pieces=pieces,
-        terrain=tuple(_terrain(area) for area in raised if area.probability >= LIKELY),
+        terrain=tuple(_to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY),
         covariance=covariance if pieces else None,
         grid=grid,
         extra={"calibration": _calibration_json(calibration), "rulers": [_ruler_json(ruler) for ruler in rulers]},
     )
 
 
-def covariance_of(calibration: Calibration, detections: Sequence[Detection]) -> Covariance:
+def position_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Covariance:
     """Over (x, y) of each detection: what is usual, and what holds otherwise.
 
     A photo that shows itself that something is not as it should be has the second alone.
     """
-    rare = Covariance(joint_covariance(calibration, detections).tolist())
-    if any(problem.flag in UNUSUAL for problem in calibration.problems):
+    rare = Covariance(rare_covariance(calibration, detections).tolist())
+    if any(problem.flag in RARE_PROBLEM_FLAGS for problem in calibration.problems):
         return rare
-    return Covariance(usual_covariance(calibration, detections).tolist(), Otherwise(OTHERWISE, rare))
+    return Covariance(usual_covariance(calibration, detections).tolist(), RareAlternative(RARE_PROBABILITY, rare))
 
 
 def usual_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """(2N, 2N) in mm² over (x, y) of each detection: of what is usual, on a table that is as its board file says."""
-    own = [d.covariance_mm2 + USUAL_SHADE**2 * shade_doubt(calibration, d) for d in detections]
-    return _joint(calibration.as_told, detections, own, [d.shared_mm for d in detections])
+    own = [d.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade_covariance_mm2(calibration, d) for d in detections]
+    return _joint_covariance(calibration.as_told, detections, own, [d.shared_mm for d in detections])
 
 
-def joint_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
+def rare_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """The same with every term of the budget as large as it may be."""
-    own = [d.covariance_mm2 + d.rare_mm2 + shade_doubt(calibration, d) for d in detections]
-    return _joint(calibration, detections, own, [{**d.shared_mm, **d.rarely_mm} for d in detections])
+    own = [d.covariance_mm2 + d.rare_mm2 + shade_covariance_mm2(calibration, d) for d in detections]
+    return _joint_covariance(calibration, detections, own, [{**d.shared_mm, **d.rarely_mm} for d in detections])
 
 
-def _joint(
+def _joint_covariance(
     calibration: Calibration,
     detections: Sequence[Detection],
     own_mm2: Sequence[Array],
@@ -109,13 +109,13 @@ def _joint(
         return np.zeros((0, 0))
     budget, camera = calibration.budget, calibration.camera
     xy = np.stack([detection.xy_mm for detection in detections])
-    slopes = [np.column_stack([d.d_xy_d_camera, by_bow(calibration, d.xy_mm, d.z_mm)]) for d in detections]
+    slopes = [np.column_stack([d.d_xy_d_camera, place_jacobian_bow(calibration, d.xy_mm, d.z_mm)]) for d in detections]
     by_table = np.concatenate(slopes)
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
     covariance = by_table @ calibration.joint @ by_table.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
     for k, detection in enumerate(detections):
-        moved = budget.height_mm * lean(camera, detection.xy_mm, detection.z_mm)
+        moved = budget.height_mm * relief_displacement_per_mm(camera, detection.xy_mm, detection.z_mm)
         own = own_mm2[k] + np.outer(moved, moved)
         edge = np.hypot(budget.diameter_mm / 2, budget.corner_mm if detection.base.shape == "rectangle" else 0.0)
         covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * edge**2
@@ -123,9 +123,9 @@ def _joint(
     return np.asarray((covariance + covariance.T) / 2)
 
 
-def piece_of(detection: Detection, name: str, covariance: Matrix2) -> Piece:
+def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
     """A detection as a scene has it; `covariance` (2, 2) is its own block of the joint one."""
-    image = {"center_px": _rounded(detection.center_px), "outline_px": _rounded(detection.outline_px)}
+    image = {"center_px": _round_px(detection.center_px), "outline_px": _round_px(detection.outline_px)}
     extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
     if detection.also:
         extra["also"] = [base.as_made.to_json() for base in detection.also]
@@ -152,7 +152,7 @@ def piece_of(detection: Detection, name: str, covariance: Matrix2) -> Piece:
     )
 
 
-def _terrain(area: Raised) -> Terrain:
+def _to_terrain(area: RaisedArea) -> Terrain:
     """A raised area as a scene has it, with how sure it is."""
     return Terrain(
         id=area.id,
@@ -165,7 +165,7 @@ def _terrain(area: Raised) -> Terrain:
     )
 
 
-def _rounded(points: Array) -> list[Any]:
+def _round_px(points: Array) -> list[Any]:
     """Pixels to a hundredth: finer digits only fill the file."""
     values: list[Any] = np.round(points, 2).tolist()
     return values

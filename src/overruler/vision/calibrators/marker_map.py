@@ -15,18 +15,18 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.calibrators.views import View, linked, places_of, turned
-from overruler.vision.camera.bundle_adjustment import SHIFT_SIGMA_PX, Prior
-from overruler.vision.camera.marker_layout import FREE_BUDGET
-from overruler.vision.camera.noise_scales import AS_SAID
-from overruler.vision.camera.observations import square_mm
-from overruler.vision.camera.schur_solver import Joint, Rows, solve
+from overruler.vision.calibrators.views import LayoutView, link_views, merge_places, rotation_2d
+from overruler.vision.camera.bundle_adjustment import EDGE_SHIFT_SIGMA_PX, LensPrior
+from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET
+from overruler.vision.camera.noise_scales import UNIT_SCALES
+from overruler.vision.camera.observations import square_corners_mm
+from overruler.vision.camera.schur_solver import JointSolution, ResidualBlock, solve_photos_jointly
 from overruler.vision.markers.marker import Marker
 
-FEWEST_MARKERS = 2
-UNMEASURED_SHARE = FREE_BUDGET.scale_share
+MIN_MARKERS = 2
+UNMEASURED_SCALE_SHARE = FREE_MARKERS_BUDGET.scale_share
 """1 σ of the printed size, as a share, where nobody has measured the print."""
-SPOILED, SPOILED_SIGMA = 2.5, 2.0
+OUTLIER_RATIO, OUTLIER_SIGMA = 2.5, 2.0
 """A photo whose residuals are this many times those of the others, and this many σ, is left out."""
 
 
@@ -43,7 +43,7 @@ class ViewFit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LayoutFit:
+class MarkerMapFit:
     """A table's markers, and what they rest on."""
 
     places: dict[int, Array]
@@ -92,40 +92,40 @@ class LayoutFit:
         return np.asarray(np.sqrt(np.einsum("pi,ij,pj->p", rows, self.covariance, rows)))
 
 
-def fit_board(board: Board, seen: Mapping[str, tuple[Sequence[Marker], Prior]]) -> LayoutFit:
+def fit_marker_map(board: Board, seen: Mapping[str, tuple[Sequence[Marker], LensPrior]]) -> MarkerMapFit:
     """The layout of a board's free markers by photos of one camera: name to markers, and what is known of the lens.
 
     `CannotMeasure` where no photo shows two markers. One photo is enough, several are surer.
     """
     sides = board.sides_mm or (board.marker_mm, board.marker_mm)
-    few = f"shows fewer than {FEWEST_MARKERS} of the markers"
-    left_out = {name: few for name, (markers, _) in seen.items() if len(markers) < FEWEST_MARKERS}
-    views = [View.of(name, *given, sides) for name, given in seen.items() if name not in left_out]
+    few = f"shows fewer than {MIN_MARKERS} of the markers"
+    left_out = {name: few for name, (markers, _) in seen.items() if len(markers) < MIN_MARKERS}
+    views = [LayoutView.of(name, *given, sides) for name, given in seen.items() if name not in left_out]
     while True:
-        joined, lost = linked(views)
+        joined, lost = link_views(views)
         left_out |= lost
-        _check_enough(joined, left_out)
-        table = Table(joined)
-        joint = solve(table.start, table.stands, table.look, table.known)
-        spoiled = _spoiled(table, joint)
+        _check_enough_views(joined, left_out)
+        table = MarkerMapAdjustment(joined)
+        joint = solve_photos_jointly(table.start, table.stands, table.look, table.known)
+        spoiled = _find_outlier_photo(table, joint)
         if not spoiled:
-            return _fit(board, sides, table, joint, left_out)
+            return _build_map_fit(board, sides, table, joint, left_out)
         left_out |= spoiled
         views = [view for view in views if view.name not in left_out]
 
 
-def _check_enough(views: Sequence[View], left_out: Mapping[str, str]) -> None:
+def _check_enough_views(views: Sequence[LayoutView], left_out: Mapping[str, str]) -> None:
     if views:
         return
     why = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
-    raise CannotMeasure(f"no photo shows {FEWEST_MARKERS} of the markers or more{why}")
+    raise CannotMeasure(f"no photo shows {MIN_MARKERS} of the markers or more{why}")
 
 
 # --- the unknowns ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class LensAndPlaces:
     """What the photos share."""
 
     lens: Array
@@ -143,7 +143,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stand:
+class PoseAndEdgeShift:
     """What is one photo's own."""
 
     pose: Pose
@@ -153,49 +153,53 @@ class Stand:
         return replace(self, pose=self.pose.moved(step[:6]), shift_px=self.shift_px + float(step[6]))
 
 
-class Table:
+class MarkerMapAdjustment:
     """The photos' edges as the least squares take them; the board's frame is that of the lowest-numbered marker."""
 
-    def __init__(self, views: Sequence[View]) -> None:
-        places = places_of(views)
+    def __init__(self, views: Sequence[LayoutView]) -> None:
+        places = merge_places(views)
         self.ids = tuple(places)
         first = places[self.ids[0]]
-        self.views = [view.laid(-first[2], -turned(-first[2]) @ first[:2]) for view in views]
-        self.stands = [Stand(view.camera.T_camera_board, view.shift_px) for view in self.views]
-        self.start = Layout(_lens(self.views[0].camera), np.stack(list(places_of(self.views).values())))
+        self.views = [view.laid(-first[2], -rotation_2d(-first[2]) @ first[:2]) for view in views]
+        self.stands = [PoseAndEdgeShift(view.camera.T_camera_board, view.shift_px) for view in self.views]
+        self.start = LensAndPlaces(
+            _lens_vector(self.views[0].camera), np.stack(list(merge_places(self.views).values()))
+        )
         prior = views[0].prior
         self.mean, self.root = prior.mean, np.linalg.inv(np.linalg.cholesky(prior.covariance))
         self.whiteners = [
-            [np.linalg.inv(np.linalg.cholesky(group.covariance(AS_SAID))) for group in view.groups]
+            [np.linalg.inv(np.linalg.cholesky(group.covariance(UNIT_SCALES))) for group in view.groups]
             for view in self.views
         ]
 
-    def known(self, layout: Layout) -> tuple[Array, Array]:
+    def known(self, layout: LensAndPlaces) -> tuple[Array, Array]:
         return self.root @ (layout.lens - self.mean), np.hstack([self.root, np.zeros((9, 3 * len(self.ids) - 3))])
 
-    def look(self, photo: int, layout: Layout, stand: Stand) -> Rows | None:
+    def look(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> ResidualBlock | None:
         """Residuals of one photo's edges and of its edge shift, and their slopes."""
         if layout.lens[:2].min() <= 0:
             return None
         rows = [self._of_marker(photo, k, layout, stand) for k in range(len(self.views[photo].ids))]
         if not all(np.isfinite(residual).all() for residual, _, _ in rows):
             return None
-        nothing, shift = np.zeros((1, 9 + 3 * len(self.ids) - 3)), np.eye(7)[6:] / SHIFT_SIGMA_PX
+        nothing, shift = np.zeros((1, 9 + 3 * len(self.ids) - 3)), np.eye(7)[6:] / EDGE_SHIFT_SIGMA_PX
         white = [(w @ r, w @ s, w @ o) for w, (r, s, o) in zip(self.whiteners[photo], rows, strict=True)]
-        white.append((np.array([stand.shift_px / SHIFT_SIGMA_PX]), nothing, shift))
-        return Rows(*(np.concatenate(part) for part in zip(*white, strict=True)))
+        white.append((np.array([stand.shift_px / EDGE_SHIFT_SIGMA_PX]), nothing, shift))
+        return ResidualBlock(*(np.concatenate(part) for part in zip(*white, strict=True)))
 
-    def residuals_px(self, photo: int, layout: Layout, stand: Stand) -> Array:
+    def residuals_px(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> Array:
         """(N,): how far one photo's edges lie from where they should be, along their normals."""
         count = len(self.views[photo].ids)
         return np.concatenate([self._of_marker(photo, k, layout, stand)[0] for k in range(count)])
 
-    def _of_marker(self, photo: int, k: int, layout: Layout, stand: Stand) -> tuple[Array, Array, Array]:
+    def _of_marker(
+        self, photo: int, k: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
+    ) -> tuple[Array, Array, Array]:
         """Residuals (N,) in px of the k-th marker of a photo, and slopes (N, shared) and (N, 7)."""
         view, camera = self.views[photo], layout.camera(stand.pose)
         group, index = view.groups[k], self.ids.index(view.ids[k])
         x, y, heading = layout.places[index]
-        arm = group.xyz_mm[:, :2] @ turned(heading).T
+        arm = group.xyz_mm[:, :2] @ rotation_2d(heading).T
         points = np.column_stack([arm + np.array([x, y]), group.xyz_mm[:, 2]])
         seen, d_point, d_camera = camera.jacobians(points)
         residual = ((group.xy_px - seen) * group.normal_px).sum(1) + stand.shift_px
@@ -209,18 +213,20 @@ class Table:
         return residual, shared, np.column_stack([by_camera[:, 9:], np.ones(len(residual))])
 
 
-def _lens(camera: Camera) -> Array:
+def _lens_vector(camera: Camera) -> Array:
     return np.concatenate([camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], camera.distortion])
 
 
-def _spoiled(table: Table, joint: "Joint[Layout, Stand]") -> dict[str, str]:
+def _find_outlier_photo(
+    table: MarkerMapAdjustment, joint: "JointSolution[LensAndPlaces, PoseAndEdgeShift]"
+) -> dict[str, str]:
     """The photo that fits much worse than the others, and how much; empty where there is none."""
     if len(joint.parts) < 2:
         return {}
     sigma = np.sqrt([part.cost / max(part.count - 7, 1) for part in joint.parts])
     worst = int(sigma.argmax())
     typical = float(np.median(np.delete(sigma, worst)))
-    if sigma[worst] < max(SPOILED * typical, SPOILED_SIGMA):
+    if sigma[worst] < max(OUTLIER_RATIO * typical, OUTLIER_SIGMA):
         return {}
     reason = f"fits {sigma[worst] / typical:.0f} times worse than the others; was a marker moved, or the zoom another?"
     return {table.views[worst].name: reason}
@@ -229,24 +235,24 @@ def _spoiled(table: Table, joint: "Joint[Layout, Stand]") -> dict[str, str]:
 # --- the result ---
 
 
-def _fit(
+def _build_map_fit(
     board: Board,
     sides_mm: tuple[float, float],
-    table: Table,
-    joint: "Joint[Layout, Stand]",
+    table: MarkerMapAdjustment,
+    joint: "JointSolution[LensAndPlaces, PoseAndEdgeShift]",
     left_out: Mapping[str, str],
-) -> LayoutFit:
-    square = square_mm(1.0) * np.array([*sides_mm, 0.0])
-    places, covariance = _of_middles(joint.shared.places, joint.covariance()[9:, 9:], square)
-    corners = _corners(joint.shared.places, square)
+) -> MarkerMapFit:
+    square = square_corners_mm(1.0) * np.array([*sides_mm, 0.0])
+    places, covariance = _convert_to_middles(joint.shared.places, joint.covariance()[9:, 9:], square)
+    corners = _place_squares(joint.shared.places, square)
     flat = corners[..., :2].reshape(-1, 2)
     low = np.array([*flat.min(0), 0.0])
-    covariance = _from_corner(covariance, places, corners, flat.argmin(0) // 4)
+    covariance = _covariance_from_corner(covariance, places, corners, flat.argmin(0) // 4)
     places[:, :2] -= low[:2]
-    scale = board.scale_share or UNMEASURED_SHARE
+    scale = board.scale_share or UNMEASURED_SCALE_SHARE
     by_scale = (places * [1, 1, 0]).ravel()
     views = _view_fits(table, joint, low)
-    return LayoutFit(
+    return MarkerMapFit(
         places=dict(zip(table.ids, places, strict=True)),
         covariance=covariance + scale**2 * np.outer(by_scale, by_scale),
         corners_mm=dict(zip(table.ids, corners - low, strict=True)),
@@ -258,7 +264,9 @@ def _fit(
     )
 
 
-def _view_fits(table: Table, joint: "Joint[Layout, Stand]", origin_mm: Array) -> tuple[ViewFit, ...]:
+def _view_fits(
+    table: MarkerMapAdjustment, joint: "JointSolution[LensAndPlaces, PoseAndEdgeShift]", origin_mm: Array
+) -> tuple[ViewFit, ...]:
     """Each photo over the board whose origin lies at `origin_mm` (3,) of the frame that was solved in."""
     shift, fits = Pose(np.eye(3), origin_mm), []
     for k, (view, stand) in enumerate(zip(table.views, joint.own, strict=True)):
@@ -267,25 +275,25 @@ def _view_fits(table: Table, joint: "Joint[Layout, Stand]", origin_mm: Array) ->
     return tuple(fits)
 
 
-def _corners(places: Array, square_mm: Array) -> Array:
+def _place_squares(places: Array, square_mm: Array) -> Array:
     """(M, 4, 3): the corners of squares (4, 3) laid at places (M, 3)."""
-    flat = np.stack([square_mm[:, :2] @ turned(heading).T + [x, y] for x, y, heading in places])
+    flat = np.stack([square_mm[:, :2] @ rotation_2d(heading).T + [x, y] for x, y, heading in places])
     return np.concatenate([flat, np.zeros((len(places), 4, 1))], -1)
 
 
-def _of_middles(places: Array, covariance: Array, square_mm: Array) -> tuple[Array, Array]:
+def _convert_to_middles(places: Array, covariance: Array, square_mm: Array) -> tuple[Array, Array]:
     """Places (M, 3) by the markers' middles, and their covariance (3 M, 3 M); the first marker's corner is exact."""
     middles, full = places.copy(), np.zeros((places.size, places.size))
     full[3:, 3:] = covariance
     jacobian = np.eye(places.size)
     for k, (_, _, heading) in enumerate(places):
-        arm = turned(heading) @ square_mm[:, :2].mean(0)
+        arm = rotation_2d(heading) @ square_mm[:, :2].mean(0)
         middles[k, :2] += arm
         jacobian[3 * k : 3 * k + 2, 3 * k + 2] = -arm[1], arm[0]
     return middles, jacobian @ full @ jacobian.T
 
 
-def _from_corner(covariance: Array, places: Array, corners: Array, which: NDArray[np.intp]) -> Array:
+def _covariance_from_corner(covariance: Array, places: Array, corners: Array, which: NDArray[np.intp]) -> Array:
     """The covariance in the frame whose origin is the box's lower left; `which` (2,) markers reach lowest."""
     jacobian = np.eye(places.size)
     for axis, marker in enumerate(which):

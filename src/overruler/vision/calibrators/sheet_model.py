@@ -8,22 +8,22 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.calibrators.charuco import Sighting
-from overruler.vision.camera.schur_solver import Rows
+from overruler.vision.calibrators.charuco import ChartCorners
+from overruler.vision.camera.schur_solver import ResidualBlock
 
-FOCAL_SIGMA, ASPECT_SIGMA, CENTER_SIGMA = 0.5, 0.01, 0.05
+FOCAL_SIGMA, ASPECT_SIGMA, PRINCIPAL_POINT_SIGMA = 0.5, 0.01, 0.05
 """1 σ beforehand: fx as a share of itself, fy against fx, the principal point as a share of the longer side."""
 DISTORTION_SIGMA = (0.5, 0.5, 0.01, 0.01, 0.5)
 """1 σ beforehand of k1 k2 p1 p2 k3 about 0: so wide that only corners never reached by a photo feel it."""
 STRETCH_SIGMA, BOW_SIGMA = 2e-3, 1.5e-2
 """1 σ of the paper: how much longer it was printed along than across, and how far its middle stands over its edges, as
 a share of half its longer side (a millimetre and a half on ten centimetres)."""
-STEADY = 1e-6
+FIXED_ZOOM_SIGMA = 1e-6
 """1 σ of the photos' own zooms where the focus stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shared:
+class LensAndPaper:
     """Lens and paper: fx fy cx cy k1 k2 p1 p2 k3, stretch, bow across, bow along."""
 
     values: Array
@@ -32,7 +32,7 @@ class Shared:
     def moved(self, step: Array) -> Self:
         return replace(self, values=self.values + step)
 
-    def camera(self, stand: "Stand") -> Camera:
+    def camera(self, stand: "PoseAndZoom") -> Camera:
         """The lens at one photo's zoom and pose."""
         fx, fy, cx, cy = self.values[:4]
         zoom = 1 + stand.zoom
@@ -40,7 +40,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stand:
+class PoseAndZoom:
     """What is one photo's own: where the camera stood, and how much longer its focal length was, as a share."""
 
     pose: Pose
@@ -50,7 +50,7 @@ class Stand:
         return replace(self, pose=self.pose.moved(step[:6]), zoom=self.zoom + float(step[6]))
 
 
-class Sheets:
+class SheetAdjustment:
     """The photos' corners as the least squares take them.
 
     `zoom_sigma` is 1 σ of the photos' own zooms, as a share: focusing changes the focal length. `variance` is how many
@@ -60,9 +60,9 @@ class Sheets:
     def __init__(
         self,
         size_px: tuple[int, int],
-        photos: Mapping[str, Sighting],
+        photos: Mapping[str, ChartCorners],
         focal_px: float,
-        zoom_sigma: float = STEADY,
+        zoom_sigma: float = FIXED_ZOOM_SIGMA,
         variance: float = 1.0,
     ) -> None:
         self.size_px, self.photos, self.zoom_sigma = size_px, dict(photos), zoom_sigma
@@ -73,19 +73,19 @@ class Sheets:
         longer = max(size_px)
         self.mean = np.array([focal_px, focal_px, *(np.array(size_px) - 1) / 2, *[0.0] * 8])
         focal = [FOCAL_SIGMA * focal_px, ASPECT_SIGMA * focal_px]
-        sigma = [*focal, *[CENTER_SIGMA * longer] * 2, *DISTORTION_SIGMA, STRETCH_SIGMA, BOW_SIGMA, BOW_SIGMA]
+        sigma = [*focal, *[PRINCIPAL_POINT_SIGMA * longer] * 2, *DISTORTION_SIGMA, STRETCH_SIGMA, BOW_SIGMA, BOW_SIGMA]
         self.before = np.eye(12)
         self.before[1, 0] = -1.0  # fy is known against fx
         self.before /= np.array(sigma)[:, None]
 
     @property
-    def start(self) -> Shared:
-        return Shared(self.mean)
+    def start(self) -> LensAndPaper:
+        return LensAndPaper(self.mean)
 
-    def known(self, shared: Shared) -> tuple[Array, Array]:
+    def known(self, shared: LensAndPaper) -> tuple[Array, Array]:
         return self.before @ (shared.values - self.mean), self.before
 
-    def look(self, photo: int, shared: Shared, stand: Stand) -> Rows | None:
+    def look(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> ResidualBlock | None:
         """Residuals of one photo's corners and of its zoom, with slopes by the shared (12) and its own unknowns (7)."""
         if shared.values[:2].min() <= 0 or stand.zoom <= -1:
             return None
@@ -96,21 +96,21 @@ class Sheets:
         seen, d_point, d_camera = shared.camera(stand).jacobians(xyz)
         by_zoom = d_camera[..., :2] @ shared.values[:2, None]
         d_camera[..., :2] *= 1 + stand.zoom
-        by_shared = _stacked(white @ np.concatenate([d_camera[..., :9], d_point @ by_paper], -1))
-        by_own = _stacked(white @ np.concatenate([d_camera[..., 9:], by_zoom], -1))
+        by_shared = _stack_axes(white @ np.concatenate([d_camera[..., :9], d_point @ by_paper], -1))
+        by_own = _stack_axes(white @ np.concatenate([d_camera[..., 9:], by_zoom], -1))
         residual = (white @ (seen - sighting.xy_px)[..., None]).ravel()
-        return Rows(
+        return ResidualBlock(
             np.append(residual, stand.zoom / self.zoom_sigma),
             np.vstack([by_shared, np.zeros((1, 12))]),
             np.vstack([by_own, np.eye(7)[6:] / self.zoom_sigma]),
         )
 
-    def misfit_px(self, photo: int, shared: Shared, stand: Stand) -> Array:
+    def misfit_px(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> Array:
         """(N, 2): how far one photo's corners are seen from where they should be."""
         sighting = self.sightings[photo]
         return np.asarray(shared.camera(stand).project(self.paper(shared, sighting.xyz_mm)[0]) - sighting.xy_px)
 
-    def paper(self, shared: Shared, xyz_mm: Array) -> tuple[Array, Array]:
+    def paper(self, shared: LensAndPaper, xyz_mm: Array) -> tuple[Array, Array]:
         """Where the sheet's corners (N, 3) are once it is stretched and bent, and the slopes (N, 3, 3) by that."""
         x, y = ((xyz_mm[:, :2] - self.middle_mm) / self.reach_mm).T
         slopes = np.zeros((len(xyz_mm), 3, 3))
@@ -119,6 +119,6 @@ class Sheets:
         return xyz_mm + slopes @ shared.values[9:], slopes
 
 
-def _stacked(rows: Array) -> Array:
+def _stack_axes(rows: Array) -> Array:
     """(N, 2, K) as (2 N, K)."""
     return np.asarray(rows.reshape(-1, rows.shape[-1]))

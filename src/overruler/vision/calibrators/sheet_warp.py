@@ -8,16 +8,16 @@ import numpy as np
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
 
-BENDINGS, BEND_SIGMA, MOST_BENT = 4, 0.3, 0.6
+BEND_ITERATIONS, BEND_PRIOR_SIGMA, MAX_BEND = 4, 0.3, 0.6
 """Rounds of fitting how a photo is bent, and by how much at its corner: 1 σ beforehand, and at most."""
-TRIAL = 1e-3
+DIFFERENCE_STEP = 1e-3
 """A bend's change that shows the slopes."""
-CALM = 1e-2
+CUBIC_REGULARIZATION = 1e-2
 """How much the cubic is held back, against what one corner says: with few corners it would be anything."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SheetMap:
+class SheetWarp:
     """A homography, bent about the picture's middle, and a small cubic for what is left of the lens.
 
     A cubic of the sheet itself would not do: where it leans, perspective is of a higher order, and lines curve wrongly.
@@ -33,26 +33,26 @@ class SheetMap:
     """(10, 2): px by `_powers`."""
 
     @classmethod
-    def of(cls, mm: Array, px: Array, shape: tuple[int, ...]) -> "SheetMap":
+    def of(cls, mm: Array, px: Array, shape: tuple[int, ...]) -> "SheetWarp":
         """The map that fits places (N, 2) and pixels (N, 2) of a picture (H, W) best."""
         middle = (np.array([shape[1], shape[0]]) - 1) / 2
         bent = cls(np.eye(3), middle, np.zeros(2), np.zeros((10, 2)))._settled(mm, px)
-        for _ in range(BENDINGS):
+        for _ in range(BEND_ITERATIONS):
             bent = bent._bent_better(mm, px)
         powers = bent._powers(bent._straight(mm))
-        held = powers.T @ powers + CALM * np.eye(10) * len(mm)
+        held = powers.T @ powers + CUBIC_REGULARIZATION * np.eye(10) * len(mm)
         return replace(bent, rest=np.asarray(np.linalg.solve(held, powers.T @ (px - bent(mm))), float))
 
-    def _bent_better(self, mm: Array, px: Array) -> "SheetMap":
+    def _bent_better(self, mm: Array, px: Array) -> "SheetWarp":
         """After one step of Gauss and Newton's method over the bends, the homography following them."""
         now = self(mm)
-        tries = [replace(self, bends=self.bends + step)._settled(mm, px)(mm) for step in TRIAL * np.eye(2)]
-        slopes = np.stack([(seen - now).ravel() / TRIAL for seen in tries], 1)
-        held = slopes.T @ slopes + np.eye(2) / BEND_SIGMA**2
-        step = np.linalg.solve(held, slopes.T @ (px - now).ravel() - self.bends / BEND_SIGMA**2)
-        return replace(self, bends=np.clip(self.bends + step, -MOST_BENT, MOST_BENT))._settled(mm, px)
+        tries = [replace(self, bends=self.bends + step)._settled(mm, px)(mm) for step in DIFFERENCE_STEP * np.eye(2)]
+        slopes = np.stack([(seen - now).ravel() / DIFFERENCE_STEP for seen in tries], 1)
+        held = slopes.T @ slopes + np.eye(2) / BEND_PRIOR_SIGMA**2
+        step = np.linalg.solve(held, slopes.T @ (px - now).ravel() - self.bends / BEND_PRIOR_SIGMA**2)
+        return replace(self, bends=np.clip(self.bends + step, -MAX_BEND, MAX_BEND))._settled(mm, px)
 
-    def _settled(self, mm: Array, px: Array) -> "SheetMap":
+    def _settled(self, mm: Array, px: Array) -> "SheetWarp":
         """With the homography that goes best with the bends."""
         from_middle = px - self.middle
         flat = from_middle

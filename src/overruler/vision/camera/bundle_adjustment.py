@@ -7,28 +7,28 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.calibration import TOLD, Bow
+from overruler.calibration import SPEC_SHARE, TableBow
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.camera.noise_scales import AS_SAID, Scales
-from overruler.vision.camera.observations import Group
-from overruler.vision.camera.schur_solver import inverse
-from overruler.vision.camera.variance_components import Linear, averaged, likely_scales
+from overruler.vision.camera.noise_scales import UNIT_SCALES, NoiseScales
+from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.schur_solver import invert_information
+from overruler.vision.camera.variance_components import LinearizedProblem, estimate_scales, marginalize_scales
 
-SHIFT_SIGMA_PX = 0.5
+EDGE_SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
-SWELL_SIGMA_PX = 0.025
+MARKER_GROWTH_SIGMA_PX = 0.025
 """1 σ of how far outer sides lie outwards of where inner edges say; the less, the less markers differ in shape."""
-BOW_SHARE = 5e-4
+BOW_SIGMA_SHARE = 5e-4
 """1 σ of how far the table's middle stands off its edges, along x and along y, as a share of its width and height."""
-SHIFT, SWELL, BOW, PLACES = 15, 16, 17, 19
+EDGE_SHIFT_INDEX, MARKER_GROWTH_INDEX, BOW_START, PLACES_START = 15, 16, 17, 19
 """Where, after the camera's 15, the other unknowns stand."""
-JOINT = np.r_[:15, BOW:PLACES]
+CAMERA_AND_BOW = np.r_[:15, BOW_START:PLACES_START]
 """The camera and the bow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prior:
+class LensPrior:
     """What is known of the lens beforehand."""
 
     mean: Array
@@ -49,7 +49,7 @@ class State:
     """(G, 3): x and y in mm and heading in radians of each marker that lies anywhere; None where places are known."""
     swell_px: float = 0.0
     """By how much all markers look larger than they are, at their sides."""
-    bow: Bow | None = None
+    bow: TableBow | None = None
     """How the table is bowed; None where it is taken as flat."""
 
     @property
@@ -60,14 +60,17 @@ class State:
     @property
     def unknowns(self) -> int:
         """The camera's 15, shift, swell and bow, then three a marker from the second on: the first holds the frame."""
-        return PLACES + (0 if self.places is None else 3 * (len(self.places) - 1))
+        return PLACES_START + (0 if self.places is None else 3 * (len(self.places) - 1))
 
     def moved(self, step: Array) -> "State":
         places = self.places
         if places is not None:
-            places = places + np.concatenate([np.zeros((1, 3)), step[PLACES:].reshape(-1, 3)])
-        shift_px, swell_px = self.shift_px + float(step[SHIFT]), self.swell_px + float(step[SWELL])
-        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[BOW:PLACES])
+            places = places + np.concatenate([np.zeros((1, 3)), step[PLACES_START:].reshape(-1, 3)])
+        shift_px, swell_px = (
+            self.shift_px + float(step[EDGE_SHIFT_INDEX]),
+            self.swell_px + float(step[MARKER_GROWTH_INDEX]),
+        )
+        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[BOW_START:PLACES_START])
         return State(self.camera.moved(step[:15]), shift_px, places, swell_px, bow)
 
     def on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
@@ -122,10 +125,10 @@ class Solution:
         return self.joint[:15, :15]
 
 
-class Bundle:
+class BundleAdjustment:
     """The least squares over some groups and a prior."""
 
-    def __init__(self, groups: Sequence[Group], prior: Prior, scales: Scales = AS_SAID) -> None:
+    def __init__(self, groups: Sequence[Observation], prior: LensPrior, scales: NoiseScales = UNIT_SCALES) -> None:
         self.groups, self.prior, self.scales = tuple(groups), prior, scales
         ends = np.cumsum([0, *(len(group.xy_px) for group in groups)])
         self._slices = [slice(*pair) for pair in pairwise(ends)]
@@ -144,7 +147,7 @@ class Bundle:
         """Levenberg and Marquardt's method from `state`."""
         damping, (cost, information, gradient) = 1e-3, self._equations(state)
         for _ in range(rounds):
-            trial = state.moved(_step(information, gradient, damping, np.sqrt(np.diag(information))))
+            trial = state.moved(_marquardt_step(information, gradient, damping, np.sqrt(np.diag(information))))
             new = self._equations(trial)
             if not new[0] <= cost:
                 damping *= 10
@@ -165,11 +168,11 @@ class Bundle:
         part, white = self._slices[group], self._whiteners[group]
         rows, misfit = white @ jacobian[part], white @ residual[part]
         scale = np.sqrt(np.diag(information))
-        return state.moved(_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
+        return state.moved(_marquardt_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
 
     def covariance(self, state: State) -> Array:
         """(17, 17) over `PARAMETERS` and bow about `state`, for noise as large as was said: no method is surer."""
-        return np.asarray(inverse(self._equations(state)[1])[np.ix_(JOINT, JOINT)])
+        return np.asarray(invert_information(self._equations(state)[1])[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])
 
     def as_told(self, state: State) -> Array:
         """(17, 17): how far about `state` the solution errs, were the table as its board file says.
@@ -180,31 +183,31 @@ class Bundle:
         _, jacobian = self._rows(state)
         information = self._prior_information(state)
         noise = information.copy()
-        noise[BOW:PLACES, BOW:PLACES] *= TOLD**2
+        noise[BOW_START:PLACES_START, BOW_START:PLACES_START] *= SPEC_SHARE**2
         for white, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
             pull = jacobian[part].T @ white.T @ white
             information = information + pull @ jacobian[part]
             noise += pull @ group.told_covariance(self.scales) @ pull.T
-        after = inverse(information)
-        return np.asarray((after @ noise @ after.T)[np.ix_(JOINT, JOINT)])
+        after = invert_information(information)
+        return np.asarray((after @ noise @ after.T)[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])
 
-    def averaged(self, state: State) -> tuple["Bundle", Solution]:
+    def averaged(self, state: State) -> tuple["BundleAdjustment", Solution]:
         """The solution near `state` as the mean over all likely scales, and the least squares under their mean."""
-        scales = likely_scales(self._linear(state))
-        solution = Bundle(self.groups, self.prior, scales).solve(state)
-        mean = averaged(self._linear(solution.state), scales)
-        state, joint = solution.state.moved(mean.step), mean.covariance[np.ix_(JOINT, JOINT)]
-        return Bundle(self.groups, self.prior, mean.scales), replace(solution, state=state, joint=joint)
+        scales = estimate_scales(self._linear(state))
+        solution = BundleAdjustment(self.groups, self.prior, scales).solve(state)
+        mean = marginalize_scales(self._linear(solution.state), scales)
+        state, joint = solution.state.moved(mean.step), mean.covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)]
+        return BundleAdjustment(self.groups, self.prior, mean.scales), replace(solution, state=state, joint=joint)
 
-    def _linear(self, state: State) -> Linear:
+    def _linear(self, state: State) -> LinearizedProblem:
         residual, jacobian = self._rows(state)
         groups = []
         for group, part in zip(self.groups, self._slices, strict=True):
             white, columns = np.linalg.inv(np.linalg.cholesky(group.own_px2)), (group.place_px, group.shape_px)
             groups.append((white @ columns[0], white @ columns[1], white @ jacobian[part], white @ residual[part]))
         prior, swell = self._prior_information(state), np.zeros(state.unknowns)
-        prior[SWELL, SWELL], swell[SWELL] = 0.0, SWELL_SIGMA_PX
-        return Linear.of(groups, prior, self._away(state), swell)
+        prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX], swell[MARKER_GROWTH_INDEX] = 0.0, MARKER_GROWTH_SIGMA_PX
+        return LinearizedProblem.of(groups, prior, self._away(state), swell)
 
     def _sums(self, residual: Array, jacobian: Array) -> tuple[float, Array, Array]:
         """Chi square, information and gradient of the data, group by group: small products need no threads."""
@@ -220,18 +223,22 @@ class Bundle:
     def _prior_information(self, state: State) -> Array:
         information = np.zeros((state.unknowns, state.unknowns))
         information[:9, :9] = self._prior_root.T @ self._prior_root
-        edges_px = np.array([SHIFT_SIGMA_PX, SWELL_SIGMA_PX * self.scales[2]])
-        information[SHIFT:BOW, SHIFT:BOW] = np.diag(1 / edges_px**2)
-        bow_mm = BOW_SHARE * 2 * state.bow.half_mm if state.bow is not None else np.ones(2)
-        information[BOW:PLACES, BOW:PLACES] = np.diag(1 / bow_mm**2)
+        edges_px = np.array([EDGE_SHIFT_SIGMA_PX, MARKER_GROWTH_SIGMA_PX * self.scales[2]])
+        information[EDGE_SHIFT_INDEX:BOW_START, EDGE_SHIFT_INDEX:BOW_START] = np.diag(1 / edges_px**2)
+        bow_mm = BOW_SIGMA_SHARE * 2 * state.bow.half_mm if state.bow is not None else np.ones(2)
+        information[BOW_START:PLACES_START, BOW_START:PLACES_START] = np.diag(1 / bow_mm**2)
         return information
 
     def _away(self, state: State) -> Array:
         """How far the unknowns (U,) lie from what was known of them before."""
         away = np.zeros(state.unknowns)
-        away[:9], away[SHIFT], away[SWELL] = state.lens - self.prior.mean, state.shift_px, state.swell_px
+        away[:9], away[EDGE_SHIFT_INDEX], away[MARKER_GROWTH_INDEX] = (
+            state.lens - self.prior.mean,
+            state.shift_px,
+            state.swell_px,
+        )
         if state.bow is not None:
-            away[BOW:PLACES] = state.bow.height_mm
+            away[BOW_START:PLACES_START] = state.bow.height_mm
         return away
 
     def _rows(self, state: State) -> tuple[Array, Array]:
@@ -242,14 +249,14 @@ class Bundle:
         residual += self._shifts * state.shift_px - self._outwards * state.swell_px
         jacobian = np.zeros((len(points), state.unknowns))
         jacobian[:, :15] = -(self._normal[:, :, None] * d_camera).sum(1)
-        jacobian[:, SHIFT], jacobian[:, SWELL] = self._shifts, -self._outwards
+        jacobian[:, EDGE_SHIFT_INDEX], jacobian[:, MARKER_GROWTH_INDEX] = self._shifts, -self._outwards
         if state.bow is not None:
             rise = -(self._normal * d_point[..., 2]).sum(1)
-            jacobian[:, BOW:PLACES] = rise[:, None] * state.bow_shares(self._group, points)
+            jacobian[:, BOW_START:PLACES_START] = rise[:, None] * state.bow_shares(self._group, points)
         if d_points is not None:
             by_place = -(self._normal[:, :, None] * (d_point @ d_points)).sum(1)
             for i, part in enumerate(self._slices[1:]):
-                jacobian[part, PLACES + 3 * i : PLACES + 3 + 3 * i] = by_place[part]
+                jacobian[part, PLACES_START + 3 * i : PLACES_START + 3 + 3 * i] = by_place[part]
         return residual, jacobian
 
     def _equations(self, state: State) -> tuple[float, Array, Array]:
@@ -264,12 +271,14 @@ class Bundle:
     def _solution(self, state: State, cost: float, information: Array) -> Solution:
         residual, _ = self._rows(state)
         prior = self._prior_information(state)
-        used = float(np.trace(inverse(information) @ (information - prior)))
+        used = float(np.trace(invert_information(information) @ (information - prior)))
         white = [white @ residual[part] for white, part in zip(self._whiteners, self._slices, strict=True)]
         sigma = float(np.sqrt(sum(float(r @ r) for r in white) / max(len(residual) - used, 1.0)))
         return Solution(
             state=state,
-            joint=inverse(prior + (information - prior) / max(sigma, 1.0) ** 2)[np.ix_(JOINT, JOINT)],
+            joint=invert_information(prior + (information - prior) / max(sigma, 1.0) ** 2)[
+                np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)
+            ],
             rms_px=float(np.sqrt(np.mean(residual**2))),
             evidence=-0.5 * (cost + np.linalg.slogdet(information)[1]) + np.log(np.diag(self._prior_root)).sum(),
             sigma=sigma,
@@ -278,7 +287,7 @@ class Bundle:
         )
 
 
-def _step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:
+def _marquardt_step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:
     """Marquardt's step: `damping` is a share of each unknown's own information, the square of its `scale`."""
     system = information / np.outer(scale, scale) + damping * np.eye(len(scale))
     return np.asarray(-np.linalg.solve(system, gradient / scale) / scale)

@@ -6,12 +6,12 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 
-OUTLIER = 3.5
+OUTLIER_SIGMAS = 3.5
 """A base this many σ off has another size or something leaning on it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measures:
+class Measurements:
     """What something on the table says of the camera, whatever it is: bases now, rulers would say it the same way."""
 
     surprise: Array
@@ -27,7 +27,7 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Update:
+class KalmanUpdate:
     """What measures make of the unknowns (Kalman, 1960)."""
 
     step: Array
@@ -43,15 +43,15 @@ class Update:
         return np.asarray((after + after.T) / 2)
 
 
-def updated(measures: Measures, covariance: Array) -> Update:
+def kalman_update(measures: Measurements, covariance: Array) -> KalmanUpdate:
     """What the measures make of unknowns with this covariance (P, P)."""
     gain = np.linalg.solve(measures.expected(covariance), measures.slope @ covariance).T
     rest = np.eye(len(covariance)) - gain @ measures.slope
-    return Update(np.asarray(gain @ measures.surprise), rest, np.asarray(gain @ measures.noise @ gain.T))
+    return KalmanUpdate(np.asarray(gain @ measures.surprise), rest, np.asarray(gain @ measures.noise @ gain.T))
 
 
-def contradicted(surprise: Array, expected: Array) -> int | None:
+def find_worst_outlier(surprise: Array, expected: Array) -> int | None:
     """Which of the surprises (N,), of this covariance (N, N), the others contradict most; None where they do none."""
     inverse = np.linalg.inv(expected)
     off = np.abs(inverse @ surprise) / np.sqrt(np.diag(inverse))
-    return int(off.argmax()) if off.max() >= OUTLIER else None
+    return int(off.argmax()) if off.max() >= OUTLIER_SIGMAS else None

@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.camera.noise_scales import Scales
+from overruler.vision.camera.noise_scales import NoiseScales
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
 
-POINT_PX, POINT_MM = 1.0, 0.6
+CLICK_SIGMA_PX, CLICKED_PLACE_SIGMA_MM = 1.0, 0.6
 """1 σ of a clicked point: of the click in the photo, and of the place on the board that was named."""
 
-Point = tuple[float, float, float, float]
+ClickedPoint = tuple[float, float, float, float]
 """A clicked point: u and v in the photo, x and y in mm on the board."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Observation:
     """Everything seen of one marker, or one clicked point."""
 
     xyz_mm: Array
@@ -44,58 +44,63 @@ class Group:
         reach = self.xy_px - self.xy_px.mean(0)
         return np.asarray((reach * self.normal_px).sum(1) / np.abs(reach).max())
 
-    def covariance(self, scales: Scales) -> Array:
+    def covariance(self, scales: NoiseScales) -> Array:
         """(K, K), its own doubt, its place's and its shape's taken `scales` times."""
         return self._covariance(scales, scales[1] * self.place_px)
 
-    def told_covariance(self, scales: Scales) -> Array:
+    def told_covariance(self, scales: NoiseScales) -> Array:
         """The same on a table that is as its board file says, or laid better still, as far as the scales say so."""
         found, told = scales[1] * self.place_px, max(scales[1], 1.0) * self.told_px
         return self._covariance(scales, np.where(np.abs(told) < np.abs(found), told, found))
 
-    def _covariance(self, scales: Scales, place_px: Array) -> Array:
+    def _covariance(self, scales: NoiseScales, place_px: Array) -> Array:
         own, shape = scales[0] ** 2 * self.own_px2, scales[2] * self.shape_px
         return np.asarray(own + place_px @ place_px.T + shape @ shape.T)
 
-    def with_places(self, doubt_px: Array, told: float = 1.0) -> "Group":
+    def with_places(self, doubt_px: Array, told: float = 1.0) -> "Observation":
         """With more columns (K, P) of doubt about its place, `told` times as much where all is as the file says."""
         place = np.column_stack([self.place_px, doubt_px])
         return replace(self, place_px=place, told_px=np.column_stack([self.told_px, told * doubt_px]))
 
 
-def square_mm(side_mm: float) -> Array:
+def square_corners_mm(side_mm: float) -> Array:
     """The corners (4, 3) of a marker that lies anywhere, in its own frame: x along its upper edge, y up."""
     return side_mm * np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (0, -1, 0)], float)
 
 
-def known_group(marker: Marker, corners_mm: Array) -> Group:
+def known_marker_observation(marker: Marker, corners_mm: Array) -> Observation:
     """A marker whose corners (4, 3) on the board are known."""
     side_mm = float(np.linalg.norm(corners_mm[1] - corners_mm[0]))
-    return _group(marker, corners_mm, edge_noise.place_columns(marker.square.edges, side_mm / marker.side_px))
+    return _marker_observation(
+        marker, corners_mm, edge_noise.place_noise_columns_px(marker.square.edges, side_mm / marker.side_px)
+    )
 
 
-def free_group(marker: Marker, side_mm: float) -> Group:
+def free_marker_observation(marker: Marker, side_mm: float) -> Observation:
     """A marker that lies anywhere: its own place is an unknown, so that nothing of it is noise."""
-    return _group(marker, square_mm(side_mm), np.zeros((len(marker.square.edges.place), 0)))
+    return _marker_observation(marker, square_corners_mm(side_mm), np.zeros((len(marker.square.edges.place), 0)))
 
 
-def _group(marker: Marker, corners_mm: Array, place_px: Array) -> Group:
+def _marker_observation(marker: Marker, corners_mm: Array, place_px: Array) -> Observation:
     edges = marker.square.edges
     origin, right, down = corners_mm[0], corners_mm[1] - corners_mm[0], corners_mm[3] - corners_mm[0]
     xyz = origin + edges.place[:, :1] * right + edges.place[:, 1:] * down
-    own, shape = edge_noise.own_covariance(edges), edge_noise.shape_columns(edges)
-    return Group(xyz, edges.xy_px, edges.normal_px, own, place_px, edge_noise.TOLD_PLACE * place_px, shape)
+    own, shape = edge_noise.edge_noise_covariance_px2(edges), edge_noise.shape_noise_columns_px(edges)
+    return Observation(xyz, edges.xy_px, edges.normal_px, own, place_px, edge_noise.PLACE_SPEC_SHARE * place_px, shape)
 
 
-def point_groups(points: Sequence[Point]) -> list[Group]:
+def point_observations(points: Sequence[ClickedPoint]) -> list[Observation]:
     """Each clicked point by itself, along u and along v."""
     if not points:
         return []
     seen, placed = np.split(np.array(points, float), 2, axis=1)
     spread_px, spread_mm = (max(float(np.linalg.norm(places.std(0))), 1e-9) for places in (seen, placed))
-    own, nothing = np.eye(2) * (POINT_PX**2 + (POINT_MM * spread_px / spread_mm) ** 2), np.zeros((2, 0))
+    own, nothing = (
+        np.eye(2) * (CLICK_SIGMA_PX**2 + (CLICKED_PLACE_SIGMA_MM * spread_px / spread_mm) ** 2),
+        np.zeros((2, 0)),
+    )
     return [
-        Group(
+        Observation(
             np.tile([x, y, 0.0], (2, 1)),
             np.tile([u, v], (2, 1)),
             np.eye(2),

@@ -3,64 +3,71 @@
 from collections.abc import Callable, Sequence
 
 from overruler.errors import CannotMeasure
-from overruler.vision.camera.bundle_adjustment import Prior, Solution
-from overruler.vision.camera.observations import Group
+from overruler.vision.camera.bundle_adjustment import LensPrior, Solution
+from overruler.vision.camera.observations import Observation
 
-SPOILED, STRAINED = 1.25, 1.5
+OUTLIER_SEARCH_SIGMA, OUTLIER_SEARCH_LENS_PULL = 1.25, 1.5
 """Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""
-BETTER, ALONE = 0.75, 0.88
+MAX_RATIO_TO_ALL, MAX_RATIO_TO_RUNNER_UP = 0.75, 0.88
 """It is the one without which residuals are this share of what they were, and this share of those without any other."""
-SUSPECTS = 6
+MAX_OUTLIER_CANDIDATES = 6
 """How many are tried: among more, the one that was moved fits among the worst."""
-FEWEST = 5
+MIN_REMAINING_POINTS = 5
 """What must be left, a marker counting two and a point one: fewer fit anything."""
 
-CUT_STRAIN = 1.0
+CROPPED_LENS_PULL = 1.0
 """A lens this many σ from what was known may be that of a picture that somebody cut: of 60 whole ones, no lens file
 given, the worst is 0.9."""
 
-Solve = Callable[[Sequence[Group]], Solution]
-Agreed = tuple[Solution, list[int]]
+Solver = Callable[[Sequence[Observation]], Solution]
+InlierFit = tuple[Solution, list[int]]
 """The solution by the groups that agree, and which those are."""
 
 
-def agreed(
-    groups: Sequence[Group], solve: Callable[[Sequence[Group], Prior], Solution], prior: Prior, cut: Prior
-) -> tuple[Agreed, Prior]:
+def fit_choosing_prior(
+    groups: Sequence[Observation],
+    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    prior: LensPrior,
+    cut: LensPrior,
+) -> tuple[InlierFit, LensPrior]:
     """What agrees under the `prior`; or under that of a `cut` picture, where the photo itself says that it was."""
-    found = consistent(groups, lambda some: solve(some, prior))
-    if found[0].strain <= CUT_STRAIN:
+    found = fit_without_outliers(groups, lambda some: solve(some, prior))
+    if found[0].strain <= CROPPED_LENS_PULL:
         return found, prior
-    other = consistent(groups, lambda some: solve(some, cut))
+    other = fit_without_outliers(groups, lambda some: solve(some, cut))
     better = (len(other[1]), other[0].evidence) > (len(found[1]), found[0].evidence)
     return (other, cut) if better else (found, prior)
 
 
-def consistent(groups: Sequence[Group], solve: Solve) -> Agreed:
+def fit_without_outliers(groups: Sequence[Observation], solve: Solver) -> InlierFit:
     """The solution by the groups that agree, and which those are."""
     kept = list(range(len(groups)))
     solution = solve(groups)
-    while solution.sigma > SPOILED or solution.strain > STRAINED:
-        better = _without_one(groups, kept, solution, solve)
+    while solution.sigma > OUTLIER_SEARCH_SIGMA or solution.strain > OUTLIER_SEARCH_LENS_PULL:
+        better = _remove_one_outlier(groups, kept, solution, solve)
         if better is None:
             break
         solution, kept = better
     return solution, kept
 
 
-def _without_one(groups: Sequence[Group], kept: list[int], solution: Solution, solve: Solve) -> Agreed | None:
+def _remove_one_outlier(
+    groups: Sequence[Observation], kept: list[int], solution: Solution, solve: Solver
+) -> InlierFit | None:
     """The solution without the one group that spoils it; None where it is none, or not clear which."""
-    worst = sorted(range(len(kept)), key=lambda k: -solution.misfits[k])[:SUSPECTS]
+    worst = sorted(range(len(kept)), key=lambda k: -solution.misfits[k])[:MAX_OUTLIER_CANDIDATES]
     trials = [[k for k in kept if k != kept[out]] for out in worst]
-    enough = [trial for trial in trials if sum(2 if groups[k].shifts else 1 for k in trial) >= FEWEST]
-    solved = [(_or_none(solve, [groups[k] for k in trial]), trial) for trial in enough]
+    enough = [trial for trial in trials if sum(2 if groups[k].shifts else 1 for k in trial) >= MIN_REMAINING_POINTS]
+    solved = [(_try_solve(solve, [groups[k] for k in trial]), trial) for trial in enough]
     ranked = sorted(((s, trial) for s, trial in solved if s is not None), key=lambda pair: pair[0].sigma)
-    if len(ranked) < 2 or ranked[0][0].sigma > min(BETTER * solution.sigma, ALONE * ranked[1][0].sigma):
+    if len(ranked) < 2 or ranked[0][0].sigma > min(
+        MAX_RATIO_TO_ALL * solution.sigma, MAX_RATIO_TO_RUNNER_UP * ranked[1][0].sigma
+    ):
         return None
     return ranked[0]
 
 
-def _or_none(solve: Solve, groups: Sequence[Group]) -> Solution | None:
+def _try_solve(solve: Solver, groups: Sequence[Observation]) -> Solution | None:
     try:
         return solve(groups)
     except CannotMeasure:

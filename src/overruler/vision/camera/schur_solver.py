@@ -8,28 +8,28 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 
-ROUNDS = 60
-SETTLED = 1e-7
+MAX_ITERATIONS = 60
+CONVERGENCE_SHARE = 1e-7
 """The share of the cost below which a step's gain ends the search."""
 
-TELLING = 1e-3
+MIN_INFORMATION_SHARE = 1e-3
 """The share of all information that a photo must hold in a direction to be asked for its opinion."""
-FREEDOM = 4.0
+MIN_DEGREES_OF_FREEDOM = 4.0
 """Fewer opinions than this say nothing about how much they scatter."""
 
 
-class Movable(Protocol):
+class ParameterBlock(Protocol):
     """Unknowns that a step can be added to."""
 
     def moved(self, step: Array) -> Self: ...
 
 
-S = TypeVar("S", bound=Movable)
-O = TypeVar("O", bound=Movable)  # noqa: E741 - shared and own
+S = TypeVar("S", bound=ParameterBlock)
+O = TypeVar("O", bound=ParameterBlock)  # noqa: E741 - shared and own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class ResidualBlock:
     """Residuals in units of their doubt, and their slopes."""
 
     residual: Array
@@ -40,14 +40,14 @@ class Rows:
     """(N, O)."""
 
 
-Look = Callable[[int, S, O], "Rows | None"]
+ResidualFunction = Callable[[int, S, O], "ResidualBlock | None"]
 """The rows of photo k about some unknowns; None where they are impossible."""
-Known = Callable[[S], "tuple[Array, Array]"]
+PriorFunction = Callable[[S], "tuple[Array, Array]"]
 """What is known of the shared unknowns beforehand: residuals (P,) in units of their doubt, and slopes (P, S)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class PhotoNormalEquations:
     """One photo's share of the normal equations."""
 
     cost: float
@@ -63,28 +63,28 @@ class Part:
     own_gradient: Array
 
     @classmethod
-    def of(cls, rows: Rows) -> "Part":
+    def of(cls, rows: ResidualBlock) -> "PhotoNormalEquations":
         r, s, o = rows.residual, rows.by_shared, rows.by_own
         return cls(float(r @ r), len(r), s.T @ s, s.T @ o, o.T @ o, s.T @ r, o.T @ r)
 
     def reduced(self, damping: float = 0.0) -> tuple[Array, Array]:
         """Information (S, S) and gradient (S,) of the shared unknowns, the photo's own ones left to find their best."""
-        gain = np.linalg.solve(_damped(self.own, damping), np.column_stack([self.mixed.T, self.own_gradient]))
+        gain = np.linalg.solve(_add_damping(self.own, damping), np.column_stack([self.mixed.T, self.own_gradient]))
         return self.shared - self.mixed @ gain[:, :-1], self.shared_gradient - self.mixed @ gain[:, -1]
 
     def own_step(self, shared_step: Array, damping: float) -> Array:
         """The step of its own unknowns that goes with one of the shared."""
         slope = self.own_gradient + self.mixed.T @ shared_step
-        return np.asarray(-np.linalg.solve(_damped(self.own, damping), slope))
+        return np.asarray(-np.linalg.solve(_add_damping(self.own, damping), slope))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joint(Generic[S, O]):
+class JointSolution(Generic[S, O]):
     """The best unknowns, and what they rest on."""
 
     shared: S
     own: tuple[O, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[PhotoNormalEquations, ...]
     """Each photo's share, about the solution."""
     prior: Array
     """(S, S): information that was there before the photos."""
@@ -107,7 +107,7 @@ class Joint(Generic[S, O]):
     def variance(self) -> float:
         """Chi square by its degrees of freedom: 1 where residuals are as large as was said."""
         information = self.information
-        used = float(np.trace(inverse(information) @ (information - self.prior)))
+        used = float(np.trace(invert_information(information) @ (information - self.prior)))
         own = sum(len(part.own) for part in self.parts)
         count = sum(part.count for part in self.parts)
         return sum(part.cost for part in self.parts) / max(count - own - used, 1.0)
@@ -119,85 +119,95 @@ class Joint(Generic[S, O]):
         Each photo alone pulls at the shared unknowns with its gradient; noise within photos lets it pull by its own
         information. A bent sheet, or a lens that the model does not fit, pulls harder.
         """
-        total, pulls, freedom = inverse(self.information), 0.0, 0.0
+        total, pulls, freedom = invert_information(self.information), 0.0, 0.0
         scale = np.sqrt(np.diag(total))
         for part in self.parts:
             information, gradient = part.reduced()
-            values, vectors = np.linalg.eigh(_scaled(information, scale))
-            values, vectors = values[values > TELLING], vectors[:, values > TELLING]
+            values, vectors = np.linalg.eigh(_scale_rows_columns(information, scale))
+            values, vectors = values[values > MIN_INFORMATION_SHARE], vectors[:, values > MIN_INFORMATION_SHARE]
             pulls += float(np.sum((vectors.T @ (gradient * scale)) ** 2 / values))
-            along = np.einsum("ik,ij,jk->k", vectors, _scaled(total, 1 / scale), vectors)
+            along = np.einsum("ik,ij,jk->k", vectors, _scale_rows_columns(total, 1 / scale), vectors)
             freedom += float(np.sum(1 - values * along))
-        return pulls / freedom / self.variance if freedom >= FREEDOM else 1.0
+        return pulls / freedom / self.variance if freedom >= MIN_DEGREES_OF_FREEDOM else 1.0
 
     def covariance(self) -> Array:
         """(S, S) of the shared unknowns, scaled by what the residuals say and by how the photos agree."""
         worse = self.variance * max(self.disagreement, 1.0)
-        return inverse(self.prior + (self.information - self.prior) / worse)
+        return invert_information(self.prior + (self.information - self.prior) / worse)
 
 
-def solve(shared: S, own: Sequence[O], look: "Look[S, O]", known: "Known[S]") -> "Joint[S, O]":
+def solve_photos_jointly(
+    shared: S, own: Sequence[O], look: "ResidualFunction[S, O]", known: "PriorFunction[S]"
+) -> "JointSolution[S, O]":
     """Levenberg and Marquardt's method, each photo's own unknowns eliminated (Schur's complement; Triggs 2000, 6.1).
 
     `numpy.linalg.LinAlgError` where the start is impossible.
     """
     owns, damping = tuple(own), 1e-3
-    found = _parts(shared, owns, look)
+    found = _build_normal_equations(shared, owns, look)
     if found is None:
         raise np.linalg.LinAlgError("the start is impossible")
     parts, before = found, known(shared)
-    for _ in range(ROUNDS):
-        step, steps = _step(parts, before, damping)
+    for _ in range(MAX_ITERATIONS):
+        step, steps = _levenberg_step(parts, before, damping)
         trial = shared.moved(step), tuple(o.moved(s) for o, s in zip(owns, steps, strict=True))
-        tried = _parts(*trial, look)
-        gain = _cost(parts, before) - _cost(tried, known(trial[0])) if tried is not None else -np.inf
+        tried = _build_normal_equations(*trial, look)
+        gain = (
+            _total_chi_square(parts, before) - _total_chi_square(tried, known(trial[0]))
+            if tried is not None
+            else -np.inf
+        )
         if tried is None or not gain >= 0:
             damping *= 10
             if damping > 1e8:
                 break
             continue
-        settled = gain < SETTLED * (1 + _cost(parts, before)) and damping < 1e-2
+        settled = gain < CONVERGENCE_SHARE * (1 + _total_chi_square(parts, before)) and damping < 1e-2
         (shared, owns), parts, before = trial, tried, known(trial[0])
         damping = max(damping / 10, 1e-10)
         if settled:
             break
-    return Joint(shared, owns, tuple(parts), before[1].T @ before[1], float(before[0] @ before[0]))
+    return JointSolution(shared, owns, tuple(parts), before[1].T @ before[1], float(before[0] @ before[0]))
 
 
-def _parts(shared: S, owns: Sequence[O], look: "Look[S, O]") -> list[Part] | None:
+def _build_normal_equations(
+    shared: S, owns: Sequence[O], look: "ResidualFunction[S, O]"
+) -> list[PhotoNormalEquations] | None:
     parts = []
     for k, own in enumerate(owns):
         rows = look(k, shared, own)
         if rows is None or not np.isfinite(rows.residual).all():
             return None
-        parts.append(Part.of(rows))
+        parts.append(PhotoNormalEquations.of(rows))
     return parts
 
 
-def _cost(parts: Sequence[Part], before: tuple[Array, Array]) -> float:
+def _total_chi_square(parts: Sequence[PhotoNormalEquations], before: tuple[Array, Array]) -> float:
     return sum(part.cost for part in parts) + float(before[0] @ before[0])
 
 
-def _step(parts: Sequence[Part], before: tuple[Array, Array], damping: float) -> tuple[Array, list[Array]]:
+def _levenberg_step(
+    parts: Sequence[PhotoNormalEquations], before: tuple[Array, Array], damping: float
+) -> tuple[Array, list[Array]]:
     residual, slope = before
     information, gradient = slope.T @ slope, slope.T @ residual
     for part in parts:
         reduced = part.reduced(damping)
         information, gradient = information + reduced[0], gradient + reduced[1]
     scale = 1 / np.sqrt(np.diag(information))
-    step = -np.linalg.solve(_damped(_scaled(information, scale), damping), gradient * scale) * scale
+    step = -np.linalg.solve(_add_damping(_scale_rows_columns(information, scale), damping), gradient * scale) * scale
     return step, [part.own_step(step, damping) for part in parts]
 
 
-def _damped(information: Array, damping: float) -> Array:
+def _add_damping(information: Array, damping: float) -> Array:
     return np.asarray(information + damping * np.diag(np.diag(information)))
 
 
-def _scaled(matrix: Array, scale: Array) -> Array:
+def _scale_rows_columns(matrix: Array, scale: Array) -> Array:
     return np.asarray(matrix * np.outer(scale, scale))
 
 
-def inverse(information: Array) -> Array:
+def invert_information(information: Array) -> Array:
     """Of a positive definite matrix whose unknowns have very different scales."""
     scale = 1 / np.sqrt(np.diag(information))
-    return _scaled(np.asarray(np.linalg.inv(_scaled(information, scale)), float), scale)
+    return _scale_rows_columns(np.asarray(np.linalg.inv(_scale_rows_columns(information, scale)), float), scale)

@@ -13,32 +13,34 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 
-SIGMA = 0.5
+LOG_SCALE_SIGMA = 0.5
 """1 σ of the logarithm of each scale, before the residuals are seen: four markers alone say next to nothing of some.
 
 Its mean lies so far below 0 that noise is on average, as a mean square over all tables, as large as was said."""
-TAIL = 2.0
+TAIL_DEGREES_OF_FREEDOM = 2.0
 """Upwards that logarithm is as Student's t of so few degrees of freedom has it: some tables are laid badly."""
-STEP = 1.35
+GRID_RATIO = 1.35
 """The ratio of neighbouring trials."""
-RANGES = ((0.2, 4.0), (0.2, 100.0), (0.2, 15.0))
+SCALE_RANGES = ((0.2, 4.0), (0.2, 100.0), (0.2, 15.0))
 """What the scales of own noise, place and shape may be: worse edges are none, a marker more misshapen is no square."""
-ALONE = (0.2, 40.0)
+POINTS_SCALE_RANGE = (0.2, 40.0)
 """What that of own noise may be where there is no other, as of clicked points."""
-TELLING = 0.02
+MIN_WEIGHT_SHARE = 0.02
 """Trials of less weight than this share of the best one's are left out of the mean."""
-ROUNDS = 2
+SCALE_ITERATIONS = 2
 """How many times the scales are looked for one after the other."""
 
 
-def trials(which: int, alone: bool = False) -> Array:
+def scale_grid(which: int, alone: bool = False) -> Array:
     """Values of one scale, so that 1 is among them; `alone` where own noise is all there is."""
-    low, high = ALONE if alone and which == 0 else RANGES[which]
-    return np.asarray(STEP ** np.arange(np.ceil(np.log(low) / np.log(STEP)), np.log(high) / np.log(STEP)))
+    low, high = POINTS_SCALE_RANGE if alone and which == 0 else SCALE_RANGES[which]
+    return np.asarray(
+        GRID_RATIO ** np.arange(np.ceil(np.log(low) / np.log(GRID_RATIO)), np.log(high) / np.log(GRID_RATIO))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linear:
+class LinearizedProblem:
     """One least squares, linear about a state: G groups, whose own noise is whitened away, and a prior."""
 
     products: Array
@@ -57,7 +59,7 @@ class Linear:
     @classmethod
     def of(
         cls, groups: "Sequence[tuple[Array, Array, Array, Array]]", prior: Array, away: Array, common: Array
-    ) -> "Linear":
+    ) -> "LinearizedProblem":
         """Of each group's place (K, P), shape (K, S), Jacobian (K, U) and residual (K,), whitened by its own noise."""
         most = [max(group[k].shape[1] for group in groups) for k in (0, 1)]
         stacked, unknowns = [], len(away)
@@ -119,12 +121,12 @@ class Linear:
         step = -np.einsum("nij,nj->ni", covariance, gradient)
         misfit = total[:, -1, -1] + prior @ self.away @ self.away + np.einsum("ni,ni->n", gradient, step)
         fit = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1) - np.log(unit).sum(1)
-        surprise = _surprise(scales).sum(1)
+        surprise = _prior_penalty(scales).sum(1)
         return np.asarray(-volume - apart - fit - misfit / 2 - surprise / 2), np.asarray(step), np.asarray(covariance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Averaged:
+class MarginalSolution:
     """The mean over all scales."""
 
     scales: tuple[float, float, float]
@@ -135,52 +137,54 @@ class Averaged:
     """(U, U)."""
 
 
-Three = tuple[float, float, float]
+ScaleTriple = tuple[float, float, float]
 
 
-def likely_scales(linear: Linear) -> Three:
+def estimate_scales(linear: LinearizedProblem) -> ScaleTriple:
     """The three scales by how likely they are, one after the other."""
-    scales: Three = (1.0, 1.0, 1.0)
-    for _ in range(ROUNDS):
-        scales, _ = _once(linear, scales)
+    scales: ScaleTriple = (1.0, 1.0, 1.0)
+    for _ in range(SCALE_ITERATIONS):
+        scales, _ = _update_each_scale(linear, scales)
     return scales
 
 
-def averaged(linear: Linear, near: Three = (1.0, 1.0, 1.0)) -> Averaged:
+def marginalize_scales(linear: LinearizedProblem, near: ScaleTriple = (1.0, 1.0, 1.0)) -> MarginalSolution:
     """Over how likely scales are, all together, where they are likely at all; `near` is about where that is."""
-    scales, _ = _once(linear, near)
-    _, kept = _once(linear, scales)
+    scales, _ = _update_each_scale(linear, near)
+    _, kept = _update_each_scale(linear, scales)
     every = np.stack(np.meshgrid(*kept, indexing="ij"), -1).reshape(-1, 3)
     likely, step, covariance = linear.look(every)
-    weight = _weight(likely)
+    weight = _normalize_weights(likely)
     mean = weight @ step
     apart = step - mean
     spread = np.einsum("n,ni,nj->ij", weight, apart, apart)
     total = np.einsum("n,nij->ij", weight, covariance) + spread
     own, place, shape = weight @ every
-    return Averaged((float(own), float(place), float(shape)), np.asarray(mean), np.asarray((total + total.T) / 2))
+    return MarginalSolution(
+        (float(own), float(place), float(shape)), np.asarray(mean), np.asarray((total + total.T) / 2)
+    )
 
 
-def _surprise(scales: Array) -> Array:
+def _prior_penalty(scales: Array) -> Array:
     """Of each scale, -2 times the logarithm of how likely it is beforehand."""
-    away = np.log(scales) / SIGMA + SIGMA
-    return np.where(away > 0, (TAIL + 1) * np.log1p(away**2 / TAIL), away**2)
+    away = np.log(scales) / LOG_SCALE_SIGMA + LOG_SCALE_SIGMA
+    return np.where(away > 0, (TAIL_DEGREES_OF_FREEDOM + 1) * np.log1p(away**2 / TAIL_DEGREES_OF_FREEDOM), away**2)
 
 
-def _once(linear: Linear, scales: Three) -> tuple[Three, list[Array]]:
+def _update_each_scale(linear: LinearizedProblem, scales: ScaleTriple) -> tuple[ScaleTriple, list[Array]]:
     """Each scale once by how likely it is with the others as they are, and which values of each are."""
     found, kept = list(scales), []
     for which in range(3):
-        values = trials(which, alone=linear.kind.size == 0)
+        values = scale_grid(which, alone=linear.kind.size == 0)
         tried = np.tile(found, (len(values), 1))
         tried[:, which] = values
-        weight = _weight(linear.look(tried)[0])
+        weight = _normalize_weights(linear.look(tried)[0])
         found[which] = float(np.exp(weight @ np.log(values)))
-        kept.append(values[weight > TELLING * weight.max()])
+        kept.append(values[weight > MIN_WEIGHT_SHARE * weight.max()])
     own, place, shape = found
     return (own, place, shape), kept
 
 
-def _weight(likely: Array) -> Array:
+def _normalize_weights(likely: Array) -> Array:
     weight = np.exp(likely - likely.max())
     return np.asarray(weight / weight.sum())

@@ -10,8 +10,8 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.silhouette import Profile
 
-ROUND_POINTS = 144
-CORNER_MM = 1.0
+CIRCLE_POINTS = 144
+CORNER_RADIUS_MM = 1.0
 """Corners of rectangles are between sharp and rounded by 1.5 mm: nothing is measured on them."""
 
 
@@ -25,7 +25,7 @@ class Contour:
     """(K, 2): outwards."""
 
 
-def outline_of(base: Base, inset_mm: float = 0.0, points: int = ROUND_POINTS) -> Array:
+def base_outline(base: Base, inset_mm: float = 0.0, points: int = CIRCLE_POINTS) -> Array:
     """Its outline (N, 2) about the origin, counter-clockwise, its length along x; `inset_mm` further in all round.
 
     `points` are those of a round one.
@@ -37,17 +37,17 @@ def outline_of(base: Base, inset_mm: float = 0.0, points: int = ROUND_POINTS) ->
     bend = np.linspace(0, np.pi / 2, 5)
     quarters = [bend + k * np.pi / 2 for k in range(4)]
     signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
-    arcs = [CORNER_MM * np.stack([np.cos(a), np.sin(a)], -1) for a in quarters]
-    return np.concatenate([arc + sign * (half - CORNER_MM) for arc, sign in zip(arcs, signs, strict=True)])
+    arcs = [CORNER_RADIUS_MM * np.stack([np.cos(a), np.sin(a)], -1) for a in quarters]
+    return np.concatenate([arc + sign * (half - CORNER_RADIUS_MM) for arc, sign in zip(arcs, signs, strict=True)])
 
 
-def outline_at(base: Base, xy_mm: Array, turn_rad: float, points: int = ROUND_POINTS) -> Array:
+def placed_outline(base: Base, xy_mm: Array, turn_rad: float, points: int = CIRCLE_POINTS) -> Array:
     """The lower edge (N, 2) of a base that stands there; `points` are those of a round one."""
     c, s = np.cos(turn_rad), np.sin(turn_rad)
-    return np.asarray(outline_of(base, points=points) @ np.array([[c, s], [-s, c]]) + xy_mm)
+    return np.asarray(base_outline(base, points=points) @ np.array([[c, s], [-s, c]]) + xy_mm)
 
 
-def contour_of(
+def project_silhouette(
     camera: Camera,
     base: Base,
     xy_mm: Array,
@@ -65,16 +65,16 @@ def contour_of(
     turn = np.array([[np.cos(turn_rad), np.sin(turn_rad)], [-np.sin(turn_rad), np.cos(turn_rad)]])
     eye = camera.center_mm
     height = eye[2] - z_mm
-    top = outline_of(base, profile.taper_mm) @ turn + xy_mm
+    top = base_outline(base, profile.taper_mm) @ turn + xy_mm
     cast = eye[:2] + (top - eye[:2]) * height / (height - profile.height_mm)
     if upper:
-        return _spaced(cast, step_mm)
-    both = np.concatenate([outline_of(base) @ turn + xy_mm, cast])
+        return _resample_evenly(cast, step_mm)
+    both = np.concatenate([base_outline(base) @ turn + xy_mm, cast])
     hull = cv2.convexHull((both - xy_mm).astype(np.float32), clockwise=False).reshape(-1, 2) + xy_mm
-    return _spaced(np.asarray(hull, float), step_mm)
+    return _resample_evenly(np.asarray(hull, float), step_mm)
 
 
-def _spaced(ring: Array, step_mm: float) -> Contour:
+def _resample_evenly(ring: Array, step_mm: float) -> Contour:
     """Places evenly along a closed counter-clockwise polygon (N, 2)."""
     side = np.roll(ring, -1, 0) - ring
     length = np.linalg.norm(side, axis=1)
@@ -88,7 +88,7 @@ def _spaced(ring: Array, step_mm: float) -> Contour:
     return Contour(at, normals)
 
 
-def overlap_mm(one_mm: Array, other_mm: Array) -> float:
+def penetration_depth_mm(one_mm: Array, other_mm: Array) -> float:
     """How far two convex outlines (K, 2) and (L, 2) would have to move to lie apart; below 0, how far they lie apart.
 
     Along the normals of their sides only: exact where they overlap (the separating axis theorem).

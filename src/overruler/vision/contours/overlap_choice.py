@@ -11,15 +11,15 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.contours.outlines import outline_at, overlap_mm
-from overruler.vision.contours.reproject import drawn
-from overruler.vision.learned.logits import SUREST, logit_of, share_of
+from overruler.vision.contours.outlines import penetration_depth_mm, placed_outline
+from overruler.vision.contours.reproject import reproject_outline
+from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 
-OVERLAP = 0.2
+MAX_OVERLAP_SHARE = 0.2
 """Two bases may seem to overlap by this share of the smaller one's width, not more."""
 
 
-class Placed(Protocol):
+class PlacedBase(Protocol):
     """A base at a place."""
 
     @property
@@ -30,37 +30,39 @@ class Placed(Protocol):
     def turn_rad(self) -> float: ...
 
 
-def likeliest_together(placed: Sequence[Placed], scores: Sequence[float], least_score: float) -> dict[int, float]:
+def likeliest_compatible_set(
+    placed: Sequence[PlacedBase], scores: Sequence[float], least_score: float
+) -> dict[int, float]:
     """Which of some can all be there and are together the likeliest; and how likely each then is, the surest first.
 
     `scores`, over 0 and below 1, say how likely each is by itself; what scores `least_score` is worth nothing. One is
     no surer than what stands there is likelier than all that could without it.
     """
-    least = float(logit_of(least_score, SUREST))
-    worth = logit_of(scores, SUREST) - least
+    least = float(probability_to_logit(least_score, MAX_LOGIT))
+    worth = probability_to_logit(scores, MAX_LOGIT) - least
     likely = [k for k in range(len(placed)) if worth[k] > 0]
     worth = worth[likely]
     pairs = combinations(range(len(likely)), 2)
-    rivals = [(i, j) for i, j in pairs if overlap(placed[likely[i]], placed[likely[j]])]
-    there = _chosen(worth, rivals)
+    rivals = [(i, j) for i, j in pairs if bases_overlap(placed[likely[i]], placed[likely[j]])]
+    there = _max_weight_subset(worth, rivals)
     margins = {}
     for k in np.flatnonzero(there):
         without = np.where(np.arange(len(worth)) == k, 0.0, worth)
         contested = any(k in pair for pair in rivals)
-        margin = there @ worth - _chosen(without, rivals) @ without if contested else worth[k]
-        margins[likely[k]] = float(share_of(margin + least))
+        margin = there @ worth - _max_weight_subset(without, rivals) @ without if contested else worth[k]
+        margins[likely[k]] = float(sigmoid(margin + least))
     return dict(sorted(margins.items(), key=lambda item: -item[1]))
 
 
-def overlap(one: Placed, other: Placed, share: float = OVERLAP) -> bool:
+def bases_overlap(one: PlacedBase, other: PlacedBase, share: float = MAX_OVERLAP_SHARE) -> bool:
     """Whether one of two bases cannot be there if the other is: by more than a share of the smaller one's width."""
     if np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.length_mm + other.base.length_mm) / 2**0.5:
         return False
-    rings = [outline_at(two.base, two.xy_mm, two.turn_rad) for two in (one, other)]
-    return overlap_mm(*rings) > share * min(one.base.width_mm, other.base.width_mm)
+    rings = [placed_outline(two.base, two.xy_mm, two.turn_rad) for two in (one, other)]
+    return penetration_depth_mm(*rings) > share * min(one.base.width_mm, other.base.width_mm)
 
 
-def _chosen(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+def _max_weight_subset(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
     """Which (N,) of some to take for the highest sum of their odds, no two rivals among them."""
     if not rivals:
         return np.ones(len(odds), bool)
@@ -73,9 +75,9 @@ def _chosen(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]
     return np.asarray(best.x) > 0.5
 
 
-def detection_of(
+def make_detection(
     camera: Camera,
-    placed: Placed,
+    placed: PlacedBase,
     covariance_mm2: Array,
     d_xy_d_camera: Array,
     score: float,
@@ -96,4 +98,4 @@ def detection_of(
         also=also,
         heading_modulo_deg=modulo,
     )
-    return drawn(camera, found)
+    return reproject_outline(camera, found)

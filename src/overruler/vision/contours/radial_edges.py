@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
-from overruler.geometry.parabola import beside_peak
+from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
 
-SPACING_PX = 1.5
+RAY_SPACING_PX = 1.5
 """Distance between neighbouring radii along the rim."""
-STEP_PX, COARSE_PX = 0.2, 0.5
+RAY_STEP_PX, MAX_RAY_STEP_PX = 0.2, 0.5
 """Distance between neighbouring samples along a ray; where edges are only looked for roughly, at most."""
-HIDDEN = 0.25
+OCCLUSION_WEIGHT = 0.25
 """Weight of "no edge of this base here" against an edge of the usual strength right on the rim."""
-LEAST_EDGE = 0.12
+MIN_EDGE_SLOPE = 0.12
 """Weaker slopes (L*a*b* units in `STEP_PX`) are noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class LabPatch:
     """The part of the photo round one base, as L*a*b*, with the camera's scale there."""
 
     lab: NDArray[np.float32]
@@ -35,7 +35,7 @@ class View:
     @classmethod
     def around(
         cls, pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float
-    ) -> "View | None":
+    ) -> "LabPatch | None":
         point = np.array([*xy_mm, z_mm])
         scale = float(camera.mm_per_px(point))
         middle = camera.project(point)
@@ -68,7 +68,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class RadialEdges:
     """Every edge found across the two rims."""
 
     ray: NDArray[np.intp]
@@ -79,34 +79,36 @@ class Edges:
     """(M,): against the usual edge of this base."""
 
 
-def rays_of(radius_mm: float, mm_per_px: float) -> Array:
+def ray_directions(radius_mm: float, mm_per_px: float) -> Array:
     """The directions (K, 2) to look along, unit vectors from +x counter-clockwise."""
-    count = int(np.clip(2 * np.pi * radius_mm / mm_per_px / SPACING_PX, 40, 200))
+    count = int(np.clip(2 * np.pi * radius_mm / mm_per_px / RAY_SPACING_PX, 40, 200))
     angles = np.arange(count) * (2 * np.pi / count)
     return np.stack([np.cos(angles), np.sin(angles)], -1)
 
 
-def step_px(sigma_px: float) -> float:
+def ray_step_px(sigma_px: float) -> float:
     """How far apart to sample where an edge's 1 σ about its place is `sigma_px`."""
-    return min(max(STEP_PX * sigma_px, STEP_PX), COARSE_PX)
+    return min(max(RAY_STEP_PX * sigma_px, RAY_STEP_PX), MAX_RAY_STEP_PX)
 
 
-def edges_across(
-    view: View, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array, every_px: float = STEP_PX
-) -> Edges:
+def find_radial_edges(
+    view: LabPatch, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array, every_px: float = RAY_STEP_PX
+) -> RadialEdges:
     """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
-    return edges_of_each([view], [len(directions)], center_mm, directions, inner_mm, outer_mm, np.array([every_px]))
+    return find_radial_edges_of_each(
+        [view], [len(directions)], center_mm, directions, inner_mm, outer_mm, np.array([every_px])
+    )
 
 
-def edges_of_each(
-    views: Sequence[View],
+def find_radial_edges_of_each(
+    views: Sequence[LabPatch],
     rays: Sequence[int],
     center_mm: Array,
     directions: Array,
     inner_mm: Array,
     outer_mm: Array,
     every_px: Array,
-) -> Edges:
+) -> RadialEdges:
     """The same for the rays of N bases at once, `rays` (N,) of each in turn, K in all.
 
     `center_mm` broadcasts to (K, 2), `directions` are (K, 2), `inner_mm` and `outer_mm` (K,), `every_px` (N,). All
@@ -125,16 +127,16 @@ def edges_of_each(
     colours, inside = (np.concatenate(some) for some in zip(*seen, strict=True))
     change = colours[:, 1:] - colours[:, :-1]
     slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * (inside[:, 1:] & (index[1:] < counts))
-    slope *= np.float32(STEP_PX) / every_px.astype(np.float32)[base, None]
+    slope *= np.float32(RAY_STEP_PX) / every_px.astype(np.float32)[base, None]
     steepest = slope.max(1)
-    usual = np.array([_middle(steepest[part]) for part in parts])[base]
-    ray, at = _peaks(slope, np.maximum(LEAST_EDGE, 0.25 * usual), counts - 2)
-    part = beside_peak(*(slope[ray, at + i] for i in (-1, 0, 1)))
+    usual = np.array([_fast_median(steepest[part]) for part in parts])[base]
+    ray, at = _slope_peaks(slope, np.maximum(MIN_EDGE_SLOPE, 0.25 * usual), counts - 2)
+    part = parabolic_peak_offset(*(slope[ray, at + i] for i in (-1, 0, 1)))
     strength = np.minimum(slope[ray, at] / np.maximum(usual[ray], 1e-9), 1.5)
-    return Edges(ray, radii[ray, at] + (0.5 + part) * step[base[ray]], strength)
+    return RadialEdges(ray, radii[ray, at] + (0.5 + part) * step[base[ray]], strength)
 
 
-def _peaks(
+def _slope_peaks(
     slope: NDArray[np.float32], least: Array, last: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where (ray, step) slopes (K, S) are steeper than around and than the `least` (K,), before the `last` (K, 1)."""
@@ -144,16 +146,16 @@ def _peaks(
     return ray, at + 1
 
 
-def _middle(values: NDArray[np.float32]) -> float:
+def _fast_median(values: NDArray[np.float32]) -> float:
     """The median; numpy's own takes longer than all else that is done here with a few values."""
     ordered = np.sort(values)
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def claims(edges: Edges, off_mm: Array, sigma_mm: float | Array, rays: int) -> Array:
+def association_weights(edges: RadialEdges, off_mm: Array, sigma_mm: float | Array, rays: int) -> Array:
     """How surely each edge (M,) is the rim's that it lies `off_mm` (M,) from.
 
     The edges of a ray compete with each other and with "hidden".
     """
     weight = edges.strength * np.exp(-0.5 * (off_mm / sigma_mm) ** 2)
-    return np.asarray(weight / (np.bincount(edges.ray, weight, rays)[edges.ray] + HIDDEN))
+    return np.asarray(weight / (np.bincount(edges.ray, weight, rays)[edges.ray] + OCCLUSION_WEIGHT))

@@ -11,27 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
-from overruler.vision.contours.radial_edges import STEP_PX, Edges, View, claims, edges_of_each, rays_of, step_px
-from overruler.vision.contours.silhouette import PROFILES, Profile, Rims, rims_of
+from overruler.vision.contours.radial_edges import (
+    RAY_STEP_PX,
+    LabPatch,
+    RadialEdges,
+    association_weights,
+    find_radial_edges_of_each,
+    ray_directions,
+    ray_step_px,
+)
+from overruler.vision.contours.silhouette import PROFILES, Profile, RimContours, project_rims
 
-REACH_SIGMA = 2.2
+SEARCH_REACH_SIGMA = 2.2
 """How far from the predicted outline an edge is looked for."""
-WIDE_PX, NARROW_PX = 1.0, 0.35
+WIDE_EDGE_SIGMA_PX, NARROW_EDGE_SIGMA_PX = 1.0, 0.35
 """1 σ of an edge about the outline at the start of the last pass, and at its end."""
-ITERATIONS = 6
-LEAST_EDGES = 8
-CORRELATION = 3.2
+REWEIGHTING_ITERATIONS = 6
+MIN_EDGES = 8
+CORRELATION_INFLATION = 3.2
 """Neighbouring radii share texture, shadow and blur: 1 σ is this much larger than independent edges would have it."""
 
-Way = tuple[Profile, bool]
+RimModel = tuple[Profile, bool]
 """How a base is taken to be seen: its profile, and whether by its upper rim, the outline being lost."""
-OUTLINES: tuple[Way, ...] = tuple((profile, False) for profile in PROFILES)
-WAYS: tuple[Way, ...] = tuple((profile, upper) for profile in PROFILES for upper in (False, True))
-Place = tuple[float, float, float]
+OUTLINE_MODELS: tuple[RimModel, ...] = tuple((profile, False) for profile in PROFILES)
+RIM_MODELS: tuple[RimModel, ...] = tuple((profile, upper) for profile in PROFILES for upper in (False, True))
+PlaceKey = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sought:
+class BaseHypothesis:
     """A base that may stand somewhere."""
 
     start_mm: Array
@@ -41,13 +49,13 @@ class Sought:
     radius_mm: float
     z_mm: float
     """Where the lower rim lies."""
-    ways: Sequence[Way] = WAYS
+    ways: Sequence[RimModel] = RIM_MODELS
     """How it may be seen: profiles with outline or upper rim."""
     facing: Array | None = None
     """(2,): a direction that the parts of the rim must face that are looked at; None for all of it."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PlaceKey:
         return float(self.start_mm[0]), float(self.start_mm[1]), self.z_mm
 
     def profiles(self, upper: bool) -> list[Profile]:
@@ -55,16 +63,16 @@ class Sought:
 
     def rays(self, mm_per_px: float) -> Array:
         """The directions (K, 2) to look along where a pixel is so large."""
-        every = rays_of(self.radius_mm, mm_per_px)
+        every = ray_directions(self.radius_mm, mm_per_px)
         return every if self.facing is None else every[every @ self.facing > 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Try:
+class FitAttempt:
     """One way to see one base, and where the fit begins."""
 
-    sought: Sought
-    view: View
+    sought: BaseHypothesis
+    view: LabPatch
     center_mm: Array
     """(2,)."""
     profile: Profile
@@ -73,11 +81,13 @@ class Try:
     @property
     def wide_px(self) -> float:
         """1 σ of an edge about the outline at first."""
-        return float(np.clip(self.sought.start_sigma_mm / self.view.mm_per_px, WIDE_PX, 4 * WIDE_PX))
+        return float(
+            np.clip(self.sought.start_sigma_mm / self.view.mm_per_px, WIDE_EDGE_SIGMA_PX, 4 * WIDE_EDGE_SIGMA_PX)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled(Try):
+class FittedRim(FitAttempt):
     """One profile's fit at rest."""
 
     covariance_mm2: Array
@@ -88,65 +98,70 @@ class Settled(Try):
     """(K,): how surely the rim was seen on each ray."""
     directions: Array
     """(K, 2): the rays."""
-    rims: Rims
+    rims: RimContours
     shown: tuple[float, float] = (0.0, 0.0)
     merit: float = 0.0
 
 
-def settled(tries: Sequence[Try]) -> list[Settled]:
+def fit_rims(tries: Sequence[FitAttempt]) -> list[FittedRim]:
     """From a wide look, by the first of the profiles for all of them, to a narrow one by each."""
-    near, far = ([one for one in tries if (one.wide_px > WIDE_PX) == which] for which in (False, True))
-    wide = _refined(far, [one.wide_px for one in far])
-    rough = _refined(near, [WIDE_PX] * len(near)) + _refined(wide, [(one.wide_px * WIDE_PX) ** 0.5 for one in wide])
+    near, far = ([one for one in tries if (one.wide_px > WIDE_EDGE_SIGMA_PX) == which] for which in (False, True))
+    wide = _fit_pass(far, [one.wide_px for one in far])
+    rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near)) + _fit_pass(
+        wide, [(one.wide_px * WIDE_EDGE_SIGMA_PX) ** 0.5 for one in wide]
+    )
     each = [
-        Try(one.sought, one.view, one.center_mm, profile, one.upper)
+        FitAttempt(one.sought, one.view, one.center_mm, profile, one.upper)
         for one in rough
         for profile in one.sought.profiles(one.upper)
     ]
-    return _refined(each, [WIDE_PX] * len(each))
+    return _fit_pass(each, [WIDE_EDGE_SIGMA_PX] * len(each))
 
 
-def _refined(tries: Sequence[Try], sigma_px: Sequence[float]) -> list[Settled]:
+def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[FittedRim]:
     """The tries at rest, by the edges about their rims with so large a σ; without those that see hardly any."""
     if not tries:
         return []
     rays = [one.sought.rays(one.view.mm_per_px) for one in tries]
     rims = [
-        rims_of(one.view.camera, one.center_mm, one.sought.radius_mm, one.view.z_mm, one.profile, directions)
+        project_rims(one.view.camera, one.center_mm, one.sought.radius_mm, one.view.z_mm, one.profile, directions)
         for one, directions in zip(tries, rays, strict=True)
     ]
     contours = [some.contour(one.upper) for one, some in zip(tries, rims, strict=True)]
     contour, normals = (np.concatenate(part) for part in zip(*contours, strict=True))
     scale, wide, counts = np.array([one.view.mm_per_px for one in tries]), np.array(sigma_px), list(map(len, rays))
     base = np.repeat(np.arange(len(tries)), counts)
-    reach = (REACH_SIGMA * wide * scale)[base]
-    edges = _edges(tries, rays, contour - reach, contour + reach, np.array([step_px(one) for one in sigma_px]))
+    reach = (SEARCH_REACH_SIGMA * wide * scale)[base]
+    edges = _find_edges(tries, rays, contour - reach, contour + reach, np.array([ray_step_px(one) for one in sigma_px]))
     of, normal = base[edges.ray], normals[edges.ray]
     offset = (edges.radius_mm - contour[edges.ray]) * np.sum(normal * np.concatenate(rays)[edges.ray], axis=-1)
-    shift, weight, information = _settle(edges, of, normal, offset, scale, wide)
+    shift, weight, information = _solve_reweighted(edges, of, normal, offset, scale, wide)
     left = offset - np.sum(normal * shift[of], axis=-1)
     spreads = [
-        _spreads(of, one, left, len(tries)) for one in (weight, claims(edges, left, (WIDE_PX * scale)[of], len(base)))
+        _residual_sigmas_mm(of, one, left, len(tries))
+        for one in (weight, association_weights(edges, left, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base)))
     ]
-    covariance = np.linalg.inv(information) * (spreads[0] * CORRELATION)[:, None, None] ** 2
+    covariance = np.linalg.inv(information) * (spreads[0] * CORRELATION_INFLATION)[:, None, None] ** 2
     by_ray = np.split(np.bincount(edges.ray, weight, len(base)), np.cumsum(counts)[:-1])
     found = zip(tries, shift, covariance, spreads[1].tolist(), by_ray, rays, rims, strict=True)
     return [
-        Settled(one.sought, one.view, one.center_mm + moved, one.profile, one.upper, *rest)
+        FittedRim(one.sought, one.view, one.center_mm + moved, one.profile, one.upper, *rest)
         for (one, moved, *rest), many in zip(found, np.bincount(of, minlength=len(tries)), strict=True)
-        if many >= LEAST_EDGES
+        if many >= MIN_EDGES
     ]
 
 
-def _edges(tries: Sequence[Try], rays: Sequence[Array], inner_mm: Array, outer_mm: Array, every_px: Array) -> Edges:
+def _find_edges(
+    tries: Sequence[FitAttempt], rays: Sequence[Array], inner_mm: Array, outer_mm: Array, every_px: Array
+) -> RadialEdges:
     """The edges on the rays (K, 2) of each of the tries, between so far from its centre and so far."""
     counts = [len(some) for some in rays]
     centers = np.repeat([one.center_mm for one in tries], counts, axis=0)
     views = [one.view for one in tries]
-    return edges_of_each(views, counts, centers, np.concatenate(rays), inner_mm, outer_mm, every_px)
+    return find_radial_edges_of_each(views, counts, centers, np.concatenate(rays), inner_mm, outer_mm, every_px)
 
 
-def shown_of(settled: Sequence[Settled]) -> list[tuple[float, float]]:
+def visible_rim_shares(settled: Sequence[FittedRim]) -> list[tuple[float, float]]:
     """The shares of outline and upper rim that are seen, the latter where it can be told from the former."""
     if not settled:
         return []
@@ -156,18 +171,18 @@ def shown_of(settled: Sequence[Settled]) -> list[tuple[float, float]]:
     outline, upper = (
         np.concatenate([getattr(one.rims, name) for one in settled]) for name in ("outline_mm", "upper_mm")
     )
-    sigma = NARROW_PX * scale
-    edges = _edges(settled, rays, upper - 2 * sigma, outline + 2 * sigma, np.full(len(settled), STEP_PX))
+    sigma = NARROW_EDGE_SIGMA_PX * scale
+    edges = _find_edges(settled, rays, upper - 2 * sigma, outline + 2 * sigma, np.full(len(settled), RAY_STEP_PX))
     shown = []
     for contour, told in ((outline, True), (upper, outline - upper > scale)):
-        weight = claims(edges, edges.radius_mm - contour[edges.ray], sigma[edges.ray], len(scale))
+        weight = association_weights(edges, edges.radius_mm - contour[edges.ray], sigma[edges.ray], len(scale))
         seen = np.minimum(np.bincount(edges.ray, weight, len(scale)), 1) * told
         shown.append(np.add.reduceat(seen, np.cumsum([0, *counts])[:-1]) / counts)
     return list(zip(*(part.tolist() for part in shown), strict=True))
 
 
-def _settle(
-    edges: Edges, of: NDArray[np.intp], normal: Array, offset_mm: Array, mm_per_px: Array, wide_px: Array
+def _solve_reweighted(
+    edges: RadialEdges, of: NDArray[np.intp], normal: Array, offset_mm: Array, mm_per_px: Array, wide_px: Array
 ) -> tuple[Array, Array, Array]:
     """The shifts (N, 2) of the centres, each edge's weight (M,) and the information matrices (N, 2, 2), by reweighting.
 
@@ -178,9 +193,9 @@ def _settle(
     shift, weight = np.zeros((count, 2)), edges.strength
     xx: Array = np.ones(count)
     xy = yy = xx
-    for step in np.linspace(0, 1, ITERATIONS).tolist():
-        sigma = mm_per_px * wide_px * (NARROW_PX / wide_px) ** step
-        weight = claims(edges, offset_mm - x * shift[of, 0] - y * shift[of, 1], sigma[of], rays)
+    for step in np.linspace(0, 1, REWEIGHTING_ITERATIONS).tolist():
+        sigma = mm_per_px * wide_px * (NARROW_EDGE_SIGMA_PX / wide_px) ** step
+        weight = association_weights(edges, offset_mm - x * shift[of, 0] - y * shift[of, 1], sigma[of], rays)
         xx, xy, yy, right, up = np.array([np.bincount(of, weight * one, count) for one in sums], float)
         xx, yy = xx + 1e-3, yy + 1e-3
         shift = np.stack([yy * right - xy * up, xx * up - xy * right], -1)  # solved by Cramer's rule
@@ -188,12 +203,12 @@ def _settle(
     return shift, weight, np.stack([np.stack([xx, xy], -1), np.stack([xy, yy], -1)], -1)
 
 
-def spread_of(weight: Array, left_mm: Array) -> float:
+def residual_sigma_mm(weight: Array, left_mm: Array) -> float:
     """1 σ of what is left of edges (M,) that a place (x, y) was fitted to."""
-    return float(_spreads(np.zeros(len(weight), int), weight, left_mm, 1)[0])
+    return float(_residual_sigmas_mm(np.zeros(len(weight), int), weight, left_mm, 1)[0])
 
 
-def _spreads(of: NDArray[np.intp], weight: Array, left_mm: Array, count: int) -> Array:
+def _residual_sigmas_mm(of: NDArray[np.intp], weight: Array, left_mm: Array, count: int) -> Array:
     """The same of the edges of so many places at once."""
     square, free = (np.bincount(of, one, count) for one in (weight * left_mm**2, weight))
     return np.asarray(np.sqrt(square / np.maximum(free - 2, 1)))

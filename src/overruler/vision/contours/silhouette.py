@@ -23,7 +23,7 @@ PROFILES = (Profile("cone", 1.6, 3.9), Profile("straight", 0.0, 3.6))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rims:
+class RimContours:
     """Outline and upper rim of a base as cast on to the plane of its lower rim, seen from the lower rim's centre."""
 
     outline_mm: Array
@@ -40,14 +40,16 @@ class Rims:
         return (self.upper_mm, self.upper_normals) if upper else (self.outline_mm, self.outline_normals)
 
 
-def rims_of(camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float, profile: Profile, directions: Array) -> Rims:
+def project_rims(
+    camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float, profile: Profile, directions: Array
+) -> RimContours:
     """Where the two rims of a base are seen towards `directions` (K, 2), unit vectors on the plane z.
 
     The upper rim, cast from the camera on to the plane, is a circle again: larger by D / (D - h) and shifted away from
     the camera's foot point by h / (D - h) of the distance to it, with D the camera's height over the plane and h the
     base's. The outline is the convex hull of the two circles: an arc of each and their common tangents.
     """
-    lean = lean_of(camera, xy_mm, z_mm, profile)
+    lean = upper_rim_shift_mm(camera, xy_mm, z_mm, profile)
     height = camera.center_mm[2] - z_mm
     upper = (radius_mm - profile.taper_mm) * height / (height - profile.height_mm)
     along, across = directions @ lean, directions @ np.array([-lean[1], lean[0]])
@@ -65,10 +67,10 @@ def rims_of(camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float, profile
         away, side = lean / shift, np.array([-lean[1], lean[0]]) / shift
         turn = np.sign(angle[on_tangent])[:, None]
         outline_normals[on_tangent] = np.cos(touch) * away + np.sin(touch) * turn * side
-    return Rims(outline_mm, upper_mm, outline_normals, upper_normals)
+    return RimContours(outline_mm, upper_mm, outline_normals, upper_normals)
 
 
-def lean_of(camera: Camera, xy_mm: Array, z_mm: float, profile: Profile) -> Array:
+def upper_rim_shift_mm(camera: Camera, xy_mm: Array, z_mm: float, profile: Profile) -> Array:
     """How far (2,) the upper rim appears shifted against the lower one on the plane z."""
     eye = camera.center_mm
     return np.asarray((np.asarray(xy_mm) - eye[:2]) * profile.height_mm / (eye[2] - z_mm - profile.height_mm))

@@ -12,17 +12,17 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.contours.reproject import drawn
+from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.detection.detect import detect
-from overruler.vision.detection.raised_plane import Level
+from overruler.vision.detection.raised_plane import RaisedPlane
 
-SIGMAS = 3.5
+SEARCH_RADIUS_SIGMA = 3.5
 """A base that is found farther from where a person points, in σ of pointing, is another one, ..."""
-NEAR = 0.12
+SEARCH_RADIUS_SHARE = 0.12
 """... but for this share of its width: people point roughly at what is large."""
 
 
-def refit(
+def find_near_point(
     frame: Frame, calibration: Calibration, base: Base, xy_mm: Array, z_mm: float, sigma_px: float
 ) -> Detection | None:
     """The base of this size that stands where a person points, as the photo shows it; None where it shows none.
@@ -30,18 +30,20 @@ def refit(
     `xy_mm` (2,) is the place at the height `z_mm`, `sigma_px` how surely it was pointed at, in the photo.
     """
     scale = float(calibration.camera.mm_per_px(np.array([*xy_mm, z_mm])))
-    reach = max(SIGMAS * sigma_px * scale, NEAR * base.width_mm)
-    level = Level.of(calibration, np.array([*(xy_mm - reach), z_mm]), (2 * reach, 2 * reach))
+    reach = max(SEARCH_RADIUS_SIGMA * sigma_px * scale, SEARCH_RADIUS_SHARE * base.width_mm)
+    level = RaisedPlane.of(calibration, np.array([*(xy_mm - reach), z_mm]), (2 * reach, 2 * reach))
     there = map(level.on_board, detect(frame, level.calibration, [base], (), base.length_mm))
     away = {float(np.hypot(*(one.xy_mm - xy_mm))): one for one in there}
     return away[min(away)] if away and min(away) < reach else None
 
 
-def by_hand(camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float) -> Detection:
+def place_by_hand(
+    camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float
+) -> Detection:
     """A base where a person says that it stands, with the doubt of pointing at it in the photo."""
     _, by_point, by_camera = camera.jacobians(np.array([*xy_mm, z_mm]))
     by_pixel = np.linalg.inv(by_point[:, :2])
-    return drawn(
+    return reproject_outline(
         camera,
         Detection(
             base=base,

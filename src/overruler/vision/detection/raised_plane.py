@@ -11,7 +11,7 @@ from overruler.geometry.pose import Array, Pose, skew
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Level:
+class RaisedPlane:
     """A rectangle parallel to the board's, with a frame of its own."""
 
     origin_mm: Array
@@ -22,7 +22,7 @@ class Level:
     """(15, 15): how the camera's parameters there move with those in the board's frame; the table's bow is the same."""
 
     @classmethod
-    def of(cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]) -> "Level":
+    def of(cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]) -> "RaisedPlane":
         """The level through `origin_mm` (3,), `size_mm` wide and high from there."""
         camera = calibration.camera
         pose = camera.T_camera_board @ Pose(np.eye(3), np.asarray(origin_mm, float))

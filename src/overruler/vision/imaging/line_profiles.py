@@ -8,21 +8,21 @@ from overruler.geometry.pose import Array
 
 Floats = NDArray[np.float32]
 
-DARK = 8.0
+LOG_OFFSET = 8.0
 """Added to colours before their logarithms are taken: so dark all is alike."""
 
-_LOGARITHM: Floats = np.log(np.arange(256) + DARK).astype(np.float32)
+_LOG_TABLE: Floats = np.log(np.arange(256) + LOG_OFFSET).astype(np.float32)
 
 
-def sampled(pixels: NDArray[np.uint8], places_px: Floats) -> NDArray[np.uint8]:
+def sample_picture(pixels: NDArray[np.uint8], places_px: Floats) -> NDArray[np.uint8]:
     """What a picture (H, W[, 3]) shows at places (S, A, 2); 0 beside it."""
     there = cv2.remap(pixels, places_px[..., 0], places_px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
     return np.asarray(there, np.uint8)
 
 
-def logarithms(colours: NDArray[np.uint8]) -> Floats:
+def log_colours(colours: NDArray[np.uint8]) -> Floats:
     """Of colours: light multiplies them, so that their differences are those of what is lit."""
-    return np.take(_LOGARITHM, colours)
+    return np.take(_LOG_TABLE, colours)
 
 
 def steps_across(colours: Floats, wide: int) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
-GRID_PX = 16
+WARP_GRID_PX = 16
 """The warp is exact on a grid this wide and linear in between."""
 
 
@@ -37,13 +37,13 @@ class Orthophoto:
         return np.stack([xy[..., 0] - self.left_mm, self.top_mm - xy[..., 1]], -1) / self.mm_per_px - 0.5
 
 
-def orthophoto(
+def rectify_photo(
     pixels: NDArray[np.uint8], camera: Camera, box_mm: tuple[float, float, float, float], mm_per_px: float
 ) -> Orthophoto:
     """Rectify a photo (H, W, 3) over the box (left, bottom, right, top) at one resolution."""
     left, bottom, right, top = box_mm
     width, height = (max(1, round(size / mm_per_px)) for size in (right - left, top - bottom))
-    coarse = _warp(camera, left, top, width, height, mm_per_px)
+    coarse = _project_warp_grid(camera, left, top, width, height, mm_per_px)
     center = np.array([[(left + right) / 2, (bottom + top) / 2, 0.0]])
     shrink = int(np.clip(mm_per_px / float(camera.mm_per_px(center)[0]), 1, 8))
     if shrink > 1:  # average first, so that nothing aliases
@@ -51,14 +51,14 @@ def orthophoto(
             cv2.resize(pixels, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA), np.uint8
         )
         coarse = (coarse + 0.5) / shrink - 0.5
-    u, v = (_between(part, width, height) for part in (coarse[..., 0], coarse[..., 1]))
+    u, v = (_interpolate_grid(part, width, height) for part in (coarse[..., 0], coarse[..., 1]))
     rows, columns = pixels.shape[:2]
     seen = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
     flat = cv2.remap(pixels, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return Orthophoto(np.asarray(flat, np.uint8), seen, left, top, mm_per_px)
 
 
-def resized(view: Orthophoto, mm_per_px: float) -> Orthophoto:
+def resample_orthophoto(view: Orthophoto, mm_per_px: float) -> Orthophoto:
     """The same picture at another resolution."""
     rows, columns = view.pixels.shape[:2]
     share = view.mm_per_px / mm_per_px
@@ -75,7 +75,7 @@ def resized(view: Orthophoto, mm_per_px: float) -> Orthophoto:
     return Orthophoto(np.asarray(there, np.uint8), seen, view.left_mm, view.top_mm, mm_per_px)
 
 
-def lean_at(view: Orthophoto, camera: Camera) -> NDArray[np.float32]:
+def relief_displacement_map(view: Orthophoto, camera: Camera) -> NDArray[np.float32]:
     """How far (H, W, 2), per mm of its height, a thing appears from its foot: to the right and down in the picture."""
     rows, columns = view.pixels.shape[:2]
     eye: Array = camera.center_mm
@@ -84,17 +84,19 @@ def lean_at(view: Orthophoto, camera: Camera) -> NDArray[np.float32]:
     return np.stack(np.meshgrid(right, down), -1).astype(np.float32)
 
 
-def _warp(camera: Camera, left_mm: float, top_mm: float, width: int, height: int, mm_per_px: float) -> Array:
+def _project_warp_grid(
+    camera: Camera, left_mm: float, top_mm: float, width: int, height: int, mm_per_px: float
+) -> Array:
     """Where in the photo every `GRID_PX`-th pixel of the rectified picture lies (h, w, 2)."""
-    columns = np.arange(0, width + GRID_PX, GRID_PX)
-    rows = np.arange(0, height + GRID_PX, GRID_PX)
+    columns = np.arange(0, width + WARP_GRID_PX, WARP_GRID_PX)
+    rows = np.arange(0, height + WARP_GRID_PX, WARP_GRID_PX)
     x, y = np.meshgrid(left_mm + (columns + 0.5) * mm_per_px, top_mm - (rows + 0.5) * mm_per_px)
     return camera.project(np.stack([x, y, np.zeros_like(x)], -1))
 
 
-def _between(coarse: Array, width: int, height: int) -> NDArray[np.float32]:
+def _interpolate_grid(coarse: Array, width: int, height: int) -> NDArray[np.float32]:
     """One coordinate (height, width) at every pixel, by that on the grid; far outside where it is unknown."""
-    grow = np.array([[1 / GRID_PX, 0, 0], [0, 1 / GRID_PX, 0]])
+    grow = np.array([[1 / WARP_GRID_PX, 0, 0], [0, 1 / WARP_GRID_PX, 0]])
     fine = cv2.warpAffine(
         coarse.astype(np.float32), grow, (width, height), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     )
@@ -104,7 +106,7 @@ def _between(coarse: Array, width: int, height: int) -> NDArray[np.float32]:
 Image = NDArray[np.float32]
 
 
-def level_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
+def visibility_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
     """1 where rims count, 0 where the photo shows nothing or something known lies."""
     mask = view.seen.astype(np.uint8)
     for polygon in hidden:

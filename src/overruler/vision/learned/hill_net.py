@@ -13,14 +13,20 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.line_profiles import Floats, logarithms
-from overruler.vision.imaging.orthophoto import Orthophoto, lean_at, resized
-from overruler.vision.learned.inference import CELL_PX, MM_PER_PX, WEIGHTS, answer_whole, softmax
+from overruler.vision.imaging.line_profiles import Floats, log_colours
+from overruler.vision.imaging.orthophoto import Orthophoto, relief_displacement_map, resample_orthophoto
+from overruler.vision.learned.inference import (
+    OUTPUT_STRIDE_PX,
+    OVERVIEW_MM_PER_PX,
+    WEIGHTS,
+    infer_whole_picture,
+    softmax,
+)
 
 MODEL = WEIGHTS / "hills.onnx"
-LEAN_UNIT, CONTRAST = 0.5, 0.5
+RELIEF_SCALE, LOG_CONTRAST_SCALE = 0.5, 0.5
 """What counts as 1: a lean; the logarithm of a ratio of brightnesses."""
-CHANNELS = 3
+OUTPUT_CHANNELS = 3
 """Logits of the mat with all on it, of a top and of a side."""
 
 
@@ -40,21 +46,21 @@ class HillMap:
         return np.clip(row, 0, high - 1), np.clip(column, 0, wide - 1)
 
 
-def hill_map(view: Orthophoto, camera: Camera) -> HillMap:
+def predict_hill_map(view: Orthophoto, camera: Camera) -> HillMap:
     """The network's look at a picture from above, whatever its resolution."""
-    fine = resized(view, MM_PER_PX)
-    blob = picture_input(fine.pixels, fine.seen, lean_at(fine, camera)).transpose(2, 0, 1)
-    cells = _cells(fine)
+    fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
+    blob = picture_input(fine.pixels, fine.seen, relief_displacement_map(fine, camera)).transpose(2, 0, 1)
+    cells = _downsample_to_cells(fine)
     high, wide = cells.seen.shape
-    share = softmax(answer_whole(MODEL, blob)[:, :high, :wide])
+    share = softmax(infer_whole_picture(MODEL, blob)[:, :high, :wide])
     return HillMap(cells, share[1] * cells.seen)
 
 
-def _cells(fine: Orthophoto) -> Orthophoto:
+def _downsample_to_cells(fine: Orthophoto) -> Orthophoto:
     """A pixel for each of the network's answers."""
-    some = slice(CELL_PX // 2, None, CELL_PX)
+    some = slice(OUTPUT_STRIDE_PX // 2, None, OUTPUT_STRIDE_PX)
     return Orthophoto(
-        fine.pixels[some, some], fine.seen[some, some], fine.left_mm, fine.top_mm, CELL_PX * fine.mm_per_px
+        fine.pixels[some, some], fine.seen[some, some], fine.left_mm, fine.top_mm, OUTPUT_STRIDE_PX * fine.mm_per_px
     )
 
 
@@ -64,8 +70,8 @@ def picture_input(pixels: NDArray[np.uint8], seen: NDArray[np.bool_], lean: Floa
     Logarithms of the colours (H, W, 3) against the table's usual ones, 0 where nothing is seen; and the lean (H, W, 2)
     to the right and down.
     """
-    colour = logarithms(pixels)
+    colour = log_colours(pixels)
     shown = seen.astype(np.uint8)
     colour -= np.asarray(cv2.mean(colour, shown)[:3], np.float32)
-    colour *= (shown / np.float32(CONTRAST))[..., None]
-    return np.concatenate([colour, lean / np.float32(LEAN_UNIT)], -1)
+    colour *= (shown / np.float32(LOG_CONTRAST_SCALE))[..., None]
+    return np.concatenate([colour, lean / np.float32(RELIEF_SCALE)], -1)

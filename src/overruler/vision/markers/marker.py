@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
-from overruler.vision.markers.dictionaries import dictionary
+from overruler.vision.markers.dictionaries import load_dictionary
 from overruler.vision.markers.square_fit import Square, side_px
 
 
@@ -35,7 +35,7 @@ class Marker:
     @property
     def cell_px(self) -> float:
         """The side of one of its cells."""
-        return self.side_px / len(_cells(self.dictionary, self.id))
+        return self.side_px / len(_marker_cells(self.dictionary, self.id))
 
     @property
     def center_px(self) -> Array:
@@ -45,8 +45,8 @@ class Marker:
         return np.asarray(crossing[:2] / crossing[2])
 
 
-def _cells(name: str, number: int) -> NDArray[np.bool_]:
+def _marker_cells(name: str, number: int) -> NDArray[np.bool_]:
     """The marker's cells (N, N) with its black frame, True where white."""
-    family = dictionary(name)
+    family = load_dictionary(name)
     bits = family.generateImageMarker(number, family.markerSize + 2)
     return np.asarray(bits > 127)

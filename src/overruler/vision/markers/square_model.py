@@ -4,13 +4,13 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 
-UNKNOWNS = 10
+STATE_SIZE = 10
 """Of a state: the four corners as seen (8), the bend, and the shift of edges towards their dark side in px."""
-STEPS = np.diag([0.1] * 8 + [1e-4, 0.0])[:9]
+DIFFERENCE_STEPS = np.diag([0.1] * 8 + [1e-4, 0.0])[:9]
 """Steps of the Jacobian's differences; the shift's column is known."""
 
 
-class Bent:
+class SquareModel:
     """The unit square in a picture of `size_px`, bent about the picture's middle."""
 
     def __init__(self, size_px: tuple[int, int]) -> None:
@@ -50,8 +50,8 @@ class Bent:
 
     def rows(self, state: Array, place: Array, normal_px: Array) -> Array:
         """d residuals / d state (S, 10), by central differences."""
-        moved = self.predict(np.concatenate([state + STEPS, state - STEPS]), place)
-        slope = (moved[:9] - moved[9:]) / (2 * STEPS.max(1))[:, None, None]
+        moved = self.predict(np.concatenate([state + DIFFERENCE_STEPS, state - DIFFERENCE_STEPS]), place)
+        slope = (moved[:9] - moved[9:]) / (2 * DIFFERENCE_STEPS.max(1))[:, None, None]
         return np.column_stack([-(slope * normal_px).sum(-1).T, np.ones(len(place))])
 
 

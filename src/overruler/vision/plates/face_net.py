@@ -13,29 +13,29 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.learned.inference import WEIGHTS, answer
-from overruler.vision.learned.shape_net import UNIT_MM
-from overruler.vision.plates.more_views import frame_at, picture_at
-from overruler.vision.plates.sides import HEIGHT_MM, normals_of
+from overruler.vision.learned.inference import WEIGHTS, infer_batch
+from overruler.vision.learned.shape_net import REFERENCE_SIZE_MM
+from overruler.vision.plates.more_views import picture_to_board, sample_picture
+from overruler.vision.plates.sides import PLATE_HEIGHT_MM, side_normals
 
 MODEL = WEIGHTS / "plate_face.onnx"
 SIDE_PX = 64
 """Of the picture that the network sees."""
-SIDES_WIDE = 1.5
+PICTURE_SIDES = 1.5
 """It shows so many sides."""
-INPUTS = 6
+INPUT_CHANNELS = 6
 """Colours (3), lean to the right and down, log of the side."""
-QUARTERS = 4
+QUARTER_TURNS = 4
 """A plate looks likewise from all four sides: looks that are turned err each their own way."""
-SLIDE = 0.075
+SLIDE_SIDES = 0.075
 """By how many sides a square is slid either way along each axis, for its face to say which way it rather lies: of much
 more it only says that there is no plate."""
-WORTH = 5.0
+FACE_LOGIT_WEIGHT = 5.0
 """The log odds of faces side by side count for so much of how likely the place is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leaning:
+class FaceLikelihood:
     """What a face says of its place: how much likelier it is slid aside."""
 
     xy_mm: Array
@@ -46,55 +46,65 @@ class Leaning:
 
     def at(self, places_mm: Array) -> Array:
         """How much likelier (...) places (..., 2) are (nats): a parabola along each axis, no more beyond the slides."""
-        slid = np.clip((places_mm - self.xy_mm) @ normals_of(self.turn_rad)[:2].T / self.slide_mm, -1, 1)
+        slid = np.clip((places_mm - self.xy_mm) @ side_normals(self.turn_rad)[:2].T / self.slide_mm, -1, 1)
         slope, bend = np.diff(self.odds)[:, 0] / 2, np.minimum(self.odds.mean(1), 0)
-        return np.asarray(WORTH * (slope * slid + bend * slid**2).sum(-1))
+        return np.asarray(FACE_LOGIT_WEIGHT * (slope * slid + bend * slid**2).sum(-1))
 
 
-def leaning(
+def probe_face_shifts(
     pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float, odds: float
-) -> Leaning | None:
+) -> FaceLikelihood | None:
     """Which way a square whose face has these log odds rather lies; None where the camera does not see the place."""
-    slides = SLIDE * side_mm * normals_of(turn_rad)[[2, 0, 3, 1]]
-    aside = [face_odds(pixels, camera, xy_mm + slide, turn_rad, side_mm) for slide in slides]
+    slides = SLIDE_SIDES * side_mm * side_normals(turn_rad)[[2, 0, 3, 1]]
+    aside = [face_logit(pixels, camera, xy_mm + slide, turn_rad, side_mm) for slide in slides]
     known = np.array([one for one in aside if one is not None])
-    return Leaning(xy_mm, turn_rad, SLIDE * side_mm, (known - odds).reshape(2, 2)) if len(known) == 4 else None
+    return (
+        FaceLikelihood(xy_mm, turn_rad, SLIDE_SIDES * side_mm, (known - odds).reshape(2, 2))
+        if len(known) == 4
+        else None
+    )
 
 
-def face_odds(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> float | None:
+def face_logit(
+    pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float
+) -> float | None:
     """The log odds that a plate of this side lies there; `pixels` (H, W, 3) is the photo.
 
     None where the camera does not see the place.
     """
-    turned = faces_at(pixels, camera, xy_mm, turn_rad, side_mm)
+    turned = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm)
     return (
-        None if turned is None else float(answer(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean())
+        None
+        if turned is None
+        else float(infer_batch(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean())
     )
 
 
-def faces_at(
+def face_pictures(
     pixels: NDArray[np.uint8],
     camera: Camera,
     xy_mm: Array,
     turn_rad: float,
     side_mm: float,
-    sides_wide: float = SIDES_WIDE,
+    sides_wide: float = PICTURE_SIDES,
 ) -> list[Floats] | None:
     """Four pictures (5, S, S) of a square's upper face, so many sides wide: as it lies, and each a quarter turned on.
 
     None where the camera does not see the place.
     """
     mm_per_px = side_mm * sides_wide / SIDE_PX
-    picture = picture_at(pixels, camera, frame_at(xy_mm, turn_rad, mm_per_px, SIDE_PX), mm_per_px, SIDE_PX, HEIGHT_MM)
+    picture = sample_picture(
+        pixels, camera, picture_to_board(xy_mm, turn_rad, mm_per_px, SIDE_PX), mm_per_px, SIDE_PX, PLATE_HEIGHT_MM
+    )
     if picture is None:
         return None
     turned = [picture]
-    while len(turned) < QUARTERS:
-        turned.append(quarter_turned(turned[-1]))
+    while len(turned) < QUARTER_TURNS:
+        turned.append(rotate_quarter(turned[-1]))
     return turned
 
 
-def quarter_turned(picture: Floats) -> Floats:
+def rotate_quarter(picture: Floats) -> Floats:
     """The picture (5, S, S) of a square whose heading is a quarter of a turn further counter-clockwise."""
     colours, right, down = np.split(np.rot90(picture, -1, (1, 2)), [3, 4])
     return np.concatenate([colours, -down, right])
@@ -102,5 +112,5 @@ def quarter_turned(picture: Floats) -> Floats:
 
 def face_input(picture: Floats, side_mm: float) -> Floats:
     """What the network takes (6, H, W): colours and lean (5, H, W), and the side."""
-    size = np.full((1, *picture.shape[1:]), np.log(side_mm / UNIT_MM), np.float32)
+    size = np.full((1, *picture.shape[1:]), np.log(side_mm / REFERENCE_SIZE_MM), np.float32)
     return np.concatenate([picture, size])

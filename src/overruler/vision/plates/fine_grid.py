@@ -11,45 +11,45 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.contours.radial_edges import View
-from overruler.vision.plates.coarse_grid import Start, pairs
-from overruler.vision.plates.side_net import look_along
+from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.plates.coarse_grid import CoarseFit, pair_opposite_sides
+from overruler.vision.plates.side_net import run_side_net
 from overruler.vision.plates.sides import (
-    TAPER_MM,
+    UPPER_EDGE_INSET_MM,
     Marks,
-    Seen,
-    arc_strokes,
-    look_across,
-    lower_outline,
-    normals_of,
-    side_strokes,
+    ObservedMarks,
+    arc_search_lines,
+    find_marks,
+    lower_outline_mm,
+    side_normals,
+    side_search_lines,
 )
 
 INSET_MM, INSET_SIGMA_MM = 2.4, 0.5
 """How far inside the base's edge the middle of the frame's line lies, and its 1 σ."""
 INSETS_MM = np.arange(1.2, 4.01, 0.2)
-FRAME_WORTH, TOP_WORTH, LOWER_WORTH, ARC_WORTH = 1.0, 0.6, 0.6, 0.6
-LINE_EDGE_WORTH, LINE_EDGE_PX, LINE_EDGE_MM = 0.4, 0.9, 0.4
+FRAME_WEIGHT, TOP_WEIGHT, LOWER_WEIGHT, ARC_WEIGHT = 1.0, 0.6, 0.6, 0.6
+LINE_EDGE_WEIGHT, LINE_EDGE_PX, LINE_EDGE_MM = 0.4, 0.9, 0.4
 """What seeing each contour all along a side says, and each limit of an arc all along."""
-NATS, SHARP_MM_PER_PX = 8.0, 0.6
+WHOLE_SIDE_NATS, SHARP_MM_PER_PX = 8.0, 0.6
 """Log-likelihood of one contour seen all along one side, where pixels are as small as this: coarser ones run lines into
 each other, and the learned look sees more."""
-REACH_MM, FINE_PX, FINE_MM = 2.2, 0.4, 0.15
+REACH_MM, MARK_SIGMA_PX, MARK_SIGMA_MM = 2.2, 0.4, 0.15
 """How far the look reaches, and 1 σ of a mark in it, the larger of the two."""
-TURNS = np.radians(np.arange(-1.8, 1.81, 0.3))
+TURNS_RAD = np.radians(np.arange(-1.8, 1.81, 0.3))
 STEP_MM = 0.25
 """Across the sides, of the learned look along them."""
-FINE_TEMPER = 3.0
+NET_TEMPER = 3.0
 """What the learned look says counts for so much less beside the marks that the close look sees itself."""
-WIDE_MM = 1.0
+COARSE_DOUBT_BEYOND_MM = 1.0
 """What the rough look leaves likely further away than this from the place found is doubt of its own."""
 BINS_PER_SIGMA = 2.5
 STEPS_PER_SIGMA = 2.0
 """How finely rays are sampled."""
-ONE_SIDED_MM, BOTH_SEEN = 0.6, 0.5
+ONE_SIDED_SIGMA_MM, BOTH_SIDES_SEEN = 0.6, 0.5
 """1 σ that an axis has besides, where only one of its two sides is seen: nothing then tells an edge of the card from
 the next one; and how much of both must be seen to be rid of it."""
-FLOOR_PX = 0.15
+FLOOR_SIGMA_PX = 0.15
 """1 σ of the place that no number of marks gets below."""
 
 
@@ -71,33 +71,33 @@ class PlateFit:
     """Log-likelihood of what is seen, for comparing fits."""
 
 
-def fit_closely(view: View, start: Start) -> PlateFit | None:
+def fit_finely(view: LabPatch, start: CoarseFit) -> PlateFit | None:
     """The plate by its sides and its card's lines, of the two ways that these could run the likelier one.
 
     `view` is of the plane of its upper face.
     """
-    sigma = max(FINE_PX * view.mm_per_px, FINE_MM)
-    ahead = _Look(view, start.xy_mm, start.turn_rad, start.side_mm, REACH_MM, TURNS, sigma)
+    sigma = max(MARK_SIGMA_PX * view.mm_per_px, MARK_SIGMA_MM)
+    ahead = _PoseGrid(view, start.xy_mm, start.turn_rad, start.side_mm, REACH_MM, TURNS_RAD, sigma)
     seen = ahead.sides()
     if seen is None:
         return None
-    told = look_along(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM).sides(ahead.shifts, TURNS)
+    told = run_side_net(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM).sides(ahead.shifts, TURNS_RAD)
     aside = replace(ahead, turn_rad=ahead.turn_rad + np.pi / 2)
     looks = [(ahead, seen, told), (aside, np.roll(seen, -1, 0), np.roll(told, -1, 0))]
-    found = [fit for fit in (_closely(start, *look) for look in looks) if fit is not None]
+    found = [fit for fit in (_fit_arc_axis(start, *look) for look in looks) if fit is not None]
     return max(found, key=lambda fit: fit.merit) if found else None
 
 
-def _closely(start: Start, look: "_Look", seen: Array, told: Array) -> PlateFit | None:
+def _fit_arc_axis(start: CoarseFit, look: "_PoseGrid", seen: Array, told: Array) -> PlateFit | None:
     """The likeliest fit of one way that the card's lines may run, by what is seen of its sides and told of them."""
     arcs = look.arcs()
     if arcs is None:
         return None
-    nats = NATS * min(1.0, SHARP_MM_PER_PX / look.view.mm_per_px)
-    both = zip(_halves(nats * seen), pairs(told / FINE_TEMPER), strict=True)
+    nats = WHOLE_SIDE_NATS * min(1.0, SHARP_MM_PER_PX / look.view.mm_per_px)
+    both = zip(_axis_evidence(nats * seen), pair_opposite_sides(told / NET_TEMPER), strict=True)
     along, across = (half + one[..., None] for half, one in both)
     whole = 0.0 if start.leaning is None else start.leaning.at(look.places_mm)
-    where, merit = _weighed(along + look.prior, across, nats * ARC_WORTH * arcs.sum(0) + whole)
+    where, merit = _grid_posterior(along + look.prior, across, nats * ARC_WEIGHT * arcs.sum(0) + whole)
     plane = where.sum(0)
     shift = np.array([plane.sum(1) @ look.shifts, plane.sum(0) @ look.shifts])
     off = look.places_mm - look.xy_mm - shift @ look.axes
@@ -105,13 +105,17 @@ def _closely(start: Start, look: "_Look", seen: Array, told: Array) -> PlateFit 
     turn, forward, left = (int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
     inset = int(np.argmax(along[turn, forward] + across[turn, left] + look.prior))
     fit = look.fit(look.xy_mm + shift @ look.axes, (turn, forward, left, inset), spread, seen, merit)
-    floor = np.eye(2) * (FLOOR_PX * look.view.mm_per_px) ** 2
+    floor = np.eye(2) * (FLOOR_SIGMA_PX * look.view.mm_per_px) ** 2
     return replace(
-        fit, covariance_mm2=spread + _besides(fit, look.axes) + start.look.beyond(fit.xy_mm, WIDE_MM) + floor
+        fit,
+        covariance_mm2=spread
+        + _one_sided_covariance(fit, look.axes)
+        + start.look.beyond(fit.xy_mm, COARSE_DOUBT_BEYOND_MM)
+        + floor,
     )
 
 
-def _weighed(along: Array, across: Array, arcs: Array) -> tuple[Array, float]:
+def _grid_posterior(along: Array, across: Array, arcs: Array) -> tuple[Array, float]:
     """The posterior (T, S, S) over turns and both shifts, whatever the inset, and the log of its whole weight.
 
     What is seen along one axis, and along the other (T, S, I), share the inset; the arcs (T, S, S) know nothing of it:
@@ -123,17 +127,17 @@ def _weighed(along: Array, across: Array, arcs: Array) -> tuple[Array, float]:
     return weight / total, float(np.log(total) + along.max() + across.max() + arcs.max())
 
 
-def _besides(fit: PlateFit, axes: Array) -> Array:
+def _one_sided_covariance(fit: PlateFit, axes: Array) -> Array:
     """The doubt (2, 2) of taking one contour for another where nothing on the opposite side contradicts."""
-    both = np.minimum(fit.seen[:2], fit.seen[2:]) / BOTH_SEEN
-    return np.asarray(axes.T @ np.diag((ONE_SIDED_MM * (1 - np.clip(both, 0, 1))) ** 2) @ axes)
+    both = np.minimum(fit.seen[:2], fit.seen[2:]) / BOTH_SIDES_SEEN
+    return np.asarray(axes.T @ np.diag((ONE_SIDED_SIGMA_MM * (1 - np.clip(both, 0, 1))) ** 2) @ axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Look:
+class _PoseGrid:
     """A plate at a rough place, and the grid of shifts, turns and insets about it."""
 
-    view: View
+    view: LabPatch
     xy_mm: Array
     turn_rad: float
     side_mm: float
@@ -157,7 +161,7 @@ class _Look:
     @property
     def axes(self) -> Array:
         """Forward and left (2, 2)."""
-        return normals_of(self.turn_rad)[:2]
+        return side_normals(self.turn_rad)[:2]
 
     @property
     def places_mm(self) -> Array:
@@ -172,26 +176,26 @@ class _Look:
     def sides(self) -> Array | None:
         """How much of each side (4, T, S, I) is seen if it lies so much further out, its frame inset so much."""
         half = self.side_mm / 2
-        lower = lower_outline(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
+        lower = lower_outline_mm(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
         inner, outer = half - INSETS_MM[-1] - self.reach_mm - 1, max(half, lower.max()) + self.reach_mm + 1
-        strokes = side_strokes(self.view, self.xy_mm, self.turn_rad, self.side_mm, (inner, outer), self.step_mm)
-        seen = look_across(self.view, strokes)
+        strokes = side_search_lines(self.view, self.xy_mm, self.turn_rad, self.side_mm, (inner, outer), self.step_mm)
+        seen = find_marks(self.view, strokes)
         if seen is None:
             return None
         edges, lines = (self._profile(marks, seen, inner, outer) for marks in (seen.edges, seen.lines))
-        frame, top = half - INSETS_MM + self.shifts[:, None], half - TAPER_MM
-        total = FRAME_WORTH * lines.at(frame) + TOP_WORTH * edges.at(top + self.shifts)[..., None]
+        frame, top = half - INSETS_MM + self.shifts[:, None], half - UPPER_EDGE_INSET_MM
+        total = FRAME_WEIGHT * lines.at(frame) + TOP_WEIGHT * edges.at(top + self.shifts)[..., None]
         apart = max(LINE_EDGE_PX * self.view.mm_per_px, LINE_EDGE_MM)
-        total = total + LINE_EDGE_WORTH * (edges.at(frame + apart) + edges.at(frame - apart))
-        shown = np.where(lower > top + 0.5 * self.view.mm_per_px, LOWER_WORTH, 0.0)
+        total = total + LINE_EDGE_WEIGHT * (edges.at(frame + apart) + edges.at(frame - apart))
+        shown = np.where(lower > top + 0.5 * self.view.mm_per_px, LOWER_WEIGHT, 0.0)
         outline = np.stack([edges.at(place + self.shifts)[side] for side, place in enumerate(lower)])
         return np.asarray(total + shown[:, None, None, None] * outline[..., None])
 
     def arcs(self) -> Array | None:
         """How much of each limit of an arc (4, T, S, S) is seen for shifts forward and to the left."""
         reach = 1.5 * self.reach_mm + 1
-        strokes = arc_strokes(self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm)
-        seen = look_across(self.view, strokes)
+        strokes = arc_search_lines(self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm)
+        seen = find_marks(self.view, strokes)
         if seen is None:
             return None
         turned = Marks(seen.lines.side, -seen.lines.along_mm, seen.lines.out_mm, seen.lines.strength)
@@ -200,8 +204,8 @@ class _Look:
         shift = forward[:, None, None] * self.shifts[:, None] + left[:, None, None] * self.shifts
         return np.stack([profile.at(shift[line])[line] for line in range(4)])
 
-    def _profile(self, marks: Marks, seen: Seen, inner_mm: float, outer_mm: float) -> "_Profiles":
-        return _Profiles.of(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
+    def _profile(self, marks: Marks, seen: ObservedMarks, inner_mm: float, outer_mm: float) -> "_MarkProfiles":
+        return _MarkProfiles.of(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
 
     def fit(
         self, xy_mm: Array, at: tuple[int, int, int, int], covariance: Array, seen: Array, merit: float
@@ -213,13 +217,13 @@ class _Look:
         return PlateFit(self.side_mm, xy_mm, heading, float(INSETS_MM[inset]), covariance, np.array(shown), merit)
 
 
-def _halves(seen: Array) -> tuple[Array, Array]:
+def _axis_evidence(seen: Array) -> tuple[Array, Array]:
     """What each pair of opposite sides says of a shift along its axis: twice (T, S, I)."""
     return seen[0] + seen[2][:, ::-1], seen[1] + seen[3][:, ::-1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Profiles:
+class _MarkProfiles:
     """The share of each line's rays that bear a mark, by how far beside it: for every turn tried."""
 
     share: Array
@@ -228,7 +232,9 @@ class _Profiles:
     bin_mm: float
 
     @classmethod
-    def of(cls, marks: Marks, rays: int, turns: Array, first_mm: float, last_mm: float, bin_mm: float) -> "_Profiles":
+    def of(
+        cls, marks: Marks, rays: int, turns: Array, first_mm: float, last_mm: float, bin_mm: float
+    ) -> "_MarkProfiles":
         """Marks sheared by each turn, counted, and blurred."""
         bins = int(np.ceil((last_mm - first_mm) / bin_mm)) + 1
         out = marks.out_mm + turns[:, None] * marks.along_mm
@@ -236,7 +242,7 @@ class _Profiles:
         cell = (marks.side * len(turns) + np.arange(len(turns))[:, None]) * bins + index
         strength = np.broadcast_to(marks.strength, cell.shape)
         counted = np.bincount(cell.ravel(), strength.ravel(), 4 * len(turns) * bins).astype(float)
-        share = np.minimum(_blurred(counted.reshape(4, len(turns), bins)) / rays, 1.0)
+        share = np.minimum(_blur_counts(counted.reshape(4, len(turns), bins)) / rays, 1.0)
         return cls(share - np.median(share, axis=-1, keepdims=True), first_mm, bin_mm)
 
     def at(self, out_mm: Array) -> Array:
@@ -245,7 +251,7 @@ class _Profiles:
         return np.asarray(self.share[..., np.clip(index, 0, self.share.shape[-1] - 1)])
 
 
-def _blurred(counted: Array) -> Array:
+def _blur_counts(counted: Array) -> Array:
     """Counts (..., B) blurred so that a mark weighs 1 at its place."""
     reach = int(3 * BINS_PER_SIGMA)
     blurred = np.zeros(counted.shape)

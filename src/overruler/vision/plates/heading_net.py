@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.learned.inference import WEIGHTS, answer, softmax
-from overruler.vision.plates.face_net import QUARTERS, face_input, faces_at
+from overruler.vision.learned.inference import WEIGHTS, infer_batch, softmax
+from overruler.vision.plates.face_net import QUARTER_TURNS, face_input, face_pictures
 
 MODEL = WEIGHTS / "plate_heading.onnx"
-SIDES_WIDE = 2.0
+PICTURE_SIDES = 2.0
 """So many sides the picture shows: ships seem to hang over their plates' borders, the more so aslant."""
-WORTH = 1.5
+LOGIT_SCALE = 1.5
 """The log odds count for so much: likeliest on 127 plates of eleven traced tables, two of them of another renderer."""
-SURE = 0.98
+MIN_HEADING_PROBABILITY = 0.98
 """A heading, or an axis, that is less likely is not told."""
-RARE = 1e-4
+NEGLIGIBLE_PROBABILITY = 1e-4
 """Headings that are less likely are left out."""
 
 
@@ -38,28 +38,32 @@ class Heading:
     """Where it is told: what it may be all the same (rad), and how likely each is."""
 
 
-def heading_of(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> Heading:
+def find_heading(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> Heading:
     """The heading of a plate that lies along `turn_rad` but for quarters of a turn; `pixels` (H, W, 3) is the photo."""
-    turned = faces_at(pixels, camera, xy_mm, turn_rad, side_mm, SIDES_WIDE)
+    turned = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm, PICTURE_SIDES)
     if turned is None:
         return Heading(turn_rad, 90.0)
-    pictures = np.stack([face_input(one, side_mm) for one in [*turned, *map(_mirrored, turned)]])
-    odds = answer(MODEL, pictures).reshape(2, QUARTERS).mean(0)
-    return told(turn_rad, softmax(WORTH * odds).astype(float))
+    pictures = np.stack([face_input(one, side_mm) for one in [*turned, *map(_mirror_picture, turned)]])
+    odds = infer_batch(MODEL, pictures).reshape(2, QUARTER_TURNS).mean(0)
+    return decide_heading(turn_rad, softmax(LOGIT_SCALE * odds).astype(float))
 
 
-def _mirrored(picture: Floats) -> Floats:
+def _mirror_picture(picture: Floats) -> Floats:
     """The picture (5, S, S) upside down: a ship that faces right still does."""
     mirrored = picture[:, ::-1].copy()
     mirrored[-1] *= -1  # what leans down leans up
     return mirrored
 
 
-def told(turn_rad: float, likely: Array) -> Heading:
+def decide_heading(turn_rad: float, likely: Array) -> Heading:
     """What is told where the heading is, this `likely` (4,), `turn_rad` and one, two, three quarters further."""
     best = int(likely.argmax())
-    turns = turn_rad + np.arange(QUARTERS) * np.pi / 2
-    if likely[best] >= SURE:
+    turns = turn_rad + np.arange(QUARTER_TURNS) * np.pi / 2
+    if likely[best] >= MIN_HEADING_PROBABILITY:
         others = zip(np.delete(turns, best).tolist(), np.delete(likely, best).tolist(), strict=True)
-        return Heading(float(turns[best]), 360.0, tuple((turn, chance) for turn, chance in others if chance >= RARE))
-    return Heading(float(turns[best]), 180.0 if likely[best] + likely[best - 2] >= SURE else 90.0)
+        return Heading(
+            float(turns[best]),
+            360.0,
+            tuple((turn, chance) for turn, chance in others if chance >= NEGLIGIBLE_PROBABILITY),
+        )
+    return Heading(float(turns[best]), 180.0 if likely[best] + likely[best - 2] >= MIN_HEADING_PROBABILITY else 90.0)

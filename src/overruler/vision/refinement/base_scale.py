@@ -14,33 +14,39 @@ from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.camera.measurement_update import Measures, contradicted, updated
-from overruler.vision.camera.precision_map import by_camera, doubts_mm
-from overruler.vision.contours.radial_edges import Edges, View, claims, edges_across, rays_of
-from overruler.vision.contours.silhouette import PROFILES, rims_of
+from overruler.vision.camera.measurement_update import Measurements, find_worst_outlier, kalman_update
+from overruler.vision.camera.precision_map import distance_sigmas_mm, place_jacobian_camera
+from overruler.vision.contours.radial_edges import (
+    LabPatch,
+    RadialEdges,
+    association_weights,
+    find_radial_edges,
+    ray_directions,
+)
+from overruler.vision.contours.silhouette import PROFILES, project_rims
 
-FEWEST, ENOUGH_MARKERS = 5, 6
+MIN_BASES, ENOUGH_MARKERS = 5, 6
 """Bases below which nothing is said, and markers from which on they need no help."""
-WORTH = 0.97
+MAX_REMAINING_SHARE = 0.97
 """The share of the doubt that may be left at most, for the bases to be listened to."""
-LEAST_VISIBLE = 0.6
+MIN_VISIBLE_SHARE = 0.6
 """The share of its rim that must have been seen of a base."""
-EDGE_PX, FLOOR_PX, REACH = 0.5, 0.1, 2.5
+EDGE_SIGMA_PX, MIN_RADIUS_SIGMA_PX, SEARCH_REACH_SIGMAS = 0.5, 0.1, 2.5
 """1 σ of an edge about the rim, and of a radius whatever the number of edges; in how many σ they are looked for."""
-ROUNDS = 6
-CORRELATION = 1.8
+REWEIGHTING_ROUNDS = 6
+RADIUS_SIGMA_INFLATION = 1.8
 """Neighbouring radii share texture and shadow; by how much radii of one photo scatter."""
-TOLERANCE_MM, CATALOGUE_MM, SHIFT_PX = 0.06, 0.15, 0.4
+BASE_TOLERANCE_SIGMA_MM, CATALOGUE_SIGMA_MM, EDGE_OFFSET_SIGMA_PX = 0.06, 0.15, 0.4
 """1 σ of a radius: of one base against others of its size, of all of a size against the catalogue, and of how far edges
 lie outside of where they are, in all of the photo."""
-TREND_SHARE = 0.005
+TREND_SIGMA_SHARE = 0.005
 """1 σ of how much larger, as a share, bases look at one end of the table than in the middle: light and view slant."""
-LEAST_RAYS = 12
+MIN_RAYS = 12
 """A rim seen in fewer directions tells nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ring:
+class RimMeasurement:
     """A base's rim as the camera measures it."""
 
     larger_mm: float
@@ -55,55 +61,57 @@ class Ring:
     """(2,): how far from the board's middle, in halves of its longer side."""
 
 
-def measured(frame: Frame, calibration: Calibration, detection: Detection) -> Ring | None:
+def measure_rim(frame: Frame, calibration: Calibration, detection: Detection) -> RimMeasurement | None:
     """The rim of one base; None where too little of its lower edge shows."""
-    lower = lower_rim(frame, calibration, detection)
+    lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None
     radius, (view, rays) = detection.base.width_mm / 2, lower
-    reach = REACH * EDGE_PX * view.mm_per_px
-    edges = edges_across(
+    reach = SEARCH_REACH_SIGMAS * EDGE_SIGMA_PX * view.mm_per_px
+    edges = find_radial_edges(
         view, detection.xy_mm, rays, np.full(len(rays), radius - reach), np.full(len(rays), radius + reach)
     )
-    return _ring(view, calibration, detection, rays, edges) if len(edges.ray) >= LEAST_RAYS else None
+    return _measure_radius(view, calibration, detection, rays, edges) if len(edges.ray) >= MIN_RAYS else None
 
 
-def lower_rim(frame: Frame, calibration: Calibration, detection: Detection) -> tuple[View, Array] | None:
+def visible_lower_rim(frame: Frame, calibration: Calibration, detection: Detection) -> tuple[LabPatch, Array] | None:
     """A round base's surroundings, and the directions (R, 2) in which its lower rim is its outline, whatever its
     profile; None where it lies out of the picture or those directions are fewer than `LEAST_RAYS`."""
     radius, camera = detection.base.width_mm / 2, calibration.camera
-    view = View.around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
+    view = LabPatch.around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
     if view is None:
         return None
-    rays = rays_of(radius, view.mm_per_px)
-    outlines = [rims_of(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm for p in PROFILES]
+    rays = ray_directions(radius, view.mm_per_px)
+    outlines = [project_rims(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm for p in PROFILES]
     rays = rays[np.max(outlines, axis=0) < radius + 1e-9]
-    return (view, rays) if len(rays) >= LEAST_RAYS else None
+    return (view, rays) if len(rays) >= MIN_RAYS else None
 
 
-def _ring(view: View, calibration: Calibration, detection: Detection, rays: Array, edges: Edges) -> Ring | None:
+def _measure_radius(
+    view: LabPatch, calibration: Calibration, detection: Detection, rays: Array, edges: RadialEdges
+) -> RimMeasurement | None:
     """The ring of a base by the edges found across its rim; None where they do not tell its place from its radius."""
     radius, normal = detection.base.width_mm / 2, rays[edges.ray]
     design, off = np.column_stack([normal, np.ones(len(normal))]), edges.radius_mm - radius
-    fitted = _circle(design, off, edges, EDGE_PX * view.mm_per_px, len(rays))
+    fitted = _fit_circle(design, off, edges, EDGE_SIGMA_PX * view.mm_per_px, len(rays))
     if fitted is None:
         return None
     larger_mm, sigma_mm, weight = fitted
-    d_rim = by_camera(view.camera, detection.xy_mm + radius * normal)
+    d_rim = place_jacobian_camera(view.camera, detection.xy_mm + radius * normal)
     by_edge = np.einsum("mi,mij->mj", normal, d_rim)
     slope = np.linalg.solve(design.T @ (design * weight[:, None]), design.T @ (by_edge * weight[:, None]))[2]
-    own = float(np.hypot(sigma_mm * CORRELATION, FLOOR_PX * view.mm_per_px))
+    own = float(np.hypot(sigma_mm * RADIUS_SIGMA_INFLATION, MIN_RADIUS_SIGMA_PX * view.mm_per_px))
     off_middle = (detection.xy_mm - np.array(calibration.board_mm) / 2) / (max(calibration.board_mm) / 2)
-    return Ring(larger_mm, own, np.asarray(slope), detection.base.width_mm, view.mm_per_px, off_middle)
+    return RimMeasurement(larger_mm, own, np.asarray(slope), detection.base.width_mm, view.mm_per_px, off_middle)
 
 
-def _circle(
-    design: Array, off_mm: Array, edges: Edges, sigma_mm: float, rays: int
+def _fit_circle(
+    design: Array, off_mm: Array, edges: RadialEdges, sigma_mm: float, rays: int
 ) -> tuple[float, float, Array] | None:
     """How much larger the circle is, 1 σ of that for independent edges, and each edge's weight, by reweighting."""
     step: Array = np.zeros(3)
-    for _ in range(ROUNDS):
-        weight = claims(edges, off_mm - design @ step, sigma_mm, rays)
+    for _ in range(REWEIGHTING_ROUNDS):
+        weight = association_weights(edges, off_mm - design @ step, sigma_mm, rays)
         information = design.T @ (design * weight[:, None])
         if np.linalg.cond(information) > 1e4:
             return None
@@ -112,7 +120,7 @@ def _circle(
     return float(step[2]), float(np.sqrt(np.linalg.inv(information)[2, 2] * noise)), weight
 
 
-def sharpened(
+def refine_by_bases(
     frame: Frame, calibration: Calibration, detections: Sequence[Detection]
 ) -> tuple[Calibration, tuple[Detection, ...]]:
     """The calibration with what the bases say, and the bases where it sees them.
@@ -120,48 +128,50 @@ def sharpened(
     A calibration by enough markers is left as it is, and so is one that the bases would hardly make surer.
     """
     flat = [d for d in detections if d.base.shape == "circle" and not d.z_mm]
-    plain = [d for d in flat if not d.also and d.visible >= LEAST_VISIBLE]
-    rings = [ring for d in plain if (ring := measured(frame, calibration, d)) is not None]
-    kept = agreeing(rings, calibration.covariance)
-    if len(kept) < FEWEST or len(calibration.markers) >= ENOUGH_MARKERS:
+    plain = [d for d in flat if not d.also and d.visible >= MIN_VISIBLE_SHARE]
+    rings = [ring for d in plain if (ring := measure_rim(frame, calibration, d)) is not None]
+    kept = keep_consistent_rims(rings, calibration.covariance)
+    if len(kept) < MIN_BASES or len(calibration.markers) >= ENOUGH_MARKERS:
         return calibration, tuple(detections)
-    update = updated(measures_of(kept, len(calibration.joint)), calibration.joint)
-    if _doubt(calibration, update.after(calibration.joint)) > WORTH * _doubt(calibration, calibration.joint):
+    update = kalman_update(measures_of(kept, len(calibration.joint)), calibration.joint)
+    if _mean_distance_sigma_mm(
+        calibration, update.after(calibration.joint)
+    ) > MAX_REMAINING_SHARE * _mean_distance_sigma_mm(calibration, calibration.joint):
         return calibration, tuple(detections)
     moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ update.step[:15]) for d in detections)
     return calibration.moved(update.step, update.after), moved
 
 
-def _doubt(calibration: Calibration, covariance: Array) -> float:
+def _mean_distance_sigma_mm(calibration: Calibration, covariance: Array) -> float:
     """The doubt of distances, root mean square over the board, but for the scale that no base tells."""
     x, y = (np.linspace(0.1, 0.9, 5) * size for size in calibration.board_mm)
     exact = replace(calibration, budget=replace(calibration.budget, scale_share=0.0))
-    return float(np.sqrt(np.mean(doubts_mm(exact, covariance, np.stack(np.meshgrid(x, y), -1)) ** 2)))
+    return float(np.sqrt(np.mean(distance_sigmas_mm(exact, covariance, np.stack(np.meshgrid(x, y), -1)) ** 2)))
 
 
-def measures_of(rings: Sequence[Ring], unknowns: int = 15) -> Measures:
+def measures_of(rings: Sequence[RimMeasurement], unknowns: int = 15) -> Measurements:
     """What rims say of the camera; `unknowns` may go on after the camera's 15 with some that no radius depends on."""
     larger, slope = np.array([ring.larger_mm for ring in rings]), np.zeros((len(rings), unknowns))
     slope[:, :15] = np.stack([ring.d_camera for ring in rings])
-    return Measures(-larger, slope, noise(rings))
+    return Measurements(-larger, slope, radius_covariance(rings))
 
 
-def noise(rings: Sequence[Ring]) -> Array:
+def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
     """(N, N) mm²: each radius's own doubt, and what bases of one size and all bases of the photo share."""
     diameter, scale = np.array([ring.diameter_mm for ring in rings]), np.array([ring.mm_per_px for ring in rings])
-    own = np.diag([ring.sigma_mm**2 + TOLERANCE_MM**2 for ring in rings])
+    own = np.diag([ring.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for ring in rings])
     same = diameter[:, None] == diameter
     lean = np.stack([ring.off_middle for ring in rings]) * diameter[:, None] / 2
-    shared = CATALOGUE_MM**2 * same + SHIFT_PX**2 * np.outer(scale, scale)
-    return np.asarray(own + shared + TREND_SHARE**2 * lean @ lean.T)
+    shared = CATALOGUE_SIGMA_MM**2 * same + EDGE_OFFSET_SIGMA_PX**2 * np.outer(scale, scale)
+    return np.asarray(own + shared + TREND_SIGMA_SHARE**2 * lean @ lean.T)
 
 
-def agreeing(rings: Sequence[Ring], covariance: Array) -> list[Ring]:
+def keep_consistent_rims(rings: Sequence[RimMeasurement], covariance: Array) -> list[RimMeasurement]:
     """The rings without those that the others contradict, the worst one at a time."""
     kept = list(rings)
-    while len(kept) >= FEWEST:
+    while len(kept) >= MIN_BASES:
         measures = measures_of(kept)
-        worst = contradicted(measures.surprise, measures.expected(covariance))
+        worst = find_worst_outlier(measures.surprise, measures.expected(covariance))
         if worst is None:
             break
         del kept[worst]

@@ -12,40 +12,45 @@ from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.contours.cone_fit import Fit, fit_bases
-from overruler.vision.contours.reproject import drawn
-from overruler.vision.contours.rim_fit import OUTLINES, Sought
-from overruler.vision.contours.shading import shade_doubt, to_lamp
+from overruler.vision.contours.cone_fit import BaseFit, fit_bases
+from overruler.vision.contours.reproject import reproject_outline
+from overruler.vision.contours.rim_fit import OUTLINE_MODELS, BaseHypothesis
+from overruler.vision.contours.shading import direction_to_lamp, shade_covariance_mm2
 
-LOW, LEAST_MM, FINE_MM_PER_PX = 0.5, 30.0, 0.85
+LOW_LIGHT_STRENGTH, MIN_BASE_MM, MAX_MM_PER_PX = 0.5, 30.0, 0.85
 """How strong the light must be, how large a base, and how small a pixel: of smaller bases the whole rim is told as
 well, and in larger pixels the lit side alone says less than all of it."""
-STARTS, WIDER = (0.0, 1.0, 2.0), 1.5
+START_OFFSETS_SIGMAS, SEARCH_WIDTH_SIGMAS = (0.0, 1.0, 2.0), 1.5
 """From where it is looked for, towards the lamp, and how widely, in σ of the place."""
-FLOOR_PX = 0.6
+EDGE_SIGMA_PX = 0.6
 """1 σ of the lit side's edge that it has everywhere alike, counted on rendered tables: of 20 bases, 7 of them on tables
 that nothing was chosen by, 10 came out nearer by 0.3 mm or more, and one farther."""
 
 
-def by_lit_side(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
+def remeasure_by_lit_side(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
     """A piece that a low lamp's shade may have moved, measured anew where its lit side tells; any other as it is."""
     camera, light = calibration.camera, calibration.light
     scale = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
-    fine = one.base.shape == "circle" and one.base.width_mm >= LEAST_MM and scale <= FINE_MM_PER_PX
-    if light is None or light.strength < LOW or not fine:
+    fine = one.base.shape == "circle" and one.base.width_mm >= MIN_BASE_MM and scale <= MAX_MM_PER_PX
+    if light is None or light.strength < LOW_LIGHT_STRENGTH or not fine:
         return one
-    lamp = to_lamp(light, one)
-    before = one.covariance_mm2 - one.beyond_mm2 + shade_doubt(calibration, one)
+    lamp = direction_to_lamp(light, one)
+    before = one.covariance_mm2 - one.beyond_mm2 + shade_covariance_mm2(calibration, one)
     sigma = float(np.sqrt(lamp @ before @ lamp))
-    starts = [one.xy_mm + share * sigma * lamp for share in STARTS]
-    sought = [Sought(at, WIDER * sigma, one.base.width_mm / 2, one.z_mm, OUTLINES, lamp) for at in starts]
+    starts = [one.xy_mm + share * sigma * lamp for share in START_OFFSETS_SIGMAS]
+    sought = [
+        BaseHypothesis(at, SEARCH_WIDTH_SIGMAS * sigma, one.base.width_mm / 2, one.z_mm, OUTLINE_MODELS, lamp)
+        for at in starts
+    ]
     fits = [fit for fit in fit_bases(frame.pixels, camera, sought) if fit is not None]
     if not fits:
         return one
-    return drawn(camera, _joined(one, before, max(fits, key=lambda fit: fit.merit), FLOOR_PX * scale))
+    return reproject_outline(
+        camera, _fuse_places(one, before, max(fits, key=lambda fit: fit.merit), EDGE_SIGMA_PX * scale)
+    )
 
 
-def _joined(one: Detection, before: Array, fit: Fit, floor_mm: float) -> Detection:
+def _fuse_places(one: Detection, before: Array, fit: BaseFit, floor_mm: float) -> Detection:
     """The place by what was known before and by the lit side, each by its doubt."""
     gain = before @ np.linalg.inv(before + fit.covariance_mm2 + floor_mm**2 * np.eye(2))
     kept = np.eye(2) - gain

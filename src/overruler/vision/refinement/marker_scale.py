@@ -16,39 +16,45 @@ from overruler.calibration import Calibration, Problem
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.contours.radial_edges import HIDDEN, edges_across
-from overruler.vision.refinement.base_scale import lower_rim
-from overruler.vision.refinement.lit_side import LOW
+from overruler.vision.contours.radial_edges import OCCLUSION_WEIGHT, find_radial_edges
+from overruler.vision.refinement.base_scale import visible_lower_rim
+from overruler.vision.refinement.lit_side import LOW_LIGHT_STRENGTH
 
-SHARES = np.linspace(-0.1, 0.1, 41)
+SCALE_OFFSETS = np.linspace(-0.1, 0.1, 41)
 """By how much bases are tried larger than the size that they were found under, and the scale than 1."""
-ASIDE_MM, ASIDE_SIGMA_MM = np.linspace(-0.6, 0.6, 9), 0.15
+RIM_OFFSETS_MM, RIM_OFFSET_SIGMA_MM = np.linspace(-0.6, 0.6, 9), 0.15
 """How far outside of where they are made all rims may look to be, and 1 σ of that."""
-FEWEST, MOST = 5, 8
+MIN_BASES, MAX_BASES_PER_SIZE = 5, 8
 """Bases below which nothing is said, and so many of one size, the surest, that are looked at."""
-LEAST_SCORE, LEAST_VISIBLE = 0.9, 0.3
-EDGE_PX = 0.5
+MIN_SCORE, MIN_VISIBLE_SHARE = 0.9, 0.3
+EDGE_SIGMA_PX = 0.5
 """1 σ of an edge about a rim."""
-RIM_NATS = 12.0
+RIM_LOG_LIKELIHOOD = 12.0
 """Log-likelihood of a whole rim seen against none of it."""
-PRINT_SIGMA = 0.03
+PRINT_SCALE_SIGMA = 0.03
 """1 σ of the scale beforehand: prints made to fit are a few per cent off, and sizes of the catalogue a tenth apart."""
-LEAST_SHARE, LEAST_NATS = 0.015, 3.0
+MIN_SCALE_ERROR, MIN_LOG_LIKELIHOOD_GAIN = 0.015, 3.0
 """The markers are doubted where another scale, off by so much, is so much likelier: chosen on 106 rendered tables and
 on 48 of them with sizes off by 3 and 6 %."""
 
 
-def size_doubted(frame: Frame, calibration: Calibration, detections: Sequence[Detection], radii: Array) -> Calibration:
+def flag_marker_size(
+    frame: Frame, calibration: Calibration, detections: Sequence[Detection], radii: Array
+) -> Calibration:
     """The calibration, its scale in doubt where the bases on the board, of `radii` (C,) in mm, contradict the markers.
 
     Which of the two is wrong nobody knows: until somebody has measured, the scale may be off by all of the difference.
     """
     seen = _rims_by_radius(frame, calibration, detections)
-    if sum(map(len, seen.values())) < FEWEST:
+    if sum(map(len, seen.values())) < MIN_BASES:
         return calibration
-    nats = scales_by_rims(seen, radii)
-    share, gain = float(SHARES[nats.argmax()]), float(nats.max() - nats[len(SHARES) // 2])
-    if abs(share) < LEAST_SHARE - 1e-9 or gain < LEAST_NATS or (share < 0 and _is_low(calibration)):
+    nats = scale_log_likelihoods(seen, radii)
+    share, gain = float(SCALE_OFFSETS[nats.argmax()]), float(nats.max() - nats[len(SCALE_OFFSETS) // 2])
+    if (
+        abs(share) < MIN_SCALE_ERROR - 1e-9
+        or gain < MIN_LOG_LIKELIHOOD_GAIN
+        or (share < 0 and _is_low_light(calibration))
+    ):
         return calibration
     which = "larger" if share > 0 else "smaller"
     remedy = "measure the markers' printed size, and give that" if calibration.markers else "check the points' places"
@@ -57,9 +63,9 @@ def size_doubted(frame: Frame, calibration: Calibration, detections: Sequence[De
     return replace(calibration, budget=budget, problems=(*calibration.problems, Problem("marker_size", text)))
 
 
-def _is_low(calibration: Calibration) -> bool:
+def _is_low_light(calibration: Calibration) -> bool:
     """Whether the light is so low that bases' dark sides are taken for the mat: they look smaller then."""
-    return calibration.light is not None and calibration.light.strength >= LOW
+    return calibration.light is not None and calibration.light.strength >= LOW_LIGHT_STRENGTH
 
 
 def _rims_by_radius(
@@ -68,35 +74,39 @@ def _rims_by_radius(
     """What is seen of the rims of the surest bases of each size."""
     found: dict[float, list[Array]] = {}
     for one in sorted(detections, key=lambda detection: -detection.score):
-        plain = one.base.shape == "circle" and not one.z_mm and one.score >= LEAST_SCORE
-        rims = found.setdefault(one.base.width_mm / 2, []) if plain and one.visible >= LEAST_VISIBLE else None
-        if rims is not None and len(rims) < MOST and (rim := rim_seen(frame, calibration, one)) is not None:
+        plain = one.base.shape == "circle" and not one.z_mm and one.score >= MIN_SCORE
+        rims = found.setdefault(one.base.width_mm / 2, []) if plain and one.visible >= MIN_VISIBLE_SHARE else None
+        if (
+            rims is not None
+            and len(rims) < MAX_BASES_PER_SIZE
+            and (rim := visible_rim_shares(frame, calibration, one)) is not None
+        ):
             rims.append(rim)
     return found
 
 
-def rim_seen(frame: Frame, calibration: Calibration, detection: Detection) -> Array | None:
+def visible_rim_shares(frame: Frame, calibration: Calibration, detection: Detection) -> Array | None:
     """The share of its lower rim that is seen were the base larger by each of `SHARES` (N,); None if it is hidden."""
-    lower = lower_rim(frame, calibration, detection)
+    lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None
     radius, (view, rays) = detection.base.width_mm / 2, lower
-    sigma_mm = EDGE_PX * view.mm_per_px
-    reach = np.full(len(rays), SHARES[-1] * radius + 2 * sigma_mm)
-    edges = edges_across(view, detection.xy_mm, rays, radius - reach, radius + reach)
-    off = (edges.radius_mm - radius * (1 + SHARES[:, None])) / sigma_mm
+    sigma_mm = EDGE_SIGMA_PX * view.mm_per_px
+    reach = np.full(len(rays), SCALE_OFFSETS[-1] * radius + 2 * sigma_mm)
+    edges = find_radial_edges(view, detection.xy_mm, rays, radius - reach, radius + reach)
+    off = (edges.radius_mm - radius * (1 + SCALE_OFFSETS[:, None])) / sigma_mm
     weight = edges.strength * np.exp(-0.5 * off**2)
     by_ray = np.stack([np.bincount(edges.ray, row, len(rays)) for row in weight])
-    return np.asarray((by_ray / (by_ray + HIDDEN)).mean(1))
+    return np.asarray((by_ray / (by_ray + OCCLUSION_WEIGHT)).mean(1))
 
 
-def scales_by_rims(seen: Mapping[float, Sequence[Array]], radii: Array) -> Array:
+def scale_log_likelihoods(seen: Mapping[float, Sequence[Array]], radii: Array) -> Array:
     """How likely (N,) each scale, 1 + `SHARES`, is, in nats, by what is `seen` of the rims found under each radius."""
-    nats = -0.5 * ((ASIDE_MM / ASIDE_SIGMA_MM) ** 2 + (SHARES[:, None] / PRINT_SIGMA) ** 2)
+    nats = -0.5 * ((RIM_OFFSETS_MM / RIM_OFFSET_SIGMA_MM) ** 2 + (SCALE_OFFSETS[:, None] / PRINT_SCALE_SIGMA) ** 2)
     for radius, rims in seen.items():
         if not rims:
             continue
-        made = radii * (1 + SHARES[:, None, None]) + ASIDE_MM[:, None]
-        there = np.interp(made / radius - 1, SHARES, np.mean(rims, 0), left=0.0, right=0.0)
-        nats += RIM_NATS * len(rims) * there.max(2)
+        made = radii * (1 + SCALE_OFFSETS[:, None, None]) + RIM_OFFSETS_MM[:, None]
+        there = np.interp(made / radius - 1, SCALE_OFFSETS, np.mean(rims, 0), left=0.0, right=0.0)
+        nats += RIM_LOG_LIKELIHOOD * len(rims) * there.max(2)
     return np.asarray(nats.max(1))

@@ -10,40 +10,40 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.line_profiles import logarithms
-from overruler.vision.imaging.orthophoto import orthophoto
+from overruler.vision.imaging.line_profiles import log_colours
+from overruler.vision.imaging.orthophoto import rectify_photo
 
-REACH = 1.65
+REACH_RADII = 1.65
 """How far around a ring's middle is looked, in radii."""
-WITHIN, BEYOND = 0.72, 1.2
+INSIDE_RADII, SURROUND_FROM_RADII = 0.72, 1.2
 """What lies further in than the first is inside; what lies between the second and the reach is around."""
-CELLS = 32
+GRID_CELLS = 32
 """Colours are averaged over so many parts of the width."""
-SHARE = 0.8
+INSIDE_QUANTILE = 0.8
 """The share of the inside that looks as what is around."""
-LEAST_STEP = 0.15
+MIN_LOG_CONTRAST = 0.15
 """A base differs by more: the logarithm of a ratio of brightnesses, in any colour."""
 
 
 def is_printed(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> bool:
     """Whether nothing tells the inside of a ring on the board from what lies around it; `pixels` is the photo."""
-    return inside_step(pixels, camera, xy_mm, radius_mm) < LEAST_STEP
+    return inside_contrast(pixels, camera, xy_mm, radius_mm) < MIN_LOG_CONTRAST
 
 
-def inside_step(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> float:
+def inside_contrast(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> float:
     """By how much most of a ring's inside differs at most from the usual colour around it (see `LEAST_STEP`)."""
-    colours = logarithms(_seen(pixels, camera, xy_mm, radius_mm))
-    x, y = np.meshgrid(*[np.linspace(-REACH, REACH, CELLS)] * 2)
+    colours = log_colours(_sample_square(pixels, camera, xy_mm, radius_mm))
+    x, y = np.meshgrid(*[np.linspace(-REACH_RADII, REACH_RADII, GRID_CELLS)] * 2)
     away = np.hypot(x, y)
-    around = np.median(colours[(away > BEYOND) & (away < REACH)], axis=0)
-    off = np.abs(colours[away < WITHIN] - around).max(-1)
-    return float(np.quantile(off, SHARE))
+    around = np.median(colours[(away > SURROUND_FROM_RADII) & (away < REACH_RADII)], axis=0)
+    off = np.abs(colours[away < INSIDE_RADII] - around).max(-1)
+    return float(np.quantile(off, INSIDE_QUANTILE))
 
 
-def _seen(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> NDArray[np.uint8]:
+def _sample_square(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> NDArray[np.uint8]:
     """A square piece of the board (32, 32, 3) about a place, averaged."""
-    left, bottom, right, top = (*(xy_mm - REACH * radius_mm), *(xy_mm + REACH * radius_mm))
-    cell_px = (right - left) / CELLS / float(camera.mm_per_px(np.array([*xy_mm, 0.0])))
-    mm_per_px = (right - left) / (CELLS * max(1, round(cell_px)))
-    view = orthophoto(pixels, camera, (left, bottom, right, top), mm_per_px)
-    return np.asarray(cv2.resize(view.pixels, (CELLS, CELLS), interpolation=cv2.INTER_AREA), np.uint8)
+    left, bottom, right, top = (*(xy_mm - REACH_RADII * radius_mm), *(xy_mm + REACH_RADII * radius_mm))
+    cell_px = (right - left) / GRID_CELLS / float(camera.mm_per_px(np.array([*xy_mm, 0.0])))
+    mm_per_px = (right - left) / (GRID_CELLS * max(1, round(cell_px)))
+    view = rectify_photo(pixels, camera, (left, bottom, right, top), mm_per_px)
+    return np.asarray(cv2.resize(view.pixels, (GRID_CELLS, GRID_CELLS), interpolation=cv2.INTER_AREA), np.uint8)

@@ -16,26 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import Image, Orthophoto, level_mask
+from overruler.vision.imaging.orthophoto import Image, Orthophoto, visibility_mask
 
-RING_PX = (6.0, 12.5)
+RING_RADIUS_PX = (6.0, 12.5)
 """A ring is looked for on the level of the pyramid where its radius lies between these."""
-RING_WIDTH_PX = 0.8
+RING_SIGMA_PX = 0.8
 """1 σ of a ring's width."""
-RADIUS_STEP = 1.12
+RADIUS_STEP_RATIO = 1.12
 """Radii closer than this ratio are found by one ring."""
-LEAST_RESPONSE = 0.1
-SIZE_OFF = 1.25
+MIN_RESPONSE = 0.1
+RADIUS_TOLERANCE_RATIO = 1.25
 """Places known otherwise may look so many times smaller or larger than what is looked for."""
-AT_ONCE = 2
+WORKER_THREADS = 2
 """So many rings are looked for at a time."""
-BAND, BESIDE = 128, 8
+BAND_ROWS, BLUR_MARGIN_ROWS = 128, 8
 """Gradients are taken so many rows at a time, which stay in the processor's memory, with the rows that blurs reach."""
-FEW = 3
+MEDIAN_STRIDE = 3
 """Every so many-th row and column tells how strong gradients usually are."""
-MOST = 120
+MAX_CANDIDATES = 120
 """Candidates kept at most: the best ones."""
-MOST_ALIKE = 60
+MAX_PER_RING = 60
 """Of one ring at most: a printed mesh answers to one size everywhere, and would leave no room for the others."""
 
 
@@ -63,55 +63,59 @@ def find_candidates(
     `known` (N, 4) are places known otherwise (`discs`): x, y and radius in mm, and the likelihood; they come first.
     Without `rings` there are no others.
     """
-    levels = _by_level(radii_mm if rings else (), view.mm_per_px).items()
-    found = [_of_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
-    rows = np.concatenate([*found, _known(view, radii_mm, hidden, known)])
-    rows = _distinct(rows[np.argsort(-rows[:, 3], kind="stable")])
+    levels = _rings_by_level(radii_mm if rings else (), view.mm_per_px).items()
+    found = [_find_on_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
+    rows = np.concatenate([*found, _known_in_view(view, radii_mm, hidden, known)])
+    rows = _suppress_overlaps(rows[np.argsort(-rows[:, 3], kind="stable")])
     return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
 
 
-def _known(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array], known: Array | None) -> Array:
+def _known_in_view(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array], known: Array | None) -> Array:
     """The rows of `known` that are in sight and about as large as a radius looked for, stronger than any ring."""
     if known is None or not len(known) or not len(radii_mm):
         return np.empty((0, 4))
-    size = (known[:, 2] > min(radii_mm) / SIZE_OFF) & (known[:, 2] < max(radii_mm) * SIZE_OFF)
-    return np.asarray((known + np.array([0, 0, 0, 1]))[size & in_sight(view, hidden, known[:, :2])])
+    size = (known[:, 2] > min(radii_mm) / RADIUS_TOLERANCE_RATIO) & (
+        known[:, 2] < max(radii_mm) * RADIUS_TOLERANCE_RATIO
+    )
+    return np.asarray((known + np.array([0, 0, 0, 1]))[size & are_visible(view, hidden, known[:, :2])])
 
 
-def in_sight(view: Orthophoto, hidden: Sequence[Array], xy_mm: Array) -> NDArray[np.bool_]:
+def are_visible(view: Orthophoto, hidden: Sequence[Array], xy_mm: Array) -> NDArray[np.bool_]:
     """Which places (N, 2) the photo shows, and no `hidden` polygon covers."""
-    mask = level_mask(view, hidden, 0)
+    mask = visibility_mask(view, hidden, 0)
     column, row = np.clip(np.rint(view.to_px(xy_mm)).astype(int), 0, np.array(mask.shape[::-1]) - 1).T
     return np.asarray(mask[row, column] > 0)
 
 
-def _by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[float]]:
+def _rings_by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[float]]:
     """The rings to look for, by the level of the pyramid they are looked for on."""
     levels: dict[int, list[float]] = {}
     last = 0.0
     for radius in sorted(set(radii_mm)):
-        if radius < last * RADIUS_STEP:
+        if radius < last * RADIUS_STEP_RATIO:
             continue
-        last = radius * (1 + (RADIUS_STEP - 1) / 4)
-        level = max(0, int(np.floor(np.log2(radius / mm_per_px / RING_PX[0]))))
+        last = radius * (1 + (RADIUS_STEP_RATIO - 1) / 4)
+        level = max(0, int(np.floor(np.log2(radius / mm_per_px / RING_RADIUS_PX[0]))))
         levels.setdefault(level, []).append(last)
     return levels
 
 
-def _of_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
+def _find_on_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
     """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
-    a, b = orientation(slopes(_level(view, level)), level_mask(view, hidden, level))
+    a, b = normalize_gradients(
+        double_angle_gradients(_pyramid_level(view, level)), visibility_mask(view, hidden, level)
+    )
 
     def of_ring(ring_mm: float) -> Array:
-        cosine, sine = _ring(ring_mm / (view.mm_per_px * 2**level), RING_WIDTH_PX)
+        cosine, sine = _ring_kernels(ring_mm / (view.mm_per_px * 2**level), RING_SIGMA_PX)
         response = cv2.add(cv2.filter2D(a, -1, cosine), cv2.filter2D(b, -1, sine))
-        return _peaks(np.asarray(response, np.float32), ring_mm, 2**level, view)
+        return _local_maxima(np.asarray(response, np.float32), ring_mm, 2**level, view)
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(WORKER_THREADS) as pool:
         return np.concatenate(list(pool.map(of_ring, rings_mm)))
 
 
-def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
+def _pyramid_level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
     if level == 0:
         return view.pixels
     return np.asarray(
@@ -119,36 +123,36 @@ def _level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
     )
 
 
-def slopes(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
+def double_angle_gradients(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
     """Cosine and sine of the doubled gradient angle, times the gradient's squared length, and that itself."""
     cosine, sine, strength = np.empty((3, *pixels.shape[:2]), np.float32)
-    for top in range(0, len(pixels), BAND):
-        end = top + BAND
-        low = max(top - BESIDE, 0)
-        xx, yy, xy = (part[top - low : end - low] for part in _products(pixels[low : end + BESIDE]))
+    for top in range(0, len(pixels), BAND_ROWS):
+        end = top + BAND_ROWS
+        low = max(top - BLUR_MARGIN_ROWS, 0)
+        xx, yy, xy = (part[top - low : end - low] for part in _structure_tensor(pixels[low : end + BLUR_MARGIN_ROWS]))
         np.subtract(xx, yy, out=cosine[top:end])
         np.add(xy, xy, out=sine[top:end])
         np.add(xx, yy, out=strength[top:end])
     return cosine, sine, strength
 
 
-def orientation(slopes: tuple[Image, Image, Image], mask: Image) -> tuple[Image, Image]:
+def normalize_gradients(slopes: tuple[Image, Image, Image], mask: Image) -> tuple[Image, Image]:
     """Cosine and sine of the doubled gradient angle, each weighted by how far the gradient stands out.
 
     They take the place of the `slopes`.
     """
-    few, where = slopes[2][::FEW, ::FEW], mask[::FEW, ::FEW] > 0
+    few, where = slopes[2][::MEDIAN_STRIDE, ::MEDIAN_STRIDE], mask[::MEDIAN_STRIDE, ::MEDIAN_STRIDE] > 0
     usual = float(np.median(few[where])) if where.any() else 1.0
-    for top in range(0, len(mask), BAND):
-        cosine, sine, strength = (part[top : top + BAND] for part in slopes)
+    for top in range(0, len(mask), BAND_ROWS):
+        cosine, sine, strength = (part[top : top + BAND_ROWS] for part in slopes)
         strength += np.float32(4 * usual + 1e-3)
-        weight = np.divide(mask[top : top + BAND], strength, out=strength)
+        weight = np.divide(mask[top : top + BAND_ROWS], strength, out=strength)
         cosine *= weight
         sine *= weight
     return slopes[:2]
 
 
-def _products(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
+def _structure_tensor(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
     """Squares and product of the colours' slopes across and down, all of L*a*b* summed."""
     lab = cv2.cvtColor(np.multiply(pixels, np.float32(1 / 255), dtype=np.float32), cv2.COLOR_BGR2Lab)
     lab = cv2.GaussianBlur(lab, (0, 0), 1.0, dst=lab)
@@ -164,7 +168,7 @@ def _products(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
     return xx, yy, xy
 
 
-def _ring(radius_px: float, width_px: float) -> tuple[Image, Image]:
+def _ring_kernels(radius_px: float, width_px: float) -> tuple[Image, Image]:
     """The kernels that sum (cosine, sine) of the doubled radial direction along a ring of weight 1."""
     reach = int(np.ceil(radius_px + 3 * width_px))
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1].astype(float)
@@ -174,16 +178,16 @@ def _ring(radius_px: float, width_px: float) -> tuple[Image, Image]:
     return (ring * np.cos(angle)).astype(np.float32), (ring * np.sin(angle)).astype(np.float32)
 
 
-def _peaks(response: Image, ring_mm: float, scale: int, view: Orthophoto) -> Array:
+def _local_maxima(response: Image, ring_mm: float, scale: int, view: Orthophoto) -> Array:
     """Local maxima as rows of x, y, radius in mm and response, which comes so many times coarser than the view."""
     reach = max(1, int(0.4 * ring_mm / (view.mm_per_px * scale)))
     highest = cv2.dilate(response, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
-    rows, columns = np.nonzero((response >= highest) & (response > LEAST_RESPONSE))
+    rows, columns = np.nonzero((response >= highest) & (response > MIN_RESPONSE))
     xy = view.to_mm(np.stack([columns, rows], -1) * scale + (scale - 1) / 2)
     return np.column_stack([xy, np.full(len(xy), ring_mm), response[rows, columns]])
 
 
-def _of_each_ring(rows: Array, most: int) -> Array:
+def _limit_per_ring(rows: Array, most: int) -> Array:
     """The rows without those that come after so many of their own ring."""
     keep = np.ones(len(rows), bool)
     for ring_mm in np.unique(rows[:, 2]):
@@ -191,14 +195,14 @@ def _of_each_ring(rows: Array, most: int) -> Array:
     return rows[keep]
 
 
-def _distinct(rows: Array) -> Array:
+def _suppress_overlaps(rows: Array) -> Array:
     """The strongest of every group of rows that speak of the same circle, `MOST` at most; rows come strongest first."""
-    kept, count = np.empty((MOST, rows.shape[1])), 0
-    for row in _of_each_ring(rows, 2 * MOST_ALIKE)[: 4 * MOST]:
-        if count == MOST:
+    kept, count = np.empty((MAX_CANDIDATES, rows.shape[1])), 0
+    for row in _limit_per_ring(rows, 2 * MAX_PER_RING)[: 4 * MAX_CANDIDATES]:
+        if count == MAX_CANDIDATES:
             break
         others = kept[:count]
-        if np.count_nonzero(others[:, 2] == row[2]) >= MOST_ALIKE:
+        if np.count_nonzero(others[:, 2] == row[2]) >= MAX_PER_RING:
             continue
         apart = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1]) > 0.35 * np.minimum(others[:, 2], row[2])
         if np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.28)):

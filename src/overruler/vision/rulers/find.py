@@ -9,52 +9,57 @@ from itertools import pairwise
 import numpy as np
 
 from overruler.calibration import Calibration, Problem
-from overruler.detections import RulerSeen
+from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.rulers.bars import Slopes, find_bars
-from overruler.vision.rulers.fit import contradicts, measured_ruler
-from overruler.vision.rulers.hypotheses import laid
-from overruler.vision.rulers.strip import Kind
+from overruler.vision.rulers.bars import StructureTensor, find_bars
+from overruler.vision.rulers.fit import contradicts_markers, measure_ruler
+from overruler.vision.rulers.hypotheses import find_hypotheses
+from overruler.vision.rulers.strip import RulerKind
 
-KINDS = (
-    Kind("legion", 152.4, 5, 25.0, 4.0, 9.0, jointed=True),
-    Kind("legion_short", 152.4, 2, 25.0, 4.0, 12.0, jointed=True),
-    Kind("xwing", 100.0, 3, 20.0, 2.0, 15.0),
-    Kind("inch_stick", 25.4, 12, 20.0, 3.0, 4.0),
+KNOWN_RULERS = (
+    RulerKind("legion", 152.4, 5, 25.0, 4.0, 9.0, jointed=True),
+    RulerKind("legion_short", 152.4, 2, 25.0, 4.0, 12.0, jointed=True),
+    RulerKind("xwing", 100.0, 3, 20.0, 2.0, 15.0),
+    RulerKind("inch_stick", 25.4, 12, 20.0, 3.0, 4.0),
 )
-PART, PART_MM = 0.3, 20.0
+DUPLICATE_SHARE, DUPLICATE_DISTANCE_MM = 0.3, 20.0
 """A ruler of whose line such a share lies so near another's is the same one, or a part of it."""
 
 
-def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tuple[RulerSeen, ...]:
+def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tuple[DetectedRuler, ...]:
     """The rulers that lie on the table, each as the markers measure it; `view` is the table from above."""
-    slopes = Slopes.of(view)
-    bars = find_bars(view, slopes, sorted({kind.width_mm for kind in KINDS}))
-    measured = [measured_ruler(frame, calibration, one.kind, one.path_mm) for one in laid(view, slopes, bars, KINDS)]
-    kept: list[RulerSeen] = []
+    slopes = StructureTensor.of(view)
+    bars = find_bars(view, slopes, sorted({kind.width_mm for kind in KNOWN_RULERS}))
+    measured = [
+        measure_ruler(frame, calibration, one.kind, one.path_mm)
+        for one in find_hypotheses(view, slopes, bars, KNOWN_RULERS)
+    ]
+    kept: list[DetectedRuler] = []
     # long ones first: shorter ones may be parts of them
     for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_length_mm, -one.stands_out)):
-        kept += [one] if _beside(one.path_mm, kept) else []
+        kept += [one] if _is_distinct(one.path_mm, kept) else []
     return tuple(kept)
 
 
-def _beside(path_mm: Array, others: Sequence[RulerSeen]) -> bool:
+def _is_distinct(path_mm: Array, others: Sequence[DetectedRuler]) -> bool:
     """Whether what is laid along a path is none of the others, nor a part of one."""
-    dense = _dense(path_mm)[:, None]
-    near = [np.linalg.norm(dense - _dense(other.path_mm), axis=-1).min(1) < PART_MM for other in others]
-    return all(one.mean() < PART for one in near)
+    dense = _densify_path(path_mm)[:, None]
+    near = [
+        np.linalg.norm(dense - _densify_path(other.path_mm), axis=-1).min(1) < DUPLICATE_DISTANCE_MM for other in others
+    ]
+    return all(one.mean() < DUPLICATE_SHARE for one in near)
 
 
-def _dense(path: Array) -> Array:
+def _densify_path(path: Array) -> Array:
     """Places along a broken line."""
     return np.concatenate([np.linspace(a, b, 20) for a, b in pairwise(path)])
 
 
-def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:
+def ruler_problems(rulers: Sequence[DetectedRuler]) -> tuple[Problem, ...]:
     """That a ruler is not as long as the markers say."""
-    wrong = [one for one in rulers if contradicts(one)]
+    wrong = [one for one in rulers if contradicts_markers(one)]
     return tuple(
         Problem(
             "ruler_disagrees",
@@ -65,12 +70,12 @@ def contradictions(rulers: Sequence[RulerSeen]) -> tuple[Problem, ...]:
     )
 
 
-def covered(rulers: Sequence[RulerSeen]) -> list[Array]:
+def ruler_footprints(rulers: Sequence[DetectedRuler]) -> list[Array]:
     """Where rulers lie (4, 2) each, in mm, segment by segment: no base stands there."""
-    return [_around(a, b, ruler.width_mm) for ruler in rulers for a, b in pairwise(ruler.path_mm)]
+    return [_segment_rectangle(a, b, ruler.width_mm) for ruler in rulers for a, b in pairwise(ruler.path_mm)]
 
 
-def _around(start: Array, end: Array, width_mm: float) -> Array:
+def _segment_rectangle(start: Array, end: Array, width_mm: float) -> Array:
     along = (end - start) / np.linalg.norm(end - start)
     side = np.array([-along[1], along[0]]) * width_mm / 2
     return np.array([start - side, end - side, end + side, start + side])

@@ -12,31 +12,31 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
-LEAST_STRAIGHT, LEAST_JOINTED = (0.4, 0.15), (0.65, 0.45)
+MIN_SEEN_STRAIGHT, MIN_SEEN_JOINTED = (0.4, 0.15), (0.65, 0.45)
 """The share of a ruler's length along which both its edges must be seen, and that of each of its thirds or segments:
 more where it may bend, for then it may follow much."""
-WIDTH_MM, WIDTH_PX = 1.4, 0.8
+WIDTH_TOLERANCE_MM, WIDTH_TOLERANCE_PX = 1.4, 0.8
 """By how much the two edges may lie too far apart or too near: wear, chamfers, and light that leaks over an edge."""
-STRAIGHT_MM, STRAIGHT_PX = 0.4, 0.4
+STRAIGHTNESS_TOLERANCE_MM, STRAIGHTNESS_TOLERANCE_PX = 0.4, 0.4
 """How far an edge of a ruler lies from its straight line at most."""
-STRAY_MM = 0.4
+ROBUST_SCALE_MM = 0.4
 """An edge so far off its straight line counts a quarter."""
-CORNER_MM, NEAR_MM = 0.5, 0.9
+OFFSET_STEP_MM, INLIER_DISTANCE_MM = 0.5, 0.9
 """By which steps a line is laid; nearer to it than this, edges speak for it."""
-REACH_MM = 3.5
+EDGE_SEARCH_MM = 3.5
 """How far from their place edges are looked for."""
-STEP_PX, STEPS_MM = 0.6, (0.3, 0.6)
+SAMPLE_STEP_PX, SAMPLE_STEP_BOUNDS_MM = 0.6, (0.3, 0.6)
 """Spacing of the samples of the straightened picture, and its bounds."""
-MARGIN_MM = 20.0
+END_MARGIN_MM = 20.0
 """How far that reaches past the ruler."""
-SIDE_MM = 4.0
+SIDE_MARGIN_MM = 4.0
 """How far it reaches past the ruler's edges."""
-SPARSE = 4
+PROJECTION_STRIDE = 4
 """Of so many samples along the ruler one is projected; places in between are linear."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RulerKind:
     """A ruler that is known."""
 
     name: str
@@ -57,7 +57,7 @@ class Kind:
         return self.segment_mm * self.segments
 
 
-def broken_line(way: Array, knots: Array, values: Array, weight: NDArray[Any]) -> Array:
+def fit_polyline(way: Array, knots: Array, values: Array, weight: NDArray[Any]) -> Array:
     """The broken line (K, ...) with corners at `knots` (K,) that is nearest to `values` (S, ...) at `way` (S,)."""
     root = np.sqrt(weight)
     hats = np.stack([root * np.interp(way, knots, row) for row in np.eye(len(knots))], -1)
@@ -83,20 +83,20 @@ class Strip:
     """How far its edges may seem to lie from a straight line."""
 
     @classmethod
-    def of(cls, frame: Frame, camera: Camera, kind: Kind, path: Array) -> "Strip":
+    def of(cls, frame: Frame, camera: Camera, kind: RulerKind, path: Array) -> "Strip":
         scale = float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm)))
-        step = float(np.clip(STEP_PX * scale, *STEPS_MM))
-        along = np.arange(-MARGIN_MM, kind.length_mm + MARGIN_MM, step)
-        half = kind.width_mm / 2 + SIDE_MM
+        step = float(np.clip(SAMPLE_STEP_PX * scale, *SAMPLE_STEP_BOUNDS_MM))
+        along = np.arange(-END_MARGIN_MM, kind.length_mm + END_MARGIN_MM, step)
+        half = kind.width_mm / 2 + SIDE_MARGIN_MM
         across = np.arange(-half, half + step, step)
         sparse_along, sparse_across = (
-            along[0] + np.arange(0, len(along) + SPARSE, SPARSE) * step,
+            along[0] + np.arange(0, len(along) + PROJECTION_STRIDE, PROJECTION_STRIDE) * step,
             [across[0], across[-1]],
         )
-        middle, normal = on_path(path, kind, sparse_along)
+        middle, normal = points_on_path(path, kind, sparse_along)
         xy = middle[:, None] + normal[:, None] * np.array(sparse_across)[:, None]
         nodes = camera.project(np.concatenate([xy, np.full((*xy.shape[:2], 1), kind.z_mm)], -1)).astype(np.float32)
-        u, v = np.meshgrid(np.linspace(0, 1, len(across)), np.arange(len(along)) / SPARSE)
+        u, v = np.meshgrid(np.linspace(0, 1, len(across)), np.arange(len(along)) / PROJECTION_STRIDE)
         at = cv2.remap(nodes, u.astype(np.float32), v.astype(np.float32), cv2.INTER_LINEAR)
         pixels = cv2.remap(frame.pixels, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
@@ -105,13 +105,13 @@ class Strip:
             along,
             across,
             path,
-            _leans(camera, kind, path),
-            WIDTH_MM + WIDTH_PX * scale,
-            STRAIGHT_MM + STRAIGHT_PX * scale,
+            _relief_displacement(camera, kind, path),
+            WIDTH_TOLERANCE_MM + WIDTH_TOLERANCE_PX * scale,
+            STRAIGHTNESS_TOLERANCE_MM + STRAIGHTNESS_TOLERANCE_PX * scale,
         )
 
 
-def _leans(camera: Camera, kind: Kind, path: Array) -> Array:
+def _relief_displacement(camera: Camera, kind: RulerKind, path: Array) -> Array:
     """Where a face of the ruler's side is seen, its lower edge lies so far out (2, 2), at both ends."""
     eye = camera.center_mm
     towards = (eye[:2] - path[[0, -1]]) * kind.z_mm / eye[2]
@@ -119,7 +119,7 @@ def _leans(camera: Camera, kind: Kind, path: Array) -> Array:
     return np.asarray(towards @ np.stack([along, [-along[1], along[0]]], -1))
 
 
-def on_path(path: Array, kind: Kind, along: Array) -> tuple[Array, Array]:
+def points_on_path(path: Array, kind: RulerKind, along: Array) -> tuple[Array, Array]:
     """Places (S, 2) so far along a broken line whose pieces are a segment each, and unit normals (S, 2)."""
     piece = np.clip((along // kind.segment_mm).astype(int), 0, kind.segments - 1)
     steps = np.diff(path, axis=0)
@@ -128,7 +128,7 @@ def on_path(path: Array, kind: Kind, along: Array) -> tuple[Array, Array]:
     return middle, np.stack([-steps[piece, 1], steps[piece, 0]], -1)
 
 
-def relaid(kind: Kind, path: Array) -> Array:
+def regularize_path(kind: RulerKind, path: Array) -> Array:
     """The same line with pieces of a segment each, about the same middle; straight unless the ruler is jointed."""
     number = np.arange(len(path))
     if not kind.jointed:
@@ -139,7 +139,7 @@ def relaid(kind: Kind, path: Array) -> Array:
     return np.asarray(laid - laid.mean(0) + path.mean(0))
 
 
-def moved_aside(path: Array, shift: Array) -> Array:
+def shift_sideways(path: Array, shift: Array) -> Array:
     """A broken line (n, 2) whose corners are moved to their left by so much (n,)."""
     steps = np.gradient(path, axis=0)
     steps /= np.linalg.norm(steps, axis=1, keepdims=True)
@@ -147,7 +147,7 @@ def moved_aside(path: Array, shift: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sides:
+class LongEdgeFit:
     """What a ruler's long edges say."""
 
     shift_mm: Array
@@ -158,14 +158,14 @@ class Sides:
     """The share of its length along which both are seen."""
 
 
-def sideways(strip: Strip, kind: Kind) -> Sides | None:
+def fit_long_edges(strip: Strip, kind: RulerKind) -> LongEdgeFit | None:
     """Where the ruler lies by its long edges; None where it has none."""
-    along, left, right = _long_edges(strip, kind)
+    along, left, right = _locate_long_edges(strip, kind)
     lean = float(strip.lean_mm[:, 1].mean())
     wider = left - right - kind.width_mm
     inside = (along > 4) & (along < kind.length_mm - 4)
     good = inside & (wider > -strip.wrong_mm) & (wider < strip.wrong_mm + abs(lean))
-    least = LEAST_JOINTED if kind.jointed else LEAST_STRAIGHT
+    least = MIN_SEEN_JOINTED if kind.jointed else MIN_SEEN_STRAIGHT
     if good.sum() < least[0] * inside.sum():
         return None
     joints = np.asarray(kind.segment_mm * np.arange(kind.segments + 1), float)
@@ -173,29 +173,29 @@ def sideways(strip: Strip, kind: Kind) -> Sides | None:
     face = float(np.clip(wide, 0, abs(lean)))  # the side's own, not the upper face's
     center = (left + right - face * np.sign(lean)) / 2
     knots = joints if kind.jointed else joints[[0, -1]]
-    line = np.interp(along, knots, _laid(along[good], center[good], knots))
+    line = np.interp(along, knots, _robust_polyline(along[good], center[good], knots))
     for _ in range(3):
-        moved = broken_line(along, knots, center, good / (1 + ((center - line) / STRAY_MM) ** 2) ** 2)
+        moved = fit_polyline(along, knots, center, good / (1 + ((center - line) / ROBUST_SCALE_MM) ** 2) ** 2)
         line = np.interp(along, knots, moved)
     seen = (good & (np.abs(center - line) < strip.straight_mm))[inside]
     pieces = kind.segments if kind.jointed else 3
     if seen.mean() < least[0] or min(part.mean() for part in np.array_split(seen, pieces)) < least[1]:
         return None
-    return Sides(np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2, float(seen.mean()))
+    return LongEdgeFit(np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2, float(seen.mean()))
 
 
-def _laid(along: Array, center: Array, knots: Array) -> Array:
+def _robust_polyline(along: Array, center: Array, knots: Array) -> Array:
     """The broken line (K,) with corners at `knots` that most of the middles (S,) lie near.
 
     By dynamic programming over its corners.
     """
-    corner = np.arange(-REACH_MM, REACH_MM + CORNER_MM, CORNER_MM)
+    corner = np.arange(-EDGE_SEARCH_MM, EDGE_SEARCH_MM + OFFSET_STEP_MM, OFFSET_STEP_MM)
     total, came = np.zeros(len(corner)), []
     for start, end in pairwise(knots):
         here = (along >= start) & (along < end)
         share = (along[here] - start) / (end - start)
         off = corner[:, None, None] * (1 - share) + corner[:, None] * share - center[here]
-        through = total[:, None] + np.maximum(1 - (off / NEAR_MM) ** 2, 0).sum(-1)
+        through = total[:, None] + np.maximum(1 - (off / INLIER_DISTANCE_MM) ** 2, 0).sum(-1)
         came.append(through.argmax(0))
         total = through.max(0)
     path = [int(total.argmax())]
@@ -204,27 +204,31 @@ def _laid(along: Array, center: Array, knots: Array) -> Array:
     return np.asarray(corner[path[::-1]])
 
 
-def _long_edges(strip: Strip, kind: Kind) -> tuple[Array, Array, Array]:
+def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Array]:
     """Places along (S,), and where the left and the right edge lie there (S,): steep, and as far apart as they should.
 
     A shadow's edge beside the ruler may be steeper than the ruler's own.
     """
     step = np.diff(strip.lab, axis=1)
-    slope = np.asarray(cv2.blur(np.sqrt(np.einsum("sdc,sdc->sd", step, step)), (1, 9))[::SPARSE], float)
+    slope = np.asarray(cv2.blur(np.sqrt(np.einsum("sdc,sdc->sd", step, step)), (1, 9))[::PROJECTION_STRIDE], float)
     middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
     lean = float(strip.lean_mm[:, 1].mean())
-    near = np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2) < REACH_MM + abs(min(lean, 0)) / 2
-    far = np.abs(middle - kind.width_mm / 2 - max(lean, 0) / 2) < REACH_MM + max(lean, 0) / 2
+    near = np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2) < EDGE_SEARCH_MM + abs(min(lean, 0)) / 2
+    far = np.abs(middle - kind.width_mm / 2 - max(lean, 0) / 2) < EDGE_SEARCH_MM + max(lean, 0) / 2
     wider = middle[far][:, None] - middle[near] - kind.width_mm
     unlike = (np.maximum(np.maximum(-wider, wider - abs(lean)) - strip.wrong_mm / 3, 0) / strip.wrong_mm) ** 2
     steepest = np.maximum(slope[:, near | far].max(1), 1e-6)[:, None]
     merit = (slope[:, far] / steepest)[:, :, None] + (slope[:, near] / steepest)[:, None] - unlike.astype(np.float32)
     best = merit.reshape(len(slope), -1).argmax(1)
     row, column = np.divmod(best, int(near.sum()))
-    return strip.along_mm[::SPARSE], _peak(slope, middle, middle[far][row]), _peak(slope, middle, middle[near][column])
+    return (
+        strip.along_mm[::PROJECTION_STRIDE],
+        _peak_centroid(slope, middle, middle[far][row]),
+        _peak_centroid(slope, middle, middle[near][column]),
+    )
 
 
-def _peak(height: Array, at: Array, near: Array) -> Array:
+def _peak_centroid(height: Array, at: Array, near: Array) -> Array:
     """The centroid (S,) of the peaks of rows (S, D) near places (S,)."""
     weight = height * (np.abs(at - near[:, None]) <= 1.3)
     return np.asarray((weight * at).sum(1) / np.maximum(weight.sum(1), 1e-9))

@@ -8,38 +8,38 @@ import numpy as np
 from overruler.bases import Base
 from overruler.board import Board
 from overruler.calibration import Calibration
-from overruler.detections import Detection, Raised
+from overruler.declared_terrain import DeclaredTerrain
+from overruler.detections import Detection, RaisedArea
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.relief import at_height
-from overruler.ground import Told
+from overruler.geometry.relief import reproject_to_height
 from overruler.vision.detection.detect import detect
-from overruler.vision.detection.raised_plane import Level
+from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.marker import Marker
-from overruler.vision.terrain.by_markers import Top, measure_top
-from overruler.vision.terrain.standing_on import stands_on
+from overruler.vision.terrain.by_markers import HilltopFit, measure_top
+from overruler.vision.terrain.standing_on import area_under
 
-APART = 0.7
+SAME_BASE_SHARE = 0.7
 """Bases that seem nearer to each other than this share of standing side by side are one, seen twice."""
 MARGIN_MM = 5.0
 """How far beyond an outline's box the middles of bases are looked for."""
-GRID = 17
+GRID_SIZE = 17
 """So many places a side tell whether the photo shows an area."""
-STRAINED = 4.0
+MAX_CONFLICT_SIGMAS = 4.0
 """What was told and what is seen may lie so many times their doubt apart."""
-HIGHEST = 0.8
+MAX_HEIGHT_SHARE = 0.8
 """Ground that reaches more than this share of the way up to the camera is a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class DeclaredGround:
     """The raised areas of one photo that somebody told of, and the markers seen on them."""
 
     camera: Camera
-    areas: tuple[Raised, ...] = ()
+    areas: tuple[RaisedArea, ...] = ()
     markers: tuple[tuple[Array, float], ...] = ()
     """Each marker's corners in the photo (4, 2), and its height in mm."""
 
@@ -50,10 +50,10 @@ class Ground:
 
     def joined(self, flat: Sequence[Detection], raised: Sequence[Detection]) -> tuple[Detection, ...]:
         """Both, without those on the board that are a raised one, taken to lie there."""
-        return (*(one for one in flat if not any(_same(self.camera, one, other) for other in raised)), *raised)
+        return (*(one for one in flat if not any(_is_same_base(self.camera, one, other) for other in raised)), *raised)
 
 
-def on_top(told: Sequence[Told]) -> tuple[int, ...]:
+def raised_marker_ids(told: Sequence[DeclaredTerrain]) -> tuple[int, ...]:
     """The ids of the markers that lie on raised ground, and not on the board."""
     return tuple(marker for one in told for marker in one.markers)
 
@@ -61,20 +61,22 @@ def on_top(told: Sequence[Told]) -> tuple[int, ...]:
 # --- how high ---
 
 
-def told_ground(frame: Frame, calibration: Calibration, told: Sequence[Told], board: Board | None) -> Ground:
+def locate_ground(
+    frame: Frame, calibration: Calibration, told: Sequence[DeclaredTerrain], board: Board | None
+) -> DeclaredGround:
     """Where the ground that was told of lies in this photo.
 
     Raises `CannotMeasure` where the markers that should tell a height or a place are not seen, `BadInput` where ground
     would reach up to the camera.
     """
-    seen = _markers(frame, on_top(told), board)
+    seen = _find_wanted_markers(frame, raised_marker_ids(told), board)
     usual_mm = board.marker_mm if board is not None else None
-    areas = tuple(_raised(calibration, one, seen, one.marker_mm or usual_mm) for one in told)
+    areas = tuple(_locate_area(calibration, one, seen, one.marker_mm or usual_mm) for one in told)
     heights = {number: area.top_z_mm for one, area in zip(told, areas, strict=True) for number in one.markers}
-    return Ground(calibration.camera, areas, tuple((marker.corners_px, heights[marker.id]) for marker in seen))
+    return DeclaredGround(calibration.camera, areas, tuple((marker.corners_px, heights[marker.id]) for marker in seen))
 
 
-def _markers(frame: Frame, wanted: Sequence[int], board: Board | None) -> list[Marker]:
+def _find_wanted_markers(frame: Frame, wanted: Sequence[int], board: Board | None) -> list[Marker]:
     """Those of the markers that are seen, of the board's family."""
     if not wanted:
         return []
@@ -82,7 +84,9 @@ def _markers(frame: Frame, wanted: Sequence[int], board: Board | None) -> list[M
     return [marker for marker in find_markers(frame, family) if marker.id in wanted]
 
 
-def _raised(calibration: Calibration, told: Told, markers: Sequence[Marker], side_mm: float | None) -> Raised:
+def _locate_area(
+    calibration: Calibration, told: DeclaredTerrain, markers: Sequence[Marker], side_mm: float | None
+) -> RaisedArea:
     seen = [marker for marker in markers if marker.id in told.markers]
     first = told.markers[:1] if told.about_marker else ()
     missing = [number for number in first if number not in {marker.id for marker in seen}]
@@ -96,10 +100,10 @@ def _raised(calibration: Calibration, told: Told, markers: Sequence[Marker], sid
         raise BadInput(f"{told.where}: marker_mm is missing: without a board nothing says how large markers are")
     top = measure_top(calibration, told, seen, side_mm) if seen and side_mm else None
     z_mm, sigma_mm = (told.top_z_mm or 0.0, told.sigma_mm) if top is None else (top.z_mm, top.sigma_mm)
-    _check(calibration, told, top, z_mm, sigma_mm)
-    return Raised(
+    _check_plausible(calibration, told, top, z_mm, sigma_mm)
+    return RaisedArea(
         id=told.id,
-        footprint_mm=_footprint(told, top),
+        footprint_mm=_outline_on_board(told, top),
         top_z_mm=max(z_mm, told.base_z_mm),
         sigma_mm=sigma_mm,
         edge_mm=told.edge_mm,
@@ -109,22 +113,24 @@ def _raised(calibration: Calibration, told: Told, markers: Sequence[Marker], sid
     )
 
 
-def _check(calibration: Calibration, told: Told, top: Top | None, z_mm: float, sigma_mm: float) -> None:
+def _check_plausible(
+    calibration: Calibration, told: DeclaredTerrain, top: HilltopFit | None, z_mm: float, sigma_mm: float
+) -> None:
     """Raise `BadInput` where the ground cannot be as it was told."""
     eye_mm = float(calibration.camera.center_mm[2])
-    if top is not None and top.strain > STRAINED:
+    if top is not None and top.strain > MAX_CONFLICT_SIGMAS:
         raise BadInput(
             f"{told.where}: what is told of {told.id!r} and what its markers show lie {top.strain:.0f} times the doubt "
             "apart: check marker_mm, top_z_mm and markers_at_mm"
         )
-    if not told.base_z_mm - STRAINED * sigma_mm < z_mm < HIGHEST * eye_mm:
+    if not told.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
             f"{told.where}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it has to lie between its foot at "
             f"{told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check top_z_mm, and marker_mm"
         )
 
 
-def _footprint(told: Told, top: Top | None) -> Array:
+def _outline_on_board(told: DeclaredTerrain, top: HilltopFit | None) -> Array:
     """(K, 2): the outline on the board."""
     outline = np.array(told.outline_mm, float)
     if not told.about_marker or top is None:
@@ -137,11 +143,11 @@ def _footprint(told: Told, top: Top | None) -> Array:
 # --- what stands on it ---
 
 
-def detect_on(
+def detect_on_ground(
     frame: Frame,
     calibration: Calibration,
     bases: Sequence[Base],
-    ground: Ground,
+    ground: DeclaredGround,
     larger: float,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Detection, ...]:
@@ -155,30 +161,30 @@ def detect_on(
         if not _is_shown(frame, calibration.camera, area, least_mm):
             continue
         progress(f"looking at what stands on {area.id}")
-        level = _level(calibration, area)
+        level = _raised_plane(calibration, area)
         cards = [card - level.origin_mm[:2] for card in ground.cards_mm(larger, area.top_z_mm)]
         there = map(level.on_board, detect(frame, level.calibration, bases, cards, MARGIN_MM))
-        found += [one for one in there if stands_on(calibration.camera, one, ground.areas) is area]
+        found += [one for one in there if area_under(calibration.camera, one, ground.areas) is area]
     return tuple(found)
 
 
-def _level(calibration: Calibration, area: Raised) -> Level:
+def _raised_plane(calibration: Calibration, area: RaisedArea) -> RaisedPlane:
     """The box round an area, at its height."""
     low, high = area.footprint_mm.min(0), area.footprint_mm.max(0)
     width, height = high - low
-    return Level.of(calibration, np.array([*low, area.top_z_mm]), (float(width), float(height)))
+    return RaisedPlane.of(calibration, np.array([*low, area.top_z_mm]), (float(width), float(height)))
 
 
-def _is_shown(frame: Frame, camera: Camera, area: Raised, least_mm: float) -> bool:
+def _is_shown(frame: Frame, camera: Camera, area: RaisedArea, least_mm: float) -> bool:
     """Whether the photo shows enough of an area for a base on it."""
     low, high = area.footprint_mm.min(0), area.footprint_mm.max(0)
-    x, y = (axis.ravel() for axis in np.meshgrid(*np.linspace(low, high, GRID).T))
+    x, y = (axis.ravel() for axis in np.meshgrid(*np.linspace(low, high, GRID_SIZE).T))
     pixels = camera.project(np.column_stack([x, y, np.full(len(x), area.top_z_mm)]))
     inside = np.all((pixels >= 0) & (pixels <= np.array(frame.size_px) - 1), axis=1)
     return bool(inside.any() and min(np.ptp(x[inside]), np.ptp(y[inside])) >= least_mm)
 
 
-def _same(camera: Camera, one: Detection, other: Detection) -> bool:
-    there = at_height(camera, one.xy_mm, one.z_mm, other.z_mm)
+def _is_same_base(camera: Camera, one: Detection, other: Detection) -> bool:
+    there = reproject_to_height(camera, one.xy_mm, one.z_mm, other.z_mm)
     reach = (one.base.length_mm + other.base.length_mm) / 2
-    return bool(np.hypot(*(there - other.xy_mm)) < APART * reach)
+    return bool(np.hypot(*(there - other.xy_mm)) < SAME_BASE_SHARE * reach)

@@ -11,18 +11,18 @@ from overruler.geometry.pose import Array
 from overruler.shot import Shot
 from overruler.track import Tick
 
-SHIFT_PX = 0.8
+MAX_SHIFT_PX = 0.8
 """A camera whose markers seem to lie farther off than so has been moved."""
-ALIKE = 0.75
+MIN_CORRELATION = 0.75
 """Least correlation of a marker with its look; below, something covers it, or it is elsewhere."""
-MOST_PX = 12
+MAX_POINTS_PER_SIDE = 12
 """Points looked at along a marker's side."""
-CARD = 1.3
+CARD_SCALE = 1.3
 """A marker with some of its white card."""
 
-BUMPED_S = 1.0
+CAMERA_MOVED_S = 1.0
 """Markers that are elsewhere for so long are there to stay."""
-NOTE = "the camera was moved, or its markers are hidden"
+CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
 
 Grey = NDArray[np.uint8]
 
@@ -45,7 +45,7 @@ class Landmarks:
 
     @classmethod
     def of(cls, calibration: Calibration, grey: Grey) -> "Landmarks":
-        spans = [span for corners in calibration.corners_px if (span := _span(corners, grey)) is not None]
+        spans = [span for corners in calibration.corners_px if (span := _marker_grid(corners, grey)) is not None]
         grids = [np.mgrid[slice(*rows), slice(*columns)].reshape(2, -1) for rows, columns in spans]
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
@@ -56,9 +56,9 @@ class Landmarks:
         marker, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes])[:-1]
         looks = np.stack([look, (right - left) / 2, (below - above) / 2])
         count = np.array(sizes)
-        looks -= (_sums(looks, first) / count)[:, marker]
+        looks -= (_sum_per_marker(looks, first) / count)[:, marker]
         (v, x, y) = looks
-        own = _sums(np.stack([v * v, v * x, v * y, x * x, x * y, y * y]), first)
+        own = _sum_per_marker(np.stack([v * v, v * x, v * y, x * x, x * y, y * y]), first)
         return cls((rows, columns), marker, first, looks, np.vstack([count, own]))
 
     def covered(self, grey: Grey) -> int:
@@ -73,36 +73,38 @@ class Landmarks:
         seen = ~np.isnan(shifts[:, 0])
         if 2 * seen.sum() < len(seen):
             return True
-        return float(np.median(np.hypot(*shifts[seen].T))) > SHIFT_PX
+        return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
 
     def shifts_px(self, grey: Grey) -> Array:
         """How far each seems to lie from its place (M, 2), good for a pixel or two; NaN where it is not seen there."""
         seen = grey[self.at].astype(float)
-        total, strength, both, along, down = _sums(np.vstack([seen, seen * seen, self.looks * seen]), self.first)
+        total, strength, both, along, down = _sum_per_marker(
+            np.vstack([seen, seen * seen, self.looks * seen]), self.first
+        )
         count, own, own_x, own_y, a, b, d = self.own
         alike = both / np.sqrt(np.maximum((strength - total * total / count) * own, 1e-9))
-        gain = np.where(alike < ALIKE, np.nan, both / np.maximum(own, 1e-9))
+        gain = np.where(alike < MIN_CORRELATION, np.nan, both / np.maximum(own, 1e-9))
         along, down = along / gain - own_x, down / gain - own_y
         return np.asarray(np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None])
 
 
-def _sums(values: Array, first: NDArray[np.intp]) -> Array:
+def _sum_per_marker(values: Array, first: NDArray[np.intp]) -> Array:
     """(K, M): over each marker's points, of values (K, N)."""
     return np.add.reduceat(values, first, axis=1) if len(first) else np.zeros((len(values), 0))
 
 
-def _span(corners_px: Array, grey: Grey) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
+def _marker_grid(corners_px: Array, grey: Grey) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
     """A marker's rows and columns: from where, to where, in what steps; None where not all of it is in the picture."""
     middle = corners_px.mean(0)
-    pixels = middle + CARD * (corners_px - middle)
+    pixels = middle + CARD_SCALE * (corners_px - middle)
     low, high = np.floor(pixels.min(0)).astype(int), np.ceil(pixels.max(0)).astype(int)
     if (low < 1).any() or (high > np.array(grey.shape[::-1]) - 1).any() or (high - low < 8).any():
         return None
-    step = -(-int((high - low).max()) // MOST_PX)
+    step = -(-int((high - low).max()) // MAX_POINTS_PER_SIDE)
     return (int(low[1]), int(high[1]), step), (int(low[0]), int(high[0]), step)
 
 
-class Watching(Protocol):
+class TableWatcher(Protocol):
     """Eyes over a table, as `track.Watch` has them."""
 
     def look(self, shot: Shot) -> Tick: ...
@@ -112,10 +114,10 @@ class Watching(Protocol):
     def again(self) -> None: ...
 
 
-class Steady:
+class CameraMotionGuard:
     """Eyes that know when the camera is bumped; shots in, ticks out, as theirs are."""
 
-    def __init__(self, watch: Watching) -> None:
+    def __init__(self, watch: TableWatcher) -> None:
         self._watch = watch
         self._marks: Landmarks | None = None
         self._away_s: float | None = None
@@ -123,8 +125,8 @@ class Steady:
     def look(self, shot: Shot) -> Tick:
         if self._marks is not None and self._marks.moved(shot.grey):
             first, self._away_s = self._away_s is None, shot.time_s if self._away_s is None else self._away_s
-            if shot.time_s - self._away_s < BUMPED_S:
-                return Tick(shot.time_s, (), notes=(NOTE,) if first else ())
+            if shot.time_s - self._away_s < CAMERA_MOVED_S:
+                return Tick(shot.time_s, (), notes=(CAMERA_MOVED_NOTE,) if first else ())
             self._marks = None
             self._watch.again()
         self._away_s = None

@@ -14,92 +14,92 @@ from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
-HALVED = 3
+PYRAMID_LEVELS = 3
 """So often is a picture halved."""
-BLOCK_PX = 1 << HALVED
-STILL = 2.5
+BLOCK_PX = 1 << PYRAMID_LEVELS
+MOTION_THRESHOLD = 2.5
 """Grey levels by which a block may change from shot to shot while nothing moves; coding noise stays below."""
-SAME = 4.0
+CHANGE_THRESHOLD = 4.0
 """Grey levels by which a block may differ from the table at rest."""
-NOISES = 6.0
+NOISE_SIGMAS = 6.0
 """So many times the picture's own noise are no change either: dim rooms are noisy."""
-QUIETEST, OF_QUIETEST = 0.8, 0.558
+QUIETEST_SHARE, QUIETEST_MEAN_SIGMAS = 0.8, 0.558
 """By so large a share of the blocks noise is told, those that differ least; and how much of 1 σ is their mean."""
-FEWEST_TOGETHER = 3
+MIN_CHANGED_NEIGHBOURS = 3
 """A block that changes is one of so many within 3 × 3."""
-THIN = 3
+SUBSAMPLING_STEP = 3
 """The light and the noise are told by a few of the blocks."""
-DRIFT = 0.05
+BACKGROUND_LEARNING_RATE = 0.05
 """Share of a slow change of light that the table at rest follows with every shot."""
 
-SAME_TEXTURE = 0.85
+MIN_TEXTURE_CORRELATION = 0.85
 """Pixels that correlate so well with what they were show the same thing in another light."""
 
-Coarse = NDArray[np.uint8]
-Small = NDArray[np.float32]
+GreyImage = NDArray[np.uint8]
+BlockMeans = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 
-def halvings(grey: NDArray[np.uint8]) -> list[Coarse]:
+def build_pyramid(grey: NDArray[np.uint8]) -> list[GreyImage]:
     """A picture's brightness (H, W) halved once, twice and three times, the last being the means over its blocks."""
     rows, columns = (max(1, size // BLOCK_PX) for size in grey.shape)
     stages = [grey[: rows * BLOCK_PX, : columns * BLOCK_PX]]
-    for _ in range(HALVED):  # much quicker than at once: two by two is what the machine does in one go
+    for _ in range(PYRAMID_LEVELS):  # much quicker than at once: two by two is what the machine does in one go
         half = stages[-1].shape[1] // 2, stages[-1].shape[0] // 2
         stages.append(np.asarray(cv2.resize(stages[-1], half, interpolation=cv2.INTER_AREA), np.uint8))
     return stages[1:]
 
 
-def reduced(stages: Sequence[Coarse]) -> Small:
+def block_means(stages: Sequence[GreyImage]) -> BlockMeans:
     """The means (H / 8, W / 8) over blocks of a picture's brightness, of its halvings."""
     return np.asarray(stages[-1], np.float32)
 
 
-def differs(one: Small, other: Small, least: float) -> Mask:
+def differing_blocks(one: BlockMeans, other: BlockMeans, least: float) -> Mask:
     """Where two reduced pictures differ by more than `least` levels and more than noise, the room's light set aside."""
     off = one - other
-    some = off[:: THIN + 1, ::THIN].ravel()
-    light = _middle(some)
+    some = off[:: SUBSAMPLING_STEP + 1, ::SUBSAMPLING_STEP].ravel()
+    light = _upper_median(some)
     off -= light
-    return _together(np.abs(off, out=off) > max(least, NOISES * _noise(np.abs(some - light))))
+    return _drop_isolated_blocks(np.abs(off, out=off) > max(least, NOISE_SIGMAS * _noise_sigma(np.abs(some - light))))
 
 
-def _noise(off: Small) -> float:
+def _noise_sigma(off: BlockMeans) -> float:
     """1 σ by the smaller of the differences (N,): a middle of whole levels is 0 until half of them are noise."""
-    kept = int(QUIETEST * len(off))
-    return float(np.sort(off)[:kept].mean()) / OF_QUIETEST  # sorted sooner than parted, there being few levels
+    kept = int(QUIETEST_SHARE * len(off))
+    return float(np.sort(off)[:kept].mean()) / QUIETEST_MEAN_SIGMAS  # sorted sooner than parted, there being few levels
 
 
-def _together(mask: Mask) -> Mask:
+def _drop_isolated_blocks(mask: Mask) -> Mask:
     """The blocks of a mask that have neighbours in it: what moves is larger than a block, noise is not."""
     count = cv2.boxFilter(mask.view(np.uint8), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    return np.asarray(mask & (count >= FEWEST_TOGETHER))
+    return np.asarray(mask & (count >= MIN_CHANGED_NEIGHBOURS))
 
 
-def _middle(values: Small) -> float:
+def _upper_median(values: BlockMeans) -> float:
     """The median, of an even number the upper of the two."""
     return float(np.sort(values)[len(values) // 2])
 
 
-def areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
+def label_areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
     """How many separate areas a mask has, and each block's area (0 for none); gaps of `gap` blocks are bridged."""
     wide = cv2.dilate(mask.astype(np.uint8), np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
     count, labels = cv2.connectedComponents(wide, connectivity=8)
     return count - 1, np.where(mask, labels, 0).astype(np.int32)
 
 
-def relit(now: NDArray[np.uint8], then: NDArray[np.uint8], where: Mask) -> Mask:
+def relit_areas(now: NDArray[np.uint8], then: NDArray[np.uint8], where: Mask) -> Mask:
     """The areas of a mask in which nothing has come or gone but a shadow: they are brighter or darker, no more."""
-    count, labels = areas(where, gap=2)
+    count, labels = label_areas(where, gap=2)
     same = np.zeros_like(where)
     for label in range(1, count + 1):
         area = labels == label
-        seen, was = (_varied(grey, area) for grey in (now, then))
-        same |= area & bool(np.sum(seen * was) > SAME_TEXTURE * np.sqrt(np.sum(seen**2) * np.sum(was**2)))
+        seen, was = (_mean_free_pixels(grey, area) for grey in (now, then))
+        same |= area & bool(np.sum(seen * was) > MIN_TEXTURE_CORRELATION * np.sqrt(np.sum(seen**2) * np.sum(was**2)))
     return same
 
 
-def _varied(grey: NDArray[np.uint8], where: Mask) -> Small:
+def _mean_free_pixels(grey: NDArray[np.uint8], where: Mask) -> BlockMeans:
     """The pixels (N, 8, 8) of a mask's blocks, less their mean."""
     rows, columns = where.shape
     blocks = grey[: rows * BLOCK_PX, : columns * BLOCK_PX].reshape(rows, BLOCK_PX, columns, BLOCK_PX)
@@ -109,37 +109,37 @@ def _varied(grey: NDArray[np.uint8], where: Mask) -> Small:
 
 def blocks_near(size: tuple[int, int], xy_px: Array, radius_px: float) -> tuple[slice, slice]:
     """The blocks, as rows and columns of a mask of `size`, within the square round a place (2,) in the picture."""
-    columns, rows = (_span(float(at), radius_px) for at in xy_px)
+    columns, rows = (_block_span(float(at), radius_px) for at in xy_px)
     return rows, columns
 
 
-def _span(at_px: float, radius_px: float) -> slice:
+def _block_span(at_px: float, radius_px: float) -> slice:
     low, high = floor((at_px - radius_px) / BLOCK_PX), ceil((at_px + radius_px) / BLOCK_PX) + 1
     return slice(max(low, 0), max(high, 0))
 
 
 @dataclass(slots=True)
-class Changes:
+class BackgroundModel:
     """What is known of the table at rest, in blocks, and when each block last moved."""
 
-    rest: Small
-    last: Small
+    rest: BlockMeans
+    last: BlockMeans
     moved_s: Array
     """When each block last moved."""
     changed: Mask
     """Where the last shot differs from the table at rest."""
 
     @classmethod
-    def of(cls, small: Small, time_s: float) -> "Changes":
+    def of(cls, small: BlockMeans, time_s: float) -> "BackgroundModel":
         return cls(small.copy(), small, np.full(small.shape, time_s), np.zeros(small.shape, bool))
 
-    def look(self, small: Small, time_s: float) -> Mask:
+    def look(self, small: BlockMeans, time_s: float) -> Mask:
         """Where the picture moves now; the table at rest follows the light where nothing has changed."""
-        moving = differs(small, self.last, STILL)
+        moving = differing_blocks(small, self.last, MOTION_THRESHOLD)
         self.moved_s[moving] = time_s
         self.last = small
-        self.changed = differs(small, self.rest, SAME)
-        cv2.accumulateWeighted(small, self.rest, DRIFT, (~(self.changed | moving)).view(np.uint8))
+        self.changed = differing_blocks(small, self.rest, CHANGE_THRESHOLD)
+        cv2.accumulateWeighted(small, self.rest, BACKGROUND_LEARNING_RATE, (~(self.changed | moving)).view(np.uint8))
         return moving
 
     def quiet(self, time_s: float, for_s: float) -> Mask:

@@ -6,29 +6,29 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.detections import Detection
-from overruler.fixes import Fix, next_id
-from overruler.vision.assembly.corrections import corrected
-from overruler.vision.tracking.piece_track import Held
-from overruler.vision.tracking.table_state import Watched, averaged
+from overruler.fixes import Fix, next_piece_id
+from overruler.vision.assembly.corrections import apply_corrections
+from overruler.vision.tracking.piece_track import PieceTrack
+from overruler.vision.tracking.table_state import TableState, average_shots
 
 
-def put_right(table: Watched, fixes: Sequence[Fix]) -> None:
+def correct_table(table: TableState, fixes: Sequence[Fix]) -> None:
     """Apply corrections to the pieces as they stand; `BadInput` names the one that cannot be applied, and none is."""
-    before = replace(table.report(), frame=averaged(table.shots))
-    after = corrected(before, [_understood(table, fix) for fix in fixes])
+    before = replace(table.report(), frame=average_shots(table.shots))
+    after = apply_corrections(before, [_interpret_fix(table, fix) for fix in fixes])
     stood = dict(zip((piece.id for piece in before.scene.pieces), before.detections, strict=True))
     stands = dict(zip((piece.id for piece in after.scene.pieces), after.detections, strict=True))
     table.held[:] = [held for held in table.held if held.id in stands or held.id not in stood]
     for name, detection in stands.items():
-        if name not in stood or not _same(detection, stood[name]):
-            _put(table, name, detection)
+        if name not in stood or not _same_place(detection, stood[name]):
+            _put_piece(table, name, detection)
 
 
-def _understood(table: Watched, fix: Fix) -> Fix:
+def _interpret_fix(table: TableState, fix: Fix) -> Fix:
     """A piece that is moved while it is off the table is put there; one that is added takes a name never given here."""
     away = {held.id: held for held in table.held if held.away_s is not None}
     if fix.do == "add" and fix.id is None:
-        return replace(fix, id=next_id([held.id for held in table.held]))
+        return replace(fix, id=next_piece_id([held.id for held in table.held]))
     if fix.do == "add" and fix.id in away:
         fix.fail(f"{fix.id!r} is a piece that is off the table: move it to where it stands")
     if fix.do == "move" and fix.id in away:
@@ -36,15 +36,15 @@ def _understood(table: Watched, fix: Fix) -> Fix:
     return fix
 
 
-def _same(one: Detection, other: Detection) -> bool:
+def _same_place(one: Detection, other: Detection) -> bool:
     return one.base == other.base and one.z_mm == other.z_mm and bool(np.array_equal(one.xy_mm, other.xy_mm))
 
 
-def _put(table: Watched, name: str, detection: Detection) -> None:
+def _put_piece(table: TableState, name: str, detection: Detection) -> None:
     """No move: it has been there all along."""
     grey = table.shot.grey
     for held in table.held:
         if held.id == name:
             held.settle(detection, grey, table.camera)
             return
-    table.held.append(Held.of(name, detection, grey, table.camera))
+    table.held.append(PieceTrack.of(name, detection, grey, table.camera))

@@ -2,62 +2,62 @@
 
 import numpy as np
 
-from overruler.vision.tracking.change_detection import Mask, areas
-from overruler.vision.tracking.table_state import AROUND_MM, Watched
+from overruler.vision.tracking.change_detection import Mask, label_areas
+from overruler.vision.tracking.table_state import FIGURE_MARGIN_MM, TableState
 
-ABSORB_S = 4.0
+OBJECT_STILL_S = 4.0
 """Something large that lies still for so long, and that ends beside the table, is no hand."""
-LEANS_S = 60.0
+HAND_STILL_S = 60.0
 """A hand whose arm goes on to the picture's edge is somebody's who thinks, or leans on the table, even for so long."""
-HAND_MM2 = 6000.0
+MIN_HAND_MM2 = 6000.0
 """A changed area at the table's edge that leaves more than this unexplained by pieces is a hand, or the like."""
 
 
-def hand(table: Watched, area: Mask) -> bool:
+def is_hand(table: TableState, area: Mask) -> bool:
     """Whether an area looks like a hand's, or an arm's, and not like what has been put there to stay."""
-    return _reaching(table, area) and not _stays(table, area)
+    return _reaches_in(table, area) and not _has_settled(table, area)
 
 
-def _reaching(table: Watched, area: Mask) -> bool:
+def _reaches_in(table: TableState, area: Mask) -> bool:
     """Whether an area reaches in from beyond the table, as an arm does, and shows more than pieces that come and go."""
-    if np.count_nonzero(area) * table.block_mm2 <= HAND_MM2 or not (area & table.edge).any():
+    if np.count_nonzero(area) * table.block_mm2 <= MIN_HAND_MM2 or not (area & table.edge).any():
         return False
-    left = area & ~near_pieces(table, area.shape) & ~table.vacated
-    return bool(np.count_nonzero(left) * table.block_mm2 > HAND_MM2)
+    left = area & ~blocks_near_pieces(table, area.shape) & ~table.vacated
+    return bool(np.count_nonzero(left) * table.block_mm2 > MIN_HAND_MM2)
 
 
-def _stays(table: Watched, area: Mask) -> bool:
+def _has_settled(table: TableState, area: Mask) -> bool:
     """Whether an area has lain still for so long that it is no hand's."""
 
     def still(for_s: float) -> bool:
         return bool(table.changes.quiet(table.shot.time_s, for_s)[area].all())
 
-    if not still(ABSORB_S):
+    if not still(OBJECT_STILL_S):
         return False
-    return still(LEANS_S) or not _goes_on(table, area) or bool(table.relit(area)[area].all())
+    return still(HAND_STILL_S) or not _reaches_picture_edge(table, area) or bool(table.relit(area)[area].all())
 
 
-def _goes_on(table: Watched, area: Mask) -> bool:
+def _reaches_picture_edge(table: TableState, area: Mask) -> bool:
     """Whether what has changed goes on beyond the table to the picture's edge: nobody's arm ends before."""
-    _, labels = areas(table.changes.changed)
+    _, labels = label_areas(table.changes.changed)
     frame = np.concatenate([labels[[0, -1]].ravel(), labels[:, [0, -1]].ravel()])
     return bool(np.isin(labels[area], frame[frame > 0]).any())
 
 
-def handled(table: Watched, for_s: float, lying_s: float = np.inf) -> bool:
+def is_disturbed(table: TableState, for_s: float, lying_s: float = np.inf) -> bool:
     """Whether something moves on the table, has done so for the last `for_s`, or lies over it that is no piece, though
     it may have lain still for `lying_s`."""
     if not table.changes.quiet(table.shot.time_s, for_s)[table.on_table].all():
         return True
     moved = ~table.changes.quiet(table.shot.time_s, lying_s)
-    count, labels = areas(table.changed)
-    return any(_reaching(table, labels == label) for label in range(1, count + 1) if moved[labels == label].any())
+    count, labels = label_areas(table.changed)
+    return any(_reaches_in(table, labels == label) for label in range(1, count + 1) if moved[labels == label].any())
 
 
-def near_pieces(table: Watched, size: tuple[int, int]) -> Mask:
+def blocks_near_pieces(table: TableState, size: tuple[int, int]) -> Mask:
     """The blocks that pieces, their figures and their shadows explain, where they stand and where they stood."""
     near = np.zeros(size, bool)
     for held in table.held:
         for home in (True, False):
-            near[held.blocks(size, AROUND_MM, home)] = True
+            near[held.blocks(size, FIGURE_MARGIN_MM, home)] = True
     return near

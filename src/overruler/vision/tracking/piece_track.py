@@ -8,62 +8,62 @@ import numpy as np
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.track import Spot
+from overruler.track import TrackedPosition
 from overruler.vision.tracking.appearance import (
-    CARRIED,
-    HALF,
-    INSIDE,
+    CARRIED_WEIGHT,
+    DISC_MASK,
+    HALF_GRID,
     Grey,
     Match,
     Patch,
-    agreeing,
-    agreement,
-    aligned,
-    brightness,
-    find,
-    patch_of,
-    seen_as,
+    agreement_at,
+    agreement_share,
+    align_patch,
+    cut_patch,
+    find_patch,
+    grid_to_pixels,
+    sample_brightness,
 )
 from overruler.vision.tracking.change_detection import blocks_near
 
-SEEN = 0.38
+MIN_SEEN_SHARE = 0.38
 """Share of its look that must be seen of a piece to say where it is."""
-AGAIN = 0.5
+MIN_REAPPEARED_SHARE = 0.5
 """Share of its look from which on a piece that was hidden is seen again where it stood: bare mat, or an arm, can be as
 like it as `SEEN`."""
-THERE = 0.6
+MIN_IN_PLACE_SHARE = 0.6
 """Share of its look from which on a piece stands where it stood."""
-PLAIN = 0.8
+MIN_AHEAD_SHARE = 0.8
 """Share of its look from which on a fast piece that goes on as it went is not looked for where it would be, turned."""
-ALONG = 0.7
+MIN_HAND_AGREEMENT = 0.7
 """Share of the look of a piece in a hand that is the same a shot later where they have gone together."""
-LEAST = 0.1
+MIN_CARRIED_SHARE = 0.1
 """Share of its look that is seen of a piece in such a hand."""
-HOPELESS = 0.25
+MIN_HOME_CHECK_SHARE = 0.25
 """A piece on its way of which less is seen just where it stood is not asked for there any closer."""
-MOVED = 0.1
+MOVED_SHARE_MARGIN = 0.1
 """By so much more must be seen of it elsewhere than where it stood, for it to have left."""
-REACH_MM, REACH_MM_S = 10.0, 60.0
+SEARCH_RADIUS_MM, SEARCH_GROWTH_MM_S = 10.0, 60.0
 """How far from where it is expected a piece is looked for, and so much farther for each second since it was last seen:
 a hand speeds up by less in a tenth of a second."""
-LONGEST_S = 0.5
+MAX_PREDICTION_S = 0.5
 """It is expected no farther on its way than it would come in so long."""
-LATELY = 20
+MAX_RESTING_TRAIL = 20
 """Places kept of a piece that stands where it stood."""
-AND_HAND = 1.3
+HAND_RADIUS_FACTOR = 1.3
 """Radii of a piece round which the hand that carries it shows."""
-STEADY = 0.8
+MIN_SHARE_RATIO = 0.8
 """Share of what was seen of it that must be seen in the next shot."""
-AWAY_MM = 2.0
+MOVING_DISTANCE_MM = 2.0
 """So far from where it stood a piece is on its way."""
 NEW_S, GONE_S = 3.0, 10.0
 """So long a piece that was put down is new; after so long, one that was taken up is gone."""
-JUMP_MM = 60.0
+MAX_JUMP_MM = 60.0
 """No hand moves a piece farther between two shots."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Footing:
+class RestProjection:
     """Where a resting piece is in the picture, worked out once."""
 
     pixel: Array
@@ -77,11 +77,11 @@ class Footing:
     """Blocks that were asked for, by the picture's size in blocks and the reach in mm."""
 
     @classmethod
-    def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "Footing":
+    def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "RestProjection":
         pixel, slope, _ = camera.jacobians(np.array([*detection.xy_mm, detection.z_mm]))
         slope = np.asarray(slope[:, :2])
         px_per_mm = float(np.sqrt(abs(np.linalg.det(slope))))
-        return cls(pixel, slope, px_per_mm, seen_as(pixel, patch.step_mm * slope, HALF))
+        return cls(pixel, slope, px_per_mm, grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID))
 
     def blocks(self, size: tuple[int, int], reach_mm: float) -> tuple[slice, slice]:
         """The blocks of the picture so near to it."""
@@ -91,14 +91,14 @@ class Footing:
 
 
 @dataclass(slots=True)
-class Held:
+class PieceTrack:
     """One piece."""
 
     id: str
     rest: Detection
     """As measured where it last stood."""
     patch: Patch
-    there: Footing
+    there: RestProjection
     place_mm: Array
     """(2,): where it was last seen."""
     came_s: float = -np.inf
@@ -122,10 +122,10 @@ class Held:
     """Where it was seen since something came near it: time, x, y."""
 
     @classmethod
-    def of(cls, name: str, detection: Detection, grey: Grey, camera: Camera) -> "Held":
+    def of(cls, name: str, detection: Detection, grey: Grey, camera: Camera) -> "PieceTrack":
         xy = np.asarray(detection.xy_mm, float)
-        patch = _look(detection, grey, camera)
-        return cls(name, detection, patch, Footing.of(detection, patch, camera), xy.copy())
+        patch = _patch_of_detection(detection, grey, camera)
+        return cls(name, detection, patch, RestProjection.of(detection, patch, camera), xy.copy())
 
     @property
     def radius_mm(self) -> float:
@@ -134,23 +134,25 @@ class Held:
     def follow(self, grey: Grey, camera: Camera, time_s: float, before_s: float) -> None:
         """Look for it where it stood, and near where it should be by now; `before_s` is the time of the last shot."""
         if not self.on_its_way:
-            self.trail = self.trail[-LATELY:] or [(before_s, *self.rest.xy_mm.tolist())]
+            self.trail = self.trail[-MAX_RESTING_TRAIL:] or [(before_s, *self.rest.xy_mm.tolist())]
         share = self.untouched(grey)
         self.seen_s = before_s if self.seen else self.seen_s
-        match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), SEEN
-        if share < THERE and not (self.on_its_way and share < HOPELESS):
+        match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), MIN_SEEN_SHARE
+        if share < MIN_IN_PLACE_SHARE and not (self.on_its_way and share < MIN_HOME_CHECK_SHARE):
             match = self.at_home(grey, camera)
-        if match.share < THERE or (self.on_its_way and share < THERE):  # a hand, evenly lit, is like whatever is fitted
+        if match.share < MIN_IN_PLACE_SHARE or (
+            self.on_its_way and share < MIN_IN_PLACE_SHARE
+        ):  # a hand, evenly lit, is like whatever is fitted
             match, needed = self._anywhere(match, grey, camera, time_s)
-        if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < JUMP_MM:
+        if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < MAX_JUMP_MM:
             self.mm_s = (match.xy_mm - self.place_mm) / (time_s - self.seen_s)
             self.place_mm, self.gain, self.share, self.lost = match.xy_mm, match.gain, match.share, 0
             self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
-            self.led += needed == LEAST and match.share < AGAIN
+            self.led += needed == MIN_CARRIED_SHARE and match.share < MIN_REAPPEARED_SHARE
             self.carried = self._with_hand(grey, camera)
         else:
             self.lost += 1
-            if not self.on_its_way and self._along(grey, camera, self.place_mm) < ALONG:
+            if not self.on_its_way and self._along(grey, camera, self.place_mm) < MIN_HAND_AGREEMENT:
                 self.carried = self._with_hand(grey, camera)  # a hand has come to it, or goes
 
     def _anywhere(self, home: Match, grey: Grey, camera: Camera, time_s: float) -> tuple[Match, float]:
@@ -160,41 +162,45 @@ class Held:
         now seen in part, and elsewhere, is a hand that looks a little like it. A hand that goes as one with what is
         left to be seen of a piece carries it, however little that is.
         """
-        unseen_s = min(time_s - self.seen_s, LONGEST_S)
-        reach, expected = _reach_mm(unseen_s), self.place_mm + self.mm_s * unseen_s
+        unseen_s = min(time_s - self.seen_s, MAX_PREDICTION_S)
+        reach, expected = _search_radius_mm(unseen_s), self.place_mm + self.mm_s * unseen_s
         looks = [self.patch, *([self.carried] if self.carried is not None else [])]
-        match = find(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
+        match = find_patch(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
         if self.on_its_way:
             return self._onwards(match, looks, grey, camera, unseen_s)
-        if self._along(grey, camera, match.xy_mm) >= max(ALONG, self._along(grey, camera, home.xy_mm) + MOVED):
-            return match, LEAST
-        if home.share >= max(SEEN, match.share - MOVED):
-            return home, AGAIN if self.lost else SEEN
-        return match, THERE if self.lost else max(SEEN, STEADY * self.share)
+        if self._along(grey, camera, match.xy_mm) >= max(
+            MIN_HAND_AGREEMENT, self._along(grey, camera, home.xy_mm) + MOVED_SHARE_MARGIN
+        ):
+            return match, MIN_CARRIED_SHARE
+        if home.share >= max(MIN_SEEN_SHARE, match.share - MOVED_SHARE_MARGIN):
+            return home, MIN_REAPPEARED_SHARE if self.lost else MIN_SEEN_SHARE
+        return match, MIN_IN_PLACE_SHARE if self.lost else max(MIN_SEEN_SHARE, MIN_SHARE_RATIO * self.share)
 
     def _onwards(
         self, ahead: Match, looks: Sequence[Patch], grey: Grey, camera: Camera, unseen_s: float
     ) -> tuple[Match, float]:
         """Of a piece on its way: what is seen where it would have gone, or where it would be, had it turned."""
         gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
-        if ahead.share >= (SEEN if 2 * gone_mm < _reach_mm(unseen_s) else PLAIN):  # there too it was sought
-            return ahead, SEEN
-        turned = min(REACH_MM + gone_mm, JUMP_MM)
-        back = find(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
+        if ahead.share >= (
+            MIN_SEEN_SHARE if 2 * gone_mm < _search_radius_mm(unseen_s) else MIN_AHEAD_SHARE
+        ):  # there too it was sought
+            return ahead, MIN_SEEN_SHARE
+        turned = min(SEARCH_RADIUS_MM + gone_mm, MAX_JUMP_MM)
+        back = find_patch(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
         tries = [(one, self._along(grey, camera, one.xy_mm)) for one in (ahead, back)]
-        if seen := [(one, along) for one, along in tries if one.share >= SEEN]:
-            return max(seen, key=lambda pair: pair[0].share + CARRIED * pair[1])[0], SEEN
+        if seen := [(one, along) for one, along in tries if one.share >= MIN_SEEN_SHARE]:
+            return max(seen, key=lambda pair: pair[0].share + CARRIED_WEIGHT * pair[1])[0], MIN_SEEN_SHARE
         kept, left = (along for _, along in tries)
-        if back.share < AGAIN and kept >= ALONG:
-            return ahead, LEAST
-        return back, LEAST if left >= ALONG else SEEN
+        if back.share < MIN_REAPPEARED_SHARE and kept >= MIN_HAND_AGREEMENT:
+            return ahead, MIN_CARRIED_SHARE
+        return back, MIN_CARRIED_SHARE if left >= MIN_HAND_AGREEMENT else MIN_SEEN_SHARE
 
     def _with_hand(self, grey: Grey, camera: Camera) -> Patch:
-        return patch_of(grey, camera, self.place_mm, self.rest.z_mm, AND_HAND * self.radius_mm)
+        return cut_patch(grey, camera, self.place_mm, self.rest.z_mm, HAND_RADIUS_FACTOR * self.radius_mm)
 
     def _along(self, grey: Grey, camera: Camera, xy_mm: Array) -> float:
         """How much of the look of it, and of the hand that carries it or lies over it, is as it was a shot ago."""
-        return agreeing(grey, camera, self.carried, xy_mm, self.rest.z_mm) if self.carried is not None else 0.0
+        return agreement_at(grey, camera, self.carried, xy_mm, self.rest.z_mm) if self.carried is not None else 0.0
 
     @property
     def seen(self) -> bool:
@@ -204,11 +210,11 @@ class Held:
     @property
     def on_its_way(self) -> bool:
         """Whether it was last seen away from where it stood."""
-        return bool(self.trail) and bool(np.hypot(*(self.place_mm - self.rest.xy_mm)) > AWAY_MM)
+        return bool(self.trail) and bool(np.hypot(*(self.place_mm - self.rest.xy_mm)) > MOVING_DISTANCE_MM)
 
     def untouched(self, grey: Grey) -> float:
         """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
-        return agreement(self.patch, brightness(grey, self.there.look, HALF))
+        return agreement_share(self.patch, sample_brightness(grey, self.there.look, HALF_GRID))
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""
@@ -220,26 +226,26 @@ class Held:
 
     def at_home(self, grey: Grey, camera: Camera) -> Match:
         """What there is of it where it stood."""
-        return aligned(grey, camera, self.patch, np.asarray(self.rest.xy_mm, float), self.rest.z_mm)
+        return align_patch(grey, camera, self.patch, np.asarray(self.rest.xy_mm, float), self.rest.z_mm)
 
     def alike(self, detection: Detection, grey: Grey, camera: Camera) -> float:
         """How much what was found looks like it, 0 to 1, a turn in the hand or other light set aside."""
-        match = aligned(grey, camera, self.patch, np.asarray(detection.xy_mm, float), detection.z_mm)
-        return max(match.share, _same_tones(self.patch, _look(detection, grey, camera)))
+        match = align_patch(grey, camera, self.patch, np.asarray(detection.xy_mm, float), detection.z_mm)
+        return max(match.share, _ring_similarity(self.patch, _patch_of_detection(detection, grey, camera)))
 
     def home(self, grey: Grey, camera: Camera, light: bool) -> None:
         """It stands where it stood; its look is taken again where the light has changed."""
         self.place_mm = np.asarray(self.rest.xy_mm, float).copy()
         self._rested()
         if light:
-            self.patch = _look(self.rest, grey, camera)
+            self.patch = _patch_of_detection(self.rest, grey, camera)
 
     def settle(self, detection: Detection, grey: Grey, camera: Camera) -> None:
         """It stands somewhere else from now on."""
         self.rest = detection
         self.place_mm = np.asarray(detection.xy_mm, float).copy()
-        self.patch = _look(detection, grey, camera)
-        self.there = Footing.of(detection, self.patch, camera)
+        self.patch = _patch_of_detection(detection, grey, camera)
+        self.there = RestProjection.of(detection, self.patch, camera)
         self._rested()
 
     def _rested(self) -> None:
@@ -257,27 +263,30 @@ class Held:
             return "moving"
         return "new" if time_s - self.came_s < NEW_S else "static"
 
-    def spot(self, time_s: float, sigma_mm: float) -> Spot:
+    def spot(self, time_s: float, sigma_mm: float) -> TrackedPosition:
         x, y = self.place_mm.tolist()
-        return Spot(self.id, self.rest.base, x, y, sigma_mm, self.state(time_s), self.seen)
+        return TrackedPosition(self.id, self.rest.base, x, y, sigma_mm, self.state(time_s), self.seen)
 
 
-def _reach_mm(unseen_s: float) -> float:
-    return REACH_MM + REACH_MM_S * unseen_s
+def _search_radius_mm(unseen_s: float) -> float:
+    return SEARCH_RADIUS_MM + SEARCH_GROWTH_MM_S * unseen_s
 
 
-def _look(detection: Detection, grey: Grey, camera: Camera) -> Patch:
+def _patch_of_detection(detection: Detection, grey: Grey, camera: Camera) -> Patch:
     radius = max(detection.base.width_mm, detection.base.length_mm) / 2
-    return patch_of(grey, camera, np.asarray(detection.xy_mm, float), detection.z_mm, radius)
+    return cut_patch(grey, camera, np.asarray(detection.xy_mm, float), detection.z_mm, radius)
 
 
-def _same_tones(one: Patch, other: Patch) -> float:
+def _ring_similarity(one: Patch, other: Patch) -> float:
     """How much two looks have their brightness in common, ring by ring, whichever way round they are turned."""
     half = one.values.shape[0] // 2
     y, x = np.mgrid[-half : half + 1, -half : half + 1]
     ring = np.minimum((np.hypot(x, y) * 6 / (half + 1)).astype(int), 5)
     off = [
-        abs(float(np.median(one.values[(ring == k) & INSIDE])) - float(np.median(other.values[(ring == k) & INSIDE])))
+        abs(
+            float(np.median(one.values[(ring == k) & DISC_MASK]))
+            - float(np.median(other.values[(ring == k) & DISC_MASK]))
+        )
         for k in range(6)
     ]
     return float(np.exp(-np.mean(off) / 20))

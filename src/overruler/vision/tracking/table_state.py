@@ -15,38 +15,38 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.report import Report
-from overruler.shot import Box, Shot
-from overruler.vision.assembly.to_scene import survey
+from overruler.shot import PixelBox, Shot
+from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.change_detection import (
     BLOCK_PX,
-    Changes,
-    Coarse,
+    BackgroundModel,
+    BlockMeans,
+    GreyImage,
     Mask,
-    Small,
-    areas,
     blocks_near,
-    halvings,
-    relit,
+    build_pyramid,
+    label_areas,
+    relit_areas,
 )
-from overruler.vision.tracking.piece_track import Held
+from overruler.vision.tracking.piece_track import PieceTrack
 
-SHOTS = 3
+AVERAGED_SHOTS = 3
 """Shots averaged where something is measured."""
-GLIMPSE_PX, GLIMPSES = 640, 150
+MAX_GLIMPSE_PX, MAX_GLIMPSES = 640, 150
 """The longer side of coarse shots at most, and how many are kept: 15 s, in 20 MB."""
-MARGIN_MM = 60.0
+TABLE_MARGIN_MM = 60.0
 """What goes on farther from the board is nobody's business."""
-AROUND_MM = 22.0
+FIGURE_MARGIN_MM = 22.0
 """How far beyond a base its figure and its shadow reach."""
-FEWEST_BLOCKS = 4
+MIN_BASE_BLOCKS = 4
 """A base fills more."""
-INNER = 0.8
+INNER_SQUARE_RADII = 0.8
 """Half the side of a square in a base, in radii; its corners lie a little outside."""
-COVERED = 0.2
+MIN_CHANGED_SHARE = 0.2
 """Share of a base that must have changed for it to have come, or gone."""
 
 
-class Places(Protocol):
+class BaseMeasurer(Protocol):
     """Who can say exactly where a base stands: the referee."""
 
     def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
@@ -54,18 +54,18 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Glimpse:
+class CoarseShot:
     """A shot, coarsely."""
 
     time_s: float
-    grey: Coarse
+    grey: GreyImage
     halved: int
     """So often."""
 
     @classmethod
-    def of(cls, time_s: float, stages: Sequence[Coarse]) -> "Glimpse":
+    def of(cls, time_s: float, stages: Sequence[GreyImage]) -> "CoarseShot":
         """Of the stages of halving a shot the finest that is not too fine to keep."""
-        at = next((k for k, one in enumerate(stages) if max(one.shape) <= GLIMPSE_PX), len(stages) - 1)
+        at = next((k for k, one in enumerate(stages) if max(one.shape) <= MAX_GLIMPSE_PX), len(stages) - 1)
         return cls(time_s, stages[at], at + 1)
 
     @property
@@ -83,26 +83,26 @@ class Glimpse:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rested:
+class RestState:
     """The table the last time that all of it was at rest."""
 
     shots: tuple[Shot, ...]
-    small: Small
-    glimpse: Glimpse
+    small: BlockMeans
+    glimpse: CoarseShot
     places: dict[str, Array]
     """Where each piece stood (2,)."""
 
 
 @dataclass(slots=True, eq=False)
-class Watched:
+class TableState:
     """A table, a camera that stands still, and what is known by now."""
 
     opened: Report
     """The first look: the calibration, rulers, grid and terrain hold for as long as the camera stays."""
-    changes: Changes
+    changes: BackgroundModel
     shots: deque[Shot]
-    looks: Places
-    held: list[Held] = field(default_factory=list)
+    looks: BaseMeasurer
+    held: list[PieceTrack] = field(default_factory=list)
     patient: bool = False
     """Whether all of it is looked at again now and then."""
     on_table: Mask = field(init=False)
@@ -115,16 +115,16 @@ class Watched:
     """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
     vacated: Mask = field(init=False)
     """Where pieces stood that have moved since all was last at rest, on a table that is looked at again."""
-    lately: deque[Glimpse] = field(init=False)
+    lately: deque[CoarseShot] = field(init=False)
     """The last shots, coarsely: where a hand went."""
-    rested: Rested = field(init=False)
+    rested: RestState = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lately = deque([Glimpse.of(self.shot.time_s, halvings(self.shot.grey))], GLIMPSES)
+        self.lately = deque([CoarseShot.of(self.shot.time_s, build_pyramid(self.shot.grey))], MAX_GLIMPSES)
         rows, columns = self.changes.last.shape
         u, v = np.meshgrid(np.arange(columns), np.arange(rows))
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
-        low, high = np.full(2, -MARGIN_MM), np.array(self.calibration.board_mm) + MARGIN_MM
+        low, high = np.full(2, -TABLE_MARGIN_MM), np.array(self.calibration.board_mm) + TABLE_MARGIN_MM
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
         inner = cv2.erode(self.on_table.astype(np.uint8), np.ones((5, 5), np.uint8), borderValue=0)
         self.edge = self.on_table & (inner == 0)
@@ -136,7 +136,7 @@ class Watched:
     def at_rest(self) -> None:
         """All of it is at rest now."""
         places = {held.id: held.rest.xy_mm for held in self.held if held.away_s is None}
-        self.rested = Rested(tuple(self.shots), self.changes.last, self.lately[-1], places)
+        self.rested = RestState(tuple(self.shots), self.changes.last, self.lately[-1], places)
 
     @property
     def calibration(self) -> Calibration:
@@ -158,7 +158,7 @@ class Watched:
 
     def relit(self, where: Mask) -> Mask:
         """The areas of a mask that have changed since all was last at rest, but in their light alone."""
-        return relit(self.shot.grey, self.rested.shots[-1].grey, where)
+        return relit_areas(self.shot.grey, self.rested.shots[-1].grey, where)
 
     # --- places and blocks ---
 
@@ -174,7 +174,7 @@ class Watched:
             return np.zeros(0)
         points = np.column_stack([places_mm, np.full(len(places_mm), z_mm)])
         middle = (self.camera.project(points) - (BLOCK_PX - 1) / 2) / BLOCK_PX
-        half = INNER * radius_mm / float(self.camera.mm_per_px(points.mean(0))) / BLOCK_PX
+        half = INNER_SQUARE_RADII * radius_mm / float(self.camera.mm_per_px(points.mean(0))) / BLOCK_PX
         nearest, most = np.rint(middle), np.array(where.shape[::-1])
         low = np.clip(np.minimum(np.ceil(middle - half), nearest), 0, most).astype(int)
         high = np.clip(np.maximum(np.floor(middle + half), nearest) + 1, 0, most).astype(int)
@@ -185,19 +185,19 @@ class Watched:
 
     def boxes(self, where: Mask) -> list[Array]:
         """The boxes (2, 2) on the board, and some way round them, of each area that could hold a base."""
-        count, labels = areas(where, gap=2)
+        count, labels = label_areas(where, gap=2)
         found = []
         for label in range(1, count + 1):
             rows, columns = np.nonzero(labels == label)
-            if len(rows) >= FEWEST_BLOCKS:
+            if len(rows) >= MIN_BASE_BLOCKS:
                 u, v = (columns.min(), columns.max() + 1), (rows.min(), rows.max() + 1)
                 xy = self.camera.unproject(np.array([(x, y) for x in u for y in v]) * BLOCK_PX - 0.5)
-                found.append(np.array([xy.min(0) - AROUND_MM, xy.max(0) + AROUND_MM]))
+                found.append(np.array([xy.min(0) - FIGURE_MARGIN_MM, xy.max(0) + FIGURE_MARGIN_MM]))
         return [box for box in found if np.isfinite(box).all()]
 
     # --- pictures ---
 
-    def still(self, box_mm: Array, shots: Sequence[Shot] | None = None) -> "Part":
+    def still(self, box_mm: Array, shots: Sequence[Shot] | None = None) -> "TablePart":
         """Shots, the last ones or others, as one frame of a part of the table, their noise averaged away."""
         (left, bottom), (right, top) = box_mm
         corners = np.array(
@@ -207,7 +207,7 @@ class Watched:
         low = np.clip(np.floor(np.nanmin(pixels, axis=0)) - 24, 0, None).astype(int)
         high = np.clip(np.ceil(np.nanmax(pixels, axis=0)) + 24, None, (width, height)).astype(int)
         box = int(low[0]), int(low[1]), max(int(high[0]), int(low[0]) + 1), max(int(high[1]), int(low[1]) + 1)
-        return Part(averaged(shots or self.shots, box), self.opened, low.astype(float))
+        return TablePart(average_shots(shots or self.shots, box), self.opened, low.astype(float))
 
     def placed(self, one: Detection, shots: Sequence[Shot] | None = None) -> Detection:
         """A base that is at rest in shots, the last ones or others, measured once more where that is possible."""
@@ -221,14 +221,14 @@ class Watched:
         standing = [held for held in self.held if held.away_s is None]
         detections = tuple(held.rest for held in standing)
         known, frame = self.opened.scene, self.shot.frame()
-        scene = survey(self.calibration, detections, known.game, self.opened.rulers, known.grid)
+        scene = build_scene(self.calibration, detections, known.game, self.opened.rulers, known.grid)
         pieces = tuple(replace(piece, id=held.id) for piece, held in zip(scene.pieces, standing, strict=True))
         scene = replace(scene, pieces=pieces, terrain=known.terrain)
         return replace(self.opened, frame=frame, detections=detections, scene=scene)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class TablePart:
     """A part of the picture as a frame with a camera of its own."""
 
     frame: Frame
@@ -250,7 +250,7 @@ class Part:
         return replace(detection, center_px=center, outline_px=outline)
 
 
-def averaged(shots: Sequence[Shot] | deque[Shot], box: Box | None = None) -> Frame:
+def average_shots(shots: Sequence[Shot] | deque[Shot], box: PixelBox | None = None) -> Frame:
     """Shots as one frame."""
     total: NDArray[np.uint16] | None = None
     for shot in shots:

@@ -13,31 +13,31 @@ import numpy as np
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
-from overruler.fixes import Fix, next_id
-from overruler.house import House
+from overruler.fixes import Fix, next_piece_id
+from overruler.house_rules import HouseRules
 from overruler.pieces import Piece
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.track import Move, Spot, Tick
-from overruler.vision.assembly.owners import as_settled
-from overruler.vision.tracking.assignment import Missing, assigned
-from overruler.vision.tracking.change_detection import Changes, Mask, halvings, reduced
-from overruler.vision.tracking.corrections import put_right
-from overruler.vision.tracking.hands import ABSORB_S, handled
-from overruler.vision.tracking.newcomers import strangers
-from overruler.vision.tracking.piece_track import Held
-from overruler.vision.tracking.resolve import NEW_S, SETTLE_S, Looks, overlooked, resolve
-from overruler.vision.tracking.table_state import SHOTS, Glimpse, Watched, averaged
+from overruler.track import Move, Tick, TrackedPosition
+from overruler.vision.assembly.owners import apply_house_rules
+from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
+from overruler.vision.tracking.change_detection import BackgroundModel, Mask, block_means, build_pyramid
+from overruler.vision.tracking.corrections import correct_table
+from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
+from overruler.vision.tracking.newcomers import find_newcomer_moves
+from overruler.vision.tracking.piece_track import PieceTrack
+from overruler.vision.tracking.resolve import ALL_STILL_S, SETTLE_S, TableMeasurer, find_overlooked, resolve_changes
+from overruler.vision.tracking.table_state import AVERAGED_SHOTS, CoarseShot, TableState, average_shots
 
-OPEN_S = 0.4
+INITIAL_STILL_S = 0.4
 """The table must be still for so long before it is first measured."""
-NEAR_MM = 2.0
+FOLLOW_MARGIN_MM = 2.0
 """What changes so near a piece may be about to take it."""
-RESTLESS_S = 4.0
+MAX_WAIT_S = 4.0
 """After so long it is measured all the same: people walk round the table."""
-LOOK_AGAIN_S, LESS_OFTEN = 60.0, 4.0
+SECOND_LOOK_S, LOOK_INTERVAL_FACTOR = 60.0, 4.0
 """So long after the first look there is another for what it has overlooked, and each time so many times later."""
-AGAIN_S = 2.0
+RETRY_DELAY_S = 2.0
 """How long to wait before trying once more where it could not be."""
 
 
@@ -45,20 +45,20 @@ class Watch:
     """One camera over one table: `look` at its shots in turn, then `close`."""
 
     def __init__(
-        self, looks: Looks, house: House | None = None, kinds: Sequence[Base] = (), patient: bool = False
+        self, looks: TableMeasurer, house: HouseRules | None = None, kinds: Sequence[Base] = (), patient: bool = False
     ) -> None:
         """`kinds` are the bases that there may be; `patient` eyes look at all of the table again now and then."""
         self._looks, self._kinds = looks, kinds
-        self._each_s = LOOK_AGAIN_S if patient else np.inf
-        self._house = house or House()
+        self._each_s = SECOND_LOOK_S if patient else np.inf
+        self._house = house or HouseRules()
         self._owned: dict[str, Piece] = {}
         """Pieces as they were first told: whose one is does not change."""
-        self._shots: deque[Shot] = deque(maxlen=SHOTS)
-        self._changes: Changes | None = None
-        self._table: Watched | None = None
+        self._shots: deque[Shot] = deque(maxlen=AVERAGED_SHOTS)
+        self._changes: BackgroundModel | None = None
+        self._table: TableState | None = None
         self._disturbed = False
         """Whether something has moved since the table last was at rest."""
-        self._before: Sequence[Held] = ()
+        self._before: Sequence[PieceTrack] = ()
         """The pieces that were known when the camera changed."""
         self._began_s = self._opened_s = 0.0
         self._retry_s = -np.inf
@@ -71,20 +71,20 @@ class Watch:
 
     def look(self, shot: Shot) -> Tick:
         """What one more shot tells. `CannotMeasure` is kept to `close`: the next shot may be better."""
-        stages, notes = halvings(shot.grey), []
-        small = reduced(stages)
+        stages, notes = build_pyramid(shot.grey), []
+        small = block_means(stages)
         if self._changes is None or small.shape != self._changes.last.shape:
             notes += self._restart(shot)
-            self._changes = Changes.of(small, shot.time_s)
+            self._changes = BackgroundModel.of(small, shot.time_s)
         moving = self._changes.look(small, shot.time_s)
         if self._table is None:
             return self._wait(shot, self._changes, moving, notes)
         self._shots.append(shot)
-        self._table.lately.append(Glimpse.of(shot.time_s, stages))
+        self._table.lately.append(CoarseShot.of(shot.time_s, stages))
         moving &= self._table.on_table
-        _follow(self._table, moving)
+        _follow_pieces(self._table, moving)
         before = len(self._table.held), [held.away_s for held in self._table.held]
-        moves = resolve(self._table, self._looks) + self._unknown(self._table, moving)
+        moves = resolve_changes(self._table, self._looks) + self._unknown(self._table, moving)
         self._overlooked(self._table)
         self._unsaid |= bool(moves) or before != (len(self._table.held), [held.away_s for held in self._table.held])
         return Tick(shot.time_s, self._spots(shot.time_s), moves, self._rest(moving), tuple(notes))
@@ -95,8 +95,8 @@ class Watch:
             if not self._shots or self._changes is None:
                 raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
             return self._open(self._shots[-1], self._changes, [])
-        moves = resolve(self._table, self._looks, settle_s=0.0)
-        moves += strangers(self._table, self._kinds) if self._disturbed else ()
+        moves = resolve_changes(self._table, self._looks, settle_s=0.0)
+        moves += find_newcomer_moves(self._table, self._kinds) if self._disturbed else ()
         self._unsaid |= bool(moves)
         rest = self._rest()
         return (
@@ -115,7 +115,7 @@ class Watch:
         """Put right what was found on the table as it stands: the next rest tells it; `BadInput` where it cannot be."""
         if self._table is None:
             raise CannotMeasure("the table has not been measured yet: wait until it has come to rest")
-        put_right(self._table, fixes)
+        correct_table(self._table, fixes)
         self._unsaid = True
 
     # --- the beginning ---
@@ -131,27 +131,27 @@ class Watch:
         self._shots.clear()
         return notes
 
-    def _wait(self, shot: Shot, changes: Changes, moving: Mask, notes: list[str]) -> Tick:
+    def _wait(self, shot: Shot, changes: BackgroundModel, moving: Mask, notes: list[str]) -> Tick:
         """Wait for the table to be still, then measure it."""
-        restless = shot.time_s - self._began_s > RESTLESS_S
+        restless = shot.time_s - self._began_s > MAX_WAIT_S
         if moving.any() and not restless:
             self._shots.clear()
         self._shots.append(shot)
-        still = shot.time_s - float(changes.moved_s.max()) >= OPEN_S
+        still = shot.time_s - float(changes.moved_s.max()) >= INITIAL_STILL_S
         if not (still or restless) or shot.time_s < self._retry_s:
             return Tick(shot.time_s, (), notes=tuple(notes))
         try:
             return self._open(shot, changes, notes)
         except CannotMeasure as error:
-            self._refused, self._retry_s = error, shot.time_s + AGAIN_S
+            self._refused, self._retry_s = error, shot.time_s + RETRY_DELAY_S
             return Tick(shot.time_s, (), notes=(*notes, str(error)))
 
-    def _open(self, shot: Shot, changes: Changes, notes: list[str]) -> Tick:
-        report = self._looks.look(averaged(self._shots))
-        table = Watched(report, changes, self._shots, self._looks, patient=self._each_s < np.inf)
+    def _open(self, shot: Shot, changes: BackgroundModel, notes: list[str]) -> Tick:
+        report = self._looks.look(average_shots(self._shots))
+        table = TableState(report, changes, self._shots, self._looks, patient=self._each_s < np.inf)
         detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
-        for name, detection in _renamed(self._before, detections, table).items():
-            table.held.append(Held.of(name, table.placed(detection), shot.grey, table.camera))
+        for name, detection in _match_names(self._before, detections, table).items():
+            table.held.append(PieceTrack.of(name, table.placed(detection), shot.grey, table.camera))
         changes.rest = changes.last.copy()
         changes.changed[:] = False
         self._table, self._unsaid, self._opened_s = table, True, shot.time_s
@@ -162,28 +162,28 @@ class Watch:
         rest = self._rest()
         return Tick(shot.time_s, self._spots(shot.time_s), rest=rest, notes=tuple(notes))
 
-    def _unknown(self, table: Watched, moving: Mask) -> tuple[Move, ...]:
+    def _unknown(self, table: TableState, moving: Mask) -> tuple[Move, ...]:
         """Moves of pieces that were not known: asked once each time that all of the table has come to rest."""
         self._disturbed |= bool(moving.any())
-        if moving.any() or handled(table, NEW_S):
+        if moving.any() or is_disturbed(table, ALL_STILL_S):
             return ()
-        moves = strangers(table, self._kinds) if self._disturbed else ()
+        moves = find_newcomer_moves(table, self._kinds) if self._disturbed else ()
         table.at_rest()
         self._disturbed = False
         return moves
 
-    def _overlooked(self, table: Watched) -> None:
+    def _overlooked(self, table: TableState) -> None:
         """Once in a while, when all is at rest: pieces that stand where nobody has moved, and were not seen so far."""
         if self._disturbed or table.shot.time_s < self._opened_s + self._each_s:
             return
-        self._each_s *= LESS_OFTEN
-        for one in overlooked(table, self._looks):
-            name = next_id([held.id for held in table.held])
-            table.held.append(Held.of(name, table.placed(one), table.shot.grey, table.camera))
+        self._each_s *= LOOK_INTERVAL_FACTOR
+        for one in find_overlooked(table, self._looks):
+            name = next_piece_id([held.id for held in table.held])
+            table.held.append(PieceTrack.of(name, table.placed(one), table.shot.grey, table.camera))
 
     # --- what is told ---
 
-    def _spots(self, time_s: float) -> tuple[Spot, ...]:
+    def _spots(self, time_s: float) -> tuple[TrackedPosition, ...]:
         held = self._table.held if self._table is not None else ()
         return tuple(one.spot(time_s, self._sigmas.get(one.id, 0.0)) for one in held)
 
@@ -191,13 +191,13 @@ class Watch:
         """The table as it stands, where something has changed since the last time and nothing is `moving` any more."""
         if self._table is None or not self._unsaid:
             return None
-        if moving is not None and (moving.any() or handled(self._table, SETTLE_S, ABSORB_S)):
+        if moving is not None and (moving.any() or is_disturbed(self._table, SETTLE_S, OBJECT_STILL_S)):
             return None
         self._unsaid = False
         return self._report(self._table)
 
-    def _report(self, table: Watched) -> Report:
-        report = as_settled(table.report(), self._house, self._owned)
+    def _report(self, table: TableState) -> Report:
+        report = apply_house_rules(table.report(), self._house, self._owned)
         self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
         for piece in report.scene.pieces:
             if piece.covariance_mm2:
@@ -206,7 +206,7 @@ class Watch:
         return report
 
 
-def _follow(table: Watched, moving: Mask) -> None:
+def _follow_pieces(table: TableState, moving: Mask) -> None:
     """Follow the pieces near which something moves, or has changed for the first time."""
     changed = table.changed
     busy = moving | changed
@@ -219,23 +219,23 @@ def _follow(table: Watched, moving: Mask) -> None:
         if held.trail and held.away_s is None and not busy[held.blocks(busy.shape, 0.0, home=True)].any():
             held.home(table.shot.grey, table.camera, light=False)  # what hid it is gone, and nothing has changed
             continue
-        near = held.blocks(moving.shape, NEAR_MM)
+        near = held.blocks(moving.shape, FOLLOW_MARGIN_MM)
         if not busy[near].any():
             continue
         if moving[near].any() or (changed[near].any() and not held.trail):
             held.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)
 
 
-def _renamed(before: Sequence[Held], found: dict[str, Detection], table: Watched) -> dict[str, Detection]:
+def _match_names(before: Sequence[PieceTrack], found: dict[str, Detection], table: TableState) -> dict[str, Detection]:
     """What was found, by the names of the pieces that were known before, and new names for the others."""
     if not before:
         return found
     detections, grey = list(found.values()), table.shot.grey
     looks = np.array([[held.alike(one, grey, table.camera) for one in detections] for held in before])
-    missing = [Missing(held.rest.base, held.place_mm) for held in before]
-    pairs = {j: i for i, j in assigned(missing, [(one.base, one.xy_mm) for one in detections], looks)}
+    missing = [MissingPiece(held.rest.base, held.place_mm) for held in before]
+    pairs = {j: i for i, j in assign_pieces(missing, [(one.base, one.xy_mm) for one in detections], looks)}
     named: dict[str, Detection] = {}
     for j, one in enumerate(detections):
-        name = before[pairs[j]].id if j in pairs else next_id([*(held.id for held in before), *named])
+        name = before[pairs[j]].id if j in pairs else next_piece_id([*(held.id for held in before), *named])
         named[name] = one
     return named

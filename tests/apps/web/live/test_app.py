@@ -17,9 +17,9 @@ from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from overruler.apps.web.guard import Door
+from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.live.app import make_live_app
-from overruler.picture.look import YES_COLOUR
+from overruler.picture.answer_style import YES_COLOUR
 from tests.apps.web.live_table import CAMERA, SIZES_MM, Table, air, served, until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
@@ -248,7 +248,7 @@ def test_clients_that_never_read_and_clients_that_talk_nonsense_hold_nobody_up(t
 
 
 def test_the_key_for_overlays_shows_and_does_nothing_else(table: Table) -> None:
-    door = Door(frozenset({"localhost"}), "desk-key")
+    door = AccessPolicy(frozenset({"localhost"}), "desk-key")
     with TestClient(make_live_app(air(table, door, "air-key")), base_url="http://localhost") as client:
         for path in ("/overlay", "/overlay.png"):
             assert client.get(f"{path}?key=air-key").status_code == 200
@@ -261,7 +261,7 @@ def test_the_key_for_overlays_shows_and_does_nothing_else(table: Table) -> None:
 
 
 def test_the_state_is_told_to_those_with_a_key(table: Table) -> None:
-    with served(air(table, Door(frozenset({"localhost"}), "desk-key"), "air-key")) as (home, _):
+    with served(air(table, AccessPolicy(frozenset({"localhost"}), "desk-key"), "air-key")) as (home, _):
         address = home.replace("http", "ws") + "/api/live/air"
         for key in ("air-key", "desk-key"):
             with connect(f"{address}?key={key}") as told:

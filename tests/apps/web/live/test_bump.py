@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from overruler.apps.web.live.desk import Desk
-from overruler.apps.web.live.watcher import Eyes, Seen
+from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.board import Board
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.referee import Referee
 from overruler.shot import Shot
-from overruler.sources.live import Live, Source
+from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
-from synthetic.flat_table import Plinth, render
+from synthetic.flat_table import Plinth, render_table
 from tests.apps.web.live_table import Table, until
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers
 
@@ -28,7 +28,7 @@ HOMES = {27.0: (150.0, 250.0), 50.0: (320.0, 180.0), 100.0: (520.0, 320.0)}
 
 def seen_by(camera: Camera, seed: int) -> Any:
     plinths = [Plinth(*at, size, rim=(0.03, 0.03, 0.04)) for size, at in HOMES.items()]
-    return render(camera, SIZE_PX, BOARD_MM, plinths, eight_markers(), noise=2.0, seed=seed)
+    return render_table(camera, SIZE_PX, BOARD_MM, plinths, eight_markers(), noise=2.0, seed=seed)
 
 
 class Watched:
@@ -39,11 +39,11 @@ class Watched:
         step[12] = BUMP_MM
         self.pictures = [seen_by(still, 1), seen_by(still.moved(step), 2)]
         self.bumped = 0
-        self.said: list[tuple[int, Seen]] = []
+        self.said: list[tuple[int, TableStatus]] = []
         self.ticks: list[Tick] = []
         self.desk = Desk()
         referee = Referee(Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers()), game="legion")
-        self.eyes = Eyes(Live(Source("camera", self.shots)), referee, self.heard, self.ticks.append)
+        self.eyes = TableWatcher(LiveReader(Source("camera", self.shots)), referee, self.heard, self.ticks.append)
 
     def shots(self) -> Iterator[Shot]:
         begin = time.monotonic()
@@ -52,7 +52,7 @@ class Watched:
             yield Shot.of(Frame(self.pictures[self.bumped], name, time_s=time.monotonic() - begin))
             time.sleep(0.08)
 
-    def heard(self, seen: Seen) -> None:
+    def heard(self, seen: TableStatus) -> None:
         if self.eyes.shot is not None:
             self.said.append((int(self.eyes.shot.name), seen))
         self.desk.told(seen, self.eyes.shot)
@@ -117,7 +117,9 @@ def test_a_film_that_begins_again_moves_no_piece_and_keeps_their_names() -> None
 
     desk = Desk()
     told: Any = table
-    eyes = Eyes(Live(Source("film", film, loops=True)), told, lambda seen: desk.told(seen, eyes.shot), ticks.append)
+    eyes = TableWatcher(
+        LiveReader(Source("film", film, loops=True)), told, lambda seen: desk.told(seen, eyes.shot), ticks.append
+    )
     eyes.start()
     try:
         until(lambda: played.is_set() and desk.scene() and desk.scene().pieces[0].x_mm == 200.0, 30)  # type: ignore[union-attr]

@@ -20,11 +20,11 @@ from starlette.routing import Route, WebSocketRoute
 from overruler.apps.web.live import clip
 from overruler.apps.web.live.action_table import ACTIONS
 from overruler.apps.web.live.app import make_live_app
-from overruler.apps.web.live.clip import over
-from overruler.apps.web.live.graphics import graphics, ruled
-from overruler.apps.web.live.openapi import document
-from overruler.apps.web.live.placement import Room
-from overruler.apps.web.live.selection import Wanted
+from overruler.apps.web.live.clip import composite_over
+from overruler.apps.web.live.graphics import draw_graphics, rule_on_pair
+from overruler.apps.web.live.openapi import openapi_document
+from overruler.apps.web.live.placement import LabelPlacement
+from overruler.apps.web.live.selection import Selection
 from overruler.bases import Base
 from overruler.frame import Frame
 from overruler.picture.view import View
@@ -91,7 +91,7 @@ def test_a_unit_is_ruled_on_by_its_closest_piece_and_goes_with_any_of_them(home:
 def test_an_attack_is_measured_from_the_units_leader(scene: Scene) -> None:
     labels: dict[str, Any] = {"p01": {"unit": "Guards", "leader": True}, "p02": {"unit": "Guards"}}
     pieces = tuple(replace(piece, **labels.get(piece.id, {})) for piece in scene.pieces)
-    told = ruled(replace(scene, pieces=pieces), Wanted(pair=("p02", "p03"), tap="Attack"))
+    told = rule_on_pair(replace(scene, pieces=pieces), Selection(pair=("p02", "p03"), tap="Attack"))
     assert [piece.id for piece in told.pieces] == ["p01", "p03"]
 
 
@@ -111,11 +111,11 @@ def test_a_ships_arcs_are_drawn_and_an_attack_out_of_arc_is_told_on_the_line_bet
     pieces = tuple(replace(piece, base=ship, heading_deg=0.0) for piece in scene.pieces)
     ships = replace(scene, game="xwing", pieces=pieces)
     names = frozenset(piece.id for piece in pieces)
-    drawn = graphics(ships, Wanted(arcs=("p01",)), names).layers["bands"]
-    plain = graphics(ships, Wanted(), names).layers["bands"]
+    drawn = draw_graphics(ships, Selection(arcs=("p01",)), names).layers["bands"]
+    plain = draw_graphics(ships, Selection(), names).layers["bands"]
     assert drawn.count("<path") >= 4 > plain.count("<path")
-    behind = graphics(ships, Wanted(pair=("p03", "p01"), tap="Attack", arc="front"), names).ruling
-    ahead = graphics(ships, Wanted(pair=("p01", "p03"), tap="Attack", arc="front"), names).ruling
+    behind = draw_graphics(ships, Selection(pair=("p03", "p01"), tap="Attack", arc="front"), names).ruling
+    ahead = draw_graphics(ships, Selection(pair=("p01", "p03"), tap="Attack", arc="front"), names).ruling
     assert behind is not None
     assert ahead is not None
     assert "arc" in behind["headline"]
@@ -221,7 +221,7 @@ def test_laid_over_each_other_they_cover_as_two_panes_do(values: list[int]) -> N
         share = layer[0, 0, 3] / 255
         return layer[0, 0, :3] * share + below * (1 - share)
 
-    assert on(over(front, back), ground) == pytest.approx(on(front, on(back, ground)), abs=1.6)
+    assert on(composite_over(front, back), ground) == pytest.approx(on(front, on(back, ground)), abs=1.6)
 
 
 # --- words that hide nothing ---
@@ -231,7 +231,7 @@ VIEW = View(CAMERA, SIZE_PX)
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
 def test_labels_lie_apart_and_inside_the_safe_part(shares: list[tuple[float, float]]) -> None:
-    room, size = Room(VIEW), np.array([60.0, 30.0])
+    room, size = LabelPlacement(VIEW), np.array([60.0, 30.0])
     taken = []
     for place in np.array(shares) * SIZE_PX:
         if room.free(place, size):
@@ -244,7 +244,7 @@ def test_labels_lie_apart_and_inside_the_safe_part(shares: list[tuple[float, flo
 
 @given(st.floats(0.06, 0.94), st.floats(0.06, 0.94))
 def test_the_ruling_stands_in_a_corner_that_hides_no_line(x: float, y: float) -> None:
-    room, size = Room(VIEW), np.array([400.0, 120.0])
+    room, size = LabelPlacement(VIEW), np.array([400.0, 120.0])
     line = np.linspace([x * SIZE_PX[0], y * SIZE_PX[1]], [SIZE_PX[0] / 2, SIZE_PX[1] / 2], 33)
     room.keep([line])
     corner = room.corner(size)
@@ -257,7 +257,7 @@ def test_a_ruling_moves_out_of_the_way_of_the_piece_it_is_about(scene: Scene) ->
     away = Piece("low", Base.circle(27.0), float(low[0]), float(low[1]))
     moved = replace(scene, pieces=(*scene.pieces, away), covariance=None)
     shown = {
-        pair: graphics(moved, Wanted(pair=pair), frozenset((*SIZES_MM, "low"))).layers["verdict"]
+        pair: draw_graphics(moved, Selection(pair=pair), frozenset((*SIZES_MM, "low"))).layers["verdict"]
         for pair in (("p01", "p03"), ("p01", "low"))
     }
     places = [text.partition("translate(")[2].partition(")")[0] for text in shown.values()]
@@ -272,7 +272,7 @@ def test_one_clip_is_made_at_a_time(home: str, monkeypatch: pytest.MonkeyPatch) 
         assert go_on.wait(20)
         return b"a film"
 
-    monkeypatch.setattr(clip, "film", slow)
+    monkeypatch.setattr(clip, "render_clip", slow)
     with ThreadPoolExecutor() as others:
         first = others.submit(lambda: urllib.request.urlopen(f"{home}/overlay.webm").read())
         assert begun.wait(20)
@@ -290,15 +290,15 @@ def test_one_clip_is_made_at_a_time(home: str, monkeypatch: pytest.MonkeyPatch) 
 def test_every_action_and_route_for_programs_is_described() -> None:
     pages = {"/", "/control", "/overlay", "/static/{name}"}
     there = {route.path for route in make_live_app(air(Table())).routes if isinstance(route, Route)} - pages
-    told = set(document()["paths"])
+    told = set(openapi_document()["paths"])
     assert told == {path for path in there if "{name}" not in path} | {f"/api/live/do/{name}" for name in ACTIONS}
     assert any(isinstance(route, WebSocketRoute) for route in make_live_app(air(Table())).routes)
 
 
 def test_a_described_button_takes_what_it_is_said_to_take() -> None:
     with served(air(Table())) as (home, _):
-        assert call(f"{home}/api/live/openapi.json")["paths"].keys() == document()["paths"].keys()
+        assert call(f"{home}/api/live/openapi.json")["paths"].keys() == openapi_document()["paths"].keys()
     for name, button in ACTIONS.items():
-        told = document()["paths"][f"/api/live/do/{name}"]["post"].get("parameters", [])
+        told = openapi_document()["paths"][f"/api/live/do/{name}"]["post"].get("parameters", [])
         assert {one["name"] for one in told if one["required"]} == set(button.needs)
         assert {one["name"] for one in told if not one["required"]} == set(button.may)

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from overruler.apps import bundles
 from overruler.apps.web.phone import openapi
-from overruler.apps.web.phone.worker_tasks import FIXES
+from overruler.apps.web.phone.worker_tasks import FIXES_FILE
 from overruler.rules import ask
 from overruler.scene import Scene
 from tests.apps.web.desk import UNREADABLE, Ready, client, ended, jpeg, measured, scene
@@ -197,7 +197,7 @@ def test_the_photo_is_served_small_and_whole(api: TestClient) -> None:
 @pytest.mark.parametrize("path", ["/api/measurements", "/api/measurements/{id}"])
 def test_a_method_that_is_not_there_is_told_those_that_are(api: TestClient, path: str) -> None:
     answer = api.patch(path.format(id=measured(api)))
-    told = {method.upper() for method in openapi.document()["paths"][path] if method != "parameters"}
+    told = {method.upper() for method in openapi.openapi_document()["paths"][path] if method != "parameters"}
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == told | {"HEAD"}
 
@@ -245,9 +245,9 @@ def test_nobodys_corrections_are_lost(api: TestClient) -> None:
 def test_a_bundle_holds_all_that_the_ruling_rests_on(api: TestClient, tmp_path: Path) -> None:
     name = measured(api)
     folder = tmp_path / "store" / "measurements" / name
-    (folder / FIXES).write_text('{"schema": "overruler/fix/1", "fix": []}')
+    (folder / FIXES_FILE).write_text('{"schema": "overruler/fix/1", "fix": []}')
     answer = api.get(f"/api/measurements/{name}/bundle", params={"question": json.dumps(RANGE)})
-    members = bundles.unpacked(answer.content, "bundle.zip")
+    members = bundles.unpack_zip(answer.content, "bundle.zip")
     assert members["photo.jpg"] == (folder / "photo.jpg").read_bytes()
     assert members["scene.json"] == (folder / "scene.json").read_bytes()
     assert json.loads(members["answer.json"])["range"] == ask(scene(), RANGE).answer["range"]

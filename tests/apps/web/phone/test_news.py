@@ -2,12 +2,12 @@
 
 import asyncio
 
-from overruler.apps.web.phone.news import Channel, News
+from overruler.apps.web.phone.news import News, NewsChannel
 
 
 def test_each_listener_hears_what_is_told_on_its_topic() -> None:
     async def act() -> list[News]:
-        channel = Channel()
+        channel = NewsChannel()
         ears = [channel.listen("a"), channel.listen("a"), channel.listen("b")]
         waiting = [asyncio.ensure_future(anext(ear)) for ear in ears]
         await asyncio.sleep(0)
@@ -20,7 +20,7 @@ def test_each_listener_hears_what_is_told_on_its_topic() -> None:
 
 def test_who_does_not_read_misses_what_was_overtaken_and_not_the_newest() -> None:
     async def act() -> News:
-        channel = Channel()
+        channel = NewsChannel()
         ear = channel.listen("a")
         first = asyncio.ensure_future(anext(ear))
         await asyncio.sleep(0)
@@ -34,7 +34,7 @@ def test_who_does_not_read_misses_what_was_overtaken_and_not_the_newest() -> Non
 
 def test_who_has_gone_is_forgotten() -> None:
     async def act() -> int:
-        channel = Channel()
+        channel = NewsChannel()
         ear = channel.listen("a")
         waiting = asyncio.ensure_future(anext(ear))
         await asyncio.sleep(0)

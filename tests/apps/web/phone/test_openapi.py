@@ -4,8 +4,8 @@ from starlette.routing import Route
 
 from overruler.apps.web.openapi_words import SCHEMAS
 from overruler.apps.web.phone.api import routes
-from overruler.apps.web.phone.openapi import document
-from overruler.apps.web.phone.request_options import KEYS
+from overruler.apps.web.phone.openapi import openapi_document
+from overruler.apps.web.phone.request_options import QUERY_KEYS
 
 
 def test_every_route_is_described_and_no_other() -> None:
@@ -15,16 +15,21 @@ def test_every_route_is_described_and_no_other() -> None:
         if isinstance(route, Route)
         for method in (route.methods or set()) - {"HEAD"}
     }
-    told = {(path, method) for path, item in document()["paths"].items() for method in item if method != "parameters"}
+    told = {
+        (path, method)
+        for path, item in openapi_document()["paths"].items()
+        for method in item
+        if method != "parameters"
+    }
     assert there == told
 
 
 def test_every_schema_that_is_named_exists() -> None:
-    text = str(document())
+    text = str(openapi_document())
     named = {part.split("'")[0] for part in text.split("#/components/schemas/")[1:]}
     assert named <= set(SCHEMAS)
 
 
 def test_every_wish_is_described() -> None:
-    told = document()["paths"]["/api/measurements"]["post"]["parameters"]
-    assert {parameter["name"] for parameter in told} == set(KEYS)
+    told = openapi_document()["paths"]["/api/measurements"]["post"]["parameters"]
+    assert {parameter["name"] for parameter in told} == set(QUERY_KEYS)

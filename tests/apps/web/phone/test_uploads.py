@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from overruler.apps.web.faults import Refused
-from overruler.apps.web.phone.uploads import cleaned, kind_of
+from overruler.apps.web.faults import UploadRefused
+from overruler.apps.web.phone.uploads import detect_format, strip_metadata
 from overruler.sources.photo import load_photo
 from tests.apps.web.desk import jpeg
 
@@ -72,7 +72,7 @@ def test_pixels_orientation_and_focal_length_stay_and_the_rest_goes(ending: str,
     data = LADEN[ending]()
     before, after = tmp_path / f"before.{ending}", tmp_path / f"after.{ending}"
     before.write_bytes(data)
-    after.write_bytes(cleaned(data))
+    after.write_bytes(strip_metadata(data))
     one, other = load_photo(before), load_photo(after)
     assert np.array_equal(one.pixels, other.pixels)
     assert (one.orientation, one.focal_px, one.focal_share) == (other.orientation, other.focal_px, other.focal_share)
@@ -86,14 +86,14 @@ def test_pixels_orientation_and_focal_length_stay_and_the_rest_goes(ending: str,
 
 @pytest.mark.parametrize("ending", LADEN)
 def test_cleaning_twice_changes_nothing_more(ending: str) -> None:
-    once = cleaned(LADEN[ending]())
-    assert cleaned(once) == once
+    once = strip_metadata(LADEN[ending]())
+    assert strip_metadata(once) == once
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_every_orientation_is_kept(orientation: int, tmp_path: Path) -> None:
     path = tmp_path / "photo.jpg"
-    path.write_bytes(cleaned(jpeg(exif=exif(orientation))))
+    path.write_bytes(strip_metadata(jpeg(exif=exif(orientation))))
     assert load_photo(path).orientation == orientation
 
 
@@ -102,7 +102,7 @@ def test_exif_nonsense_is_left_out() -> None:
     nonsense[0x0112] = 77
     nonsense[0x010F] = "../../etc/passwd\n<script>"
     nonsense.get_ifd(0x8769).update({0xA404: 1e30, 0xA002: 70_000})
-    with Image.open(io.BytesIO(cleaned(jpeg(exif=nonsense)))) as kept:
+    with Image.open(io.BytesIO(strip_metadata(jpeg(exif=nonsense)))) as kept:
         found = kept.getexif()
         assert 0x0112 not in found
         assert not set("/<>\n") & set(found.get(0x010F, ""))
@@ -113,13 +113,13 @@ def test_a_broken_exif_block_does_not_stop_a_photo() -> None:
     data = jpeg()
     body = b"Exif\0\0II*\0\xff\xff\xff\xff"
     broken = data[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + data[2:]
-    assert kind_of(cleaned(broken)) == "JPEG"
+    assert detect_format(strip_metadata(broken)) == "JPEG"
 
 
 def test_a_progressive_photo_keeps_all_its_scans(tmp_path: Path) -> None:
     data = jpeg((400, 300), progressive=True)
     path = tmp_path / "photo.jpg"
-    path.write_bytes(cleaned(data))
+    path.write_bytes(strip_metadata(data))
     assert np.array_equal(np.asarray(Image.open(path)), np.asarray(Image.open(io.BytesIO(data))))
 
 
@@ -170,8 +170,8 @@ REFUSED: dict[str, tuple[Callable[[], bytes], int, str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_photo_or_a_trap_is_refused(name: str) -> None:
     make, status, word = REFUSED[name]
-    with pytest.raises(Refused, match=word) as refusal:
-        cleaned(make())
+    with pytest.raises(UploadRefused, match=word) as refusal:
+        strip_metadata(make())
     assert refusal.value.status == status
 
 
@@ -180,8 +180,8 @@ def test_what_is_no_photo_or_a_trap_is_refused(name: str) -> None:
 def test_a_photo_cut_off_anywhere_is_refused(data: st.DataObject) -> None:
     whole = SMALL[data.draw(st.sampled_from(sorted(SMALL)))]
     ends = whole.rfind(b"\xff\xd9") if whole.startswith(b"\xff\xd8") else len(whole) - 2
-    with pytest.raises(Refused):
-        cleaned(whole[: data.draw(st.integers(0, ends))])
+    with pytest.raises(UploadRefused):
+        strip_metadata(whole[: data.draw(st.integers(0, ends))])
 
 
 @settings(deadline=None)
@@ -189,8 +189,8 @@ def test_a_photo_cut_off_anywhere_is_refused(data: st.DataObject) -> None:
 def test_whatever_comes_is_cleaned_or_refused(noise: bytes, start: int) -> None:
     heads = (b"", b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n", b"RIFF\0\0\0\0WEBP")
     try:
-        cleaned(heads[start] + noise)
-    except Refused:
+        strip_metadata(heads[start] + noise)
+    except UploadRefused:
         return
 
 
@@ -203,8 +203,8 @@ def test_a_photo_with_bytes_changed_is_cleaned_or_refused(data: st.DataObject) -
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            cleaned(bytes(photo))
-        except Refused:
+            strip_metadata(bytes(photo))
+        except UploadRefused:
             return
 
 
@@ -218,7 +218,7 @@ def test_a_heic_picture_becomes_a_jpeg_the_right_way_up(tmp_path: Path) -> None:
     out = io.BytesIO()
     heif.from_pillow(picture).save(out, exif=exif(6).tobytes())
     path = tmp_path / "photo.jpg"
-    path.write_bytes(cleaned(out.getvalue()))
+    path.write_bytes(strip_metadata(out.getvalue()))
     frame = load_photo(path)
     assert frame.orientation == 1
     assert frame.focal_px is not None
@@ -230,5 +230,5 @@ def test_a_heic_picture_becomes_a_jpeg_the_right_way_up(tmp_path: Path) -> None:
 
 def test_a_broken_heic_picture_is_refused() -> None:
     pytest.importorskip("pillow_heif", reason="HEIC needs the extra 'heic'")
-    with pytest.raises(Refused, match="cannot be decoded"):
-        cleaned(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(200))
+    with pytest.raises(UploadRefused, match="cannot be decoded"):
+        strip_metadata(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(200))

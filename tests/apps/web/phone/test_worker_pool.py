@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from overruler.apps.web.faults import Busy, Failed
+from overruler.apps.web.faults import ServerBusy, TaskFailed
 from overruler.apps.web.phone import worker_pool
-from overruler.apps.web.phone.worker_pool import Workers
+from overruler.apps.web.phone.worker_pool import WorkerPool
 
 
 def pretend(connection: Any) -> None:
@@ -37,9 +37,9 @@ def pretending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "serve", pretend)
 
 
-def act(work: Callable[[Workers, list[str]], Awaitable[Any]], processes: int = 1) -> tuple[Any, list[str]]:
+def act(work: Callable[[WorkerPool, list[str]], Awaitable[Any]], processes: int = 1) -> tuple[Any, list[str]]:
     async def whole() -> tuple[Any, list[str]]:
-        workers, said = Workers(processes), list[str]()
+        workers, said = WorkerPool(processes), list[str]()
         await workers.start()
         try:
             return await work(workers, said), said
@@ -56,9 +56,9 @@ def test_a_task_is_done_and_says_how_far_it_is() -> None:
 
 
 def test_a_task_that_fails_says_why_and_the_next_is_done() -> None:
-    async def work(workers: Workers, said: list[str]) -> int:
+    async def work(workers: WorkerPool, said: list[str]) -> int:
         first = (await workers.do("work", Path("."), [], said.append))[0]
-        with pytest.raises(Failed, match="no markers") as failure:
+        with pytest.raises(TaskFailed, match="no markers") as failure:
             await workers.do("fail", Path("."), [], said.append)
         assert failure.value.unmeasurable
         assert (await workers.do("work", Path("."), [], said.append))[0] == first
@@ -69,20 +69,20 @@ def test_a_task_that_fails_says_why_and_the_next_is_done() -> None:
 
 @pytest.mark.parametrize("deed", ["die", "hang"])
 def test_a_process_that_dies_or_hangs_is_replaced(deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "LONGEST_S", 1.0 if deed == "hang" else 60.0)
+    monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 1.0 if deed == "hang" else 60.0)
 
-    async def work(workers: Workers, said: list[str]) -> int:
+    async def work(workers: WorkerPool, said: list[str]) -> int:
         lost = asyncio.create_task(workers.do(deed, Path("."), [], said.append))
-        with pytest.raises(Failed, match="too long" if deed == "hang" else "stopped"):
+        with pytest.raises(TaskFailed, match="too long" if deed == "hang" else "stopped"):
             await lost
-        monkeypatch.setattr(worker_pool, "LONGEST_S", 60.0)
+        monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 60.0)
         return int((await workers.do("work", Path("."), [], said.append))[0])
 
     assert act(work)[0] > 0
 
 
 def test_a_process_that_has_grown_is_replaced() -> None:
-    async def work(workers: Workers, said: list[str]) -> list[int]:
+    async def work(workers: WorkerPool, said: list[str]) -> list[int]:
         return [(await workers.do(name, Path("."), [], said.append))[0] for name in ("work", "grow", "work")]
 
     (one, two, three), _ = act(work)
@@ -90,9 +90,9 @@ def test_a_process_that_has_grown_is_replaced() -> None:
 
 
 def test_what_waits_is_bounded_and_the_urgent_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "MOST_WAITING", 3)
+    monkeypatch.setattr(worker_pool, "MAX_WAITING", 3)
 
-    async def work(workers: Workers, said: list[str]) -> list[str]:
+    async def work(workers: WorkerPool, said: list[str]) -> list[str]:
         order: list[str] = []
 
         async def one(name: str, urgent: bool = False) -> None:
@@ -102,7 +102,7 @@ def test_what_waits_is_bounded_and_the_urgent_goes_first(monkeypatch: pytest.Mon
         tasks.append(asyncio.create_task(one("picture", urgent=True)))
         await asyncio.sleep(0)
         assert workers.full
-        with pytest.raises(Busy):
+        with pytest.raises(ServerBusy):
             await one("too much")
         await asyncio.gather(*tasks)
         return order

@@ -6,47 +6,50 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.apps.web.live.graphics import Graphics, document
+from overruler.apps.web.live.graphics import Graphics, svg_document
 from overruler.errors import BadInput
 
-PER_S = 30
-GROWS_S, WORDS_S, ALL_S = 0.8, 1.1, 4.0
+FRAMES_PER_S = 30
+LINE_GROWN_S, WORDS_SHOWN_S, CLIP_LENGTH_S = 0.8, 1.1, 4.0
 """When the line has reached the other base, when the words are there, and when it ends."""
-SOFT_PX = 30.0
+FADE_LENGTH_PX = 30.0
 """How gently the line's end fades."""
-Layer = NDArray[np.uint8]
+RgbaLayer = NDArray[np.uint8]
 
 
-def film(on_air: Graphics, size_px: tuple[int, int], width_px: int) -> bytes:
+def render_clip(on_air: Graphics, size_px: tuple[int, int], width_px: int) -> bytes:
     """WebM, `width_px` wide; `BadInput` where there is no ruling on air."""
     if on_air.ends_px is None:
         raise BadInput("there is no ruling on air to make a clip of: pick two pieces that stand")
-    from overruler.picture.replay import webm
+    from overruler.picture.film_encoding import encode_webm
 
     width = width_px // 2 * 2
     size = width, round(size_px[1] * width / size_px[0] / 2) * 2
     ends = np.array(on_air.ends_px) * width / size_px[0]
-    return webm(_pictures(on_air, size_px, size, ends), size, PER_S)
+    return encode_webm(_render_frames(on_air, size_px, size, ends), size, FRAMES_PER_S)
 
 
-def _pictures(
+def _render_frames(
     on_air: Graphics, from_px: tuple[int, int], size: tuple[int, int], ends: NDArray[np.float64]
-) -> Iterator[Layer]:
-    table, words = (_layer(on_air.layers[name], from_px, size) for name in ("lines", "verdict"))
-    along = _along(size, ends)
-    reach = float(np.hypot(*(ends[1] - ends[0]))) + 2 * SOFT_PX + 0.1 * size[0]
-    whole = over(words, table)
-    for number in range(round(ALL_S * PER_S)):
-        time_s = number / PER_S
-        if time_s >= WORDS_S:
+) -> Iterator[RgbaLayer]:
+    table, words = (_render_layer(on_air.layers[name], from_px, size) for name in ("lines", "verdict"))
+    along = _distance_along_px(size, ends)
+    reach = float(np.hypot(*(ends[1] - ends[0]))) + 2 * FADE_LENGTH_PX + 0.1 * size[0]
+    whole = composite_over(words, table)
+    for number in range(round(CLIP_LENGTH_S * FRAMES_PER_S)):
+        time_s = number / FRAMES_PER_S
+        if time_s >= WORDS_SHOWN_S:
             yield whole
             continue
-        tip = reach * min(time_s / GROWS_S, 1.0) - 0.1 * size[0]
-        shown = np.clip((tip - along) / SOFT_PX, 0, 1) if time_s < GROWS_S else np.ones_like(along)
-        yield over(_faded(words, np.clip((time_s - GROWS_S) / (WORDS_S - GROWS_S), 0, 1)), _faded(table, shown))
+        tip = reach * min(time_s / LINE_GROWN_S, 1.0) - 0.1 * size[0]
+        shown = np.clip((tip - along) / FADE_LENGTH_PX, 0, 1) if time_s < LINE_GROWN_S else np.ones_like(along)
+        yield composite_over(
+            _scale_alpha(words, np.clip((time_s - LINE_GROWN_S) / (WORDS_SHOWN_S - LINE_GROWN_S), 0, 1)),
+            _scale_alpha(table, shown),
+        )
 
 
-def _along(size: tuple[int, int], ends: NDArray[np.float64]) -> NDArray[np.float32]:
+def _distance_along_px(size: tuple[int, int], ends: NDArray[np.float64]) -> NDArray[np.float32]:
     """How far each pixel (H, W) lies along the way from one end to the other."""
     way = ends[1] - ends[0]
     unit = way / max(float(np.hypot(*way)), 1e-6)
@@ -54,22 +57,22 @@ def _along(size: tuple[int, int], ends: NDArray[np.float64]) -> NDArray[np.float
     return np.asarray(u * unit[0] + v * unit[1], np.float32)
 
 
-def _layer(drawing: str, from_px: tuple[int, int], size: tuple[int, int]) -> Layer:
+def _render_layer(drawing: str, from_px: tuple[int, int], size: tuple[int, int]) -> RgbaLayer:
     from PIL import Image
 
-    from overruler.picture.raster import rasterized
+    from overruler.picture.raster import render_png
 
-    picture = Image.open(io.BytesIO(rasterized(document([drawing], from_px), size[0]))).convert("RGBA")
+    picture = Image.open(io.BytesIO(render_png(svg_document([drawing], from_px), size[0]))).convert("RGBA")
     return np.asarray(picture if picture.size == size else picture.resize(size))
 
 
-def _faded(layer: Layer, share: NDArray[np.float32] | Sequence[float] | float) -> Layer:
+def _scale_alpha(layer: RgbaLayer, share: NDArray[np.float32] | Sequence[float] | float) -> RgbaLayer:
     found = layer.copy()
     found[..., 3] = np.rint(layer[..., 3] * np.asarray(share))
     return found
 
 
-def over(front: Layer, back: Layer) -> Layer:
+def composite_over(front: RgbaLayer, back: RgbaLayer) -> RgbaLayer:
     """One picture with straight alpha laid over another (Porter and Duff, "Compositing digital images", 1984)."""
     found = back.copy()
     where = front[..., 3] > 0

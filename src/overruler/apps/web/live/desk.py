@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overruler.apps.web.live.graphics import Graphics, arcs, bases, graphics
-from overruler.apps.web.live.selection import Wanted, bodies, tap_of, taps
-from overruler.apps.web.live.watcher import STANDING, Seen
-from overruler.apps.web.scene_paths import view_of
+from overruler.apps.web.live.graphics import Graphics, bases_json, draw_arcs, draw_graphics
+from overruler.apps.web.live.selection import Selection, find_pair_question, pair_questions, pieces_named
+from overruler.apps.web.live.watcher import STANDING_STATES, TableStatus
+from overruler.apps.web.scene_paths import camera_view
 from overruler.errors import BadInput, OverrulerError, UnknownName
 from overruler.fixes import Fix
 from overruler.scene import Scene
 from overruler.shot import Shot
 
-STALE_S = 1.5
+STALE_AFTER_S = 1.5
 """Graphics go off the air where the table has not been looked at for so long."""
-LONGEST_FREEZE_S = 30.0
+MAX_FREEZE_S = 30.0
 """No frozen picture stays on air longer, whatever happens to the caster."""
-SHOWN_PX = 1280
+PREVIEW_LONGER_SIDE_PX = 1280
 """The longer side of the picture on the control page."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frozen:
+class FrozenPicture:
     """A picture that covers the camera's, with the graphics that belong to it."""
 
     number: int
@@ -41,10 +41,10 @@ class Desk:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seen, self._wanted = Seen(), Wanted()
+        self._seen, self._wanted = TableStatus(), Selection()
         self._labels: Mapping[str, Mapping[str, Any]] = {}
         """What people say of a piece that no picture shows: unit, player, leader, kind, stats."""
-        self._frozen: Frozen | None = None
+        self._frozen: FrozenPicture | None = None
         self._shot: Shot | None = None
         self._looked_s = -1e9
         self._size_px = (1920, 1080)
@@ -57,7 +57,7 @@ class Desk:
 
     # --- told by the eyes ---
 
-    def told(self, seen: Seen, shot: Shot | None) -> None:
+    def told(self, seen: TableStatus, shot: Shot | None) -> None:
         with self._lock:
             self._seen, self._shot, self._looked_s = seen, shot, time.monotonic()
             if shot is not None:
@@ -77,7 +77,9 @@ class Desk:
     def on_air(self) -> bool:
         """Whether anything may be shown at all."""
         with self._lock:
-            return self._frozen is not None or (self._seen.lost is None and time.monotonic() - self._looked_s < STALE_S)
+            return self._frozen is not None or (
+                self._seen.lost is None and time.monotonic() - self._looked_s < STALE_AFTER_S
+            )
 
     def shown(self) -> Graphics:
         """The graphics on air now."""
@@ -105,7 +107,7 @@ class Desk:
     def jpeg(self) -> bytes | None:
         """The newest picture, small enough for a dock."""
         shot = self._shot
-        return _jpeg(shot, SHOWN_PX) if shot is not None else None
+        return _encode_jpeg(shot, PREVIEW_LONGER_SIDE_PX) if shot is not None else None
 
     # --- what the caster does ---
 
@@ -119,7 +121,7 @@ class Desk:
     def ask(self, question: str, arc: str | None = None, reach_in: float | None = None) -> None:
         """What a pair asks from now on: `Range`, `Attack`, … as the game has it."""
         if (scene := self.scene()) is not None:
-            tap_of(scene.game, question)
+            find_pair_question(scene.game, question)
         now = self._wanted
         self._want(
             replace(now, tap=question, arc=arc or now.arc, reach_in=now.reach_in if reach_in is None else reach_in)
@@ -132,7 +134,7 @@ class Desk:
     def bands(self, piece: str) -> None:
         """Range lines round a piece, or none if it has them."""
         self._check(piece)
-        self._want(replace(self._wanted, bands=_other(self._wanted.bands, piece)))
+        self._want(replace(self._wanted, bands=_toggle_name(self._wanted.bands, piece)))
 
     def arcs(self, piece: str) -> None:
         """A ship's arcs, or none if they are drawn; `BadInput` where its front is not known."""
@@ -140,8 +142,8 @@ class Desk:
         scene = self.scene()
         ship = next((one for one in scene.pieces if one.id == piece), None) if scene is not None else None
         if scene is not None and ship is not None:
-            arcs(scene, view_of(scene), ship)
-        self._want(replace(self._wanted, arcs=_other(self._wanted.arcs, piece)))
+            draw_arcs(scene, camera_view(scene), ship)
+        self._want(replace(self._wanted, arcs=_toggle_name(self._wanted.arcs, piece)))
 
     def label(self, fixes: Sequence[Fix]) -> None:
         """Keep what corrections say of pieces beside where they stand, and their new names."""
@@ -161,7 +163,7 @@ class Desk:
         """Everything off the air."""
         with self._lock:
             self._frozen = None
-        self._want(Wanted())
+        self._want(Selection())
 
     def freeze(self, large: bool = False) -> None:
         """Hold the picture and its graphics; with `large`, show the gap large. Again: the live picture."""
@@ -174,7 +176,7 @@ class Desk:
             raise BadInput("there is no ruling on air to look at closely: pick two pieces that stand")
         with self._lock:
             self._count += 1
-            self._frozen = Frozen(self._count, jpeg, held, large, time.monotonic() + LONGEST_FREEZE_S)
+            self._frozen = FrozenPicture(self._count, jpeg, held, large, time.monotonic() + MAX_FREEZE_S)
             self._compose()
 
     def _now(self) -> tuple[Graphics, bytes]:
@@ -183,14 +185,14 @@ class Desk:
             held, shot = self._graphics, self._shot
         if shot is None or not self.on_air():
             raise BadInput("there is no picture to freeze")
-        return held, _jpeg(shot, max(shot.size_px))
+        return held, _encode_jpeg(shot, max(shot.size_px))
 
     def go_on(self) -> None:
         with self._lock:
             self._frozen = None
             self._compose()
 
-    def _want(self, wanted: Wanted) -> None:
+    def _want(self, wanted: Selection) -> None:
         with self._lock:
             self._wanted = wanted
             self._compose()
@@ -225,7 +227,7 @@ class Desk:
             return Graphics({})
         for less in ({}, {"pair": None}, {"arcs": ()}, {"pair": None, "arcs": ()}):  # what cannot be, and no more
             try:
-                return graphics(scene, replace(self._wanted, **less), self._seen.standing)
+                return draw_graphics(scene, replace(self._wanted, **less), self._seen.standing)
             except OverrulerError as error:
                 self._error = self._error or str(error)
         return Graphics({})
@@ -234,7 +236,7 @@ class Desk:
         seen, frozen = self._seen, self._frozen
         on = frozen.graphics if frozen else self._graphics
         scene = self.scene()
-        shapes = bases(scene) if scene is not None else {}
+        shapes = bases_json(scene) if scene is not None else {}
         return {
             "version": self._version,
             "size_px": list(self._size_px),
@@ -260,7 +262,7 @@ class Desk:
         """What a pair asks, and what it could."""
         if scene is None:
             return {"questions": [], "question": None}
-        wanted, known = self._wanted, taps(scene.game)
+        wanted, known = self._wanted, pair_questions(scene.game)
         told = [
             {"label": tap["label"], **{key: tap[key] for key in ("arcs", "reach_in") if key in tap}} for tap in known
         ]
@@ -271,9 +273,9 @@ class Desk:
         """Why something that is wanted is not on air."""
         scene, standing = self.scene(), self._seen.standing
         pair = self._wanted.pair or ()
-        wanted = sorted(bodies(scene, pair)) if scene is not None else pair
+        wanted = sorted(pieces_named(scene, pair)) if scene is not None else pair
         away = {spot.id: spot.state for spot in self._seen.spots if spot.id not in standing}
-        settling = dict.fromkeys(STANDING, "being measured")
+        settling = dict.fromkeys(STANDING_STATES, "being measured")
         found = [
             f"{name} is {settling.get(away.get(name, ''), away.get(name, 'not there'))}"
             for name in wanted
@@ -282,12 +284,12 @@ class Desk:
         return [*found, *([self._error] if self._error else [])]
 
 
-def _other(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+def _toggle_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
     """The names with one more, or without it if it is there."""
     return tuple(one for one in names if one != name) if name in names else (*names, name)
 
 
-def _jpeg(shot: Shot, longest_px: int) -> bytes:
-    from overruler.picture.raster import small_jpeg
+def _encode_jpeg(shot: Shot, longest_px: int) -> bytes:
+    from overruler.picture.raster import encode_small_jpeg
 
-    return small_jpeg(shot.colours(None), longest_px)
+    return encode_small_jpeg(shot.colours(None), longest_px)

@@ -3,14 +3,23 @@
 from overruler import __version__
 from overruler.apps.web.live.action_table import ACTIONS, Action
 from overruler.apps.web.live.graphics import LAYERS
-from overruler.apps.web.openapi_words import NUMBER, SCHEMAS, TEXT, Json, as_json, binary, operation, ref
+from overruler.apps.web.openapi_words import (
+    NUMBER,
+    SCHEMAS,
+    TEXT,
+    Json,
+    binary_content,
+    json_content,
+    operation,
+    schema_ref,
+)
 
 _ABOUT = (
     "Range lines and rulings over a camera's picture. Every action is a POST with its arguments in the address, as a "
     'Stream Deck sends it; `WS /api/live/air` tells the state whenever it changes. Every refusal is JSON: {"error": '
     "one line for people}."
 )
-STATE: Json = {
+STATE_SCHEMA: Json = {
     "type": "object",
     "required": ["version", "size_px", "lost", "notes", "calibrated", "pieces", "waiting", "on_air"],
     "properties": {
@@ -31,19 +40,19 @@ STATE: Json = {
 }
 
 
-def document() -> Json:
+def openapi_document() -> Json:
     """The whole document."""
     named = ("Error", "Question", "Fixes")
     return {
         "openapi": "3.1.0",
         "info": {"title": "Overruler live", "version": __version__, "description": _ABOUT},
         "paths": {
-            **_on_air(),
-            **_for_programs(),
-            **{f"/api/live/do/{name}": _button(ACTIONS[name]) for name in ACTIONS},
+            **_picture_paths(),
+            **_program_paths(),
+            **{f"/api/live/do/{name}": _action_operation(ACTIONS[name]) for name in ACTIONS},
         },
         "components": {
-            "schemas": {name: SCHEMAS[name] for name in named} | {"State": STATE},
+            "schemas": {name: SCHEMAS[name] for name in named} | {"State": STATE_SCHEMA},
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "The key in the address; with --lan only."}
             },
@@ -52,34 +61,40 @@ def document() -> Json:
     }
 
 
-def _button(button: Action) -> Json:
-    query = {name: TEXT | {"needed": True} for name in button.needs} | {name: _argument(name) for name in button.may}
-    return {"post": operation(button.about, as_json(ref("State")), 422, query=query)}
+def _action_operation(button: Action) -> Json:
+    query = {name: TEXT | {"needed": True} for name in button.needs} | {
+        name: _argument_schema(name) for name in button.may
+    }
+    return {"post": operation(button.about, json_content(schema_ref("State")), 422, query=query)}
 
 
-def _argument(name: str) -> Json:
+def _argument_schema(name: str) -> Json:
     return NUMBER | {"minimum": 0, "maximum": 1000} if name == "reach_in" else dict(TEXT)
 
 
-def _on_air() -> Json:
+def _picture_paths() -> Json:
     layers = "|".join(LAYERS)
     about = {"description": f"Only these of {', '.join(LAYERS)}, with commas between."}
     shown = {"show": TEXT | {"pattern": f"^({layers})(,({layers}))*$"} | about}
     wide, narrower = ({"width": {"type": "integer", "minimum": 16, "maximum": most}} for most in (3840, 1920))
-    jpeg = binary("image/jpeg")
+    jpeg = binary_content("image/jpeg")
     return {
-        "/overlay.png": {"get": operation("What is on air, with alpha", binary("image/png"), 422, query=shown | wide)},
+        "/overlay.png": {
+            "get": operation("What is on air, with alpha", binary_content("image/png"), 422, query=shown | wide)
+        },
         "/overlay.webm": {
-            "get": operation("The ruling on air as a film with alpha", binary("video/webm"), 422, 503, query=narrower)
+            "get": operation(
+                "The ruling on air as a film with alpha", binary_content("video/webm"), 422, 503, query=narrower
+            )
         },
         "/api/live/picture.jpg": {"get": operation("The camera's picture", jpeg, 404)},
         "/api/live/frozen.jpg": {"get": operation("The picture that is held", jpeg, 404)},
     }
 
 
-def _for_programs() -> Json:
-    anything, state = as_json({"type": "object"}), as_json(ref("State"))
-    question, fixes = as_json(ref("Question")), as_json(ref("Fixes"))
+def _program_paths() -> Json:
+    anything, state = json_content({"type": "object"}), json_content(schema_ref("State"))
+    question, fixes = json_content(schema_ref("Question")), json_content(schema_ref("Fixes"))
     return {
         "/api/live": {"get": operation("The state", state)},
         "/api/live/scene": {"get": operation("The scene file as the table last came to rest", anything, 404)},

@@ -9,11 +9,11 @@ from overruler.geometry.pose import Array
 from overruler.picture.banner import SAFE_SHARE
 from overruler.picture.view import View
 
-GAP = 3.0
+LABEL_GAP = 3.0
 """What stays free between two labels, in units of the view."""
 
 
-class Room:
+class LabelPlacement:
     """What of a picture is taken: lines that must be seen, and labels."""
 
     def __init__(self, view: View) -> None:
@@ -30,7 +30,7 @@ class Room:
 
     def free(self, middle: Array, size: Array) -> bool:
         """Whether a box lies in the safe part of the picture, on nothing that is taken."""
-        reach = size / 2 + GAP * self._view.unit
+        reach = size / 2 + LABEL_GAP * self._view.unit
         if not self._view.inside(np.stack([middle - size / 2, middle + size / 2]), self.border - 1e-6):
             return False
         if (np.abs(self._places - middle) < reach).all(1).any():
@@ -47,7 +47,7 @@ class Room:
         low, high = self._corners(size)
         for foot, right in product((True, False), (False, True)):
             corner = np.array([(low, high)[right][0], (low, high)[foot][1]])
-            if not (np.abs(self._places - corner - size / 2) < size / 2 + GAP * self._view.unit).all(1).any():
+            if not (np.abs(self._places - corner - size / 2) < size / 2 + LABEL_GAP * self._view.unit).all(1).any():
                 return corner
         return np.array([low[0], high[1]])
 

@@ -11,28 +11,28 @@ from overruler.fixes import Fix
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.shot import Shot
-from overruler.sources.live import Live
-from overruler.track import Spot, Tick
+from overruler.sources.live import LiveReader
+from overruler.track import Tick, TrackedPosition
 from overruler.vision.tracking.camera_motion import Landmarks
 
-NAP_S = 0.25
+FRAME_WAIT_S = 0.25
 """How long to wait for a picture before looking after the source."""
-BUMPED_S = 1.0
+BUMP_CONFIRM_S = 1.0
 """Markers that are elsewhere for so long are there to stay: the camera has been moved."""
-SAME_MM = 0.05
+SAME_PLACE_MM = 0.05
 """A piece stands where its scene says if no farther off."""
-STANDING = ("static", "new")
-PATIENCE_S = 10.0
+STANDING_STATES = ("static", "new")
+CORRECTION_TIMEOUT_S = 10.0
 """How long who corrects something waits for it: the table may just be being measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class TableStatus:
     """What is known of the table at one moment."""
 
     report: Report | None = None
     """The table as it last came to rest, or as it stood when a piece had last been moved."""
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[TrackedPosition, ...] = ()
     lost: str | None = "opening"
     """Why there are no pictures."""
     notes: tuple[str, ...] = ()
@@ -46,26 +46,28 @@ class Seen:
         if self.report is None or self.lost is not None:
             return frozenset()
         at = {piece.id: (piece.x_mm, piece.y_mm) for piece in self.report.scene.pieces}
-        return frozenset(spot.id for spot in self.spots if spot.state in STANDING and _same(spot, at.get(spot.id)))
+        return frozenset(
+            spot.id for spot in self.spots if spot.state in STANDING_STATES and _is_same_place(spot, at.get(spot.id))
+        )
 
 
-def _same(spot: Spot, at: tuple[float, float] | None) -> bool:
-    return at is not None and max(abs(spot.x_mm - at[0]), abs(spot.y_mm - at[1])) < SAME_MM
+def _is_same_place(spot: TrackedPosition, at: tuple[float, float] | None) -> bool:
+    return at is not None and max(abs(spot.x_mm - at[0]), abs(spot.y_mm - at[1])) < SAME_PLACE_MM
 
 
 @dataclass
-class Eyes:
+class TableWatcher:
     """Watch a source in a thread of their own."""
 
-    live: Live
+    live: LiveReader
     referee: Referee
-    heard: Callable[[Seen], None]
+    heard: Callable[[TableStatus], None]
     """Told after every look; runs in the eyes' thread."""
     ticked: Callable[[Tick], None] = lambda tick: None
     """Told every tick, for the record."""
     shot: Shot | None = None
     """The newest."""
-    _seen: Seen = field(default_factory=Seen)
+    _seen: TableStatus = field(default_factory=TableStatus)
     _marks: Landmarks | None = None
     _away_s: float | None = None
     """Since when the markers are elsewhere."""
@@ -92,7 +94,7 @@ class Eyes:
         done: Future[None] = Future()
         self._wishes.put((fixes, done))
         try:
-            done.result(PATIENCE_S)
+            done.result(CORRECTION_TIMEOUT_S)
         except TimeoutError:
             done.cancel()
             raise CannotMeasure("the table is being measured: try once more") from None
@@ -100,7 +102,7 @@ class Eyes:
     def _run(self) -> None:
         number = 0
         while not self._ended.is_set():
-            found = self.live.newest(number, NAP_S)
+            found = self.live.newest(number, FRAME_WAIT_S)
             if found is not None:
                 number, self.shot = found
                 self._cut()
@@ -129,7 +131,7 @@ class Eyes:
             except Exception as error:  # it is for who asked to hear
                 done.set_exception(error)
 
-    def _looked(self, shot: Shot) -> Seen:
+    def _looked(self, shot: Shot) -> TableStatus:
         if self._marks is not None and self._elsewhere(shot, self._marks):
             return replace(self._seen, spots=(), notes=("the markers are not where they were: camera bumped?",))
         try:
@@ -144,7 +146,7 @@ class Eyes:
         self.ticked(tick)
         return self._noted(shot, tick)
 
-    def _noted(self, shot: Shot, tick: Tick) -> Seen:
+    def _noted(self, shot: Shot, tick: Tick) -> TableStatus:
         report, number = self._seen.report, self._seen.number
         if tick.rest is not None or tick.moves:  # who has put a piece down may stay beside it: that is no rest yet
             report, number = tick.rest or self._watch.as_it_stands(), number + 1
@@ -153,7 +155,7 @@ class Eyes:
         covered = self._marks.covered(shot.grey) if self._marks is not None else 0
         notes = tick.notes or (self._seen.notes if self._marks is None else ())
         more = (f"{covered} of {len(self._marks.first)} markers are covered",) if covered and self._marks else ()
-        return Seen(report, tick.spots, None, (*notes, *more), number)
+        return TableStatus(report, tick.spots, None, (*notes, *more), number)
 
     def _elsewhere(self, shot: Shot, marks: Landmarks) -> bool:
         """Whether nothing can be said now, for the camera moves or its markers are hidden; in the end, begin anew."""
@@ -161,7 +163,7 @@ class Eyes:
             self._away_s = None
             return False
         self._away_s = shot.time_s if self._away_s is None else self._away_s
-        if shot.time_s - self._away_s < BUMPED_S:
+        if shot.time_s - self._away_s < BUMP_CONFIRM_S:
             return True
         self._away_s, self._marks = None, None
         self._seen = replace(self._seen, report=None, spots=(), notes=("the camera was moved: measuring again",))

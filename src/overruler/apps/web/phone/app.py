@@ -11,16 +11,16 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from overruler.apps.web import static_files
-from overruler.apps.web.faults import FAULTS
-from overruler.apps.web.guard import Door, Guard
+from overruler.apps.web.faults import EXCEPTION_HANDLERS
+from overruler.apps.web.guard import AccessPolicy, Guard
 from overruler.apps.web.phone import api, progress_socket
-from overruler.apps.web.phone.measurements import Clerk
+from overruler.apps.web.phone.measurements import MeasurementService
 from overruler.apps.web.phone.request_options import Choices, usual_boards
 from overruler.apps.web.phone.store import Store
-from overruler.apps.web.phone.uploads import MOST_BYTES
-from overruler.apps.web.phone.worker_pool import Workers
+from overruler.apps.web.phone.uploads import MAX_PHOTO_BYTES
+from overruler.apps.web.phone.worker_pool import WorkerPool
 
-SWEEP_S = 3600.0
+SWEEP_INTERVAL_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Settings:
     """Everything the server is told when it starts."""
 
     store: Path
-    door: Door
+    door: AccessPolicy
     url: str = "http://localhost/"
     """Where others find it, without the key."""
     choices: Choices = field(default_factory=lambda: Choices(usual_boards()))
     keep_days: float = 30.0
     processes: int = 1
-    most_bytes: int = MOST_BYTES
+    most_bytes: int = MAX_PHOTO_BYTES
 
 
 ROUTES: Sequence[BaseRoute] = (*static_files.routes, *api.routes, *progress_socket.routes)
@@ -45,11 +45,11 @@ def make_app(settings: Settings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        store, workers = Store(settings.store), Workers(settings.processes)
-        app.state.clerk = Clerk(store, workers, settings.choices, settings.most_bytes)
+        store, workers = Store(settings.store), WorkerPool(settings.processes)
+        app.state.clerk = MeasurementService(store, workers, settings.choices, settings.most_bytes)
         app.state.keep_days, app.state.door, app.state.url = settings.keep_days, settings.door, settings.url
         await workers.start()
-        sweeping = asyncio.create_task(_sweep(store, settings.keep_days))
+        sweeping = asyncio.create_task(_sweep_forever(store, settings.keep_days))
         try:
             yield
         finally:
@@ -61,11 +61,11 @@ def make_app(settings: Settings) -> Starlette:
         routes=ROUTES,
         lifespan=lifespan,
         middleware=[Middleware(Guard, door=settings.door)],
-        exception_handlers=FAULTS,
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
-async def _sweep(store: Store, keep_days: float) -> None:
+async def _sweep_forever(store: Store, keep_days: float) -> None:
     while True:
         store.sweep(keep_days)
-        await asyncio.sleep(SWEEP_S)
+        await asyncio.sleep(SWEEP_INTERVAL_S)

@@ -5,7 +5,7 @@ import socket
 from typing import Any
 
 
-def address() -> str | None:
+def find_lan_address() -> str | None:
     """This machine's address on its network; None where it is on none. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         try:
@@ -16,13 +16,13 @@ def address() -> str | None:
     return None if found.startswith(("127.", "0.")) else found
 
 
-def names(own: str | None) -> set[str]:
+def host_names(own: str | None) -> set[str]:
     """The names that this machine goes by on its own network."""
     host = socket.gethostname().lower()
     return {"localhost", "127.0.0.1", "[::1]", *((own, host, f"{host}.local") if own else ())}
 
 
-def code(url: str) -> str:
+def terminal_qr_code(url: str) -> str:
     """The address as a QR code of block letters, for a terminal."""
     import segno
 
@@ -31,7 +31,7 @@ def code(url: str) -> str:
     return out.getvalue()
 
 
-def drawn(url: str) -> dict[str, Any]:
+def svg_qr_code(url: str) -> dict[str, Any]:
     """The address and its QR code: `path` is an SVG path of strokes one unit wide, `size` units to a side."""
     import segno
 
@@ -40,7 +40,7 @@ def drawn(url: str) -> dict[str, Any]:
     return {"url": url, "size": len(rows), "path": path}
 
 
-def listening(host: str, port: int) -> socket.socket:
+def open_listener(host: str, port: int) -> socket.socket:
     """A socket that listens there; OSError where it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     line = socket.socket(family, socket.SOCK_STREAM)

@@ -10,50 +10,50 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps import bundles
-from overruler.apps.web.faults import Busy, Changed, Failed, NotThere, Refused
+from overruler.apps.web.faults import EditConflict, MeasurementNotFound, ServerBusy, TaskFailed, UploadRefused
 from overruler.apps.web.phone import uploads
-from overruler.apps.web.phone.news import Channel
-from overruler.apps.web.phone.request_options import Choices, Wish
+from overruler.apps.web.phone.news import NewsChannel
+from overruler.apps.web.phone.request_options import Choices, PhotoOptions
 from overruler.apps.web.phone.store import DONE, FAILED, MEASURING, QUEUED, Measurement, Store
-from overruler.apps.web.phone.worker_pool import Workers
-from overruler.apps.web.phone.worker_tasks import FIXES, SCENE, options_of
+from overruler.apps.web.phone.worker_pool import WorkerPool
+from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE, parse_options
 from overruler.errors import BadInput
 from overruler.fixes import read_fixes
 from overruler.reading import Node
 from overruler.scene import Scene
-from overruler.writing import write_whole
+from overruler.writing import write_atomically
 
-REMEMBERED = 64
+MAX_CACHED_SCENES = 64
 """Scenes kept ready for questions."""
-ENDINGS = {"JPEG": "photo.jpg", "HEIC": "photo.jpg", "PNG": "photo.png", "WEBP": "photo.webp"}
-ARRIVING = 6
+PHOTO_FILE_NAMES = {"JPEG": "photo.jpg", "HEIC": "photo.jpg", "PNG": "photo.png", "WEBP": "photo.webp"}
+MAX_PARALLEL_UPLOADS = 6
 """Photos received at the same time; the next ones are read when one of them has come."""
-AT_ONCE = 2
+MAX_PARALLEL_CLEANING = 2
 """Photos cleaned at the same time: each takes its bytes several times over."""
-WAITING = "waiting for its turn"
+WAITING_STEP = "waiting for its turn"
 
 
 @dataclass(slots=True)
-class Clerk:
+class MeasurementService:
     """One for each server."""
 
     store: Store
-    workers: Workers
+    workers: WorkerPool
     choices: Choices
-    most_bytes: int = uploads.MOST_BYTES
-    news: Channel = field(default_factory=Channel)
+    most_bytes: int = uploads.MAX_PHOTO_BYTES
+    news: NewsChannel = field(default_factory=NewsChannel)
     _scenes: "OrderedDict[str, Scene]" = field(default_factory=OrderedDict)
-    _arriving: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ARRIVING))
-    _cleaning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    _arriving: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_UPLOADS))
+    _cleaning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CLEANING))
     _correcting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _running: set["asyncio.Task[None]"] = field(default_factory=set)
 
     # --- taking in ---
 
-    async def take_in(self, body: AsyncIterator[bytes], wish: Wish) -> Measurement:
+    async def take_in(self, body: AsyncIterator[bytes], wish: PhotoOptions) -> Measurement:
         """Keep a photo as it comes and have it measured; `Refused` and nothing kept where it is none."""
         if self.workers.full:
-            raise Busy("too many photos are waiting: try again in a minute")
+            raise ServerBusy("too many photos are waiting: try again in a minute")
         name = self.store.new_id()
         try:
             async with self._arriving:
@@ -63,12 +63,12 @@ class Clerk:
             self.store.remove(name)
             raise
 
-    async def again(self, measurement: Measurement, wish: Wish) -> Measurement:
+    async def again(self, measurement: Measurement, wish: PhotoOptions) -> Measurement:
         """Measure the photo of a measurement anew, as another one."""
         name = self.store.new_id()
         photo = measurement.arguments[0]
         try:
-            write_whole(self.store.place(name, photo), self.store.place(measurement.id, photo).read_bytes())
+            write_atomically(self.store.place(name, photo), self.store.place(measurement.id, photo).read_bytes())
             return self._begin(name, photo, wish)
         except BaseException:
             self.store.remove(name)
@@ -80,22 +80,22 @@ class Clerk:
         async for part in body:
             data += part
             if len(data) > self.most_bytes:
-                raise too_long(self.most_bytes)
+                raise photo_too_large(self.most_bytes)
             if len(data) >= 64 > len(data) - len(part):
-                uploads.kind_of(bytes(data[:64]))  # what is no photo need not be sent to its end
-        photo = ENDINGS[uploads.kind_of(bytes(data[:64]))]
+                uploads.detect_format(bytes(data[:64]))  # what is no photo need not be sent to its end
+        photo = PHOTO_FILE_NAMES[uploads.detect_format(bytes(data[:64]))]
         async with self._cleaning:
-            cleaned = await asyncio.to_thread(uploads.cleaned, bytes(data))
-        write_whole(self.store.place(name, photo), cleaned)
+            cleaned = await asyncio.to_thread(uploads.strip_metadata, bytes(data))
+        write_atomically(self.store.place(name, photo), cleaned)
         return photo
 
-    def _begin(self, name: str, photo: str, wish: Wish) -> Measurement:
+    def _begin(self, name: str, photo: str, wish: PhotoOptions) -> Measurement:
         folder = self.store.place(name)
         for file, text in wish.files.items():
-            write_whole(folder / file, text)
+            write_atomically(folder / file, text)
         arguments = (photo, *wish.arguments)
-        _check(folder, arguments, wish.files)
-        measurement = Measurement(name, time.time(), QUEUED, WAITING, wish.game, wish.table, arguments)
+        _check_options(folder, arguments, wish.files)
+        measurement = Measurement(name, time.time(), QUEUED, WAITING_STEP, wish.game, wish.table, arguments)
         self.store.add(measurement)
         self._spawn(measurement)
         return measurement
@@ -113,8 +113,8 @@ class Clerk:
         try:
             found = await self.workers.do("measure", folder, arguments, lambda text: self._said(measurement, text))
             self._now(replace(measurement, state=DONE, step="measured", found=found))
-        except (Failed, Busy) as error:
-            hint = {"unmeasurable": isinstance(error, Failed) and error.unmeasurable}
+        except (TaskFailed, ServerBusy) as error:
+            hint = {"unmeasurable": isinstance(error, TaskFailed) and error.unmeasurable}
             self._now(replace(measurement, state=FAILED, step=str(error), found=hint))
 
     def _said(self, measurement: Measurement, text: str) -> None:
@@ -131,27 +131,27 @@ class Clerk:
     def find(self, name: str) -> Measurement:
         found = self.store.find(name)
         if found is None:
-            raise NotThere("there is no such measurement: it was removed, or its time was up")
+            raise MeasurementNotFound("there is no such measurement: it was removed, or its time was up")
         return found
 
     def scene_file(self, name: str) -> Path:
         """The scene of a measurement that is done."""
         found = self.find(name)
         if found.state != DONE:
-            raise NotThere(f"not measured: {found.step}")
-        return self.store.place(name, SCENE)
+            raise MeasurementNotFound(f"not measured: {found.step}")
+        return self.store.place(name, SCENE_FILE)
 
     def scene(self, name: str) -> Scene:
         if name not in self._scenes:
             self._scenes[name] = Scene.load(self.scene_file(name))
-            while len(self._scenes) > REMEMBERED:
+            while len(self._scenes) > MAX_CACHED_SCENES:
                 self._scenes.popitem(last=False)
         self._scenes.move_to_end(name)
         return self._scenes[name]
 
     def fixes(self, name: str) -> list[Any]:
         """The corrections made so far, each as it was sent."""
-        path = self.store.place(self.find(name).id, FIXES)
+        path = self.store.place(self.find(name).id, FIXES_FILE)
         return list(json.loads(path.read_text())["fix"]) if path.exists() else []
 
     async def correct(self, name: str, fixes: Node, version: str | None = None) -> Measurement:
@@ -162,7 +162,9 @@ class Clerk:
             self.scene_file(name)
             measurement = self.find(name)
             if version not in (None, str(measurement.version)):
-                raise Changed("somebody else has corrected this table meanwhile: look at it again, then correct it")
+                raise EditConflict(
+                    "somebody else has corrected this table meanwhile: look at it again, then correct it"
+                )
             arguments = [*measurement.arguments, json.dumps(fixes.value)]
             found = await self._urgently("correct", name, arguments)
             self._now(replace(measurement, found={**found, "version": measurement.version + 1}))
@@ -172,11 +174,11 @@ class Clerk:
         """The dispute bundle of a ruling."""
         self.scene_file(name)
         arguments, folder = list(self.find(name).arguments), self.store.place(name)
-        held = [arguments[0], SCENE, *(file for file in bundles.BESIDE if (folder / file).exists())]
-        if FIXES in held:
-            arguments += ["--fix", FIXES]
+        held = [arguments[0], SCENE_FILE, *(file for file in bundles.OPTIONAL_FILES if (folder / file).exists())]
+        if FIXES_FILE in held:
+            arguments += ["--fix", FIXES_FILE]
         files = {file: (folder / file).read_bytes() for file in held}
-        return await asyncio.to_thread(bundles.bundle, files, arguments, question)
+        return await asyncio.to_thread(bundles.make_bundle, files, arguments, question)
 
     async def _urgently(self, task: str, name: str, arguments: list[Any]) -> Any:
         return await self.workers.do(task, self.store.place(name), arguments, lambda text: None, urgent=True)
@@ -193,13 +195,13 @@ class Clerk:
         self.store.remove(name)
 
 
-def too_long(most_bytes: int) -> Refused:
-    return Refused(f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413)
+def photo_too_large(most_bytes: int) -> UploadRefused:
+    return UploadRefused(f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413)
 
 
-def _check(folder: Path, arguments: Sequence[str], files: Mapping[str, str]) -> None:
+def _check_options(folder: Path, arguments: Sequence[str], files: Mapping[str, str]) -> None:
     """Raise `BadInput` now where the options of the measurement make no sense."""
     try:
-        options_of([str(folder / argument) if argument in files else argument for argument in arguments])
+        parse_options([str(folder / argument) if argument in files else argument for argument in arguments])
     except SystemExit:
         raise BadInput("the options of the measurement make no sense") from None

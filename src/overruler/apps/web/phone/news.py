@@ -9,7 +9,7 @@ from typing import Any
 News = dict[str, Any]
 
 
-class Channel:
+class NewsChannel:
     """Topics and their listeners. A listener that is slow misses what was overtaken, never the newest."""
 
     def __init__(self) -> None:

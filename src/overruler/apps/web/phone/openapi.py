@@ -1,20 +1,24 @@
 """The OpenAPI document of the HTTP API, written by hand: what a program may ask, and what it gets."""
 
 from overruler import __version__
-from overruler.apps.web.openapi_words import SCHEMAS, TEXT, Json, as_json, binary, operation, ref
+from overruler.apps.web.openapi_words import SCHEMAS, TEXT, Json, binary_content, json_content, operation, schema_ref
 from overruler.apps.web.phone.request_options import Choices
 from overruler.board import DICTIONARIES
 from overruler.scene import GAMES
 
-ONE = "/api/measurements/{id}"
+MEASUREMENT_PATH = "/api/measurements/{id}"
 
 
-def document(choices: Choices | None = None) -> Json:
+def openapi_document(choices: Choices | None = None) -> Json:
     """The whole document; `choices` are the boards and lenses that may be named."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "Overruler", "version": __version__, "description": _ABOUT},
-        "paths": {**_of_the_server(), **_of_measurements(choices or Choices()), **_of_one(choices or Choices())},
+        "paths": {
+            **_server_paths(),
+            **_collection_paths(choices or Choices()),
+            **_measurement_paths(choices or Choices()),
+        },
         "components": {
             "schemas": SCHEMAS,
             "securitySchemes": {
@@ -31,11 +35,11 @@ _ABOUT = (
 )
 
 
-_FIGURE = r"\d{1,4}(\.\d{1,3})?"
-_PLACE = f"{_FIGURE},{_FIGURE}={_FIGURE},{_FIGURE}"
+_NUMBER_PATTERN = r"\d{1,4}(\.\d{1,3})?"
+_PLACE_PATTERN = f"{_NUMBER_PATTERN},{_NUMBER_PATTERN}={_NUMBER_PATTERN},{_NUMBER_PATTERN}"
 
 
-def _wish(choices: Choices) -> Json:
+def _photo_options(choices: Choices) -> Json:
     """How a photo is to be measured; exactly one of table, marker_mm and points is needed, which no schema can say."""
     table = TEXT | {"description": "A board by its name: one of `tables` of /api/about."}
     lens = TEXT | {"description": "A lens by its name: one of `lenses` of /api/about."}
@@ -46,65 +50,82 @@ def _wish(choices: Choices) -> Json:
         "table": table | ({"enum": list(choices.boards)} if choices.boards else {}),
         "marker_mm": {"type": "number", "minimum": 1, "maximum": 1000} | side,
         "dictionary": {"enum": ["auto", *DICTIONARIES], "description": "Family of the markers, with marker_mm."},
-        "points": TEXT | {"pattern": f"^{_PLACE}(;{_PLACE}){{3,}}$"} | places,
+        "points": TEXT | {"pattern": f"^{_PLACE_PATTERN}(;{_PLACE_PATTERN}){{3,}}$"} | places,
         "bases": TEXT | {"pattern": r"^[1-9]\d?(,[1-9]\d?)*$", "description": "The bases to look for: 27,50 say."},
         "lens": lens | ({"enum": list(choices.lenses)} if choices.lenses else {}),
     }
 
 
-def _of_the_server() -> Json:
+def _server_paths() -> Json:
     return {
-        "/api/about": {"get": operation("What the server knows", as_json({"type": "object"}))},
-        "/api/openapi.json": {"get": operation("This document", as_json({"type": "object"}))},
+        "/api/about": {"get": operation("What the server knows", json_content({"type": "object"}))},
+        "/api/openapi.json": {"get": operation("This document", json_content({"type": "object"}))},
     }
 
 
-def _of_measurements(choices: Choices) -> Json:
+def _collection_paths(choices: Choices) -> Json:
     photo = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-    found = as_json(ref("Measurement"))
-    send = operation("Measure a photo", found, 413, 415, 422, 503, query=_wish(choices), body=photo, status=202)
-    newest = operation("The newest measurements", as_json({"type": "array", "items": ref("Measurement")}))
+    found = json_content(schema_ref("Measurement"))
+    send = operation(
+        "Measure a photo", found, 413, 415, 422, 503, query=_photo_options(choices), body=photo, status=202
+    )
+    newest = operation("The newest measurements", json_content({"type": "array", "items": schema_ref("Measurement")}))
     return {"/api/measurements": {"get": newest, "post": send}}
 
 
-def _of_one(choices: Choices) -> Json:
-    found, question = as_json(ref("Measurement")), {"question": as_json(ref("Question"))}
+def _measurement_paths(choices: Choices) -> Json:
+    found, question = json_content(schema_ref("Measurement")), {"question": json_content(schema_ref("Question"))}
     asked = {"question": {**question["question"], "needed": True}}
     piece = {"piece": TEXT | {"needed": True}}
     about = {"description": "At most 20 distances in mm, with commas between; else those of the ruler."}
     lines = {"lines_mm": TEXT | {"pattern": r"^[1-9]\d{0,2}(\.\d+)?(,[1-9]\d{0,2}(\.\d+)?){0,19}$"} | about}
-    anything = as_json({"type": "object"})
+    anything = json_content({"type": "object"})
     paths: Json = {
         "": {"get": operation("One measurement", found, 404), "delete": operation("Delete it", {}, 404, status=204)},
-        "/again": {"post": operation("Measure its photo otherwise", found, 404, 422, query=_wish(choices), status=202)},
+        "/again": {
+            "post": operation("Measure its photo otherwise", found, 404, 422, query=_photo_options(choices), status=202)
+        },
         "/scene": {"get": operation("The scene file", anything, 404)},
         "/table": {"get": operation("All that is drawn before a question", anything, 404)},
-        "/photo": {"get": operation("The photo", _images(), 404, 422, query={"size": {"enum": ["shown", "full"]}})},
+        "/photo": {
+            "get": operation("The photo", _image_content(), 404, 422, query={"size": {"enum": ["shown", "full"]}})
+        },
         "/ask": {
             "post": operation(
-                "Rule on a question", as_json(ref("Ruling")), 404, 413, 422, body={**as_json(ref("Question"))}
+                "Rule on a question",
+                json_content(schema_ref("Ruling")),
+                404,
+                413,
+                422,
+                body={**json_content(schema_ref("Question"))},
             )
         },
-        "/bands": {"get": operation("Range lines round a piece", _lines(), 404, 422, query=piece | lines)},
-        "/arcs": {"get": operation("A ship's arcs", _lines(), 404, 422, query={"piece": TEXT | {"needed": True}})},
-        "/picture": {"get": operation("The annotated photo", binary("image/png"), 404, 422, 500, 503, query=question)},
-        "/bundle": {"get": operation("A dispute bundle", binary("application/zip"), 404, 422, query=asked)},
-        "/fixes": {"put": _corrections(found)},
+        "/bands": {"get": operation("Range lines round a piece", _lines_content(), 404, 422, query=piece | lines)},
+        "/arcs": {
+            "get": operation("A ship's arcs", _lines_content(), 404, 422, query={"piece": TEXT | {"needed": True}})
+        },
+        "/picture": {
+            "get": operation("The annotated photo", binary_content("image/png"), 404, 422, 500, 503, query=question)
+        },
+        "/bundle": {"get": operation("A dispute bundle", binary_content("application/zip"), 404, 422, query=asked)},
+        "/fixes": {"put": _fixes_operation(found)},
         "/link": {"get": operation("Its address and QR code, for other phones", anything, 404)},
     }
     inside = [{"name": "id", "in": "path", "required": True, "schema": TEXT}]
-    return {ONE + path: {"parameters": inside, **operations} for path, operations in paths.items()}
+    return {MEASUREMENT_PATH + path: {"parameters": inside, **operations} for path, operations in paths.items()}
 
 
-def _corrections(found: Json) -> Json:
-    said = operation("Correct what was found", found, 404, 412, 413, 422, 500, 503, body=as_json(ref("Fixes")))
+def _fixes_operation(found: Json) -> Json:
+    said = operation(
+        "Correct what was found", found, 404, 412, 413, 422, 500, 503, body=json_content(schema_ref("Fixes"))
+    )
     about = "The `version` of the table that was looked at, in quotes: corrections made meanwhile are not lost."
     return said | {"parameters": [{"name": "If-Match", "in": "header", "schema": TEXT, "description": about}]}
 
 
-def _lines() -> Json:
-    return as_json({"type": "array", "items": {"type": "object"}})
+def _lines_content() -> Json:
+    return json_content({"type": "array", "items": {"type": "object"}})
 
 
-def _images() -> Json:
+def _image_content() -> Json:
     return {"content": {kind: {"schema": {}} for kind in ("image/jpeg", "image/png", "image/webp")}}

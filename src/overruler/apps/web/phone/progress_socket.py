@@ -5,23 +5,23 @@ import asyncio
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from overruler.apps.web.phone.api import ONE, clerk_of
-from overruler.apps.web.phone.measurements import Clerk
+from overruler.apps.web.phone.api import MEASUREMENT_PATH, get_service
+from overruler.apps.web.phone.measurements import MeasurementService
 
 
-async def watch(socket: WebSocket) -> None:
+async def stream_progress(socket: WebSocket) -> None:
     """Tell what becomes of a measurement, until it has ended."""
-    clerk, name = clerk_of(socket), socket.path_params["id"]
+    clerk, name = get_service(socket), socket.path_params["id"]
     await socket.accept()
-    gone = asyncio.create_task(_until_gone(socket))
-    telling = asyncio.create_task(_tell(socket, clerk, name))
+    gone = asyncio.create_task(_wait_for_close(socket))
+    telling = asyncio.create_task(_send_progress(socket, clerk, name))
     done, waiting = await asyncio.wait({gone, telling}, return_when=asyncio.FIRST_COMPLETED)
     for task in waiting:
         task.cancel()
     await asyncio.gather(*done, *waiting, return_exceptions=True)
 
 
-async def _tell(socket: WebSocket, clerk: Clerk, name: str) -> None:
+async def _send_progress(socket: WebSocket, clerk: MeasurementService, name: str) -> None:
     news = clerk.news.listen(name)
     first = asyncio.ensure_future(anext(news))  # listens before it looks, so that nothing falls between
     await asyncio.sleep(0)
@@ -36,7 +36,7 @@ async def _tell(socket: WebSocket, clerk: Clerk, name: str) -> None:
     await socket.close()
 
 
-async def _until_gone(socket: WebSocket) -> None:
+async def _wait_for_close(socket: WebSocket) -> None:
     try:
         while True:
             await socket.receive_text()  # what a client says here means nothing
@@ -44,4 +44,4 @@ async def _until_gone(socket: WebSocket) -> None:
         return
 
 
-routes = [WebSocketRoute(f"{ONE}/watch", watch)]
+routes = [WebSocketRoute(f"{MEASUREMENT_PATH}/watch", stream_progress)]

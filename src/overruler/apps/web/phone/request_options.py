@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from overruler.apps.markers import board_file
-from overruler.apps.web.faults import Refused
+from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
-from overruler.picture.markercard import Cards
+from overruler.picture.marker_cards import CardSet
 from overruler.scene import GAMES
 
-FEET_MM = 304.8
-TABLES_FT = ((6, 3), (6, 4), (4, 4), (3, 3), (2, 2))
+MM_PER_FOOT = 304.8
+USUAL_TABLES_FT = ((6, 3), (6, 4), (4, 4), (3, 3), (2, 2))
 """Tables that the usual cards lie round: those of `overruler markers --board-mm`."""
-BOARD, LENS = "board.toml", "lens.toml"
-KEYS = ("game", "table", "marker_mm", "dictionary", "points", "bases", "lens")
-LONGEST = 4000
+BOARD_FILE, LENS_FILE = "board.toml", "lens.toml"
+QUERY_KEYS = ("game", "table", "marker_mm", "dictionary", "points", "bases", "lens")
+MAX_VALUE_CHARS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PhotoOptions:
     """How a photo is to be measured."""
 
     game: str
@@ -48,37 +48,37 @@ class Wish:
 def usual_boards() -> dict[str, str]:
     """The board files of the usual tables, by name."""
     return {
-        f"{width}x{height} ft": board_file(Cards(), width * FEET_MM, height * FEET_MM, f"{width}x{height} ft")
-        for width, height in TABLES_FT
+        f"{width}x{height} ft": board_file(CardSet(), width * MM_PER_FOOT, height * MM_PER_FOOT, f"{width}x{height} ft")
+        for width, height in USUAL_TABLES_FT
     }
 
 
-def wish(said: Mapping[str, str], choices: Choices) -> Wish:
+def read_photo_options(said: Mapping[str, str], choices: Choices) -> PhotoOptions:
     """What the query of a request asks for; `Refused` or `UnknownName` where it makes no sense."""
     for key, value in said.items():
-        if key not in KEYS:
-            raise UnknownName("query", key, KEYS)
-        if len(value) > LONGEST:
-            raise Refused(f"{key}: is too long", 422)
+        if key not in QUERY_KEYS:
+            raise UnknownName("query", key, QUERY_KEYS)
+        if len(value) > MAX_VALUE_CHARS:
+            raise UploadRefused(f"{key}: is too long", 422)
     game = said.get("game", GAMES[0])
     if game not in GAMES:
         raise UnknownName("game", game, GAMES)
-    table, arguments, files = _table(said, choices)
+    table, arguments, files = _table_options(said, choices)
     for key in ("bases",):
         arguments += [f"--{key}={said[key]}"] if said.get(key) else []
     if lens := said.get("lens"):
-        files |= {LENS: _chosen("lens", lens, choices.lenses)}
-        arguments += ["--lens", LENS]
-    return Wish(game, table, (*arguments, *choices.own, "--game", game), files)
+        files |= {LENS_FILE: _find_choice("lens", lens, choices.lenses)}
+        arguments += ["--lens", LENS_FILE]
+    return PhotoOptions(game, table, (*arguments, *choices.own, "--game", game), files)
 
 
-def _table(said: Mapping[str, str], choices: Choices) -> tuple[str, list[str], dict[str, str]]:
+def _table_options(said: Mapping[str, str], choices: Choices) -> tuple[str, list[str], dict[str, str]]:
     given = [key for key in ("table", "marker_mm", "points") if said.get(key)]
     if len(given) != 1:
-        raise Refused("say what is known of the table: one of table, marker_mm, points", 422)
+        raise UploadRefused("say what is known of the table: one of table, marker_mm, points", 422)
     value = said[given[0]]
     if given == ["table"]:
-        return value, ["--board", BOARD], {BOARD: _chosen("table", value, choices.boards)}
+        return value, ["--board", BOARD_FILE], {BOARD_FILE: _find_choice("table", value, choices.boards)}
     if given == ["points"]:
         points = [part.strip() for part in value.split(";") if part.strip()]
         return "places shown by hand", [f"--point={point}" for point in points], {}
@@ -86,7 +86,7 @@ def _table(said: Mapping[str, str], choices: Choices) -> tuple[str, list[str], d
     return f"markers of {value} mm", [f"--marker-mm={value}", *family], {}
 
 
-def _chosen(what: str, name: str, known: Mapping[str, str]) -> str:
+def _find_choice(what: str, name: str, known: Mapping[str, str]) -> str:
     if name not in known:
         raise UnknownName(what, name, known)
     return known[name]

@@ -12,14 +12,14 @@ from typing import Any
 
 from overruler.errors import BadInput
 
-ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
+ID_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 """Digits and letters that nobody takes for one another."""
-LENGTH = 12
+ID_LENGTH = 12
 DAY_S = 86_400
 
 QUEUED, MEASURING, DONE, FAILED = "queued", "measuring", "done", "failed"
 
-_TABLE = """
+_CREATE_TABLE = """
 CREATE TABLE IF NOT EXISTS measurements (
     id TEXT PRIMARY KEY, created_s REAL NOT NULL, state TEXT NOT NULL, step TEXT NOT NULL, game TEXT NOT NULL,
     table_name TEXT NOT NULL, arguments TEXT NOT NULL, found TEXT NOT NULL
@@ -69,7 +69,7 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._rows = sqlite3.connect(folder / "measurements.sqlite", isolation_level=None)
             self._rows.execute("PRAGMA journal_mode=WAL")
-            self._rows.execute(_TABLE)
+            self._rows.execute(_CREATE_TABLE)
         except (OSError, sqlite3.Error) as error:
             raise BadInput(f"--store: {folder}: cannot be used: {error}") from None
         self._interrupted()
@@ -94,7 +94,7 @@ class Store:
 
     def new_id(self) -> str:
         """An id that nobody guesses, with its folder made."""
-        name = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+        name = "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
         self.place(name).mkdir(parents=True, mode=0o700)
         return name
 
@@ -115,11 +115,11 @@ class Store:
 
     def find(self, name: str) -> Measurement | None:
         rows = self._rows.execute("SELECT * FROM measurements WHERE id = ?", (name,)).fetchall() if is_id(name) else []
-        return _of(rows[0]) if rows else None
+        return _measurement_of_row(rows[0]) if rows else None
 
     def newest(self, most: int) -> list[Measurement]:
         rows = self._rows.execute("SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,))
-        return [_of(row) for row in rows]
+        return [_measurement_of_row(row) for row in rows]
 
     def remove(self, name: str) -> None:
         """Forget a measurement and everything of it."""
@@ -141,9 +141,9 @@ class Store:
 
 def is_id(name: str) -> bool:
     """Whether a name has the form of an id: nothing else ever becomes part of a path."""
-    return len(name) == LENGTH and all(letter in ALPHABET for letter in name)
+    return len(name) == ID_LENGTH and all(letter in ID_ALPHABET for letter in name)
 
 
-def _of(row: tuple[Any, ...]) -> Measurement:
+def _measurement_of_row(row: tuple[Any, ...]) -> Measurement:
     name, created_s, state, step, game, table, arguments, found = row
     return Measurement(name, created_s, state, step, game, table, tuple(json.loads(arguments)), json.loads(found))

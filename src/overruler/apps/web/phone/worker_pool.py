@@ -15,13 +15,13 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.web.faults import Busy, Failed
-from overruler.apps.web.phone.worker_tasks import serve
+from overruler.apps.web.faults import ServerBusy, TaskFailed
+from overruler.apps.web.phone.worker_tasks import serve_tasks
 
-MOST_WAITING = 64
-LONGEST_S = 180.0
+MAX_WAITING = 64
+TASK_TIMEOUT_S = 180.0
 """A task that takes longer hangs."""
-_URGENT, _USUAL = 0, 1
+_URGENT_RANK, _USUAL_RANK = 0, 1
 
 
 @dataclass(order=True, slots=True)
@@ -32,11 +32,11 @@ class _Job:
     result: "asyncio.Future[Any]" = field(compare=False)
 
 
-class Workers:
+class WorkerPool:
     """`await workers.do("measure", folder, arguments, say)`."""
 
     def __init__(self, processes: int) -> None:
-        self._waiting: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue(MOST_WAITING)
+        self._waiting: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue(MAX_WAITING)
         self._numbers = count()
         self._threads = ThreadPoolExecutor(processes, "wait-for-worker")
         self._processes = processes
@@ -59,16 +59,16 @@ class Workers:
         self, name: str, folder: Path, arguments: list[Any], say: Callable[[str], None], urgent: bool = False
     ) -> Any:
         """A task's result; `Busy` where too much waits, `Failed` where it came to nothing."""
-        rank = (_URGENT if urgent else _USUAL, next(self._numbers))
+        rank = (_URGENT_RANK if urgent else _USUAL_RANK, next(self._numbers))
         job = _Job(rank, (name, str(folder), arguments), say, asyncio.get_running_loop().create_future())
         try:
             self._waiting.put_nowait(job)
         except asyncio.QueueFull:
-            raise Busy("too many photos are waiting: try again in a minute") from None
+            raise ServerBusy("too many photos are waiting: try again in a minute") from None
         return await job.result
 
     async def _work(self) -> None:
-        worker = Worker()
+        worker = WorkerProcess()
         try:
             while True:
                 job = await self._waiting.get()
@@ -78,30 +78,30 @@ class Workers:
         finally:
             worker.end()
 
-    async def _done_by(self, worker: "Worker", job: _Job) -> "Worker":
+    async def _done_by(self, worker: "WorkerProcess", job: _Job) -> "WorkerProcess":
         """Do a job; the worker for the next one."""
         try:
-            async with asyncio.timeout(LONGEST_S):
+            async with asyncio.timeout(TASK_TIMEOUT_S):
                 spent = await worker.do(self._threads, job)
         except (TimeoutError, EOFError, OSError) as error:
             slow = isinstance(error, TimeoutError)
             text = "the photo took too long" if slow else "the work on the photo stopped, for want of memory perhaps"
-            _settle(job, Failed(f"{text}: send it again, or smaller"))
+            _set_outcome(job, TaskFailed(f"{text}: send it again, or smaller"))
             spent = True
         if not spent:
             return worker
         worker.end()
-        return Worker()
+        return WorkerProcess()
 
 
-class Worker:
+class WorkerProcess:
     """One process and the line to it."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         self._line: Connection = ours
-        self._process: SpawnProcess = context.Process(target=serve, args=(theirs,), daemon=True, name="measure")
+        self._process: SpawnProcess = context.Process(target=serve_tasks, args=(theirs,), daemon=True, name="measure")
         self._process.start()
         theirs.close()
 
@@ -114,7 +114,7 @@ class Worker:
             if kind == "said":
                 job.say(value)
                 continue
-            _settle(job, value if kind == "done" else Failed(*value))
+            _set_outcome(job, value if kind == "done" else TaskFailed(*value))
             return bool(spent[0])
 
     def end(self) -> None:
@@ -123,10 +123,10 @@ class Worker:
         self._line.close()
 
 
-def _settle(job: _Job, value: Any) -> None:
+def _set_outcome(job: _Job, value: Any) -> None:
     if job.result.done():
         return
-    if isinstance(value, Failed):
+    if isinstance(value, TaskFailed):
         job.result.set_exception(value)
     else:
         job.result.set_result(value)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from overruler.reading import Node
-from overruler.rules.bands import Reading, asked, said, said_of
-from overruler.rules.game import Game, Setting, distance
-from overruler.rules.measure import Body, Measure, between, measured, named
+from overruler.rules.bands import Reading, bands_in_words, range_in_words, read_bands
+from overruler.rules.game import Game, Setting, answer_distance
+from overruler.rules.measure import Body, Measure, between, bodies_named, measure_sides
 from overruler.scene import Ruler, Scene
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
 CLAUSES = {
@@ -42,7 +42,7 @@ MARKED_SEGMENTS = 4
 """Segments of the ruler that range 5 is measured with from a mark."""
 
 
-def reading(scene: Scene, question: Node) -> Reading:
+def lay_ruler(scene: Scene, question: Node) -> Reading:
     """The ruler laid from what a question names to what it asks about."""
     return Reading(scene, question, between(scene, question), GAME.ruler_of(scene))
 
@@ -52,7 +52,7 @@ def range_at(band: int, segments: int) -> int | None:
     return max(band, 1) if band <= segments else None
 
 
-def used(ruler: Reading) -> tuple[str, ...]:
+def ruler_clauses(ruler: Reading) -> tuple[str, ...]:
     """The clauses that this use of the ruler rests on."""
     a, b = ruler.measure.closest.a, ruler.measure.closest.b
     clauses = {
@@ -67,7 +67,7 @@ def used(ruler: Reading) -> tuple[str, ...]:
     return tuple(clause for clause, holds in clauses.items() if holds)
 
 
-def ranged(ruler: Reading, *rules: str) -> Verdict:
+def range_verdict(ruler: Reading, *rules: str) -> Verdict:
     """The range along a ruler, and whether it is melee range."""
     segments, melee = ruler.ruler.segments, ruler.measure.melee
     verdict = ruler.decide(lambda band: range_at(band, segments))
@@ -76,11 +76,11 @@ def ranged(ruler: Reading, *rules: str) -> Verdict:
     if share is not None:
         answer["melee_probability"] = share
     contact = ("legion.melee", "any.enemies") if ruler.band == 0 else ()
-    headline = said(verdict.value) + melee_said(melee, share)
-    return replace(verdict, answer=answer, headline=headline, rules=(*rules, *used(ruler), *contact))
+    headline = range_in_words(verdict.value) + melee_in_words(melee, share)
+    return replace(verdict, answer=answer, headline=headline, rules=(*rules, *ruler_clauses(ruler), *contact))
 
 
-def melee_said(melee: bool, share: float | None) -> str:
+def melee_in_words(melee: bool, share: float | None) -> str:
     doubtful = share is not None and 0.001 < share < 0.999
     return f", melee {100 * (share or 0):.0f} %" if doubtful else ", melee" if melee else ""
 
@@ -88,56 +88,59 @@ def melee_said(melee: bool, share: float | None) -> str:
 # --- between anything ---
 
 
-def premeasured(scene: Scene, question: Node) -> Verdict:
+def answer_any_distance(scene: Scene, question: Node) -> Verdict:
     """How far apart two miniatures, units or terrains are."""
-    verdict = distance(scene, question)
+    verdict = answer_distance(scene, question)
     return replace(verdict, rules=(*verdict.rules, "legion.any_time"))
 
 
-def range_(scene: Scene, question: Node) -> Verdict:
+def answer_range(scene: Scene, question: Node) -> Verdict:
     """The range between two miniatures, units or terrains."""
-    ruler = reading(scene, question)
-    return ranged(ruler, *of_units(ruler.measure))
+    ruler = lay_ruler(scene, question)
+    return range_verdict(ruler, *unit_clauses(ruler.measure))
 
 
-def of_units(measure: Measure) -> tuple[str, ...]:
+def unit_clauses(measure: Measure) -> tuple[str, ...]:
     return ("legion.closest_miniatures",) if len(measure.pairs) > 1 else ()
 
 
-def at(scene: Scene, question: Node) -> Verdict:
+def answer_at(scene: Scene, question: Node) -> Verdict:
     """Whether the closest part lies in one of some segments."""
-    ruler = reading(scene, question)
-    first, last = asked(question["range"], 1, ruler.ruler.segments)
+    ruler = lay_ruler(scene, question)
+    first, last = read_bands(question["range"], 1, ruler.ruler.segments)
     verdict = ruler.decide(lambda band: first <= max(band, 1) <= last)
-    return _yes_or_no(verdict, "at", first, last, "legion.at", *used(ruler), *of_units(ruler.measure))
+    return _yes_no_verdict(verdict, "at", first, last, "legion.at", *ruler_clauses(ruler), *unit_clauses(ruler.measure))
 
 
-def within(scene: Scene, question: Node) -> Verdict:
+def answer_within(scene: Scene, question: Node) -> Verdict:
     """Whether every part of every base lies in some segments."""
-    ruler = reading(scene, question)
-    first, last = asked(question["range"], 1, ruler.ruler.segments)
+    ruler = lay_ruler(scene, question)
+    first, last = read_bands(question["range"], 1, ruler.ruler.segments)
     verdict = ruler.decide_within(first, last)
     clauses = {
         "legion.within": True,
         "legion.within_several": last > first,
-        "legion.within_low": first == 1 or abs(ruler.measure.distance_mm - ruler.lines_mm[first - 1]) <= TOUCH_MM,
+        "legion.within_low": first == 1
+        or abs(ruler.measure.distance_mm - ruler.lines_mm[first - 1]) <= CONTACT_TOLERANCE_MM,
         "legion.within_nearest": len(ruler.measure.froms) > 1,
     }
     rules = [clause for clause, holds in clauses.items() if holds]
-    return _yes_or_no(verdict, "within", first, last, *rules, *used(ruler))
+    return _yes_no_verdict(verdict, "within", first, last, *rules, *ruler_clauses(ruler))
 
 
-def beyond(scene: Scene, question: Node) -> Verdict:
+def answer_beyond(scene: Scene, question: Node) -> Verdict:
     """Whether no part lies up to the end of the last of some segments."""
-    ruler = reading(scene, question)
-    first, last = asked(question["range"], 1, ruler.ruler.segments)
+    ruler = lay_ruler(scene, question)
+    first, last = read_bands(question["range"], 1, ruler.ruler.segments)
     verdict = ruler.decide(lambda band: band > last)
-    return _yes_or_no(verdict, "beyond", first, last, "legion.beyond", *used(ruler), *of_units(ruler.measure))
+    return _yes_no_verdict(
+        verdict, "beyond", first, last, "legion.beyond", *ruler_clauses(ruler), *unit_clauses(ruler.measure)
+    )
 
 
-def _yes_or_no(verdict: Verdict, word: str, first: int, last: int, *rules: str) -> Verdict:
+def _yes_no_verdict(verdict: Verdict, word: str, first: int, last: int, *rules: str) -> Verdict:
     from_to = ("legion.from_to",) if last > first else ()
-    headline = said_of(word, first, last, verdict.value)
+    headline = bands_in_words(word, first, last, verdict.value)
     return replace(verdict, answer={"answer": verdict.value}, headline=headline, rules=(*rules, *from_to))
 
 
@@ -145,13 +148,15 @@ def mark_range_one(scene: Scene, question: Node) -> Verdict:
     """The range up to 5 with a ruler of four segments: a mark at range 1, and on from there."""
     measure, segment = between(scene, question), GAME.ruler_of(scene).segment_mm
     ruler = Reading(scene, question, measure, Ruler(segment, 1 + MARKED_SEGMENTS))
-    short = measure.distance_mm < segment - TOUCH_MM
-    rules = ("legion.mark", *(("legion.mark_short",) if short else ()), *of_units(measure))
-    verdict = ranged(ruler, *rules)
-    return replace(verdict, answer={"mark_mm": None if short else _mark(measure, segment), "range": verdict.value})
+    short = measure.distance_mm < segment - CONTACT_TOLERANCE_MM
+    rules = ("legion.mark", *(("legion.mark_short",) if short else ()), *unit_clauses(measure))
+    verdict = range_verdict(ruler, *rules)
+    return replace(
+        verdict, answer={"mark_mm": None if short else _mark_point(measure, segment), "range": verdict.value}
+    )
 
 
-def _mark(measure: Measure, segment_mm: float) -> list[float]:
+def _mark_point(measure: Measure, segment_mm: float) -> list[float]:
     (ax, ay), (bx, by) = measure.closest.gap.from_point, measure.closest.gap.to_point
     share = segment_mm / measure.distance_mm
     return [ax + share * (bx - ax), ay + share * (by - ay)]
@@ -160,22 +165,22 @@ def _mark(measure: Measure, segment_mm: float) -> list[float]:
 # --- attacks ---
 
 
-def attack(scene: Scene, question: Node) -> Reading:
+def lay_attack_ruler(scene: Scene, question: Node) -> Reading:
     """The ruler laid from the attacking unit's leader to the defending unit."""
-    attackers, defenders = _unit(scene, question["attacker"]), _unit(scene, question["defender"])
-    measure = measured([_leader(attackers, question["attacker"])], defenders, question["defender"])
+    attackers, defenders = _read_unit(scene, question["attacker"]), _read_unit(scene, question["defender"])
+    measure = measure_sides([_unit_leader(attackers, question["attacker"])], defenders, question["defender"])
     return Reading(scene, question, measure, GAME.ruler_of(scene))
 
 
-def attacking(ruler: Reading) -> tuple[str, ...]:
+def attack_clauses(ruler: Reading) -> tuple[str, ...]:
     """The clauses on who is measured in an attack."""
     sides = (ruler.question["attacker"].value, ruler.question["defender"].value)
     alone = any(piece.id in sides and piece.unit is None for piece in ruler.scene.pieces)
     return ("legion.attack", "legion.leader_melee", *(("legion.unit_of_one",) if alone else ()))
 
 
-def _unit(scene: Scene, node: Node) -> tuple[Body, ...]:
-    bodies = named(scene, node)
+def _read_unit(scene: Scene, node: Node) -> tuple[Body, ...]:
+    bodies = bodies_named(scene, node)
     if bodies[0].index is None:
         node.fail(f"{node.value!r} is terrain; an attack is between units")
     unit = scene.pieces[bodies[0].index].unit
@@ -184,7 +189,7 @@ def _unit(scene: Scene, node: Node) -> tuple[Body, ...]:
     return bodies
 
 
-def _leader(bodies: Sequence[Body], node: Node) -> Body:
+def _unit_leader(bodies: Sequence[Body], node: Node) -> Body:
     leaders = [body for body in bodies if body.leader] if len(bodies) > 1 else list(bodies)
     if len(leaders) != 1:
         found = ", ".join(body.id for body in leaders) or "none"
@@ -194,8 +199,8 @@ def _leader(bodies: Sequence[Body], node: Node) -> Body:
 
 def attack_range(scene: Scene, question: Node) -> Verdict:
     """The range of an attack."""
-    ruler = attack(scene, question)
-    verdict = ranged(ruler, *attacking(ruler))
+    ruler = lay_attack_ruler(scene, question)
+    verdict = range_verdict(ruler, *attack_clauses(ruler))
     leader, target = ruler.measure.closest.a.id, ruler.measure.closest.b.id
     return replace(verdict, answer={**verdict.answer, "from": leader, "to": target})
 
@@ -251,23 +256,23 @@ class Weapon:
         return band == 0 and self.enemies and self.first == 1
 
 
-def weapon(scene: Scene, question: Node) -> Verdict:
+def answer_weapon(scene: Scene, question: Node) -> Verdict:
     """Whether a weapon reaches in an attack."""
-    ruler = attack(scene, question)
+    ruler = lay_attack_ruler(scene, question)
     band, segments = ruler.band, ruler.ruler.segments
-    held = _weapon(ruler, question["weapon"]["range"])
+    held = _read_weapon(ruler, question["weapon"]["range"])
     verdict = ruler.decide(held.reaches)
     return replace(
         verdict,
         answer={"usable": verdict.value, "range": range_at(band, segments), "reason": held.reason(band, segments)},
         headline="the weapon reaches" if verdict.value else "the weapon does not reach",
-        rules=(*attacking(ruler), *held.clauses(band), *used(ruler)),
+        rules=(*attack_clauses(ruler), *held.clauses(band), *ruler_clauses(ruler)),
         settings={"ranged_in_contact": held.in_contact} if held.house_rule(band) else {},
     )
 
 
-def _weapon(ruler: Reading, node: Node) -> Weapon:
-    first, last = (0, 0) if node.value == "melee" else asked(node, 1, ruler.ruler.segments)
+def _read_weapon(ruler: Reading, node: Node) -> Weapon:
+    first, last = (0, 0) if node.value == "melee" else read_bands(node, 1, ruler.ruler.segments)
     return Weapon(first, last, ruler.measure.closest.enemies, GAME.chosen(ruler.scene, "ranged_in_contact"))
 
 
@@ -276,13 +281,13 @@ GAME = Game(
     title="Legion",
     ruler=Ruler(152.4, 5),
     questions={
-        "distance": premeasured,
-        "range": range_,
-        "at": at,
-        "within": within,
-        "beyond": beyond,
+        "distance": answer_any_distance,
+        "range": answer_range,
+        "at": answer_at,
+        "within": answer_within,
+        "beyond": answer_beyond,
         "attack_range": attack_range,
-        "weapon": weapon,
+        "weapon": answer_weapon,
         "mark_range_one": mark_range_one,
     },
     clauses=CLAUSES,

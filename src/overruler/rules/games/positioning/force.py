@@ -4,29 +4,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from overruler.geometry.shapes import Point, shifted
+from overruler.geometry.shapes import Point, translate_shape
 from overruler.reading import Node
-from overruler.rules.games.positioning.straight import place_of
+from overruler.rules.games.positioning.straight import piece_position
 from overruler.rules.measure import Body
-from overruler.rules.ways import direction, inches, one, piece, pieces_of, size_of, stat, straight_away
+from overruler.rules.routes import (
+    direction_away_from,
+    piece_bodies,
+    read_body,
+    read_direction,
+    read_inches_mm,
+    read_piece,
+    read_stat,
+    size_of,
+)
 from overruler.scene import Scene
-from overruler.units import TOUCH_MM, mm_from_inches
+from overruler.units import CONTACT_TOLERANCE_MM, mm_from_inches
 
-KINDS = ("push", "pull", "reposition")
+FORCE_KINDS = ("push", "pull", "reposition")
 
 
 INCH_MM = mm_from_inches(1)
 
 
-class Thing(NamedTuple):
+class TableObject(NamedTuple):
     """What may be forced or stop what is: a piece or a terrain, and its middle."""
 
     body: Body
     middle: Point
 
-    def moved(self, x_mm: float, y_mm: float) -> "Thing":
-        parts = tuple(shifted(part, x_mm, y_mm) for part in self.body.parts)
-        return Thing(replace(self.body, parts=parts), (self.middle[0] + x_mm, self.middle[1] + y_mm))
+    def moved(self, x_mm: float, y_mm: float) -> "TableObject":
+        parts = tuple(translate_shape(part, x_mm, y_mm) for part in self.body.parts)
+        return TableObject(replace(self.body, parts=parts), (self.middle[0] + x_mm, self.middle[1] + y_mm))
 
 
 @dataclass(frozen=True)
@@ -44,15 +53,15 @@ class Force:
 
     @classmethod
     def of(cls, scene: Scene, question: Node) -> "Force":
-        kind = question["kind"].choice(KINDS)
-        actor, _ = piece(scene, question["actor"])
+        kind = question["kind"].choice(FORCE_KINDS)
+        actor, _ = read_piece(scene, question["actor"])
         return cls(
             scene,
             kind,
             actor,
-            _targets(scene, question, actor),
-            inches(question["distance_in"]),
-            direction(question["direction_deg"]) if kind == "reposition" else None,
+            _read_targets(scene, question, actor),
+            read_inches_mm(question["distance_in"]),
+            read_direction(question["direction_deg"]) if kind == "reposition" else None,
         )
 
     def resisted(self, target: Body) -> tuple[int, int]:
@@ -60,22 +69,22 @@ class Force:
         sizes = size_of(self.scene, target) - size_of(self.scene, self.actor)
         if target.index is None or self.actor.index is None:
             return sizes, 0
-        return sizes, stat(self.scene, target.index, "tier") - stat(self.scene, self.actor.index, "tier")
+        return sizes, read_stat(self.scene, target.index, "tier") - read_stat(self.scene, self.actor.index, "tier")
 
     def left_mm(self, target: Body) -> float:
         """The distance that is left of it; 0 where it fails."""
         left = self.distance_mm - INCH_MM * sum(max(inches, 0) for inches in self.resisted(target))
-        return left if left > TOUCH_MM else 0.0
+        return left if left > CONTACT_TOLERANCE_MM else 0.0
 
-    def line(self, target: Thing, node: Node) -> Point:
+    def line(self, target: TableObject, node: Node) -> Point:
         """The unit direction in which it forces a target."""
         if self.towards:
             return self.towards
-        ux, uy = straight_away(target.middle, self.actor, node)
+        ux, uy = direction_away_from(target.middle, self.actor, node)
         return (ux, uy) if self.kind == "push" else (-ux, -uy)
 
 
-def _targets(scene: Scene, question: Node, actor: Body) -> tuple[Node, ...]:
+def _read_targets(scene: Scene, question: Node, actor: Body) -> tuple[Node, ...]:
     if question.has("target") and question.has("targets"):
         question["targets"].fail("stands beside target; give one of the two")
     nodes = question["targets"].items() if question.has("targets") else [question["target"]]
@@ -83,22 +92,22 @@ def _targets(scene: Scene, question: Node, actor: Body) -> tuple[Node, ...]:
         question["targets"].fail("is empty: name one target at least")
     seen = {actor.id}
     for node in nodes:
-        name = one(scene, node).id
+        name = read_body(scene, node).id
         if name in seen:
             node.fail(f"{name!r} is the actor" if name == actor.id else f"repeats {name!r}")
         seen.add(name)
     return tuple(nodes)
 
 
-def everything(scene: Scene) -> dict[str, Thing]:
+def objects_on_table(scene: Scene) -> dict[str, TableObject]:
     """All that stands on the table, by its id: pieces, then terrain."""
-    found = {body.id: Thing(body, place_of(scene, body.index or 0)) for body in pieces_of(scene)}
+    found = {body.id: TableObject(body, piece_position(scene, body.index or 0)) for body in piece_bodies(scene)}
     for terrain in scene.terrain:
-        found[terrain.id] = Thing(Body(terrain.id, scene.ground[terrain.id]), _middle(terrain.footprint_mm))
+        found[terrain.id] = TableObject(Body(terrain.id, scene.ground[terrain.id]), _box_center(terrain.footprint_mm))
     return found
 
 
-def _middle(points: Sequence[Point]) -> Point:
+def _box_center(points: Sequence[Point]) -> Point:
     """The middle of the box round some points."""
     x, y = ((min(axis) + max(axis)) / 2 for axis in zip(*points, strict=True))
     return x, y

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from overruler.geometry.shapes import Disc, Point
-from overruler.geometry.sweep import entered, touching
+from overruler.geometry.sweep import contact_interval, entry_distance
 from overruler.reading import Node
-from overruler.rules.games.positioning.force import Force, Thing, everything
-from overruler.rules.measure import Body, gap_of
-from overruler.rules.ways import one
+from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
+from overruler.rules.measure import Body, gap_between
+from overruler.rules.routes import read_body
 from overruler.scene import Scene
-from overruler.units import TOUCH_MM, inches_from_mm
+from overruler.units import CONTACT_TOLERANCE_MM, inches_from_mm
 from overruler.verdict import Verdict
 
 # --- one target ---
 
 
 @dataclass(frozen=True, slots=True)
-class Forced:
+class ForcedMove:
     """How one target was moved."""
 
     id: str
@@ -47,54 +47,64 @@ class Forced:
         return f'{self.id} is moved {inches_from_mm(self.moved_mm):.2f}"{stopped}'
 
 
-def forced(force: Force, things: Mapping[str, Thing], node: Node) -> Forced:
+def force_target(force: Force, things: Mapping[str, TableObject], node: Node) -> ForcedMove:
     """How a force moves one target among all that stands on the table."""
-    target = things[one(force.scene, node).id]
+    target = things[read_body(force.scene, node).id]
     left = force.left_mm(target.body)
     if left == 0:
-        return Forced(target.body.id, 0.0, 0.0, target.middle, None, True, _resisting(force, target.body, True))
+        return ForcedMove(
+            target.body.id, 0.0, 0.0, target.middle, None, True, _resistance_clauses(force, target.body, True)
+        )
     ux, uy = force.line(target, node)
     others = [other for name, other in things.items() if name != target.body.id]
-    stops = {other.body.id: along for other in others if (along := stop(target, other, ux, uy)) <= left + TOUCH_MM}
+    stops = {
+        other.body.id: along
+        for other in others
+        if (along := stop_distance_mm(target, other, ux, uy)) <= left + CONTACT_TOLERANCE_MM
+    }
     first = min(stops.values(), default=math.inf)
-    stopped_by = next((name for name, along in stops.items() if along <= first + TOUCH_MM), None)
+    stopped_by = next((name for name, along in stops.items() if along <= first + CONTACT_TOLERANCE_MM), None)
     moved = min(left, first)
     end = (target.middle[0] + moved * ux, target.middle[1] + moved * uy)
-    brushed = [other for other in others if other.body.id not in stops and _brushes(target, other, (ux, uy), moved)]
+    brushed = [
+        other for other in others if other.body.id not in stops and _touches_on_way(target, other, (ux, uy), moved)
+    ]
     found = {
         "positioning.forced_stop": stopped_by is not None,
         "positioning.forced_pressed": stopped_by is not None and moved == 0,
         "positioning.forced_slides": bool(brushed),
-        "positioning.forced_stands": any(stands(target, other) for other in brushed),
+        "positioning.forced_stands": any(stands_on_other(target, other) for other in brushed),
         "positioning.forced_line": force.towards is None,
     }
-    rules = (*_resisting(force, target.body, False), *(name for name, holds in found.items() if holds))
-    return Forced(target.body.id, left, moved, end, stopped_by, False, rules)
+    rules = (*_resistance_clauses(force, target.body, False), *(name for name, holds in found.items() if holds))
+    return ForcedMove(target.body.id, left, moved, end, stopped_by, False, rules)
 
 
-def stop(target: Thing, other: Thing, ux: float, uy: float) -> float:
+def stop_distance_mm(target: TableObject, other: TableObject, ux: float, uy: float) -> float:
     """How far along a line a target gets before something else stops it; inf where it does not."""
-    if stands(target, other):
+    if stands_on_other(target, other):
         return math.inf
-    met = [entered(p, q, ux, uy) for p in target.body.parts for q in other.body.parts]
+    met = [entry_distance(p, q, ux, uy) for p in target.body.parts for q in other.body.parts]
     return min((along for along in met if along is not None), default=math.inf)
 
 
-def stands(a: Thing, b: Thing) -> bool:
+def stands_on_other(a: TableObject, b: TableObject) -> bool:
     """Whether the one stands on the other: its middle lies in terrain."""
-    return _on(a, b) or _on(b, a)
+    return _is_on_terrain(a, b) or _is_on_terrain(b, a)
 
 
-def _on(upper: Thing, lower: Thing) -> bool:
-    return lower.body.index is None and gap_of(Body("", (Disc(upper.middle),)), lower.body).distance_mm == 0
+def _is_on_terrain(upper: TableObject, lower: TableObject) -> bool:
+    return lower.body.index is None and gap_between(Body("", (Disc(upper.middle),)), lower.body).distance_mm == 0
 
 
-def _brushes(target: Thing, other: Thing, line: Point, moved_mm: float) -> bool:
-    met = [touching(p, q, *line) for p in target.body.parts for q in other.body.parts]
-    return any(one and one.first_mm <= moved_mm + TOUCH_MM and one.last_mm >= -TOUCH_MM for one in met)
+def _touches_on_way(target: TableObject, other: TableObject, line: Point, moved_mm: float) -> bool:
+    met = [contact_interval(p, q, *line) for p in target.body.parts for q in other.body.parts]
+    return any(
+        one and one.first_mm <= moved_mm + CONTACT_TOLERANCE_MM and one.last_mm >= -CONTACT_TOLERANCE_MM for one in met
+    )
 
 
-def _resisting(force: Force, target: Body, fails: bool) -> tuple[str, ...]:
+def _resistance_clauses(force: Force, target: Body, fails: bool) -> tuple[str, ...]:
     size, tier = force.resisted(target)
     found = {
         f"positioning.{force.kind}": True,
@@ -112,13 +122,13 @@ def _resisting(force: Force, target: Body, fails: bool) -> tuple[str, ...]:
 # --- the question ---
 
 
-def force(scene: Scene, question: Node) -> Verdict:
+def answer_force(scene: Scene, question: Node) -> Verdict:
     """How forced movement moves its target, or its targets one after the other."""
     asked = Force.of(scene, question)
-    things, results = everything(scene), []
+    things, results = objects_on_table(scene), []
     for node in asked.targets:
-        start = things[one(scene, node).id]
-        result = forced(asked, things, node)
+        start = things[read_body(scene, node).id]
+        result = force_target(asked, things, node)
         x, y = result.end_mm[0] - start.middle[0], result.end_mm[1] - start.middle[1]
         things[result.id] = start.moved(x, y)
         results.append(result)
@@ -134,14 +144,14 @@ def force(scene: Scene, question: Node) -> Verdict:
         none="stopped by nothing",
         question=question.value,
     )
-    return verdict if scene.covariance is None else _doubtful(asked, verdict, several)
+    return verdict if scene.covariance is None else _with_probabilities(asked, verdict, several)
 
 
-def _doubtful(force: Force, verdict: Verdict, several: bool) -> Verdict:
+def _with_probabilities(force: Force, verdict: Verdict, several: bool) -> Verdict:
     """The verdict with the probabilities of what stops each target, and of all of it together."""
-    from overruler.rules.games.positioning.forced_sampled import chances
+    from overruler.rules.games.positioning.forced_sampled import stop_probabilities
 
-    together, each = chances(force)
+    together, each = stop_probabilities(force)
     if not several:
         return replace(verdict, probability=each[0])
     results = [

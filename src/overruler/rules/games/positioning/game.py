@@ -1,11 +1,11 @@
 """Positioning: contact, ranges, moves and forced moves in inches."""
 
 from overruler.rules.game import COMMON, Game
-from overruler.rules.games.positioning.contact import b2b, engaged, range_, within
-from overruler.rules.games.positioning.forced import force
-from overruler.rules.games.positioning.straight import advance, move, place, retreat
+from overruler.rules.games.positioning.contact import answer_b2b, answer_engaged, answer_range, answer_within
+from overruler.rules.games.positioning.forced import answer_force
+from overruler.rules.games.positioning.straight import answer_advance, answer_move, answer_place, answer_retreat
 from overruler.rules.sight import CLAUSES as SIGHT
-from overruler.rules.sight import cover, los
+from overruler.rules.sight import answer_cover, answer_los
 
 CLAUSES = {
     "positioning.inches": "Distances are in inches, an inch being 25.4 mm.",
@@ -63,17 +63,17 @@ GAME = Game(
     title="Positioning",
     questions={
         **COMMON,
-        "b2b": b2b,
-        "engaged": engaged,
-        "range": range_,
-        "within": within,
-        "move": move,
-        "advance": advance,
-        "retreat": retreat,
-        "force": force,
-        "place": place,
-        "los": los,
-        "cover": cover,
+        "b2b": answer_b2b,
+        "engaged": answer_engaged,
+        "range": answer_range,
+        "within": answer_within,
+        "move": answer_move,
+        "advance": answer_advance,
+        "retreat": answer_retreat,
+        "force": answer_force,
+        "place": answer_place,
+        "los": answer_los,
+        "cover": answer_cover,
     },
     clauses=CLAUSES,
     examples={

@@ -1,11 +1,11 @@
 """Skirmish: who may shoot, and at whom; `shots` has what comes of it."""
 
 from overruler.reading import Node
-from overruler.rules.game import Game, distance
-from overruler.rules.games.skirmish.shooters import fighters, named
-from overruler.rules.games.skirmish.shots import chances, resolve_shot, shot
+from overruler.rules.game import Game, answer_distance
+from overruler.rules.games.skirmish.shooters import read_fighters, read_piece_index
+from overruler.rules.games.skirmish.shots import answer_shot, resolve_shot, yes_no_probabilities
 from overruler.rules.games.skirmish.targeting import Targets
-from overruler.rules.sightlines import clauses
+from overruler.rules.sightlines import sight_clauses
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
@@ -52,12 +52,12 @@ CLAUSES = {
     "skirmish.injury": "A weapon's injury modifier adds to that value, and does not help to hit.",
     "skirmish.improvement": "Who incapacitates a target draws from the Improvement Deck.",
     "skirmish.extra_rolls": "Rolls in defence that are not called for are left aside. (Decided here.)",
-    **clauses("skirmish"),
+    **sight_clauses("skirmish"),
 }
 
 # --- who may shoot ---
 
-BARS = {
+CLAUSE_BY_REASON = {
     "no_ranged_weapon": "skirmish.armed",
     "engaged": "skirmish.engaged",
     "ran": "skirmish.ran",
@@ -73,7 +73,7 @@ BARS = {
 
 def may_shoot(scene: Scene, question: Node) -> Verdict:
     """Whether a unit may shoot, and all that keeps it from it."""
-    unit = fighters(scene)[named(scene, question["unit"])]
+    unit = read_fighters(scene)[read_piece_index(scene, question["unit"])]
     weapon = unit.weapon
     unloaded = weapon is not None and weapon.long_reload and "shot_last_turn" in unit.marks
     state = Node(scene.state, "scene", "state")
@@ -84,14 +84,14 @@ def may_shoot(scene: Scene, question: Node) -> Verdict:
         "not_reloaded": unloaded,
         "phase_skipped": state.get("first_turn_of_first_player", Node.boolean, False),
     }
-    reasons = [reason for reason in BARS if holds.get(reason)]
+    reasons = [reason for reason in CLAUSE_BY_REASON if holds.get(reason)]
     armed = ("skirmish.one_weapon", "skirmish.reload") if weapon else ()
     return Verdict(
         answer={"eligible": not reasons, "reasons": reasons},
         headline="may not shoot: " + ", ".join(reasons).replace("_", " ") if reasons else "may shoot",
-        rules=("skirmish.ranged_phase", *armed, *(BARS[reason] for reason in reasons)),
+        rules=("skirmish.ranged_phase", *armed, *(CLAUSE_BY_REASON[reason] for reason in reasons)),
         value=not reasons,
-        probability=chances(float(not reasons)) if scene.covariance else None,
+        probability=yes_no_probabilities(float(not reasons)) if scene.covariance else None,
         question=question.value,
     )
 
@@ -99,9 +99,9 @@ def may_shoot(scene: Scene, question: Node) -> Verdict:
 # --- at whom ---
 
 
-def targets(scene: Scene, question: Node) -> Verdict:
+def answer_targets(scene: Scene, question: Node) -> Verdict:
     """All valid targets of a unit, the closest first, and of each enemy why it is one or is none."""
-    found = Targets.of(scene, named(scene, question["unit"]))
+    found = Targets.of(scene, read_piece_index(scene, question["unit"]))
     return Verdict(
         answer={"valid": found.valid, "why": {look.target.id: found.why(look) for look in found.looks}},
         headline="can shoot at " + (", ".join(found.valid) or "nobody"),
@@ -116,10 +116,10 @@ GAME = Game(
     name="skirmish",
     title="Skirmish",
     questions={
-        "distance": distance,
+        "distance": answer_distance,
         "may_shoot": may_shoot,
-        "targets": targets,
-        "shot": shot,
+        "targets": answer_targets,
+        "shot": answer_shot,
         "resolve_shot": resolve_shot,
     },
     clauses=CLAUSES,

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from overruler.errors import UnknownName
 from overruler.geometry.shapes import Shape
-from overruler.pieces import LARGEST_MM, Piece
+from overruler.pieces import MAX_LENGTH_MM, Piece
 from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.units import mm_from_inches
 
-FLAGS = ("large", "engaged", "ran", "cast", "stunned", "dazed", "shot_this_turn", "shot_last_turn", "moved")
+UNIT_FLAGS = ("large", "engaged", "ran", "cast", "stunned", "dazed", "shot_this_turn", "shot_last_turn", "moved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Weapon:
     @classmethod
     def of(cls, node: Node) -> "Weapon":
         range_mm = mm_from_inches(node["range_in"].positive())
-        if range_mm > LARGEST_MM:
+        if range_mm > MAX_LENGTH_MM:
             node["range_in"].fail("is more than 10 km")
         return cls(range_mm, node["piercing"].integer(), node["injury"].integer(), node["long_reload"].boolean())
 
@@ -72,41 +72,41 @@ class Fighter:
         return None not in players and players[0] != players[1]
 
 
-def fighters(scene: Scene) -> tuple[Fighter, ...]:
+def read_fighters(scene: Scene) -> tuple[Fighter, ...]:
     """All units, in the scene's order."""
-    return tuple(_fighter(scene, index) for index in range(len(scene.pieces)))
+    return tuple(_read_fighter(scene, index) for index in range(len(scene.pieces)))
 
 
-def _fighter(scene: Scene, index: int) -> Fighter:
+def _read_fighter(scene: Scene, index: int) -> Fighter:
     piece = scene.pieces[index]
     stats = Node(piece.stats, "scene", f"pieces[{index}].stats")
-    marks = frozenset(flag for flag in FLAGS if stats.get(flag, Node.boolean, False))
+    marks = frozenset(flag for flag in UNIT_FLAGS if stats.get(flag, Node.boolean, False))
     known = [other.id for other in scene.pieces]
-    lists = (stats.get(key, lambda node: _ids(node, known), None) for key in ("in_cover_from", "out_of_sight_of"))
+    lists = (stats.get(key, lambda node: _read_ids(node, known), None) for key in ("in_cover_from", "out_of_sight_of"))
     return Fighter(index, piece, scene.shapes[index], stats, marks, *lists)
 
 
-def _ids(node: Node, known: Sequence[str]) -> frozenset[str]:
+def _read_ids(node: Node, known: Sequence[str]) -> frozenset[str]:
     """The pieces that an array names."""
-    return frozenset(_id(item, known) for item in node.items())
+    return frozenset(_read_id(item, known) for item in node.items())
 
 
-def _id(node: Node, known: Sequence[str]) -> str:
+def _read_id(node: Node, known: Sequence[str]) -> str:
     name = node.text()
     if name not in known:
         raise UnknownName(f"{node.name}: {node.path}", name, known)
     return name
 
 
-def named(scene: Scene, node: Node) -> int:
+def read_piece_index(scene: Scene, node: Node) -> int:
     """The place in the scene of the piece that a question names by its id."""
     known = [piece.id for piece in scene.pieces]
     name = node.text()
     if name not in known and (name in scene.members or name in scene.ground):
         node.fail(f"{name!r} is {'terrain' if name in scene.ground else 'a unit'}; here the id of a piece is asked for")
-    return known.index(_id(node, known))
+    return known.index(_read_id(node, known))
 
 
-def enemies(units: Sequence[Fighter], shooter: Fighter) -> Iterator[Fighter]:
+def enemies_of(units: Sequence[Fighter], shooter: Fighter) -> Iterator[Fighter]:
     """The shooter's enemies, in the scene's order."""
     return (unit for unit in units if unit.is_enemy(shooter))

@@ -5,46 +5,46 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from overruler.reading import Node
-from overruler.rules.changes import changes
-from overruler.rules.doubt import doubt_of
-from overruler.rules.game import distance
-from overruler.rules.games.skirmish.shooters import Fighter, Weapon, fighters, named
-from overruler.rules.games.skirmish.targeting import Look, Targets, is_below
+from overruler.rules.changes import smallest_changes
+from overruler.rules.game import answer_distance
+from overruler.rules.games.skirmish.shooters import Fighter, Weapon, read_fighters, read_piece_index
+from overruler.rules.games.skirmish.targeting import Targets, TargetSight, is_below
 from overruler.rules.measure import Measure, band_of, between
-from overruler.rules.sampled.sightlines import moved
+from overruler.rules.sampled.sightlines import joint_displacements
+from overruler.rules.uncertainty import distance_uncertainty
 from overruler.scene import Scene
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
 COVER_PIERCING = MOVED_PIERCING = -3
-NATURAL = 20
+HIGHEST_ROLL = 20
 """The highest face of a die."""
 
 
-def chances(share: float) -> dict[str, float]:
+def yes_no_probabilities(share: float) -> dict[str, float]:
     """The probabilities of yes and no."""
     return {"true": share, "false": 1 - share}
 
 
 @dataclass(frozen=True, eq=False)
-class Shot:
+class RangedShot:
     """A shooter with its weapon and a target, both named."""
 
     scene: Scene
     question: Node
-    look: Look
+    look: TargetSight
     weapon: Weapon
 
     @classmethod
-    def of(cls, scene: Scene, question: Node) -> "Shot":
-        i, j = named(scene, question["unit"]), named(scene, question["target"])
+    def of(cls, scene: Scene, question: Node) -> "RangedShot":
+        i, j = read_piece_index(scene, question["unit"]), read_piece_index(scene, question["target"])
         if i == j:
             question["target"].fail(f"{question['target'].value!r} is the shooter itself")
-        units = fighters(scene)
+        units = read_fighters(scene)
         weapon = units[i].weapon
         if weapon is None:
             question["unit"].fail(f"{units[i].id!r} has no ranged weapon")
-        return cls(scene, question, Look(scene, units[i], units[j]), weapon)
+        return cls(scene, question, TargetSight(scene, units[i], units[j]), weapon)
 
     @property
     def shooter(self) -> Fighter:
@@ -66,11 +66,11 @@ class Shot:
 
     @property
     def in_range(self) -> bool:
-        return self.look.distance_mm <= self.weapon.range_mm + TOUCH_MM
+        return self.look.distance_mm <= self.weapon.range_mm + CONTACT_TOLERANCE_MM
 
     @property
     def half_range(self) -> bool:
-        return self.look.distance_mm <= self.weapon.range_mm / 2 + TOUCH_MM
+        return self.look.distance_mm <= self.weapon.range_mm / 2 + CONTACT_TOLERANCE_MM
 
     @property
     def advantage(self) -> bool:
@@ -90,7 +90,7 @@ class Shot:
     @cached_property
     def shares(self) -> tuple[float, float]:
         """The probability of half range, and of the range."""
-        doubt = doubt_of(self.scene, self.measure, self.lines_mm)
+        doubt = distance_uncertainty(self.scene, self.measure, self.lines_mm)
         assert doubt is not None
         return doubt.shares[0], doubt.shares[0] + doubt.shares[1]
 
@@ -101,10 +101,10 @@ class Shot:
         lines = self.lines_mm
         band = band_of(self.measure.distance_mm, lines)
         return replace(
-            distance(self.scene, ends),
+            answer_distance(self.scene, ends),
             margin_mm=margin,
             lines_mm=lines,
-            changes=changes(self.measure, lines, band, lambda band: band < len(lines)),
+            changes=smallest_changes(self.measure, lines, band, lambda band: band < len(lines)),
             question=self.question.value,
         )
 
@@ -123,9 +123,9 @@ class Shot:
         )
 
 
-def shot(scene: Scene, question: Node) -> Verdict:
+def answer_shot(scene: Scene, question: Node) -> Verdict:
     """All that counts for a shot at a target."""
-    made = Shot.of(scene, question)
+    made = RangedShot.of(scene, question)
     choice = Targets.of(scene, made.shooter.index)
     answer = {
         "valid_target": made.target.id in choice.valid,
@@ -139,25 +139,27 @@ def shot(scene: Scene, question: Node) -> Verdict:
     elevated = ("skirmish.advantage",) if is_below(made.shooter, made.target) else ()
     return replace(
         made.verdict(),
-        answer=answer | (_shot_odds(made, choice) if scene.covariance else {}),
-        headline=_said(answer),
+        answer=answer | (_shot_probabilities(made, choice) if scene.covariance else {}),
+        headline=_shot_headline(answer),
         rules=tuple(dict.fromkeys((*made.rules(), *elevated, *choice.rules()))),
         value=made.in_range,
-        probability=chances(made.shares[1]) if scene.covariance else None,
+        probability=yes_no_probabilities(made.shares[1]) if scene.covariance else None,
     )
 
 
-def _said(answer: dict[str, bool | int]) -> str:
+def _shot_headline(answer: dict[str, bool | int]) -> str:
     marks = [name.replace("_", " ") for name in ("advantage", "cover") if answer[name]]
     where = "in half range" if answer["half_range"] else "in range" if answer["in_range"] else "out of range"
     target = "" if answer["valid_target"] else "no valid target, "
     return f"{target}{', '.join([where, *marks])}, defence {answer['defence']}"
 
 
-def _shot_odds(made: Shot, choice: Targets) -> dict[str, float]:
+def _shot_probabilities(made: RangedShot, choice: Targets) -> dict[str, float]:
     """How likely each part of the answer is true."""
     sure = made.look.sure_cover
-    drawn = made.look.in_cover_in(moved(made.scene, made.look.doubt.indices)).mean() if sure is None else sure
+    drawn = (
+        made.look.in_cover_in(joint_displacements(made.scene, made.look.doubt.indices)).mean() if sure is None else sure
+    )
     return {
         "half_range_probability": made.shares[0],
         "cover_probability": float(drawn),
@@ -170,12 +172,12 @@ def _shot_odds(made: Shot, choice: Targets) -> dict[str, float]:
 
 def resolve_shot(scene: Scene, question: Node) -> Verdict:
     """Whether a shot hits, and what it costs the target, out of the dice rolled."""
-    made = Shot.of(scene, question)
-    number, rolls = question["ranged"].integer(), _dice(question["ranged_roll"])
+    made = RangedShot.of(scene, question)
+    number, rolls = question["ranged"].integer(), _read_rolls(question["ranged_roll"])
     defences = [item.integer() for item in question["defence_rolls"].items()]
     roll, to_save = max(rolls), made.defence
-    good = roll >= number or roll == NATURAL
-    hit, critical = good and made.in_range, made.in_range and roll == NATURAL
+    good = roll >= number or roll == HIGHEST_ROLL
+    hit, critical = good and made.in_range, made.in_range and roll == HIGHEST_ROLL
     called = (1 + critical) * hit
     if len(defences) < called:
         question["defence_rolls"].fail(f"{called} needed for this hit, found {len(defences)}")
@@ -185,33 +187,33 @@ def resolve_shot(scene: Scene, question: Node) -> Verdict:
     return replace(
         verdict,
         answer=answer | {"injury_value": roll + made.weapon.injury if lost else None},
-        headline=_outcome(hit, critical, lost),
-        rules=(*made.rules(), *_resolved(hit, critical, lost, len(rolls), len(defences) > called)),
+        headline=_outcome_headline(hit, critical, lost),
+        rules=(*made.rules(), *_outcome_clauses(hit, critical, lost, len(rolls), len(defences) > called)),
         value=hit,
         margin_mm=verdict.margin_mm if good else None,
-        probability=chances(made.shares[1] if good else 0.0) if scene.covariance else None,
+        probability=yes_no_probabilities(made.shares[1] if good else 0.0) if scene.covariance else None,
     )
 
 
-def _dice(node: Node) -> list[int]:
+def _read_rolls(node: Node) -> list[int]:
     """One or two natural rolls."""
     rolls = [item.integer() for item in node.items()]
     if len(rolls) not in (1, 2):
         node.fail(f"expected one roll or two, found {len(rolls)}")
     for item in node.items():
-        if not 1 <= item.integer() <= NATURAL:
-            item.fail(f"a die shows 1 to {NATURAL}, found {item.integer()}")
+        if not 1 <= item.integer() <= HIGHEST_ROLL:
+            item.fail(f"a die shows 1 to {HIGHEST_ROLL}, found {item.integer()}")
     return rolls
 
 
-def _outcome(hit: bool, critical: bool, lost: int) -> str:
+def _outcome_headline(hit: bool, critical: bool, lost: int) -> str:
     if not hit:
         return "a miss"
     kind = "a critical hit" if critical else "a hit"
     return f"{kind}, " + ("saved" if not lost else "a wound lost" if lost == 1 else f"{lost} wounds lost")
 
 
-def _resolved(hit: bool, critical: bool, lost: int, rolls: int, spare: bool) -> Sequence[str]:
+def _outcome_clauses(hit: bool, critical: bool, lost: int, rolls: int, spare: bool) -> Sequence[str]:
     """The clauses that the outcome rests on."""
     names = {
         "ranged_check": True,

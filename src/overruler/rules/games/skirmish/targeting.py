@@ -8,15 +8,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from overruler.geometry.shapes import gap
-from overruler.rules.games.skirmish.shooters import Fighter, enemies, fighters
-from overruler.rules.sampled.sightlines import Moved, SightDoubt, moved
-from overruler.rules.sampling import reach_mm
+from overruler.rules.games.skirmish.shooters import Fighter, enemies_of, read_fighters
+from overruler.rules.sampled.sightlines import Displacements, SightUncertainty, joint_displacements
+from overruler.rules.sampling import max_relative_shift_mm
 from overruler.rules.sightlines import Sight
 from overruler.scene import Scene
-from overruler.units import TOUCH_MM, mm_from_inches
+from overruler.units import CONTACT_TOLERANCE_MM, mm_from_inches
 
 if TYPE_CHECKING:
-    from overruler.geometry.batched.sights import Mask
+    from overruler.geometry.batched.visibility import Mask
     from overruler.geometry.pose import Array
 
 BELOW_MM = mm_from_inches(2)
@@ -25,11 +25,11 @@ BELOW_MM = mm_from_inches(2)
 
 def is_below(shooter: Fighter, target: Fighter) -> bool:
     """Whether a target stands at least 2 inches below the shooter."""
-    return shooter.piece.z_mm - target.piece.z_mm >= BELOW_MM - TOUCH_MM
+    return shooter.piece.z_mm - target.piece.z_mm >= BELOW_MM - CONTACT_TOLERANCE_MM
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class TargetSight:
     """What a shooter sees of one other unit: by the players' own word, or by the scene's lines where they give none."""
 
     scene: Scene
@@ -41,8 +41,8 @@ class Look:
         return Sight(self.scene, self.shooter.index, self.target.index)
 
     @cached_property
-    def doubt(self) -> SightDoubt:
-        return SightDoubt(self.sight)
+    def doubt(self) -> SightUncertainty:
+        return SightUncertainty(self.sight)
 
     @cached_property
     def distance_mm(self) -> float:
@@ -83,7 +83,7 @@ class Look:
     @property
     def reach_mm(self) -> float:
         """The distance is never off by more."""
-        return reach_mm(self.scene, self.shooter.index, self.target.index)
+        return max_relative_shift_mm(self.scene, self.shooter.index, self.target.index)
 
     @cached_property
     def sure_seen(self) -> bool | None:
@@ -94,22 +94,22 @@ class Look:
     def sure_cover(self) -> bool | None:
         return self.doubt.cover if self.target.in_cover_from is None else self.in_cover
 
-    def distances_in(self, places: Moved) -> "Array":
+    def distances_in(self, places: Displacements) -> "Array":
         """The distance in each draw (n,)."""
-        from overruler.geometry.batched.distances import gaps
+        from overruler.geometry.batched.distances import gaps_at_shifts
 
         shift = places[self.target.index] - places[self.shooter.index]
-        return gaps(self.shooter.shape, self.target.shape, shift)
+        return gaps_at_shifts(self.shooter.shape, self.target.shape, shift)
 
-    def open_in(self, places: Moved) -> "Mask":
+    def open_in(self, places: Displacements) -> "Mask":
         """`open` in each draw (n,)."""
         return self._in(places, "clear", self.sure_seen) & ("engaged" not in self.target.marks)
 
-    def in_cover_in(self, places: Moved) -> "Mask":
+    def in_cover_in(self, places: Displacements) -> "Mask":
         """`in_cover` in each draw (n,)."""
         return self._in(places, "cover", self.sure_cover)
 
-    def _in(self, places: Moved, what: str, sure: bool | None) -> "Mask":
+    def _in(self, places: Displacements, what: str, sure: bool | None) -> "Mask":
         import numpy as np
 
         if sure is not None:
@@ -123,32 +123,32 @@ class Targets:
 
     scene: Scene
     shooter: Fighter
-    looks: tuple[Look, ...]
+    looks: tuple[TargetSight, ...]
     """One for each enemy, the closest first; equally close ones in the scene's order."""
 
     @classmethod
     def of(cls, scene: Scene, index: int) -> "Targets":
-        units = fighters(scene)
-        looks = [Look(scene, units[index], enemy) for enemy in enemies(units, units[index])]
+        units = read_fighters(scene)
+        looks = [TargetSight(scene, units[index], enemy) for enemy in enemies_of(units, units[index])]
         return cls(scene, units[index], tuple(_closest_first(looks)))
 
     @cached_property
-    def open(self) -> tuple[Look, ...]:
+    def open(self) -> tuple[TargetSight, ...]:
         """Those that count at all: in sight and not engaged."""
         return tuple(look for look in self.looks if look.open)
 
-    def closer(self, look: Look) -> list[Look]:
+    def closer(self, look: TargetSight) -> list[TargetSight]:
         """Those that count and are closer than one."""
-        return [other for other in self.open if other.distance_mm < look.distance_mm - TOUCH_MM]
+        return [other for other in self.open if other.distance_mm < look.distance_mm - CONTACT_TOLERANCE_MM]
 
-    def shut_out_by(self, look: Look) -> Look | None:
+    def shut_out_by(self, look: TargetSight) -> TargetSight | None:
         """The closer one that keeps a unit from being a target; None where nothing does.
 
         Closer ones that are stunned or dazed can be ignored, and for a unit not in cover so can those that are.
         """
-        return next((other for other in self.closer(look) if not _ignored(other, look)), None)
+        return next((other for other in self.closer(look) if not _can_be_ignored(other, look)), None)
 
-    def is_valid(self, look: Look) -> bool:
+    def is_valid(self, look: TargetSight) -> bool:
         return look.open and (look.stands_out or self.shut_out_by(look) is None)
 
     @cached_property
@@ -158,7 +158,7 @@ class Targets:
 
     # --- words ---
 
-    def why(self, look: Look) -> str:
+    def why(self, look: TargetSight) -> str:
         """Why one enemy is a valid target or is none, in one phrase."""
         if "engaged" in look.target.marks:
             return "is engaged"
@@ -166,7 +166,7 @@ class Targets:
             return "is out of sight"
         keeper, closer = self.shut_out_by(look), self.closer(look)
         if keeper is None:
-            return _first(look, closer)
+            return _closest_reason(look, closer)
         if "large" in look.target.marks:
             return "is large"
         if look.stands_out:
@@ -180,7 +180,7 @@ class Targets:
             found |= dict.fromkeys(self._rules(look))
         return tuple(found)
 
-    def _rules(self, look: Look) -> Iterator[str]:
+    def _rules(self, look: TargetSight) -> Iterator[str]:
         if "engaged" in look.target.marks:
             yield "skirmish.not_engaged"
             return
@@ -200,7 +200,9 @@ class Targets:
             "below": is_below(self.shooter, look.target),
             "stands_out": look.stands_out,
             "ties": any(
-                abs(other.distance_mm - look.distance_mm) <= TOUCH_MM for other in self.open if other is not look
+                abs(other.distance_mm - look.distance_mm) <= CONTACT_TOLERANCE_MM
+                for other in self.open
+                if other is not look
             ),
         }
         yield from (f"skirmish.{name}" for name, holds in names.items() if holds)
@@ -220,10 +222,10 @@ class Targets:
                 found |= {look.target.index, other.target.index}
         return found
 
-    def _slack(self, look: Look, other: Look) -> float:
+    def _slack(self, look: TargetSight, other: TargetSight) -> float:
         """By so much two distances can change against each other; less than 0 where neither can change."""
         reach = look.reach_mm + other.reach_mm
-        return reach + TOUCH_MM if reach else -1.0
+        return reach + CONTACT_TOLERANCE_MM if reach else -1.0
 
     def odds(self) -> dict[str, float]:
         """The probability of each list of valid targets, each in the order of the distances as measured."""
@@ -244,11 +246,13 @@ class Targets:
         return next(float(share) for look, share in zip(self.looks, shares, strict=True) if look.target.id == name)
 
     @cached_property
-    def places(self) -> Moved:
+    def places(self) -> Displacements:
         """Where all pieces in doubt may be, drawn together."""
-        return moved(self.scene, self.unsure | {self.shooter.index} | {look.target.index for look in self.looks})
+        return joint_displacements(
+            self.scene, self.unsure | {self.shooter.index} | {look.target.index for look in self.looks}
+        )
 
-    def valid_in(self, places: Moved) -> "Mask":
+    def valid_in(self, places: Displacements) -> "Mask":
         """Which of the enemies are valid targets in each draw (n, enemies)."""
         import numpy as np
 
@@ -264,27 +268,27 @@ class Targets:
             for m, other in enumerate(self.looks):
                 if other.target.helpless or other is look:
                     continue
-                shuts_out = opens[m] & (apart[m] < apart[k] - TOUCH_MM)
+                shuts_out = opens[m] & (apart[m] < apart[k] - CONTACT_TOLERANCE_MM)
                 valid[k] &= ~(shuts_out & (covers[k] | ~covers[m]))
         return np.stack(valid, 1)
 
 
-def _closest_first(looks: Sequence[Look]) -> list[Look]:
+def _closest_first(looks: Sequence[TargetSight]) -> list[TargetSight]:
     """By distance; those within rounding of each other in the order given."""
-    found: list[Look] = []
+    found: list[TargetSight] = []
     for look in sorted(looks, key=lambda look: look.distance_mm):
-        tied = [k for k, other in enumerate(found) if look.distance_mm - other.distance_mm <= TOUCH_MM]
+        tied = [k for k, other in enumerate(found) if look.distance_mm - other.distance_mm <= CONTACT_TOLERANCE_MM]
         after = [k for k in tied if found[k].target.index > look.target.index]
         found.insert(after[0] if after else len(found), look)
     return found
 
 
-def _ignored(other: Look, look: Look) -> bool:
+def _can_be_ignored(other: TargetSight, look: TargetSight) -> bool:
     """Whether a closer enemy can be ignored in favour of one farther off."""
     return other.target.helpless or (other.in_cover and not look.in_cover)
 
 
-def _first(look: Look, closer: Sequence[Look]) -> str:
+def _closest_reason(look: TargetSight, closer: Sequence[TargetSight]) -> str:
     if not closer:
         return "is the closest in sight that is not engaged"
     if look.in_cover or all(other.target.helpless for other in closer):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any
 
-from overruler.geometry.hexes import steps
+from overruler.geometry.hex_grid import hex_distance
 from overruler.reading import Node
 from overruler.rules.game import COMMON, Game
-from overruler.rules.games.tide_of_iron.standing import Standing, counts, standing
+from overruler.rules.games.tide_of_iron.hex_position import HexPosition, find_hex_position, hex_count_probabilities
 from overruler.scene import Piece, Scene
 from overruler.verdict import Verdict
 
@@ -33,9 +33,9 @@ CLAUSES = {
     "tide_of_iron.center": "A piece stands in the hex that holds the middle of its base. (Decided here.)",
     "tide_of_iron.same_hex": "Pieces that share a hex have no range; none is given where that is sure. (Decided here.)",
 }
-BANDS = ("close", "normal", "long", "out")
-TYPES = ("infantry", "vehicle")
-LEVELS = (0, 1, 2)
+RANGE_BANDS = ("close", "normal", "long", "out")
+TARGET_TYPES = ("infantry", "vehicle")
+GROUND_LEVELS = (0, 1, 2)
 
 
 # --- squads ---
@@ -55,10 +55,10 @@ class Squad:
     @classmethod
     def of(cls, scene: Scene, name: Node) -> "Squad":
         """The squad that a question names."""
-        index = _index(scene, name)
+        index = _read_piece_index(scene, name)
         stats = Node(scene.pieces[index].stats, "scene", f"pieces[{index}].stats")
-        of_type = stats.get("type", lambda node: node.choice(TYPES), TYPES[0])
-        return cls(scene.pieces[index], index, of_type, stats.get("elevation", _level, 0), stats)
+        of_type = stats.get("type", lambda node: node.choice(TARGET_TYPES), TARGET_TYPES[0])
+        return cls(scene.pieces[index], index, of_type, stats.get("elevation", _read_level, 0), stats)
 
     @property
     def figures(self) -> int:
@@ -75,15 +75,15 @@ class Squad:
         ranges = [figure["range"] for figure in self.stats["figures"].items()]
         if not ranges:
             self.stats["figures"].fail("is empty; an attack needs a figure that fires")
-        values = [_values(node) for node in ranges]
-        firing = _firing(question, len(values))
+        values = [_read_range_values(node) for node in ranges]
+        firing = _firing_figures(question, len(values))
         for index in firing:
             if against not in values[index]:
                 ranges[index].fail(f"has no value against {against}, and the figure fires")
         return min(values[index][against] for index in firing)
 
 
-def _index(scene: Scene, name: Node) -> int:
+def _read_piece_index(scene: Scene, name: Node) -> int:
     scene.check_name(name.text(), f"{name.name}: {name.path}")
     if name.value in scene.ground:
         name.fail(f"{name.value!r} is terrain; an attack is between pieces")
@@ -94,24 +94,24 @@ def _index(scene: Scene, name: Node) -> int:
     return found[0]
 
 
-def _level(node: Node) -> int:
+def _read_level(node: Node) -> int:
     level = node.integer()
-    return level if level in LEVELS else node.fail(f"there are the levels 0, 1 and 2, found {level}")
+    return level if level in GROUND_LEVELS else node.fail(f"there are the levels 0, 1 and 2, found {level}")
 
 
-def _values(node: Node) -> dict[str, int]:
+def _read_range_values(node: Node) -> dict[str, int]:
     """A figure's range value against each type of target: one number for all, or one for each."""
     if not isinstance(node.value, dict):
-        return dict.fromkeys(TYPES, _whole(node))
-    return {key: _whole(node[key]) for key in TYPES if node.has(key)}
+        return dict.fromkeys(TARGET_TYPES, _read_whole_number(node))
+    return {key: _read_whole_number(node[key]) for key in TARGET_TYPES if node.has(key)}
 
 
-def _whole(node: Node) -> int:
+def _read_whole_number(node: Node) -> int:
     value = node.integer()
     return value if value >= 0 else node.fail(f"must be 0 or more, is {value}")
 
 
-def _firing(question: Node, count: int) -> list[int]:
+def _firing_figures(question: Node, count: int) -> list[int]:
     """The figures that fire, by their indexes; all of them unless the question says which."""
     if not question.has("figures"):
         return list(range(count))
@@ -128,7 +128,7 @@ def _firing(question: Node, count: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Fire:
+class FireRange:
     """What a squad's fire reaches."""
 
     value: int
@@ -139,12 +139,12 @@ class Fire:
     def band(self, hexes: int) -> str | None:
         """The range at a distance; None within one hex."""
         if hexes <= 1:
-            return BANDS[0] if hexes else None
-        return BANDS[1] if hexes <= self.value else BANDS[2] if hexes <= 2 * self.value else BANDS[3]
+            return RANGE_BANDS[0] if hexes else None
+        return RANGE_BANDS[1] if hexes <= self.value else RANGE_BANDS[2] if hexes <= 2 * self.value else RANGE_BANDS[3]
 
     def may(self, band: str | None) -> bool:
         """Whether a range allows the attack."""
-        return band in BANDS[:2] or (band == "long" and not self.moving)
+        return band in RANGE_BANDS[:2] or (band == "long" and not self.moving)
 
     def headline(self, hexes: int) -> str:
         """The range in a few words."""
@@ -175,9 +175,9 @@ class Attack:
 
     attacker: Squad
     target: Squad
-    fire: Fire
-    a: Standing
-    b: Standing
+    fire: FireRange
+    a: HexPosition
+    b: HexPosition
 
     @classmethod
     def of(cls, scene: Scene, question: Node) -> "Attack":
@@ -186,13 +186,15 @@ class Attack:
         if attacker.index == target.index:
             question["target"].fail(f"{target.piece.id!r} is the attacker itself")
         value = attacker.value(question, target.type) + (attacker.elevation > target.elevation)
-        fire = Fire(value, question.get("fire_and_movement", Node.boolean, False))
-        return cls(attacker, target, fire, standing(scene, attacker.index), standing(scene, target.index))
+        fire = FireRange(value, question.get("fire_and_movement", Node.boolean, False))
+        return cls(
+            attacker, target, fire, find_hex_position(scene, attacker.index), find_hex_position(scene, target.index)
+        )
 
     @property
     def hexes(self) -> int:
         """How far the target is, as measured."""
-        return steps(self.a.hex, self.b.hex)
+        return hex_distance(self.a.hex, self.b.hex)
 
     @property
     def band(self) -> str | None:
@@ -208,7 +210,7 @@ class Attack:
             border_mm
             for place, other in ((self.a, self.b), (self.b, self.a))
             for hexagon, border_mm in place.borders_mm.items()
-            if not place.given and self.fire.band(steps(hexagon, other.hex)) != self.band
+            if not place.given and self.fire.band(hex_distance(hexagon, other.hex)) != self.band
         ]
         margin = min(borders, default=None)
         return margin if margin is None or self.fire.may(self.band) else -margin
@@ -218,7 +220,7 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     """The range of an attack in hexes, and whether it may be made."""
     attack = Attack.of(scene, question)
     fire, hexes, band = attack.fire, attack.hexes, attack.band
-    chances = counts(scene, attack.a, attack.b)
+    chances = hex_count_probabilities(scene, attack.a, attack.b)
     if set(chances) == {0}:
         question["target"].fail(f"{attack.target.piece.id!r} is in the attacker's own hex, where there is no range")
     answer: dict[str, Any] = {"hexes": hexes, "range_value": fire.value, "band": band, "eligible": fire.may(band)}
@@ -227,25 +229,25 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     return Verdict(
         answer={**answer, "reason": fire.reason(hexes)},
         headline=fire.headline(hexes),
-        rules=tuple(f"tide_of_iron.{name}" for name, holds in _clauses(attack, question).items() if holds),
+        rules=tuple(f"tide_of_iron.{name}" for name, holds in _clauses_that_hold(attack, question).items() if holds),
         margin_mm=attack.margin_mm,
         value=band,
         none="in one hex",
-        probability=None if scene.covariance is None else _odds(fire, chances),
+        probability=None if scene.covariance is None else _band_probabilities(fire, chances),
         question=question.value,
     )
 
 
-def _odds(fire: Fire, chances: Mapping[int, float]) -> dict[str, float]:
+def _band_probabilities(fire: FireRange, chances: Mapping[int, float]) -> dict[str, float]:
     """The probability of each range; null, within one hex, only where that can be."""
-    found = {dumps(band): 0.0 for band in BANDS}
+    found = {dumps(band): 0.0 for band in RANGE_BANDS}
     for hexes, share in chances.items():
         key = dumps(fire.band(hexes))
         found[key] = found.get(key, 0.0) + share
     return found
 
 
-def _clauses(attack: Attack, question: Node) -> dict[str, bool]:
+def _clauses_that_hold(attack: Attack, question: Node) -> dict[str, bool]:
     """Whether an attack rests on each of the clauses."""
     attacker, target, band = attack.attacker, attack.target, attack.band
     named = [item.integer() for item in question["figures"].items()] if question.has("figures") else None

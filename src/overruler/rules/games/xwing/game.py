@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from overruler.geometry.arcs import Region, closest_in, on_outline, outline_away
+from overruler.geometry.arcs import Region, distance_to_outline_mm, gap_inside_region, is_on_outline
 from overruler.geometry.shapes import Gap, Point
 from overruler.reading import Node
-from overruler.rules.bands import asked, said, said_of
-from overruler.rules.game import Game, Setting, distance
-from overruler.rules.games.xwing.range_zero import held_pairs, names, range0_after
-from overruler.rules.games.xwing.ship_arcs import AimDoubt, ShipArc, aim_doubt, arc_named
-from overruler.rules.games.xwing.ship_ruler import Laid, listed, ranges, used
-from overruler.rules.measure import Body, Measure, Pair, between, measured, named, verdict_on
+from overruler.rules.bands import bands_in_words, range_in_words, read_bands
+from overruler.rules.game import Game, Setting, answer_distance
+from overruler.rules.games.xwing.range_zero import held_pairs, id_pair, range0_after
+from overruler.rules.games.xwing.ship_arcs import ArcRangeUncertainty, ShipArc, arc_range_uncertainty, read_arc
+from overruler.rules.games.xwing.ship_ruler import LaidRuler, all_ranges, ruler_clauses, with_every_answer
+from overruler.rules.measure import Body, BodyPair, Measure, between, bodies_named, measure_sides, verdict_on
 from overruler.scene import Ruler, Scene
 from overruler.verdict import Verdict
 
@@ -54,51 +54,51 @@ CLAUSES = {
 }
 
 
-def laid(scene: Scene, question: Node) -> Laid:
+def lay_ruler(scene: Scene, question: Node) -> LaidRuler:
     """The ruler between the two that a question names."""
-    return _laid(scene, question, between(scene, question))
+    return _lay_ruler(scene, question, between(scene, question))
 
 
-def _laid(scene: Scene, question: Node, measure: Measure) -> Laid:
+def _lay_ruler(scene: Scene, question: Node, measure: Measure) -> LaidRuler:
     pairs = held_pairs(scene)
-    held = any(names(pair.a.id, pair.b.id) in pairs for pair in measure.pairs)
-    return Laid(scene, question, measure, GAME.ruler_of(scene), held, GAME.chosen(scene, "nearer_band"))
+    held = any(id_pair(pair.a.id, pair.b.id) in pairs for pair in measure.pairs)
+    return LaidRuler(scene, question, measure, GAME.ruler_of(scene), held, GAME.chosen(scene, "nearer_band"))
 
 
 # --- between anything ---
 
 
-def premeasured(scene: Scene, question: Node) -> Verdict:
+def answer_any_distance(scene: Scene, question: Node) -> Verdict:
     """How far apart two objects are."""
-    verdict = distance(scene, question)
+    verdict = answer_distance(scene, question)
     return replace(verdict, rules=(*verdict.rules, "xwing.closest_points"))
 
 
-def range_(scene: Scene, question: Node) -> Verdict:
+def answer_range(scene: Scene, question: Node) -> Verdict:
     """The range between two objects."""
-    ruler = laid(scene, question)
+    ruler = lay_ruler(scene, question)
     verdict = ruler.decide(ruler.range_at)
     return replace(
-        listed(verdict, ranges(ruler)),
+        with_every_answer(verdict, all_ranges(ruler)),
         answer={"range": verdict.value},
-        headline=said(verdict.value),
-        rules=used(ruler, True),
+        headline=range_in_words(verdict.value),
+        rules=ruler_clauses(ruler, True),
         settings=ruler.settings(ruler.on_line),
     )
 
 
-def at(scene: Scene, question: Node) -> Verdict:
+def answer_at(scene: Scene, question: Node) -> Verdict:
     """Whether the closest part lies in one of some bands."""
-    ruler = laid(scene, question)
-    first, last = asked(question["range"], 0, ruler.ruler.segments)
+    ruler = lay_ruler(scene, question)
+    first, last = read_bands(question["range"], 0, ruler.ruler.segments)
     verdict = ruler.decide(lambda band: first <= (0 if ruler.held else band) <= last)
-    return _yes_or_no(ruler, verdict, "at", used(ruler, True), ruler.on_line)
+    return _yes_no_verdict(ruler, verdict, "at", ruler_clauses(ruler, True), ruler.on_line)
 
 
-def within(scene: Scene, question: Node) -> Verdict:
+def answer_within(scene: Scene, question: Node) -> Verdict:
     """Whether every part of every base lies in some bands."""
-    ruler = laid(scene, question)
-    first, last = asked(question["range"], 0, ruler.ruler.segments)
+    ruler = lay_ruler(scene, question)
+    first, last = read_bands(question["range"], 0, ruler.ruler.segments)
     if last == 0:
         question["range"].fail("nothing is within range 0; within starts at range 1")
     verdict = ruler.decide_within(max(first, 1), last)
@@ -109,27 +109,27 @@ def within(scene: Scene, question: Node) -> Verdict:
         "xwing.within_touching": ruler.band == 0,
         "xwing.within_zero": first == 0,
     }
-    rules = [*used(ruler, False), *(clause for clause, holds in clauses.items() if holds)]
-    return _yes_or_no(ruler, verdict, "within", rules, on_line)
+    rules = [*ruler_clauses(ruler, False), *(clause for clause, holds in clauses.items() if holds)]
+    return _yes_no_verdict(ruler, verdict, "within", rules, on_line)
 
 
-def beyond(scene: Scene, question: Node) -> Verdict:
+def answer_beyond(scene: Scene, question: Node) -> Verdict:
     """Whether no part lies up to the end of the last of some bands."""
-    ruler = laid(scene, question)
-    _, last = asked(question["range"], 0, ruler.ruler.segments)
+    ruler = lay_ruler(scene, question)
+    _, last = read_bands(question["range"], 0, ruler.ruler.segments)
     verdict = ruler.decide(lambda band: band > last and not (last == 0 and ruler.held))
-    rules = (*used(ruler, last == 0), *(("xwing.beyond_zero",) if last == 0 else ()))
-    return _yes_or_no(ruler, verdict, "beyond", rules, ruler.on_line)
+    rules = (*ruler_clauses(ruler, last == 0), *(("xwing.beyond_zero",) if last == 0 else ()))
+    return _yes_no_verdict(ruler, verdict, "beyond", rules, ruler.on_line)
 
 
-def _yes_or_no(ruler: Laid, verdict: Verdict, word: str, rules: Iterable[str], on_line: bool) -> Verdict:
-    first, last = asked(ruler.question["range"], 0, ruler.ruler.segments)
+def _yes_no_verdict(ruler: LaidRuler, verdict: Verdict, word: str, rules: Iterable[str], on_line: bool) -> Verdict:
+    first, last = read_bands(ruler.question["range"], 0, ruler.ruler.segments)
     from_to = ("xwing.from_to",) if last > first else ()
     line = ("xwing.line",) if on_line else ()
     return replace(
-        listed(verdict, (True, False)),
+        with_every_answer(verdict, (True, False)),
         answer={"answer": verdict.value},
-        headline=said_of(word, first, last, verdict.value),
+        headline=bands_in_words(word, first, last, verdict.value),
         rules=tuple(dict.fromkeys((f"xwing.{word}", *from_to, *rules, *line))),
         settings=ruler.settings(on_line),
     )
@@ -139,18 +139,18 @@ def _yes_or_no(ruler: Laid, verdict: Verdict, word: str, rules: Iterable[str], o
 
 
 @dataclass(frozen=True)
-class Aimed(Laid):
+class ArcRuler(LaidRuler):
     """The ruler laid to the closest point in an arc; to the closest of all where none lies in it."""
 
     arc: ShipArc
     region: Region
-    free: Pair
+    free: BodyPair
     """The closest of all."""
     found: Gap | None
 
     @cached_property
-    def aim(self) -> AimDoubt | None:
-        return aim_doubt(self.scene, self.arc, self.free, self.found, self.lines_mm)
+    def aim(self) -> ArcRangeUncertainty | None:
+        return arc_range_uncertainty(self.scene, self.arc, self.free, self.found, self.lines_mm)
 
     @property
     def value(self) -> int | None:
@@ -162,7 +162,7 @@ class Aimed(Laid):
         """How far the distance is inside the nearest of the ruler's lines, or from it past the last; out of arc, minus
         how far the base is from the arc; None where neither counts."""
         if not self.found:
-            return -outline_away(self.region, self.free.b.parts[0])
+            return -distance_to_outline_mm(self.region, self.free.b.parts[0])
         margin = min(abs(self.measure.distance_mm - line) for line in self.lines_mm)
         return None if self.held else -margin if self.past else margin
 
@@ -179,23 +179,23 @@ class Aimed(Laid):
             return None
         *bands, past = self.aim.shares
         shares = [self.aim.in_arc] if self.held else bands
-        odds = dict.fromkeys(map(json.dumps, ranges(self)), 0.0) | {str(k): share for k, share in enumerate(shares)}
+        odds = dict.fromkeys(map(json.dumps, all_ranges(self)), 0.0) | {str(k): share for k, share in enumerate(shares)}
         return odds | {"null": 1 - self.aim.in_arc + (0 if self.held else past)}
 
 
-def aimed(scene: Scene, question: Node) -> Aimed:
+def lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
     """The ruler laid from an attacker to the closest point of its target in one of its arcs."""
-    a, b = _one(scene, question["attacker"]), _one(scene, question["defender"])
-    free = measured([a], [b], question["defender"]).closest
-    arc = arc_named(scene, a.index or 0, question["arc"])
+    a, b = _read_single_piece(scene, question["attacker"]), _read_single_piece(scene, question["defender"])
+    free = measure_sides([a], [b], question["defender"]).closest
+    arc = read_arc(scene, a.index or 0, question["arc"])
     region = arc.on_board(scene.pieces[a.index or 0])
-    found = closest_in(region, a.parts[0], b.parts[0])
-    base = _laid(scene, question, Measure((Pair(a, b, found or free.gap),)))
-    return Aimed(scene, question, base.measure, base.ruler, base.held, base.nearer, arc, region, free, found)
+    found = gap_inside_region(region, a.parts[0], b.parts[0])
+    base = _lay_ruler(scene, question, Measure((BodyPair(a, b, found or free.gap),)))
+    return ArcRuler(scene, question, base.measure, base.ruler, base.held, base.nearer, arc, region, free, found)
 
 
-def _one(scene: Scene, node: Node) -> Body:
-    bodies = named(scene, node)
+def _read_single_piece(scene: Scene, node: Node) -> Body:
+    bodies = bodies_named(scene, node)
     if len(bodies) > 1 or bodies[0].index is None:
         node.fail(f"{node.value!r} is no single piece; an attack is between two ships")
     return bodies[0]
@@ -203,8 +203,8 @@ def _one(scene: Scene, node: Node) -> Body:
 
 def attack_range(scene: Scene, question: Node) -> Verdict:
     """The range of an attack: to the closest point of the target that lies in the arc."""
-    aim = aimed(scene, question)
-    verdict = _in_arc(aim) if aim.found else _out_of_arc(aim)
+    aim = lay_arc_ruler(scene, question)
+    verdict = _verdict_in_arc(aim) if aim.found else _verdict_out_of_arc(aim)
     sure = {"in_arc_probability": aim.aim.in_arc} if aim.aim else {}
     standard = "xwing.standard_arcs" if aim.arc.standard else "xwing.own_arcs"
     return replace(
@@ -219,9 +219,9 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     )
 
 
-def _in_arc(aim: Aimed) -> Verdict:
+def _verdict_in_arc(aim: ArcRuler) -> Verdict:
     clauses = {
-        "xwing.arc_line": on_outline(aim.region, aim.measure.closest.gap.to_point),
+        "xwing.arc_line": is_on_outline(aim.region, aim.measure.closest.gap.to_point),
         "xwing.in_arc_only": aim.free.touches and aim.band > 0 and not aim.held,
         "xwing.held_in_arc": aim.held,
     }
@@ -229,14 +229,14 @@ def _in_arc(aim: Aimed) -> Verdict:
     return replace(
         verdict_on(aim.question, aim.measure, sigma or 0.0),
         answer={"in_arc": True, "range": aim.value},
-        headline=f"{said(aim.value)}, in arc",
-        rules=(*used(aim, True), *(clause for clause, holds in clauses.items() if holds)),
+        headline=f"{range_in_words(aim.value)}, in arc",
+        rules=(*ruler_clauses(aim, True), *(clause for clause, holds in clauses.items() if holds)),
         lines_mm=aim.lines_mm,
         settings=aim.settings(aim.on_line),
     )
 
 
-def _out_of_arc(aim: Aimed) -> Verdict:
+def _verdict_out_of_arc(aim: ArcRuler) -> Verdict:
     nothing = dict.fromkeys(("range", "distance_mm", "sigma_mm", "from_point_mm", "to_point_mm"))
     return Verdict(
         answer={"in_arc": False, **nothing},
@@ -253,11 +253,11 @@ GAME = Game(
     title="X-Wing",
     ruler=Ruler(100.0, 3),
     questions={
-        "distance": premeasured,
-        "range": range_,
-        "at": at,
-        "within": within,
-        "beyond": beyond,
+        "distance": answer_any_distance,
+        "range": answer_range,
+        "at": answer_at,
+        "within": answer_within,
+        "beyond": answer_beyond,
         "attack_range": attack_range,
         "range0_after": range0_after,
     },

@@ -9,18 +9,18 @@ from typing import Any
 from overruler.rules.bands import Reading
 from overruler.rules.measure import Body
 from overruler.scene import Ruler, Scene
-from overruler.units import TOUCH_MM
+from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
 
-def lines_of(ruler: Ruler, nearer: bool) -> tuple[float, ...]:
+def band_ends_mm(ruler: Ruler, nearer: bool) -> tuple[float, ...]:
     """Where each band ends, contact first; where a line belongs to the next band, a touch before it."""
     *between, last = ruler.lines_mm
-    return (0.0, *(line if nearer else line - 2 * TOUCH_MM for line in between), last)
+    return (0.0, *(line if nearer else line - 2 * CONTACT_TOLERANCE_MM for line in between), last)
 
 
 @dataclass(frozen=True)
-class Laid(Reading):
+class LaidRuler(Reading):
     """The ruler laid along a measure."""
 
     held: bool
@@ -31,7 +31,7 @@ class Laid(Reading):
     @cached_property
     def lines_mm(self) -> tuple[float, ...]:
         """Where each band ends, contact first."""
-        return lines_of(self.ruler, self.nearer)
+        return band_ends_mm(self.ruler, self.nearer)
 
     @property
     def on_line(self) -> bool:
@@ -39,7 +39,7 @@ class Laid(Reading):
 
     def is_line(self, distance_mm: float) -> bool:
         """Whether a distance touches a line between two bands."""
-        return any(abs(distance_mm - line) <= TOUCH_MM for line in self.ruler.lines_mm[:-1])
+        return any(abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.ruler.lines_mm[:-1])
 
     @property
     def held_apart(self) -> bool:
@@ -55,10 +55,10 @@ class Laid(Reading):
         return {"nearer_band": self.nearer} if on_line else {}
 
 
-def used(ruler: Laid, zero: bool) -> tuple[str, ...]:
+def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
     """The clauses that this use of the ruler rests on; `zero` where range 0 can come into it."""
     pair, contact = ruler.measure.closest, ruler.band == 0
-    kinds = [_kind(ruler.scene, body) for body in (pair.a, pair.b)]
+    kinds = [_kind_of_body(ruler.scene, body) for body in (pair.a, pair.b)]
     clauses = {
         "xwing.range": True,
         "xwing.bands": True,
@@ -74,21 +74,21 @@ def used(ruler: Laid, zero: bool) -> tuple[str, ...]:
         "xwing.edge_contact": zero and contact and kinds != ["ship", "ship"],
         "xwing.held": zero and ruler.held,
         "xwing.held_apart": ruler.held_apart,
-        "xwing.default_kind": any(_undeclared(ruler.scene, body) for body in (pair.a, pair.b)),
+        "xwing.default_kind": any(_has_default_kind(ruler.scene, body) for body in (pair.a, pair.b)),
         "any.closest_piece": len(ruler.measure.pairs) > 1,
     }
     return tuple(clause for clause, holds in clauses.items() if holds)
 
 
-def _kind(scene: Scene, body: Body) -> str:
+def _kind_of_body(scene: Scene, body: Body) -> str:
     return "obstacle" if body.index is None else scene.kind(scene.pieces[body.index])
 
 
-def _undeclared(scene: Scene, body: Body) -> bool:
+def _has_default_kind(scene: Scene, body: Body) -> bool:
     return body.index is not None and scene.pieces[body.index].kind is None
 
 
-def listed(verdict: Verdict, values: Iterable[Any]) -> Verdict:
+def with_every_answer(verdict: Verdict, values: Iterable[Any]) -> Verdict:
     """The same with every possible answer among its odds."""
     odds = verdict.probability
     if odds is None:
@@ -96,6 +96,6 @@ def listed(verdict: Verdict, values: Iterable[Any]) -> Verdict:
     return replace(verdict, probability={key: odds.get(key, 0.0) for key in map(json.dumps, values)})
 
 
-def ranges(ruler: Laid) -> tuple[int | None, ...]:
+def all_ranges(ruler: LaidRuler) -> tuple[int | None, ...]:
     """Every range there is."""
     return (*range(ruler.ruler.segments + 1), None)

@@ -1,0 +1,91 @@
+"""The options by which a table says what is its own: bases that no catalogue has, whose the pieces are, house rules."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+
+from overruler.bases import Base, catalogue
+from overruler.errors import BadInput, UnknownName
+from overruler.house_rules import OWNER_SIGNS, HouseRules
+from overruler.rules import game_of
+from overruler.scene import GAMES
+
+
+def add_house_arguments(parser: argparse.ArgumentParser) -> None:
+    """For whatever measures a table."""
+    own = parser.add_argument_group("what is the table's own (kept in the file of overruler config)").add_argument
+    base = "a base of one's own that is looked for too, in mm as for --bases: skiff=66x38o"
+    own("--own-base", action="append", default=[], metavar="NAME=SIZE", help=base)
+    player = f"whose pieces are: by their ring's colour or their half of the board ({', '.join(OWNER_SIGNS)})"
+    own("--player", action="append", default=[], metavar="SIGN=NAME", help=player)
+    add_house_rule_argument(parser)
+
+
+def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
+    """For whatever rules on one."""
+    rule = "what the table chose where a game leaves it open: legion.ranged_in_contact=false (overruler rules GAME)"
+    parser.add_argument("--house-rule", action="append", default=[], metavar="GAME.SETTING=true|false", help=rule)
+
+
+def read_house(args: argparse.Namespace) -> HouseRules:
+    """What the options say of players and rules; `BadInput` names what is wrong."""
+    return HouseRules(_parse_players(getattr(args, "player", ())), dict(map(_parse_house_rule, args.house_rule)))
+
+
+def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
+    """The table's own bases by their names."""
+    return {name: parse_own_base(f"--own-base {name}", name, size) for name, size in _parse_pairs("--own-base", texts)}
+
+
+def select_bases(text: str | None, own: Mapping[str, Base], game: str | None) -> tuple[Base, ...] | None:
+    """The bases to look for: those of `text` (sizes and names of one's own), else the game's and one's own."""
+    if text is None:
+        return tuple(dict.fromkeys((*catalogue(game), *own.values()))) if own else None
+    try:
+        return tuple(dict.fromkeys(own[part.strip()] if part.strip() in own else Base.parse(part)
+                                   for part in text.split(",")))  # fmt: skip
+    except BadInput as error:
+        names = f", or a name of one's own: {', '.join(own)}" if own else ""
+        raise BadInput(f"--bases: {error}{names}; give several with commas between, 27,50 say") from None
+
+
+def parse_own_base(where: str, name: str, size: str) -> Base:
+    """A base of one's own."""
+    if name[:1].isdigit() or "," in name:
+        raise BadInput(f"{where}: the name of a base begins with a letter and has no comma in it")
+    try:
+        return Base.parse(size)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def check_house_rule(where: str, game: str, setting: str) -> None:
+    """Raise `UnknownName` where a game leaves no such thing to the table."""
+    if game not in GAMES:
+        raise UnknownName(f"{where}: game", game, GAMES)
+    if setting not in game_of(game).settings:
+        raise UnknownName(f"{where}: setting", setting, game_of(game).settings)
+
+
+def _parse_players(texts: Sequence[str]) -> dict[str, str]:
+    players = dict(_parse_pairs("--player", texts))
+    for sign in players:
+        if sign not in OWNER_SIGNS:
+            raise UnknownName("--player", sign, OWNER_SIGNS)
+    return players
+
+
+def _parse_house_rule(text: str) -> tuple[str, bool]:
+    [(name, value)] = _parse_pairs("--house-rule", [text])
+    game, _, setting = name.partition(".")
+    check_house_rule("--house-rule", game, setting)
+    if value not in ("true", "false"):
+        raise BadInput(f"--house-rule {name}: expected true or false, found {value!r}")
+    return name, value == "true"
+
+
+def _parse_pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise BadInput(f"{option}: expected a name, = and a value, found {text!r}")
+        yield name, value

@@ -1,0 +1,207 @@
+"""Marker cards as a PDF at true scale: a page of steps, then the cards; every page has bars to check its scale by."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from overruler.errors import BadInput, MissingExtra
+from overruler.picture.marker_cards import LABEL_STRIP_MM, MARKER_PLACES, CardSet, Loop, marker_pattern, trace_outlines
+
+if TYPE_CHECKING:
+    from fpdf import FPDF
+
+PAPERS_MM = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
+"""Width and height of each paper, upright."""
+
+MARGIN_MM = 8.0
+"""What a printer leaves white."""
+BAR_STRIP_MM = 11.0
+"""Room for the upright check bar at the left."""
+FOOTER_MM = 24.0
+"""Room for the level check bar and the words at the bottom."""
+CARD_GAP_MM = 3.0
+"""Between two cards."""
+CHECK_BAR_MM = 100.0
+TEXT_GREY = 110
+
+STEPS = (
+    "Print at 100 % (actual size). Never 'fit to page', never 'shrink to printable area'.",
+    "Measure both bars on every page with a good ruler: 100 mm along and 100 mm up. If one differs, printing scaled "
+    "the page: print again, or give the black squares' measured side as the markers' size.",
+    "Cut along the thin lines. Keep the white border: the camera needs it.",
+    "Glue the cards flat on stiff card; matt paper shows less glare.",
+    "Lay them flat on the board as drawn below: edges flush with the board's edge, every arrow pointing away from you.",
+    "Photograph the whole board from above at a tilt of 20 to 40 degrees, with every marker in the picture.",
+)
+
+
+def marker_sheet_pdf(cards: CardSet, paper: str) -> bytes:
+    """The PDF of a set of cards; `BadInput` where they do not fit on the paper."""
+    columns, rows = _cards_per_page(cards, paper)
+    pdf = new_document(paper, "Overruler markers")
+    pdf.add_page()
+    draw_check_bars(pdf)
+    _draw_instructions(pdf, cards)
+    for page in _split_pages(range(cards.count), columns * rows):
+        pdf.add_page()
+        draw_check_bars(pdf)
+        for slot, marker in enumerate(page):
+            x = MARGIN_MM + BAR_STRIP_MM + slot % columns * (cards.card_mm + CARD_GAP_MM)
+            y = MARGIN_MM + slot // columns * (cards.card_mm + CARD_GAP_MM)
+            _draw_card(pdf, cards, marker, x, y)
+    return bytes(pdf.output())
+
+
+def _cards_per_page(cards: CardSet, paper: str) -> tuple[int, int]:
+    width, height = PAPERS_MM[paper]
+    room = (width - 2 * MARGIN_MM - BAR_STRIP_MM, height - 2 * MARGIN_MM - FOOTER_MM)
+    columns, rows = (int((side + CARD_GAP_MM) // (cards.card_mm + CARD_GAP_MM)) for side in room)
+    if min(columns, rows) < 1:
+        most = (min(room) - 2 * LABEL_STRIP_MM) / (1 + 2 / cards.modules)
+        raise BadInput(f"a marker of {cards.size_mm:g} mm does not fit on {paper}; the largest is {int(most)} mm")
+    return columns, rows
+
+
+def _split_pages(markers: Sequence[int], per_page: int) -> Iterator[list[int]]:
+    rest = iter(markers)
+    while page := list(islice(rest, per_page)):
+        yield page
+
+
+def new_document(paper: str, title: str) -> "FPDF":
+    """An empty PDF in millimetres that asks not to be scaled when it is printed."""
+    try:
+        from fpdf import FPDF
+        from fpdf.prefs import ViewerPreferences
+    except ImportError:
+        raise MissingExtra.of("a sheet of markers needs fpdf2, which is not installed", "print") from None
+    pdf = FPDF(unit="mm", format=PAPERS_MM[paper])
+    pdf.set_auto_page_break(False)
+    pdf.set_margin(MARGIN_MM)
+    pdf.viewer_preferences = ViewerPreferences(print_scaling="None")
+    pdf.set_title(title)
+    pdf.set_creation_date(datetime(2026, 1, 1, tzinfo=UTC))  # the same sheet is the same file
+    return pdf
+
+
+# --- one card ---
+
+
+def _draw_card(pdf: "FPDF", cards: CardSet, marker: int, x_mm: float, y_mm: float) -> None:
+    _draw_cut_line(pdf, x_mm, y_mm, cards.card_mm)
+    loops = [loop_in_mm(loop, x_mm + cards.border_mm, y_mm + cards.border_mm, cards.size_mm / cards.modules)
+             for loop in trace_outlines(marker_pattern(cards.dictionary, marker))]  # fmt: skip
+    fill_black(pdf, loops)
+    words = f"{marker}  {cards.place(marker)}   {cards.size_mm:g} mm   {cards.dictionary}"
+    bottom = y_mm + cards.card_mm - LABEL_STRIP_MM
+    _draw_centred_text(pdf, words, x_mm, bottom, cards.card_mm, LABEL_STRIP_MM, TEXT_GREY)
+    _draw_arrow(pdf, x_mm + cards.card_mm / 2, y_mm + LABEL_STRIP_MM / 2)
+
+
+def _draw_cut_line(pdf: "FPDF", x_mm: float, y_mm: float, side_mm: float) -> None:
+    pdf.set_draw_color(170)
+    pdf.set_line_width(0.1)
+    pdf.rect(x_mm, y_mm, side_mm, side_mm)
+
+
+def loop_in_mm(loop: Loop, x_mm: float, y_mm: float, module_mm: float) -> Loop:
+    """An outline in modules as one in mm on the page."""
+    return [(x_mm + column * module_mm, y_mm + row * module_mm) for column, row in loop]
+
+
+def fill_black(pdf: "FPDF", loops: Sequence[Loop]) -> None:
+    """Fill closed loops, in mm on the page, as one path by the even-odd rule: no seams between them."""
+    with pdf.new_path() as path:
+        path.style.fill_color = "#000000"
+        path.style.stroke_color = None
+        path.style.paint_rule = "FILL_EVENODD"
+        for first, *rest in loops:
+            path.move_to(*first)
+            for point in rest:
+                path.line_to(*point)
+            path.close()
+
+
+def _draw_arrow(pdf: "FPDF", x_mm: float, y_mm: float) -> None:
+    pdf.set_fill_color(TEXT_GREY)
+    pdf.polygon([(x_mm, y_mm - 1.1), (x_mm - 1.3, y_mm + 1.1), (x_mm + 1.3, y_mm + 1.1)], style="F")
+
+
+def _draw_centred_text(
+    pdf: "FPDF", text: str, x_mm: float, y_mm: float, width_mm: float, height_mm: float, grey: int, size_pt: float = 7.0
+) -> None:
+    """One line of text in the middle of a box, made smaller where it would not fit."""
+    pdf.set_text_color(grey)
+    pdf.set_font("Helvetica", size=size_pt)
+    wide = pdf.get_string_width(text)
+    pdf.set_font_size(size_pt * min(1.0, 0.94 * width_mm / wide))
+    pdf.text(x_mm + (width_mm - pdf.get_string_width(text)) / 2, y_mm + height_mm / 2 + 0.12 * size_pt, text)
+
+
+# --- what every page carries ---
+
+
+def draw_check_bars(pdf: "FPDF") -> None:
+    """A ruler along the page and one up it, with the words that belong to them."""
+    x, y = MARGIN_MM + BAR_STRIP_MM, pdf.h - MARGIN_MM - 12
+    _draw_check_bar(pdf, (x, y), (1, 0))
+    _draw_check_bar(pdf, (MARGIN_MM + 4, y), (0, -1))
+    pdf.set_text_color(0)
+    pdf.set_font("Helvetica", size=7)
+    pdf.text(x, y + 6.5, "Each bar must measure exactly 100 mm from end to end, along and up.")
+    pdf.set_font("Helvetica", style="B", size=8)
+    pdf.text(x, y + 10.5, "Print at 100 % (actual size), not 'fit to page'.")
+
+
+def _draw_check_bar(pdf: "FPDF", start: tuple[float, float], way: tuple[int, int]) -> None:
+    """A ruler of 100 mm with a tick every 10, from `start` along `way`; its ticks point to the right of the way."""
+    pdf.set_draw_color(0)
+    pdf.set_line_width(0.25)
+    (x, y), (dx, dy) = start, way
+    pdf.line(x, y, x + CHECK_BAR_MM * dx, y + CHECK_BAR_MM * dy)
+    for step in range(11):
+        at_x, at_y = x + 10 * step * dx, y + 10 * step * dy
+        long = 3.0 if step % 5 == 0 else 1.8
+        pdf.line(at_x, at_y, at_x - long * dy, at_y + long * dx)
+
+
+# --- the first page ---
+
+
+def _draw_instructions(pdf: "FPDF", cards: CardSet) -> None:
+    left = MARGIN_MM + BAR_STRIP_MM
+    width = pdf.w - left - MARGIN_MM - 4
+    pdf.set_text_color(0)
+    pdf.set_xy(left, MARGIN_MM + 4)
+    pdf.set_font("Helvetica", style="B", size=20)
+    pdf.cell(width, 10, "Overruler markers", new_x="LEFT", new_y="NEXT")
+    pdf.set_font("Helvetica", size=10)
+    about = f"{cards.count} markers of {cards.size_mm:g} mm, {cards.dictionary}; cards of {cards.card_mm:.1f} mm."
+    pdf.cell(width, 8, about, new_x="LEFT", new_y="NEXT")
+    for number, step in enumerate(STEPS, 1):
+        pdf.set_x(left)
+        pdf.cell(6, 5.4, f"{number}.")
+        pdf.multi_cell(width - 6, 5.4, step, align="L", new_x="LEFT", new_y="NEXT")
+        pdf.ln(1.2)
+    _draw_board_plan(pdf, cards, left, pdf.get_y() + 6, width)
+
+
+def _draw_board_plan(pdf: "FPDF", cards: CardSet, x_mm: float, y_mm: float, width_mm: float) -> None:
+    """The board seen from above with each marker's number where it lies."""
+    height, card = width_mm / 2, 13.0
+    pdf.set_draw_color(0)
+    pdf.set_line_width(0.3)
+    pdf.rect(x_mm, y_mm, width_mm, height)
+    for marker, (_, x_share, y_share) in enumerate(MARKER_PLACES[: cards.count]):
+        x = x_mm + x_share * (width_mm - card)
+        y = y_mm + (1 - y_share) * (height - card)
+        pdf.rect(x, y, card, card)
+        pdf.set_fill_color(0)
+        pdf.rect(x + 2, y + 2, card - 4, card - 4, style="F")
+        _draw_centred_text(pdf, str(marker), x, y, card, card, 255, size_pt=14)
+        _draw_arrow(pdf, x + card / 2, y - 1.8)
+    _draw_centred_text(
+        pdf, "the board, seen from above", x_mm, y_mm + height / 2 - 4, width_mm, 6, TEXT_GREY, size_pt=10
+    )
+    _draw_centred_text(pdf, "the near edge: you stand here", x_mm, y_mm + height + 1, width_mm, 6, 0, size_pt=10)

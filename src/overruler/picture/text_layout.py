@@ -1,0 +1,54 @@
+"""The font that pictures are lettered with, and how much room words take.
+
+The font travels with the program (Inter Semi Bold, SIL Open Font License, see fonts/OFL.txt): a server without fonts
+draws the same picture as a desktop.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.ImageFont import FreeTypeFont
+
+FONT_PATH = Path(__file__).parent / "fonts" / "Inter-SemiBold.otf"
+FONT_FAMILY = "Inter"
+FONT_WEIGHT = 600
+
+_MEASURED_AT_PX = 256
+"""A size at which hinting and rounding do not show."""
+
+
+@cache
+def _measuring_font() -> "FreeTypeFont":
+    from PIL import ImageFont
+
+    return ImageFont.truetype(FONT_PATH, _MEASURED_AT_PX)
+
+
+def text_width(text: str) -> float:
+    """The width of one line of text at font size 1."""
+    return _measuring_font().getlength(text) / _MEASURED_AT_PX
+
+
+def fit_text(text: str, size: float, room: float, smallest: float = 0.6) -> tuple[str, float]:
+    """The text and the size at which it fits into `room`: made smaller down to a share of `size`, then cut with `…`."""
+    shrunk = min(size, size * room / max(text_width(text) * size, 1e-9))
+    if shrunk >= smallest * size:
+        return text, shrunk
+    size *= smallest
+    while text and text_width(text + "…") * size > room:
+        text = text[:-1].rstrip()
+    return text + "…", size
+
+
+def wrap_text(text: str, size: float, room: float) -> list[str]:
+    """The text in lines no wider than `room`; a single word may still be."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width(longer) * size > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines

@@ -1,0 +1,251 @@
+"""A user's own file: it says what nobody gave as an option, and what is wrong in it is named by its line."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from overruler.apps import analyze, ask, live, measure, serve
+from overruler.apps.cli import main
+from overruler.apps.commands import Command
+from overruler.apps.house_options import read_house, read_own_bases, select_bases
+from overruler.apps.user_config import Config, config_path
+from overruler.bases import Base, catalogue
+from overruler.errors import BadInput
+
+TEXT = """\
+# my table
+[table]
+game = "legion"
+board = "club.toml"
+bases = ["27", "skiff", 50]
+
+[bases]
+skiff = "66x38o"
+walker = 95
+
+[players]
+red = "Anna"
+
+[rules.legion]
+ranged_in_contact = false
+[rules.xwing]
+nearer_band = false
+"""
+BOARDS = Path(__file__).parents[2] / "calibration" / "boards"
+COMMANDS: dict[str, tuple[Command, list[str]]] = {
+    "measure": (measure, ["photo.jpg"]),
+    "analyze": (analyze, ["film.mp4", "--out", "out"]),
+    "live": (live, ["0"]),
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    path.write_text(TEXT)
+    monkeypatch.setenv("OVERRULER_CONFIG", str(path))
+    return path
+
+
+def filled(command: Command, arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    args = parser.parse_args(arguments)
+    Config.of_user().fill(args)
+    return args
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_file_gives_the_options_that_nobody_gave(file: Path, name: str) -> None:
+    command, arguments = COMMANDS[name]
+    args = filled(command, arguments)
+    assert (args.game, args.board, args.bases) == ("legion", file.parent / "club.toml", "27,skiff,50")
+    assert args.own_base == ["skiff=66x38o", "walker=95"]
+    assert args.player == ["red=Anna"]
+    assert args.house_rule == ["legion.ranged_in_contact=false", "xwing.nearer_band=false"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_win(file: Path, name: str) -> None:
+    command, arguments = COMMANDS[name]
+    args = filled(command, [*arguments, "--game=xwing", "--bases=40x40", "--player=red=Ben"])
+    assert (args.game, args.bases) == ("xwing", "40x40")
+    assert read_house(args).players == {"red": "Ben"}
+
+
+@pytest.mark.parametrize("scale", [["--marker-mm=60"], ["--board=other.toml"], ["--point=1,2=3,4"] * 4])
+def test_another_scale_on_the_command_line_drops_the_files(file: Path, scale: list[str]) -> None:
+    args = filled(measure, ["photo.jpg", *scale])
+    assert str(args.board) in ("None", "other.toml")
+    assert args.game == "legion"
+
+
+def test_the_server_chooses_from_the_files_board_and_passes_on_what_is_the_tables_own(file: Path) -> None:
+    args = filled(serve, ["--board=other.toml"])
+    assert args.board == [Path("other.toml"), file.parent / "club.toml"]
+    assert "--own-base=skiff=66x38o" in serve.house_arguments(args)
+    assert "--house-rule=legion.ranged_in_contact=false" in serve.house_arguments(args)
+
+
+def test_ask_takes_the_rules_alone(file: Path) -> None:
+    args = filled(ask, ["scene.json", "-"])
+    assert args.house_rule == ["legion.ranged_in_contact=false", "xwing.nearer_band=false"]
+    assert not hasattr(args, "player")
+
+
+def test_without_a_file_nothing_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OVERRULER_CONFIG")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert Config.of_user() == Config()
+    monkeypatch.setenv("OVERRULER_CONFIG", "")
+    assert config_path() is None
+    assert Config.of_user() == Config()
+
+
+def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OVERRULER_CONFIG", "/nowhere/config.toml")
+    with pytest.raises(BadInput, match=r"OVERRULER_CONFIG names /nowhere/config.toml"):
+        Config.of_user()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('game = "legion"', 'gaem = "legion"', "line 3: table.gaem: unknown key; known: game, .*; did you mean 'game'"),
+        ('"legion"', '"legoin"', "line 3: table.game: unknown 'legoin'; .*; did you mean 'legion'"),
+        ('board = "club.toml"', "board = 7", "line 4: table.board: expected text, found a number 7"),
+        ('board = "club.toml"', 'marker_mm = "60"', "line 4: table.marker_mm: expected a number, found text"),
+        ('board = "club.toml"', "marker_mm = -1", "line 4: table.marker_mm: must be greater than 0"),
+        ('game = "legion"', "marker_mm = 60", "line 3: table has both board and marker_mm"),
+        ('game = "legion"', 'dictionary = "auto"', "line 3: table.dictionary goes with marker_mm"),
+        ('["27", "skiff", 50]', '"27"', "line 5: table.bases: expected an array"),
+        ("66x38o", "66x", "line 8: bases.skiff: '66x' is no base"),
+        ("skiff =", "7skiff =", "line 8: bases.7skiff: the name of a base begins with a letter"),
+        ("95", "[95]", "line 9: bases.walker: expected text, found an array"),
+        ("red =", "rde =", "line 12: players.rde: unknown key; .*; did you mean 'red'"),
+        ('"Anna"', '" "', "line 12: players.red: is empty"),
+        ("rules.legion", "rules.legoin", "line 14: rules.legoin: unknown key; .*; did you mean 'legion'"),
+        ("ranged_in_contact", "ranged", "line 15: rules.legion: setting: unknown name 'ranged'; known: ranged_in_c"),
+        ("[players]", "[player]", "line 11: player: unknown key; .*; did you mean 'players'"),
+        ("contact = false", 'contact = "no"', "line 15: rules.legion.ranged_in_contact: expected true or false"),
+        ("[table]", "[table", r"not TOML: .* line 2"),
+        ("[table]\n", "", "not TOML: Cannot declare"),
+        ("[players]\n", "", "line 11: bases.red: 'Anna' is no base"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_line(file: Path, old: str, new: str, complaint: str) -> None:
+    assert old in TEXT
+    file.write_text(TEXT.replace(old, new, 1))
+    with pytest.raises(BadInput, match=complaint):
+        Config.of_user()
+
+
+def test_a_games_own_rules_are_asked_by(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In contact a ranged weapon serves by the rules, and not at this table; but what the scene says wins."""
+    base = {"base": {"shape": "circle", "diameter_mm": 30}, "y_mm": 100}
+    pieces = [{"id": "a", "x_mm": 100, "player": "A"} | base, {"id": "b", "x_mm": 130, "player": "B"} | base]
+    scene = {
+        "schema": "overruler/scene/1",
+        "game": "legion",
+        "board": {"width_mm": 900, "height_mm": 900},
+        "pieces": pieces,
+    }
+    question = '{"question": "weapon", "attacker": "a", "defender": "b", "weapon": {"range": [1, 2]}}'
+    path, usable = file.parent / "scene.json", []
+    for state in ({}, {"settings": {"ranged_in_contact": True}}):
+        path.write_text(json.dumps(scene | {"state": state}))
+        assert main(["ask", str(path), question]) == 0
+        usable.append(json.loads(capsys.readouterr().out)["usable"])
+    assert usable == [False, True]
+
+
+# --- overruler config ---
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["config", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_path_and_check(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file.parent / "club.toml").write_text((BOARDS / "legion-6x3.toml").read_text())
+    assert said(capsys, "path") == f"{file}\n"
+    assert said(capsys, "check") == f"{file}: good, 8 values\n"
+    (file.parent / "club.toml").unlink()
+    assert main(["config", "check"]) == 2
+    assert "club.toml: cannot be read" in capsys.readouterr().err
+
+
+def test_show_says_where_each_value_comes_from(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, "show", "--origin", "--game=xwing", "--player=blue=Cid").splitlines()
+    origins = {line.split("  #")[0].strip(): line.split("  # ")[-1] for line in lines}
+    assert origins['game = "xwing"'] == "option --game"
+    assert origins['bases = ["27", "skiff", "50"]'] == f"{file}, line 5"
+    assert origins['red = "Anna"'] == f"{file}, line 12"
+    assert origins['blue = "Cid"'] == "option --player"
+    assert origins["ranged_in_contact = false"] == f"{file}, line 15"
+    assert any(line.startswith("# lens") and line.endswith("# default") for line in lines)
+
+
+def test_what_show_prints_is_a_file_that_says_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = Config.of_user()
+    for origin in ([], ["--origin"]):
+        file.write_text(said(capsys, "show", *origin))
+        again = Config.of_user()
+        assert (again.table, again.bases, again.players) == (before.table, before.bases, before.players)
+        assert again.rules == before.rules
+
+
+# --- bases of one's own ---
+
+
+def test_bases_of_ones_own_are_looked_for_beside_the_games() -> None:
+    own = read_own_bases(["skiff=66x38o", "walker = 95"])
+    assert own == {"skiff": Base.oval(38, 66), "walker": Base.circle(95)}
+    assert select_bases(None, own, "legion") == (*catalogue("legion"), *own.values())
+    assert select_bases("walker, 27", own, "legion") == (Base.circle(95), Base.circle(27))
+    assert select_bases(None, {}, "legion") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--own-base=27=27"], "--own-base 27: the name of a base begins with a letter"),
+        (["--own-base=skiff"], "--own-base: expected a name, = and a value, found 'skiff'"),
+        (["--own-base=skiff=x"], "--own-base skiff: 'x' is no base"),
+        (["--own-base=a=30", "--bases=b"], "--bases: 'b' is no base: .* or a name of one's own: a;"),
+        (["--player=rde=Anna"], "--player: unknown name 'rde'; .*; did you mean 'red'"),
+        (["--house-rule=legion.x=true"], "--house-rule: setting: unknown name 'x'; known: ranged_in_contact"),
+        (["--house-rule=go.x=true"], "--house-rule: game: unknown name 'go'"),
+        (["--house-rule=legion.ranged_in_contact=no"], "legion.ranged_in_contact: expected true or false, found 'no'"),
+    ],
+)
+def test_options_that_make_no_sense(options: list[str], complaint: str) -> None:
+    parser = argparse.ArgumentParser()
+    measure.add_arguments(parser)
+    with pytest.raises(BadInput, match=complaint):
+        measure.read_options(parser.parse_args(["photo.jpg", "--marker-mm=60", *options]))
+
+
+def test_the_example_of_the_docs_is_good(file: Path) -> None:
+    text = (BOARDS.parents[1] / "docs" / "config.md").read_text()
+    file.write_text(text.split("```toml\n")[1].split("```")[0])
+    config = Config.of_user()
+    assert set(config.table) == {"game", "board", "lens", "bases"}
+    assert (config.bases, config.players) == ({"skiff": "66x38o", "walker": "95"}, {"red": "Anna", "blue": "Ben"})
+    assert config.rules == {"legion.ranged_in_contact": False}
+
+
+def test_every_measurement_of_the_server_is_told_what_is_the_tables_own(file: Path) -> None:
+    wishes = pytest.importorskip("overruler.apps.web.phone.request_options")
+    own = serve.house_arguments(filled(serve, []))
+    wish = wishes.wish({"marker_mm": "60", "game": "legion"}, wishes.Choices(own=own))
+    parser = argparse.ArgumentParser()
+    measure.add_arguments(parser)
+    options = measure.read_options(parser.parse_args(["photo.jpg", *wish.arguments]))
+    assert options.house.players == {"red": "Anna"}
+    assert options.house.of_game("legion") == {"ranged_in_contact": False}
+    assert options.bases is not None
+    assert Base.oval(38, 66) in options.bases

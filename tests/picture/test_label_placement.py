@@ -1,0 +1,85 @@
+"""Labels find room, and say no to what is taken."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.picture.label_placement import LabelLayout
+
+SIZE = (1000.0, 800.0)
+
+
+def overlap(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.prod(np.clip(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0, None)))
+
+
+def test_a_label_stands_beside_its_base_and_not_on_it() -> None:
+    room = LabelLayout(SIZE)
+    base = np.array([480.0, 380, 520, 420])
+    room.take(base)
+    x, y = room.place((40, 16), base)
+    assert overlap(room.boxes[-1], base) == 0
+    assert np.hypot(x - 500, y - 400) < 60
+
+
+@given(st.integers(2, 20), st.integers(0, 10_000))
+def test_labels_of_a_crowd_keep_apart(count: int, seed: int) -> None:
+    """Bases in a loose grid: there is room for everyone, so nobody may be covered."""
+    chosen = np.random.default_rng(seed).permutation(49)[:count]
+    middles = np.stack([chosen % 7 * 120 + 120, chosen // 7 * 90 + 100], -1)
+    room = LabelLayout(SIZE)
+    bases = [np.array([x - 12, y - 12, x + 12, y + 12], float) for x, y in middles]
+    for base in bases:
+        room.take(base)
+    for base in bases:
+        room.place((34, 15), base)
+    labels = room.boxes[count:]
+    assert all(overlap(label, base) == 0 for label in labels for base in bases)
+    assert all(overlap(a, b) == 0 for i, a in enumerate(labels) for b in labels[:i])
+
+
+def test_a_label_stays_inside_the_border() -> None:
+    room = LabelLayout(SIZE, border_px=20)
+    corner = np.array([960.0, 5, 995, 40])
+    room.take(corner)
+    room.place((40, 16), corner)
+    assert (room.boxes[-1][:2] >= 20).all()
+    assert (room.boxes[-1][2:] <= np.array(SIZE) - 20).all()
+
+
+def test_the_first_of_equal_places_is_taken_and_the_covered_one_is_not() -> None:
+    room = LabelLayout(SIZE)
+    places = np.array([[100.0, 100], [500, 400], [800, 700]])
+    assert room.best((50, 20), places) == 0
+    assert room.best((50, 20), places) == 1
+
+
+def test_what_weighs_more_is_covered_last() -> None:
+    room = LabelLayout(SIZE)
+    room.take((75, 90, 125, 110), weight=5)
+    for _ in range(3):
+        room.take((475, 390, 525, 410))
+    assert room.best((50, 20), np.array([[100.0, 100], [500, 400]])) == 1
+
+
+def test_a_whole_small_thing_counts_as_much_under_a_large_box_as_under_a_small_one() -> None:
+    room = LabelLayout(SIZE)
+    room.take((100, 100, 110, 110))
+    boxes = np.array([[0.0, 0, 900, 700], [95, 95, 115, 115]])
+    assert room.covered(boxes).tolist() == [1, 1]
+
+
+def test_points_that_are_nowhere_take_nothing() -> None:
+    room = LabelLayout(SIZE)
+    room.take_points(np.full((4, 2), np.nan))
+    assert not room.boxes
+
+
+def test_where_no_place_is_free_the_least_taken_one_is_given() -> None:
+    room, middles = LabelLayout((100, 100)), np.array([(20.0, 20.0), (60.0, 60.0), (80.0, 20.0)])
+    for x, y in middles:
+        room.take((x - 5, y - 5, x + 5, y + 5), weight=3.0 if x != 60 else 2.0)
+    assert room.free((10, 10), middles, 0.4).tolist() == [[60.0, 60.0]]
+    below = middles + np.array([0.0, 30.0])
+    assert room.free((10, 10), below, 0.4).tolist() == below.tolist()
+    assert len(room.boxes) == 3 + 1 + 3

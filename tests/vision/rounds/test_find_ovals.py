@@ -1,0 +1,95 @@
+"""Ovals on drawn tables: found, measured, and told apart from round bases."""
+
+import cv2
+import numpy as np
+import pytest
+
+from overruler.bases import OVAL_SIDES_MM, Base
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.contours.outlines import base_outline
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.ring_filter import are_visible
+from tests.vision.table import camera_over
+
+SIZE_PX = (1000, 800)
+BOX_MM = (0.0, 0.0, 420.0, 380.0)
+OVALS = [Base.oval(*sides) for sides in OVAL_SIDES_MM[:4]]
+PLACES = [
+    (Base.oval(35, 60), 110.0, 110.0, 0.3),
+    (Base.oval(42, 75), 300.0, 120.0, 2.0),
+    (Base.oval(70, 105), 200.0, 270.0, 1.1),
+]
+
+
+def over(tilt_deg: float) -> Camera:
+    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1100.0, aim_mm=(210.0, 190.0))
+
+
+def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Frame:
+    """Dark bases, 3.6 mm high, sand strewn on top, on a grey mat."""
+    sand = cv2.GaussianBlur(np.random.default_rng(1).normal(0, 1.2, SIZE_PX[::-1]), (0, 0), 1.2)
+    tops = np.zeros((SIZE_PX[1] * 2, SIZE_PX[0] * 2), np.uint8)
+    picture = np.full((SIZE_PX[1] * 2, SIZE_PX[0] * 2, 3), 125, np.uint8)
+    for base, x, y, turn in bases:
+        spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        ring = base_outline(base) @ spin + [x, y]
+        edges = [camera.project(np.column_stack([ring, np.full(len(ring), z)])) for z in (0.0, 3.6)]
+        hull = cv2.convexHull(np.vstack(edges).astype(np.float32))[:, 0]
+        for outline, colour in ((hull, (30, 30, 34)), (edges[1], (90, 140, 180))):
+            at = np.round(((np.asarray(outline, float) + 0.5) * 2 - 0.5) * 16).astype(np.int32)
+            cv2.fillPoly(picture, [at], colour, cv2.LINE_AA, 4)
+        cv2.fillPoly(tops, [at], 1, cv2.LINE_8, 4)
+    strewn = picture * (1 + tops * np.repeat(np.repeat(sand, 2, 0), 2, 1))[..., None]
+    small = cv2.GaussianBlur(cv2.resize(strewn, SIZE_PX, interpolation=cv2.INTER_AREA), (0, 0), 0.7)
+    noisy = small + np.random.default_rng(0).normal(0, 2.0, small.shape)
+    return Frame(np.clip(noisy, 0, 255).astype(np.uint8), "drawn")
+
+
+def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
+    view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
+    known = find_discs(view, camera).ovals
+    return find_ovals(frame, camera, OVALS, known[are_visible(view, hidden, known[:, :2])])
+
+
+@pytest.mark.parametrize("tilt_deg", [8.0, 30.0])
+def test_seen_from_aside_every_oval_is_found_once_with_its_size(tilt_deg: float) -> None:
+    camera = over(tilt_deg)
+    found = found_on(table(camera, PLACES), camera)
+    assert sorted(one.base.length_mm for one in found) == sorted(base.length_mm for base, *_ in PLACES)
+    for base, x, y, _ in PLACES:
+        assert min(np.hypot(*(one.xy_mm - [x, y])) for one in found if one.base == base) < base.width_mm / 8
+
+
+def test_from_above_every_oval_is_found_once_where_it_lies() -> None:
+    camera = over(0.0)
+    found = found_on(table(camera, PLACES), camera)
+    assert len(found) == len(PLACES)
+    for base, x, y, turn in PLACES:
+        one = min(found, key=lambda one: float(np.hypot(*(one.xy_mm - [x, y]))))
+        off = one.xy_mm - [x, y]
+        assert one.base == base
+        assert np.hypot(*off) < 0.32  # half a pixel
+        assert off @ np.linalg.solve(one.covariance_mm2, off) < 9.2  # 99 % of two coordinates
+        assert abs((one.heading_deg - np.degrees(turn) + 90) % 180 - 90) < 1.0
+        assert one.heading_modulo_deg == 180
+        assert np.hypot(*(one.outline_px.mean(0) - one.center_px)) < 2
+
+
+def test_round_bases_and_bare_mats_are_no_ovals() -> None:
+    camera = over(25.0)
+    rounds = [(Base.oval(d, d), x, y, 0.0) for d, x, y in ((32, 110.0, 110.0), (60, 300.0, 120.0), (80, 200.0, 270.0))]
+    assert found_on(table(camera, rounds), camera) == []
+    assert found_on(table(camera, []), camera) == []
+
+
+def test_nothing_is_found_where_a_card_hides_it() -> None:
+    camera = over(10.0)
+    card = np.array([[60.0, 60], [160, 60], [160, 160], [60, 160]])
+    found = found_on(table(camera, PLACES), camera, (card,))
+    assert [one.base.length_mm for one in sorted(found, key=lambda one: one.base.length_mm)] == [75, 105]
