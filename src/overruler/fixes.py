@@ -28,7 +28,7 @@ class Fix:
     """One correction; what it does not speak of is None."""
 
     do: str
-    """One of `DEEDS`."""
+    """One of `KEYS_BY_ACTION`."""
     id: str | None
     """The piece's; None for one that is added and takes the next free one."""
     xy_mm: Point | None = None

@@ -20,7 +20,7 @@ class TrackedPosition:
     sigma_mm: float
     """1 σ of either coordinate, root mean square."""
     state: str
-    """One of `STATES`."""
+    """One of `PIECE_STATES`."""
     seen: bool
     """Whether the picture shows it; else the place is the last one known."""
 

@@ -16,7 +16,7 @@ def write_atomically(path: str | Path, data: bytes | str) -> None:
 
 
 def write_parts_atomically(path: str | Path, texts: Iterable[str]) -> None:
-    """`write_whole` of a text that need not be held whole."""
+    """`write_atomically` of a text that need not be held whole."""
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.writelines(texts)
 
@@ -40,7 +40,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 
 
 def check_writable(path: str | Path) -> None:
-    """Raise `BadInput` now where `write_whole` would later."""
+    """Raise `BadInput` now where `write_atomically` would later."""
     path = Path(path)
     if path.is_dir():
         raise BadInput(f"{path}: is a folder: name a file in it")

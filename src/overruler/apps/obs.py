@@ -155,7 +155,7 @@ class SlideShow:
         put_input_on_top(self.obs, scene, kinds[0], self._settings())
 
     def show(self, png: bytes) -> None:
-        """Hold a picture for `HELD_S` more."""
+        """Hold a picture for `SLIDE_TIME_S` more."""
         if png == self.png:
             self.obs.request("TriggerMediaInputAction", inputName=INPUT_NAME, mediaAction=RESTART_ACTION)
             return

@@ -28,7 +28,7 @@ class Camera:
         return self.T_camera_board.inverse().translation_mm
 
     def moved(self, step: ArrayLike) -> "Camera":
-        """The camera with `step` (15,) added, in the order of `PARAMETERS`."""
+        """The camera with `step` (15,) added, in the order of `CAMERA_PARAMETERS`."""
         step = np.asarray(step, float)
         matrix = self.matrix.copy()
         matrix[[0, 1, 0, 1], [0, 1, 2, 2]] += step[:4]

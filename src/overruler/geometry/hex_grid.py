@@ -83,7 +83,7 @@ def round_axial(q: float, r: float) -> Hex:
 
 
 def _round_axial_all(axial: "Array") -> "Array":
-    """As `rounded`, for axial coordinates (2, n)."""
+    """As `round_axial`, for axial coordinates (2, n)."""
     import numpy as np
 
     exact = np.stack([*axial, -axial[0] - axial[1]])

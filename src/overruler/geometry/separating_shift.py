@@ -29,7 +29,7 @@ GOLDEN_SECTION_STEPS = 40
 def shortest_separating_shift(pairs: Sequence[ShapePair], reach_mm: float) -> Point:
     """The shortest shift of all the first shapes together to where none is nearer than `reach_mm` to its second.
 
-    Exact to 1e-9 mm for one pair and for discs; for others the shortest along `LOOKS` directions, those that part a
+    Exact to 1e-9 mm for one pair and for discs; for others the shortest along `SEARCH_DIRECTION_COUNT` directions, those that part a
     pair best and the best one's surroundings. (0, 0) where none is nearer as they stand.
     """
     straight = [pair_separating_shift(a, b, reach_mm) for a, b in pairs]

@@ -132,7 +132,7 @@ def rectangle(
 ) -> Polygon:
     """A rectangle with its length along the heading.
 
-    Rounded corners are `TANGENTS` sides more each, which touch the arc: nowhere farther out than by 2 % of its radius.
+    Rounded corners are `SIDES_PER_ROUNDED_CORNER` sides more each, which touch the arc: nowhere farther out than by 2 % of its radius.
     """
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
     halves = ((1, 1), (-1, 1), (-1, -1), (1, -1))

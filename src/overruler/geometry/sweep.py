@@ -35,7 +35,7 @@ class ContactInterval(NamedTuple):
 def contact_interval(mover: Shape, other: Shape, ux: float, uy: float) -> ContactInterval | None:
     """From the first to the last contact of `mover` with `other` as it moves along (ux, uy), or back along it.
 
-    To 1e-9 mm where it runs into the other by more than rounding; one that passes within `TOUCH_MM` touches where it is
+    To 1e-9 mm where it runs into the other by more than rounding; one that passes within `CONTACT_TOLERANCE_MM` touches where it is
     nearest. None where it passes farther off.
     """
     short = -lateral_overlap_mm(mover, other, ux, uy)

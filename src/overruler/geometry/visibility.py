@@ -102,7 +102,7 @@ def inner_tangents(a: ConvexShape, b: ConvexShape, towards: float) -> tuple[floa
 
 
 def _find_tangent_angle(a: ConvexShape, b: ConvexShape, sign: float, below: float, above: float) -> float:
-    """The angle between `below`, where `_past` is at most 0, and `above`, where it is more, at which it is 0.
+    """The angle between `below`, where `_support_offset` is at most 0, and `above`, where it is more, at which it is 0.
 
     Newton's iteration, held in a bracket that closes.
     """
@@ -210,7 +210,7 @@ class ObstructedView:
 
     @property
     def clear(self) -> bool:
-        """Whether one line passes: through a slot wider than `TOUCH_MM`, or along a single edge."""
+        """Whether one line passes: through a slot wider than `CONTACT_TOLERANCE_MM`, or along a single edge."""
         return any(self.free(angle) for angle in self.looks())
 
     def looks(self) -> Iterator[float]:

@@ -1,6 +1,6 @@
 """What is found on the way from a photo to a ruling, drawn: markers and their doubt, candidates, rims, places.
 
-Each takes a photo (H, W, 3) and what is to be seen on it, and gives the bytes of a JPEG `WIDE_PX` wide.
+Each takes a photo (H, W, 3) and what is to be seen on it, and gives the bytes of a JPEG `WIDTH_PX` wide.
 """
 
 from collections.abc import Mapping, Sequence

@@ -33,13 +33,13 @@ def render_png(svg: str, width_px: int) -> bytes:
 
 
 def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
-    """A photo's size, shrunk where its longer side is above `LONGEST_PX`."""
+    """A photo's size, shrunk where its longer side is above `MAX_SIDE_PX`."""
     share = min(1.0, MAX_SIDE_PX / max(size_px))
     return max(1, round(size_px[0] * share)), max(1, round(size_px[1] * share))
 
 
 def composite_png(overlay_svg: str, pixels: Pixels) -> bytes:
-    """The PNG of a photo under a transparent drawing, no larger than `LONGEST_PX`."""
+    """The PNG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
     return _encode_image(".png", composite_pixels(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))))
 
 
@@ -74,7 +74,7 @@ def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
 
 
 def encode_jpeg(pixels: Pixels) -> bytes:
-    """The photo as a JPEG for screens, no larger than `LONGEST_PX`."""
+    """The photo as a JPEG for screens, no larger than `MAX_SIDE_PX`."""
     return _encode_image(".jpg", resize_by_area(pixels, output_size((pixels.shape[1], pixels.shape[0]))))
 
 

@@ -49,7 +49,7 @@ def draw_report(report: Report) -> str:
 
 
 def draw_overlay(report: Report) -> str:
-    """All that `draw` draws on the photo, on a transparent ground."""
+    """All that `draw_report` draws on the photo, on a transparent ground."""
     return _svg_document(report, _svg_layers(report))
 
 

@@ -75,7 +75,7 @@ def text_line(text: str, x: float, y: float, size: float, anchor: str = "middle"
 
 
 def text_plate_size(text: str, size: float) -> tuple[float, float]:
-    """Width and height of `plate`."""
+    """Width and height of `text_plate`."""
     return text_width(text) * size + 0.9 * size, 1.45 * size
 
 

@@ -42,10 +42,10 @@ class Matrix:
     sigma_mm: Array
     """(N, N), 1 σ of the distance; 0 where it is exact."""
     ranges: tuple[int, ...] = ()
-    """Every range that the game knows, ascending, `PAST` last where a ruler ends; in `tide_of_iron` numbers of hexes.
+    """Every range that the game knows, ascending, `PAST_RULER` last where a ruler ends; in `tide_of_iron` numbers of hexes.
     Empty for a game that measures in inches."""
     band: IntArray | None = None
-    """(N, N), the range of each pair; `PAST` on the diagonal. None for a game that measures in inches."""
+    """(N, N), the range of each pair; `PAST_RULER` on the diagonal. None for a game that measures in inches."""
     probability: Array | None = None
     """(N, N, R), of each of `ranges` for each pair; 0 on the diagonal. None where every place is exact."""
 

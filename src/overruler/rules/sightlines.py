@@ -1,6 +1,6 @@
 """The straight lines between two bases, and what stands in them: sight and cover, as measured.
 
-A game that looks along lines takes `clauses` into its record and asks a `Sight`; `sightlines_doubt` says how sure.
+A game that looks along lines takes `sight_clauses` into its record and asks a `Sight`; `sightlines_doubt` says how sure.
 """
 
 from collections.abc import Mapping

@@ -154,7 +154,7 @@ def probability_within(scene: Scene, measure: Measure, lower_mm: float | None, u
 def _pair_probability_within(
     slices: SlicedGaussian, one: ClosestCandidate, lower_mm: float | None, upper_mm: float
 ) -> float:
-    """As `chance_within`, for one pair of convex shapes: of every slice what is near enough, less what is too near."""
+    """As `probability_within`, for one pair of convex shapes: of every slice what is near enough, less what is too near."""
     inside = intervals_within_distance(slices, one.a, one.b, upper_mm + CONTACT_TOLERANCE_MM, farthest_gap)
     if lower_mm is None or one.gap.distance_mm - lower_mm > one.reach_mm:
         return slices.share(inside)

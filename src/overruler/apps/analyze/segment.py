@@ -251,7 +251,7 @@ def encode_json(data: Data) -> bytes:
 
 
 def load_segment(path: Path) -> Data:
-    """A segment's data as it was `encoded` into a file, its pictures as `Still`s."""
+    """A segment's data as it was `encode_json` into a file, its pictures as `StoredStill`s."""
     content = path.read_bytes()
     data: Data = json.loads(content)
     for rest, found in zip(data["rests"], re.finditer(rb'"still":("(?:[^"\\]|\\.)*")', content), strict=True):

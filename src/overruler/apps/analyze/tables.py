@@ -113,7 +113,7 @@ def _prefix_turn(turns: Sequence[Data], time_s: float, text: str) -> str:
 
 
 def otio_timeline(film: FilmResults) -> str | None:
-    """The moves as markers for film editors (OpenTimelineIO); None where the extra `timeline` is not installed."""
+    """The moves as markers for film editors (OpenTimelineIO); None where the extra `otio_timeline` is not installed."""
     try:
         import opentimelineio as otio
     except ImportError:

@@ -56,7 +56,7 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
 
 
 def _even_size(size_px: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of the film that is made: even, as its coding needs, and no wider than `WIDE_PX`."""
+    """Width and height of the film that is made: even, as its coding needs, and no wider than `MAX_WIDTH_PX`."""
     share = min(1.0, MAX_WIDTH_PX / size_px[0])
     return max(2, round(size_px[0] * share / 2) * 2), max(2, round(size_px[1] * share / 2) * 2)
 

@@ -74,7 +74,7 @@ def gap_matrix(shapes: Sequence[Shape]) -> Array:
 
 
 def _rows_by_kind(shapes: Sequence[Shape]) -> tuple[list[tuple[float, ...]], ...]:
-    """The rows of `Plates` for discs, for ellipses and for rectangles."""
+    """The rows of `ShapeColumns` for discs, for ellipses and for rectangles."""
     discs: list[tuple[float, ...]] = []
     ellipses: list[tuple[float, ...]] = []
     boxes: list[tuple[float, ...]] = []

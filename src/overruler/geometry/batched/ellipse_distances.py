@@ -2,7 +2,7 @@
 
 A quick iteration is run a few times over all pairs. Every direction u bounds a gap from below, by the separation
 u · (support of B in -u - support of A in u), and every two points bound it from above: where the two bounds do not meet
-to `MET_MM`, the pair goes to `separations`, a search that cannot fail.
+to `BOUND_TOLERANCE_MM`, the pair goes to `ellipse_separations`, a search that cannot fail.
 
 Alphabet: m pairs; every array is (m,) but where said. Lengths in mm. A round shape is a centre and the Q of
 `shapes.Ellipse`: r² times the unit matrix for a disc, 0 for a point.
@@ -109,7 +109,7 @@ def ellipse_gaps(a: EllipseColumns, b: EllipseColumns) -> Array:
 
 
 def _newton_gap_bounds(a: EllipseColumns, b: EllipseColumns, steps: int) -> tuple[Array, Array]:
-    """Bounds of each gap after some of Newton's steps from the line between the centres; see `separations`."""
+    """Bounds of each gap after some of Newton's steps from the line between the centres; see `ellipse_separations`."""
     dx, dy = b.x - a.x, b.y - a.y
     size = np.hypot(dx, dy)
     ux, uy = np.where(size > 0, dx, 1.0) / np.where(size > 0, size, 1.0), dy / np.where(size > 0, size, 1.0)

@@ -38,7 +38,7 @@ RARE_PROBLEM_FLAGS = frozenset(
 )
 """Problems of a photo in which places are not as sure as they usually are."""
 USUAL_SHADE_SHARE = 0.3
-"""How much of `shade_doubt` is 1 σ of what is usual: it is for shade that misleads as much as it can."""
+"""How much of `shade_covariance_mm2` is 1 σ of what is usual: it is for shade that misleads as much as it can."""
 MIN_TERRAIN_PROBABILITY = 0.5
 """Ground less likely raised is no terrain of the scene; that it may be is in the doubt of what stands there."""
 DEFAULT_GAME = "legion"

@@ -55,7 +55,7 @@ class Suggestion:
 
 
 def map_lens_error(lens: Lens, covariance: Array | None = None) -> LensErrorMap:
-    """The error of places on a table `TABLE_MM` wide, by the lens's covariance (9, 9) or another."""
+    """The error of places on a table `REFERENCE_TABLE_MM` wide, by the lens's covariance (9, 9) or another."""
     camera, size = _camera_over_table(lens), np.array(lens.size_px)
     across, down = np.linspace(0, size[0] - 1, GRID_SHAPE[0]), np.linspace(0, size[1] - 1, GRID_SHAPE[1])
     pixels = np.stack(np.meshgrid(across, down), -1)

@@ -162,7 +162,7 @@ def _remove_outlier_corners(
 def _inlier_corners(
     sheets: SheetAdjustment, photo: int, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
 ) -> NDArray[np.bool_]:
-    """Which corners (N,) lie within `STRAY` times their photo's typical residual."""
+    """Which corners (N,) lie within `OUTLIER_RATIO` times their photo's typical residual."""
     off = np.linalg.norm(sheets.misfit_px(photo, joint.shared, joint.own[photo]), axis=1)
     return np.asarray(off < OUTLIER_RATIO * max(float(np.median(off)), MIN_TYPICAL_RESIDUAL_PX))
 

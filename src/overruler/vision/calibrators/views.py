@@ -32,7 +32,7 @@ class LayoutView:
     camera: Camera
     shift_px: float
     places: dict[int, Array]
-    """As `Places`, in a frame of the photo's own or a common one."""
+    """As `MarkerPlaces`, in a frame of the photo's own or a common one."""
 
     @classmethod
     def of(cls, name: str, markers: Sequence[Marker], prior: LensPrior, sides_mm: tuple[float, float]) -> "LayoutView":
@@ -93,7 +93,7 @@ def _align_to_common(own: MarkerPlaces, common: MarkerPlaces) -> tuple[float, Ar
 
 
 def _edge_ends(places: Sequence[Array]) -> Array:
-    """(2 N, 2): both ends of each marker's upper edge, taken as `EDGE_MM` long."""
+    """(2 N, 2): both ends of each marker's upper edge, taken as `ALIGNMENT_EDGE_MM` long."""
     start = np.stack(places)
     end = start[:, :2] + ALIGNMENT_EDGE_MM * np.stack([np.cos(start[:, 2]), np.sin(start[:, 2])], 1)
     return np.concatenate([start[:, :2], end])

@@ -62,7 +62,7 @@ def reference_length_mm(calibration: Calibration) -> float:
 
 
 def distance_sigmas_mm(calibration: Calibration, covariance: Array, xy_mm: Array) -> Array:
-    """1 σ (...) of distances of `length_mm` about `xy_mm` (..., 2): their root mean square by direction.
+    """1 σ (...) of distances of `reference_length_mm` about `xy_mm` (..., 2): their root mean square by direction.
 
     `covariance` (17, 17) is that of the camera and of the table's bow.
     Near the board's edge the distance is moved inwards, so that it lies on the board.

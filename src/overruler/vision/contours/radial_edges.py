@@ -19,7 +19,7 @@ RAY_STEP_PX, MAX_RAY_STEP_PX = 0.2, 0.5
 OCCLUSION_WEIGHT = 0.25
 """Weight of "no edge of this base here" against an edge of the usual strength right on the rim."""
 MIN_EDGE_SLOPE = 0.12
-"""Weaker slopes (L*a*b* units in `STEP_PX`) are noise."""
+"""Weaker slopes (L*a*b* units in `RAY_STEP_PX`) are noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,7 +37,7 @@ DOMINANCE_RATIO = 2.0
 game of the catalogue stands on both."""
 LIKELY_SCORE, MANY_ROUNDS, MANY_PLATES = 0.5, 10, 5
 """Where so many round bases are likely, and nobody chose what to look for, no plates are looked for: of 76 tables of
-ships the look from above takes 3 things at most for round bases. Where so many plates are, and more by `ONE_KIND`,
+ships the look from above takes 3 things at most for round bases. Where so many plates are, and more by `DOMINANCE_RATIO`,
 nothing else is: it takes 7 things or more for plates there, on 68 other tables 3 at most."""
 
 

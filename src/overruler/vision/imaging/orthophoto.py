@@ -87,7 +87,7 @@ def relief_displacement_map(view: Orthophoto, camera: Camera) -> NDArray[np.floa
 def _project_warp_grid(
     camera: Camera, left_mm: float, top_mm: float, width: int, height: int, mm_per_px: float
 ) -> Array:
-    """Where in the photo every `GRID_PX`-th pixel of the rectified picture lies (h, w, 2)."""
+    """Where in the photo every `WARP_GRID_PX`-th pixel of the rectified picture lies (h, w, 2)."""
     columns = np.arange(0, width + WARP_GRID_PX, WARP_GRID_PX)
     rows = np.arange(0, height + WARP_GRID_PX, WARP_GRID_PX)
     x, y = np.meshgrid(left_mm + (columns + 0.5) * mm_per_px, top_mm - (rows + 0.5) * mm_per_px)

@@ -23,7 +23,7 @@ from overruler.vision.learned.patches import (
 from overruler.vision.learned.rim_net import augmented_logits, offsets_on_board_mm, predict_rim_radii, run_patch_network
 
 FREE_PRIOR_SIGMA = np.array([0.15, 0.15, 0.1, 0.12, 0.12])
-"""1 σ of what `Ellipses` deviate by, in radii: of a looked-at oval, from which the trace starts, ..."""
+"""1 σ of what `EllipseDeviations` deviate by, in radii: of a looked-at oval, from which the trace starts, ..."""
 KNOWN_SIZE_PRIOR_SIGMA = np.array([0.15, 0.15, 0.01, 0.01, 0.12])
 """... of one whose size is known, ..."""
 KNOWN_CIRCLE_PRIOR_SIGMA = np.array([0.15, 0.15, 0.01, 0.01, 0.01])

@@ -159,7 +159,7 @@ class _Candidate:
     view: LabPatch
     start: CoarseFit
     signs: tuple[float, ...]
-    """What speaks for a plate, in the order of `ODDS`."""
+    """What speaks for a plate, in the order of `LOGIT_WEIGHTS`."""
 
     @property
     def odds(self) -> float:

@@ -95,7 +95,7 @@ def sample_picture(
 
 
 def _upsample_grid(coarse: Array, side_px: int) -> Floats:
-    """Values (side, side, 2) at every pixel, by those at every `GRID_PX`-th (h, w, 2)."""
+    """Values (side, side, 2) at every pixel, by those at every `PROJECTION_GRID_PX`-th (h, w, 2)."""
     grow = np.array([[1 / PROJECTION_GRID_PX, 0, 0], [0, 1 / PROJECTION_GRID_PX, 0]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     return np.asarray(cv2.warpAffine(coarse.astype(np.float32), grow, (side_px, side_px), flags=flags), np.float32)

@@ -68,7 +68,7 @@ def stretch_samples_mm(side_mm: ArrayLike) -> Array:
 
 
 def side_strips(view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, step_mm: float) -> Floats:
-    """What the network sees (4 * STRETCHES, 6, ACROSS, ALONG); `view` is of the plane z = `HEIGHT_MM`.
+    """What the network sees (4 * STRETCHES, 6, ACROSS, ALONG); `view` is of the plane z = `PLATE_HEIGHT_MM`.
 
     `size_mm` is the side of a plate, or the length and the width of another rectangle.
     """
@@ -94,7 +94,7 @@ def run_side_net(
 ) -> SideEvidence:
     """What is seen of a rectangle's sides where it is supposed to lie; `view` is of the plane of a plate's upper face.
 
-    `size_mm` is as for `strips`.
+    `size_mm` is as for `side_strips`.
     """
     said = np.asarray(infer_batch(model, side_strips(view, xy_mm, turn_rad, size_mm, step_mm)), float).reshape(
         4, STRETCHES_PER_SIDE, OFFSET_BINS

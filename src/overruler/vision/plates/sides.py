@@ -123,7 +123,7 @@ def _sample_places(first_mm: float, last_mm: float, step_mm: float) -> Array:
 
 
 def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
-    """The marks beside four lines; `view` is of the plane z = `HEIGHT_MM`.
+    """The marks beside four lines; `view` is of the plane z = `PLATE_HEIGHT_MM`.
 
     None where the photo shows less than half of where they are looked for.
     """

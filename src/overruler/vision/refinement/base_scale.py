@@ -76,7 +76,7 @@ def measure_rim(frame: Frame, calibration: Calibration, detection: Detection) ->
 
 def visible_lower_rim(frame: Frame, calibration: Calibration, detection: Detection) -> tuple[LabPatch, Array] | None:
     """A round base's surroundings, and the directions (R, 2) in which its lower rim is its outline, whatever its
-    profile; None where it lies out of the picture or those directions are fewer than `LEAST_RAYS`."""
+    profile; None where it lies out of the picture or those directions are fewer than `MIN_RAYS`."""
     radius, camera = detection.base.width_mm / 2, calibration.camera
     view = LabPatch.around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
     if view is None:

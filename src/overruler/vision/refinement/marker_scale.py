@@ -86,7 +86,7 @@ def _rims_by_radius(
 
 
 def visible_rim_shares(frame: Frame, calibration: Calibration, detection: Detection) -> Array | None:
-    """The share of its lower rim that is seen were the base larger by each of `SHARES` (N,); None if it is hidden."""
+    """The share of its lower rim that is seen were the base larger by each of `SCALE_OFFSETS` (N,); None if it is hidden."""
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None
@@ -101,7 +101,7 @@ def visible_rim_shares(frame: Frame, calibration: Calibration, detection: Detect
 
 
 def scale_log_likelihoods(seen: Mapping[float, Sequence[Array]], radii: Array) -> Array:
-    """How likely (N,) each scale, 1 + `SHARES`, is, in nats, by what is `seen` of the rims found under each radius."""
+    """How likely (N,) each scale, 1 + `SCALE_OFFSETS`, is, in nats, by what is `seen` of the rims found under each radius."""
     nats = -0.5 * ((RIM_OFFSETS_MM / RIM_OFFSET_SIGMA_MM) ** 2 + (SCALE_OFFSETS[:, None] / PRINT_SCALE_SIGMA) ** 2)
     for radius, rims in seen.items():
         if not rims:

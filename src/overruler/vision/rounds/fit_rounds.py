@@ -65,7 +65,7 @@ NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS = 0.002, 3.0
 CONFIDENT_SCORE, MISFIT_SIGMA_MM, MAX_MISFIT_MM = 0.99, 0.4, 3.0
 """Of 2892 bases on 134 rendered tables none was off by more than 2.4 mm; of 61 that score less than the first one in
 twenty was by 1.4, of the others by .64. These are measured once more, and stated wider along each axis: by the second
-for what is usual, and so that the third lies within `WITHIN_SIGMAS` for what is rare."""
+for what is usual, and so that the third lies within `RARE_WITHIN_SIGMAS` for what is rare."""
 MIN_EDGE_WEIGHT = 0.35
 """A rim counts as seen in a direction where the fit gave its edge at least this weight."""
 
@@ -272,7 +272,7 @@ def _size_covariances(
 ) -> tuple[Array, Array]:
     """What other sizes and ways add to the doubt (2, 2): their edge lies elsewhere, and so may their centre.
 
-    As likely as they are, and so that none of them lies beyond `WITHIN_SIGMAS`.
+    As likely as they are, and so that none of them lies beyond `RARE_WITHIN_SIGMAS`.
     """
     usual, rare = np.zeros((2, 2)), np.zeros((2, 2))
     for other in tried:

@@ -31,7 +31,7 @@ def is_printed(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_m
 
 
 def inside_contrast(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> float:
-    """By how much most of a ring's inside differs at most from the usual colour around it (see `LEAST_STEP`)."""
+    """By how much most of a ring's inside differs at most from the usual colour around it (see `MIN_LOG_CONTRAST`)."""
     colours = log_colours(_sample_square(pixels, camera, xy_mm, radius_mm))
     x, y = np.meshgrid(*[np.linspace(-REACH_RADII, REACH_RADII, GRID_CELLS)] * 2)
     away = np.hypot(x, y)

@@ -47,7 +47,7 @@ RIM_MODELS = tuple((profile, upper) for upper in (False, True) for profile in PR
 """What is fitted: the outline, and the upper edge, whatever the profile."""
 WHOLE_OUTLINE_NATS = 15.0
 """Log-likelihood of a whole outline seen against none of it, between fits of one base: counted on 305 rendered ovals,
-as is `AWAY`; half or twice as much of either is hardly worse."""
+as is `START_DISTANCE_WEIGHT`; half or twice as much of either is hardly worse."""
 START_DISTANCE_WEIGHT = 0.02
 """How much more must be seen for each squared σ away from the start."""
 MIN_EDGES = 10

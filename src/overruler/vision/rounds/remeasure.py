@@ -22,7 +22,7 @@ from overruler.vision.learned.patches import CROSS_OFFSETS, photo_pyramid
 from overruler.vision.learned.rim_net import fit_circles, offsets_on_board_mm, predict_rim_radii
 
 PATCH_OFFSET_RADII = 0.1
-"""How far beside the base the looks are, in radii: they forgive a third, and more than `AROUND` tell no more."""
+"""How far beside the base the looks are, in radii: they forgive a third, and more than `CROSS_OFFSETS` tell no more."""
 CENTRE_SIGMA, FREE_RADIUS_SIGMA, FIXED_RADIUS_SIGMA = 0.2, 0.15, 0.005
 """1 σ of the circle about each look's, in radii: of its place, of a size that is open and of one that is known."""
 MAX_RADIUS_ERROR_SHARE = 0.035

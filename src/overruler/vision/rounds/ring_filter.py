@@ -196,7 +196,7 @@ def _limit_per_ring(rows: Array, most: int) -> Array:
 
 
 def _suppress_overlaps(rows: Array) -> Array:
-    """The strongest of every group of rows that speak of the same circle, `MOST` at most; rows come strongest first."""
+    """The strongest of every group of rows that speak of the same circle, `MAX_CANDIDATES` at most; rows come strongest first."""
     kept, count = np.empty((MAX_CANDIDATES, rows.shape[1])), 0
     for row in _limit_per_ring(rows, 2 * MAX_PER_RING)[: 4 * MAX_CANDIDATES]:
         if count == MAX_CANDIDATES:

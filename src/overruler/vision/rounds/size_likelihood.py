@@ -37,7 +37,7 @@ class SizeHypothesis:
     column: int
     """Which of the radii."""
     kind: int
-    """Which of `WAYS`."""
+    """Which of `RIM_KINDS`."""
     fit: BaseFit
     log_likelihood: float
     """By the fit alone."""

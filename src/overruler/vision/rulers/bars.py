@@ -194,7 +194,7 @@ def _hough_per_tile(weight: Array, middle: Array, angle: Array, tile_px: float, 
 
 
 def _hough_peaks(votes: Floats, reach: int) -> Array:
-    """The best lines (`PEAKS`, 4) by votes (angles, distances): how many, a point, and the angle of the normal."""
+    """The best lines (`PEAKS_PER_TILE`, 4) by votes (angles, distances): how many, a point, and the angle of the normal."""
     found = []
     for _ in range(PEAKS_PER_TILE):
         _, most, _, (x, y) = cv2.minMaxLoc(votes)

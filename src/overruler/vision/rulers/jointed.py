@@ -29,7 +29,7 @@ class SegmentChain:
 
 
 def follow_chains(slopes: StructureTensor, pairs_px: Array, width_px: float, segment_px: float) -> list[SegmentChain]:
-    """What pairs of segments (P, 3, 2) belong to, and whatever lies beyond: `ONWARDS` segments more each way."""
+    """What pairs of segments (P, 3, 2) belong to, and whatever lies beyond: `SEGMENTS_FOLLOWED_EACH_WAY` segments more each way."""
     first, middle, _ = (pairs_px[:, k] for k in range(3))
     last = _next_joints(slopes, first, middle, width_px, segment_px)  # a pair laid along one bar is too straight
     joints = [_next_joints(slopes, last, middle, width_px, segment_px), middle, last]

@@ -89,7 +89,7 @@ def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
 def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
     """What the step of colour (S, W) at each place across the outline says for an edge there, in nats.
 
-    Colours are compared as ratios of brightness, `ASIDE_MM` inside against as much outside.
+    Colours are compared as ratios of brightness, `STRIPE_MM` inside against as much outside.
     """
     across = np.arange(-SEARCH_INSIDE_MM, SEARCH_OUTSIDE_MM)
     places = view.to_px(at_mm[:, None] + across[None, :, None] * outwards[:, None]).astype(np.float32)

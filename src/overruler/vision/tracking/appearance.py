@@ -34,7 +34,7 @@ ROBUST_SCALE_LEVELS = 9.0
 DAMPING = np.array([1e-3, 1e-3, 3e6, 3e2]) / ROBUST_SCALE_LEVELS**4
 """How firmly x, y, the light's gain and its offset are held where they were: what a hand shows says nothing of them.
 
-The weights of the points leave that power of `TRUST` away too."""
+The weights of the points leave that power of `ROBUST_SCALE_LEVELS` away too."""
 PRIOR_WEIGHTS = DAMPING * [0, 0, 1, 1]
 """How firmly each is drawn back to where it began."""
 MAX_UPDATE = np.array([0.5, 0.5, np.inf, np.inf])
@@ -108,7 +108,7 @@ def grid_to_pixels(pixel: Array, slope: Array, half: int) -> Array:
 
 
 def sample_brightness(grey: Grey, at: Array, half: int) -> Grey:
-    """(2 half + 1, 2 half + 1): of a grid that is `seen_as` this."""
+    """(2 half + 1, 2 half + 1): of a grid that is `grid_to_pixels` this."""
     return np.asarray(cv2.warpAffine(grey, at, (2 * half + 1, 2 * half + 1), flags=WARP_FLAGS), np.uint8)
 
 

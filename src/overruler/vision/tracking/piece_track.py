@@ -30,7 +30,7 @@ MIN_SEEN_SHARE = 0.38
 """Share of its look that must be seen of a piece to say where it is."""
 MIN_REAPPEARED_SHARE = 0.5
 """Share of its look from which on a piece that was hidden is seen again where it stood: bare mat, or an arm, can be as
-like it as `SEEN`."""
+like it as `MIN_SEEN_SHARE`."""
 MIN_IN_PLACE_SHARE = 0.6
 """Share of its look from which on a piece stands where it stood."""
 MIN_AHEAD_SHARE = 0.8
@@ -72,7 +72,7 @@ class RestProjection:
     """(2, 2): pixels for a millimetre on the board."""
     px_per_mm: float
     look: Array
-    """(2, 3): how its look is `seen_as`."""
+    """(2, 3): how its look is `grid_to_pixels`."""
     near: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(default_factory=dict)
     """Blocks that were asked for, by the picture's size in blocks and the reach in mm."""
 

@@ -24,7 +24,7 @@ class Selection:
     arcs: tuple[str, ...] = ()
     """The ships whose arcs are drawn."""
     tap: str = ""
-    """What a pair asks, one of `taps` by its label; empty for the game's first."""
+    """What a pair asks, one of `pair_questions` by its label; empty for the game's first."""
     arc: str = "front"
     reach_in: float = 6.0
 

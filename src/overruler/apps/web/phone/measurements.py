@@ -51,7 +51,7 @@ class MeasurementService:
     # --- taking in ---
 
     async def take_in(self, body: AsyncIterator[bytes], wish: PhotoOptions) -> Measurement:
-        """Keep a photo as it comes and have it measured; `Refused` and nothing kept where it is none."""
+        """Keep a photo as it comes and have it measured; `UploadRefused` and nothing kept where it is none."""
         if self.workers.full:
             raise ServerBusy("too many photos are waiting: try again in a minute")
         name = self.store.new_id()
@@ -156,7 +156,7 @@ class MeasurementService:
 
     async def correct(self, name: str, fixes: Node, version: str | None = None) -> Measurement:
         """Put these corrections in place of those before; nothing changes where one of them cannot be made, nor
-        (`Changed`) where `version` is given and is not the table's any more."""
+        (`EditConflict`) where `version` is given and is not the table's any more."""
         read_fixes(fixes)
         async with self._correcting:
             self.scene_file(name)

@@ -54,7 +54,7 @@ def usual_boards() -> dict[str, str]:
 
 
 def read_photo_options(said: Mapping[str, str], choices: Choices) -> PhotoOptions:
-    """What the query of a request asks for; `Refused` or `UnknownName` where it makes no sense."""
+    """What the query of a request asks for; `UploadRefused` or `UnknownName` where it makes no sense."""
     for key, value in said.items():
         if key not in QUERY_KEYS:
             raise UnknownName("query", key, QUERY_KEYS)

@@ -29,7 +29,7 @@ _MARKUP_PATTERN = re.compile(rb"\s*(\xef\xbb\xbf)?\s*<", re.DOTALL)
 
 
 def detect_format(head: bytes) -> str:
-    """JPEG, PNG, WEBP or HEIC by a file's first bytes (32 or more); `Refused` where it is none."""
+    """JPEG, PNG, WEBP or HEIC by a file's first bytes (32 or more); `UploadRefused` where it is none."""
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -44,7 +44,7 @@ def detect_format(head: bytes) -> str:
 
 
 def strip_metadata(data: bytes) -> bytes:
-    """The same picture with no more metadata than measuring needs; `Refused` where it is none or a trap."""
+    """The same picture with no more metadata than measuring needs; `UploadRefused` where it is none or a trap."""
     kind = detect_format(data[:64])
     if kind == "HEIC":
         return _heic_to_jpeg(data)

@@ -58,7 +58,7 @@ class WorkerPool:
     async def do(
         self, name: str, folder: Path, arguments: list[Any], say: Callable[[str], None], urgent: bool = False
     ) -> Any:
-        """A task's result; `Busy` where too much waits, `Failed` where it came to nothing."""
+        """A task's result; `ServerBusy` where too much waits, `TaskFailed` where it came to nothing."""
         rank = (_URGENT_RANK if urgent else _USUAL_RANK, next(self._numbers))
         job = _Job(rank, (name, str(folder), arguments), say, asyncio.get_running_loop().create_future())
         try:

@@ -43,7 +43,7 @@ class Fighter:
     shape: Shape
     stats: Node
     marks: frozenset[str]
-    """Those of `FLAGS` that it carries."""
+    """Those of `UNIT_FLAGS` that it carries."""
     in_cover_from: frozenset[str] | None
     out_of_sight_of: frozenset[str] | None
     """The shooters from whom the players see it so; None where they do not say."""

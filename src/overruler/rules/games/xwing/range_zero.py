@@ -63,7 +63,7 @@ class Event(NamedTuple):
 
 
 def read_events(scene: Scene, question: Node) -> list[Event]:
-    """What a question's `events` say happens, in order."""
+    """What a question's `read_events` say happens, in order."""
     return [_read_event(scene, node) for node in question["events"].items()]
 
 
