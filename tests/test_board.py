@@ -33,7 +33,7 @@ def test_a_board_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_board_without_places_is_read_back_too(tmp_path: Path) -> None:
     replace(BOARD, corners_mm=None).save(tmp_path / "b.toml")
-    assert not Board.load(tmp_path / "b.toml").known
+    assert not Board.load(tmp_path / "b.toml").layout_known
 
 
 def test_a_board_of_unknown_size_is_not_written(tmp_path: Path) -> None:

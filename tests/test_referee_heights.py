@@ -20,7 +20,7 @@ def found(areas: tuple[RaisedArea, ...]) -> tuple[Array, float]:
     frame, calibration = photo(camera, [Plinth(*PLACE, 40.0, HIGH_MM)]), exact(camera)
     known = Report(frame, calibration, (), build_scene(calibration, ()), areas=areas)
     bases, box = [Base.circle(d) for d in (40, 50)], np.array([[400.0, 250.0], BOARD_MM])
-    (one,) = Referee(None).find(frame, known, bases, box)
+    (one,) = Referee(None).redetect_bases(frame, known, bases, box)
     return one.xy_mm, one.z_mm
 
 

@@ -195,8 +195,8 @@ def test_a_scene_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> N
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_s_scenes_load(game: str) -> None:
     scene = Scene.from_json(document(game=game))
-    assert scene.kind(scene.pieces[0]) == "character"
-    assert scene.kind(scene.pieces[1]) == ("ship" if game == "xwing" else "character")
+    assert scene.kind_of(scene.pieces[0]) == "character"
+    assert scene.kind_of(scene.pieces[1]) == ("ship" if game == "xwing" else "character")
 
 
 # --- shapes and places ---
@@ -222,18 +222,18 @@ def test_pieces_have_their_exact_outlines() -> None:
     ],
 )
 def test_a_hex_s_centre(orientation: str, q: int, r: int, x: float, y: float) -> None:
-    assert Grid(orientation, 30, (5, 7)).center(q, r) == pytest.approx((x, y))
+    assert Grid(orientation, 30, (5, 7)).hex_center(q, r) == pytest.approx((x, y))
 
 
 def test_names_stand_for_pieces_units_and_terrain() -> None:
     scene = Scene.from_json(FULL)
-    assert scene.members == {"a": (0,), "troopers": (0,), "b": (1,), "c": (2,)}
-    assert set(scene.ground) == {"hill"}
+    assert scene.piece_indices == {"a": (0,), "troopers": (0,), "b": (1,), "c": (2,)}
+    assert set(scene.terrain_parts) == {"hill"}
 
 
 def test_a_unit_of_one_may_go_by_its_piece_s_name() -> None:
     scene = Scene.from_json(with_("pieces.0.unit", "a"))
-    assert scene.members["a"] == (0,)
+    assert scene.piece_indices["a"] == (0,)
 
 
 # --- covariance ---
@@ -273,17 +273,17 @@ def otherwise(probability: Any = 0.2, mm2: Any = None) -> Document:
 def test_what_holds_otherwise_is_in_the_order_of_the_joint_covariance_and_kept() -> None:
     document = otherwise()
     scene = Scene.from_json(document)
-    assert scene.otherwise is not None
-    share, other = scene.otherwise
+    assert scene.alternative_scene is not None
+    share, other = scene.alternative_scene
     assert share == 0.2
     assert other.covariance is not None
     assert np.diag(other.covariance.array) == pytest.approx([12, 16, 0, 0, 4, 8])
-    assert other.otherwise is None
+    assert other.alternative_scene is None
     written = scene.to_json()
     assert written["covariance"]["otherwise"]["probability"] == 0.2
     again = Scene.from_json(written)
     assert again.to_json() == written
-    assert Scene.from_json(with_("covariance", {"order": [], "mm2": []})).otherwise is None
+    assert Scene.from_json(with_("covariance", {"order": [], "mm2": []})).alternative_scene is None
 
 
 def test_exact_scenes_have_no_covariance() -> None:

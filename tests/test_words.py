@@ -72,7 +72,10 @@ def test_the_command_is_that_of_the_installer(
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     if file:
         (tmp_path / file).touch()
-    assert str(MissingExtra.of("the server is not installed", "web")) == f"the server is not installed: {command}"
+    assert (
+        str(MissingExtra.with_install_hint("the server is not installed", "web"))
+        == f"the server is not installed: {command}"
+    )
 
 
 def test_every_extra_that_is_named_exists() -> None:

@@ -100,7 +100,7 @@ def _hexes(pixels: NDArray[np.uint8], camera: Camera, scene: Scene) -> NDArray[n
     ring = scene.grid.size_mm * np.stack([np.cos(angles), np.sin(angles)], -1)
     for q in range(-4, 16):
         for r in range(12):
-            corners = np.column_stack([np.array(scene.grid.center(q, r)) + ring, np.zeros(6)])
+            corners = np.column_stack([np.array(scene.grid.hex_center(q, r)) + ring, np.zeros(6)])
             line = np.round(camera.project(corners) * 16).astype(np.int32)
             cv2.polylines(pixels, [line], True, (90, 110, 120), 1, cv2.LINE_AA, 4)
     return pixels

@@ -61,7 +61,7 @@ def _watched(film: Path, board: Board, minutes: float, threads: int) -> Iterator
         middle = _clocks()
         with Film(film, threads=threads) as opened, prefetch_items(opened) as shots:
             for shot in shots:
-                log.note(watch.look(replace(shot, time_s=played_s + shot.time_s)))
+                log.record_tick(watch.look(replace(shot, time_s=played_s + shot.time_s)))
         decoding, watching = decoding + middle - begin, watching + _clocks() - middle
         played_s += length_s + 0.1
         if played_s / 60 >= marks[0]:

@@ -66,7 +66,7 @@ def judged(path: Path) -> list[list[float]]:
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
     found = [find._fit_guess(frame, camera, guess, SIDES_MM) for guess in find_plate_candidates(view, camera, hidden)]
     pieces = [piece for piece in truth["pieces"] if piece.get("base_style") == "xw"]
-    return [[*verdict(plate, pieces), *plate.signs] for plate in found if plate is not None]
+    return [[*verdict(plate, pieces), *plate.features] for plate in found if plate is not None]
 
 
 def verdict(plate: find.Plate, pieces: Sequence[dict[str, Any]]) -> tuple[float, float, float]:

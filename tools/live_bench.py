@@ -28,10 +28,10 @@ class Timed(TableWatcher):
         self.rests: list[tuple[float, float]] = []
         self._quiet = False
 
-    def _looked(self, shot: Shot) -> Any:
+    def _look_at_shot(self, shot: Shot) -> Any:
         begin, cpu = time.perf_counter(), time.thread_time()
         self._tick: Tick | None = None
-        seen = super()._looked(shot)
+        seen = super()._look_at_shot(shot)
         took = time.perf_counter() - begin
         if self._tick is not None and self._tick.rest is not None:
             self.rests.append((float(shot.name.rpartition(" at ")[2].removesuffix(" s")), took))
@@ -52,7 +52,7 @@ def live(film: Path, minutes: float) -> Table:
         Referee(Board.load(film.with_suffix(".toml"))),
         lambda seen: None,
     )
-    eyes.heard, eyes.ticked = lambda seen: desk.told(seen, eyes.shot), eyes.note
+    eyes.on_status, eyes.on_tick = lambda seen: desk.update_table(seen, eyes.shot), eyes.note
     eyes.start()
     while not eyes.still_s:
         time.sleep(0.1)

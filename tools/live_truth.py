@@ -111,7 +111,7 @@ class Judged(TableWatcher):
 
     def looked(self, shot: Shot) -> TableStatus:
         self.tick = None
-        self._seen = replace(self._looked(shot), lost=None)
+        self._seen = replace(self._look_at_shot(shot), lost=None)
         return self._seen
 
 
@@ -143,7 +143,7 @@ def judged(film: Path) -> Judge:
     """
     judge, free_s = Judge(json.loads(film.with_suffix(".json").read_text())), 0.0
     eyes = Judged(Playing(), Referee(Board.load(film.with_suffix(".toml"))), lambda seen: None)
-    eyes.ticked = lambda tick: setattr(eyes, "tick", tick)
+    eyes.on_tick = lambda tick: setattr(eyes, "tick", tick)
     with Film(film) as shots:
         for shot in shots:
             if shot.time_s < free_s:

@@ -55,14 +55,14 @@ class Base:
         return cls.oval(*sizes) if (spelled["shape"] or "").lower().startswith("o") else cls.rectangle(*sizes)
 
     @property
-    def square(self) -> bool:
+    def is_square(self) -> bool:
         """Whether it looks the same after a quarter of a turn, and has corners."""
         return self.shape == "rectangle" and self.width_mm == self.length_mm
 
     @property
-    def as_made(self) -> "Base":
+    def with_rounded_corners(self) -> "Base":
         """The same as it stands on a table: a ship's plate has rounded corners."""
-        plate = self.square and self.width_mm in PLATE_SIDES_MM and not self.corner_radius_mm
+        plate = self.is_square and self.width_mm in PLATE_SIDES_MM and not self.corner_radius_mm
         return replace(self, corner_radius_mm=PLATE_CORNER_MM) if plate else self
 
     @property

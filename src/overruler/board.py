@@ -48,11 +48,11 @@ class Board:
     laid out by hand."""
 
     @property
-    def known(self) -> bool:
+    def layout_known(self) -> bool:
         """Whether the markers' places are known."""
         return self.corners_mm is not None
 
-    def without(self, markers: Collection[int]) -> "Board":
+    def without_markers(self, markers: Collection[int]) -> "Board":
         """The board but for some of its markers: they lie elsewhere."""
         if self.corners_mm is None or not set(markers) & set(self.corners_mm):
             return self
@@ -88,21 +88,21 @@ class Board:
             scale_share=markers.get("scale_share", Node.positive, None),
             covariance=markers.get("covariance", partial(_read_covariance, count=len(corners or ())), None),
         )
-        printed = markers.get("print", PrintMeasurement.of, None)
+        printed = markers.get("print", PrintMeasurement.from_node, None)
         return board if printed is None or as_meant else board.as_printed(printed)
 
     def as_printed(self, printed: "PrintMeasurement") -> "Board":
         """The board as its markers came out of the printer, for one that says how they were meant."""
-        across, along = printed.shares
+        across, along = printed.scale_factors
         sides = (self.marker_mm * across, self.marker_mm * along)
         corners = self.corners_mm
         if corners is not None:
-            corners = {marker: self._grown(points, printed) for marker, points in corners.items()}
+            corners = {marker: self._scaled_corners(points, printed) for marker, points in corners.items()}
         # where the layout is known, its scale is that of the board and not that of the print
         scale = printed.scale_share if corners is None else self.scale_share
         return replace(self, marker_mm=sum(sides) / 2, sides_mm=sides, corners_mm=corners, scale_share=scale)
 
-    def _grown(self, corners: Array, printed: "PrintMeasurement") -> Array:
+    def _scaled_corners(self, corners: Array, printed: "PrintMeasurement") -> Array:
         """One marker's corners (4, 3) as printed; its middle stays, or where its card touches the board's edge."""
         middle = corners.mean(0)
         held = middle.copy()
@@ -111,7 +111,7 @@ class Board:
                 held[axis] = _edge_contact_mm(float(middle[axis]), size)
         right, up = corners[1] - corners[0], corners[0] - corners[3]
         right, up = right / np.linalg.norm(right), up / np.linalg.norm(up)
-        across, along = printed.shares
+        across, along = printed.scale_factors
         grow = (across - 1) * np.outer(right, right) + (along - 1) * np.outer(up, up)
         return np.asarray(corners + (corners - held) @ grow.T)
 
@@ -163,7 +163,7 @@ class PrintMeasurement:
     """Whether cards were cut out and laid with their edges flush with the board's, a middle one half way along."""
 
     @property
-    def shares(self) -> tuple[float, float]:
+    def scale_factors(self) -> tuple[float, float]:
         """How many times larger than meant everything was printed, across and along."""
         return self.across_mm / self.printed_mm, self.along_mm / self.printed_mm
 
@@ -173,7 +173,7 @@ class PrintMeasurement:
         return self.doubt_mm / self.printed_mm / math.sqrt(2)
 
     @classmethod
-    def of(cls, node: Node) -> "PrintMeasurement":
+    def from_node(cls, node: Node) -> "PrintMeasurement":
         """The table `[markers.print]` of a board file."""
         printed, across, along, doubt = (
             node[key].positive() for key in ("printed_mm", "across_mm", "along_mm", "doubt_mm")

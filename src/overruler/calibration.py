@@ -22,7 +22,7 @@ class ErrorBudget:
 
     scale_share: float = 5e-4
     """Printed size and layout of the markers against the nominal: moves everything together."""
-    told_share: float = SPEC_SHARE * 5e-4
+    specified_scale_share: float = SPEC_SHARE * 5e-4
     """The same where the table is just as its board file says."""
     height_mm: float = 0.25
     """A base's underside over the bowed board (folds, fibres, grit): each piece on its own. With the bow's own doubt it
@@ -33,10 +33,10 @@ class ErrorBudget:
     """How far a plate's corners may be rounded otherwise than is usual. Each piece on its own."""
 
     @property
-    def as_told(self) -> "ErrorBudget":
+    def as_specified(self) -> "ErrorBudget":
         """The same on a table that is just as its board file says, under bases that are just as large as theirs."""
         height, diameter = SPEC_SHARE * self.height_mm, SPEC_SHARE * self.diameter_mm
-        return replace(self, scale_share=self.told_share, height_mm=height, diameter_mm=diameter)
+        return replace(self, scale_share=self.specified_scale_share, height_mm=height, diameter_mm=diameter)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class TableBow:
     turn_rad: float = 0.0
     """By how much the table's own x and y are turned against the board frame's, counter-clockwise."""
 
-    def shares(self, xy_mm: Array) -> Array:
+    def height_weights(self, xy_mm: Array) -> Array:
         """How much of the two heights places (..., 2) on the table have (..., 2): 1 in its middle, 0 at its edges."""
         c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
         along = (xy_mm - self.middle_mm) @ np.array([[c, -s], [s, c]])
@@ -60,7 +60,7 @@ class TableBow:
 
     def z_mm(self, xy_mm: Array) -> Array:
         """The table's height (...,) at places (..., 2)."""
-        return np.asarray(self.shares(xy_mm) @ self.height_mm)
+        return np.asarray(self.height_weights(xy_mm) @ self.height_mm)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,15 +102,15 @@ class Calibration:
     """How far edges lie towards the dark side of where they are (tone curve, softness)."""
     corners_px: tuple[Array, ...] = ()
     """The corners (4, 2) of each marker's black square in the photo."""
-    laid: bool = True
+    layout_known: bool = True
     """Whether the markers' places were known beforehand, not only their size."""
     budget: ErrorBudget = ErrorBudget()
     problems: tuple[Problem, ...] = ()
     bow: TableBow | None = None
     """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
-    with_bow: Array | None = None
+    covariance_with_bow: Array | None = None
     """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
-    told: Array | None = None
+    joint_as_specified: Array | None = None
     """(17, 17): the same covariance, were the table as its board file says; None where that is `joint`."""
     light: Light | None = None
     """The light that the photo was taken in; None where nothing is known of it."""
@@ -121,31 +121,31 @@ class Calibration:
         return tuple(self.camera.unproject(np.reshape(self.corners_px, (-1, 4, 2))))
 
     @property
-    def joint(self) -> Array:
+    def joint_covariance(self) -> Array:
         """(17, 17): the covariance over the camera and the bow; a bow of which nothing is said is exact."""
-        if self.with_bow is not None:
-            return self.with_bow
+        if self.covariance_with_bow is not None:
+            return self.covariance_with_bow
         joint = np.zeros((17, 17))
         joint[:15, :15] = self.covariance
         return joint
 
     @property
-    def as_told(self) -> "Calibration":
+    def as_specified(self) -> "Calibration":
         """The same camera, as sure as it is on a table that is just as its board file says: well laid and flat."""
-        joint = self.joint if self.told is None else self.told
-        return replace(self, covariance=joint[:15, :15], with_bow=joint, budget=self.budget.as_told)
+        joint = self.joint_covariance if self.joint_as_specified is None else self.joint_as_specified
+        return replace(self, covariance=joint[:15, :15], covariance_with_bow=joint, budget=self.budget.as_specified)
 
-    def moved(self, step: Array, after: Callable[[Array], Array]) -> "Calibration":
+    def updated_by(self, step: Array, after: Callable[[Array], Array]) -> "Calibration":
         """With `step` (17,) added to the camera's parameters and the bow's heights; `after` makes of their covariance
         (17, 17) before what it is then."""
         bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[15:])
-        return replace(self, camera=self.camera.moved(step[:15]), bow=bow).with_doubts(after)
+        return replace(self, camera=self.camera.moved(step[:15]), bow=bow).map_covariances(after)
 
-    def with_doubts(self, after: Callable[[Array], Array]) -> "Calibration":
+    def map_covariances(self, after: Callable[[Array], Array]) -> "Calibration":
         """With both covariances (17, 17) changed alike."""
-        joint = after(self.joint)
-        told = None if self.told is None else after(self.told)
-        return replace(self, covariance=joint[:15, :15], with_bow=joint, told=told)
+        joint = after(self.joint_covariance)
+        told = None if self.joint_as_specified is None else after(self.joint_as_specified)
+        return replace(self, covariance=joint[:15, :15], covariance_with_bow=joint, joint_as_specified=told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class PrecisionMap:
     """(R, C, 2): places on the board, by rows from below."""
     sigma_mm: Array
     """(R, C): 1 σ of a distance about each, over all directions; what the bases themselves add is not in it."""
-    seen: Array
+    visible: Array
     """(R, C): 1 where the photo shows the place, 0 where it does not."""
     advice: tuple[Advice, ...] = ()
     """What would help, the best first."""

@@ -44,11 +44,11 @@ class DeclaredTerrain:
     base_z_mm: float = 0.0
     rough: bool = False
     size: int = 1
-    where: str = ""
+    location: str = ""
     """The file and the entry, for complaints that come later."""
 
     @classmethod
-    def of(cls, node: Node) -> "DeclaredTerrain":
+    def from_node(cls, node: Node) -> "DeclaredTerrain":
         """One entry of a terrain file; `BadInput` names the path of what is wrong in it."""
         known = {key: read(node[key]) for key, read in READER_BY_KEY.items() if node.has(key)}
         for key in node.keys():  # noqa: SIM118 - a Node is no dict
@@ -58,7 +58,7 @@ class DeclaredTerrain:
         _check_keys(node, known)
         known = {"top_z_mm": None, "sigma_mm": HEIGHT_SIGMA_MM} | known
         where = f"{node.name}: {node.path}"
-        return cls(id=known.pop("id"), outline_mm=outline, about_marker=node.has("around_mm"), where=where, **known)
+        return cls(id=known.pop("id"), outline_mm=outline, about_marker=node.has("around_mm"), location=where, **known)
 
 
 def load_terrain(path: Path) -> tuple[DeclaredTerrain, ...]:
@@ -69,7 +69,7 @@ def load_terrain(path: Path) -> tuple[DeclaredTerrain, ...]:
         if key not in ("schema", "terrain"):
             node[key].fail("unknown key; known: schema, terrain")
     entries = node["terrain"].items()
-    told = tuple(DeclaredTerrain.of(entry) for entry in entries)
+    told = tuple(DeclaredTerrain.from_node(entry) for entry in entries)
     _check_unique([(entry["id"], one.id) for entry, one in zip(entries, told, strict=True)])
     _check_unique([(entry["markers"], str(m)) for entry, one in zip(entries, told, strict=True) for m in one.markers])
     return told

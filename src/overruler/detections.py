@@ -31,37 +31,39 @@ class Detection:
     """(2,): the underside's centre in the photo; `drawn` finds it, and the next."""
     outline_px: Array = field(default_factory=lambda: np.zeros((0, 2)))
     """(K, 2): the underside's edge in the photo."""
-    also: tuple[Base, ...] = ()
+    alternative_bases: tuple[Base, ...] = ()
     """Other sizes that fit nearly as well: the size is ambiguous."""
     heading_modulo_deg: float = 360.0
     """The heading is known but for multiples of this: 90 where a square's sides are seen and its front is not."""
     other_headings: tuple[tuple[float, float], ...] = ()
     """What the heading may be instead, in degrees, and how likely each is."""
-    on: str | None = None
+    standing_on: str | None = None
     """The raised area that it stands on; None for the board."""
     sigma_z_mm: float = 0.0
     """1 σ of its height, beyond what every base has."""
-    beyond_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    unmodelled_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
     """(2, 2): what of its doubt no fit knows: it may be of another size, or the fit gone astray."""
-    rare_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    rare_excess_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
     """(2, 2): how much larger its own doubt is where something unlikely holds: no call is certain against it."""
-    lit: bool = False
+    measured_on_lit_side: bool = False
     """Whether it was measured by the side that faces the lamp, so that its own shade misleads nobody."""
-    looks_mm: tuple[float, float] | None = None
+    learned_radius_mm: tuple[float, float] | None = None
     """The radius that the learned look sees, as it appears on the plane that it was looked for on, and 1 σ of it."""
-    shared_mm: Mapping[str, Array] = field(default_factory=dict)
+    shared_shifts_mm: Mapping[str, Array] = field(default_factory=dict)
     """Causes of doubt in common with other pieces of the photo: how far (2,) 1 σ of each moves the place."""
-    rarely_mm: Mapping[str, Array] = field(default_factory=dict)
+    rare_shifts_mm: Mapping[str, Array] = field(default_factory=dict)
     """How far (2,) those causes move it where something unlikely holds, if that is farther."""
 
     @property
     def turn_rad(self) -> float:
         return float(np.radians(self.heading_deg))
 
-    def doubted(self, usual_mm2: Array, rare_mm2: Array) -> "Detection":
+    def with_added_covariance(self, usual_mm2: Array, rare_mm2: Array) -> "Detection":
         """With more doubt (2, 2) that no fit knows: what there mostly is of it, and where something unlikely holds."""
-        own, beyond = self.covariance_mm2 + usual_mm2, self.beyond_mm2 + usual_mm2
-        return replace(self, covariance_mm2=own, beyond_mm2=beyond, rare_mm2=self.rare_mm2 + rare_mm2 - usual_mm2)
+        own, beyond = self.covariance_mm2 + usual_mm2, self.unmodelled_mm2 + usual_mm2
+        return replace(
+            self, covariance_mm2=own, unmodelled_mm2=beyond, rare_excess_mm2=self.rare_excess_mm2 + rare_mm2 - usual_mm2
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +78,7 @@ class RaisedArea:
     """1 σ of the top's height."""
     probability: float = 1.0
     """That it is raised at all, and no print on the mat."""
-    usual: float = 1.0
+    usual_sigma_share: float = 1.0
     """How much of `sigma_mm` is 1 σ of the usual errors of heights like this one; the rest is for rare ones."""
     edge_mm: float = 2.0
     """1 σ of where its outline lies."""
@@ -99,7 +101,7 @@ class DetectedRuler:
     path_mm: Array
     """(segments + 1, 2): one end, the joints, the other end, along the middle of its face."""
     width_mm: float
-    stands_out: float
+    line_contrast: float
     """How many times clearer its cross lines are than what else crosses it."""
 
     @property

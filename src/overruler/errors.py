@@ -51,7 +51,7 @@ class MissingExtra(OverrulerError, ImportError):
     """A part of the program that is not installed."""
 
     @classmethod
-    def of(cls, what: str, extra: str) -> "MissingExtra":
+    def with_install_hint(cls, what: str, extra: str) -> "MissingExtra":
         """`what` is missing, and the extra that brings it."""
         return cls(f"{what}: {install_command(extra)}")
 

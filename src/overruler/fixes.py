@@ -43,15 +43,15 @@ class Fix:
     """1 σ of the height."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """What a scene says of a piece beside where it stands: `new_id`, `unit`, `player`, `leader`, `kind`, `stats`."""
-    where: str = "fix"
+    location: str = "fix"
     """The file and the entry, for complaints."""
 
     def fail(self, problem: str) -> NoReturn:
         """Complain about this entry."""
-        raise BadInput(f"{self.where}: {problem}")
+        raise BadInput(f"{self.location}: {problem}")
 
     @classmethod
-    def of(cls, node: Node) -> "Fix":
+    def from_node(cls, node: Node) -> "Fix":
         """One entry; `BadInput` names the path of what is wrong in it."""
         do = node["do"].choice(tuple(KEYS_BY_ACTION))
         needs, may = KEYS_BY_ACTION[do]
@@ -65,7 +65,7 @@ class Fix:
         labels = {key: known.pop(key) for key in LABEL_KEYS if key in known}
         if do == "name" and not labels:
             node.fail(f"says nothing new: give one of {', '.join(LABEL_KEYS)}")
-        return cls(do=do, id=known.pop("id", None), labels=labels, where=_location_of(node), **known)
+        return cls(do=do, id=known.pop("id", None), labels=labels, location=_location_of(node), **known)
 
 
 def _location_of(node: Node) -> str:
@@ -128,7 +128,7 @@ def read_fixes(node: Node) -> tuple[Fix, ...]:
     for key in node.keys():  # noqa: SIM118
         if key not in ("schema", "fix"):
             node[key].fail("unknown key; known: fix, schema")
-    return tuple(Fix.of(item) for item in node["fix"].items())
+    return tuple(Fix.from_node(item) for item in node["fix"].items())
 
 
 def load_fixes(path: Path) -> tuple[Fix, ...]:

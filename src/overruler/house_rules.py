@@ -35,16 +35,16 @@ class HouseRules:
     rules: Mapping[str, bool] = field(default_factory=dict)
     """What was chosen, by the name of a game and of its setting with a dot between."""
 
-    def settled(self, scene: Scene) -> Scene:
+    def apply_to(self, scene: Scene) -> Scene:
         """The scene with the house's rules, where it does not choose for itself."""
-        chosen = self.of_game(scene.game)
+        chosen = self.settings_of(scene.game)
         if not chosen:
             return scene
         own = scene.state.get("settings", {})
         settings = {**chosen, **own} if isinstance(own, dict) else own  # no object: complained of where it is read
         return replace(scene, state={**scene.state, "settings": settings})
 
-    def of_game(self, game: str) -> dict[str, bool]:
+    def settings_of(self, game: str) -> dict[str, bool]:
         """What was chosen for one game, by the names of its settings."""
         split = ((*name.partition("."), chosen) for name, chosen in self.rules.items())
         return {setting: chosen for owner, _, setting, chosen in split if owner == game}

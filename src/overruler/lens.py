@@ -62,33 +62,35 @@ class Lens:
 
         The picture may be a smaller or larger copy. `BadInput` where it is not: a cut picture has another middle.
         """
-        turned = self._turned(orientation)
+        turned = self._apply_orientation(orientation)
         lens = turned if _scale_between(turned.size_px, size_px) else self
         ratio = _scale_between(lens.size_px, size_px)
         if ratio is None:
             sizes = f"{self.size_px[0]} × {self.size_px[1]} pixels, the photo has {size_px[0]} × {size_px[1]}"
             raise BadInput(f"the lens file is for {sizes}: make one from photos of that shape, or leave --lens away")
-        return lens._moved(
+        return lens._apply_linear_map(
             np.diag([ratio] * 4 + [1.0] * 5), np.array([0, 0, *[(ratio - 1) / 2] * 2, *[0] * 5]), size_px
         )
 
-    def _moved(self, turn: Array, shift: Array, size_px: tuple[int, int]) -> "Lens":
+    def _apply_linear_map(self, turn: Array, shift: Array, size_px: tuple[int, int]) -> "Lens":
         """The nine numbers after a linear map (9, 9) and a shift (9,)."""
         values = turn @ np.concatenate([self.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.distortion]) + shift
         matrix = np.array([[values[0], 0, values[2]], [0, values[1], values[3]], [0, 0, 1]])
         return Lens(size_px, matrix, values[4:], turn @ self.covariance @ turn.T)
 
-    def _turned(self, orientation: int) -> "Lens":
+    def _apply_orientation(self, orientation: int) -> "Lens":
         """The lens after the picture was transposed (5 to 8), then mirrored left to right, then upside down."""
         lens = self
         if orientation >= 5:
-            lens = lens._moved(np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]], np.zeros(9), (lens.size_px[1], lens.size_px[0]))
+            lens = lens._apply_linear_map(
+                np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]], np.zeros(9), (lens.size_px[1], lens.size_px[0])
+            )
         for axis, mirrored in enumerate((orientation in (2, 3, 6, 7), orientation in (3, 4, 7, 8))):
             if mirrored:
                 turn, shift = np.eye(9), np.zeros(9)
                 turn[2 + axis, 2 + axis] = turn[7 - axis, 7 - axis] = -1  # p2 goes with x, p1 with y
                 shift[2 + axis] = lens.size_px[axis] - 1
-                lens = lens._moved(turn, shift, lens.size_px)
+                lens = lens._apply_linear_map(turn, shift, lens.size_px)
         return lens
 
 

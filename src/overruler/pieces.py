@@ -58,7 +58,7 @@ class Table:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, node: Node) -> "Table":
+    def from_node(cls, node: Node) -> "Table":
         return cls(
             read_length(node["width_mm"]), read_length(node["height_mm"]), unknown_keys(node, ("width_mm", "height_mm"))
         )
@@ -81,7 +81,7 @@ class Ruler:
         return tuple(self.segment_mm * (k + 1) for k in range(self.segments))
 
     @classmethod
-    def of(cls, node: Node) -> "Ruler":
+    def from_node(cls, node: Node) -> "Ruler":
         segments = node["segments"].integer()
         if not 1 <= segments <= MAX_SEGMENTS:
             node["segments"].fail(f"must be from 1 to {MAX_SEGMENTS}, is {segments}")
@@ -103,7 +103,7 @@ class Grid:
     """The centre of hex (0, 0)."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def center(self, q: int, r: int) -> Point:
+    def hex_center(self, q: int, r: int) -> Point:
         """The centre of a hex on the board."""
         return self.hexes.center((q, r))
 
@@ -112,7 +112,7 @@ class Grid:
         return HexGrid(self.orientation == "pointy", self.size_mm, self.origin_mm)
 
     @classmethod
-    def of(cls, node: Node) -> "Grid":
+    def from_node(cls, node: Node) -> "Grid":
         node["type"].choice(("hex",))
         orientation, origin = node["orientation"].choice(("pointy", "flat")), read_point(node["origin_mm"])
         return cls(
@@ -167,7 +167,7 @@ class Piece:
         return rectangle(center, *sides, self.heading_deg, self.base.corner_radius_mm)
 
     @classmethod
-    def of(cls, node: Node, grid: Grid | None) -> "Piece":
+    def from_node(cls, node: Node, grid: Grid | None) -> "Piece":
         known = {key: node.get(key, read, None) for key, read in PIECE_READERS.items() if node.has(key)}
         known |= {"id": node["id"].text(), "base": _read_base(node["base"])}
         known["x_mm"], known["y_mm"] = _read_position(node, grid, known.get("hex"))
@@ -214,7 +214,7 @@ def _read_position(node: Node, grid: Grid | None, hexagon: tuple[int, int] | Non
         node.fail("has both hex and x_mm, y_mm; give one of the two")
     if grid is None:
         node["hex"].fail("needs a grid, and the scene has none")
-    x, y = grid.center(*hexagon)
+    x, y = grid.hex_center(*hexagon)
     return (x, y) if max(abs(x), abs(y)) <= MAX_LENGTH_MM else node["hex"].fail("lies more than 10 km away")
 
 
@@ -275,7 +275,7 @@ class Terrain:
         return convex_parts(self.footprint_mm)
 
     @classmethod
-    def of(cls, node: Node) -> "Terrain":
+    def from_node(cls, node: Node) -> "Terrain":
         known = {key: node.get(key, read, None) for key, read in TERRAIN_READERS.items() if node.has(key)}
         known |= {"id": node["id"].text(), "footprint_mm": read_footprint(node["footprint_mm"])}
         terrain = cls(

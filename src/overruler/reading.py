@@ -66,13 +66,13 @@ class Node:
         """Complain about this value."""
         raise BadInput(": ".join(part for part in (self.name, self.path, problem) if part))
 
-    def _expect(self, wanted: str) -> NoReturn:
+    def _fail_expected(self, wanted: str) -> NoReturn:
         kind = _TYPE_NAMES.get(type(self.value), "a number")
         shown = f" {json.dumps(self.value)}" if isinstance(self.value, str | int | float) else ""
         self.fail(f"expected {wanted}, found {kind}{shown[:60]}")
 
     def object(self) -> "Node":
-        return self if isinstance(self.value, dict) else self._expect("an object")
+        return self if isinstance(self.value, dict) else self._fail_expected("an object")
 
     def has(self, key: str) -> bool:
         return key in self.object().value
@@ -94,13 +94,13 @@ class Node:
     def items(self) -> list["Node"]:
         """The nodes of an array."""
         if not isinstance(self.value, list):
-            self._expect("an array")
+            self._fail_expected("an array")
         return [Node(value, self.name, f"{self.path}[{i}]") for i, value in enumerate(self.value)]
 
     def number(self) -> float:
         """A finite number; true and false are none."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            self._expect("a number")
+            self._fail_expected("a number")
         try:
             value = float(self.value)
         except OverflowError:
@@ -116,10 +116,10 @@ class Node:
         return int(value) if value == int(value) else self.fail(f"must be a whole number, is {value:g}")
 
     def text(self) -> str:
-        return self.value if isinstance(self.value, str) else self._expect("text")
+        return self.value if isinstance(self.value, str) else self._fail_expected("text")
 
     def boolean(self) -> bool:
-        return self.value if isinstance(self.value, bool) else self._expect("true or false")
+        return self.value if isinstance(self.value, bool) else self._fail_expected("true or false")
 
     def choice(self, known: tuple[str, ...]) -> str:
         text = self.text()

@@ -97,7 +97,7 @@ class Referee:
     def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
         """Everything about one picture; `CannotMeasure` where it cannot be measured."""
         progress("finding the markers and the camera")
-        calibration = self._calibrated(frame)
+        calibration = self._calibrate_frame(frame)
         ground = locate_ground(frame, calibration, self.terrain, self.board)
         view = rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM, self._margin_mm(calibration))
         bases = self.bases if self.bases is not None else catalogue(self.game)
@@ -105,11 +105,11 @@ class Referee:
             measuring = aside.submit(find_rulers, frame, calibration, view)
             grid_seen = aside.submit(find_grid, view, calibration.board_mm)
             high = aside.submit(predict_hill_map, view, calibration.camera)
-            cards = [*self._cards(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
+            cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(measuring.result())])
             found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
         rulers, seen = measuring.result(), grid_seen.result()
-        found = ground.joined(
+        found = ground.merge_detections(
             found, detect_on_ground(frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress)
         )
         hills = find_hills(view, high.result(), calibration, found, [area.id for area in ground.areas])
@@ -124,7 +124,7 @@ class Referee:
         more = (*check_low_light(calibration, found), *ruler_problems(rulers), *grid_problems(seen))
         problems = sort_by_severity((*calibration.problems, *more))
         calibration = replace(calibration, problems=problems)
-        grid = seen.grid if seen is not None and seen.straight else None
+        grid = seen.grid if seen is not None and seen.is_aligned else None
         scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
         report = apply_house_rules(Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house)
         return apply_corrections(report, self.fixes)
@@ -144,7 +144,7 @@ class Referee:
 
         return Watch(self, self.house, self.bases if self.bases is not None else catalogue(self.game), patient)
 
-    def find(
+    def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
         """The bases of a table that was looked at before, in a box (2, 2) of it or all over it.
@@ -152,18 +152,18 @@ class Referee:
         None for all bases that there may be.
         """
         calibration = report.calibration
-        hidden = [*self._cards(calibration), *ruler_footprints(report.rulers)]
+        hidden = [*self._card_squares_mm(calibration), *ruler_footprints(report.rulers)]
         bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
         found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
         found = reassess_sizes(frame, calibration.camera, found, report.areas, round_radii_mm(bases))
         return raise_pieces(frame, calibration, found, report.areas)
 
-    def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
+    def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
         again = remeasure_base(frame, report.calibration, one)
         return remeasure_by_lit_side(frame, report.calibration, again) if again is not None else None
 
-    def _calibrated(self, frame: Frame) -> Calibration:
+    def _calibrate_frame(self, frame: Frame) -> Calibration:
         if not self.beside:
             return calibrate(frame, self.board, self.points, self.lens, raised_marker_ids(self.terrain))
         if self.board is None or self.points:
@@ -172,10 +172,10 @@ class Referee:
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""
-        known = self.board is not None and self.board.known
+        known = self.board is not None and self.board.layout_known
         return SEARCH_MARGIN_MM if known else max(calibration.board_mm) / 2
 
-    def _cards(self, calibration: Calibration) -> list[Array]:
+    def _card_squares_mm(self, calibration: Calibration) -> list[Array]:
         """Where the markers' cards lie (4, 2) each, in mm: all of a board's, else those that are seen."""
         squares = list(calibration.squares_mm)
         if self.board is not None and self.board.corners_mm is not None:

@@ -66,17 +66,17 @@ class Scene:
         node = value if isinstance(value, Node) else Node(value, "scene")
         node["schema"].choice((SCHEMA,))
         game = node["game"].choice(GAMES)
-        grid = node.get("grid", Grid.of, None)
-        pieces = tuple(Piece.of(item, grid) for item in node["pieces"].items())
-        terrain = tuple(Terrain.of(item) for item in node["terrain"].items()) if node.has("terrain") else ()
+        grid = node.get("grid", Grid.from_node, None)
+        pieces = tuple(Piece.from_node(item, grid) for item in node["pieces"].items())
+        terrain = tuple(Terrain.from_node(item) for item in node["terrain"].items()) if node.has("terrain") else ()
         _check_names(node, pieces, terrain)
         return cls(
             game=game,
-            board=Table.of(node["board"]),
+            board=Table.from_node(node["board"]),
             pieces=pieces,
             terrain=terrain,
             covariance=node.get("covariance", lambda joint: _read_covariance(joint, pieces), None),
-            ruler=node.get("ruler", Ruler.of, None),
+            ruler=node.get("ruler", Ruler.from_node, None),
             grid=grid,
             state=node["state"].object().value if node.has("state") else {},
             extra=unknown_keys(node, _SCENE_KEYS, {"covariance": ("order", "mm2", "otherwise")}),
@@ -95,28 +95,28 @@ class Scene:
             known["terrain"] = [terrain.to_json() for terrain in self.terrain]
         if self.grid:
             known["grid"] = self.grid.to_json()
-        if self.covariance is not None and not self._covariance_is_the_pieces_own():
+        if self.covariance is not None and not self._covariance_is_block_diagonal():
             known["covariance"] = {"order": [piece.id for piece in self.pieces], **_covariance_json(self.covariance)}
         if self.state:
             known["state"] = self.state
         return merge_keys(known, self.extra)
 
-    def _covariance_is_the_pieces_own(self) -> bool:
+    def _covariance_is_block_diagonal(self) -> bool:
         own = independent_covariance(self.pieces)
         if own is None or self.covariance is None:
             return False
-        return self.covariance.otherwise is None and own.rows == self.covariance.rows
+        return self.covariance.rare_alternative is None and own.rows == self.covariance.rows
 
     @cached_property
-    def otherwise(self) -> "tuple[float, Scene] | None":
+    def alternative_scene(self) -> "tuple[float, Scene] | None":
         """How likely something is not as it was told, and the scene if so; None where nothing is said of that."""
-        other = self.covariance.otherwise if self.covariance else None
+        other = self.covariance.rare_alternative if self.covariance else None
         return None if other is None else (other.probability, replace(self, covariance=other.covariance))
 
     # --- names ---
 
     @cached_property
-    def members(self) -> Mapping[str, tuple[int, ...]]:
+    def piece_indices(self) -> Mapping[str, tuple[int, ...]]:
         """The pieces, by their places in `pieces`, that the name of a piece or a unit stands for."""
         found: dict[str, tuple[int, ...]] = {}
         for index, piece in enumerate(self.pieces):
@@ -136,16 +136,16 @@ class Scene:
         return gap_matrix(self.shapes)
 
     @cached_property
-    def ground(self) -> Mapping[str, tuple[Polygon, ...]]:
+    def terrain_parts(self) -> Mapping[str, tuple[Polygon, ...]]:
         """Every terrain's convex parts, by its id."""
         return {terrain.id: terrain.parts for terrain in self.terrain}
 
     def check_name(self, name: str, what: str) -> None:
         """Raise `UnknownName` where a name is no piece's, unit's or terrain's; `what` is where it was asked for."""
-        if name not in self.members and name not in self.ground:
-            raise UnknownName(what, name, (*self.members, *self.ground))
+        if name not in self.piece_indices and name not in self.terrain_parts:
+            raise UnknownName(what, name, (*self.piece_indices, *self.terrain_parts))
 
-    def kind(self, piece: Piece) -> str:
+    def kind_of(self, piece: Piece) -> str:
         """What a piece is: its own kind or the game's default."""
         return piece.kind or DEFAULT_KINDS.get(self.game, "character")
 
@@ -179,7 +179,7 @@ def independent_covariance(pieces: Iterable[Piece]) -> Covariance | None:
 
 def _covariance_json(covariance: Covariance) -> dict[str, Any]:
     """A joint covariance as files have it, but for the pieces' order."""
-    rows, other = [list(row) for row in covariance.rows], covariance.otherwise
+    rows, other = [list(row) for row in covariance.rows], covariance.rare_alternative
     if other is None:
         return {"mm2": rows}
     return {"mm2": rows, "otherwise": {"probability": other.probability, **_covariance_json(other.covariance)}}
@@ -196,7 +196,7 @@ def _read_covariance(node: Node, pieces: Sequence[Piece]) -> Covariance:
     if not 0 <= probability <= 1:
         other["probability"].fail(f"must lie between 0 and 1, is {probability:g}")
     return replace(
-        known, otherwise=RareAlternative(probability, Covariance(_read_full_rows(other["mm2"], order, pieces)))
+        known, rare_alternative=RareAlternative(probability, Covariance(_read_full_rows(other["mm2"], order, pieces)))
     )
 
 

@@ -55,7 +55,7 @@ class Verdict:
     farther; empty where no move is looked for."""
     value: Any = None
     """That part of the answer which `probability` is about."""
-    none: str = "past the ruler"
+    null_text: str = "past the ruler"
     """How a null among the possible answers is read out."""
     probability: Mapping[str, float] | None = None
     """Of each possible answer, by its JSON text (`3`, `null`, `true`); None where every place is exact."""
@@ -63,7 +63,7 @@ class Verdict:
     """The table's own choices that it rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
     """What was asked."""
-    between_mm: tuple[Point, Point] | None = None
+    drawn_between_mm: tuple[Point, Point] | None = None
     """For pictures: what lies between the two where the answer rests on no distance."""
     borders_mm: tuple[tuple[Point, Point], ...] = ()
     """For pictures: the straight borders of the arc that was asked about, as far as a ruler reaches."""
@@ -71,7 +71,7 @@ class Verdict:
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")
 
-    def blended(self, other: "Verdict", share: float) -> "Verdict":
+    def mixed_with(self, other: "Verdict", share: float) -> "Verdict":
         """With the probabilities as they are if all that was asked is as `other` has it, in this `share` of cases."""
         if self.probability is None or other.probability is None:
             return self
@@ -118,18 +118,20 @@ class Verdict:
     def sentence(self) -> str:
         """One line for people: `range 3, 0.8 mm inside the line, certain`."""
         if self.call == TOO_CLOSE:
-            return self._close()
+            return self._close_sentence()
         if self.likeliest not in (None, json.dumps(self.value)):
-            return f"{self.call} {self._said(self.likeliest)} ({self._share()}), though as measured {self.headline}"
-        sure = f"likely ({self._share()})" if self.call == LIKELY else self.call
-        return ", ".join(part for part in (self.headline, self._margin(), sure) if part)
+            return f"{self.call} {self._answer_text(self.likeliest)} ({self._percent_text()}), though as measured {self.headline}"
+        sure = f"likely ({self._percent_text()})" if self.call == LIKELY else self.call
+        return ", ".join(part for part in (self.headline, self._margin_text(), sure) if part)
 
-    def _close(self) -> str:
+    def _close_sentence(self) -> str:
         odds = self.probability or {}
         likeliest = sorted(odds, key=lambda key: -odds[key])[:2]
-        return "too close to call: " + " or ".join(f"{self._said(key)} ({100 * odds[key]:.0f} %)" for key in likeliest)
+        return "too close to call: " + " or ".join(
+            f"{self._answer_text(key)} ({100 * odds[key]:.0f} %)" for key in likeliest
+        )
 
-    def _margin(self) -> str:
+    def _margin_text(self) -> str:
         if self.margin_mm is None:
             return ""
         size = f"{abs(self.margin_mm):.1f}"
@@ -137,18 +139,18 @@ class Verdict:
             return "on the line"
         return f"{size} mm {'inside' if self.margin_mm > 0 else 'outside'} the line"
 
-    def _share(self) -> str:
+    def _percent_text(self) -> str:
         percent = 100 * max((self.probability or {}).values())
         return f"{percent:.1f} %" if percent > 99 else f"{percent:.0f} %"
 
-    def _said(self, key: str | None) -> str:
+    def _answer_text(self, key: str | None) -> str:
         """How a possible answer, by its JSON text, is read out."""
         value = json.loads(key or "null")
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, list):
             return ", ".join(map(str, value)) or "none"
-        return self.none if value is None else str(value)
+        return self.null_text if value is None else str(value)
 
 
 def _weighted_mean(usual: float, other: float, share: float) -> float:

@@ -56,7 +56,7 @@ def test_the_photo_travels_lightly_and_fits_its_board_file() -> None:
     assert PHOTO_PATH.stat().st_size < 700_000
     width, height = size_of(PHOTO_PATH)
     board = Board.load(BOARD_PATH)
-    assert board.known
+    assert board.layout_known
     assert width > height
 
 

@@ -62,7 +62,7 @@ def test_a_board_file_is_read(board: str) -> None:
 def test_markers_of_a_size_lie_anywhere() -> None:
     read = options("--marker-mm", "45.5", "--dictionary", "DICT_5X5_100")
     assert read.board is not None
-    assert (read.board.marker_mm, read.board.dictionary, read.board.known) == (45.5, "DICT_5X5_100", False)
+    assert (read.board.marker_mm, read.board.dictionary, read.board.layout_known) == (45.5, "DICT_5X5_100", False)
 
 
 def test_points_are_pixels_and_places() -> None:

@@ -64,7 +64,7 @@ def test_the_overlay_lies_on_the_camera_goes_with_its_piece_and_ends_with_the_co
     table = Table()
     found = air(table)
     with connected(port) as obs:
-        command.SlideShow(obs, tmp_path).put(SCENE)  # so that the command finds one: it is mended, not doubled
+        command.SlideShow(obs, tmp_path).put_in_scene(SCENE)  # so that the command finds one: it is mended, not doubled
     with connected(port) as obs, served(found) as (home, _), feeding(port, home) as feeder:
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
@@ -72,7 +72,7 @@ def test_the_overlay_lies_on_the_camera_goes_with_its_piece_and_ends_with_the_co
         items = obs.request("GetSceneItemList", sceneName=SCENE)["sceneItems"]
         assert sorted(item["sourceName"] for item in items) == [CAMERA, command.INPUT_NAME]
         table.hand = True
-        until(lambda: found.desk.shown().ruling is None)
+        until(lambda: found.desk.graphics_on_air().ruling is None)
         until(lambda: lines_in(obs, Table()) == 0)
         table.hand = False
         until(lambda: lines_in(obs, table) > 5000)
@@ -104,13 +104,13 @@ def test_a_source_of_obs_is_a_camera(port: int, monkeypatch: pytest.MonkeyPatch)
     live = LiveReader(parse_source(f"obs://127.0.0.1:{port}/{CAMERA}"))
     live.start()
     try:
-        got = live.newest(0, 10)
+        got = live.newest_shot(0, 10)
         assert got is not None
         shot = got[1]
         assert shot.size_px == SIZE_PX
         off = np.abs(shot.colours(None).astype(int) - np.asarray(Table().picture()).astype(int))
         assert np.median(off) <= 4  # a JPEG of it
-        assert live.lost() is None
+        assert live.loss_reason() is None
     finally:
         live.stop()
 
@@ -204,7 +204,7 @@ def test_what_is_on_air_is_drawn_once_and_gone_with_the_server(tmp_path: Path) -
     with served(found) as (home, _):
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
-        until(lambda: found.desk.shown().ruling)
+        until(lambda: found.desk.graphics_on_air().ruling)
         tag = command.poll_overlay(slide, f"{home}/overlay")
         ruling = slide.png
         assert np.array(Image.open(io.BytesIO(ruling)))[..., 3].max() == 255
@@ -223,4 +223,4 @@ def test_an_obs_without_slide_shows_is_told_so(tmp_path: Path) -> None:
     obs: Any = Shown()
     obs.request = lambda kind, **told: {"inputKinds": ["image_source"]}
     with pytest.raises(BadInput, match="slide shows"):
-        command.SlideShow(obs, tmp_path).put(SCENE)
+        command.SlideShow(obs, tmp_path).put_in_scene(SCENE)

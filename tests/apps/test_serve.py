@@ -67,7 +67,7 @@ def test_boards_are_chosen_by_name_and_hosts_are_those_it_listens_at(tmp_path: P
     given = arguments("--board", str(board), "--store", str(tmp_path), "--name", "Table.local", "--keep", "2")
     found = read_settings(given, ServerAddress(("192.168.1.5", "127.0.0.1"), 80, False, "key"))
     assert found.choices.boards["legion desert"] == board.read_text()
-    assert {"localhost", "192.168.1.5", "table.local"} <= found.door.hosts
+    assert {"localhost", "192.168.1.5", "table.local"} <= found.access_policy.hosts
     assert (found.keep_days, found.url) == (2.0, "http://192.168.1.5:80/")
 
 

@@ -53,7 +53,7 @@ def filled(command: Command, arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     args = parser.parse_args(arguments)
-    Config.of_user().fill(args)
+    Config.load_user_config().fill_defaults(args)
     return args
 
 
@@ -98,16 +98,16 @@ def test_ask_takes_the_rules_alone(file: Path) -> None:
 def test_without_a_file_nothing_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OVERRULER_CONFIG")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert Config.of_user() == Config()
+    assert Config.load_user_config() == Config()
     monkeypatch.setenv("OVERRULER_CONFIG", "")
     assert config_path() is None
-    assert Config.of_user() == Config()
+    assert Config.load_user_config() == Config()
 
 
 def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OVERRULER_CONFIG", "/nowhere/config.toml")
     with pytest.raises(BadInput, match=r"OVERRULER_CONFIG names /nowhere/config.toml"):
-        Config.of_user()
+        Config.load_user_config()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_what_is_wrong_is_named_by_its_line(file: Path, old: str, new: str, comp
     assert old in TEXT
     file.write_text(TEXT.replace(old, new, 1))
     with pytest.raises(BadInput, match=complaint):
-        Config.of_user()
+        Config.load_user_config()
 
 
 def test_a_games_own_rules_are_asked_by(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,10 +190,10 @@ def test_show_says_where_each_value_comes_from(file: Path, capsys: pytest.Captur
 
 
 def test_what_show_prints_is_a_file_that_says_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = Config.of_user()
+    before = Config.load_user_config()
     for origin in ([], ["--origin"]):
         file.write_text(said(capsys, "show", *origin))
-        again = Config.of_user()
+        again = Config.load_user_config()
         assert (again.table, again.bases, again.players) == (before.table, before.bases, before.players)
         assert again.rules == before.rules
 
@@ -232,7 +232,7 @@ def test_options_that_make_no_sense(options: list[str], complaint: str) -> None:
 def test_the_example_of_the_docs_is_good(file: Path) -> None:
     text = (BOARDS.parents[1] / "docs" / "config.md").read_text()
     file.write_text(text.split("```toml\n")[1].split("```")[0])
-    config = Config.of_user()
+    config = Config.load_user_config()
     assert set(config.table) == {"game", "board", "lens", "bases"}
     assert (config.bases, config.players) == ({"skiff": "66x38o", "walker": "95"}, {"red": "Anna", "blue": "Ben"})
     assert config.rules == {"legion.ranged_in_contact": False}
@@ -246,6 +246,6 @@ def test_every_measurement_of_the_server_is_told_what_is_the_tables_own(file: Pa
     measure.add_arguments(parser)
     options = measure.read_options(parser.parse_args(["photo.jpg", *wish.arguments]))
     assert options.house.players == {"red": "Anna"}
-    assert options.house.of_game("legion") == {"ranged_in_contact": False}
+    assert options.house.settings_of("legion") == {"ranged_in_contact": False}
     assert options.bases is not None
     assert Base.oval(38, 66) in options.bases

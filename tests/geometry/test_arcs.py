@@ -125,7 +125,7 @@ def test_a_side_along_an_arcs_line_counts_whole() -> None:
         target = moved(along, turn, (0, 0))
         found = chord_on_edge(target, AHEAD.edges[1])
         assert found is not None
-        ends = sorted(AHEAD.edges[1].place(end)[0] for end in found.corners)
+        ends = sorted(AHEAD.edges[1].along_and_left_mm(end)[0] for end in found.corners)
         middle = math.hypot(100, 100) + 20
         assert ends == pytest.approx([middle - 30, middle + 30], abs=1e-6)
 
@@ -173,7 +173,7 @@ def test_the_points_are_on_the_bases_and_one_in_the_arc(region: Region, a: Shape
     assert math.dist(found.from_point, found.to_point) == pytest.approx(found.distance_mm, abs=1e-7)
     assert away(a, found.from_point) <= 1e-7
     assert away(b, found.to_point) <= 2e-6
-    assert region.holds(found.to_point) or distance_to_outline_mm(region, Disc(found.to_point)) <= 2e-6
+    assert region.contains(found.to_point) or distance_to_outline_mm(region, Disc(found.to_point)) <= 2e-6
     assert found.distance_mm >= gap(a, b).distance_mm - EXACT
 
 
@@ -243,4 +243,4 @@ def test_the_closest_points_of_many(a: Shape, b: Shape, seed: int) -> None:
 def test_many_points_are_inside_as_each_one_is(region: Region, points: list[Point]) -> None:
     for point, found in zip(points, region_contains(region, np.array(points)).tolist(), strict=True):
         if distance_to_outline_mm(region, Disc(point)) > 1e-5:
-            assert found == region.holds(point)
+            assert found == region.contains(point)

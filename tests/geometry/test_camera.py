@@ -49,7 +49,7 @@ def test_rotation_vectors_are_opencvs(vector: list[float]) -> None:
 
 @given(cameras())
 def test_jacobians_are_the_slopes(camera: Camera) -> None:
-    pixels, d_point, d_parameters = camera.jacobians(POINTS)
+    pixels, d_point, d_parameters = camera.project_with_jacobians(POINTS)
     assert pixels == pytest.approx(camera.project(POINTS), abs=1e-9)
     for axis in range(3):
         step = np.eye(3)[axis] * 1e-3
@@ -67,7 +67,7 @@ def test_jacobians_are_the_slopes(camera: Camera) -> None:
 def test_points_drift_so_that_they_keep_their_pixels_and_their_height(camera: Camera, z_mm: float) -> None:
     points = np.column_stack([POINTS[:, :2], np.full(len(POINTS), z_mm)])
     points = points[_before_the_fold(camera, points)]
-    pixels, drift = camera.project(points), camera.drift(points)
+    pixels, drift = camera.project(points), camera.board_point_jacobian(points)
     sizes = np.array([1e-2] * 4 + [1e-5] * 5 + [1e-6] * 3 + [1e-3] * 3)
     for i, size in enumerate(sizes):
         step = np.eye(len(CAMERA_PARAMETERS))[i] * size
@@ -135,7 +135,7 @@ def test_points_along_rays_are_seen_where_each_is(camera: Camera, height_mm: flo
     turn = np.linspace(0, 6, 7)
     start = np.column_stack([np.linspace(100, 700, 7), np.linspace(500, 50, 7), np.full(7, height_mm)])
     ways, reach = np.stack([np.cos(turn), np.sin(turn)], -1), np.linspace(-20, 80, 7)[:, None] + np.arange(5) * 3.0
-    u, v = camera.project_along(start, ways, reach)
+    u, v = camera.project_along_rays(start, ways, reach)
     points = np.repeat(start[:, None], 5, axis=1)
     points[..., :2] += reach[..., None] * ways[:, None]
     assert np.allclose(np.stack([u, v], -1), camera.project(points), atol=1e-8)

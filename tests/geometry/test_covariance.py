@@ -18,8 +18,8 @@ def joint(seed: int, points: int, rank: int) -> np.ndarray:
 
 def test_a_shared_error_cancels_in_a_difference() -> None:
     shared = np.tile(np.eye(2), (3, 3)) * 4
-    assert np.allclose(Covariance(shared.tolist()).difference(0, 2), 0)
-    assert np.allclose(Covariance((shared + np.eye(6)).tolist()).difference(0, 2), 2 * np.eye(2))
+    assert np.allclose(Covariance(shared.tolist()).of_difference(0, 2), 0)
+    assert np.allclose(Covariance((shared + np.eye(6)).tolist()).of_difference(0, 2), 2 * np.eye(2))
 
 
 @FEW
@@ -28,8 +28,8 @@ def test_a_difference_is_that_of_the_arrays(seed: int, pair: tuple[int | None, i
     array = joint(seed, 3, 6)
     expected = difference_covariance(array, [pair])
     found = Covariance(array.tolist())
-    assert np.allclose(found.difference(*pair), expected)
-    assert found.reach_mm(*pair) == pytest.approx(
+    assert np.allclose(found.of_difference(*pair), expected)
+    assert found.max_relative_shift_mm(*pair) == pytest.approx(
         REACH_SIGMAS * np.sqrt(max(np.linalg.eigvalsh(expected)[-1], 0)), abs=1e-6
     )
 

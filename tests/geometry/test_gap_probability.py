@@ -66,10 +66,12 @@ def apart(a: str, b: str, turn: float, gap_mm: float) -> tuple[Shape, Shape]:
 @pytest.mark.parametrize("line_mm", [0.0, 100.0])
 def test_shares_below_a_line_agree_with_draws(a: str, b: str, doubt: str, line_mm: float) -> None:
     first, second = apart(a, b, 0.7, line_mm + 0.2)
-    slices = slice_gaussian(DOUBTS[doubt], toward(first, second), first.reach_mm + second.reach_mm + line_mm, slope=1.0)
+    slices = slice_gaussian(
+        DOUBTS[doubt], toward(first, second), first.bounding_radius_mm + second.bounding_radius_mm + line_mm, slope=1.0
+    )
     round_ = isinstance(first, Disc) and isinstance(second, Disc)
     drawn = gaps_at_shifts(first, second, displaced(DOUBTS[doubt], 500_000 if round_ else 60_000))
-    found = slices.share(intervals_within_distance(slices, first, second, line_mm + CONTACT_TOLERANCE_MM))
+    found = slices.probability_inside(intervals_within_distance(slices, first, second, line_mm + CONTACT_TOLERANCE_MM))
     assert found == pytest.approx(np.mean(drawn <= line_mm + CONTACT_TOLERANCE_MM), abs=AGREED if round_ else 0.006)
 
 
@@ -80,9 +82,9 @@ def test_shares_of_the_farthest_part_agree_with_draws(a: str, b: str, doubt: str
     drawn = farthest_distances(first, second, displaced(DOUBTS[doubt], 20_000))
     line = float(np.quantile(drawn, 0.4))
     slices = slice_gaussian(DOUBTS[doubt], toward(first, second), line)
-    assert slices.share(intervals_within_distance(slices, first, second, line, farthest_gap)) == pytest.approx(
-        0.4, abs=0.01
-    )
+    assert slices.probability_inside(
+        intervals_within_distance(slices, first, second, line, farthest_gap)
+    ) == pytest.approx(0.4, abs=0.01)
 
 
 @pytest.mark.parametrize("doubt", ["round", "slanted"])
@@ -101,9 +103,9 @@ def test_a_doubt_larger_than_the_bases_reaches_past_them() -> None:
     doubt: Matrix2 = ((900.0, 0.0), (0.0, 900.0))
     for a, b in (("disc", "disc"), ("plank", "plank")):
         first, second = apart(a, b, 0.3, 0.1)
-        slices = slice_gaussian(doubt, toward(first, second), first.reach_mm + second.reach_mm)
+        slices = slice_gaussian(doubt, toward(first, second), first.bounding_radius_mm + second.bounding_radius_mm)
         drawn = gaps_at_shifts(first, second, displaced(doubt, 60_000))
-        found = slices.share(intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM))
+        found = slices.probability_inside(intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM))
         assert found == pytest.approx(np.mean(drawn <= CONTACT_TOLERANCE_MM), abs=0.006)
 
 
@@ -123,4 +125,4 @@ def test_the_slices_hold_the_whole_gaussian(
     across = slices.u[0] * n[1] - slices.u[1] * n[0]
     ends = [(line_sigmas * sigma - v * across) / along for _, v, _ in slices.slices]
     below = [(-math.inf, end) if along > 0 else (end, math.inf) for end in ends]
-    assert slices.share(below) == pytest.approx(normal_cdf(line_sigmas), abs=AGREED)
+    assert slices.probability_inside(below) == pytest.approx(normal_cdf(line_sigmas), abs=AGREED)

@@ -49,22 +49,22 @@ def test_centers(pointy: bool, hexagon: Hex, place: Point) -> None:
 
 @given(GRID, HEX)
 def test_the_center_of_a_hex_lies_in_it(grid: HexGrid, hexagon: Hex) -> None:
-    assert grid.at(grid.center(hexagon)) == hexagon
+    assert grid.hex_at(grid.center(hexagon)) == hexagon
 
 
 @given(GRID, HEX, TURN_AND_OUT)
 def test_a_point_lies_in_the_hex_of_the_nearest_center(grid: HexGrid, hexagon: Hex, place: Point) -> None:
     point = near(grid, hexagon, place)
     nearest = min(dist(point, grid.center(other)) for other in around(hexagon))
-    assert dist(point, grid.center(grid.at(point))) == pytest.approx(nearest, abs=1e-9)
-    assert outline(grid, grid.at(point)).distance(shapely.Point(point)) < 1e-9
+    assert dist(point, grid.center(grid.hex_at(point))) == pytest.approx(nearest, abs=1e-9)
+    assert outline(grid, grid.hex_at(point)).distance(shapely.Point(point)) < 1e-9
 
 
 @given(GRID, HEX, TURN_AND_OUT)
 def test_borders_are_as_far_as_the_hexes_behind_them(grid: HexGrid, hexagon: Hex, place: Point) -> None:
     point = near(grid, hexagon, place)
-    borders = grid.borders_mm(point)
-    assert {hex_distance(grid.at(point), other) for other in borders} == {1}
+    borders = grid.neighbour_distances_mm(point)
+    assert {hex_distance(grid.hex_at(point), other) for other in borders} == {1}
     assert len(borders) == 6
     for other, border_mm in borders.items():
         assert border_mm == pytest.approx(outline(grid, other).distance(shapely.Point(point)), abs=1e-9)
@@ -74,7 +74,7 @@ def test_borders_are_as_far_as_the_hexes_behind_them(grid: HexGrid, hexagon: Hex
 def test_many_points_lie_where_each_does(grid: HexGrid, points: list[Point]) -> None:
     found = grid.hexes_at(np.array(points))
     assert found.dtype.kind == "i"
-    assert [(q, r) for q, r in found.tolist()] == [grid.at(point) for point in points]
+    assert [(q, r) for q, r in found.tolist()] == [grid.hex_at(point) for point in points]
 
 
 def test_steps_are_those_of_a_walk() -> None:

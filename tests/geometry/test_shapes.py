@@ -77,7 +77,7 @@ def test_a_rectangle_s_rounded_corners_lie_on_their_arcs(
     u = math.cos(angle), math.sin(angle)
 
     def reach(shape: Polygon) -> float:
-        x, y = shape.support(*u)
+        x, y = shape.support_point(*u)
         return x * u[0] + y * u[1]
 
     assert -1e-9 <= reach(round_one) - (reach(inner) + radius) <= 0.02 * radius + 1e-9
@@ -87,7 +87,7 @@ def test_a_rectangle_s_rounded_corners_lie_on_their_arcs(
 def test_a_rounded_rectangle_is_exact_along_its_sides_and_diagonals(heading: float, eighth: int) -> None:
     plate = rectangle((0, 0), 40, 40, heading, 1.5)
     angle = math.radians(heading + 45 * eighth)
-    x, y = plate.support(math.cos(angle), math.sin(angle))
+    x, y = plate.support_point(math.cos(angle), math.sin(angle))
     exact = 20 if eighth % 2 == 0 else 18.5 * math.sqrt(2) + 1.5
     assert x * math.cos(angle) + y * math.sin(angle) == pytest.approx(exact, abs=1e-9)
 
@@ -169,7 +169,7 @@ def test_farthest_part_is_that_point_of_the_shape_and_no_nearer_than_the_gap(a: 
 @example(rectangle((0, 0), 40, 40), 0.0, 0.5)
 def test_what_lies_inside_is_in_contact_and_reaches_nowhere(a: Shape, angle: float, share: float) -> None:
     ux, uy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    px, py = a.support(ux, uy)
+    px, py = a.support_point(ux, uy)
     inside = Disc((a.center[0] + share * (px - a.center[0]), a.center[1] + share * (py - a.center[1])))
     assert gap(a, inside).distance_mm <= EXACT
     assert farthest_gap(a, inside).distance_mm <= EXACT
@@ -238,7 +238,7 @@ def test_farthest_by_hand(a: Shape, b: Shape, distance: float) -> None:
 def test_a_disc_in_a_polygon_reaches_out_past_the_nearest_side(angles: list[int], x: float, y: float) -> None:
     rim = Ellipse((0, 0), 60, 40, 25)
     turns = [math.radians(angle) for angle in sorted(angles)]
-    polygon = Polygon(tuple(rim.support(math.cos(turn), math.sin(turn)) for turn in turns))
+    polygon = Polygon(tuple(rim.support_point(math.cos(turn), math.sin(turn)) for turn in turns))
     sides = zip(polygon.corners, polygon.corners[1:] + polygon.corners[:1], strict=True)
     depth = min(
         ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / math.dist((ax, ay), (bx, by)) for (ax, ay), (bx, by) in sides

@@ -246,5 +246,5 @@ def _or_inf(along: float | None) -> float:
 def test_the_direction_that_parts_them_best_does(a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(20, 2)) * 40
     apart, normals = sweeps.signed_separations(a, b, shifts)
-    there = (b.supports(-normals) + shifts - a.supports(normals)) * normals
+    there = (b.support_points(-normals) + shifts - a.support_points(normals)) * normals
     assert there.sum(1) == pytest.approx(apart, abs=1e-7)

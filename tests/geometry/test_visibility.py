@@ -50,8 +50,8 @@ CLEAR = [
 
 @pytest.mark.parametrize(("obstacles", "clear"), CLEAR)
 def test_clear_by_hand(obstacles: list[Shape], clear: bool) -> None:
-    assert ObstructedView(A, B, tuple(obstacles)).clear is clear
-    assert ObstructedView(B, A, tuple(obstacles)).clear is clear
+    assert ObstructedView(A, B, tuple(obstacles)).is_clear is clear
+    assert ObstructedView(B, A, tuple(obstacles)).is_clear is clear
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_clear_by_hand(obstacles: list[Shape], clear: bool) -> None:
     ],
 )
 def test_how_far_an_obstacle_stands_from_the_lines(obstacle: Shape, apart_mm: float) -> None:
-    assert widest_separation(Hull(A, B), obstacle).apart_mm == pytest.approx(apart_mm, abs=1e-9)
+    assert widest_separation(Hull(A, B), obstacle).signed_gap_mm == pytest.approx(apart_mm, abs=1e-9)
 
 
 def test_the_widest_way() -> None:
-    assert ObstructedView(A, B, (box(140, -80, 160, 5),)).widest.width_mm == pytest.approx(10)
-    assert ObstructedView(A, B, (box(140, -80, 160, 80),)).widest.width_mm == pytest.approx(-65)
-    assert ObstructedView(A, B, (box(140, -80, 150, 4), box(140, 6, 150, 80))).widest.width_mm == pytest.approx(
+    assert ObstructedView(A, B, (box(140, -80, 160, 5),)).widest_opening.width_mm == pytest.approx(10)
+    assert ObstructedView(A, B, (box(140, -80, 160, 80),)).widest_opening.width_mm == pytest.approx(-65)
+    assert ObstructedView(A, B, (box(140, -80, 150, 4), box(140, 6, 150, 80))).widest_opening.width_mm == pytest.approx(
         2, abs=1e-3
     )
 
@@ -85,23 +85,23 @@ def test_the_widest_way() -> None:
 @given(shapes, shapes)
 def test_parting_is_the_gap_or_the_shortest_way_apart(a: Shape, b: Shape) -> None:
     parted = widest_separation(a, b)
-    assert max(parted.apart_mm, 0) == pytest.approx(gap(a, b).distance_mm, abs=1e-8)
-    if parted.apart_mm < 0:
-        away = -parted.apart_mm
+    assert max(parted.signed_gap_mm, 0) == pytest.approx(gap(a, b).distance_mm, abs=1e-8)
+    if parted.signed_gap_mm < 0:
+        away = -parted.signed_gap_mm
         beside = moved(b, 0, (away * math.cos(parted.angle), away * math.sin(parted.angle)))
-        assert widest_separation(a, beside).apart_mm == pytest.approx(0, abs=1e-8)
+        assert widest_separation(a, beside).signed_gap_mm == pytest.approx(0, abs=1e-8)
 
 
 @FEW
 @given(shapes, shapes)
 def test_a_common_tangent_touches_both(a: Shape, b: Shape) -> None:
     parted = widest_separation(a, b)
-    assume(parted.apart_mm > 0.01)
+    assume(parted.signed_gap_mm > 0.01)
     for sign, normals in ((1, outer_tangents(a, b, parted.angle)), (-1, inner_tangents(a, b, parted.angle))):
         assert abs(normals[0] - normals[1]) > 1e-9
         for angle in normals:
             ux, uy = math.cos(angle), math.sin(angle)
-            p, q = a.support(ux, uy), b.support(sign * ux, sign * uy)
+            p, q = a.support_point(ux, uy), b.support_point(sign * ux, sign * uy)
             assert (q[0] - p[0]) * ux + (q[1] - p[1]) * uy == pytest.approx(0, abs=1e-8)
 
 
@@ -110,7 +110,7 @@ views = st.tuples(shapes, shapes, st.lists(shapes, min_size=1, max_size=4))
 
 def view_of(a: Shape, b: Shape, several: list[Shape]) -> ObstructedView:
     """Those that stand apart from both ends."""
-    assume(gap(a, b).distance_mm > 1 and min(shape.reach_mm for shape in (a, b, *several)) > 0.5)
+    assume(gap(a, b).distance_mm > 1 and min(shape.bounding_radius_mm for shape in (a, b, *several)) > 0.5)
     apart = [s for s in several if min(gap(s, a).distance_mm, gap(s, b).distance_mm) > 0.01]
     assume(bool(apart))
     return ObstructedView(a, b, tuple(apart))
@@ -122,19 +122,21 @@ def test_sight_is_mutual_and_the_same_wherever_the_table_stands(
     given: tuple[Shape, Shape, list[Shape]], turn_deg: float, shift: tuple[float, float]
 ) -> None:
     view = view_of(*given)
-    assume(abs(view.widest.width_mm) > 1e-4)
+    assume(abs(view.widest_opening.width_mm) > 1e-4)
     turned = [moved(shape, turn_deg, shift) for shape in view.shapes]
-    assert ObstructedView(view.b, view.a, view.obstacles).clear == view.clear == (view.widest.width_mm > 0)
-    assert ObstructedView(turned[0], turned[1], tuple(turned[2:])).clear == view.clear
+    assert (
+        ObstructedView(view.b, view.a, view.obstacles).is_clear == view.is_clear == (view.widest_opening.width_mm > 0)
+    )
+    assert ObstructedView(turned[0], turned[1], tuple(turned[2:])).is_clear == view.is_clear
 
 
 @settings(max_examples=100, deadline=None)
 @given(views)
 def test_a_clear_view_has_a_line_and_another_has_none(given: tuple[Shape, Shape, list[Shape]]) -> None:
     view = view_of(*given)
-    assume(abs(view.widest.width_mm) > 0.02)
+    assume(abs(view.widest_opening.width_mm) > 0.02)
     solid = [outline(shape)[0] for shape in view.shapes]
-    if view.clear:
+    if view.is_clear:
         segment = witness(view, solid)
         assert not any(segment.crosses(shape.buffer(-0.01)) for shape in solid[2:])
         return
@@ -147,8 +149,8 @@ def test_a_clear_view_has_a_line_and_another_has_none(given: tuple[Shape, Shape,
 
 def witness(view: ObstructedView, solid: list[shapely.Polygon]) -> shapely.LineString:
     """A line through the middle of the widest way, from the one end to the other."""
-    angle = view.widest.angle
-    low, high, between = view.ends(angle)
+    angle = view.widest_opening.angle
+    low, high, between = view.line_intervals(angle)
     shut, ways = low, []
     for least, most in [*between, (math.inf, math.inf)]:
         ways.append((min(least, high) - shut, (min(least, high) + shut) / 2))
@@ -176,17 +178,17 @@ REACHING_IN = [
 
 @pytest.mark.parametrize(("obstacle", "clear"), REACHING_IN)
 def test_an_obstacle_that_reaches_into_an_end(obstacle: Shape, clear: bool) -> None:
-    assert ObstructedView(A, B, (obstacle,)).clear is clear
-    assert ObstructedView(B, A, (obstacle,)).clear is clear
+    assert ObstructedView(A, B, (obstacle,)).is_clear is clear
+    assert ObstructedView(B, A, (obstacle,)).is_clear is clear
 
 
 @FEW
 @given(shapes, st.floats(0, 360), st.floats(-0.95, 0.95))
 def test_a_chord_ends_on_the_rim(shape: Shape, turn_deg: float, share: float) -> None:
-    assume(shape.reach_mm > 0.5)
+    assume(shape.bounding_radius_mm > 0.5)
     angle = math.radians(turn_deg)
     n, d = (math.cos(angle), math.sin(angle)), (math.sin(angle), -math.cos(angle))
-    ends = [np.dot(shape.support(sign * n[0], sign * n[1]), n) for sign in (-1, 1)]
+    ends = [np.dot(shape.support_point(sign * n[0], sign * n[1]), n) for sign in (-1, 1)]
     c = (ends[0] + ends[1]) / 2 + share * (ends[1] - ends[0]) / 2
     first, last = chord_of_line(shape, angle, c)
     assert first <= last
@@ -202,14 +204,16 @@ def test_a_chord_ends_on_the_rim(shape: Shape, turn_deg: float, share: float) ->
 @given(views, st.integers(0, 9))
 def test_each_displacement_is_looked_at_as_if_alone(given: tuple[Shape, Shape, list[Shape]], seed: int) -> None:
     view = view_of(*given)
-    assume(min(widest_separation(p, q).apart_mm for p in (view.a, view.b) for q in view.shapes if q not in (p,)) > 12)
+    assume(
+        min(widest_separation(p, q).signed_gap_mm for p in (view.a, view.b) for q in view.shapes if q not in (p,)) > 12
+    )
     shifts = np.random.default_rng(seed).normal(scale=1.0, size=(len(view.shapes), 20, 2))
     found = has_free_line(view, shifts, np.ones(shifts.shape[:2], bool))
     for k, one in enumerate(found):
         alone = displaced(view, shifts[:, k])
-        assert one == alone.clear or abs(alone.widest.width_mm) < 1e-3
+        assert one == alone.is_clear or abs(alone.widest_opening.width_mm) < 1e-3
         for obstacle, shift in zip(view.obstacles, shifts[2:], strict=True):
-            depth = -widest_separation(Hull(alone.a, alone.b), moved(obstacle, 0, tuple(shift[k]))).apart_mm
+            depth = -widest_separation(Hull(alone.a, alone.b), moved(obstacle, 0, tuple(shift[k]))).signed_gap_mm
             crossed = crosses_any_line(view.a, view.b, obstacle, np.stack([shifts[0], shifts[1], shift])[:, [k]])[0]
             assert crossed == (depth > 0) or abs(depth) < 1e-3
 

@@ -32,7 +32,7 @@ def attack(arc: str, table: Scene = TABLE) -> DrawableRuling:
 
 def test_what_is_out_of_arc_is_ruled_out_between_the_two() -> None:
     told = attack("rear")
-    assert (told.look, told.headline, told.detail) == (
+    assert (told.style, told.headline, told.detail) == (
         NO_STYLE,
         "a → b: out of arc",
         "130.0 mm outside the line, certain",
@@ -43,7 +43,7 @@ def test_what_is_out_of_arc_is_ruled_out_between_the_two() -> None:
 
 def test_what_is_in_arc_is_told_with_its_range() -> None:
     told = attack("front")
-    assert (told.look, told.headline) == (YES_STYLE, "a → b: range 2, in arc")
+    assert (told.style, told.headline) == (YES_STYLE, "a → b: range 2, in arc")
 
 
 @pytest.mark.parametrize(("arc", "way_deg"), [("front", 90.0), ("left", 180.0), ("full_rear", 270.0)])
@@ -65,7 +65,7 @@ def test_borders_are_drawn_where_the_camera_sees_them() -> None:
     told, view = attack("front"), View(camera(), SIZE_PX)
     drawn = draw_arc_borders(view, told)
     for border in told.arc_mm:
-        x, y = view.px(border[0])
+        x, y = view.to_px(border[0])
         assert f"{x:.2f} {y:.2f}" in drawn
     assert (
         draw_arc_borders(

@@ -22,7 +22,7 @@ def test_a_number_of_a_range_line_covers_no_base_where_its_other_end_is_free() -
     ends = [arc[[0, -1]] for _, arc in range_arcs(view, told)]
     room = LabelLayout(SIZE_PX)
     for first, _ in ends:
-        room.take([*(first - 20), *(first + 20)])
+        room.reserve_box([*(first - 20), *(first + 20)])
     drawn, both = draw_range_lines(view, told, room), draw_range_lines(view, told)
     assert (drawn.count("<text"), both.count("<text")) == (len(ends), 2 * len(ends))
     middles = np.array([(box[:2] + box[2:]) / 2 for box in room.boxes])

@@ -39,21 +39,21 @@ SCENE = Scene("legion", Table(900, 600), pieces())
 )
 def test_words_and_look(ruling: Verdict, look: AnswerStyle, headline: str, detail: str, tag: str) -> None:
     told = drawable_ruling(SCENE, ruling)
-    assert (told.look, told.headline, told.detail, told.tag) == (look, headline, detail, tag)
+    assert (told.style, told.headline, told.detail, told.line_label) == (look, headline, detail, tag)
     assert tuple(piece.id for piece in told.pieces) == ruling.pair
 
 
 def test_an_answer_of_no_is_out_and_zero_is_not() -> None:
     no = Verdict({"answer": False}, "not within range 2", (), 1.0, 0.0, (0, 0), (1, 0), value=False)
     zero = Verdict({"range": 0}, "range 0", (), 0.0, 0.0, (0, 0), (0, 0), value=0)
-    assert drawable_ruling(SCENE, no).look is NO_STYLE
-    assert drawable_ruling(SCENE, zero).look is YES_STYLE
+    assert drawable_ruling(SCENE, no).style is NO_STYLE
+    assert drawable_ruling(SCENE, zero).style is YES_STYLE
 
 
 def test_a_plain_distance_is_measured_and_says_what_it_lies_between() -> None:
     plain = Verdict({}, "98.4 ± 0.2 mm", (), 98.4, 0.25, (0, 0), (98.4, 0), ("p01", "p02"))
     told = drawable_ruling(SCENE, plain)
-    assert (told.look, told.headline) == (MEASURED_STYLE, "p01 → p02: 98.4 ± 0.2 mm")
+    assert (told.style, told.headline) == (MEASURED_STYLE, "p01 → p02: 98.4 ± 0.2 mm")
     assert told.detail == "95 %: between 97.9 mm and 98.9 mm"
     exact = drawable_ruling(SCENE, Verdict({}, "98.4 mm", (), 98.4, 0.0, (0, 0), (98.4, 0), ("p01", "p02")))
     assert (exact.headline, exact.detail) == ("p01 → p02: 98.4 mm", "")  # said once

@@ -22,7 +22,7 @@ PLATE = Piece("p01", Base.rectangle(60, 60), 300.0, 250.0, heading_deg=30.0)
 def test_a_tip_stands_ahead_of_a_plate(heading_deg: float) -> None:
     turn = np.radians(heading_deg)
     tip = np.array([300.0, 250.0]) + (30 + 60 * FRONT_TIP_SHARE) * np.array([np.cos(turn), np.sin(turn)])
-    x, y = VIEW.px(tip)
+    x, y = VIEW.to_px(tip)
     assert f"{x:.2f} {y:.2f}" in draw_base(VIEW, replace(PLATE, heading_deg=heading_deg))
 
 

@@ -16,8 +16,8 @@ def overlap(a: np.ndarray, b: np.ndarray) -> float:
 def test_a_label_stands_beside_its_base_and_not_on_it() -> None:
     room = LabelLayout(SIZE)
     base = np.array([480.0, 380, 520, 420])
-    room.take(base)
-    x, y = room.place((40, 16), base)
+    room.reserve_box(base)
+    x, y = room.place_beside((40, 16), base)
     assert overlap(room.boxes[-1], base) == 0
     assert np.hypot(x - 500, y - 400) < 60
 
@@ -30,9 +30,9 @@ def test_labels_of_a_crowd_keep_apart(count: int, seed: int) -> None:
     room = LabelLayout(SIZE)
     bases = [np.array([x - 12, y - 12, x + 12, y + 12], float) for x, y in middles]
     for base in bases:
-        room.take(base)
+        room.reserve_box(base)
     for base in bases:
-        room.place((34, 15), base)
+        room.place_beside((34, 15), base)
     labels = room.boxes[count:]
     assert all(overlap(label, base) == 0 for label in labels for base in bases)
     assert all(overlap(a, b) == 0 for i, a in enumerate(labels) for b in labels[:i])
@@ -41,8 +41,8 @@ def test_labels_of_a_crowd_keep_apart(count: int, seed: int) -> None:
 def test_a_label_stays_inside_the_border() -> None:
     room = LabelLayout(SIZE, border_px=20)
     corner = np.array([960.0, 5, 995, 40])
-    room.take(corner)
-    room.place((40, 16), corner)
+    room.reserve_box(corner)
+    room.place_beside((40, 16), corner)
     assert (room.boxes[-1][:2] >= 20).all()
     assert (room.boxes[-1][2:] <= np.array(SIZE) - 20).all()
 
@@ -50,36 +50,36 @@ def test_a_label_stays_inside_the_border() -> None:
 def test_the_first_of_equal_places_is_taken_and_the_covered_one_is_not() -> None:
     room = LabelLayout(SIZE)
     places = np.array([[100.0, 100], [500, 400], [800, 700]])
-    assert room.best((50, 20), places) == 0
-    assert room.best((50, 20), places) == 1
+    assert room.reserve_best((50, 20), places) == 0
+    assert room.reserve_best((50, 20), places) == 1
 
 
 def test_what_weighs_more_is_covered_last() -> None:
     room = LabelLayout(SIZE)
-    room.take((75, 90, 125, 110), weight=5)
+    room.reserve_box((75, 90, 125, 110), weight=5)
     for _ in range(3):
-        room.take((475, 390, 525, 410))
-    assert room.best((50, 20), np.array([[100.0, 100], [500, 400]])) == 1
+        room.reserve_box((475, 390, 525, 410))
+    assert room.reserve_best((50, 20), np.array([[100.0, 100], [500, 400]])) == 1
 
 
 def test_a_whole_small_thing_counts_as_much_under_a_large_box_as_under_a_small_one() -> None:
     room = LabelLayout(SIZE)
-    room.take((100, 100, 110, 110))
+    room.reserve_box((100, 100, 110, 110))
     boxes = np.array([[0.0, 0, 900, 700], [95, 95, 115, 115]])
-    assert room.covered(boxes).tolist() == [1, 1]
+    assert room.overlap_costs(boxes).tolist() == [1, 1]
 
 
 def test_points_that_are_nowhere_take_nothing() -> None:
     room = LabelLayout(SIZE)
-    room.take_points(np.full((4, 2), np.nan))
+    room.reserve_points(np.full((4, 2), np.nan))
     assert not room.boxes
 
 
 def test_where_no_place_is_free_the_least_taken_one_is_given() -> None:
     room, middles = LabelLayout((100, 100)), np.array([(20.0, 20.0), (60.0, 60.0), (80.0, 20.0)])
     for x, y in middles:
-        room.take((x - 5, y - 5, x + 5, y + 5), weight=3.0 if x != 60 else 2.0)
-    assert room.free((10, 10), middles, 0.4).tolist() == [[60.0, 60.0]]
+        room.reserve_box((x - 5, y - 5, x + 5, y + 5), weight=3.0 if x != 60 else 2.0)
+    assert room.reserve_uncovered((10, 10), middles, 0.4).tolist() == [[60.0, 60.0]]
     below = middles + np.array([0.0, 30.0])
-    assert room.free((10, 10), below, 0.4).tolist() == below.tolist()
+    assert room.reserve_uncovered((10, 10), below, 0.4).tolist() == below.tolist()
     assert len(room.boxes) == 3 + 1 + 3

@@ -42,7 +42,7 @@ def texts(svg: str) -> list[str]:
 
 def test_the_words_say_how_sure_and_what_would_help(calibration: Calibration, doubt: PrecisionMap) -> None:
     said = texts(draw_map(calibration, doubt))
-    shown = doubt.sigma_mm[doubt.seen > 0]
+    shown = doubt.sigma_mm[doubt.visible > 0]
     assert f"1 σ of a distance of 300 mm: {shown.min():.2f} to {shown.max():.2f} mm" in said
     assert "add a marker at the right edge: 0.31 → 0.12 mm" in said
 
@@ -78,7 +78,7 @@ def test_another_ending_is_no_picture(calibration: Calibration, doubt: Precision
 
 
 def test_a_photo_beside_the_board_says_so(doubt: PrecisionMap) -> None:
-    nothing = PrecisionMap(300.0, doubt.xy_mm, doubt.sigma_mm, doubt.seen * 0)
+    nothing = PrecisionMap(300.0, doubt.xy_mm, doubt.sigma_mm, doubt.visible * 0)
     assert headline_text(nothing) == "the photo shows nothing of the board"
 
 

@@ -28,9 +28,9 @@ def on_a_hill(hill: Terrain = HILL) -> Report:
 def test_the_outline_is_drawn_at_the_height_of_the_top() -> None:
     view = View(camera(), SIZE_PX)
     drawn = draw_terrain(view, HILL)
-    x, y = view.px(np.array(CORNERS[0]), 36.0)
+    x, y = view.to_px(np.array(CORNERS[0]), 36.0)
     assert f"{x:.2f} {y:.2f}" in drawn
-    x, y = view.px(np.array(CORNERS[0]), 0.0)
+    x, y = view.to_px(np.array(CORNERS[0]), 0.0)
     assert f"{x:.2f} {y:.2f}" not in drawn
 
 

@@ -87,7 +87,7 @@ def test_bases_are_drawn_where_the_camera_sees_them() -> None:
     table = report(verdict("p01", "p02", "range 3", 3, {"3": 1.0}))
     opacity = cover(table)
     for piece in table.scene.pieces[2:]:
-        rim = [piece.shape.support(np.cos(a), np.sin(a)) for a in np.linspace(0, 6, 12)]
+        rim = [piece.shape.support_point(np.cos(a), np.sin(a)) for a in np.linspace(0, 6, 12)]
         seen = np.rint(camera().project(np.array([(*point, 0.0) for point in rim]))).astype(int)
         assert opacity[seen[:, 1], seen[:, 0]].mean() > 0.7
         u, v = np.rint(camera().project([piece.x_mm, piece.y_mm, 0.0])).astype(int)
@@ -118,7 +118,7 @@ def test_a_line_shows_on_every_mat(colour: tuple[int, int, int], ruling: Verdict
     ground = float(luminance(np.array(colour, float)))
     told = drawable_rulings(table.scene, table.verdicts)[0]
     view = View(camera(), SIZE_PX)
-    start, end = view.px(np.stack([told.from_mm, told.to_mm]))
+    start, end = view.to_px(np.stack([told.from_mm, told.to_mm]))
     across = np.array([start[1] - end[1], end[0] - start[0]]) / np.linalg.norm(end - start)
     for share in (0.3, 0.45, 0.62):
         places = (start + share * (end - start) + np.linspace(-5, 5, 41)[:, None] * across).astype(int)
@@ -160,7 +160,7 @@ def test_the_banner_keeps_the_safe_border_and_its_words(size_px: tuple[int, int]
     plaque = build_banner(told, size_px)
     assert plaque.wide <= size_px[0] * (1 - 2 * SAFE_SHARE) + 1e-6
     assert plaque.high <= size_px[1] * (1 - 2 * SAFE_SHARE)
-    assert len(plaque.claims) + plaque.more == count
+    assert len(plaque.claims) + plaque.hidden_count == count
 
 
 def test_nothing_but_labels_near_bases_enters_the_border() -> None:
@@ -229,9 +229,9 @@ def test_the_magnifier_shows_the_photo_s_own_pixels() -> None:
     _, _, stats, middles = cv2.connectedComponentsWithStats(_red(replace(table, frame=Frame(pixels, "spot"))))
     spots = [(middles[i], stats[i, cv2.CC_STAT_AREA]) for i in range(1, len(stats)) if stats[i, cv2.CC_STAT_AREA] > 20]
     assert len(spots) == 1
-    expected = glass.seen(np.array([[u + 0.5, v + 0.5]]))[0]
+    expected = glass.to_loupe_px(np.array([[u + 0.5, v + 0.5]]))[0]
     assert spots[0][0] == pytest.approx(expected, abs=4)
-    assert spots[0][1] == pytest.approx(9 * glass.times**2, rel=0.5)
+    assert spots[0][1] == pytest.approx(9 * glass.magnification**2, rel=0.5)
 
 
 def _red(table: Report) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
@@ -287,5 +287,5 @@ def test_the_banner_gives_up_rows_before_it_covers_what_they_are_about() -> None
     taken = len(room.boxes)
     report_drawing._draw_banner(view, room, told)
     left, top, right, bottom = room.boxes[taken]
-    for place in view.px(spots):
+    for place in view.to_px(spots):
         assert not (left < place[0] < right and top < place[1] < bottom)

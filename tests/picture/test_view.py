@@ -25,7 +25,7 @@ def camera(k1: float = 0.0, tilt_deg: float = 0.0) -> Camera:
 
 def test_the_middle_of_the_picture_is_half_a_pixel_off_its_pixel_coordinate() -> None:
     view = View(camera(), (1920, 1080))
-    assert view.px([450, 300]) == pytest.approx([960, 540])
+    assert view.to_px([450, 300]) == pytest.approx([960, 540])
 
 
 @given(st.floats(-300, 300), st.floats(-200, 200), st.floats(-0.25, 0.1), st.floats(0, 40), st.floats(0, 80))
@@ -33,7 +33,7 @@ def test_a_place_on_the_drawing_is_where_the_camera_sees_it(
     x: float, y: float, k1: float, tilt: float, z: float
 ) -> None:
     view = View(camera(k1, tilt), (1920, 1080))
-    place = view.px([450 + x, 300 + y], z)
+    place = view.to_px([450 + x, 300 + y], z)
     assert view.camera.unproject(place - 0.5, z) == pytest.approx([450 + x, 300 + y], abs=1e-6)
 
 
@@ -41,19 +41,19 @@ def test_what_lies_beyond_the_lens_model_is_nowhere() -> None:
     """Far out a barrel lens's polynomial folds back: such points must not reappear in the middle of the picture."""
     view = View(camera(k1=-0.25), (1920, 1080))
     far = np.array([[9000.0, 300.0], [450, -9000], [30000, 30000]])
-    assert np.isnan(view.px(far)).all()
+    assert np.isnan(view.to_px(far)).all()
 
 
 def test_behind_the_camera_is_nowhere() -> None:
-    assert np.isnan(View(camera(), (1920, 1080)).px([450.0, 300], 1500)).all()
+    assert np.isnan(View(camera(), (1920, 1080)).to_px([450.0, 300], 1500)).all()
 
 
 def test_a_straight_line_bends_with_the_lens() -> None:
     view = View(camera(k1=-0.2), (1920, 1080))
-    line = view.line([0, 600], [900, 600])
+    line = view.line_px([0, 600], [900, 600])
     middle, chord = line[16], (line[0] + line[-1]) / 2
     assert np.linalg.norm(middle - chord) > 5
-    assert middle == pytest.approx(view.px([450, 600]))
+    assert middle == pytest.approx(view.to_px([450, 600]))
 
 
 shapes = st.one_of(

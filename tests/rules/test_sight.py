@@ -113,13 +113,13 @@ def counted(found: Scene, draws: int) -> tuple[float, float]:
 def looked_at(found: Scene, moved: Array) -> tuple[bool, bool]:
     """Clear sight and cover from the first piece to the second, in one draw."""
     a, b, *third = (translate_shape(shape, *shift) for shape, shift in zip(found.shapes, moved.tolist(), strict=True))
-    if widest_separation(a, b).apart_mm <= 1e-6:
+    if widest_separation(a, b).signed_gap_mm <= 1e-6:
         return True, False
-    for parts in found.ground.values():
-        if min(widest_separation(end, part).apart_mm for end in (a, b) for part in parts) > -1e-6:
+    for parts in found.terrain_parts.values():
+        if min(widest_separation(end, part).signed_gap_mm for end in (a, b) for part in parts) > -1e-6:
             third += parts
-    crossing = [shape for shape in third if widest_separation(Hull(a, b), shape).apart_mm < -1e-6]
-    return ObstructedView(a, b, tuple(crossing)).clear, bool(crossing)
+    crossing = [shape for shape in third if widest_separation(Hull(a, b), shape).signed_gap_mm < -1e-6]
+    return ObstructedView(a, b, tuple(crossing)).is_clear, bool(crossing)
 
 
 def oval(name: str, x_mm: float, y_mm: float, heading_deg: float) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def test_within_of_other_shapes_agrees_with_draws(shape: str) -> None:
     b = {"id": "b", "base": {"shape": shape, "width_mm": 40, "length_mm": 70}, "x_mm": 100, "y_mm": 30}
     found = scene([disc("a", 0, 0), b], joint(2, 0.4), ruler={"segment_mm": 130, "segments": 5})
     turn = np.linspace(0, 2 * np.pi, 1440)
-    rim = found.shapes[1].supports(np.stack([np.cos(turn), np.sin(turn)], -1))
+    rim = found.shapes[1].support_points(np.stack([np.cos(turn), np.sin(turn)], -1))
     drawn = drawn_differences(found, 20_000)
     farthest = np.linalg.norm(rim, axis=-1).argmax()
     # Displaced by half a millimetre, the rim's farthest point moves on by no more than this.

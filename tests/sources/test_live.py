@@ -49,12 +49,12 @@ def test_who_comes_late_gets_the_newest() -> None:
 
     live = running(Source("test", shots))
     try:
-        while (got := live.newest(0, 5)) and got[0] < 50:
+        while (got := live.newest_shot(0, 5)) and got[0] < 50:
             time.sleep(0.01)
         assert got is not None
         assert got[1].grey[0, 0] == 49
-        assert live.newest(50, 0.05) is None
-        assert live.lost() is None
+        assert live.newest_shot(50, 0.05) is None
+        assert live.loss_reason() is None
     finally:
         done.set()
         live.stop()
@@ -72,15 +72,15 @@ def test_what_breaks_off_is_said_and_opened_again() -> None:
 
     live = running(Source("test", shots))
     try:
-        assert live.newest(0, 5) is not None
+        assert live.newest_shot(0, 5) is not None
         end = time.monotonic() + 5
-        while live.lost() is None:
+        while live.loss_reason() is None:
             assert time.monotonic() < end
-        assert live.lost() == "the cable is out"
-        again = live.newest(1, 5)
+        assert live.loss_reason() == "the cable is out"
+        again = live.newest_shot(1, 5)
         assert again is not None
         assert again[1].grey[0, 0] == 2
-        assert live.lost() is None
+        assert live.loss_reason() is None
     finally:
         hold.set()
         live.stop()
@@ -88,25 +88,25 @@ def test_what_breaks_off_is_said_and_opened_again() -> None:
 
 def test_a_film_is_shown_at_its_own_pace_and_then_it_has_ended(tmp_path: Path) -> None:
     begin = time.monotonic()
-    levels = [int(one.grey[0, 0]) for one in parse_source(str(film(tmp_path / "film.mp4"))).opened()]
+    levels = [int(one.grey[0, 0]) for one in parse_source(str(film(tmp_path / "film.mp4"))).open_shots()]
     assert time.monotonic() - begin >= 0.85
     assert levels == sorted(levels)
     assert len(levels) == 10
     live = running(parse_source(str(tmp_path / "film.mp4")))
     live._thread.join(10)
-    assert live.lost() == "it has ended"
+    assert live.loss_reason() == "it has ended"
 
 
 def test_a_film_that_begins_again_says_so(tmp_path: Path) -> None:
     live = running(parse_source(str(film(tmp_path / "film.mp4", frames=3)), loop=True))
     try:
         number, last, returns = 0, -1, 0
-        while returns < 2 and (got := live.newest(number, 5)):
+        while returns < 2 and (got := live.newest_shot(number, 5)):
             number, one = got
             level = int(one.grey[0, 0])
             returns, last = returns + (level < last), level
-            assert returns <= live.cuts <= returns + 1  # it may have gone on to the next picture meanwhile
-            assert live.lost() is None
+            assert returns <= live.time_jumps <= returns + 1  # it may have gone on to the next picture meanwhile
+            assert live.loss_reason() is None
     finally:
         live.stop()
     assert returns == 2
@@ -116,7 +116,7 @@ def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
     live = running(parse_source("tcp://127.0.0.1:9"))
     try:
         end = time.monotonic() + 10
-        while "127.0.0.1:9" not in (live.lost() or ""):
+        while "127.0.0.1:9" not in (live.loss_reason() or ""):
             assert time.monotonic() < end
     finally:
         live.stop()
@@ -130,4 +130,4 @@ def test_addresses_that_mean_nothing_are_refused(address: str) -> None:
 
 def test_a_camera_that_is_not_there_is_lost_not_fatal() -> None:
     with pytest.raises(CannotMeasure, match="plugged in"):
-        next(parse_source("97").opened())
+        next(parse_source("97").open_shots())

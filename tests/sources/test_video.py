@@ -114,10 +114,10 @@ def test_what_is_made_from_a_damaged_picture_is_not_shown_either(tmp_path: Path,
         whole = {round(shot.time_s, 3): shot.grey.astype(int) for shot in film}
     with Film(tmp_path / "flipped.mkv", looks_per_s=1000, threads=1) as film:
         shown = {round(shot.time_s, 3): shot.grey.astype(int) for shot in film}
-    assert film.damaged
+    assert film.damaged_count
     assert len(whole) - 27 < len(shown) < len(whole), "all but what is left of a second"
     assert all(np.array_equal(shown[time_s], whole[time_s]) for time_s in shown)
-    hidden = {time_s for time_s in whole if any(a - 1e-3 <= time_s < b - 1e-3 for a, b in film.lost_s)}
+    hidden = {time_s for time_s in whole if any(a - 1e-3 <= time_s < b - 1e-3 for a, b in film.gaps_s)}
     assert hidden == set(whole) - set(shown)
 
 
@@ -161,7 +161,7 @@ def drifting(path: Path, codec: str, options: dict[str, str]) -> Path:
 def looked_at(path: Path, **asked: Any) -> tuple[int, dict[float, bytes]]:
     """How many pictures were decoded, and those that were shown by their times."""
     with Film(path, **asked) as film:
-        decoded, pictures = 0, film._decoded
+        decoded, pictures = 0, film._decode_packets
 
         def counted(first: Fraction) -> Any:
             nonlocal decoded
@@ -169,7 +169,7 @@ def looked_at(path: Path, **asked: Any) -> tuple[int, dict[float, bytes]]:
                 decoded += 1
                 yield picture
 
-        film._decoded = counted  # type: ignore[method-assign]
+        film._decode_packets = counted  # type: ignore[method-assign]
         shown = {round(shot.time_s, 3): shot.grey.tobytes() for shot in film}
         assert film.problems() == []
         return decoded, shown

@@ -55,7 +55,7 @@ def distances(found: Calibration, truth: Camera, bow: TableBow | None = None) ->
     length = np.linalg.norm(gap, axis=1)
     moved = np.diff(place_jacobian_camera_bow(found, flat)[PAIRS], axis=1)[:, 0]
     slopes = np.einsum("pk,pkj->pj", gap / length[:, None], moved)
-    sigma = np.sqrt(np.einsum("pi,ij,pj->p", slopes, found.joint, slopes))
+    sigma = np.sqrt(np.einsum("pi,ij,pj->p", slopes, found.joint_covariance, slopes))
     return length - np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1), sigma
 
 

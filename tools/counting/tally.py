@@ -104,7 +104,7 @@ def tally(scene: Scene, truth: Truth) -> Tally:
     )
     _distances(scene, truth, right, result)
     for piece in scene.pieces:
-        if piece.id in right and piece.base.square and truth["markers"]["layout"] == "known":
+        if piece.id in right and piece.base.is_square and truth["markers"]["layout"] == "known":
             _heading(piece, names[piece.id]["heading_deg"], result)
     return result
 

@@ -182,7 +182,7 @@ def best(case: Case, truth: Truth, found: Calibration, seen: list[Marker], prior
         groups = [known_marker_observation(marker, truth.corners[marker.id]) for marker in seen]
         groups, state = add_height_uncertainty(groups, camera), State(camera, 0.0, bow=truth.bow)
     joint = BundleAdjustment(groups, prior, truth.scales).covariance(state)
-    return replace(found, camera=camera, covariance=joint[:15, :15], with_bow=joint, bow=truth.bow)
+    return replace(found, camera=camera, covariance=joint[:15, :15], covariance_with_bow=joint, bow=truth.bow)
 
 
 def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:
@@ -194,4 +194,4 @@ def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:
     gap = at[second] - at[first]
     length = np.linalg.norm(gap, axis=1)
     slope = np.einsum("pi,pik->pk", gap / length[:, None], slopes[second] - slopes[first])
-    return length, np.sqrt(np.einsum("pi,ij,pj->p", slope, found.joint, slope))
+    return length, np.sqrt(np.einsum("pi,ij,pj->p", slope, found.joint_covariance, slope))

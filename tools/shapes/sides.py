@@ -109,7 +109,7 @@ def lessons(rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: i
     And where the sides are (N,), in steps. None where the photo does not show it.
     """
     xy, size, turn = rectangle[:2], rectangle[2:4], float(rectangle[4])
-    view = LabPatch.around(photo, camera, xy, float(size.max()) * 0.75, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(photo, camera, xy, float(size.max()) * 0.75, PLATE_HEIGHT_MM)
     if view is None:
         return None
     pictures, places = [], []

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    scene = read_house(args).settled(Scene.load(args.scene))
+    scene = read_house(args).apply_to(Scene.load(args.scene))
     if args.question == "-":
         _answer_lines(scene)
     else:

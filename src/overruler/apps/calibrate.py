@@ -148,7 +148,7 @@ def _fit_lens_to_photos(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, 
     from overruler.vision.calibrators.lens_fit import fit_lens
 
     def look(frame: "Frame") -> "tuple[ChartCorners, tuple[int, int], float | None]":
-        sighting = find_chart(frame, chart).as_stored(frame)
+        sighting = find_chart(frame, chart).in_stored_pixels(frame)
         return sighting, stored_size_px(frame), frame.focal_px
 
     found, left_out = _process_photos(paths, look, "looking for the sheet")
@@ -191,7 +191,7 @@ def _read_board_without_layout(args: argparse.Namespace) -> Board:
     if args.dictionary is not None:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
     board = Board.load(args.board)
-    if board.known:
+    if board.layout_known:
         raise BadInput(f"{args.board}: says already where its markers lie; give one without [markers.corners_mm]")
     return board
 

@@ -54,7 +54,7 @@ def _photos(fit: LensFit) -> Table:
     for name in ("corners", "leans °", "blur px", "residual px"):
         table.add_column(name, justify="right")
     for photo in fit.photos:
-        seen = photo.sighting
+        seen = photo.corners
         numbers = (f"{photo.tilt_deg:.0f}", f"{seen.blur_px:.1f}", f"{photo.rms_px:.3f}")
         table.add_row(Text(photo.name), str(len(seen.xy_px)), *numbers)
     return table
@@ -122,9 +122,9 @@ def lens_json(
         "photos": [
             {
                 "photo": photo.name,
-                "corners": len(photo.sighting.xy_px),
+                "corners": len(photo.corners.xy_px),
                 "tilt_deg": photo.tilt_deg,
-                "blur_px": photo.sighting.blur_px,
+                "blur_px": photo.corners.blur_px,
                 "rms_px": photo.rms_px,
             }
             for photo in fit.photos
@@ -137,10 +137,10 @@ def lens_json(
 def lens_picture(fit: LensFit, trust: LensErrorMap, ending: str) -> bytes:
     """The corners of all photos over the error that the lens leaves, as the bytes of a .png or .svg file."""
     title = (
-        f"{len(fit.photos)} photos, {sum(len(photo.sighting.xy_px) for photo in fit.photos)} corners (dots)",
+        f"{len(fit.photos)} photos, {sum(len(photo.corners.xy_px) for photo in fit.photos)} corners (dots)",
         f"1 σ in mm on a table {REFERENCE_TABLE_MM / 1000:g} m wide: {trust.typical_mm:.2f}, at worst {trust.worst_mm:.2f}",
     )
-    corners = [photo.sighting.xy_px for photo in fit.photos]
+    corners = [photo.corners.xy_px for photo in fit.photos]
     return encode_drawing(draw_coverage(fit.lens.size_px, corners, trust.xy_px, trust.error_mm, title), ending)
 
 

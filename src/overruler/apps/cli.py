@@ -73,7 +73,7 @@ def _run_command(arguments: list[str]) -> int:
         if name in COMMANDS_WITH_USER_CONFIG:
             from overruler.apps.user_config import Config
 
-            Config.of_user().fill(args)
+            Config.load_user_config().fill_defaults(args)
         return command.run(args)
     if arguments and not arguments[0].startswith("-"):
         raise UnknownName("command", arguments[0], COMMANDS)

@@ -45,7 +45,7 @@ def _print_path(args: argparse.Namespace) -> None:
 
 def _check_file(args: argparse.Namespace) -> None:
     path = config_path()
-    config = Config.of_user()
+    config = Config.load_user_config()
     if "board" in config.table:
         Board.load(config.table["board"])
     if "lens" in config.table:
@@ -57,7 +57,7 @@ def _check_file(args: argparse.Namespace) -> None:
 
 
 def _print_effective(args: argparse.Namespace) -> None:
-    lines = [*effective_lines(Config.of_user(), args)]
+    lines = [*effective_lines(Config.load_user_config(), args)]
     width = max(len(text) for text, _ in lines) + 2
     for text, origin in lines:
         print(f"{text:<{width}}# {origin}" if args.origin and origin else text)

@@ -60,7 +60,10 @@ def _assemble_server(
     referee, desk = make_referee(args), Desk()
     ticked, finish = _make_recorder(args)
     eyes = TableWatcher(
-        LiveReader(parse_source(args.source, args.loop)), referee, lambda seen: desk.told(seen, eyes.shot), ticked
+        LiveReader(parse_source(args.source, args.loop)),
+        referee,
+        lambda seen: desk.update_table(seen, eyes.shot),
+        ticked,
     )
     hosts = host_names(place.hosts[0] if place.key else None) | {*place.hosts, *(name.lower() for name in args.name)}
     return LiveServices(desk, eyes, AccessPolicy(frozenset(hosts), place.key), overlay_key), finish
@@ -72,16 +75,16 @@ def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], C
     from overruler.apps.analyze.recorder import Recorder
 
     recorder = Recorder(args.record, args.game is not None)
-    return recorder.note, recorder.finish
+    return recorder.record_tick, recorder.finish
 
 
 def _print_addresses(place: ServerAddress, overlay_key: str | None) -> None:
     from overruler.apps.web.phone.lan_address import terminal_qr_code
 
-    control = f"{place.root}control" + (f"?key={place.key}" if place.key else "")
+    control = f"{place.base_url}control" + (f"?key={place.key}" if place.key else "")
     if place.key:
         print(terminal_qr_code(control))
-    print(f"{place.root}overlay" + (f"?key={overlay_key}" if overlay_key else ""))
+    print(f"{place.base_url}overlay" + (f"?key={overlay_key}" if overlay_key else ""))
     print(control)
     print("the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends", flush=True)
 

@@ -144,7 +144,7 @@ def board_file(cards: CardSet, width_mm: float, height_mm: float, name: str | No
 
 
 def _corner_line(cards: CardSet, marker: int, corners: Sequence[Sequence[float]]) -> str:
-    return f"{marker} = {json.dumps(corners)}  # {cards.place(marker)}"
+    return f"{marker} = {json.dumps(corners)}  # {cards.place_name(marker)}"
 
 
 # --- what was printed ---
@@ -159,7 +159,7 @@ def confirm(args: argparse.Namespace) -> int:
     _check_toml(path, text)
     write_atomically(path, text)
     board = Board.load(path)
-    across, along = (f"{100 * (share - 1):+.2f} %" for share in printed.shares)
+    across, along = (f"{100 * (share - 1):+.2f} %" for share in printed.scale_factors)
     side = " × ".join(f"{side:.2f}" for side in board.sides_mm or ())
     print(f"{path}: printed {across} across and {along} along; the black squares measure {side} mm.")
     if board.corners_mm is not None:

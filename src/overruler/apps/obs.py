@@ -119,7 +119,7 @@ def feed_until_stopped(opened: "Callable[[], Obs]", scene: str, overlay: str) ->
     """Feed a slide show until Ctrl-C, through restarts of OBS and of the live server; then it is empty."""
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
         with opened() as obs:  # what is wrong from the first is said, and ends it
-            SlideShow(obs, Path(folder)).put(scene)
+            SlideShow(obs, Path(folder)).put_in_scene(scene)
         print(f"{INPUT_NAME}: an image slide show in the scene {scene!r}, fed until Ctrl-C", flush=True)
         said = ""
         while True:
@@ -142,7 +142,7 @@ class SlideShow:
     png: bytes = b""
     """What it shows."""
 
-    def put(self, scene: str) -> None:
+    def put_in_scene(self, scene: str) -> None:
         """Show nothing, in front of everything in a scene; `BadInput` where OBS has no slide shows."""
         kinds = [
             kind
@@ -165,9 +165,9 @@ class SlideShow:
     def _settings(self) -> dict[str, object]:
         show = {"slide_mode": "mode_auto", "playback_behavior": "always_play", "loop": False, "hide": True}
         cut = {"transition": "cut", "transition_speed": 0, "slide_time": round(1000 * SLIDE_TIME_S)}
-        return {"files": [{"value": str(self._written())}], "randomize": False, **show, **cut}
+        return {"files": [{"value": str(self._write_next_file())}], "randomize": False, **show, **cut}
 
-    def _written(self) -> Path:
+    def _write_next_file(self) -> Path:
         """The picture in a file of a new name, for OBS keeps what it has read; it may still be reading the last one."""
         old = sorted(self.folder.glob("*.png"))
         for path in old[:-1]:
@@ -180,7 +180,7 @@ class SlideShow:
 
 def _mirror_overlay(slide: SlideShow, scene: str, overlay: str) -> None:
     """Show the overlay as it is on air, whenever it changes."""
-    slide.put(scene)
+    slide.put_in_scene(scene)
     try:
         tag = ""
         while True:

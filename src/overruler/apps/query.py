@@ -40,7 +40,7 @@ def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]
     try:
         import duckdb
     except ImportError:
-        raise MissingExtra.of("queries need DuckDB", "tables") from None
+        raise MissingExtra.with_install_hint("queries need DuckDB", "tables") from None
     with duckdb.connect() as connection:
         if not sum(_attach(connection, folder, name) for name in TABLES):
             raise BadInput(f"{folder}: holds no tables; give the folder that overruler analyze wrote into")

@@ -78,7 +78,7 @@ class ServerAddress:
     """The name that others know it by, where it listens at every address."""
 
     @property
-    def root(self) -> str:
+    def base_url(self) -> str:
         """The address that others find it at."""
         shown = self.name or ("localhost" if self.hosts[0] == "127.0.0.1" else self.hosts[0])
         shown = f"[{shown}]" if ":" in shown else shown
@@ -87,7 +87,7 @@ class ServerAddress:
     @property
     def url(self) -> str:
         """The same with the key, for those who are let in."""
-        return f"{self.root}?key={self.key}" if self.key else self.root
+        return f"{self.base_url}?key={self.key}" if self.key else self.base_url
 
 
 def run(args: argparse.Namespace) -> int:
@@ -112,7 +112,7 @@ def check_installed() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra.of("the server is not installed", "web") from None
+        raise MissingExtra.with_install_hint("the server is not installed", "web") from None
 
 
 def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress]:
@@ -164,8 +164,8 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
     hosts = host_names(place.hosts[0] if place.key else None) | {*place.hosts, *(name.lower() for name in args.name)}
     return Settings(
         store=args.store or _data_folder(),
-        door=AccessPolicy(frozenset(hosts), place.key),
-        url=place.root,
+        access_policy=AccessPolicy(frozenset(hosts), place.key),
+        url=place.base_url,
         choices=Choices(boards | usual_boards(), lenses, house_arguments(args)),
         keep_days=args.keep,
         processes=workers,

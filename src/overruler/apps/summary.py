@@ -51,14 +51,14 @@ def piece_table(report: Report) -> Table:
     for piece, detection, sigma in zip(report.scene.pieces, report.detections, largest_sigmas_mm(report), strict=True):
         place = (f"{piece.x_mm:.1f}", f"{piece.y_mm:.1f}", f"{1.96 * sigma:.1f}", f"{detection.visible:.0%}")
         style = "dim" if detection.visible < DIM_BELOW_VISIBLE_SHARE else ""
-        table.add_row(piece.id, piece.base.name, *place, _piece_notes(piece, detection.also), style=style)
+        table.add_row(piece.id, piece.base.name, *place, _piece_notes(piece, detection.alternative_bases), style=style)
     return table
 
 
 def _piece_notes(piece: Piece, also: Sequence[Base]) -> str:
     """What else a piece may be, whose it is, and whether a person had a hand in it."""
     notes = [f"or {', '.join(base.name for base in also)}"] if also else []
-    if piece.base.square and "heading_modulo_deg" in piece.extra:
+    if piece.base.is_square and "heading_modulo_deg" in piece.extra:
         notes.append("front not seen" if piece.extra["heading_modulo_deg"] < 180 else "front or rear")
     if piece.player:
         notes.append(piece.player)
@@ -76,7 +76,7 @@ def largest_sigmas_mm(report: Report) -> list[float]:
     covariance = report.scene.covariance
     if covariance is None:
         return [0.0] * len(report.scene.pieces)
-    return [covariance.reach_mm(None, i) / REACH_SIGMAS for i in range(len(report.scene.pieces))]
+    return [covariance.max_relative_shift_mm(None, i) / REACH_SIGMAS for i in range(len(report.scene.pieces))]
 
 
 def ruling_lines(report: Report) -> list[Text]:

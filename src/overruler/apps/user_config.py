@@ -48,7 +48,7 @@ class Config:
     """The file and line of each key: `table.game`, `players.red`."""
 
     @classmethod
-    def of_user(cls) -> "Config":
+    def load_user_config(cls) -> "Config":
         """The user's own; an empty one where there is no file. `BadInput` names the file and line of what is wrong."""
         path = config_path()
         if path is not None and path.exists():
@@ -74,20 +74,20 @@ class Config:
             raise BadInput(f"{origin['table.dictionary']}: table.dictionary goes with marker_mm; a board names its own")
         return cls(**found, origin=origin)
 
-    def fill(self, args: argparse.Namespace) -> None:
+    def fill_defaults(self, args: argparse.Namespace) -> None:
         """Give the options that nobody gave the file's values, where a command has them."""
         if isinstance(getattr(args, "board", None), list):  # the server's: what can be chosen
             for name in ("board", "lens"):
                 getattr(args, name).extend(value for value in [self.table.get(name)] if value)
         else:
-            self._fill_table(args)
+            self._fill_table_options(args)
         for name, kept in (("own_base", self.bases), ("player", self.players), ("house_rule", self.rules)):
             if hasattr(args, name):
                 setattr(
                     args, name, [f"{key}={_option_text(value)}" for key, value in kept.items()] + getattr(args, name)
                 )
 
-    def _fill_table(self, args: argparse.Namespace) -> None:
+    def _fill_table_options(self, args: argparse.Namespace) -> None:
         scaled = any(getattr(args, name, None) for name in SCALE_OPTIONS)
         for name, value in self.table.items():
             theirs = name in (*SCALE_OPTIONS, "dictionary") and scaled

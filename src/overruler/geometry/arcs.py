@@ -27,27 +27,27 @@ class Edge:
     """A straight piece of a region's outline: a ray, or the first `length_mm` of one."""
 
     start: Point
-    along: Point
+    direction: Point
     """A unit vector."""
     length_mm: float = math.inf
 
-    def at(self, along_mm: float) -> Point:
-        return self.start[0] + along_mm * self.along[0], self.start[1] + along_mm * self.along[1]
+    def point_at(self, along_mm: float) -> Point:
+        return self.start[0] + along_mm * self.direction[0], self.start[1] + along_mm * self.direction[1]
 
-    def place(self, point: Point) -> tuple[float, float]:
+    def along_and_left_mm(self, point: Point) -> tuple[float, float]:
         """How far along the edge's line a point lies, and how far to the left of it."""
-        (ux, uy), x, y = self.along, point[0] - self.start[0], point[1] - self.start[1]
+        (ux, uy), x, y = self.direction, point[0] - self.start[0], point[1] - self.start[1]
         return x * ux + y * uy, y * ux - x * uy
 
-    def away_mm(self, point: Point) -> float:
+    def distance_to_mm(self, point: Point) -> float:
         """The distance of a point from the edge."""
-        along, aside = self.place(point)
+        along, aside = self.along_and_left_mm(point)
         return math.hypot(max(-along, along - self.length_mm, 0.0), aside)
 
-    def near(self, shape: Shape) -> Polygon:
+    def segment_near(self, shape: Shape) -> Polygon:
         """As much of the edge as holds its point nearest to a shape."""
-        most = math.dist(self.start, shape.center) + shape.reach_mm + 1.0
-        return Polygon((self.start, self.at(min(most, self.length_mm))))
+        most = math.dist(self.start, shape.center) + shape.bounding_radius_mm + 1.0
+        return Polygon((self.start, self.point_at(min(most, self.length_mm))))
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class Wedge:
             self.apex, heading_vector(self.from_deg + self.sweep_deg)
         )
 
-    def holds(self, point: Point) -> bool:
+    def contains(self, point: Point) -> bool:
         """Whether a point lies inside; one on the outline may or may not."""
         if not self.edges:
             return True
         first, last = self.edges
-        both = (first.place(point)[1] >= 0, last.place(point)[1] <= 0)
+        both = (first.along_and_left_mm(point)[1] >= 0, last.along_and_left_mm(point)[1] <= 0)
         return all(both) if self.sweep_deg <= FULL_TURN_DEG / 2 else any(both)
 
 
@@ -93,9 +93,9 @@ class Strip:
         )
         return Edge(left, (ux, uy)), Edge(right, (ux, uy)), Edge(right, (-uy, ux), self.width_mm)
 
-    def holds(self, point: Point) -> bool:
+    def contains(self, point: Point) -> bool:
         """Whether a point lies inside; one on the outline may or may not."""
-        along, aside = Edge(self.apex, heading_vector(self.ahead_deg)).place(point)
+        along, aside = Edge(self.apex, heading_vector(self.ahead_deg)).along_and_left_mm(point)
         return along >= 0 and abs(aside) <= self.width_mm / 2
 
 
@@ -117,13 +117,13 @@ def counterclockwise_turn_deg(from_deg: float, to_deg: float) -> float:
 
 def is_on_outline(region: Region, point: Point) -> bool:
     """Whether a point lies on a region's outline."""
-    return any(edge.away_mm(point) <= CONTACT_TOLERANCE_MM for edge in region.edges)
+    return any(edge.distance_to_mm(point) <= CONTACT_TOLERANCE_MM for edge in region.edges)
 
 
 def gap_inside_region(region: Region, a: Shape, b: Shape) -> Gap | None:
     """How far `a` is from that part of `b` which lies in a region, to 1e-9 mm; None where no part does."""
     free = gap(a, b)
-    if region.holds(free.to_point):
+    if region.contains(free.to_point):
         return free
     chords = [found for edge in region.edges if (found := chord_on_edge(b, edge))]
     return min((gap(a, each) for each in chords), key=lambda found: found.distance_mm, default=None)
@@ -131,7 +131,7 @@ def gap_inside_region(region: Region, a: Shape, b: Shape) -> Gap | None:
 
 def distance_to_outline_mm(region: Region, shape: Shape) -> float:
     """How far a shape is from a region's outline: 0 where that crosses it, infinite where there is none."""
-    return min((gap(shape, edge.near(shape)).distance_mm for edge in region.edges), default=math.inf)
+    return min((gap(shape, edge.segment_near(shape)).distance_mm for edge in region.edges), default=math.inf)
 
 
 def chord_on_edge(shape: Shape, edge: Edge) -> Polygon | None:
@@ -139,13 +139,13 @@ def chord_on_edge(shape: Shape, edge: Edge) -> Polygon | None:
 
     Where the edge grazes the shape, or runs along a side of it, what comes within a millionth of a millimetre counts.
     """
-    met = [edge.at(along) for along in edge_interval_inside(shape, edge) or ()]
-    met += [point for point in _extreme_points(shape, edge) if edge.away_mm(point) <= CONTACT_TOLERANCE_MM]
+    met = [edge.point_at(along) for along in edge_interval_inside(shape, edge) or ()]
+    met += [point for point in _extreme_points(shape, edge) if edge.distance_to_mm(point) <= CONTACT_TOLERANCE_MM]
     start = gap(shape, Disc(edge.start))
     met += [start.from_point] if start.distance_mm <= CONTACT_TOLERANCE_MM else []
     if not met:
         return None
-    ends = min(met, key=lambda p: edge.place(p)[0]), max(met, key=lambda p: edge.place(p)[0])
+    ends = min(met, key=lambda p: edge.along_and_left_mm(p)[0]), max(met, key=lambda p: edge.along_and_left_mm(p)[0])
     return Polygon(tuple(dict.fromkeys(ends)))
 
 
@@ -153,8 +153,8 @@ def _extreme_points(shape: Shape, edge: Edge) -> tuple[Point, ...]:
     """The points of a shape that may touch an edge which does not cross it."""
     if isinstance(shape, Polygon):
         return shape.corners
-    ux, uy = edge.along
-    return shape.support(-uy, ux), shape.support(uy, -ux)
+    ux, uy = edge.direction
+    return shape.support_point(-uy, ux), shape.support_point(uy, -ux)
 
 
 def edge_interval_inside(shape: Shape, edge: Edge) -> tuple[float, float] | None:
@@ -172,7 +172,7 @@ EMPTY_INTERVAL = (math.inf, -math.inf)
 def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
     """Each side leaves a half of the line. (Cyrus and Beck, Generalized two- and three-dimensional clipping, 1978.)"""
     low, high = -math.inf, math.inf
-    (x, y), (ux, uy) = edge.start, edge.along
+    (x, y), (ux, uy) = edge.start, edge.direction
     for (ax, ay), (bx, by) in zip(shape.corners, shape.corners[1:] + shape.corners[:1], strict=True):
         within = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
         grows = (bx - ax) * uy - (by - ay) * ux
@@ -187,7 +187,7 @@ def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
 
 def _line_ellipse_interval(shape: Disc | Ellipse, edge: Edge) -> tuple[float, float]:
     """Where the line comes nearest to the centre, in the measure that makes the rim a unit circle, and as far again."""
-    x, y, (ux, uy) = edge.start[0] - shape.center[0], edge.start[1] - shape.center[1], edge.along
+    x, y, (ux, uy) = edge.start[0] - shape.center[0], edge.start[1] - shape.center[1], edge.direction
     xx, xy, yy = rim_quadratic_form(shape)
     size = xx * ux * ux + 2 * xy * ux * uy + yy * uy * uy
     middle = -(xx * x * ux + xy * (x * uy + y * ux) + yy * y * uy) / size

@@ -42,9 +42,9 @@ class Camera:
     def distort(self, xy: ArrayLike) -> Array:
         """Ideal image coordinates (..., 2), at focal length 1, to distorted ones."""
         xy = np.asarray(xy, float)
-        return np.stack(self._distorted(xy[..., 0], xy[..., 1]), -1)
+        return np.stack(self._distort_xy(xy[..., 0], xy[..., 1]), -1)
 
-    def _distorted(self, x: Array, y: Array) -> tuple[Array, Array]:
+    def _distort_xy(self, x: Array, y: Array) -> tuple[Array, Array]:
         k1, k2, p1, p2, k3 = self.distortion
         xx, yy, xy = x * x, y * y, x * y
         r2 = xx + yy
@@ -57,11 +57,11 @@ class Camera:
         x, y, z = pose.rotation @ points.reshape(-1, 3).T + pose.translation_mm[:, None]  # rows: quicker than columns
         z[z <= 0] = np.nan
         pixels = np.empty((len(z), 2))
-        for k, distorted in enumerate(self._distorted(x / z, y / z)):
+        for k, distorted in enumerate(self._distort_xy(x / z, y / z)):
             pixels[:, k] = distorted * self.matrix[k, k] + self.matrix[k, 2]
         return pixels.reshape(*points.shape[:-1], 2)
 
-    def project_along(self, start_mm: Array, directions: Array, reach_mm: Array) -> tuple[Array, Array]:
+    def project_along_rays(self, start_mm: Array, directions: Array, reach_mm: Array) -> tuple[Array, Array]:
         """The pixels u and v (K, S) of board points that lie so far (K, S) along level rays: many points, quickly.
 
         Rays begin at `start_mm` (K, 3) and go along `directions` (K, 2).
@@ -70,13 +70,13 @@ class Camera:
         starts, ways = start_mm @ pose.rotation.T + pose.translation_mm, directions @ pose.rotation[:, :2].T
         x, y, z = (starts[:, k, None] + ways[:, k, None] * reach_mm for k in range(3))
         z[z <= 0] = np.nan
-        u, v = self._distorted(x / z, y / z)
+        u, v = self._distort_xy(x / z, y / z)
         return u * self.matrix[0, 0] + self.matrix[0, 2], v * self.matrix[1, 1] + self.matrix[1, 2]
 
-    def jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
+    def project_with_jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
         """Board points (..., 3) to pixels (..., 2); slopes by the point (..., 2, 3) and the parameters (..., 2, 15)."""
         rotated = np.asarray(xyz_mm, float) @ self.T_camera_board.rotation.T
-        x, y, d_pixel_d_camera = self._by_camera_point(rotated + self.T_camera_board.translation_mm)
+        x, y, d_pixel_d_camera = self._pixel_by_camera_point_jacobian(rotated + self.T_camera_board.translation_mm)
         fx, fy = self.matrix[0, 0], self.matrix[1, 1]
         r2 = x * x + y * y
         parameters = np.zeros((*x.shape, 2, 15))
@@ -97,12 +97,12 @@ class Camera:
         pixels = distorted * np.array([fx, fy]) + self.matrix[:2, 2]
         return pixels, d_pixel_d_camera @ self.T_camera_board.rotation, parameters
 
-    def drift(self, xyz_mm: ArrayLike) -> Array:
+    def board_point_jacobian(self, xyz_mm: ArrayLike) -> Array:
         """How board points (..., 3) that keep their pixels and their height move with the parameters (..., 2, 15)."""
-        _, d_point, d_camera = self.jacobians(xyz_mm)
+        _, d_point, d_camera = self.project_with_jacobians(xyz_mm)
         return np.asarray(-np.linalg.solve(d_point[..., :2], d_camera))
 
-    def _by_camera_point(self, xyz: Array) -> tuple[Array, Array, Array]:
+    def _pixel_by_camera_point_jacobian(self, xyz: Array) -> tuple[Array, Array, Array]:
         """Points (..., 3) in the camera's frame to ideal image coordinates, and pixels' slopes by them (..., 2, 3)."""
         z = xyz[..., 2]
         x, y = xyz[..., 0] / z, xyz[..., 1] / z
@@ -145,11 +145,11 @@ class Camera:
             if np.nanmax(np.abs(error), initial=0) < 1e-13:
                 break
         good = np.abs(self.distort(guess) - target).max(-1, keepdims=True) < 1e-9
-        good &= (guess * guess).sum(-1, keepdims=True) < self._fold
+        good &= (guess * guess).sum(-1, keepdims=True) < self._fold_radius_squared
         return np.where(good, guess, np.nan)
 
     @property
-    def _fold(self) -> float:
+    def _fold_radius_squared(self) -> float:
         """The squared radius from which on the lens model folds back: where d (r · radial) / d r first reaches 0."""
         k1, k2, _, _, k3 = self.distortion
         slope = np.array([7 * k3, 5 * k2, 3 * k1, 1.0])
@@ -169,6 +169,8 @@ class Camera:
     def mm_per_px(self, xyz_mm: ArrayLike) -> Array:
         """The board's millimetres in a pixel (...,) around points (..., 3): the geometric mean over directions."""
         pose = self.T_camera_board
-        d_camera = self._by_camera_point(np.asarray(xyz_mm, float) @ pose.rotation.T + pose.translation_mm)[2]
+        d_camera = self._pixel_by_camera_point_jacobian(
+            np.asarray(xyz_mm, float) @ pose.rotation.T + pose.translation_mm
+        )[2]
         (a, b), (c, d) = np.moveaxis(d_camera @ pose.rotation[:, :2], (-2, -1), (0, 1))
         return np.asarray(1 / np.sqrt(np.abs(a * d - b * c)))

@@ -24,7 +24,7 @@ class Covariance:
 
     rows: Sequence[Sequence[float]]
     """2N rows of 2N numbers, symmetric and positive semi-definite."""
-    otherwise: "RareAlternative | None" = None
+    rare_alternative: "RareAlternative | None" = None
     """What holds in its place if something is not as it was told; None where nothing is said of that."""
 
     @classmethod
@@ -43,25 +43,25 @@ class Covariance:
 
         return np.array(self.rows, float).reshape(len(self.rows), len(self.rows))
 
-    def block(self, i: int, j: int) -> Matrix2:
+    def cross_covariance(self, i: int, j: int) -> Matrix2:
         """The covariance between point i and point j."""
         first, second = self.rows[2 * i], self.rows[2 * i + 1]
         return (first[2 * j], first[2 * j + 1]), (second[2 * j], second[2 * j + 1])
 
-    def difference(self, i: int | None, j: int | None) -> Matrix2:
+    def of_difference(self, i: int | None, j: int | None) -> Matrix2:
         """The covariance of point j less point i; None for a point that is exact."""
         if i is None or j is None:
             index = i if j is None else j
-            return ((0.0, 0.0), (0.0, 0.0)) if index is None else self.block(index, index)
-        (axx, axy), (_, ayy) = self.block(i, i)
-        (bxx, bxy), (_, byy) = self.block(j, j)
-        (cxx, cxy), (cyx, cyy) = self.block(i, j)
+            return ((0.0, 0.0), (0.0, 0.0)) if index is None else self.cross_covariance(index, index)
+        (axx, axy), (_, ayy) = self.cross_covariance(i, i)
+        (bxx, bxy), (_, byy) = self.cross_covariance(j, j)
+        (cxx, cxy), (cyx, cyy) = self.cross_covariance(i, j)
         xy = axy + bxy - cxy - cyx
         return (axx + bxx - 2 * cxx, xy), (xy, ayy + byy - 2 * cyy)
 
-    def reach_mm(self, i: int | None, j: int | None) -> float:
+    def max_relative_shift_mm(self, i: int | None, j: int | None) -> float:
         """Point j is never displaced farther than this against point i."""
-        (xx, xy), (_, yy) = self.difference(i, j)
+        (xx, xy), (_, yy) = self.of_difference(i, j)
         largest = (xx + yy) / 2 + math.hypot((xx - yy) / 2, xy)
         return REACH_SIGMAS * math.sqrt(max(largest, 0.0))
 

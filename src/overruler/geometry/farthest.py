@@ -34,7 +34,7 @@ def farthest_gap(a: Shape, b: Shape) -> Gap:
 def _farthest_beyond_center(center: Gap, b: Disc) -> Gap:
     """From a disc's centre outside a convex shape its farthest part lies a radius on, straight away."""
     (ax, ay), (bx, by), distance = center.from_point, b.center, center.distance_mm
-    point = b.support((bx - ax) / distance, (by - ay) / distance)
+    point = b.support_point((bx - ax) / distance, (by - ay) / distance)
     return Gap(distance + b.radius_mm, center.from_point, point)
 
 
@@ -42,8 +42,8 @@ def _farthest_of_discs(a: Disc, b: Disc) -> Gap:
     (ax, ay), (bx, by) = a.center, b.center
     apart = math.hypot(bx - ax, by - ay)
     ux, uy = ((bx - ax) / apart, (by - ay) / apart) if apart else (1.0, 0.0)
-    distance, point = apart + b.radius_mm - a.radius_mm, b.support(ux, uy)
-    return Gap(distance, a.support(ux, uy), point) if distance > 0 else Gap(0.0, point, point)
+    distance, point = apart + b.radius_mm - a.radius_mm, b.support_point(ux, uy)
+    return Gap(distance, a.support_point(ux, uy), point) if distance > 0 else Gap(0.0, point, point)
 
 
 SAMPLE_DIRECTIONS = 96
@@ -55,7 +55,7 @@ def sample_angles(a: Shape, b: Shape) -> list[float]:
     turn = 2 * math.pi
     return sorted(
         {turn * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)}
-        | {kink % turn for kink in (*a.kinks, *b.kinks)}
+        | {kink % turn for kink in (*a.edge_normal_angles, *b.edge_normal_angles)}
     )
 
 

@@ -46,11 +46,13 @@ class SlicedGaussian:
     slices: tuple[tuple[float, float, float], ...]
     """Of each slice its share of the whole, its place across, and where its middle lies along."""
 
-    def share(self, stretches: Sequence[Interval]) -> float:
+    def probability_inside(self, stretches: Sequence[Interval]) -> float:
         """The probability that the displacement lies in a stretch of each slice."""
-        return math.fsum(w * self._between(s, m) for (w, _, m), s in zip(self.slices, stretches, strict=True))
+        return math.fsum(
+            w * self._probability_between(s, m) for (w, _, m), s in zip(self.slices, stretches, strict=True)
+        )
 
-    def _between(self, stretch: Interval, middle: float) -> float:
+    def _probability_between(self, stretch: Interval, middle: float) -> float:
         low, high = stretch
         if low > high:
             return 0.0
@@ -69,18 +71,18 @@ def slice_gaussian(covariance: Matrix2, normal: Point, bend_mm: float, slope: fl
     cosine = abs(axis[0] * normal[0] + axis[1] * normal[1])
     slanted = slope + math.sqrt(max(1 - cosine * cosine, 0.0)) / max(cosine, 1e-3)
     ways = (_Slicing.of(covariance, normal, bend_mm, slope), _Slicing.of(covariance, axis, bend_mm, slanted))
-    return min(ways, key=lambda way: way.steps).slices()
+    return min(ways, key=lambda way: way.steps).sliced_gaussian()
 
 
 class _Slicing(NamedTuple):
     """A way to cut a Gaussian."""
 
     u: Point
-    left_mm: float
+    sigma_along_mm: float
     """1 σ along u at any place across."""
-    wide_mm: float
+    sigma_across_mm: float
     """1 σ across u."""
-    lean: float
+    regression_slope: float
     steps: int
 
     @classmethod
@@ -99,11 +101,11 @@ class _Slicing(NamedTuple):
         count = MAX_SLICES if left * MAX_SLICES <= 20 * slant else max(MIN_SLICES, int(20 * slant / left) | 1)
         return cls(u, left, wide, lean, count)
 
-    def slices(self) -> SlicedGaussian:
+    def sliced_gaussian(self) -> SlicedGaussian:
         if self.steps == 1:
-            return SlicedGaussian(self.u, self.left_mm, ((1.0, 0.0, 0.0),))
-        places = ((w, z * self.wide_mm) for w, z in _normal_quadrature(self.steps))
-        return SlicedGaussian(self.u, self.left_mm, tuple((w, v, self.lean * v) for w, v in places))
+            return SlicedGaussian(self.u, self.sigma_along_mm, ((1.0, 0.0, 0.0),))
+        places = ((w, z * self.sigma_across_mm) for w, z in _normal_quadrature(self.steps))
+        return SlicedGaussian(self.u, self.sigma_along_mm, tuple((w, v, self.regression_slope * v) for w, v in places))
 
 
 def _long_axis(covariance: Matrix2) -> Point:
@@ -203,7 +205,7 @@ def _rectified_gaussian_moments(mean: float, sigma: float) -> tuple[float, float
 
 
 def _start_distance_mm(a: Shape, b: Shape, line_mm: float) -> float:
-    return math.dist(a.center, b.center) + a.reach_mm + b.reach_mm + line_mm + 1.0
+    return math.dist(a.center, b.center) + a.bounding_radius_mm + b.bounding_radius_mm + line_mm + 1.0
 
 
 def _displace_shape(shape: Shape, u: Point, along: float, across: float) -> Shape:

@@ -36,30 +36,30 @@ class HexGrid:
 
     def center(self, hexagon: Hex) -> Point:
         """The centre of a hex."""
-        x, y = self._offset(*hexagon)
+        x, y = self._center_offset(*hexagon)
         return self.origin_mm[0] + x, self.origin_mm[1] + y
 
-    def at(self, point: Point) -> Hex:
+    def hex_at(self, point: Point) -> Hex:
         """The hex that a point lies in: the one with the nearest centre; on a border either of the two."""
-        return round_axial(*self._axial(point[0] - self.origin_mm[0], point[1] - self.origin_mm[1]))
+        return round_axial(*self._axial_coordinates(point[0] - self.origin_mm[0], point[1] - self.origin_mm[1]))
 
-    def borders_mm(self, point: Point) -> dict[Hex, float]:
+    def neighbour_distances_mm(self, point: Point) -> dict[Hex, float]:
         """How far a point lies from each of the six hexes round its own: from the side that they share."""
-        q, r = hexagon = self.at(point)
+        q, r = hexagon = self.hex_at(point)
         x, y = self.center(hexagon)
-        return {(q + dq, r + dr): self._to_side(point[0] - x, point[1] - y, dq, dr) for dq, dr in NEIGHBOURS}
+        return {(q + dq, r + dr): self._distance_to_side(point[0] - x, point[1] - y, dq, dr) for dq, dr in NEIGHBOURS}
 
-    def _to_side(self, x: float, y: float, dq: int, dr: int) -> float:
+    def _distance_to_side(self, x: float, y: float, dq: int, dr: int) -> float:
         """The distance of a point (x, y) from the hex's centre to its side towards a neighbour."""
         width = self.size_mm * sqrt(3)
-        nx, ny = (part / width for part in self._offset(dq, dr))
+        nx, ny = (part / width for part in self._center_offset(dq, dr))
         return hypot(width / 2 - (x * nx + y * ny), max(abs(y * nx - x * ny) - self.size_mm / 2, 0.0))
 
-    def _offset(self, q: float, r: float) -> Point:
+    def _center_offset(self, q: float, r: float) -> Point:
         wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
         return (wide * (q + r / 2), high * r) if self.pointy else (high * q, wide * (r + q / 2))
 
-    def _axial(self, x: N, y: N) -> tuple[N, N]:
+    def _axial_coordinates(self, x: N, y: N) -> tuple[N, N]:
         """The axial coordinates of a place from the origin, fractions and all."""
         wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
         return (x / wide - y / high / 2, y / high) if self.pointy else (x / high, y / wide - x / high / 2)
@@ -69,7 +69,7 @@ class HexGrid:
         import numpy as np
 
         x, y = (np.asarray(xy_mm, float) - self.origin_mm).T
-        return _round_axial_all(np.stack(self._axial(x, y)))
+        return _round_axial_all(np.stack(self._axial_coordinates(x, y)))
 
 
 def round_axial(q: float, r: float) -> Hex:

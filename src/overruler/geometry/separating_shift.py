@@ -75,7 +75,7 @@ def _circle_exit_candidates(pairs: Sequence[ShapePair], reach_mm: float) -> Iter
 
 def _reach_circle(a: Shape, b: Shape, reach_mm: float) -> tuple[Point, float]:
     (ax, ay), (bx, by) = a.center, b.center
-    return (bx - ax, by - ay), a.reach_mm + b.reach_mm + reach_mm
+    return (bx - ax, by - ay), a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
 
 
 def _circle_intersections(p: Point, r: float, q: Point, s: float) -> Iterator[Point]:
@@ -106,10 +106,10 @@ class _BoundedPair(NamedTuple):
     @classmethod
     def of(cls, a: Shape, b: Shape, reach_mm: float) -> "_BoundedPair":
         (ax, ay), (bx, by) = a.center, b.center
-        inner, outer = _inscribed_radius_mm(a) + _inscribed_radius_mm(b), a.reach_mm + b.reach_mm
+        inner, outer = _inscribed_radius_mm(a) + _inscribed_radius_mm(b), a.bounding_radius_mm + b.bounding_radius_mm
         return cls(a, b, (bx - ax, by - ay), inner + reach_mm - DISTANCE_TOLERANCE_MM, outer + reach_mm)
 
-    def holds(self, x: float, y: float, reach_mm: float) -> bool:
+    def is_within_reach(self, x: float, y: float, reach_mm: float) -> bool:
         """Whether a shift leaves the pair within reach."""
         apart = math.hypot(self.center[0] - x, self.center[1] - y)
         if not self.inner_mm <= apart < self.outer_mm:
@@ -120,9 +120,9 @@ class _BoundedPair(NamedTuple):
 def _inscribed_radius_mm(shape: Shape) -> float:
     """The radius of a circle about the centre that lies in the shape."""
     if isinstance(shape, Polygon):
-        normals = ((math.cos(kink), math.sin(kink)) for kink in shape.kinks)
+        normals = ((math.cos(kink), math.sin(kink)) for kink in shape.edge_normal_angles)
         x, y = shape.center
-        return min((px - x) * ux + (py - y) * uy for ux, uy in normals for px, py in [shape.support(ux, uy)])
+        return min((px - x) * ux + (py - y) * uy for ux, uy in normals for px, py in [shape.support_point(ux, uy)])
     return shape.radius_mm if isinstance(shape, Disc) else min(shape.length_mm, shape.width_mm) / 2
 
 
@@ -171,7 +171,7 @@ def _exit_distance_mm(near: Sequence[_BoundedPair], reach_mm: float, angle: floa
     """
     ux, uy = math.cos(angle), math.sin(angle)
     at, left = 0.0, list(near)
-    while held := next((one for one in left if one.holds(at * ux, at * uy, reach_mm)), None):
+    while held := next((one for one in left if one.is_within_reach(at * ux, at * uy, reach_mm)), None):
         at = _pair_exit_distance_mm(held.a, held.b, ux, uy, reach_mm)
         if at >= enough:
             return math.inf
@@ -185,7 +185,7 @@ def _pair_exit_distance_mm(a: Shape, b: Shape, ux: float, uy: float, reach_mm: f
     The distance is a convex function of the way: from far out, Newton's steps close in and never pass the place.
     """
     (ax, ay), (bx, by) = a.center, b.center
-    at = (bx - ax) * ux + (by - ay) * uy + a.reach_mm + b.reach_mm + reach_mm
+    at = (bx - ax) * ux + (by - ay) * uy + a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
     for _ in range(60):
         distance, (px, py), (qx, qy) = gap(translate_shape(a, at * ux, at * uy), b)
         slope = ((px - qx) * ux + (py - qy) * uy) / distance if distance > 0 else 0.0

@@ -37,20 +37,20 @@ class Disc:
     radius_mm: float = 0.0
 
     @property
-    def reach_mm(self) -> float:
+    def bounding_radius_mm(self) -> float:
         """The radius of a circle about the centre that holds the shape."""
         return self.radius_mm
 
     @property
-    def kinks(self) -> tuple[float, ...]:
+    def edge_normal_angles(self) -> tuple[float, ...]:
         """The directions in which the support point jumps."""
         return ()
 
-    def support(self, ux: float, uy: float) -> Point:
+    def support_point(self, ux: float, uy: float) -> Point:
         """The point farthest in the unit direction (ux, uy)."""
         return self.center[0] + self.radius_mm * ux, self.center[1] + self.radius_mm * uy
 
-    def supports(self, directions: "Array") -> "Array":
+    def support_points(self, directions: "Array") -> "Array":
         """The points (..., 2) farthest in unit directions (..., 2)."""
         return directions * self.radius_mm + self.center
 
@@ -73,20 +73,20 @@ class Ellipse:
         object.__setattr__(self, "matrix", matrix)
 
     @property
-    def reach_mm(self) -> float:
+    def bounding_radius_mm(self) -> float:
         return max(self.length_mm, self.width_mm) / 2
 
     @property
-    def kinks(self) -> tuple[float, ...]:
+    def edge_normal_angles(self) -> tuple[float, ...]:
         return ()
 
-    def support(self, ux: float, uy: float) -> Point:
+    def support_point(self, ux: float, uy: float) -> Point:
         xx, xy, yy = self.matrix
         x, y = xx * ux + xy * uy, xy * ux + yy * uy
         size = math.sqrt(x * ux + y * uy)
         return self.center[0] + x / size, self.center[1] + y / size
 
-    def supports(self, directions: "Array") -> "Array":
+    def support_points(self, directions: "Array") -> "Array":
         xx, xy, yy = self.matrix
         points = directions @ [[xx, xy], [xy, yy]]
         points /= (points * directions).sum(-1, keepdims=True) ** 0.5
@@ -106,18 +106,18 @@ class Polygon:
         object.__setattr__(self, "center", (sum(xs) / len(xs), sum(ys) / len(ys)))
 
     @property
-    def reach_mm(self) -> float:
+    def bounding_radius_mm(self) -> float:
         return max(math.dist(self.center, corner) for corner in self.corners)
 
     @property
-    def kinks(self) -> tuple[float, ...]:
+    def edge_normal_angles(self) -> tuple[float, ...]:
         sides = zip(self.corners, self.corners[1:] + self.corners[:1], strict=True)
         return tuple(math.atan2(ax - bx, by - ay) for (ax, ay), (bx, by) in sides)
 
-    def support(self, ux: float, uy: float) -> Point:
+    def support_point(self, ux: float, uy: float) -> Point:
         return max(self.corners, key=lambda corner: corner[0] * ux + corner[1] * uy)
 
-    def supports(self, directions: "Array") -> "Array":
+    def support_points(self, directions: "Array") -> "Array":
         import numpy as np
 
         corners = np.array(self.corners)
@@ -186,7 +186,7 @@ def _gap_of_discs(a: Disc, b: Disc) -> Gap:
     ux, uy = ((bx - ax) / apart, (by - ay) / apart) if apart else (1.0, 0.0)
     distance = apart - a.radius_mm - b.radius_mm
     if distance > 0:
-        return Gap(distance, a.support(ux, uy), b.support(-ux, -uy))
+        return Gap(distance, a.support_point(ux, uy), b.support_point(-ux, -uy))
     middle = (max(-a.radius_mm, apart - b.radius_mm) + min(a.radius_mm, apart + b.radius_mm)) / 2
     shared = ax + ux * middle, ay + uy * middle
     return Gap(0.0, shared, shared)
@@ -195,8 +195,8 @@ def _gap_of_discs(a: Disc, b: Disc) -> Gap:
 def support_difference(a: Shape, b: Shape, angle: float, sign: float) -> SupportDifference:
     """From the support point of `a` in a direction to that of `b` in the same (`sign` 1) or the opposite one (-1)."""
     ux, uy = math.cos(angle), math.sin(angle)
-    ax, ay = a.support(ux, uy)
-    bx, by = b.support(sign * ux, sign * uy)
+    ax, ay = a.support_point(ux, uy)
+    bx, by = b.support_point(sign * ux, sign * uy)
     x, y = bx - ax, by - ay
     return SupportDifference((ax, ay), (bx, by), x * ux + y * uy, y * ux - x * uy)
 

@@ -55,8 +55,8 @@ def lateral_overlap_mm(mover: Shape, other: Shape, ux: float, uy: float) -> floa
 
 def _support_difference(mover: Shape, other: Shape, ux: float, uy: float) -> Point:
     """The vector, of all from a point of `mover` to one of `other`, that reaches farthest in a unit direction."""
-    ax, ay = mover.support(-ux, -uy)
-    bx, by = other.support(ux, uy)
+    ax, ay = mover.support_point(-ux, -uy)
+    bx, by = other.support_point(ux, uy)
     return bx - ax, by - ay
 
 
@@ -109,7 +109,7 @@ def signed_separation(a: Shape, b: Shape) -> float:
 
 def separation_sample_angles(a: Shape, b: Shape) -> list[float]:
     """Angles round the whole turn, ascending from 0, with all in which the strip between two shapes has a kink."""
-    kinks = [*a.kinks, *(kink + math.pi for kink in b.kinks)]
+    kinks = [*a.edge_normal_angles, *(kink + math.pi for kink in b.edge_normal_angles)]
     return sorted(
         {math.tau * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)} | {kink % math.tau for kink in kinks}
     )
@@ -164,7 +164,7 @@ def first_contact_distance(mover: Shape, other: Shape, ux: float, uy: float) -> 
 
 
 def _may_touch(mover: Shape, other: Shape, length_mm: float) -> bool:
-    apart = math.dist(mover.center, other.center) - mover.reach_mm - other.reach_mm
+    apart = math.dist(mover.center, other.center) - mover.bounding_radius_mm - other.bounding_radius_mm
     return apart <= length_mm + CONTACT_TOLERANCE_MM
 
 

@@ -36,14 +36,14 @@ class ConvexShape(Protocol):
     @property
     def center(self) -> Point: ...
     @property
-    def kinks(self) -> tuple[float, ...]: ...
-    def support(self, ux: float, uy: float) -> Point: ...
+    def edge_normal_angles(self) -> tuple[float, ...]: ...
+    def support_point(self, ux: float, uy: float) -> Point: ...
 
 
 class Separation(NamedTuple):
     """How two shapes stand apart."""
 
-    apart_mm: float
+    signed_gap_mm: float
     """The gap between them; where they overlap, less than 0: the shortest way apart."""
     angle: float
     """The direction from the first to the second in which that is so."""
@@ -55,8 +55,8 @@ class Separation(NamedTuple):
 def _support_offset(a: ConvexShape, b: ConvexShape, angle: float, sign: float) -> tuple[float, float]:
     """How far b's support point in a direction (`sign` 1), or in the opposite one (-1), lies past a's; the slope."""
     ux, uy = math.cos(angle), math.sin(angle)
-    ax, ay = a.support(ux, uy)
-    bx, by = b.support(sign * ux, sign * uy)
+    ax, ay = a.support_point(ux, uy)
+    bx, by = b.support_point(sign * ux, sign * uy)
     x, y = bx - ax, by - ay
     return x * ux + y * uy, y * ux - x * uy
 
@@ -76,7 +76,10 @@ def widest_separation(a: ConvexShape, b: ConvexShape) -> Separation:
 def _separation_maxima(a: ConvexShape, b: ConvexShape) -> Iterator[Separation]:
     """How far every direction of a coarse round parts two shapes, and every peak between two of them."""
     turns = {math.tau * k / COARSE_DIRECTIONS for k in range(COARSE_DIRECTIONS)}
-    angles = sorted(turns | {kink % math.tau for kink in (*a.kinks, *(kink + math.pi for kink in b.kinks))})
+    angles = sorted(
+        turns
+        | {kink % math.tau for kink in (*a.edge_normal_angles, *(kink + math.pi for kink in b.edge_normal_angles))}
+    )
     for low, high in pairwise([*angles, angles[0] + math.tau]):
         yield Separation(_support_offset(a, b, low, -1)[0], low)
         inside = 1e-9 * (high - low)  # to one side of a jump
@@ -132,12 +135,12 @@ class Hull:
         return (self.a.center[0] + self.b.center[0]) / 2, (self.a.center[1] + self.b.center[1]) / 2
 
     @cached_property
-    def kinks(self) -> tuple[float, ...]:
+    def edge_normal_angles(self) -> tuple[float, ...]:
         towards = widest_separation(self.a, self.b).angle
-        return (*self.a.kinks, *self.b.kinks, *outer_tangents(self.a, self.b, towards))
+        return (*self.a.edge_normal_angles, *self.b.edge_normal_angles, *outer_tangents(self.a, self.b, towards))
 
-    def support(self, ux: float, uy: float) -> Point:
-        p, q = self.a.support(ux, uy), self.b.support(ux, uy)
+    def support_point(self, ux: float, uy: float) -> Point:
+        p, q = self.a.support_point(ux, uy), self.b.support_point(ux, uy)
         return p if (p[0] - q[0]) * ux + (p[1] - q[1]) * uy > 0 else q
 
 
@@ -182,97 +185,99 @@ class ObstructedView:
         return (self.a, self.b, *self.obstacles)
 
     @cached_property
-    def towards(self) -> float:
+    def separating_angle(self) -> float:
         """A direction that parts the two ends."""
         return widest_separation(self.a, self.b).angle
 
     @cached_property
-    def on_the_way(self) -> tuple[tuple[float, float], ...]:
+    def obstacle_separating_angles(self) -> tuple[tuple[float, float], ...]:
         """For each obstacle the directions that part it from either end: a line that meets it runs in both."""
         return tuple(
             (widest_separation(self.a, shape).angle, widest_separation(shape, self.b).angle) for shape in self.obstacles
         )
 
     @cached_property
-    def reaching_in(self) -> frozenset[int]:
+    def obstacles_overlapping_ends(self) -> frozenset[int]:
         """The places of the obstacles that overlap an end."""
         return frozenset(
             place
             for place, shape in enumerate(self.obstacles)
-            if min(widest_separation(end, shape).apart_mm for end in (self.a, self.b)) < -CONTACT_TOLERANCE_MM
+            if min(widest_separation(end, shape).signed_gap_mm for end in (self.a, self.b)) < -CONTACT_TOLERANCE_MM
         )
 
     @cached_property
-    def window(self) -> tuple[float, float]:
+    def normal_window(self) -> tuple[float, float]:
         """The normals of the lines that meet both ends, from the first to the last; less than half a turn."""
-        right, left = inner_tangents(self.a, self.b, self.towards)
+        right, left = inner_tangents(self.a, self.b, self.separating_angle)
         return left, right + math.pi
 
     @property
-    def clear(self) -> bool:
+    def is_clear(self) -> bool:
         """Whether one line passes: through a slot wider than `CONTACT_TOLERANCE_MM`, or along a single edge."""
-        return any(self.free(angle) for angle in self.looks())
+        return any(self.is_free(angle) for angle in self.candidate_normals())
 
-    def looks(self) -> Iterator[float]:
+    def candidate_normals(self) -> Iterator[float]:
         """Normals of which one has a free line, if any has; the likeliest first."""
-        first, last = self.window
+        first, last = self.normal_window
         yield (first + last) / 2
-        yield from self._within(outer_tangents(self.a, self.b, self.towards))
+        yield from self._normals_in_window(outer_tangents(self.a, self.b, self.separating_angle))
         more = (
             [first + (last - first) * k / COARSE_DIRECTIONS for k in range(COARSE_DIRECTIONS)]
-            if self.reaching_in
+            if self.obstacles_overlapping_ends
             else []
         )
-        angles = sorted({first, last, *more, *self._within(common.angle for common in self.tangents)})
+        angles = sorted({first, last, *more, *self._normals_in_window(common.angle for common in self.common_tangents)})
         yield from angles
         yield from ((low + high) / 2 for low, high in pairwise(angles))
 
     @cached_property
-    def tangents(self) -> tuple[CommonTangent, ...]:
+    def common_tangents(self) -> tuple[CommonTangent, ...]:
         """All common tangents at which a way may open or shut."""
-        found = [*self._both(0, 1, self.towards)]
-        for place, (from_a, to_b) in enumerate(self.on_the_way, 2):
-            found += [*self._both(0, place, from_a), *self._both(place, 1, to_b)]
+        found = [*self._end_tangents(0, 1, self.separating_angle)]
+        for place, (from_a, to_b) in enumerate(self.obstacle_separating_angles, 2):
+            found += [*self._end_tangents(0, place, from_a), *self._end_tangents(place, 1, to_b)]
         for (i, p), (j, q) in combinations(enumerate(self.obstacles, 2), 2):
             parted = widest_separation(p, q)
-            if parted.apart_mm > CONTACT_TOLERANCE_MM:  # else no line passes between the two
+            if parted.signed_gap_mm > CONTACT_TOLERANCE_MM:  # else no line passes between the two
                 found += [CommonTangent(i, j, -1, angle) for angle in inner_tangents(p, q, parted.angle)]
         return tuple(found)
 
-    def _both(self, i: int, j: int, towards: float) -> Iterator[CommonTangent]:
+    def _end_tangents(self, i: int, j: int, towards: float) -> Iterator[CommonTangent]:
         p, q = self.shapes[i], self.shapes[j]
         yield from (CommonTangent(i, j, 1, angle) for angle in outer_tangents(p, q, towards))
         yield from (CommonTangent(i, j, -1, angle) for angle in inner_tangents(p, q, towards))
 
-    def _within(self, angles: Iterable[float]) -> list[float]:
+    def _normals_in_window(self, angles: Iterable[float]) -> list[float]:
         """Of some normals, turned about where need be, those in the window."""
-        first, last = self.window
+        first, last = self.normal_window
         turned = (first + (angle - first) % math.pi for angle in angles)
         return [angle for angle in turned if angle <= last]
 
-    def ends(self, angle: float) -> tuple[float, float, list[tuple[float, float]]]:
+    def line_intervals(self, angle: float) -> tuple[float, float, list[tuple[float, float]]]:
         """For lines of one normal: the least and most c that meets both ends, and those of each obstacle between."""
         ux, uy = math.cos(angle), math.sin(angle)
         (a0, a1), (b0, b1) = _projection_interval(self.a, ux, uy), _projection_interval(self.b, ux, uy)
         low, high = max(a0, b0), min(a1, b1)
-        between = [shut for place in range(len(self.obstacles)) for shut in self._shut(place, angle, low, high)]
+        between = [
+            shut for place in range(len(self.obstacles)) for shut in self._blocked_intervals(place, angle, low, high)
+        ]
         return low, high, sorted(between)
 
-    def _shut(self, place: int, angle: float, low: float, high: float) -> Iterator[tuple[float, float]]:
+    def _blocked_intervals(self, place: int, angle: float, low: float, high: float) -> Iterator[tuple[float, float]]:
         """The intervals of c in which an obstacle stands in the way; of one that reaches into an end, up to the ends
         of the lines that meet both."""
         least, most = _projection_interval(self.obstacles[place], math.cos(angle), math.sin(angle))
-        if place not in self.reaching_in:
-            if all(math.cos(angle - QUARTER_TURN - towards) > 0 for towards in self.on_the_way[place]):
+        if place not in self.obstacles_overlapping_ends:
+            if all(math.cos(angle - QUARTER_TURN - towards) > 0 for towards in self.obstacle_separating_angles[place]):
                 yield least, most
         elif least < high and most > low:
             first, last = max(least, low), min(most, high)
             for start, end in blocked_intervals(self.a, self.b, self.obstacles[place], angle, first, last):
                 yield least if start == first else start, most if end == last else end
 
-    def free(self, angle: float) -> bool:
+    def is_free(self, angle: float) -> bool:
         """Whether a line of this normal is free."""
-        low, high, between = self.ends(angle)
+        low, high, between = self.line_intervals(angle)
         shut = -math.inf
         for least, most in [*between, (math.inf, math.inf)]:
             if (
@@ -284,9 +289,9 @@ class ObstructedView:
             shut = max(shut, most)
         return False
 
-    def slot(self, angle: float) -> Opening:
+    def opening_at(self, angle: float) -> Opening:
         """The widest way that lines of this normal have."""
-        low, high, between = self.ends(angle)
+        low, high, between = self.line_intervals(angle)
         shut, widest = low, -math.inf
         for least, most in [*between, (math.inf, math.inf)]:
             widest = max(widest, min(least, high) - shut)
@@ -294,12 +299,12 @@ class ObstructedView:
         return Opening(widest, angle)
 
     @cached_property
-    def widest(self) -> Opening:
+    def widest_opening(self) -> Opening:
         """The widest way of any direction looked at: where there is none, that is the widest of all."""
-        kinks = self._within(kink for shape in self.shapes for kink in shape.kinks)
-        return max(map(self.slot, (*self.looks(), *kinks)))
+        kinks = self._normals_in_window(kink for shape in self.shapes for kink in shape.edge_normal_angles)
+        return max(map(self.opening_at, (*self.candidate_normals(), *kinks)))
 
 
 def _projection_interval(shape: ConvexShape, ux: float, uy: float) -> tuple[float, float]:
-    (px, py), (qx, qy) = shape.support(-ux, -uy), shape.support(ux, uy)
+    (px, py), (qx, qy) = shape.support_point(-ux, -uy), shape.support_point(ux, uy)
     return px * ux + py * uy, qx * ux + qy * uy

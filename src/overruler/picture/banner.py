@@ -41,7 +41,7 @@ class Banner:
     """A plate of rows."""
 
     claims: tuple[DrawableRuling, ...]
-    more: int
+    hidden_count: int
     unit: float
     wide: float
 
@@ -53,19 +53,19 @@ class Banner:
     @property
     def high(self) -> float:
         """The plate's height."""
-        return (sum(row.high for row in self.rows) + (MORE_ROW.high if self.more else 0.0) + 14.0) * self.unit
+        return (sum(row.high for row in self.rows) + (MORE_ROW.high if self.hidden_count else 0.0) + 14.0) * self.unit
 
-    def drawn(self, left: float, top: float) -> str:
+    def to_svg(self, left: float, top: float) -> str:
         """The banner with its upper left corner at (left, top)."""
         tops = np.cumsum([7.0, *(row.high for row in self.rows)]) * self.unit
         parts = [
             _draw_row(self, claim, row, at) for claim, row, at in zip(self.claims, self.rows, tops[:-1], strict=True)
         ]
-        if self.more:
+        if self.hidden_count:
             y = float(tops[-1]) + 14.0 * self.unit
             parts.append(
                 text_line(
-                    f"and {self.more} more",
+                    f"and {self.hidden_count} more",
                     TEXT_INDENT * self.unit,
                     y,
                     MORE_ROW.title * self.unit,
@@ -111,8 +111,8 @@ def _draw_row(banner: Banner, claim: DrawableRuling, row: RowMetrics, top: float
     detail, detail_size = fit_text(claim.detail, row.detail * unit, room)
     return group(
         (
-            _draw_stripe(unit, row, claim.look, top),
-            draw_icon(claim.look, 43.0 * unit, top + row.high / 2 * unit, row.icon * unit),
+            _draw_stripe(unit, row, claim.style, top),
+            draw_icon(claim.style, 43.0 * unit, top + row.high / 2 * unit, row.icon * unit),
             text_line(title, left, top + 0.48 * row.high * unit, title_size, "start"),
             text_line(detail, left, top + 0.82 * row.high * unit, detail_size, "start", DETAIL_COLOUR),
         )

@@ -20,10 +20,10 @@ SEGMENT_BY_GAME_MM = {"legion": 152.4, "xwing": 100.0}
 class DrawableRuling:
     """One ruling, ready to be drawn."""
 
-    look: AnswerStyle
+    style: AnswerStyle
     headline: str
     detail: str
-    tag: str
+    line_label: str
     """A few words for the measured line."""
     distance_mm: float
     sigma_mm: float
@@ -71,9 +71,9 @@ def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[Drawable
 
 def _with_drawn_points(verdict: Verdict) -> Verdict:
     """A ruling that rests on no distance is shown between the two that it is about."""
-    if verdict.from_point_mm or not verdict.between_mm:
+    if verdict.from_point_mm or not verdict.drawn_between_mm:
         return verdict
-    return replace(verdict, from_point_mm=verdict.between_mm[0], to_point_mm=verdict.between_mm[1])
+    return replace(verdict, from_point_mm=verdict.drawn_between_mm[0], to_point_mm=verdict.drawn_between_mm[1])
 
 
 def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
@@ -82,10 +82,10 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     pair = verdict.pair or ("", "")
     headline, reason = split_sentence(verdict)
     return DrawableRuling(
-        look=style_of(verdict),
+        style=style_of(verdict),
         headline=f"{pair[0]} → {pair[1]}: {headline}" if verdict.pair else headline,
         detail="  ·  ".join(part for part in (reason, _measure_text(verdict, scene.game, bool(reason))) if part),
-        tag=re.sub(r" \(\d+ %\)", "", reason) if verdict.call == TOO_CLOSE else headline.removesuffix(" (95 %)"),
+        line_label=re.sub(r" \(\d+ %\)", "", reason) if verdict.call == TOO_CLOSE else headline.removesuffix(" (95 %)"),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm),

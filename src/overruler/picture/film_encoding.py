@@ -26,7 +26,7 @@ def encode_webm(pictures: Iterable[NDArray[np.uint8]], size_px: tuple[int, int],
     try:
         import av
     except ImportError:
-        raise MissingExtra.of("films need PyAV", "video") from None
+        raise MissingExtra.with_install_hint("films need PyAV", "video") from None
     out = io.BytesIO()
     with av.open(out, "w", format="webm") as film:
         stream: Any = film.add_stream("libvpx-vp9", rate=per_s, options=VP9_OPTIONS)
@@ -53,7 +53,7 @@ def write_mp4(
     try:
         import av
     except ImportError:
-        raise MissingExtra.of("films need PyAV", "video") from None
+        raise MissingExtra.with_install_hint("films need PyAV", "video") from None
     name, last = _mp4_codec(), -1
     count = 0
     with av.open(str(path), "w", format="mp4") as film:

@@ -23,18 +23,18 @@ class LabelLayout:
     weights: list[float] = field(default_factory=list)
     """How bad it is to cover each box."""
 
-    def take(self, box: Sequence[float] | Array, weight: float = 1.0) -> None:
+    def reserve_box(self, box: Sequence[float] | Array, weight: float = 1.0) -> None:
         """Mark a box as taken."""
         self.boxes.append(np.asarray(box, float))
         self.weights.append(weight)
 
-    def take_points(self, points: Array, spread_px: float = 0.0, weight: float = 1.0) -> None:
+    def reserve_points(self, points: Array, spread_px: float = 0.0, weight: float = 1.0) -> None:
         """Mark the box round points (N, 2) as taken; points that are NaN take nothing."""
         good = points[np.isfinite(points).all(-1)]
         if len(good):
-            self.take([*(good.min(0) - spread_px), *(good.max(0) + spread_px)], weight)
+            self.reserve_box([*(good.min(0) - spread_px), *(good.max(0) + spread_px)], weight)
 
-    def covered(self, boxes: Array) -> Array:
+    def overlap_costs(self, boxes: Array) -> Array:
         """How much each of `boxes` (N, 4) covers (N,): the weights of what is taken, or a share of them."""
         if not self.boxes:
             return np.zeros(len(boxes))
@@ -43,36 +43,36 @@ class LabelLayout:
         smaller = np.minimum(_box_areas(boxes)[:, None], _box_areas(taken))
         return np.asarray((np.prod(np.clip(over, 0, None), axis=-1) / np.maximum(smaller, 1e-9)) @ self.weights)
 
-    def outside(self, boxes: Array) -> NDArray[np.bool_]:
+    def leaves_canvas(self, boxes: Array) -> NDArray[np.bool_]:
         """Whether each of `boxes` (N, 4) leaves the drawing or its border (N,)."""
         low, high = self.border_px, np.array(self.size_px) - self.border_px
         return np.asarray((boxes[:, :2] < low).any(1) | (boxes[:, 2:] > high).any(1))
 
-    def place(self, size: tuple[float, float], around: Sequence[float] | Array) -> tuple[float, float]:
+    def place_beside(self, size: tuple[float, float], around: Sequence[float] | Array) -> tuple[float, float]:
         """The middle of the best box of a size beside the box `around`, which is then taken."""
         middles = _centres_beside(np.array(size), np.asarray(around, float))
-        x, y = middles[self.best(size, middles)]
+        x, y = middles[self.reserve_best(size, middles)]
         return float(x), float(y)
 
-    def best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
+    def reserve_best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
         """Which of some middles (N, 2) is best for a box of a size, earlier ones first; its box is then taken."""
         boxes = _boxes_around(size, middles)
-        cost = self.covered(boxes) + 10.0 * self.outside(boxes) + np.linspace(0, 0.25, len(boxes))
+        cost = self.overlap_costs(boxes) + 10.0 * self.leaves_canvas(boxes) + np.linspace(0, 0.25, len(boxes))
         chosen = int(np.argmin(cost))
-        self.take(boxes[chosen], weight)
+        self.reserve_box(boxes[chosen], weight)
         return chosen
 
-    def free(self, size: tuple[float, float], middles: Array, most: float) -> Array:
+    def reserve_uncovered(self, size: tuple[float, float], middles: Array, most: float) -> Array:
         """Those middles (N, 2) at which a box of a size covers `most` at most, else the best one; they are taken."""
-        cost = self.covered(_boxes_around(size, middles))
+        cost = self.overlap_costs(_boxes_around(size, middles))
         kept = middles[cost <= most] if (cost <= most).any() else middles[[np.argmin(cost)]]
         for box in _boxes_around(size, kept):
-            self.take(box)
+            self.reserve_box(box)
         return np.asarray(kept)
 
-    def least_covered(self, size: tuple[float, float], middles: Array) -> float:
+    def least_overlap_cost(self, size: tuple[float, float], middles: Array) -> float:
         """How much a box of a size covers in the best of some middles (N, 2)."""
-        return float(self.covered(_boxes_around(size, middles)).min())
+        return float(self.overlap_costs(_boxes_around(size, middles)).min())
 
 
 def _boxes_around(size: tuple[float, float], middles: Array) -> Array:

@@ -31,15 +31,15 @@ class Loupe:
 
     source: Array
     middle: Array
-    times: float
+    magnification: float
     radius: float
 
-    def seen(self, places: Array) -> Array:
+    def to_loupe_px(self, places: Array) -> Array:
         """Where places (N, 2) of the drawing appear in the magnifier; NaN well outside its rim.
 
         What is far outside must go: a renderer would reserve room for all of it.
         """
-        off = self.times * (places - self.source)
+        off = self.magnification * (places - self.source)
         near = np.linalg.norm(off, axis=-1, keepdims=True) < 2 * self.radius
         return np.asarray(np.where(near, self.middle + off, np.nan))
 
@@ -51,17 +51,19 @@ def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe |
         return None
     radius = LOUPE_RADIUS * view.unit
     times = 2 * radius / (WINDOW_MM * view.px_per_mm(claim.to_mm, claim.z_mm))
-    source = view.px(claim.to_mm, claim.z_mm)
-    if times < MIN_MAGNIFICATION or not view.inside(source[None]):
+    source = view.to_px(claim.to_mm, claim.z_mm)
+    if times < MIN_MAGNIFICATION or not view.contains_all(source[None]):
         return None
     side = 2 * radius + 24 * view.unit
     middles = _candidate_centres(view, side, source)
     half = side / 2
     boxes = np.concatenate([middles - half, middles + half], 1)
-    free = ~room.outside(boxes) & (room.covered(boxes) < 0.35)
+    free = ~room.leaves_canvas(boxes) & (room.overlap_costs(boxes) < 0.35)
     if not free.any():
         return None
-    return Loupe(source, middles[free][room.best((side, side), middles[free], LOUPE_OVERLAP_WEIGHT)], times, radius)
+    return Loupe(
+        source, middles[free][room.reserve_best((side, side), middles[free], LOUPE_OVERLAP_WEIGHT)], times, radius
+    )
 
 
 def _candidate_centres(view: View, side: float, source: Array) -> Array:
@@ -90,7 +92,7 @@ def draw_loupe(view: View, claim: DrawableRuling, loupe: Loupe, pixels: Pixels) 
             inside,
             element("circle", **rim, r=loupe.radius, stroke=BLACK, stroke_width=4.6 * view.unit),
             element("circle", **rim, r=loupe.radius, stroke=WHITE, stroke_width=2.4 * view.unit),
-            text_plate(f"× {loupe.times:.0f}" if loupe.times >= 2 else f"× {loupe.times:.1f}", float(x),
+            text_plate(f"× {loupe.magnification:.0f}" if loupe.magnification >= 2 else f"× {loupe.magnification:.1f}", float(x),
                   float(y) + loupe.radius, 10 * view.unit, edge=BLACK),
         )
     )  # fmt: skip
@@ -98,19 +100,19 @@ def draw_loupe(view: View, claim: DrawableRuling, loupe: Loupe, pixels: Pixels) 
 
 def _photo_detail(loupe: Loupe, pixels: Pixels) -> str:
     """The photo's own pixels (H, W, 3) under the magnifier."""
-    reach = loupe.radius / loupe.times + 1
+    reach = loupe.radius / loupe.magnification + 1
     size = np.array([pixels.shape[1], pixels.shape[0]])
     left, top = np.clip(np.floor(loupe.source - reach), 0, size).astype(int)
     right, bottom = np.clip(np.ceil(loupe.source + reach), 0, size).astype(int)
-    x, y = loupe.middle + loupe.times * (np.array([left, top]) - loupe.source)
+    x, y = loupe.middle + loupe.magnification * (np.array([left, top]) - loupe.source)
     wide, high = right - left, bottom - top
     return element(
         "image",
         href=data_uri(pixels[top:bottom, left:right], (int(wide), int(high))),
         x=float(x),
         y=float(y),
-        width=float(wide * loupe.times),
-        height=float(high * loupe.times),
+        width=float(wide * loupe.magnification),
+        height=float(high * loupe.magnification),
         preserveAspectRatio="none",
     )
 
@@ -118,13 +120,13 @@ def _photo_detail(loupe: Loupe, pixels: Pixels) -> str:
 def _draw_contents(view: View, claim: DrawableRuling, loupe: Loupe) -> list[str]:
     parts = []
     if claim.to_piece:
-        edge = loupe.seen(base_outline(view, claim.to_piece))
+        edge = loupe.to_loupe_px(base_outline(view, claim.to_piece))
         parts.append(path(edge, True, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6))
         parts.append(path(edge, True, stroke=WHITE, stroke_width=1.3 * view.unit))
     if claim.from_piece and claim.nearest_line_mm is not None:
         piece = claim.from_piece
         line = offset_outline(piece.shape, claim.nearest_line_mm, steps=2880)
-        seen = loupe.seen(view.px(line, piece.z_mm))
+        seen = loupe.to_loupe_px(view.to_px(line, piece.z_mm))
         parts.append(cased_line(seen, RANGE_LINE_COLOUR, 1.5 * view.unit))
         parts.append(_line_label(view, claim, loupe, seen))
     return [*parts, _confidence_bar(view, claim, loupe)]
@@ -142,14 +144,14 @@ def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
     way = claim.to_mm - claim.from_mm
     way = way / max(float(np.hypot(*way)), 1e-9)
     reach = 1.96 * claim.sigma_mm * way
-    ends = loupe.seen(view.px(np.stack([claim.to_mm - reach, claim.to_mm + reach]), claim.z_mm))
-    x, y = loupe.seen(view.px(claim.to_mm, claim.z_mm)[None])[0]
+    ends = loupe.to_loupe_px(view.to_px(np.stack([claim.to_mm - reach, claim.to_mm + reach]), claim.z_mm))
+    x, y = loupe.to_loupe_px(view.to_px(claim.to_mm, claim.z_mm)[None])[0]
     dot = element("circle", cx=float(x), cy=float(y), r=1.5 * view.unit, fill=WHITE)
-    return cased_line(ends, claim.look.colour, 3.4 * view.unit) + dot
+    return cased_line(ends, claim.style.colour, 3.4 * view.unit) + dot
 
 
 def _draw_pointer(view: View, loupe: Loupe) -> str:
-    small = loupe.radius / loupe.times
+    small = loupe.radius / loupe.magnification
     way = loupe.middle - loupe.source
     way = way / float(np.hypot(*way))
     line = np.stack([loupe.source + way * small, loupe.middle - way * loupe.radius])

@@ -49,7 +49,7 @@ class CardSet:
     def card_mm(self) -> float:
         return self.size_mm + 2 * self.border_mm
 
-    def place(self, marker: int) -> str:
+    def place_name(self, marker: int) -> str:
         """Where a marker belongs, in words."""
         return MARKER_PLACES[marker][0] if marker < len(MARKER_PLACES) else "anywhere"
 

@@ -75,7 +75,9 @@ def new_document(paper: str, title: str) -> "FPDF":
         from fpdf import FPDF
         from fpdf.prefs import ViewerPreferences
     except ImportError:
-        raise MissingExtra.of("a sheet of markers needs fpdf2, which is not installed", "print") from None
+        raise MissingExtra.with_install_hint(
+            "a sheet of markers needs fpdf2, which is not installed", "print"
+        ) from None
     pdf = FPDF(unit="mm", format=PAPERS_MM[paper])
     pdf.set_auto_page_break(False)
     pdf.set_margin(MARGIN_MM)
@@ -93,7 +95,7 @@ def _draw_card(pdf: "FPDF", cards: CardSet, marker: int, x_mm: float, y_mm: floa
     loops = [loop_in_mm(loop, x_mm + cards.border_mm, y_mm + cards.border_mm, cards.size_mm / cards.modules)
              for loop in trace_outlines(marker_pattern(cards.dictionary, marker))]  # fmt: skip
     fill_black(pdf, loops)
-    words = f"{marker}  {cards.place(marker)}   {cards.size_mm:g} mm   {cards.dictionary}"
+    words = f"{marker}  {cards.place_name(marker)}   {cards.size_mm:g} mm   {cards.dictionary}"
     bottom = y_mm + cards.card_mm - LABEL_STRIP_MM
     _draw_centred_text(pdf, words, x_mm, bottom, cards.card_mm, LABEL_STRIP_MM, TEXT_GREY)
     _draw_arrow(pdf, x_mm + cards.card_mm / 2, y_mm + LABEL_STRIP_MM / 2)

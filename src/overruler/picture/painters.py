@@ -21,13 +21,13 @@ ARC_HALF_ANGLE_DEG = 16.0
 
 def base_outline(view: View, piece: Piece) -> Array:
     """The lower edge of a piece's base on the drawing (N, 2)."""
-    return view.px(offset_outline(piece.shape), piece.z_mm)
+    return view.to_px(offset_outline(piece.shape), piece.z_mm)
 
 
 def draw_base(view: View, piece: Piece, look: AnswerStyle | None = None) -> str:
     """A base's outline: thin and white, or in the colour of the ruling it takes part in; a tip where its front is."""
     edge = base_outline(view, piece)
-    front = _draw_front(view, piece, look) if piece.base.square and "heading_modulo_deg" not in piece.extra else ""
+    front = _draw_front(view, piece, look) if piece.base.is_square and "heading_modulo_deg" not in piece.extra else ""
     if look:
         return group((front, cased_line(edge, look.colour, 1.5 * view.unit, closed=True)))
     return group(
@@ -47,13 +47,13 @@ def _draw_front(view: View, piece: Piece, look: AnswerStyle | None) -> str:
     corners = middle + FRONT_TIP_SHARE * piece.base.length_mm * np.stack([left, forward, -left])
     shown = look.colour if look else WHITE
     edge = WHITE if look else BLACK
-    return path(view.px(corners, piece.z_mm), True, fill=shown, stroke=edge, stroke_width=0.8 * view.unit)
+    return path(view.to_px(corners, piece.z_mm), True, fill=shown, stroke=edge, stroke_width=0.8 * view.unit)
 
 
 def draw_terrain(view: View, terrain: Terrain) -> str:
     """The outline of raised ground, at the height of its top: thin and dashed, for nothing is measured from it."""
     corners = np.array([*terrain.footprint_mm, terrain.footprint_mm[0]])
-    edge = np.concatenate([view.line(a, b, terrain.top_z_mm)[:-1] for a, b in pairwise(corners)])
+    edge = np.concatenate([view.line_px(a, b, terrain.top_z_mm)[:-1] for a, b in pairwise(corners)])
     dash = f"{4 * view.unit:.2f} {3 * view.unit:.2f}"
     return group(
         (
@@ -72,8 +72,8 @@ def height_text(terrain: Terrain) -> str:
 
 def draw_measured_line(view: View, claim: DrawableRuling) -> str:
     """The line between the closest points, with a bar across each end."""
-    look, width = claim.look, 2.0 * view.unit
-    line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
+    look, width = claim.style, 2.0 * view.unit
+    line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
     ends = [_bar_across(view, claim, share, 5.0) for share in (0.0, 1.0)]
     return group(
         (*(cased_line(end, look.colour, width) for end in ends), cased_line(line, look.colour, width, dash=look.dash))
@@ -82,7 +82,7 @@ def draw_measured_line(view: View, claim: DrawableRuling) -> str:
 
 def _bar_across(view: View, claim: DrawableRuling, share: float, half_length: float) -> Array:
     """A short bar (2, 2) across the measured line, at a share of its length."""
-    start, end = view.px(np.stack([claim.from_mm, claim.to_mm]), claim.z_mm)
+    start, end = view.to_px(np.stack([claim.from_mm, claim.to_mm]), claim.z_mm)
     along = end - start
     length = float(np.hypot(*along))
     across = np.array([-along[1], along[0]]) / length if length > 1e-6 else np.array([0.0, 1.0])
@@ -92,7 +92,7 @@ def _bar_across(view: View, claim: DrawableRuling, share: float, half_length: fl
 
 def draw_arc_borders(view: View, claim: DrawableRuling) -> str:
     """The borders of the arc that a ruling is about."""
-    return group(_thin_lines(view, [view.line(border[0], border[1], claim.z_mm) for border in claim.arc_mm]))
+    return group(_thin_lines(view, [view.line_px(border[0], border[1], claim.z_mm) for border in claim.arc_mm]))
 
 
 def _thin_lines(view: View, lines: Sequence[Array]) -> list[str]:
@@ -120,11 +120,11 @@ def draw_range_lines(view: View, claim: DrawableRuling, room: LabelLayout | None
     for name, arc in range_arcs(view, claim):
         parts += _thin_lines(view, [arc])
         ends = arc[[0, -1]]
-        for x, y in room.free(text_plate_size(name, size), ends, MAX_LABEL_OVERLAP) if room else ends:
+        for x, y in room.reserve_uncovered(text_plate_size(name, size), ends, MAX_LABEL_OVERLAP) if room else ends:
             parts.append(text_plate(name, float(x), float(y), size, edge=BLACK))
         if room:
             for stretch in np.array_split(arc, BOXES_PER_ARC):
-                room.take_points(stretch, 2 * view.unit)
+                room.reserve_points(stretch, 2 * view.unit)
     return group(parts)
 
 
@@ -135,7 +135,7 @@ def range_arcs(view: View, claim: DrawableRuling) -> list[tuple[str, Array]]:
     """
     needed = sum(line < claim.distance_mm for line in claim.lines_mm) + 1
     found = [(claim.line_name(line), _range_arc(view, claim, line)) for line in claim.lines_mm[:needed] if line > 0]
-    return [(name, arc) for name, arc in found if len(arc) > 1 and view.inside(arc, 8 * view.unit)]
+    return [(name, arc) for name, arc in found if len(arc) > 1 and view.contains_all(arc, 8 * view.unit)]
 
 
 def _range_arc(view: View, claim: DrawableRuling, distance_mm: float) -> Array:
@@ -148,7 +148,7 @@ def _range_arc(view: View, claim: DrawableRuling, distance_mm: float) -> Array:
     turn = np.arctan2(line[:, 1] - centre[1], line[:, 0] - centre[0]) - np.arctan2(way[1], way[0])
     turn = (turn + np.pi) % (2 * np.pi) - np.pi
     near = np.flatnonzero(np.abs(turn) <= np.radians(ARC_HALF_ANGLE_DEG))
-    return view.px(line[near[np.argsort(turn[near])]], piece.z_mm)
+    return view.to_px(line[near[np.argsort(turn[near])]], piece.z_mm)
 
 
 def draw_icon(look: AnswerStyle, x: float, y: float, radius: float) -> str:

@@ -39,7 +39,7 @@ def draw_map(calibration: Calibration, doubt: PrecisionMap, ground: str = "") ->
     """The map as SVG text, on a `ground` or on none."""
     view = View(calibration.camera, calibration.size_px)
     shown = output_size(calibration.size_px)
-    squares = [cased_line(view.px(square), WHITE, 0.7 * view.unit, closed=True) for square in calibration.squares_mm]
+    squares = [cased_line(view.to_px(square), WHITE, 0.7 * view.unit, closed=True) for square in calibration.squares_mm]
     layers = [ground, _sigma_tiles(view, doubt), *squares, _sigma_labels(view, doubt), _draw_text(view, doubt)]
     box = f"0 0 {calibration.size_px[0]} {calibration.size_px[1]}"
     return element("svg", *layers, xmlns="http://www.w3.org/2000/svg", viewBox=box, width=shown[0], height=shown[1])
@@ -51,7 +51,7 @@ def _image_attributes(size_px: tuple[int, int]) -> dict[str, object]:
 
 def _sigma_tiles(view: View, doubt: PrecisionMap) -> str:
     """A tile for each four neighbouring places that the photo shows, in the shade of their mean doubt."""
-    px, sigma, seen = view.px(doubt.xy_mm), _mean_of_neighbours(doubt.sigma_mm), _mean_of_neighbours(doubt.seen)
+    px, sigma, seen = view.to_px(doubt.xy_mm), _mean_of_neighbours(doubt.sigma_mm), _mean_of_neighbours(doubt.visible)
     tiles = []
     for row, column in np.argwhere(seen > 0.99):
         corners = px[[row, row, row + 1, row + 1], [column, column + 1, column + 1, column]]
@@ -80,8 +80,8 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
     size, parts = LABEL_SIZE * view.unit, []
     for row in rows:
         for column in columns:
-            if doubt.seen[row, column]:
-                x, y = view.px(doubt.xy_mm[row, column])
+            if doubt.visible[row, column]:
+                x, y = view.to_px(doubt.xy_mm[row, column])
                 if left - 2 * size < x < left + wide + 2 * size and top - size < y < top + high + size:
                     continue
                 parts.append(text_plate(f"{doubt.sigma_mm[row, column]:.2f}", float(x), float(y), size))
@@ -90,7 +90,7 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
 
 def headline_text(doubt: PrecisionMap) -> str:
     """What the map shows, in words."""
-    shown = doubt.sigma_mm[doubt.seen > 0]
+    shown = doubt.sigma_mm[doubt.visible > 0]
     if not shown.size:
         return "the photo shows nothing of the board"
     return f"1 σ of a distance of {doubt.length_mm:.0f} mm: {shown.min():.2f} to {shown.max():.2f} mm"

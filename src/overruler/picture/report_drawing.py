@@ -64,7 +64,7 @@ def _svg_layers(report: Report) -> list[str]:
     """Everything that lies on the photo, from the back to the front."""
     view = View(report.calibration.camera, report.frame.size_px)
     told = drawable_rulings(report.scene, report.verdicts)
-    looks = {piece.id: claim.look for claim in reversed(told) for piece in claim.pieces}
+    looks = {piece.id: claim.style for claim in reversed(told) for piece in claim.pieces}
     room = _reserve_pieces(view, report, told)
     lines = draw_range_lines(view, told[0], room) if told else ""
     taken = len(room.boxes)
@@ -94,15 +94,15 @@ def _reserve_pieces(view: View, report: Report, told: list[DrawableRuling]) -> L
     room = LabelLayout(view.size_px, 0.012 * max(view.size_px))
     told_of = {piece.id for claim in told for piece in claim.pieces}
     for piece in report.scene.pieces:
-        room.take_points(
+        room.reserve_points(
             base_outline(view, piece),
             view.unit,
             weight=DECISIVE_OVERLAP_WEIGHT if piece.id in told_of else PIECE_OVERLAP_WEIGHT,
         )
     for claim in told:
-        line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
+        line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
         for start, end in pairwise(line[::2]):
-            room.take_points(np.stack([start, end]), 4 * view.unit)
+            room.reserve_points(np.stack([start, end]), 4 * view.unit)
     return room
 
 
@@ -111,9 +111,9 @@ def _draw_banner(view: View, room: LabelLayout, told: list[DrawableRuling]) -> s
     for rows in range(min(len(told), MAX_ROWS), 0, -1):
         plate_ = build_banner(told, view.size_px, rows)
         size, corners = (plate_.wide, plate_.high), _banner_corners(view, plate_)
-        if rows == 1 or room.least_covered(size, corners + np.array(size) / 2) < DECISIVE_OVERLAP_WEIGHT / 4:
-            left, top = corners[room.best(size, corners + np.array(size) / 2, DECISIVE_OVERLAP_WEIGHT)]
-            return plate_.drawn(float(left), float(top))
+        if rows == 1 or room.least_overlap_cost(size, corners + np.array(size) / 2) < DECISIVE_OVERLAP_WEIGHT / 4:
+            left, top = corners[room.reserve_best(size, corners + np.array(size) / 2, DECISIVE_OVERLAP_WEIGHT)]
+            return plate_.to_svg(float(left), float(top))
     return ""
 
 
@@ -149,10 +149,10 @@ def _draw_labels(
     leaders, plates = [], [_ruling_label(view, claim, room) for claim in told]
     for piece in sorted(report.scene.pieces, key=lambda piece: piece.id not in looks):
         look, edge = looks.get(piece.id), base_outline(view, piece)
-        if not view.inside(edge) or (not look and _is_covered(edge.mean(0), hidden)):
+        if not view.contains_all(edge) or (not look and _is_covered(edge.mean(0), hidden)):
             continue
         size = (RULING_FONT_SIZE if look else BYSTANDER_FONT_SIZE) * view.unit
-        x, y = room.place(text_plate_size(piece.id, size), (*edge.min(0), *edge.max(0)))
+        x, y = room.place_beside(text_plate_size(piece.id, size), (*edge.min(0), *edge.max(0)))
         leaders.append(_leader_line(view, edge, np.array([x, y]), size))
         plates.append(text_plate(piece.id, x, y, size, fill=look.colour if look else "#15191e"))
     return group(leaders + plates + [_height_label(view, terrain, room) for terrain in report.scene.terrain])
@@ -166,13 +166,13 @@ def _is_covered(point: Array, boxes: list[Array]) -> bool:
 def _height_label(view: View, terrain: Terrain, room: LabelLayout) -> str:
     """The words beside raised ground."""
     edge, size, text = (
-        view.px(terrain.footprint_mm, terrain.top_z_mm),
+        view.to_px(terrain.footprint_mm, terrain.top_z_mm),
         BYSTANDER_FONT_SIZE * view.unit,
         height_text(terrain),
     )
-    if not view.inside(edge):
+    if not view.contains_all(edge):
         return ""
-    x, y = room.place(text_plate_size(text, size), (*edge.min(0), *edge.max(0)))
+    x, y = room.place_beside(text_plate_size(text, size), (*edge.min(0), *edge.max(0)))
     return text_plate(text, x, y, size)
 
 
@@ -189,12 +189,12 @@ def _leader_line(view: View, edge: Array, label: Array, size: float) -> str:
 
 def _ruling_label(view: View, claim: DrawableRuling, room: LabelLayout) -> str:
     size = RULING_FONT_SIZE * view.unit
-    line = view.line(claim.from_mm, claim.to_mm, claim.z_mm)
+    line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
     middle = line[len(line) // 2]
-    if not view.inside(middle[None]):
+    if not view.contains_all(middle[None]):
         return ""
-    x, y = room.place(text_plate_size(claim.tag, size), (*middle, *middle))
-    return text_plate(claim.tag, x, y, size, fill=claim.look.colour)
+    x, y = room.place_beside(text_plate_size(claim.line_label, size), (*middle, *middle))
+    return text_plate(claim.line_label, x, y, size, fill=claim.style.colour)
 
 
 def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
@@ -203,13 +203,13 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     width, height = report.calibration.board_mm
     x, y = np.meshgrid(np.linspace(0, width - length, 9), np.linspace(0, height, 9))
     starts = np.stack([x, y], -1).reshape(-1, 2)
-    ends = view.px(np.stack([starts, starts + np.array([length, 0.0])], 1))
-    shown = np.array([view.inside(pair, SAFE_SHARE * min(view.size_px)) for pair in ends])
+    ends = view.to_px(np.stack([starts, starts + np.array([length, 0.0])], 1))
+    shown = np.array([view.contains_all(pair, SAFE_SHARE * min(view.size_px)) for pair in ends])
     if not shown.any():
         return ""
     ends = ends[shown]
     size = (float(np.ptp(ends[..., 0], axis=1).max()) + 8 * view.unit, 30 * view.unit)
-    chosen = ends[room.best(size, ends.mean(1) - [0, 6 * view.unit])]
+    chosen = ends[room.reserve_best(size, ends.mean(1) - [0, 6 * view.unit])]
     return draw_scale_bar(view, chosen, f"{length:g} mm", 4)
 
 
@@ -223,12 +223,13 @@ def _place_warnings(view: View, report: Report, room: LabelLayout) -> str:
         for share in WARNING_WIDTH_SHARES
     ]
     costs = [
-        room.least_covered(box, _corner_centres(view, box)) for box in (_warning_size(lines, size) for lines in ways)
+        room.least_overlap_cost(box, _corner_centres(view, box))
+        for box in (_warning_size(lines, size) for lines in ways)
     ]
     lines = ways[int(np.argmin(np.round(costs, 1)))]
     box = _warning_size(lines, size)
     middles = _corner_centres(view, box)
-    x, y = middles[room.best(box, middles, DECISIVE_OVERLAP_WEIGHT)] - np.array(box) / 2
+    x, y = middles[room.reserve_best(box, middles, DECISIVE_OVERLAP_WEIGHT)] - np.array(box) / 2
     return draw_warning(lines, float(x), float(y), size, box[0])
 
 

@@ -25,7 +25,7 @@ class View:
         """A thousandth of the photo's longer side: what sizes of letters and lines are given in."""
         return max(self.size_px) / 1000
 
-    def px(self, xy_mm: ArrayLike, z_mm: float = 0.0) -> Array:
+    def to_px(self, xy_mm: ArrayLike, z_mm: float = 0.0) -> Array:
         """Board points (..., 2) at a height to places on the drawing (..., 2); NaN far outside the picture.
 
         The centre of the upper left pixel is (0.5, 0.5) here. Far outside the picture the lens model means nothing.
@@ -33,9 +33,9 @@ class View:
         xy = np.asarray(xy_mm, float)
         xyz = np.concatenate([xy, np.full((*xy.shape[:-1], 1), z_mm)], -1)
         places = self.camera.project(xyz) + 0.5
-        return np.where(self._trusted(xyz)[..., None], places, np.nan)
+        return np.where(self._within_lens_model(xyz)[..., None], places, np.nan)
 
-    def _trusted(self, xyz_mm: Array) -> Array:
+    def _within_lens_model(self, xyz_mm: Array) -> Array:
         seen = self.camera.T_camera_board.apply(xyz_mm)
         with np.errstate(divide="ignore", invalid="ignore"):
             radius = np.hypot(seen[..., 0], seen[..., 1]) / seen[..., 2]
@@ -48,12 +48,12 @@ class View:
         radius = float(np.nanmax(np.linalg.norm(ideal, axis=-1), initial=0.0))
         return radius or float(np.hypot(width, height)) / (2 * float(self.camera.matrix[0, 0]))
 
-    def line(self, start_mm: ArrayLike, end_mm: ArrayLike, z_mm: float = 0.0) -> Array:
+    def line_px(self, start_mm: ArrayLike, end_mm: ArrayLike, z_mm: float = 0.0) -> Array:
         """A straight line of the board (N, 2) on the drawing, bent as the lens bends it."""
         share = np.linspace(0, 1, 33)[:, None]
-        return self.px(np.asarray(start_mm, float) * (1 - share) + np.asarray(end_mm, float) * share, z_mm)
+        return self.to_px(np.asarray(start_mm, float) * (1 - share) + np.asarray(end_mm, float) * share, z_mm)
 
-    def inside(self, places: Array, border_px: float = 0.0) -> bool:
+    def contains_all(self, places: Array, border_px: float = 0.0) -> bool:
         """Whether all places (N, 2) lie on the drawing, a border away from its edge."""
         low, high = border_px, np.array(self.size_px) - border_px
         return bool(np.all((places > low) & (places < high)))
@@ -70,4 +70,4 @@ def offset_outline(shape: Shape, offset_mm: float = 0.0, steps: int = OUTLINE_PO
     """
     angle = (np.arange(steps) + 0.5) * 2 * np.pi / steps
     normal = np.stack([np.cos(angle), np.sin(angle)], -1)
-    return np.asarray(shape.supports(normal) + offset_mm * normal)
+    return np.asarray(shape.support_points(normal) + offset_mm * normal)

@@ -31,10 +31,10 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
         answers = ", ".join(sorted(game.questions))
         node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
     verdict = game.questions[kind](scene, node)
-    if scene.otherwise is None or verdict.probability is None:
+    if scene.alternative_scene is None or verdict.probability is None:
         return verdict
-    share, other = scene.otherwise
-    return verdict.blended(game.questions[kind](other, node), share)
+    share, other = scene.alternative_scene
+    return verdict.mixed_with(game.questions[kind](other, node), share)
 
 
 def matrix(scene: Scene, game: str | None = None) -> "Matrix":

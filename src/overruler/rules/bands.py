@@ -35,7 +35,7 @@ class Reading:
         return band_of(self.measure.distance_mm, self.lines_mm)
 
     @property
-    def past(self) -> bool:
+    def is_past_end(self) -> bool:
         """Whether the closest part lies past the ruler's end."""
         return self.band == len(self.lines_mm)
 
@@ -45,13 +45,13 @@ class Reading:
         return any(abs(self.measure.distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.lines_mm[1:])
 
     @cached_property
-    def doubt(self) -> DistanceUncertainty | None:
+    def uncertainty(self) -> DistanceUncertainty | None:
         return distance_uncertainty(self.scene, self.measure, self.lines_mm)
 
     @cached_property
-    def shares(self) -> tuple[float, ...] | None:
+    def band_probabilities(self) -> tuple[float, ...] | None:
         """The probability of each band; None where every place is exact."""
-        return self.doubt.shares if self.doubt else None
+        return self.uncertainty.band_probabilities if self.uncertainty else None
 
     def decide(self, outcome: Outcome) -> Verdict:
         """What the band of the closest distance decides; the answer's words and clauses are the game's to fill in.
@@ -62,7 +62,9 @@ class Reading:
         value = outcome(self.band)
         margin = min((abs(self.measure.distance_mm - line) for line in edges), default=None)
         inside = value is not None and value is not False
-        verdict = self._verdict(value, self._odds(outcome), margin if inside or margin is None else -margin, edges)
+        verdict = self._verdict(
+            value, self._answer_probabilities(outcome), margin if inside or margin is None else -margin, edges
+        )
         return replace(verdict, changes=smallest_changes(self.measure, self.lines_mm, self.band, outcome))
 
     def decide_within(self, first: int, last: int) -> Verdict:
@@ -79,11 +81,11 @@ class Reading:
             odds = {"true": yes, "false": 1 - yes}
         return self._verdict(value, odds, min(room), [line for line in (lower, upper) if line is not None])
 
-    def _odds(self, outcome: Outcome) -> dict[str, float] | None:
-        if self.shares is None:
+    def _answer_probabilities(self, outcome: Outcome) -> dict[str, float] | None:
+        if self.band_probabilities is None:
             return None
         odds: dict[str, float] = {}
-        for k, share in enumerate(self.shares):
+        for k, share in enumerate(self.band_probabilities):
             key = json.dumps(outcome(k))
             odds[key] = odds.get(key, 0.0) + share
         return odds
@@ -91,7 +93,7 @@ class Reading:
     def _verdict(
         self, value: Any, odds: dict[str, float] | None, margin_mm: float | None, lines_mm: Sequence[float]
     ) -> Verdict:
-        sigma = self.doubt.sigma_mm if self.doubt else 0.0
+        sigma = self.uncertainty.sigma_mm if self.uncertainty else 0.0
         verdict = verdict_on(self.question, self.measure, sigma)
         return replace(verdict, value=value, probability=odds, margin_mm=margin_mm, lines_mm=tuple(lines_mm))
 

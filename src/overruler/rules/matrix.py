@@ -58,9 +58,9 @@ class Matrix:
 def build_matrix(scene: Scene, game: str | None) -> Matrix:
     """As `rules.matrix`."""
     found = _build_matrix(scene, game)
-    if scene.otherwise is None or found.probability is None:
+    if scene.alternative_scene is None or found.probability is None:
         return found
-    share, other = scene.otherwise
+    share, other = scene.alternative_scene
     return _blend_matrices(found, _build_matrix(other, game), share)
 
 
@@ -139,7 +139,7 @@ def _distance_uncertainties(
     near &= ~_fill_disc_probabilities(scene, spread, near & (distance_mm > reach), lines_mm, shares)
     for i, j in np.argwhere(near).tolist():
         doubt = _pair_uncertainty(scene, i, j, lines_mm)
-        sigma[[i, j], [j, i]], shares[[i, j], [j, i]] = doubt.sigma_mm, doubt.shares
+        sigma[[i, j], [j, i]], shares[[i, j], [j, i]] = doubt.sigma_mm, doubt.band_probabilities
     return sigma, shares
 
 
@@ -221,5 +221,5 @@ def _uncertain_hex_counts(scene: Scene, places: list[HexPosition]) -> dict[tuple
     return {
         (i, j): hex_count_probabilities(scene, a, b)
         for (i, a), (j, b) in combinations(enumerate(places), 2)
-        if not (a.sure and b.sure)
+        if not (a.is_sure and b.is_sure)
     }

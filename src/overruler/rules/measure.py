@@ -46,7 +46,7 @@ class BodyPair:
         return self.gap.distance_mm <= CONTACT_TOLERANCE_MM
 
     @property
-    def enemies(self) -> bool:
+    def are_enemies(self) -> bool:
         """Whether they belong to two players; a body without a player is nobody's enemy."""
         return None not in (self.a.player, self.b.player) and self.a.player != self.b.player
 
@@ -69,28 +69,28 @@ class Measure:
         return self.closest.gap.distance_mm
 
     @property
-    def melee(self) -> bool:
+    def is_melee(self) -> bool:
         """Whether two enemies are in contact."""
-        return any(pair.touches and pair.enemies for pair in self.pairs)
+        return any(pair.touches and pair.are_enemies for pair in self.pairs)
 
     @cached_property
-    def froms(self) -> tuple[Body, ...]:
+    def from_bodies(self) -> tuple[Body, ...]:
         return tuple(dict.fromkeys(pair.a for pair in self.pairs))
 
     @cached_property
-    def tos(self) -> tuple[Body, ...]:
+    def to_bodies(self) -> tuple[Body, ...]:
         return tuple(dict.fromkeys(pair.b for pair in self.pairs))
 
     @cached_property
     def farthest_mm(self) -> float:
         """The largest distance from any part of any body of the second side to whichever of the first is nearest."""
-        return max(far for _, _, far in self.parts_mm)
+        return max(far for _, _, far in self.farthest_by_part)
 
     @cached_property
-    def parts_mm(self) -> tuple[tuple[Body, Shape, float], ...]:
+    def farthest_by_part(self) -> tuple[tuple[Body, Shape, float], ...]:
         """For each part of the bodies of the second side the largest distance from any point of it to the first."""
-        parts = [part for body in self.froms for part in body.parts]
-        return tuple((body, part, farthest_part(parts, part)) for body in self.tos for part in body.parts)
+        parts = [part for body in self.from_bodies for part in body.parts]
+        return tuple((body, part, farthest_part(parts, part)) for body in self.to_bodies for part in body.parts)
 
 
 def between(scene: Scene, question: Node, from_key: str = "from", to_key: str = "to") -> Measure:
@@ -111,9 +111,9 @@ def bodies_named(scene: Scene, node: Node) -> tuple[Body, ...]:
     """The bodies that a name in a question stands for: a piece, a unit's pieces, or a terrain."""
     name = node.text()
     scene.check_name(name, f"{node.name}: {node.path}")
-    if name in scene.ground:
-        return (Body(name, scene.ground[name]),)
-    return tuple(_piece_body(scene, index) for index in scene.members[name])
+    if name in scene.terrain_parts:
+        return (Body(name, scene.terrain_parts[name]),)
+    return tuple(_piece_body(scene, index) for index in scene.piece_indices[name])
 
 
 def _piece_body(scene: Scene, index: int) -> Body:
@@ -146,7 +146,7 @@ def gap_between(a: Body, b: Body) -> Gap:
     """The gap between two bodies."""
     best = Gap(math.inf, (0, 0), (0, 0))
     for p, q in product(a.parts, b.parts):
-        if math.dist(p.center, q.center) - p.reach_mm - q.reach_mm <= best.distance_mm:
+        if math.dist(p.center, q.center) - p.bounding_radius_mm - q.bounding_radius_mm <= best.distance_mm:
             best = min(best, gap(p, q), key=lambda found: found.distance_mm)
     return best
 

@@ -28,7 +28,7 @@ class Leg(NamedTuple):
     """The unit direction."""
     length_mm: float
 
-    def at(self, along_mm: float) -> Point:
+    def point_at(self, along_mm: float) -> Point:
         return self.start_mm[0] + along_mm * self.ux, self.start_mm[1] + along_mm * self.uy
 
 
@@ -95,7 +95,7 @@ def size_of(scene: Scene, body: Body) -> int:
 
 def is_thing(scene: Scene, body: Body) -> bool:
     """Whether it is an obstacle or a device, no character."""
-    return body.index is not None and scene.kind(scene.pieces[body.index]) in ("obstacle", "device")
+    return body.index is not None and scene.kind_of(scene.pieces[body.index]) in ("obstacle", "device")
 
 
 def piece_bodies(scene: Scene) -> Iterator[Body]:
@@ -127,7 +127,7 @@ class Route:
     scene: Scene
     index: int
     legs: tuple[Leg, ...]
-    aside: tuple[Body, ...] = ()
+    exempt_bodies: tuple[Body, ...] = ()
     """Who is not in its way, the target of an advance or a retreat first."""
 
     @cached_property
@@ -142,7 +142,7 @@ class Route:
     @cached_property
     def end_mm(self) -> Point:
         found = self.scene.pieces[self.index]
-        return self.legs[-1].at(self.legs[-1].length_mm) if self.legs else (found.x_mm, found.y_mm)
+        return self.legs[-1].point_at(self.legs[-1].length_mm) if self.legs else (found.x_mm, found.y_mm)
 
     # --- what it costs ---
 
@@ -153,26 +153,26 @@ class Route:
     @cached_property
     def rough_mm(self) -> float:
         """How much of it the base touches rough ground on."""
-        return math.fsum(self._rough_on(leg) for leg in self.legs)
+        return math.fsum(self._rough_length_mm(leg) for leg in self.legs)
 
     @cached_property
-    def patches(self) -> frozenset[str]:
+    def rough_patches(self) -> frozenset[str]:
         """The rough terrain that the base touches."""
-        return frozenset(name for leg in self.legs for name, _, _ in self._touched(leg))
+        return frozenset(name for leg in self.legs for name, _, _ in self._rough_stretches(leg))
 
     @property
     def cost_mm(self) -> float:
         """Its length, rough ground twice."""
         return self.length_mm + self.rough_mm
 
-    def _rough_on(self, leg: Leg) -> float:
+    def _rough_length_mm(self, leg: Leg) -> float:
         total, reached = 0.0, 0.0
-        for _, first, last in sorted(self._touched(leg), key=lambda patch: patch[1]):
+        for _, first, last in sorted(self._rough_stretches(leg), key=lambda patch: patch[1]):
             total += max(last - max(first, reached), 0.0)
             reached = max(reached, last)
         return total
 
-    def _touched(self, leg: Leg) -> Iterator[tuple[str, float, float]]:
+    def _rough_stretches(self, leg: Leg) -> Iterator[tuple[str, float, float]]:
         """The stretches of a leg on which the base touches rough ground."""
         base = self.shape_at(leg.start_mm)
         for name, part in rough_parts(self.scene):
@@ -183,34 +183,34 @@ class Route:
     # --- who is in the way ---
 
     @cached_property
-    def others(self) -> tuple[Body, ...]:
+    def other_bodies(self) -> tuple[Body, ...]:
         """Every other piece, those aside left out."""
-        out = {self.index, *(body.index for body in self.aside)}
+        out = {self.index, *(body.index for body in self.exempt_bodies)}
         return tuple(body for body in piece_bodies(self.scene) if body.index not in out)
 
     @cached_property
     def enemies(self) -> tuple[Body, ...]:
-        return tuple(body for body in self.others if are_enemies(self.mover, body))
+        return tuple(body for body in self.other_bodies if are_enemies(self.mover, body))
 
-    def blocks(self, enemy: Body) -> bool:
+    def blocks_mover(self, enemy: Body) -> bool:
         """Whether its size keeps the mover out of an enemy's space."""
         return abs(size_of(self.scene, enemy) - size_of(self.scene, self.mover)) < LARGE_SIZE
 
     @cached_property
     def blockers(self) -> tuple[Body, ...]:
-        return tuple(enemy for enemy in self.enemies if self.blocks(enemy))
+        return tuple(enemy for enemy in self.enemies if self.blocks_mover(enemy))
 
     @cached_property
     def blocked_by(self) -> Body | None:
         """The first enemy on the way whose space it leads through though it may not."""
-        return self._first_of(self.blockers)
+        return self._first_entered(self.blockers)
 
     @cached_property
-    def passes(self) -> Body | None:
+    def passed_enemy(self) -> Body | None:
         """The first enemy whose space it leads through as their sizes allow."""
-        return self._first_of([enemy for enemy in self.enemies if enemy not in self.blockers])
+        return self._first_entered([enemy for enemy in self.enemies if enemy not in self.blockers])
 
-    def _first_of(self, bodies: Sequence[Body]) -> Body | None:
+    def _first_entered(self, bodies: Sequence[Body]) -> Body | None:
         for leg in self.legs:
             base = self.shape_at(leg.start_mm)
             met = [(entry_distance(base, body.parts[0], leg.ux, leg.uy, leg.length_mm), body) for body in bodies]
@@ -220,13 +220,16 @@ class Route:
                 return next(body for along, body in into if along <= first + CONTACT_TOLERANCE_MM)
         return None
 
-    def touches(self, body: Body) -> bool:
+    def touches_body(self, body: Body) -> bool:
         """Whether the base comes into contact with another's anywhere."""
-        return any(self._contact(leg, body) for leg in self.legs)
+        return any(self._touches_on_leg(leg, body) for leg in self.legs)
 
-    def _contact(self, leg: Leg, body: Body) -> bool:
+    def _touches_on_leg(self, leg: Leg, body: Body) -> bool:
         base, part = self.shape_at(leg.start_mm), body.parts[0]
-        if math.dist(base.center, part.center) > base.reach_mm + part.reach_mm + leg.length_mm + CONTACT_TOLERANCE_MM:
+        if (
+            math.dist(base.center, part.center)
+            > base.bounding_radius_mm + part.bounding_radius_mm + leg.length_mm + CONTACT_TOLERANCE_MM
+        ):
             return False
         met = contact_interval(base, part, leg.ux, leg.uy)
         return (
@@ -236,21 +239,21 @@ class Route:
         )
 
     @property
-    def free(self) -> bool:
+    def is_free(self) -> bool:
         """Whether it leads through nobody and ends on nobody."""
         return self.blocked_by is None and self.ends_on is None
 
     @cached_property
     def ends_on(self) -> Body | None:
         """The first piece that the base would overlap at its end."""
-        return first_overlapped(self.others, self.shape_at(self.end_mm))
+        return first_overlapped(self.other_bodies, self.shape_at(self.end_mm))
 
 
 def rough_parts(scene: Scene) -> Iterator[tuple[str, Shape]]:
     """Every convex part of rough terrain, with the terrain's name."""
     for terrain in scene.terrain:
         if terrain.rough:
-            for part in scene.ground[terrain.id]:
+            for part in scene.terrain_parts[terrain.id]:
                 yield terrain.id, part
 
 

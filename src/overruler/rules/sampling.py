@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def max_relative_shift_mm(scene: Scene, i: int | None, j: int | None) -> float:
     """Piece j is never displaced farther than this against piece i; None for terrain, which is where it is."""
-    return scene.covariance.reach_mm(i, j) if scene.covariance else 0.0
+    return scene.covariance.max_relative_shift_mm(i, j) if scene.covariance else 0.0
 
 
 def draw_displacements(scene: Scene, indices: Sequence[int | None], count: int | None = None) -> "Array":
@@ -51,4 +51,4 @@ class ClosestCandidate:
     j: int | None
     """Their pieces' places in the scene; None for terrain."""
     gap: Gap
-    reach_mm: float
+    max_shift_mm: float

@@ -24,13 +24,13 @@ CLAUSES = {
 def answer_los(scene: Scene, question: Node) -> Verdict:
     """Whether some straight line between two bases is free, and what crosses the lines where none is."""
     sight = _read_sight(scene, question)
-    blocked_by = [] if sight.clear else [thing.id for thing in sight.crossing]
+    blocked_by = [] if sight.is_clear else [thing.id for thing in sight.crossing_obstacles]
     return replace(
         answer_distance(scene, question),
-        answer={"clear": sight.clear, "blocked_by": blocked_by},
-        headline="in sight" if sight.clear else f"out of sight behind {_join_names(blocked_by)}",
+        answer={"clear": sight.is_clear, "blocked_by": blocked_by},
+        headline="in sight" if sight.is_clear else f"out of sight behind {_join_names(blocked_by)}",
         rules=sight.rules("positioning"),
-        value=sight.clear,
+        value=sight.is_clear,
         margin_mm=sight.margin_mm,
         probability=sight_probabilities(SightUncertainty(sight), "clear"),
     )
@@ -39,7 +39,7 @@ def answer_los(scene: Scene, question: Node) -> Verdict:
 def answer_cover(scene: Scene, question: Node) -> Verdict:
     """Whether something as large as the target crosses a line to it, and what does."""
     sight = _read_sight(scene, question)
-    objects = [thing.id for thing in sight.cover]
+    objects = [thing.id for thing in sight.cover_objects]
     return replace(
         answer_distance(scene, question),
         answer={"cover": bool(objects), "objects": objects},
@@ -67,11 +67,11 @@ def sight_probabilities(doubt: SightUncertainty, what: str) -> dict[str, float] 
     """The probabilities of yes and no; None in an exact scene."""
     if doubt.scene.covariance is None:
         return None
-    settled = doubt.clear if what == "clear" else doubt.cover
+    settled = doubt.settled_clear if what == "clear" else doubt.settled_cover
     if settled is not None:
         return {"true": float(settled), "false": float(not settled)}
     places: Displacements = joint_displacements(doubt.scene, doubt.indices)
-    found = answer_probabilities(doubt.clear_in(places) if what == "clear" else doubt.cover_in(places))
+    found = answer_probabilities(doubt.clear_in_draws(places) if what == "clear" else doubt.cover_in_draws(places))
     return {"true": found.get("true", 0.0), "false": found.get("false", 0.0)}
 
 

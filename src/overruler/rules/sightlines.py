@@ -47,7 +47,7 @@ class Obstacle:
 def all_obstacles(scene: Scene) -> tuple[Obstacle, ...]:
     """Everything that can stand in a line, pieces first."""
     pieces = (Obstacle(piece.id, (scene.shapes[index],), index) for index, piece in enumerate(scene.pieces))
-    return (*pieces, *(Obstacle(name, parts) for name, parts in scene.ground.items()))
+    return (*pieces, *(Obstacle(name, parts) for name, parts in scene.terrain_parts.items()))
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Sight:
     # --- as measured ---
 
     @cached_property
-    def apart_mm(self) -> float:
-        return widest_separation(*self.ends).apart_mm
+    def signed_gap_mm(self) -> float:
+        return widest_separation(*self.ends).signed_gap_mm
 
     @property
     def ends(self) -> tuple[Shape, Shape]:
@@ -73,14 +73,14 @@ class Sight:
     @property
     def touches(self) -> bool:
         """Whether the two bases are in contact."""
-        return self.apart_mm <= CONTACT_TOLERANCE_MM
+        return self.signed_gap_mm <= CONTACT_TOLERANCE_MM
 
     @cached_property
     def hull(self) -> Hull:
         return Hull(*self.ends)
 
     @cached_property
-    def near(self) -> tuple[Obstacle, ...]:
+    def nearby_obstacles(self) -> tuple[Obstacle, ...]:
         """What touches the lines, or can be displaced to touch them; terrain that is looked over is not among it."""
         low = {ground.id for ground in self.scene.terrain if self.looks_over(ground)}
         third = (thing for thing in all_obstacles(self.scene) if thing.index not in (self.i, self.j))
@@ -91,7 +91,7 @@ class Sight:
         return ground.top_z_mm <= max(self.scene.pieces[k].z_mm for k in (self.i, self.j)) + CONTACT_TOLERANCE_MM
 
     def _is_near(self, thing: Obstacle) -> bool:
-        return any(self._may_meet(part, self.reach_mm(thing)) for part in thing.parts)
+        return any(self._may_meet(part, self.max_shift_mm(thing)) for part in thing.parts)
 
     def _may_meet(self, part: Shape, reach: float) -> bool:
         (ax, ay), (bx, by) = (end.center for end in self.ends)
@@ -99,73 +99,78 @@ class Sight:
         size = dx * dx + dy * dy
         share = min(max((x * dx + y * dy) / size, 0.0), 1.0) if size else 0.0
         off = ((x - share * dx) ** 2 + (y - share * dy) ** 2) ** 0.5
-        most = part.reach_mm + max(end.reach_mm for end in self.ends) + reach + CONTACT_TOLERANCE_MM
-        return off <= most and widest_separation(self.hull, part).apart_mm <= reach + CONTACT_TOLERANCE_MM
+        most = part.bounding_radius_mm + max(end.bounding_radius_mm for end in self.ends) + reach + CONTACT_TOLERANCE_MM
+        return off <= most and widest_separation(self.hull, part).signed_gap_mm <= reach + CONTACT_TOLERANCE_MM
 
-    def overlap(self, thing: Obstacle) -> bool:
+    def overlaps_end(self, thing: Obstacle) -> bool:
         """Whether it is terrain that reaches into one of the two bases."""
         return thing.index is None and any(
-            widest_separation(end, part).apart_mm < -CONTACT_TOLERANCE_MM for end in self.ends for part in thing.parts
+            widest_separation(end, part).signed_gap_mm < -CONTACT_TOLERANCE_MM
+            for end in self.ends
+            for part in thing.parts
         )
 
     @cached_property
-    def there(self) -> tuple[Obstacle, ...]:
+    def counted_obstacles(self) -> tuple[Obstacle, ...]:
         """What counts of all that is near."""
-        return () if self.touches else tuple(thing for thing in self.near if not self.overlap(thing))
+        return () if self.touches else tuple(thing for thing in self.nearby_obstacles if not self.overlaps_end(thing))
 
     @cached_property
     def depths_mm(self) -> Mapping[str, float]:
         """How far each of those reaches into the lines; less than 0: how far it stands clear of them."""
         return {
-            thing.id: -min(widest_separation(self.hull, part).apart_mm for part in thing.parts) for thing in self.there
+            thing.id: -min(widest_separation(self.hull, part).signed_gap_mm for part in thing.parts)
+            for thing in self.counted_obstacles
         }
 
     @cached_property
-    def crossing(self) -> tuple[Obstacle, ...]:
+    def crossing_obstacles(self) -> tuple[Obstacle, ...]:
         """What crosses a line; touching the outermost is not crossing."""
-        return tuple(thing for thing in self.there if self.depths_mm[thing.id] > CONTACT_TOLERANCE_MM)
+        return tuple(thing for thing in self.counted_obstacles if self.depths_mm[thing.id] > CONTACT_TOLERANCE_MM)
 
     @cached_property
     def view(self) -> ObstructedView:
-        return ObstructedView(*self.ends, tuple(part for thing in self.there for part in thing.parts))
+        return ObstructedView(*self.ends, tuple(part for thing in self.counted_obstacles for part in thing.parts))
 
     @cached_property
-    def clear(self) -> bool:
+    def is_clear(self) -> bool:
         """Whether some line is free."""
-        return not self.crossing or self.view.clear
+        return not self.crossing_obstacles or self.view.is_clear
 
     @property
-    def cover(self) -> tuple[Obstacle, ...]:
+    def cover_objects(self) -> tuple[Obstacle, ...]:
         """What gives the target cover."""
-        return tuple(filter(self.large_enough, self.crossing))
+        return tuple(filter(self.large_enough, self.crossing_obstacles))
 
     def large_enough(self, thing: Obstacle) -> bool:
         """Whether an object gives the target cover where it crosses a line."""
         return self.sizes is None or self.sizes[thing.id] >= self.sizes[self.scene.pieces[self.j].id]
 
-    def reach_mm(self, thing: Obstacle) -> float:
+    def max_shift_mm(self, thing: Obstacle) -> float:
         """It is never displaced farther than this against the lines."""
         return max(max_relative_shift_mm(self.scene, end, thing.index) for end in (self.i, self.j))
 
     @property
     def margin_mm(self) -> float | None:
         """The widest way past what is near, or, less than 0, by how much all ways are shut; None where nothing is."""
-        return self.view.widest.width_mm if self.there else None
+        return self.view.widest_opening.width_mm if self.counted_obstacles else None
 
     @property
     def cover_margin_mm(self) -> float | None:
         """How deep what gives cover reaches into the lines; less than 0: how far the nearest object stands clear."""
-        return max((self.depths_mm[thing.id] for thing in self.there if self.large_enough(thing)), default=None)
+        return max(
+            (self.depths_mm[thing.id] for thing in self.counted_obstacles if self.large_enough(thing)), default=None
+        )
 
     def rules(self, game: str) -> tuple[str, ...]:
         """The clauses that sight and cover rest on here."""
         names = {
             "sight": True,
             "bases_only": True,
-            "third_base": any(thing.index is not None for thing in self.crossing),
-            "grazing": bool(self.there),
+            "third_base": any(thing.index is not None for thing in self.crossing_obstacles),
+            "grazing": bool(self.counted_obstacles),
             "looked_over": any(self.looks_over(ground) and self._in_the_way(ground) for ground in self.scene.terrain),
-            "stood_on": any(map(self.overlap, self.near)),
+            "stood_on": any(map(self.overlaps_end, self.nearby_obstacles)),
             "sight_in_contact": self.touches,
         }
         return tuple(f"{game}.{name}" for name, holds in names.items() if holds)

@@ -41,7 +41,7 @@ class DistanceUncertainty:
 
     sigma_mm: float
     """The standard deviation of the closest distance."""
-    shares: tuple[float, ...]
+    band_probabilities: tuple[float, ...]
     """The probability of each band between ascending lines: up to the first, ..., past the last. A line touched is not
     crossed."""
 
@@ -51,8 +51,8 @@ def distance_uncertainty(scene: Scene, measure: Measure, lines_mm: Sequence[floa
     if scene.covariance is None:
         return None
     rivals = closest_candidates(scene, measure)
-    low = min(rival.gap.distance_mm - rival.reach_mm for rival in rivals)
-    high = min(rival.gap.distance_mm + rival.reach_mm for rival in rivals)
+    low = min(rival.gap.distance_mm - rival.max_shift_mm for rival in rivals)
+    high = min(rival.gap.distance_mm + rival.max_shift_mm for rival in rivals)
     near = any(low <= line + CONTACT_TOLERANCE_MM <= high for line in (0.0, *lines_mm)) and low < high
     if len(rivals) == 1:
         return (_pair_uncertainty if near else _linear_uncertainty)(scene.covariance, rivals[0], lines_mm)
@@ -70,8 +70,8 @@ def closest_candidates(scene: Scene, measure: Measure) -> list[ClosestCandidate]
         for pair in measure.pairs
         for p, q in product(pair.a.parts, pair.b.parts)
     ]
-    ceiling = min(one.gap.distance_mm + one.reach_mm for one in every)
-    return [one for one in every if one.gap.distance_mm - one.reach_mm <= ceiling]
+    ceiling = min(one.gap.distance_mm + one.max_shift_mm for one in every)
+    return [one for one in every if one.gap.distance_mm - one.max_shift_mm <= ceiling]
 
 
 def _linear_uncertainty(
@@ -83,7 +83,7 @@ def _linear_uncertainty(
     (ax, ay), (bx, by), distance = one.gap.from_point, one.gap.to_point, one.gap.distance_mm
     if distance <= CONTACT_TOLERANCE_MM:
         return DistanceUncertainty(0.0, shares)
-    (xx, xy), (_, yy) = covariance.difference(one.i, one.j)
+    (xx, xy), (_, yy) = covariance.of_difference(one.i, one.j)
     x, y = (bx - ax) / distance, (by - ay) / distance
     return DistanceUncertainty(math.sqrt(max(xx * x * x + 2 * xy * x * y + yy * y * y, 0.0)), shares)
 
@@ -95,7 +95,7 @@ def _pair_uncertainty(covariance: Covariance, one: ClosestCandidate, lines_mm: S
     shares = [after - before for before, after in pairwise([0.0, *below, 1.0])]
     contact = (
         intervals_within_distance(slices, one.a, one.b, CONTACT_TOLERANCE_MM)
-        if one.gap.distance_mm < one.reach_mm
+        if one.gap.distance_mm < one.max_shift_mm
         else None
     )
     sigma = (
@@ -109,8 +109,8 @@ def _pair_uncertainty(covariance: Covariance, one: ClosestCandidate, lines_mm: S
 def slice_displacement(covariance: Covariance, one: ClosestCandidate) -> SlicedGaussian:
     """A pair's displacement, cut across the line between its closest points."""
     corners = isinstance(one.a, Polygon) or isinstance(one.b, Polygon)
-    bend = one.a.reach_mm + one.b.reach_mm + one.gap.distance_mm
-    return slice_gaussian(covariance.difference(one.i, one.j), gap_direction(one), bend, slope=float(corners))
+    bend = one.a.bounding_radius_mm + one.b.bounding_radius_mm + one.gap.distance_mm
+    return slice_gaussian(covariance.of_difference(one.i, one.j), gap_direction(one), bend, slope=float(corners))
 
 
 def gap_direction(one: ClosestCandidate) -> Point:
@@ -124,9 +124,9 @@ def gap_direction(one: ClosestCandidate) -> Point:
 def _probability_below(slices: SlicedGaussian, one: ClosestCandidate, line_mm: float) -> float:
     """The probability that a gap does not cross a line; 0 or 1 where the line is out of reach."""
     past = one.gap.distance_mm - line_mm - CONTACT_TOLERANCE_MM
-    if abs(past) > one.reach_mm:
+    if abs(past) > one.max_shift_mm:
         return float(past < 0)
-    return slices.share(intervals_within_distance(slices, one.a, one.b, line_mm + CONTACT_TOLERANCE_MM))
+    return slices.probability_inside(intervals_within_distance(slices, one.a, one.b, line_mm + CONTACT_TOLERANCE_MM))
 
 
 # --- for the whole of a base ---
@@ -156,8 +156,8 @@ def _pair_probability_within(
 ) -> float:
     """As `probability_within`, for one pair of convex shapes: of every slice what is near enough, less what is too near."""
     inside = intervals_within_distance(slices, one.a, one.b, upper_mm + CONTACT_TOLERANCE_MM, farthest_gap)
-    if lower_mm is None or one.gap.distance_mm - lower_mm > one.reach_mm:
-        return slices.share(inside)
+    if lower_mm is None or one.gap.distance_mm - lower_mm > one.max_shift_mm:
+        return slices.probability_inside(inside)
     near = intervals_within_distance(slices, one.a, one.b, lower_mm + CONTACT_TOLERANCE_MM)
     both = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(inside, near, strict=True)]
-    return max(slices.share(inside) - slices.share(both), 0.0)
+    return max(slices.probability_inside(inside) - slices.probability_inside(both), 0.0)

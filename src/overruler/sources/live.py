@@ -32,9 +32,9 @@ class Source:
     """Where pictures come from."""
 
     name: str
-    opened: ShotOpener
+    open_shots: ShotOpener
     """Opens it anew: its shots, as they come. Raises `OverrulerError` or `OSError` where it cannot."""
-    again: bool = True
+    reopens: bool = True
     """Whether there is any use in opening it once more when it has ended."""
     loops: bool = False
     """Whether it then begins at once with another time: a film shown over and over."""
@@ -57,7 +57,7 @@ def parse_source(address: str, loop: bool = False) -> Source:
     if "://" in address:
         raise BadInput(f"{address}: addresses begin with {', '.join((*STREAM_SCHEMES, 'obs://'))}")
     with Film(path):
-        return Source(str(path), lambda: _film_shots(path), again=loop, loops=loop)
+        return Source(str(path), lambda: _film_shots(path), reopens=loop, loops=loop)
 
 
 # --- kinds of sources ---
@@ -76,7 +76,7 @@ def _stream_shots(address: str) -> Iterator[Shot]:
     try:
         import av
     except ImportError:
-        raise MissingExtra.of("streams need PyAV", "video") from None
+        raise MissingExtra.with_install_hint("streams need PyAV", "video") from None
     begin = time.monotonic()
     try:
         with av.open(address, timeout=(OPEN_TIMEOUT_S, STALL_TIMEOUT_S)) as container:
@@ -117,14 +117,14 @@ class LiveReader:
         self.source = source
         self._least_s = least_s
         self._slot: tuple[int, Shot] | None = None
-        self.cuts = 0
+        self.time_jumps = 0
         """How often the pictures have leapt to another time."""
         self._came_s = -np.inf
         self._why = "opening"
         self._news = threading.Condition()
         self._ended = threading.Event()
         self._first_s = time.monotonic()
-        self._thread = threading.Thread(target=self._read, name="source", daemon=True)
+        self._thread = threading.Thread(target=self._run_reader, name="source", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -133,40 +133,40 @@ class LiveReader:
         self._ended.set()
         self._thread.join(STALL_TIMEOUT_S)
 
-    def newest(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
+    def newest_shot(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
         """The newest shot and its number, once that is greater than `after`; None where none comes in time."""
         with self._news:
             self._news.wait_for(lambda: self._slot is not None and self._slot[0] > after, timeout_s)
             return self._slot if self._slot is not None and self._slot[0] > after else None
 
-    def lost(self) -> str | None:
+    def loss_reason(self) -> str | None:
         """Why there are no pictures now; None where they come."""
         if time.monotonic() - self._came_s < STALL_TIMEOUT_S:
             return None
         return self._why or f"no picture for {STALL_TIMEOUT_S:g} s"
 
-    def _read(self) -> None:
+    def _run_reader(self) -> None:
         wait_s = FIRST_RETRY_S
         while not self._ended.is_set():
             before = self._slot
             try:
-                self._fill()
+                self._fill_slot()
                 self._why = "it has ended"
             except (OverrulerError, OSError) as error:
                 self._why = str(error)
             if self.source.loops and self._slot is not before:
-                self.cuts += 1
+                self.time_jumps += 1
                 continue
             self._came_s = -np.inf
-            if not self.source.again:
+            if not self.source.reopens:
                 return
             wait_s = FIRST_RETRY_S if self._slot is not before else min(2 * wait_s, LONGEST_RETRY_S)
             self._ended.wait(wait_s)
 
-    def _fill(self) -> None:
+    def _fill_slot(self) -> None:
         """Put shots into the slot until they end, at most one each `least_s`."""
         due = -np.inf
-        for shot in self.source.opened():
+        for shot in self.source.open_shots():
             if self._ended.is_set():
                 return
             self._came_s, self._why = (now := time.monotonic()), ""

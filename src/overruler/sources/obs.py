@@ -49,7 +49,7 @@ class Obs:
             from websockets.exceptions import WebSocketException
             from websockets.sync.client import connect
         except ImportError:
-            raise MissingExtra.of("OBS needs websockets", "web") from None
+            raise MissingExtra.with_install_hint("OBS needs websockets", "web") from None
         self._faults = (WebSocketException, OSError, TimeoutError)
         self._where, self._count, self._open = f"OBS at {host}:{port}", 0, ExitStack()
         self._answer_s = answer_s
@@ -58,7 +58,7 @@ class Obs:
             self._line = self._open.enter_context(opened)
         except self._faults as error:
             raise CannotMeasure(f"{self._where} does not answer ({error}): Tools, WebSocket Server Settings") from None
-        self._enter(password if password is not None else os.environ.get(PASSWORD_VARIABLE, ""))
+        self._log_in(password if password is not None else os.environ.get(PASSWORD_VARIABLE, ""))
 
     def __enter__(self) -> "Obs":
         return self
@@ -71,8 +71,8 @@ class Obs:
     def request(self, kind: str, **data: Any) -> JsonObject:
         """What OBS answers; `BadInput` with its own words where it cannot do so."""
         self._count += 1
-        self._send(OP_REQUEST, {"requestType": kind, "requestId": str(self._count), "requestData": data})
-        while (told := self._read())["op"] != OP_RESPONSE or told["d"]["requestId"] != str(self._count):
+        self._send_message(OP_REQUEST, {"requestType": kind, "requestId": str(self._count), "requestData": data})
+        while (told := self._read_message())["op"] != OP_RESPONSE or told["d"]["requestId"] != str(self._count):
             pass
         status = told["d"]["requestStatus"]
         if not status["result"]:
@@ -80,25 +80,25 @@ class Obs:
         found: JsonObject = told["d"].get("responseData") or {}
         return found
 
-    def _enter(self, password: str) -> None:
-        hello = self._read()["d"]
+    def _log_in(self, password: str) -> None:
+        hello = self._read_message()["d"]
         proof = {}
         if "authentication" in hello:
             proof = {"authentication": authentication_string(password, **hello["authentication"])}
-        self._send(OP_IDENTIFY, {"rpcVersion": 1, "eventSubscriptions": 0, **proof})
+        self._send_message(OP_IDENTIFY, {"rpcVersion": 1, "eventSubscriptions": 0, **proof})
         try:
-            self._read()
+            self._read_message()
         except CannotMeasure:
             self._open.close()
             raise CannotMeasure(f"{self._where} does not let us in: set {PASSWORD_VARIABLE} to its password") from None
 
-    def _send(self, op: int, data: JsonObject) -> None:
+    def _send_message(self, op: int, data: JsonObject) -> None:
         try:
             self._line.send(json.dumps({"op": op, "d": data}))
         except self._faults as error:
             raise CannotMeasure(f"{self._where} has gone: {error}") from None
 
-    def _read(self) -> JsonObject:
+    def _read_message(self) -> JsonObject:
         try:
             told: JsonObject = json.loads(self._line.recv(self._answer_s))
         except (*self._faults, ValueError) as error:

@@ -52,7 +52,7 @@ def _import_av() -> ModuleType:
     try:
         import av
     except ImportError:
-        raise MissingExtra.of("films need PyAV", "video") from None
+        raise MissingExtra.with_install_hint("films need PyAV", "video") from None
     return av  # its log stays off, as it comes: a decoder's thread that writes to it can wait for ever
 
 
@@ -67,11 +67,11 @@ class Film:
     """Pictures are shown from `from_s` on and before `to_s`."""
     threads: int = 0
     """Threads to decode with; 0 for as many as the decoder likes."""
-    damaged: int = 0
+    damaged_count: int = 0
     """Packets that could not be decoded so far, and pictures that came out damaged."""
     read_to_s: float = 0.0
     """The time of the last picture read so far."""
-    lost_s: list[tuple[float, float]] = field(default_factory=list)
+    gaps_s: list[tuple[float, float]] = field(default_factory=list)
     """From when to when nothing was shown: damaged pictures, and all that were made from them."""
     _container: Any = field(default=None, repr=False)
     _stream: Any = field(default=None, repr=False)
@@ -119,27 +119,27 @@ class Film:
     def __iter__(self) -> Iterator[Shot]:
         """The shots to look at: the first picture of each tenth of a second that is decoded."""
         last = -np.inf
-        for time_s, picture in self._pictures():
+        for time_s, picture in self._decoded_pictures():
             if time_s >= self.to_s:
                 return
-            self.read_to_s, stretch = max(self.read_to_s, time_s), self._stretch(time_s)
+            self.read_to_s, stretch = max(self.read_to_s, time_s), self._look_index(time_s)
             if time_s >= self.from_s - 1e-6 and stretch > last:
                 last = stretch
                 yield shot_from_picture(picture, time_s, str(self.path))
 
-    def _stretch(self, time_s: float) -> float:
+    def _look_index(self, time_s: float) -> float:
         """Which of the stretches of time it falls in, of each of which one picture is looked at."""
         return time_s if self.looks_per_s == np.inf else np.floor(time_s * self.looks_per_s + EARLY_TOLERANCE)
 
-    def _pictures(self) -> Iterator[tuple[float, Any]]:
+    def _decoded_pictures(self) -> Iterator[tuple[float, Any]]:
         """Every picture that can be decoded, in the order it is shown, with its time."""
         first = Fraction(self._stream.start_time or 0) * self._stream.time_base
         if self.from_s > 0:
-            self._seek(first)
+            self._seek_start(first)
         last_s, joined_s, doubt_s = -np.inf, 0.0, np.inf
-        for picture in self._decoded(first):
+        for picture in self._decode_packets(first):
             damaged = picture is None or picture.is_corrupt
-            self.damaged += damaged
+            self.damaged_count += damaged
             if picture is not None and picture.pts is not None:
                 time_s = float(picture.pts * picture.time_base - first)
                 if (
@@ -152,22 +152,22 @@ class Film:
             elif picture.pts is not None and (
                 picture.key_frame or last_s < doubt_s or last_s > doubt_s + MAX_CORRUPTED_S
             ):
-                self._lost(doubt_s, last_s)
+                self._note_gap(doubt_s, last_s)
                 doubt_s = np.inf
                 yield last_s, picture
-        self._lost(doubt_s, last_s)
+        self._note_gap(doubt_s, last_s)
 
-    def _lost(self, from_s: float, to_s: float) -> None:
+    def _note_gap(self, from_s: float, to_s: float) -> None:
         """Note what was not shown, as far as it was asked for."""
         if from_s < to_s and to_s > self.from_s and from_s < self.to_s:
-            self.lost_s.append((from_s, to_s))
+            self.gaps_s.append((from_s, to_s))
 
-    def _decoded(self, first: Fraction) -> Iterator[Any]:
+    def _decode_packets(self, first: Fraction) -> Iterator[Any]:
         """What the decoder gives, None for each packet that it cannot decode."""
         av, context = _import_av(), self._stream.codec_context
         skips = knows_nonreference(context)
-        for packet, wanted in mark_wanted(self._packets(), partial(self._place, first)):
-            if self.damaged > MAX_DAMAGED_PACKETS:
+        for packet, wanted in mark_wanted(self._demux_packets(), partial(self._look_slot, first)):
+            if self.damaged_count > MAX_DAMAGED_PACKETS:
                 return
             context.skip_frame = "NONREF" if skips and not wanted else "DEFAULT"
             try:
@@ -177,16 +177,16 @@ class Film:
             except (av.error.FFmpegError, ValueError):
                 yield None
 
-    def _place(self, first: Fraction, packet: Any) -> LookSlot | None:
+    def _look_slot(self, first: Fraction, packet: Any) -> LookSlot | None:
         if packet.pts is None:
             return None
         time_s = float(packet.pts * packet.time_base - first)
         late_s = (
             NONREFERENCE_DELAY_SHARE / self.looks_per_s if is_nonreference(self._stream.codec_context, packet) else 0.0
         )
-        return self._stretch(time_s) if time_s >= self.from_s - 1e-6 else -np.inf, time_s + late_s
+        return self._look_index(time_s) if time_s >= self.from_s - 1e-6 else -np.inf, time_s + late_s
 
-    def _packets(self) -> Iterator[Any]:
+    def _demux_packets(self) -> Iterator[Any]:
         """The stream's packets; a last None where they cannot be read to their end."""
         av = _import_av()
         try:
@@ -196,7 +196,7 @@ class Film:
         except (av.error.FFmpegError, ValueError):
             yield None
 
-    def _seek(self, first: Fraction) -> None:
+    def _seek_start(self, first: Fraction) -> None:
         """To the last key picture before what is wanted; from the start where the file cannot be sought in."""
         av = _import_av()
         early_s = SEEK_MARGIN_S if self._container.format.name in UNINDEXED_FORMATS else 0
@@ -211,20 +211,20 @@ class Film:
     def problems(self) -> list[str]:
         """What of the film could not be read, after all of it has been iterated over."""
         found = []
-        if self.damaged:
-            found.append(f"{self.damaged} damaged pieces of the film were left out{self._when()}")
-        if self.to_s == float("inf") and self.duration_s and self.read_to_s < self.duration_s - self._last_s():
+        if self.damaged_count:
+            found.append(f"{self.damaged_count} damaged pieces of the film were left out{self._gap_text()}")
+        if self.to_s == float("inf") and self.duration_s and self.read_to_s < self.duration_s - self._end_tolerance_s():
             found.append(f"the film can be read to {self.read_to_s:.1f} s of {self.duration_s:.1f} s")
         return found
 
-    def _when(self) -> str:
-        if not self.lost_s:
+    def _gap_text(self) -> str:
+        if not self.gaps_s:
             return ""
-        told = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.lost_s[:MAX_GAPS_LISTED])
-        more = f" and {len(self.lost_s) - MAX_GAPS_LISTED} times more" if len(self.lost_s) > MAX_GAPS_LISTED else ""
+        told = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.gaps_s[:MAX_GAPS_LISTED])
+        more = f" and {len(self.gaps_s) - MAX_GAPS_LISTED} times more" if len(self.gaps_s) > MAX_GAPS_LISTED else ""
         return f", and all that was made from them: nothing was seen from {told}{more}"
 
-    def _last_s(self) -> float:
+    def _end_tolerance_s(self) -> float:
         """How long before the end a whole film's last picture may be."""
         return max(TRUNCATION_TOLERANCE_S, 3 / (self.frames_per_s or 10.0))
 

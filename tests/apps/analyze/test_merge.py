@@ -119,7 +119,7 @@ def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(monkeyp
         spots = (
             (TrackedPosition("p01", Base.circle(27.0), x_mm, 50.0, 0.3, "static", True),) if x_mm is not None else ()
         )
-        log.note(Tick(time_s, spots, rest=rest(x_mm) if time_s in (0.0, 4.0) and x_mm is not None else None))
+        log.record_tick(Tick(time_s, spots, rest=rest(x_mm) if time_s in (0.0, 4.0) and x_mm is not None else None))
     told = log.data() | {"from_s": 0.0, "to_s": None, "read_to_s": 5.0, "problems": [], "refused": None}
     film = merge_segments("film", [told])
     assert [(row["time_s"], row["x_mm"]) for row in film.positions] == [

@@ -228,7 +228,7 @@ def test_the_recording_is_drawn_over_and_keeps_its_times(video: Path, unbroken: 
 def test_what_is_carried_is_drawn_in_part_as_it_would_be_on_the_whole(unbroken: Path) -> None:
     film = merge_segments("film", [load_segment(path) for path in sorted((unbroken / ".segments").glob("*.json"))])
     size, (move, *_) = (SIZE_PX[0] // 2, SIZE_PX[1] // 2), film.moves
-    carried, named = overlay.Overlay(film, size).at((move["start_s"] + move["end_s"]) / 2)
+    carried, named = overlay.Overlay(film, size).drawings_at((move["start_s"] + move["end_s"]) / 2)
     assert "<text" in named.svg  # drawn last: a way hides no name
     assert "<text" not in carried.svg
     left, top, right, bottom = carried.box_px

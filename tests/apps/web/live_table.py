@@ -81,13 +81,13 @@ class Table:
         calibration = exact(CAMERA)
         return Report(frame, calibration, found, build_scene(calibration, found, "legion"))
 
-    def find(self, frame: Frame, report: Report, bases: Any, within_mm: Array | None) -> tuple[Detection, ...]:
+    def redetect_bases(self, frame: Frame, report: Report, bases: Any, within_mm: Array | None) -> tuple[Detection, ...]:
         low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
         places = {name: np.array(at) for name, at in self.places.items()}
         inside = [name for name, at in places.items() if (at > low).all() and (at < high).all()]
         return tuple(one for one in map(self._detection, inside) if bases is None or one.base in bases)
 
-    def place(self, frame: Frame, report: Report, one: Detection) -> None:
+    def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> None:
         """Nothing more to be said."""
 
     def _detection(self, name: str) -> Detection:
@@ -102,7 +102,7 @@ def air(table: Table, door: AccessPolicy | None = None, overlay_key: str | None 
     desk = Desk()
     referee: Any = table
     live = LiveReader(Source("table", table.shots))
-    eyes = TableWatcher(live, referee, lambda seen: desk.told(seen, eyes.shot))
+    eyes = TableWatcher(live, referee, lambda seen: desk.update_table(seen, eyes.shot))
     return LiveServices(desk, eyes, door or AccessPolicy(frozenset({"localhost"})), overlay_key)
 
 

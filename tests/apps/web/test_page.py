@@ -347,7 +347,7 @@ def board_corners(page: "Page", width: float, height: float) -> list[list[float]
 
     with urllib.request.urlopen(page.url.replace("/m/", "/api/measurements/") + "/scene") as answer:
         view = camera_view(Scene.from_json(json.load(answer)))
-    places: list[list[float]] = view.px(np.array([[0, height], [width, height], [width, 0], [0, 0]])).tolist()
+    places: list[list[float]] = view.to_px(np.array([[0, height], [width, height], [width, 0], [0, 0]])).tolist()
     return places
 
 

@@ -52,7 +52,7 @@ def test_farthest_from_all_is_the_most_over_dense_points(several: list[Shape], b
     sampled = distance_matrix(several, points).min(0).max()
     found = farthest_from_all(several, b)
     # No point of b lies farther from a sampled one than a fifth of its reach, and a distance changes no faster.
-    assert sampled - 1e-9 <= found <= sampled + b.reach_mm / 5
+    assert sampled - 1e-9 <= found <= sampled + b.bounding_radius_mm / 5
     assert found <= min(farthest_gap(shape, b).distance_mm for shape in several) + 1e-8
 
 
@@ -63,7 +63,7 @@ def _points_of(b: Shape) -> np.ndarray:
         rim = np.concatenate([np.linspace(start, end, 50) for start, end in ends])
     else:
         turn = np.linspace(0, 2 * np.pi, 400)
-        rim = b.supports(np.stack([np.cos(turn), np.sin(turn)], -1))
+        rim = b.support_points(np.stack([np.cos(turn), np.sin(turn)], -1))
     return np.concatenate([b.center + share * (rim - b.center) for share in np.linspace(0, 1, 12)])
 
 
@@ -92,7 +92,7 @@ def test_the_rim_s_farthest_part_is_found_for_each_displacement(several: list[Sh
         exact = farthest_from_all(several, place)
         assert rim <= exact + 1e-8
         inside = distance_matrix(several, np.array([place.center]))[:, 0].min()
-        assert rim == pytest.approx(exact, abs=1e-5) or exact > inside - place.reach_mm
+        assert rim == pytest.approx(exact, abs=1e-5) or exact > inside - place.bounding_radius_mm
 
 
 @settings(max_examples=60, deadline=None)

@@ -78,7 +78,7 @@ def test_what_is_removed_is_gone_and_the_others_keep_their_names(report: Report)
     assert [d.base for d in done.detections] == [p.base for p in done.scene.pieces]
     assert report.scene.covariance is not None
     assert done.scene.covariance is not None
-    assert np.allclose(done.scene.covariance.block(0, 2), report.scene.covariance.block(0, 3))
+    assert np.allclose(done.scene.covariance.cross_covariance(0, 2), report.scene.covariance.cross_covariance(0, 3))
     assert done.scene.extra["fixes"] == [{"do": "remove", "id": "p02"}]
 
 
@@ -146,12 +146,12 @@ def test_a_size_is_corrected_where_the_photo_agrees_and_doubted_where_it_does_no
 
 def test_a_piece_of_another_size_shares_its_hill_s_doubt_as_before(report: Report) -> None:
     moved, farther = np.array([0.5, 0.2]), np.array([1.0, 0.4])
-    on_hill = replace(report.detections[2], shared_mm={"h1": moved}, rarely_mm={"h1": farther})
+    on_hill = replace(report.detections[2], shared_shifts_mm={"h1": moved}, rare_shifts_mm={"h1": farther})
     there = replace(report, detections=(*report.detections[:2], on_hill, report.detections[3]))
     again = fixed(there, {"do": "resize", "id": "p03", "base": "50"}).detections[2]
     assert again is not on_hill
-    assert again.shared_mm["h1"] == pytest.approx(moved)
-    assert again.rarely_mm["h1"] == pytest.approx(farther)
+    assert again.shared_shifts_mm["h1"] == pytest.approx(moved)
+    assert again.rare_shifts_mm["h1"] == pytest.approx(farther)
 
 
 def test_a_piece_is_told_to_stand_higher(report: Report) -> None:

@@ -145,10 +145,10 @@ def before_rest(report: Report, house: HouseRules) -> Watch:
         def look(self, frame: Frame) -> Report:
             return report
 
-        def find(self, *_: object) -> tuple[Detection, ...]:
+        def redetect_bases(self, *_: object) -> tuple[Detection, ...]:
             return ()
 
-        def place(self, *_: object) -> None:
+        def remeasure_base(self, *_: object) -> None:
             return None
 
     return Watch(Nobody(), house)
@@ -158,7 +158,7 @@ def rest(watch: Watch, report: Report) -> Report:
     """What is told of a table that has come to rest."""
     watch._table = cast(TableState, SimpleNamespace(report=lambda: report))
     watch._unsaid = True
-    told = watch._rest()
+    told = watch._rest_report()
     assert told is not None
     return told
 

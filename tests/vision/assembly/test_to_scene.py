@@ -90,15 +90,25 @@ def test_what_is_usual_is_less_than_what_may_be(scene: tuple[Camera, Frame]) -> 
     told = np.diag(np.append(SIGMA**2, [0, 0])) / 16
     light, still = Light(np.array([0.0, 5000.0]), 1.0), np.eye(2) * 0.04
     calibration = Calibration(
-        camera, np.diag(SIGMA**2), frame.size_px, 0, (), (700, 500), told=told, budget=NO_BUDGET, light=light
+        camera,
+        np.diag(SIGMA**2),
+        frame.size_px,
+        0,
+        (),
+        (700, 500),
+        joint_as_specified=told,
+        budget=NO_BUDGET,
+        light=light,
     )
     found = [replace(one, covariance_mm2=still) for one in detections(frame, camera, PLACES)]
-    found[0] = replace(found[0], shared_mm={"hill": np.array([0.6, 0])}, rarely_mm={"hill": np.array([1.0, 0])})
-    found[1] = found[1].doubted(np.eye(2) * 0.25, np.eye(2) * 4)
+    found[0] = replace(
+        found[0], shared_shifts_mm={"hill": np.array([0.6, 0])}, rare_shifts_mm={"hill": np.array([1.0, 0])}
+    )
+    found[1] = found[1].with_added_covariance(np.eye(2) * 0.25, np.eye(2) * 4)
     result = build_scene(calibration, found).covariance
     assert result is not None
-    assert result.otherwise is not None
-    usual, rare = result.array, result.otherwise.covariance.array
+    assert result.rare_alternative is not None
+    usual, rare = result.array, result.rare_alternative.covariance.array
     slopes = np.concatenate([one.d_xy_d_camera for one in found])
     by_camera = slopes @ np.diag(SIGMA**2) @ slopes.T
     shade = [shade_covariance_mm2(calibration, one) for one in found]
@@ -108,7 +118,7 @@ def test_what_is_usual_is_less_than_what_may_be(scene: tuple[Camera, Frame]) -> 
     assert first[2:4, 2:4] == pytest.approx(still + 0.09 * shade[1] + np.eye(2) * 0.25)
     assert second[2:4, 2:4] == pytest.approx(still + shade[1] + np.eye(2) * 4)
     assert np.linalg.eigvalsh(rare - usual).min() > -1e-9
-    assert result.otherwise.probability == RARE_PROBABILITY
+    assert result.rare_alternative.probability == RARE_PROBABILITY
 
 
 @pytest.mark.parametrize("flag", sorted(RARE_PROBLEM_FLAGS))
@@ -117,20 +127,20 @@ def test_a_photo_that_shows_that_something_is_amiss_is_not_as_sure_as_usual(
 ) -> None:
     camera, frame = scene
     assert flag in FLAGS_BY_SEVERITY
-    found = [one.doubted(np.eye(2) * 0.25, np.eye(2) * 4) for one in detections(frame, camera, PLACES)]
+    found = [one.with_added_covariance(np.eye(2) * 0.25, np.eye(2) * 4) for one in detections(frame, camera, PLACES)]
     amiss = replace(exact(camera), problems=(Problem(flag, "not as it should be"),))
     covariance = build_scene(amiss, found).covariance
     assert covariance is not None
-    assert covariance.otherwise is None
+    assert covariance.rare_alternative is None
     assert covariance.array == pytest.approx(rare_covariance(amiss, found))
     usual = build_scene(replace(amiss, problems=(Problem("few_markers", "only four"),)), found).covariance
     assert usual is not None
-    assert usual.otherwise is not None
-    assert usual.otherwise.covariance.array == pytest.approx(covariance.array)
+    assert usual.rare_alternative is not None
+    assert usual.rare_alternative.covariance.array == pytest.approx(covariance.array)
 
 
 def test_a_budget_as_told_is_smaller_where_the_board_file_and_the_catalogue_speak() -> None:
-    told = ErrorBudget(1e-3, 2e-4, 1.0, 0.2, 0.5).as_told
+    told = ErrorBudget(1e-3, 2e-4, 1.0, 0.2, 0.5).as_specified
     assert told == ErrorBudget(2e-4, 2e-4, SPEC_SHARE, SPEC_SHARE * 0.2, 0.5)
 
 
@@ -152,7 +162,7 @@ def test_ships_plates_are_as_they_are_made(scene: tuple[Camera, Frame]) -> None:
     camera, frame = scene
     plate, other, tray = detections(frame, camera, PLACES)
     seen = [
-        replace(plate, base=Base.rectangle(40, 40), also=(Base.rectangle(60, 60), Base.circle(40))),
+        replace(plate, base=Base.rectangle(40, 40), alternative_bases=(Base.rectangle(60, 60), Base.circle(40))),
         replace(other, base=Base.rectangle(60, 60)),
         replace(tray, base=Base.rectangle(25, 50)),
     ]

@@ -97,14 +97,14 @@ def test_a_turned_photo_gives_the_corners_as_they_were_stored(orientation: int) 
     shown = np.ascontiguousarray(np.rot90(stored.pixels, turns[orientation]))
     frame = Frame(shown, "turned", orientation=orientation)
     assert stored_size_px(frame) == stored.size_px
-    sighting = find_chart(frame, SMALL).as_stored(frame)
+    sighting = find_chart(frame, SMALL).in_stored_pixels(frame)
     assert np.abs(errors(sighting, 3)).max() < 0.1
 
 
 def test_a_mirrored_photo_is_refused() -> None:
     sighting = find_chart(seen(1), SMALL)
     with pytest.raises(CannotMeasure, match="mirrored"):
-        sighting.as_stored(replace(seen(1), orientation=5))
+        sighting.in_stored_pixels(replace(seen(1), orientation=5))
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_stray_corner_changes_nothing() -> None:
     whole, seen = fit_lens(SIZE, photos), photos["photo 4"]
     photos["photo 4"] = ChartCorners(seen.xyz_mm, spoiled, seen.covariance_px2, 1.0)
     fit = fit_lens(SIZE, photos)
-    assert len(fit.photos[4].sighting.xy_px) == len(spoiled) - 1
+    assert len(fit.photos[4].corners.xy_px) == len(spoiled) - 1
     assert np.abs((numbers(fit) - numbers(whole)) / np.sqrt(np.diag(whole.lens.covariance))).max() < 0.5
 
 
@@ -122,15 +122,15 @@ def test_slopes_agree_with_finite_differences() -> None:
     sheets = SheetAdjustment(SIZE, sightings(11), 640.0, zoom_sigma=1e-3)
     shared = LensAndPaper(np.concatenate([TRUTH, [1e-3, 2e-3, -1e-3]]))
     stand = PoseAndZoom(POSES[3].T_camera_board, 2e-3)
-    rows = sheets.look(3, shared, stand)
+    rows = sheets.residual_block(3, shared, stand)
     assert rows is not None
 
     def residual(step: Array) -> Array:
-        moved = sheets.look(3, shared.moved(step[7:]), stand.moved(step[:7]))
+        moved = sheets.residual_block(3, shared.moved(step[7:]), stand.moved(step[:7]))
         assert moved is not None
         return moved.residual
 
-    for slopes, step in zip(np.hstack([rows.by_own, rows.by_shared]).T, np.eye(7 + 12) * 1e-6, strict=True):
+    for slopes, step in zip(np.hstack([rows.own_jacobian, rows.shared_jacobian]).T, np.eye(7 + 12) * 1e-6, strict=True):
         assert slopes == pytest.approx((residual(step) - residual(-step)) / 2e-6, rel=1e-3, abs=1e-2)
 
 
@@ -149,7 +149,7 @@ def test_the_map_of_doubt_is_the_error_that_is_made() -> None:
         drawn = np.linalg.cholesky(fit.lens.covariance) @ random.normal(size=9) * 0.3
         camera = table.moved(np.concatenate([drawn, np.zeros(6)]))
         for _ in range(3):
-            seen, _, slopes = camera.jacobians(marks_mm)
+            seen, _, slopes = camera.project_with_jacobians(marks_mm)
             step = np.linalg.lstsq(slopes.reshape(-1, 15)[:, 9:], (marks - seen).ravel())[0]
             camera = camera.moved(np.concatenate([np.zeros(9), step]))
         worst.append((camera.unproject(pixels) - table.unproject(pixels)) / 0.3)

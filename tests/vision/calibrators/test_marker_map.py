@@ -173,18 +173,22 @@ def test_one_photo_is_enough_and_none_is_an_error() -> None:
 
 
 def test_slopes_agree_with_finite_differences() -> None:
-    views, _ = link_views([LayoutView.of(name, *given, (60.0, 60.0)) for name, given in photos(9, CAMERAS[:2]).items()])
+    views, _ = link_views(
+        [LayoutView.from_markers(name, *given, (60.0, 60.0)) for name, given in photos(9, CAMERAS[:2]).items()]
+    )
     table = MarkerMapAdjustment(views)
     layout, stand = table.start, table.stands[1]
-    rows = table.look(1, layout, stand)
+    rows = table.residual_block(1, layout, stand)
     assert rows is not None
 
     def residual(step: Array) -> Array:
-        moved = table.look(1, layout.moved(step[7:]), stand.moved(step[:7]))
+        moved = table.residual_block(1, layout.moved(step[7:]), stand.moved(step[:7]))
         assert moved is not None
         return moved.residual
 
-    for slopes, step in zip(np.hstack([rows.by_own, rows.by_shared]).T, np.eye(7 + 9 + 3 * 7) * 1e-6, strict=True):
+    for slopes, step in zip(
+        np.hstack([rows.own_jacobian, rows.shared_jacobian]).T, np.eye(7 + 9 + 3 * 7) * 1e-6, strict=True
+    ):
         assert slopes == pytest.approx((residual(step) - residual(-step)) / 2e-6, rel=1e-3, abs=1e-2)
 
 

@@ -37,7 +37,7 @@ def free_state() -> tuple[list[Observation], State]:
 
 
 def cost_and_gradient(bundle: BundleAdjustment, state: State) -> tuple[float, Array]:
-    cost, _, gradient = bundle._equations(state)
+    cost, _, gradient = bundle._normal_equations(state)
     return cost, gradient
 
 
@@ -53,8 +53,8 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
     bundle = BundleAdjustment(groups, PRIOR)
     gradient = cost_and_gradient(bundle, state)[1]
     sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 4 + [1e-4, 1e-4, 1e-6] * 7)
-    for i in range(state.unknowns):
-        step = np.zeros(state.unknowns)
+    for i in range(state.unknown_count):
+        step = np.zeros(state.unknown_count)
         step[i] = sizes[i]
         rise = cost_and_gradient(bundle, state.moved(step))[0] - cost_and_gradient(bundle, state.moved(-step))[0]
         assert 2 * gradient[i] == pytest.approx(rise / (2 * sizes[i]), rel=1e-3, abs=1e-3 * np.abs(gradient[i]) + 0.5)
@@ -69,10 +69,16 @@ def sure() -> LensPrior:
 def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> None:
     groups = known(3)
     exact = [
-        replace(g, xy_px=CAMERA.project(g.xyz_mm), place_px=g.place_px * 0, shape_px=g.shape_px * 0) for g in groups
+        replace(
+            g,
+            xy_px=CAMERA.project(g.xyz_mm),
+            place_factors_px=g.place_factors_px * 0,
+            shape_factors_px=g.shape_factors_px * 0,
+        )
+        for g in groups
     ]
     random = np.random.default_rng(2)
-    roots = [np.linalg.cholesky(group.own_px2) for group in exact]
+    roots = [np.linalg.cholesky(group.edge_covariance_px2) for group in exact]
     noise = [
         (root @ random.normal(size=len(root)))[:, None] * g.normal_px for root, g in zip(roots, exact, strict=True)
     ]
@@ -81,17 +87,31 @@ def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> No
         spoiled = [replace(g, xy_px=g.xy_px + times * n) for g, n in zip(exact, noise, strict=True)]
         solution = BundleAdjustment(spoiled, sure()).solve(State(CAMERA, 0.0))
         doubts.append(np.sqrt(np.diag(solution.covariance)))
-        assert solution.sigma == pytest.approx(times, rel=0.1)
-    assert doubts[1][9:] / doubts[0][9:] == pytest.approx(np.full(6, 3.0), rel=0.02 + abs(solution.sigma / 3 - 1))
+        assert solution.unit_weight_sigma == pytest.approx(times, rel=0.1)
+    assert doubts[1][9:] / doubts[0][9:] == pytest.approx(
+        np.full(6, 3.0), rel=0.02 + abs(solution.unit_weight_sigma / 3 - 1)
+    )
 
 
 def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
     """Places are off by what they are on such a table, the solution weighing them as if by more: its errors are between
     those of its own covariance and none at all."""
-    random, groups, errors = np.random.default_rng(3), [replace(g, place_px=4 * g.place_px) for g in known(3)], []
-    exact = [replace(g, xy_px=CAMERA.project(g.xyz_mm), shape_px=0 * g.shape_px, told_px=2 * g.told_px) for g in groups]
+    random, groups, errors = (
+        np.random.default_rng(3),
+        [replace(g, place_factors_px=4 * g.place_factors_px) for g in known(3)],
+        [],
+    )
+    exact = [
+        replace(
+            g,
+            xy_px=CAMERA.project(g.xyz_mm),
+            shape_factors_px=0 * g.shape_factors_px,
+            specified_place_factors_px=2 * g.specified_place_factors_px,
+        )
+        for g in groups
+    ]
     bundle, start = BundleAdjustment(exact, sure()), State(CAMERA, 0.0)
-    roots = [np.linalg.cholesky(group.told_covariance((1.0, 1.0, 1.0))) for group in exact]
+    roots = [np.linalg.cholesky(group.covariance_as_specified((1.0, 1.0, 1.0))) for group in exact]
     for _ in range(200):
         spoiled = [
             replace(g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px)
@@ -102,7 +122,9 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
     for k in range(9, 15):
         step = np.eye(15)[k] * 1e-4
         by_pose[:, k] = (CAMERA.moved(step).center_mm - CAMERA.moved(-step).center_mm) / 2e-4
-    told, as_they_are = (by_pose @ joint @ by_pose.T for joint in (bundle.as_told(start), bundle.covariance(start)))
+    told, as_they_are = (
+        by_pose @ joint @ by_pose.T for joint in (bundle.covariance_as_specified(start), bundle.covariance(start))
+    )
     counted = np.cov(np.array(errors).T)
     assert np.diag(counted) == pytest.approx(np.diag(told), rel=0.25)
     assert np.all(np.diag(counted) < 0.75 * np.diag(as_they_are))
@@ -112,9 +134,9 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
 def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle_adjustment, "TOLD", 1.0)
     groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
-    same = BundleAdjustment([replace(g, told_px=g.place_px) for g in groups], PRIOR)
+    same = BundleAdjustment([replace(g, specified_place_factors_px=g.place_factors_px) for g in groups], PRIOR)
     size = np.sqrt(np.diag(same.covariance(state)))
-    assert same.as_told(state) / np.outer(size, size) == pytest.approx(
+    assert same.covariance_as_specified(state) / np.outer(size, size) == pytest.approx(
         same.covariance(state) / np.outer(size, size), abs=1e-6
     )
 
@@ -126,12 +148,14 @@ def test_the_residuals_say_which_doubt_is_larger(which: str) -> None:
     times = 6.0 if which != "neither" else 0.0
     spoiled = []
     for g in groups:
-        columns = g.place_px if which == "place" else g.shape_px
+        columns = g.place_factors_px if which == "place" else g.shape_factors_px
         extra = times * columns @ random.normal(size=columns.shape[1])
         spoiled.append(replace(g, xy_px=g.xy_px + extra[:, None] * g.normal_px))
     state = State(CAMERA, 0.0)
     _, place, shape = (
-        BundleAdjustment(spoiled, PRIOR).averaged(BundleAdjustment(spoiled, PRIOR).solve(state).state)[0].scales
+        BundleAdjustment(spoiled, PRIOR)
+        .solve_averaging_scales(BundleAdjustment(spoiled, PRIOR).solve(state).state)[0]
+        .scales
     )
     assert (2.9 < place < 12) == (which == "place")
     assert (2.9 < shape < 12) == (which == "shape")
@@ -150,7 +174,9 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
         found = seen_markers(CAMERA, corners, np.random.default_rng(1), shape, shape)
         groups, state = [free_marker_observation(marker, MARKER_MM) for marker in found], State(CAMERA, 0.0, places)
         averaged = (
-            BundleAdjustment(groups, sure()).averaged(BundleAdjustment(groups, sure()).solve(state).state)[1].joint
+            BundleAdjustment(groups, sure())
+            .solve_averaging_scales(BundleAdjustment(groups, sure()).solve(state).state)[1]
+            .camera_bow_covariance
         )
         told = BundleAdjustment(groups, sure(), (shape, 1.0, shape)).covariance(state)
         return float(averaged[14, 14]), float(told[14, 14])
@@ -169,7 +195,7 @@ def test_leaving_one_out_is_solving_without_it() -> None:
     state = bundle.solve(State(CAMERA, 0.0)).state
     again = BundleAdjustment(groups[1:], PRIOR).solve(state).state
     spots = np.array([(x, y, 0.0) for x in (100, 450, 800) for y in (100, 450, 800)])
-    all_px, without_px, again_px = (s.camera.project(spots) for s in (state, bundle.without(state, 0), again))
+    all_px, without_px, again_px = (s.camera.project(spots) for s in (state, bundle.state_without(state, 0), again))
     assert np.abs(without_px - again_px).max() < 0.1 * np.abs(all_px - again_px).max()
 
 
@@ -178,7 +204,7 @@ def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     bundle = BundleAdjustment(groups, PRIOR)
     near = bundle.solve(State(CAMERA, 0.0))
     far = bundle.solve(State(camera_at_pose(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
-    assert far.evidence == pytest.approx(near.evidence, rel=1e-4)
+    assert far.log_evidence == pytest.approx(near.log_evidence, rel=1e-4)
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
 
 
@@ -188,7 +214,11 @@ def test_a_prior_ten_times_as_wide_costs_only_what_the_data_told(sigma_px: float
 
     def evidence(sigma_px: float) -> float:
         sigmas = np.array([sigma_px, sigma_px, 1e-4, 1e-4, *np.full(5, 1e-8)])
-        return BundleAdjustment(known(8), LensPrior(sure().mean, np.diag(sigmas**2))).solve(State(CAMERA, 0.0)).evidence
+        return (
+            BundleAdjustment(known(8), LensPrior(sure().mean, np.diag(sigmas**2)))
+            .solve(State(CAMERA, 0.0))
+            .log_evidence
+        )
 
     assert evidence(sigma_px) - evidence(10 * sigma_px) == pytest.approx(2 * cost, abs=0.05)
 
@@ -198,5 +228,5 @@ def test_a_point_is_as_unsure_as_its_click_and_its_place() -> None:
     square = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0)]
     for mm_per_px, sigma_px in ((0.1, np.hypot(1, 6)), (2.0, np.hypot(1, 0.3))):
         groups = point_observations([(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square])
-        assert np.sqrt(groups[0].own_px2) == pytest.approx(np.eye(2) * sigma_px, rel=0.02)
-        assert not any(group.shifts for group in groups)
+        assert np.sqrt(groups[0].edge_covariance_px2) == pytest.approx(np.eye(2) * sigma_px, rel=0.02)
+        assert not any(group.is_marker for group in groups)

@@ -50,7 +50,7 @@ def test_stated_doubts_of_distances_are_what_errors_are(see: type[Sight], layout
         camera, bow = random_camera(random), TableBow(half, half, bow_mm * random.normal(size=2))
         see(camera, {n: lifted(at, bow) for n, at in markers.items()}, seed, told=told)
         found = calibrate(blank(), board)
-        results.append(distances(found.as_told if told else found, camera, bow))
+        results.append(distances(found.as_specified if told else found, camera, bow))
     mean_square, within = counted(results)
     assert 0.7 < mean_square < 1.4
     assert 0.90 < within < 0.995
@@ -62,8 +62,8 @@ def test_no_table_is_surer_as_it_is_than_as_told(see: type[Sight], layout: str) 
     board, markers = LAYOUTS[layout]
     see(camera_over(25), markers, told=True)
     found = calibrate(blank(), board)
-    root = np.linalg.inv(np.linalg.cholesky(found.joint))
-    shares = np.linalg.eigvalsh(root @ found.as_told.joint @ root.T)
+    root = np.linalg.inv(np.linalg.cholesky(found.joint_covariance))
+    shares = np.linalg.eigvalsh(root @ found.as_specified.joint_covariance @ root.T)
     assert shares.max() < 1.1
     assert shares.min() > 0
     assert (np.sort(shares)[3] > 0.8) == (layout == "eight anywhere")
@@ -105,7 +105,7 @@ def test_a_lens_file_sharpens_what_four_markers_leave_open(see: type[Sight]) -> 
     lens = Lens(SIZE, camera.matrix, camera.distortion, np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]))
     found = [calibrate(blank(), board, lens=one) for one in (lens, None)]
     # a lens says nothing of the table's bow, which four markers in its corners leave as open as it was
-    with_lens, without = (distances(replace(one, bow=None, with_bow=None), camera)[1] for one in found)
+    with_lens, without = (distances(replace(one, bow=None, covariance_with_bow=None), camera)[1] for one in found)
     assert np.median(with_lens) < 0.4 * np.median(without)
 
 

@@ -86,6 +86,6 @@ def test_a_moved_frame_sees_the_same_and_doubts_the_same() -> None:
     there = SPOTS - [120.0, -45.0, 0.0]
     assert moved.project(there) == pytest.approx(camera.project(SPOTS), abs=1e-9)
     pixels = [camera.moved(step).project(SPOTS) - camera.project(SPOTS) for step in root.T]
-    slopes = moved.jacobians(there)[2].reshape(-1, 15)
+    slopes = moved.project_with_jacobians(there)[2].reshape(-1, 15)
     expected = sum(np.outer(step.ravel(), step.ravel()) for step in pixels)
     assert slopes @ covariance @ slopes.T == pytest.approx(expected, rel=1e-3, abs=1e-6)

@@ -39,7 +39,7 @@ def seen(number: int) -> Marker:
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_an_edge_moves_as_its_marker_does(axis: int) -> None:
     group, plain = laid_marker_observation(seen(5), unsure()), laid_marker_observation(seen(5), BOARD)
-    columns = group.place_px[:, plain.place_px.shape[1] :]
+    columns = group.place_factors_px[:, plain.place_factors_px.shape[1] :]
     step = np.zeros(3)
     step[axis] = SIGMA[axis]
     middle = corners_of(BOARD)[5].mean(0)
@@ -60,12 +60,12 @@ def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
     found = calibrate(blank(), replace(BOARD, scale_share=scale))
     nearer = CARD_THICKNESS_SIGMA_MM / found.camera.center_mm[2]
     assert found.budget.scale_share == pytest.approx(np.hypot(scale or 5e-4, nearer))
-    assert found.as_told.budget.scale_share == pytest.approx(np.hypot(told, SPEC_SHARE * nearer))
+    assert found.as_specified.budget.scale_share == pytest.approx(np.hypot(told, SPEC_SHARE * nearer))
 
 
 def test_on_a_table_as_told_a_card_lies_lower() -> None:
     group = add_height_uncertainty([laid_marker_observation(seen(5), unsure())], CAMERA)[0]
-    place, told = group.place_px, group.told_px
+    place, told = group.place_factors_px, group.specified_place_factors_px
     assert told[:, :2] == pytest.approx(PLACE_SPEC_SHARE * place[:, :2])
     assert told[:, 2:-1] == pytest.approx(place[:, 2:-1])  # the file's own doubt is told
     assert told[:, -1] == pytest.approx(SPEC_SHARE * place[:, -1])
@@ -108,7 +108,7 @@ def test_an_unsure_layout_widens_the_doubt_honestly(see: type[Sight]) -> None:
 
 def test_height_moves_an_edge_outwards_where_it_is_seen_at_a_slant() -> None:
     group = laid_marker_observation(seen(0), BOARD)
-    raised = add_height_uncertainty([group], CAMERA)[0].place_px[:, -1]
+    raised = add_height_uncertainty([group], CAMERA)[0].place_factors_px[:, -1]
     up = CAMERA.project(group.xyz_mm + np.array([0, 0, MARKER_HEIGHT_SIGMA_MM])) - CAMERA.project(group.xyz_mm)
     assert raised == pytest.approx((up * group.normal_px).sum(1), rel=1e-3, abs=1e-6)
 

@@ -20,7 +20,7 @@ def things(markers: int, points: int = 0) -> list[Observation]:
     nothing = (np.zeros((1, 0)),) * 3
     return [
         Observation(
-            np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), *nothing, shifts=i < markers
+            np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), *nothing, is_marker=i < markers
         )
         for i in range(markers + points)
     ]
@@ -53,14 +53,14 @@ def test_where_all_agree_nothing_is_tried() -> None:
 def test_the_one_without_which_all_is_well_is_left_out() -> None:
     solution, kept = fit_without_outliers(things(4), Oracle(3.0, {2: 1.0}))
     assert kept == [0, 1, 3]
-    assert solution.sigma == 1.0
+    assert solution.unit_weight_sigma == 1.0
 
 
 def test_a_strained_lens_is_a_reason_to_look_too() -> None:
     assert fit_without_outliers(things(4), Oracle(1.2, {2: 0.8}, strain=4.0))[1] == [0, 1, 3]
 
 
-WHOLE, CUT = LensPrior(np.zeros(9), np.eye(9)), LensPrior(np.zeros(9), np.eye(9), cut=True)
+WHOLE, CUT = LensPrior(np.zeros(9), np.eye(9)), LensPrior(np.zeros(9), np.eye(9), assumes_cropped=True)
 
 
 @pytest.mark.parametrize(
@@ -70,24 +70,27 @@ def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_
     strain: float, whole: float, cut: float, taken: LensPrior
 ) -> None:
     def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
-        return replace(Oracle(1.0, {}, 0.0 if prior.cut else strain)(groups), evidence=cut if prior.cut else whole)
+        return replace(
+            Oracle(1.0, {}, 0.0 if prior.assumes_cropped else strain)(groups),
+            log_evidence=cut if prior.assumes_cropped else whole,
+        )
 
     (solution, kept), prior = fit_choosing_prior(things(4), solve, WHOLE, CUT)
     assert prior is taken
-    assert solution.evidence == (cut if taken is CUT else whole)
+    assert solution.log_evidence == (cut if taken is CUT else whole)
     assert kept == [0, 1, 2, 3]
 
 
 def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
     def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
-        return Oracle(1.0 if prior.cut else 3.0, {2: 1.0}, 0.0 if prior.cut else 4.0)(groups)
+        return Oracle(1.0 if prior.assumes_cropped else 3.0, {2: 1.0}, 0.0 if prior.assumes_cropped else 4.0)(groups)
 
     assert (
         fit_choosing_prior(things(4), solve, WHOLE, CUT)[1] is WHOLE
     )  # without the third marker the lens is as expected
 
     def strained(groups: Sequence[Observation], prior: LensPrior) -> Solution:
-        return replace(solve(groups, prior), strain=0.5 if prior.cut else 4.0)
+        return replace(solve(groups, prior), lens_pull_sigmas=0.5 if prior.assumes_cropped else 4.0)
 
     (_, kept), prior = fit_choosing_prior(things(4), strained, WHOLE, CUT)
     assert (prior, kept) == (CUT, [0, 1, 2, 3])

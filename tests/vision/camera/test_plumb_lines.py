@@ -93,7 +93,7 @@ def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> No
     for frame in (mat(camera, bent), mat(camera, bent, 1, moved_mm=-6.0), mat(camera, bent, 2, turned_deg=0.5)):
         edges = [_measure_edge(frame, found, *side) for side in _board_sides(found)]
         assert [edge is not None for edge in edges] == [True] * 4
-        sizes = np.array([edge.bent_mm for edge in edges if edge])
+        sizes = np.array([edge.bend_mm for edge in edges if edge])
         assert np.abs(sizes[:, 0] - bent).max() < 0.25
         assert np.abs(sizes[:, 1]).max() < 0.4
         least = np.array([edge.covariance_mm2[0, 0] for edge in edges if edge])

@@ -34,7 +34,7 @@ def four(see: type[Sight]) -> Calibration:
 
 def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(four: Calibration) -> None:
     random, middle = np.random.default_rng(0), np.array([300.0, 500.0])
-    exact = replace(four, budget=replace(four.budget, scale_share=0.0), bow=None, with_bow=None)
+    exact = replace(four, budget=replace(four.budget, scale_share=0.0), bow=None, covariance_with_bow=None)
     turns = np.arange(4) * np.pi / 4
     ends = [middle + side * REFERENCE_LENGTH_MM / 2 * np.stack([np.cos(turns), np.sin(turns)], -1) for side in (-1, 1)]
     pixels = [four.camera.project(np.column_stack([end, np.zeros(4)])) for end in ends]
@@ -46,22 +46,24 @@ def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(fou
             np.linalg.norm(moved.unproject(pixels[1]) - moved.unproject(pixels[0]), axis=1) - REFERENCE_LENGTH_MM
         )
     sampled = np.sqrt(np.mean(np.square(errors))) / 0.2
-    assert float(distance_sigmas_mm(exact, exact.joint, middle)) == pytest.approx(sampled, rel=0.1)
+    assert float(distance_sigmas_mm(exact, exact.joint_covariance, middle)) == pytest.approx(sampled, rel=0.1)
 
 
 def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
-    assert four.told is not None
-    surer = replace(four, told=four.told / 4, budget=replace(four.budget, told_share=0.0))
-    plain = replace(four, budget=replace(four.budget, told_share=0.0))
+    assert four.joint_as_specified is not None
+    surer = replace(
+        four, joint_as_specified=four.joint_as_specified / 4, budget=replace(four.budget, specified_scale_share=0.0)
+    )
+    plain = replace(four, budget=replace(four.budget, specified_scale_share=0.0))
     assert doubt_map(surer).sigma_mm == pytest.approx(doubt_map(plain).sigma_mm / 2)
-    assert doubt_map(four.as_told).sigma_mm == pytest.approx(doubt_map(four).sigma_mm)
+    assert doubt_map(four.as_specified).sigma_mm == pytest.approx(doubt_map(four).sigma_mm)
 
 
 def test_what_changes_the_doubt_changes_that_of_a_table_as_told_alike(four: Calibration) -> None:
-    later = four.moved(np.zeros(17), lambda covariance: 4 * covariance)
-    assert four.told is not None
-    assert later.told == pytest.approx(4 * four.told)
-    assert later.joint == pytest.approx(4 * four.joint)
+    later = four.updated_by(np.zeros(17), lambda covariance: 4 * covariance)
+    assert four.joint_as_specified is not None
+    assert later.joint_as_specified == pytest.approx(4 * four.joint_as_specified)
+    assert later.joint_covariance == pytest.approx(4 * four.joint_covariance)
     assert later.covariance == pytest.approx(4 * four.covariance)
 
 
@@ -85,9 +87,12 @@ def test_a_marker_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], where
         see(CAMERA, corners_of(board))
         found = calibrate(blank(), board)
         (before if places is FOUR else after).append(found)
-    promised = covariance_with_marker(before[0], before[0].joint, square_mm(*where)[:, :2])
-    kept, gain = distance_sigmas_mm(before[0], promised, spots), distance_sigmas_mm(before[0], before[0].joint, spots)
-    true = distance_sigmas_mm(after[0], after[0].joint, spots)
+    promised = covariance_with_marker(before[0], before[0].joint_covariance, square_mm(*where)[:, :2])
+    kept, gain = (
+        distance_sigmas_mm(before[0], promised, spots),
+        distance_sigmas_mm(before[0], before[0].joint_covariance, spots),
+    )
+    true = distance_sigmas_mm(after[0], after[0].joint_covariance, spots)
     assert np.median(true / kept) == pytest.approx(1, abs=0.3)
     assert kept.max() < 0.8 * gain.max()
 
@@ -99,7 +104,7 @@ def test_four_markers_are_told_where_a_fifth_would_help(four: Calibration) -> No
     assert any("lens file" in text for text in texts)
     assert all(advice.after_mm < 0.81 * advice.before_mm for advice in found.advice)
     assert [advice.after_mm for advice in found.advice] == sorted(advice.after_mm for advice in found.advice)
-    assert found.advice[0].before_mm == pytest.approx(float((found.sigma_mm * found.seen).max()))
+    assert found.advice[0].before_mm == pytest.approx(float((found.sigma_mm * found.visible).max()))
 
 
 def test_a_lens_file_is_not_asked_for_where_there_is_one(four: Calibration) -> None:
@@ -125,7 +130,7 @@ def test_a_new_marker_lies_in_sight_and_off_the_others(four: Calibration) -> Non
 def test_markers_squares_lie_where_the_camera_as_it_is_then_sees_them(four: Calibration) -> None:
     step = np.zeros(17)
     step[12] = 3.0
-    later = four.moved(step, lambda covariance: covariance)
+    later = four.updated_by(step, lambda covariance: covariance)
     for one, other in zip(four.squares_mm, later.squares_mm, strict=True):
         assert np.abs(one - other).max() > 2
     for calibration in (four, later):
@@ -138,9 +143,11 @@ def test_a_marker_that_lies_anywhere_says_less(see: type[Sight]) -> None:
     see(CAMERA, {n: ANYWHERE[n] for n in FOUR})
     free = calibrate(blank(), FREE)
     corners, spot = square_mm(*EIGHT[4])[:, :2], np.array([450.0, 450.0])
-    anywhere = distance_sigmas_mm(free, covariance_with_marker(free, free.joint, corners), spot)
-    laid = distance_sigmas_mm(free, covariance_with_marker(replace(free, laid=True), free.joint, corners), spot)
-    assert laid < anywhere <= distance_sigmas_mm(free, free.joint, spot) * (1 + 1e-9)
+    anywhere = distance_sigmas_mm(free, covariance_with_marker(free, free.joint_covariance, corners), spot)
+    laid = distance_sigmas_mm(
+        free, covariance_with_marker(replace(free, layout_known=True), free.joint_covariance, corners), spot
+    )
+    assert laid < anywhere <= distance_sigmas_mm(free, free.joint_covariance, spot) * (1 + 1e-9)
 
 
 def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], four: Calibration) -> None:
@@ -150,7 +157,7 @@ def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], fo
     see(CAMERA, corners_of(known_board(FOUR)))
     found = calibrate(blank(), known_board(FOUR), lens=lens)
     promised = distance_sigmas_mm(four, covariance_with_lens_file(four), spot)
-    assert float(distance_sigmas_mm(found, found.joint, spot)) == pytest.approx(float(promised), rel=0.2)
+    assert float(distance_sigmas_mm(found, found.joint_covariance, spot)) == pytest.approx(float(promised), rel=0.2)
 
 
 @settings(max_examples=30, deadline=None)

@@ -68,7 +68,7 @@ def test_corner_markers_do_not_see_the_bow_and_eight_see_some(see: type[Sight]) 
     left = {}
     for name, places in (("four", FOUR), ("eight", EIGHT)):
         see(CAMERA, corners_of(known_board(places)))
-        left[name] = np.sqrt(np.diag(calibrate(blank(), known_board(places)).joint)[15:])
+        left[name] = np.sqrt(np.diag(calibrate(blank(), known_board(places)).joint_covariance)[15:])
     assert left["four"] == pytest.approx(np.full(2, expected), rel=0.05)
     assert (left["eight"] < 0.9 * expected).all()
 
@@ -78,7 +78,7 @@ def test_a_strong_bow_is_found_by_markers_all_over_the_table(see: type[Sight]) -
     board, bow = known_board(grid), bowed((1.5, -1.2))
     see(CAMERA, lifted({n: square_mm(*at) for n, at in grid.items()}, bow))
     found = calibrate(blank(), board)
-    sigma = np.sqrt(np.diag(found.joint)[15:])
+    sigma = np.sqrt(np.diag(found.joint_covariance)[15:])
     assert found.bow is not None
     assert (np.abs(found.bow.height_mm - bow.height_mm) < 3.5 * sigma).all()
     assert (sigma < 0.25).all()
@@ -89,6 +89,6 @@ def test_a_flat_table_is_called_flat_within_its_doubt(see: type[Sight], board: o
     see(CAMERA, corners_of(BOARD), seed=3)
     found = calibrate(blank(), board)  # type: ignore[arg-type]
     assert found.bow is not None
-    assert (np.abs(found.bow.height_mm) < 3.5 * np.sqrt(np.diag(found.joint)[15:])).all()
-    assert found.with_bow is not None
-    assert found.with_bow[:15, :15] == pytest.approx(found.covariance)
+    assert (np.abs(found.bow.height_mm) < 3.5 * np.sqrt(np.diag(found.joint_covariance)[15:])).all()
+    assert found.covariance_with_bow is not None
+    assert found.covariance_with_bow[:15, :15] == pytest.approx(found.covariance)

@@ -40,7 +40,7 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(seed: int, scales: tuple
     random = np.random.default_rng(seed)
     groups, (prior, away) = problem(random), prior_of(random)
     jacobian, residual = (np.concatenate([group[k] for group in groups]) for k in (2, 3))
-    likely, step, covariance = LinearizedProblem.of(groups, prior, away, COMMON).look(
+    likely, step, covariance = LinearizedProblem.from_observations(groups, prior, away, COMMON).evaluate_scales(
         np.array([scales, (1.0, 1.0, 1.0)])
     )
     wanted = []
@@ -76,7 +76,7 @@ def drawn(random: np.random.Generator, scales: Array, groups: int, rows: int) ->
         noise = own * random.normal(size=rows) + place * by_place @ random.normal(size=by_place.shape[1])
         noise += shape * by_shape @ random.normal(size=3)
         parts.append((by_place, by_shape, jacobian, noise - jacobian @ true))
-    linear = LinearizedProblem.of(parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON)
+    linear = LinearizedProblem.from_observations(parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON)
     return marginalize_scales(linear, estimate_scales(linear)), true
 
 

@@ -153,7 +153,9 @@ def test_the_place_follows_the_camera_as_the_sensitivity_says() -> None:
 def test_edges_looked_for_roughly_lie_where_close_steps_find_them(every_px: float) -> None:
     """On the rim of a plain base, half of all directions and more: to a third of the step."""
     camera = camera_over(0.0)
-    view = LabPatch.around(photo(camera, [Plinth(300, 200, 40.0)]).pixels, camera, np.array([300.0, 200.0]), 20.0, 0.0)
+    view = LabPatch.crop_around(
+        photo(camera, [Plinth(300, 200, 40.0)]).pixels, camera, np.array([300.0, 200.0]), 20.0, 0.0
+    )
     assert view is not None
     rays = ray_directions(20.0, view.mm_per_px)
     reach = np.full(len(rays), 20.0)
@@ -171,7 +173,7 @@ def test_edges_looked_for_roughly_lie_where_close_steps_find_them(every_px: floa
 def test_what_is_noise_at_one_step_is_noise_at_any(every_px: float) -> None:
     """A soft step in brightness, 2 px wide, a little too faint and a little steep enough to be an edge."""
     camera, middle = camera_over(0.0), np.array([300.0, 200.0])
-    view = LabPatch.around(photo(camera, []).pixels, camera, middle, 20.0, 0.0)
+    view = LabPatch.crop_around(photo(camera, []).pixels, camera, middle, 20.0, 0.0)
     assert view is not None
     across_px = np.arange(view.lab.shape[1]) + view.corner_px[0] - camera.project([*middle, 0.0])[0]
     reach = np.array([4 * view.mm_per_px])

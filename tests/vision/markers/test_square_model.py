@@ -53,7 +53,7 @@ def test_normals_are_square_to_the_edge_and_point_to_its_bright_side(state: Arra
 def test_rows_are_the_slopes_of_the_residuals(state: Array) -> None:
     bent = SquareModel(SIZE)
     here, normal = bent.normals(state, PLACES, ACROSS)
-    rows = bent.rows(state, PLACES, normal)
+    rows = bent.residual_jacobian(state, PLACES, normal)
     for i, step in enumerate(np.diag([0.02] * 8 + [2e-4, 0.02])):
         ahead, behind = (bent.residuals(state + sign * step, PLACES, here, normal) for sign in (1, -1))
         assert_allclose(rows[:, i], (ahead - behind) / (2 * step[i]), rtol=2e-3, atol=2e-3)

@@ -121,16 +121,16 @@ def test_a_leaning_is_likeliest_where_the_face_is(
     slid = np.stack([odds(np.full(2, -slide)), odds(np.full(2, slide))], -1) - odds(np.zeros(2))[:, None]
     said = FaceLikelihood(at, turn, slide, slid)
     places = at + (peak + np.array([[0, 0], [0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5]])) @ axes
-    there, *beside = said.at(places)
+    there, *beside = said.log_likelihood_at(places)
     assert all(there >= one for one in beside)
-    assert said.at(at + peak @ axes) - said.at(at) == pytest.approx(
+    assert said.log_likelihood_at(at + peak @ axes) - said.log_likelihood_at(at) == pytest.approx(
         -FACE_LOGIT_WEIGHT * odds(np.zeros(2)).sum(), abs=1e-6
     )
 
 
 def test_beyond_the_slides_a_leaning_says_no_more() -> None:
     said = FaceLikelihood(np.zeros(2), 0.0, 4.0, np.array([[-3.0, 1.0], [-2.0, -2.0]]))
-    at = said.at(np.array([[4.0, 0], [40.0, 0], [-4.0, 0], [-9.0, 0]]))
+    at = said.log_likelihood_at(np.array([[4.0, 0], [40.0, 0], [-4.0, 0], [-9.0, 0]]))
     np.testing.assert_allclose(at, FACE_LOGIT_WEIGHT * np.array([1.0, 1.0, -3.0, -3.0]))
 
 
@@ -142,6 +142,6 @@ def test_a_square_laid_beside_a_plate_leans_towards_it() -> None:
     here = odds(frame, camera, Ship(at[0], at[1], ship.heading_deg, ship.side_mm))
     said = probe_face_shifts(frame.pixels, camera, at, turn, ship.side_mm, here)
     assert said is not None
-    home, further = said.at(np.array([at - off, at + off]))
+    home, further = said.log_likelihood_at(np.array([at - off, at + off]))
     assert home > 1
     assert home > further + 4

@@ -101,10 +101,10 @@ def test_sides_that_are_nearly_as_likely_are_told_and_doubted(monkeypatch: pytes
     plain = plates_on(frame, camera)[0]
     monkeypatch.setattr(find, "AMBIGUOUS_LOGIT_GAP", np.inf)
     doubtful = plates_on(frame, camera)[0]
-    assert plain.also == ()
+    assert plain.alternative_bases == ()
     assert doubtful.base == plain.base
-    assert set(doubtful.also) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
-    assert len(doubtful.also) > 0
+    assert set(doubtful.alternative_bases) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
+    assert len(doubtful.alternative_bases) > 0
     added = (10 / find.RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
     np.testing.assert_allclose(doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6)
 
@@ -133,7 +133,7 @@ def tried_with_faces(odds: Callable[[Array], float], monkeypatch: pytest.MonkeyP
 def test_only_a_face_that_is_open_is_looked_at_aside(face: float, often: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tried, asked = tried_with_faces(lambda _: face, monkeypatch)
     assert asked == often
-    assert (tried.start.leaning is not None) == (often > 1)
+    assert (tried.start.face is not None) == (often > 1)
     assert np.hypot(*(tried.start.xy_mm - [SHIPS[2].x_mm, SHIPS[2].y_mm])) < 0.5  # faces all alike say nothing
 
 
@@ -144,7 +144,7 @@ def test_a_face_that_leans_far_aside_moves_the_square(
     """Its odds grow by so much per mm towards one side, more than its sides can say against it."""
     tried, _ = tried_with_faces(lambda off: float(np.clip(3 * off @ np.array(way), -20, 20)) + 1, monkeypatch)
     assert (tried.start.xy_mm - [SHIPS[2].x_mm, SHIPS[2].y_mm]) @ np.array(way) > 1.5
-    assert tried.signs[-1] > 4  # the face where it was moved to
+    assert tried.features[-1] > 4  # the face where it was moved to
 
 
 @given(st.integers(0, len(SHIPS) - 1), st.floats(0, 2 * np.pi), st.floats(0, 8))
@@ -153,7 +153,7 @@ def test_from_beside_a_guess_plates_are_seen_that_lie_far_off_it(number: int, wa
     camera, ship = table_camera(15.0), SHIPS[number]
     frame, place = table_with(camera, [ship], SIZE_PX), np.array([ship.x_mm, ship.y_mm])
     guess = place + off_mm * np.array([np.cos(way), np.sin(way)])
-    view = LabPatch.around(frame.pixels, camera, guess, ship.side_mm * 0.75, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(frame.pixels, camera, guess, ship.side_mm * 0.75, PLATE_HEIGHT_MM)
     assert view is not None
     starts = fit_from_aside(view, guess, [np.radians(ship.heading_deg + 2)], ship.side_mm)
     assert min(np.hypot(*(one.xy_mm - place)) for one in starts) < 0.6
@@ -189,7 +189,7 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(aside_mm: float, behi
     """A small square, the likelier one, so far aside of a large one's middle."""
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
-    view = LabPatch.around(frame.pixels, camera, np.array([200.0, 200.0]), 60.0, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(frame.pixels, camera, np.array([200.0, 200.0]), 60.0, PLATE_HEIGHT_MM)
     assert view is not None
 
     def plate(x_mm: float, side_mm: float, odds: float) -> find.Plate:
@@ -237,7 +237,7 @@ def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain
     nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
     plate = find.Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
     assert plate.score > 0.9
-    assert plate.plain == plain
+    assert plate.is_confident == plain
 
 
 def test_hidden_cards_hold_no_plates() -> None:

@@ -19,7 +19,7 @@ def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -
     ship, camera = Ship(300, 250, 30.0), table_camera(30.0)
     frame = table_with(camera, [ship], SIZE_PX)
     start = np.array([300 + off[0], 250 + off[1]])
-    view = LabPatch.around(frame.pixels, camera, start, 30.0, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(frame.pixels, camera, start, 30.0, PLATE_HEIGHT_MM)
     assert view is not None
     rough = fit_coarsely(view, start, [np.radians(30 + off[2])], 40.0)
     assert rough is not None
@@ -33,7 +33,7 @@ def test_the_fit_comes_home_from_rough_starts(off: tuple[float, float, float]) -
 def test_the_close_fit_weighs_the_face_in() -> None:
     """A face that is surest 2 mm forward of the plate draws the fit that way, and none the other way."""
     camera, at = table_camera(30.0), np.array([300.0, 250.0])
-    view = LabPatch.around(
+    view = LabPatch.crop_around(
         table_with(camera, [Ship(300, 250, 30.0)], SIZE_PX).pixels, camera, at, 30.0, PLATE_HEIGHT_MM
     )
     assert view is not None
@@ -42,7 +42,7 @@ def test_the_close_fit_weighs_the_face_in() -> None:
     forward = side_normals(np.radians(30.0))[0]
     odds = -20 * ((np.array([[-3.0, 3.0], [-3.0, 3.0]]) - [[2.0], [0.0]]) ** 2 - [[4.0], [0.0]])
     plain, drawn = (
-        fit_finely(view, replace(rough, leaning=leaning))
+        fit_finely(view, replace(rough, face=leaning))
         for leaning in (None, FaceLikelihood(at, np.radians(30.0), 3.0, odds))
     )
     assert plain is not None
@@ -63,7 +63,7 @@ def test_what_is_normally_distributed_settles_in_its_mean_with_its_moments(turn_
         logs,
         SideEvidence(np.zeros((4, STRETCHES_PER_SIDE, OFFSET_BINS)), np.zeros((4, 1)), 0.5),
     )
-    xy, turn, moments, turn_moment = look.settled()
+    xy, turn, moments, turn_moment = look.mean_and_moments()
     axes = side_normals(turn_rad)[:2]
     np.testing.assert_allclose(xy, [30.0, 40.0] + mean @ axes, atol=0.05)
     np.testing.assert_allclose(turn, turn_rad + turned, atol=1e-3)
@@ -81,9 +81,9 @@ def test_a_second_place_less_likely_by_so_much_is_in_the_doubt(turn_rad: float) 
     look = PosePosterior(np.array([30.0, 40.0]), turn_rad, logs, edges)
     share = 1 / (1 + np.exp(3.0 / POSTERIOR_TEMPER))
     away = 4 * np.array([np.cos(turn_rad), np.sin(turn_rad)])
-    np.testing.assert_allclose(look.beyond(look.xy_mm, 1.0), share * np.outer(away, away), atol=1e-9)
-    np.testing.assert_allclose(look.beyond(look.xy_mm, 5.0), 0.0, atol=1e-9)
-    xy, _, moments, _ = look.settled()
+    np.testing.assert_allclose(look.moments_beyond(look.xy_mm, 1.0), share * np.outer(away, away), atol=1e-9)
+    np.testing.assert_allclose(look.moments_beyond(look.xy_mm, 5.0), 0.0, atol=1e-9)
+    xy, _, moments, _ = look.mean_and_moments()
     np.testing.assert_allclose(xy, look.xy_mm)
     np.testing.assert_allclose(moments, share * np.outer(away, away), atol=1e-9)
 

@@ -31,7 +31,7 @@ def test_a_closer_look_corrects_a_guess(ship: Ship) -> None:
     assert np.hypot(*(guess.xy_mm - [ship.x_mm, ship.y_mm])) < 3.5
     assert abs(np.log(np.sqrt(guess.length_mm * guess.width_mm) / ship.side_mm)) < 0.2
     assert abs((np.degrees(guess.turn_rad) - ship.heading_deg + 45) % 90 - 45) < 7
-    assert guess.turned > 0.6  # the looks, each turned its own way, agree on the heading
+    assert guess.heading_confidence > 0.6  # the looks, each turned its own way, agree on the heading
     assert guess.score > 0.3
 
 

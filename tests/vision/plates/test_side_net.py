@@ -31,7 +31,7 @@ def view_of(tilt_deg: float, covered: Array | None = None) -> LabPatch:
     if covered is not None:
         hull = camera.project(SHIP.place(covered, PLATE_HEIGHT_MM))
         cv2.fillPoly(frame.pixels, [np.round(hull).astype(np.int32)], (90, 140, 90))
-    view = LabPatch.around(frame.pixels, camera, np.array([SHIP.x_mm, SHIP.y_mm]), 30.0, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(frame.pixels, camera, np.array([SHIP.x_mm, SHIP.y_mm]), 30.0, PLATE_HEIGHT_MM)
     assert view is not None
     return view
 
@@ -39,7 +39,7 @@ def view_of(tilt_deg: float, covered: Array | None = None) -> LabPatch:
 def shift_mm(edges: SideEvidence) -> Array:
     """How far ahead and to the left (2,) the plate most likely lies: opposite sides speak of it opposite ways."""
     shifts = np.arange(-5, 5.01, 0.1)
-    forward, left = pair_opposite_sides(edges.sides(shifts, np.zeros(1)))
+    forward, left = pair_opposite_sides(edges.side_log_likelihood(shifts, np.zeros(1)))
     return np.asarray(shifts[[int(forward.argmax()), int(left.argmax())]])
 
 
@@ -55,7 +55,7 @@ def test_of_a_hidden_side_less_is_known() -> None:
     turn, at = np.radians(SHIP.heading_deg), np.array([SHIP.x_mm, SHIP.y_mm])
     ahead = np.array([[0.5, 1.6], [0.5, -1.6], [1.7, -1.6], [1.7, 1.6]])
     seen, hidden = (run_side_net(view_of(15.0, cover), at, turn, SHIP.side_mm, 0.5) for cover in (None, ahead))
-    told = [edges.logs.max(-1).mean(-1) for edges in (seen, hidden)]
+    told = [edges.log_likelihood.max(-1).mean(-1) for edges in (seen, hidden)]
     assert told[1][0] < 0.6 * told[0][0]
     assert told[1][2] > 0.6 * told[0][2]
 
@@ -74,8 +74,8 @@ def test_sides_that_lie_somewhere_are_likeliest_there(shift: float, turn: float,
     logs = np.zeros((4, STRETCHES_PER_SIDE, OFFSET_BINS))
     logs[side] = -0.5 * (bins - ((shift - along[side] * turn) / 0.5)[:, None]) ** 2
     edges = SideEvidence(logs, along, 0.5)
-    here = edges.sides(np.array([shift]), np.array([turn]))[:, 0, 0]
-    near = edges.sides(shift + np.array([-0.5, 0.5]), np.array([turn]))[side, 0]
+    here = edges.side_log_likelihood(np.array([shift]), np.array([turn]))[:, 0, 0]
+    near = edges.side_log_likelihood(shift + np.array([-0.5, 0.5]), np.array([turn]))[side, 0]
     assert here[side] >= near.max()
     assert (np.delete(here, side) == 0).all()
 
@@ -95,5 +95,5 @@ def test_what_stretches_say_is_read_between_bins_and_turned(shift: float, turn: 
     logs[:, stretch] = (
         np.arange(OFFSET_BINS) - OFFSET_BINS // 2
     )  # a ramp: its value is the place that was read, in bins
-    read = SideEvidence(logs, along, 0.5).sides(np.array([shift]), np.array([turn]))[:, 0, 0]
+    read = SideEvidence(logs, along, 0.5).side_log_likelihood(np.array([shift]), np.array([turn]))[:, 0, 0]
     np.testing.assert_allclose(read, (shift - along[0, stretch] * turn) / 0.5, atol=1e-9)

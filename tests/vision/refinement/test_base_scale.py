@@ -63,9 +63,9 @@ def four(see: type[Sight]) -> Calibration:
 
 def test_a_radius_is_measured_to_a_tenth_of_a_millimetre(four: Calibration) -> None:
     rings = [measure_rim(shown(), four, one) for one in bases()]
-    assert all(ring is not None and abs(ring.larger_mm) < 0.1 for ring in rings)
+    assert all(ring is not None and abs(ring.radius_excess_mm) < 0.1 for ring in rings)
     larger = [measure_rim(shown(DIAMETER_MM + 0.8), four, one) for one in bases()]
-    assert np.median([ring.larger_mm for ring in larger if ring]) == pytest.approx(0.4, abs=0.1)
+    assert np.median([ring.radius_excess_mm for ring in larger if ring]) == pytest.approx(0.4, abs=0.1)
 
 
 @pytest.mark.parametrize(("parameter", "size"), [(0, 8.0), (4, 6e-3), (5, 1.2e-2), (9, 4e-3), (14, 4.0)])
@@ -79,9 +79,9 @@ def test_the_slope_of_a_radius_is_that_of_measuring_it_again(four: Calibration, 
             camera = four.camera.moved(side * step)
             ring = measure_rim(frame, replace(four, camera=camera), replace(one, xy_mm=camera.unproject(one.center_px)))
             assert ring is not None
-            larger.append(ring.larger_mm)
+            larger.append(ring.radius_excess_mm)
             if side == 0:
-                wanted.append(float(ring.d_camera @ step))
+                wanted.append(float(ring.camera_jacobian @ step))
         rises.append((larger[2] - larger[0]) / 2)
     assert np.median(np.subtract(rises, wanted)) == pytest.approx(0, abs=0.01)
     assert np.std(np.subtract(rises, wanted)) < 0.02 + 0.25 * np.std(wanted)
@@ -97,7 +97,7 @@ def drawn(covariance: Array, random: np.random.Generator, count: int = 12) -> tu
         for k, slope in enumerate(slopes)
     ]
     off = np.linalg.cholesky(radius_covariance(rings)) @ random.normal(size=count) - slopes @ step
-    return [replace(ring, larger_mm=float(value)) for ring, value in zip(rings, off, strict=True)], step
+    return [replace(ring, radius_excess_mm=float(value)) for ring, value in zip(rings, off, strict=True)], step
 
 
 @pytest.mark.parametrize("times", [1.0, 1 / 9])
@@ -110,9 +110,9 @@ def test_what_is_left_of_the_doubt_is_what_errors_are(times: float) -> None:
     for _ in range(200):
         rings, step = drawn(times * covariance, random)
         found = kalman_update(measures_of(rings), covariance)
-        off, after = found.step - step, found.after(times * covariance)
+        off, after = found.step - step, found.updated_covariance(times * covariance)
         z2.append(off @ np.linalg.solve(after, off) / 15)
-        assert np.all(np.diag(found.after(covariance)) <= np.diag(covariance) * (1 + 1e-9))
+        assert np.all(np.diag(found.updated_covariance(covariance)) <= np.diag(covariance) * (1 + 1e-9))
     assert np.mean(z2) == pytest.approx(1, abs=0.08)
 
 
@@ -127,7 +127,7 @@ def test_what_all_bases_share_says_nothing() -> None:
 def test_a_base_that_the_others_contradict_is_dropped() -> None:
     covariance = np.eye(15) * 1e-6
     rings = [RimMeasurement(0.01 * k, 0.05, np.zeros(15), 40.0, 0.5, np.array([0.1 * k, 0.0])) for k in range(8)]
-    wrong = replace(rings[3], larger_mm=1.5)
+    wrong = replace(rings[3], radius_excess_mm=1.5)
     kept = keep_consistent_rims([*rings[:3], wrong, *rings[4:]], covariance)
     assert wrong not in kept
     assert len(kept) == 7

@@ -59,7 +59,7 @@ def test_the_lit_side_says_where_it_stands(frame: Frame) -> None:
     after = remeasure_by_lit_side(frame, lit(), before)
     assert off(before) > 0.8
     assert off(after) < 0.4
-    assert after.lit
+    assert after.measured_on_lit_side
     assert not shade_covariance_mm2(lit(), after).any()
     assert after.center_px == pytest.approx(CAMERA.project(np.array([*after.xy_mm, 0.0])))
 
@@ -77,7 +77,7 @@ def test_it_is_surer_along_the_shade_and_no_less_sure_across(frame: Frame) -> No
 def test_what_no_fit_knows_stays_in_doubt(frame: Frame) -> None:
     before = drawn_along(frame)
     beyond = np.array([[2.0, 0.3], [0.3, 1.5]])
-    unsure = replace(before, covariance_mm2=before.covariance_mm2 + beyond, beyond_mm2=beyond)
+    unsure = replace(before, covariance_mm2=before.covariance_mm2 + beyond, unmodelled_mm2=beyond)
     plain, after = (remeasure_by_lit_side(frame, lit(), one) for one in (before, unsure))
     assert after.xy_mm == pytest.approx(plain.xy_mm)
     assert after.covariance_mm2 == pytest.approx(plain.covariance_mm2 + beyond)

@@ -46,7 +46,7 @@ def guesses(xy_mm: list[tuple[float, float]], radius_mm: list[float], sigma_mm: 
 def fitted(xy_mm: Array, shown: tuple[float, float] = (0.7, 0.2)) -> BaseFit:
     seen = np.full(60, shown[0])
     merit = shown[0] + 0.2 * shown[1]
-    return BaseFit(xy_mm, np.eye(2) * 0.01, np.zeros((2, 15)), seen, merit, CONE, upper=False, shown=shown)
+    return BaseFit(xy_mm, np.eye(2) * 0.01, np.zeros((2, 15)), seen, merit, CONE, upper=False, visible_shares=shown)
 
 
 def test_a_lost_lower_rim_does_not_make_a_smaller_base() -> None:
@@ -61,7 +61,7 @@ def test_a_lost_lower_rim_does_not_make_a_smaller_base() -> None:
     lost = min(found, key=lambda one: float(np.hypot(*(one.xy_mm - LOST))))
     assert np.hypot(*(lost.xy_mm - LOST)) < 0.6
     alone = fit_rounds(frame, exact(camera), guesses([LOST], [float(upper)]), RADII)
-    assert {base.width_mm for one in alone for base in (one.base, *one.also)} >= {25.0, 27.0}
+    assert {base.width_mm for one in alone for base in (one.base, *one.alternative_bases)} >= {25.0, 27.0}
 
 
 def test_chosen_sizes_may_all_meet() -> None:
@@ -200,13 +200,13 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(monkeyp
     plain, doubtful = told(CONFIDENT_SCORE), told(CONFIDENT_SCORE - 0.001)
     shifted, wide = MISFIT_SIGMA_MM**2, (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
     assert np.linalg.eigvalsh(plain.covariance_mm2).max() < 0.1
-    assert not plain.rare_mm2.any()
-    assert doubtful.beyond_mm2 == pytest.approx(np.eye(2) * shifted)
+    assert not plain.rare_excess_mm2.any()
+    assert doubtful.unmodelled_mm2 == pytest.approx(np.eye(2) * shifted)
     assert np.linalg.eigvalsh(doubtful.covariance_mm2).max() < shifted + 0.1
-    assert doubtful.beyond_mm2 + doubtful.rare_mm2 == pytest.approx(np.eye(2) * wide)
+    assert doubtful.unmodelled_mm2 + doubtful.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
     assert np.hypot(*(doubtful.xy_mm - SURE[0])) < 0.2
     assert doubtful.center_px == pytest.approx(camera.project(np.array([*doubtful.xy_mm, 0.0])))
     monkeypatch.setattr(module, "placed", lambda *_: None)
     kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
-    assert kept.beyond_mm2 + kept.rare_mm2 == pytest.approx(np.eye(2) * wide)
+    assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)

@@ -53,7 +53,7 @@ def test_its_doubt_and_its_outline_are_of_the_new_place() -> None:
         found(50.0, (6.0, 0.0)),
         found(50.0, (0.0, 0.0), Base("rectangle", 50.0, 50.0)),
         replace(found(50.0, (0.0, 0.0)), z_mm=20.0),
-        replace(found(50.0, (0.0, 0.0)), also=(Base.circle(46.0),)),
+        replace(found(50.0, (0.0, 0.0)), alternative_bases=(Base.circle(46.0),)),
     ],
     ids=["smaller than said", "larger than said", "elsewhere", "square", "on a hill", "of unsure size"],
 )
@@ -75,5 +75,5 @@ def test_what_both_places_have_wrong_alike_is_no_doubt_of_the_way_between() -> N
 
 def test_what_no_fit_knows_stays_part_of_its_doubt() -> None:
     sure = found(50.0, (0.9, -0.5))
-    unsure = replace(sure, covariance_mm2=sure.covariance_mm2 + np.eye(2), beyond_mm2=np.eye(2))
+    unsure = replace(sure, covariance_mm2=sure.covariance_mm2 + np.eye(2), unmodelled_mm2=np.eye(2))
     assert again(unsure).covariance_mm2 == pytest.approx(again(sure).covariance_mm2 + np.eye(2))

@@ -38,7 +38,7 @@ def hexes(grid: Grid, turn_deg: float = 0.0) -> list[tuple[Array, Array]]:
     middle, turn = np.array(BOARD_MM) / 2, np.array([[c, s], [-s, c]])
     found = []
     for q, r in product(range(-30, 60), range(-30, 60)):
-        center = np.array(grid.center(q, r))
+        center = np.array(grid.hex_center(q, r))
         if (np.abs(center - middle) < 700).all():
             corners = middle + (center + ring - middle) @ turn
             found += [(corners[k], corners[k + 1]) for k in range(3)]
@@ -51,20 +51,20 @@ def test_a_grid_is_found_where_it_is(orientation: str, size_mm: float, ink: int)
     truth = Grid(orientation, size_mm, (31.0, 22.0))
     seen = find_grid(view_of(hexes(truth), ink), BOARD_MM)
     assert seen is not None
-    assert seen.straight
+    assert seen.is_aligned
     assert seen.grid.orientation == orientation
     assert seen.grid.size_mm == pytest.approx(size_mm, rel=1e-3)
     for corner in ((60.0, 60.0), (740.0, 640.0)):
-        center = np.array(truth.center(*truth.hexes.at(corner)))
-        again = np.array(seen.grid.center(*seen.grid.hexes.at(tuple(center.tolist()))))
+        center = np.array(truth.hex_center(*truth.hexes.hex_at(corner)))
+        again = np.array(seen.grid.hex_center(*seen.grid.hexes.hex_at(tuple(center.tolist()))))
         assert np.hypot(*(again - center)) < max(4 * seen.sigma_mm, 0.6)
 
 
 def test_a_turned_grid_is_said_to_be_turned() -> None:
     seen = find_grid(view_of(hexes(Grid("flat", 28.0, (10.0, 10.0)), 0.8)), BOARD_MM)
     assert seen is not None
-    assert not seen.straight
-    assert seen.turned_deg == pytest.approx(0.8, abs=0.1)
+    assert not seen.is_aligned
+    assert seen.rotation_deg == pytest.approx(0.8, abs=0.1)
     assert [problem.flag for problem in grid_problems(seen)] == ["grid_turned"]
 
 

@@ -80,7 +80,7 @@ def test_the_more_open_sizes_are_the_less_they_tell() -> None:
     def sigma_mm(radius_mm: float) -> float:
         """1 σ of the hill's height where sizes leave the radii of the bases so far open."""
         beyond, also = np.eye(2) * radius_mm**2, (Base.circle(65),)
-        unsure = [replace(one, also=also, beyond_mm2=beyond) for one in found]
+        unsure = [replace(one, alternative_bases=also, unmodelled_mm2=beyond) for one in found]
         return heights_from_base_sizes(frame, exact(camera), unsure, [THOUGHT])[0].sigma_mm
 
     known = heights_from_base_sizes(frame, exact(camera), found, [THOUGHT])[0].sigma_mm
@@ -99,7 +99,7 @@ def looks(random: np.random.Generator, height_mm: float, on: int = 4, beside: in
     off = np.linalg.cholesky(radius_covariance(rings)) @ random.normal(size=on + beside)
     off = off + raised * size / 2 * height_mm / (EYE_MM - height_mm)
     off = off + raised * GROUND_EDGE_SIGMA_PX * 0.3 * random.normal()
-    rings = [replace(ring, larger_mm=float(value)) for ring, value in zip(rings, off, strict=True)]
+    rings = [replace(ring, radius_excess_mm=float(value)) for ring, value in zip(rings, off, strict=True)]
     return RimSizes(rings, raised, EYE_MM, np.zeros((15, 15)))
 
 
@@ -132,13 +132,13 @@ def test_evidence_for_a_hill_is_honest() -> None:
 @given(shift=st.floats(-0.3, 0.3), seed=st.integers(0, 1000))
 def test_what_all_bases_have_in_common_is_no_height(shift: float, seed: int) -> None:
     seen = looks(np.random.default_rng(seed), 30.0)
-    moved = replace(seen, rings=[replace(ring, larger_mm=ring.larger_mm + shift) for ring in seen.rings])
+    moved = replace(seen, rings=[replace(ring, radius_excess_mm=ring.radius_excess_mm + shift) for ring in seen.rings])
     height, sigma, _ = height_posterior(seen, THOUGHT)
     assert abs(height_posterior(moved, THOUGHT)[0] - height) < 0.6 * sigma + abs(shift) * 20
 
 
 def test_a_base_that_the_others_contradict_is_dropped() -> None:
     seen = looks(np.random.default_rng(7), 30.0)
-    wrong = replace(seen, rings=[replace(seen.rings[0], larger_mm=3.0), *seen.rings[1:]])
+    wrong = replace(seen, rings=[replace(seen.rings[0], radius_excess_mm=3.0), *seen.rings[1:]])
     without = replace(seen, rings=seen.rings[1:], raised=seen.raised[1:])
     assert height_posterior(wrong, THOUGHT)[:2] == height_posterior(without, THOUGHT)[:2]

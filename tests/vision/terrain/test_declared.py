@@ -82,7 +82,7 @@ def test_the_scene_holds_the_hill_and_who_stands_on_it(told: Report) -> None:
 def test_the_height_of_a_hill_is_a_doubt_that_its_pieces_share(told: Report) -> None:
     one, other, flat = (told.scene.pieces.index(nearest(told, plinth)) for plinth in (*RAISED, FLAT[0]))
     assert told.scene.covariance is not None
-    shared, apart = (np.array(told.scene.covariance.block(one, k)).trace() for k in (other, flat))
+    shared, apart = (np.array(told.scene.covariance.cross_covariance(one, k)).trace() for k in (other, flat))
     assert shared > 0.1
     assert abs(apart) < 0.2 * shared
 
@@ -99,7 +99,7 @@ def test_the_marker_on_the_hill_is_none_of_the_board(frame: Frame, told: Report)
     assert told.calibration.markers == tuple(range(8))
     free = calibrate(frame, Board.free(45.0, "DICT_4X4_50"), elsewhere=(20, 3))
     assert free.markers == (0, 1, 2, 4, 5, 6, 7)
-    assert calibrate(frame, BOARD.without((3, 20))).markers == (0, 1, 2, 4, 5, 6, 7)
+    assert calibrate(frame, BOARD.without_markers((3, 20))).markers == (0, 1, 2, 4, 5, 6, 7)
 
 
 def about(corners: Array) -> tuple[tuple[float, float], ...]:
@@ -116,7 +116,7 @@ def test_a_marker_on_it_says_where_a_hill_is_and_how_high(frame: Frame) -> None:
     assert abs(area.top_z_mm - TOP_MM) < 3 * area.sigma_mm
     assert 0.5 < area.sigma_mm < 6
     assert np.abs(area.footprint_mm - OUTLINE).max() < 3
-    doubtful = replace(calibration, with_bow=100 * calibration.joint)
+    doubtful = replace(calibration, covariance_with_bow=100 * calibration.joint_covariance)
     assert locate_ground(frame, doubtful, [by_marker], BOARD).areas[0].sigma_mm > 2 * area.sigma_mm
     known = replace(by_marker, top_z_mm=TOP_MM + 0.2, sigma_mm=0.5)
     (surer,) = locate_ground(frame, calibration, [known], BOARD).areas
@@ -172,8 +172,11 @@ def test_a_level_sees_what_the_board_sees() -> None:
     level = RaisedPlane.of(calibration, origin, (100.0, 90.0))
     points = np.array([[10.0, 20.0, 0.0], [90.0, 5.0, 3.0]])
     assert np.allclose(level.calibration.camera.project(points), CAMERA.project(points + origin))
-    here, there = CAMERA.jacobians(points + origin)[2], level.calibration.camera.jacobians(points)[2]
-    assert np.allclose(there @ level.slopes, here)
+    here, there = (
+        CAMERA.project_with_jacobians(points + origin)[2],
+        level.calibration.camera.project_with_jacobians(points)[2],
+    )
+    assert np.allclose(there @ level.camera_jacobian, here)
     one = np.einsum("nip,pq,njq->nij", here, calibration.covariance, here)
     assert np.allclose(np.einsum("nip,pq,njq->nij", there, level.calibration.covariance, there), one)
 
@@ -213,7 +216,7 @@ def test_a_hill_stands_on_the_table_as_it_is_bowed() -> None:
     on_flat, on_bowed = (by_markers.measure_top(found, told, [marker], 40.0) for found in (exact(CAMERA), bowed))
     assert on_bowed.z_mm == pytest.approx(TOP_MM, abs=0.05)
     assert on_flat.z_mm == pytest.approx(TOP_MM + 3, abs=0.05)
-    unsure = replace(bowed, with_bow=np.diag([1e-18] * 15 + [4.0, 9.0]))
+    unsure = replace(bowed, covariance_with_bow=np.diag([1e-18] * 15 + [4.0, 9.0]))
     doubt_mm = by_markers.measure_top(unsure, told, [marker], 40.0).sigma_mm
     assert doubt_mm**2 == pytest.approx(on_bowed.sigma_mm**2 + 13, rel=0.02)
 
@@ -223,11 +226,11 @@ def test_a_level_has_the_table_s_bow() -> None:
     joint = np.diag(np.arange(1.0, 18.0))
     joint[3, 16] = joint[16, 3] = 0.5
     origin, places = np.array([120.0, 80.0, 33.0]), np.array([[10.0, 20.0], [70.0, 40.0]])
-    known = replace(exact(CAMERA), bow=bow, with_bow=joint, told=joint / 9)
+    known = replace(exact(CAMERA), bow=bow, covariance_with_bow=joint, joint_as_specified=joint / 9)
     level = RaisedPlane.of(known, origin, (100.0, 90.0)).calibration
-    assert level.told == pytest.approx(level.joint / 9)
+    assert level.joint_as_specified == pytest.approx(level.joint_covariance / 9)
     assert level.bow is not None
     assert np.allclose(level.bow.z_mm(places), bow.z_mm(places + origin[:2]))
-    assert level.joint[16, 16] == joint[16, 16]
-    assert level.joint[3, 16] == 0.5
-    assert np.allclose(level.joint[:15, :15], level.covariance)
+    assert level.joint_covariance[16, 16] == joint[16, 16]
+    assert level.joint_covariance[3, 16] == 0.5
+    assert np.allclose(level.joint_covariance[:15, :15], level.covariance)

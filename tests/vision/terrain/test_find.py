@@ -101,7 +101,7 @@ def test_a_hill_under_pieces_is_found_with_an_honest_height(height_mm: float, ru
     assert hill.probability > 0.9
     assert abs(hill.top_z_mm - height_mm) < 2.5 * hill.sigma_mm
     assert hill.sigma_mm < 0.8 * hill.top_z_mm
-    assert hill.usual == USUAL_ERROR_SHARE
+    assert hill.usual_sigma_share == USUAL_ERROR_SHARE
     top = FOOT.astype(np.float32).reshape(-1, 1, 2)
     off = [abs(cv2.pointPolygonTest(top, (float(x), float(y)), True)) for x, y in hill.footprint_mm]
     assert np.median(off) < 1.5 * hill.edge_mm + run_mm

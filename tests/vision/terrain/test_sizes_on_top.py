@@ -31,13 +31,15 @@ def seen(at: tuple[float, float], true_mm: float, taken_mm: float, z_mm: float =
     looks = true_mm / 2 * EYE_MM / (EYE_MM - z_mm), SIGMA_MM
     place = reproject_to_height(CAMERA, np.array(at), z_mm, 0.0)
     doubt = np.eye(2) * 0.04
-    return Detection(Base.circle(taken_mm), place, 0.0, 0.0, doubt, np.zeros((2, 15)), score, 1.0, looks_mm=looks)
+    return Detection(
+        Base.circle(taken_mm), place, 0.0, 0.0, doubt, np.zeros((2, 15)), score, 1.0, learned_radius_mm=looks
+    )
 
 
 def unsurely(one: Detection, beyond_mm2: float) -> Detection:
     """The same with as much more doubt, either way, that no fit knows."""
     more = beyond_mm2 * np.eye(2)
-    return replace(one, covariance_mm2=one.covariance_mm2 + more, beyond_mm2=one.beyond_mm2 + more)
+    return replace(one, covariance_mm2=one.covariance_mm2 + more, unmodelled_mm2=one.unmodelled_mm2 + more)
 
 
 def board(size_mm: float, count: int = 5) -> list[Detection]:
@@ -58,8 +60,8 @@ def test_a_base_on_a_hill_has_its_own_size_there(size: float, z: float) -> None:
 def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider() -> None:
     between = seen((600.0, 400.0), 26.0, 27.0, 36.0)
     *_, found = reassess_sizes(BARE, CAMERA, [*board(25.0, 2), *board(27.0, 2), between], [HILL], RADII)
-    assert {found.base.width_mm, *(base.width_mm for base in found.also)} == {25.0, 27.0}
-    assert np.trace(found.beyond_mm2) > 2 * 0.1
+    assert {found.base.width_mm, *(base.width_mm for base in found.alternative_bases)} == {25.0, 27.0}
+    assert np.trace(found.unmodelled_mm2) > 2 * 0.1
 
 
 def test_a_stranger_on_a_hill_is_not_taken_for_one_of_the_many_below() -> None:
@@ -74,8 +76,8 @@ def test_a_size_that_is_unlikely_is_within_reach_of_what_rarely_holds() -> None:
     share = np.where(RADII == 13.5, 0.99, np.where(RADII == 14.25, 0.01, 0.0))
     found = _with_size(unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)
     assert found.base.width_mm == 27
-    assert found.beyond_mm2 == pytest.approx(0.01 * 0.75**2 * np.eye(2))
-    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx((0.75 / RARE_WITHIN_SIGMAS) ** 2 * np.eye(2))
+    assert found.unmodelled_mm2 == pytest.approx(0.01 * 0.75**2 * np.eye(2))
+    assert found.unmodelled_mm2 + found.rare_excess_mm2 == pytest.approx((0.75 / RARE_WITHIN_SIGMAS) ** 2 * np.eye(2))
 
 
 @pytest.mark.parametrize("true", [27.0, 28.5])
@@ -89,8 +91,10 @@ def test_of_two_sizes_that_look_alike_it_has_the_one_whose_rims_are_seen_at_its_
 def test_the_doubt_of_one_that_is_not_plain_to_see_stays() -> None:
     hidden = seen((600.0, 400.0), 50.0, 50.0, 36.0, score=0.9)
     *_, found = reassess_sizes(BARE, CAMERA, [*board(50.0), hidden], [HILL], RADII)
-    assert found.beyond_mm2 == pytest.approx(np.eye(2) * MISFIT_SIGMA_MM**2)
-    assert found.beyond_mm2 + found.rare_mm2 == pytest.approx(np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2)
+    assert found.unmodelled_mm2 == pytest.approx(np.eye(2) * MISFIT_SIGMA_MM**2)
+    assert found.unmodelled_mm2 + found.rare_excess_mm2 == pytest.approx(
+        np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
+    )
 
 
 @pytest.mark.parametrize("areas", [[], [replace(HILL, probability=0.3)]])
@@ -101,7 +105,7 @@ def test_without_ground_that_is_likely_raised_nothing_changes(areas: list[Raised
 
 def test_what_was_looked_for_at_its_own_height_and_what_is_not_round_stay() -> None:
     told = replace(seen((600.0, 400.0), 25.0, 27.0), z_mm=36.0)
-    plate = replace(seen((500.0, 400.0), 25.0, 25.0, 36.0), base=Base.rectangle(40, 40), looks_mm=None)
+    plate = replace(seen((500.0, 400.0), 25.0, 25.0, 36.0), base=Base.rectangle(40, 40), learned_radius_mm=None)
     table = [*board(25.0), told, plate]
     assert reassess_sizes(BARE, CAMERA, table, [HILL], RADII) == tuple(table)
     assert reassess_sizes(BARE, CAMERA, [], [HILL], RADII) == ()
@@ -123,9 +127,9 @@ def raised() -> tuple[Array, Array]:
 
 
 def test_the_doubt_of_a_new_size_takes_the_place_of_that_of_the_old_one() -> None:
-    lone = replace(unsurely(seen((600.0, 400.0), 50.0, 60.0, 36.0), 4.0), rare_mm2=4 * np.eye(2))
+    lone = replace(unsurely(seen((600.0, 400.0), 50.0, 60.0, 36.0), 4.0), rare_excess_mm2=4 * np.eye(2))
     *_, one = reassess_sizes(BARE, CAMERA, [*board(50.0), lone], [HILL], RADII)
     assert one.base.width_mm == 50
-    assert one.covariance_mm2 == pytest.approx(lone.covariance_mm2 - 4.0 * np.eye(2) + one.beyond_mm2)
-    assert np.trace(one.beyond_mm2) < 1.0
-    assert np.trace(one.rare_mm2) < 1.0
+    assert one.covariance_mm2 == pytest.approx(lone.covariance_mm2 - 4.0 * np.eye(2) + one.unmodelled_mm2)
+    assert np.trace(one.unmodelled_mm2) < 1.0
+    assert np.trace(one.rare_excess_mm2) < 1.0

@@ -61,7 +61,7 @@ def test_pieces_on_a_hill_are_where_they_stand(table: Table) -> None:
     assert np.hypot(*(flat[0].xy_mm - PLACES[0])) > 10  # what it is about
     for detection, place in zip(raised, PLACES, strict=True):
         assert np.hypot(*(detection.xy_mm - place)) < 0.3
-    assert [detection.on for detection in raised] == ["h1", "h1", None]
+    assert [detection.standing_on for detection in raised] == ["h1", "h1", None]
     assert [detection.z_mm for detection in raised] == [HIGH_MM, HIGH_MM, 0.0]
 
 
@@ -87,15 +87,15 @@ def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside
         Base.rectangle(40, 40), seems, 0, 0, np.eye(2), np.zeros((2, 15)), 1, 1, np.zeros(2), np.zeros((4, 2))
     )
     (raised,) = raise_pieces(frame, exact(camera), [detection], [hill(edge_mm=0.5, sigma_mm=0.5)])
-    assert raised.on == "h1"
+    assert raised.standing_on == "h1"
     assert np.allclose(raised.xy_mm, edge)
 
 
 def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table) -> None:
     camera, frame, flat = table
     some, every, _ = (raise_pieces(frame, exact(camera), flat, [hill(usual=share)])[0] for share in (0.6, 1.0, 1.0))
-    assert some.shared_mm["h1"] == pytest.approx(0.6 * every.shared_mm["h1"])
-    assert some.rarely_mm["h1"] == pytest.approx(every.shared_mm["h1"])
+    assert some.shared_shifts_mm["h1"] == pytest.approx(0.6 * every.shared_shifts_mm["h1"])
+    assert some.rare_shifts_mm["h1"] == pytest.approx(every.shared_shifts_mm["h1"])
     assert some.sigma_z_mm == every.sigma_z_mm == 2.0
 
 
@@ -115,9 +115,9 @@ def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
 
 def joint_doubts(raised: Sequence[Detection]) -> tuple[Array, Array]:
     """(2, 2) each: of the first piece, what is usual, and what holds where something unlikely does."""
-    one, causes = raised[0], [{**d.shared_mm, **d.rarely_mm} for d in raised]
-    usual = one.covariance_mm2 + shared_covariance([d.shared_mm for d in raised])[:2, :2]
-    return usual, one.covariance_mm2 + one.rare_mm2 + shared_covariance(causes)[:2, :2]
+    one, causes = raised[0], [{**d.shared_shifts_mm, **d.rare_shifts_mm} for d in raised]
+    usual = one.covariance_mm2 + shared_covariance([d.shared_shifts_mm for d in raised])[:2, :2]
+    return usual, one.covariance_mm2 + one.rare_excess_mm2 + shared_covariance(causes)[:2, :2]
 
 
 @pytest.mark.parametrize("probability", [0.6, 0.97])
@@ -136,8 +136,8 @@ def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the
     beside = replace(hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0]))
     (one,) = raise_pieces(frame, exact(camera), flat[:1], [beside])
     other = reproject_to_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
-    assert other @ np.linalg.solve(one.beyond_mm2 + one.rare_mm2 + 0.1 * np.eye(2), other) < 3.05**2
-    assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.beyond_mm2)
+    assert other @ np.linalg.solve(one.unmodelled_mm2 + one.rare_excess_mm2 + 0.1 * np.eye(2), other) < 3.05**2
+    assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.unmodelled_mm2)
 
 
 def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> None:
@@ -177,12 +177,12 @@ def test_a_point_that_is_raised_and_lowered_again_is_where_it_was(z: float, othe
 @pytest.mark.parametrize("probability", [1.0, 0.3], ids=["on the hill", "rather beside it"])
 def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(table: Table, probability: float) -> None:
     camera, frame, (first, *_) = table
-    unsure = replace(first, covariance_mm2=first.covariance_mm2 + np.eye(2), beyond_mm2=np.eye(2))
+    unsure = replace(first, covariance_mm2=first.covariance_mm2 + np.eye(2), unmodelled_mm2=np.eye(2))
     for one in (
         detection_at_height(camera, unsure, 200.0),
         *raise_pieces(frame, exact(camera), [unsure], [hill(probability=probability)]),
     ):
-        assert np.linalg.eigvalsh(one.covariance_mm2 - one.beyond_mm2).min() > 0
+        assert np.linalg.eigvalsh(one.covariance_mm2 - one.unmodelled_mm2).min() > 0
 
 
 def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: Table) -> None:
@@ -193,10 +193,12 @@ def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: 
         for sigma in (1e-6, HIGH_MM / 2)
     )
     assert sharp.z_mm == wide.z_mm == 0.0
-    (cause,) = sharp.shared_mm
-    share = np.linalg.norm(wide.shared_mm[cause]) / np.linalg.norm(sharp.shared_mm[cause])
+    (cause,) = sharp.shared_shifts_mm
+    share = np.linalg.norm(wide.shared_shifts_mm[cause]) / np.linalg.norm(sharp.shared_shifts_mm[cause])
     chances = [probability_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
     assert min(chances) > 1 / 9  # so that as likely as it is, not at the least that is rare
     assert share == pytest.approx(np.sqrt(1.25 * chances[1] / chances[0]))
-    rarely = [np.linalg.norm(one.rarely_mm[cause]) / np.sqrt(c) for one, c in zip((sharp, wide), chances, strict=True)]
+    rarely = [
+        np.linalg.norm(one.rare_shifts_mm[cause]) / np.sqrt(c) for one, c in zip((sharp, wide), chances, strict=True)
+    ]
     assert rarely[1] / rarely[0] == pytest.approx(2.0)  # as high as by two σ more

@@ -64,7 +64,7 @@ def test_the_share_falls_with_what_is_hidden() -> None:
 @pytest.mark.parametrize("z_mm", [0.0, 30.0])
 def test_places_are_seen_where_the_camera_has_them(z_mm: float) -> None:
     pixel, slope = linearize_projection(CAMERA, HOME, z_mm)
-    wanted, by_place, _ = CAMERA.jacobians(np.array([*HOME, z_mm]))
+    wanted, by_place, _ = CAMERA.project_with_jacobians(np.array([*HOME, z_mm]))
     assert pixel == pytest.approx(wanted, abs=1e-9)
     assert slope == pytest.approx(by_place[:, :2], abs=1e-4)
 

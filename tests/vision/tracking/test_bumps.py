@@ -37,7 +37,7 @@ class Fake:
     def close(self) -> Tick | None:
         return None
 
-    def again(self) -> None:
+    def remeasure_table(self) -> None:
         self.again_s.append(self.looked_s[-1])
         self._due = True
 

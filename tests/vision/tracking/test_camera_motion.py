@@ -28,11 +28,11 @@ def marks() -> Landmarks:
 
 
 def test_a_camera_that_stands_still_has_not_moved(marks: Landmarks) -> None:
-    assert len(marks.first) >= 6
-    assert not marks.moved(grey(seed=2))
-    assert marks.covered(grey(seed=2)) == 0
+    assert len(marks.first_point) >= 6
+    assert not marks.camera_moved(grey(seed=2))
+    assert marks.count_hidden(grey(seed=2)) == 0
     darker = (grey(seed=3) * 0.7).astype(np.uint8)
-    assert not marks.moved(darker)
+    assert not marks.camera_moved(darker)
 
 
 @pytest.mark.parametrize("step_mm", [1.0, 2.0, 20.0])
@@ -40,7 +40,7 @@ def test_a_camera_that_stands_still_has_not_moved(marks: Landmarks) -> None:
 def test_a_camera_bumped_aside_has_moved(marks: Landmarks, axis: int, step_mm: float) -> None:
     step = [0.0] * 6
     step[axis] = step_mm
-    assert marks.moved(grey(seed=4, step=tuple(step)))
+    assert marks.camera_moved(grey(seed=4, step=tuple(step)))
 
 
 def test_a_shift_is_measured_while_it_is_small(marks: Landmarks) -> None:
@@ -51,8 +51,8 @@ def test_a_shift_is_measured_while_it_is_small(marks: Landmarks) -> None:
 
 def test_a_hand_over_a_marker_is_no_bump_and_a_cloth_over_all_hides_where_it_is(marks: Landmarks) -> None:
     covered = grey(seed=6)
-    rows, columns = (at[marks.marker == 0] for at in marks.at)
+    rows, columns = (at[marks.marker == 0] for at in marks.points_px)
     covered[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = 150
-    assert marks.covered(covered) == 1
-    assert not marks.moved(covered)
-    assert marks.moved(np.full_like(covered, 120))
+    assert marks.count_hidden(covered) == 1
+    assert not marks.camera_moved(covered)
+    assert marks.camera_moved(np.full_like(covered, 120))

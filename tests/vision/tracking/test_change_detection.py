@@ -49,21 +49,21 @@ def test_noise_of_whole_levels_moves_nothing_though_most_blocks_agree() -> None:
 
 def test_what_has_changed_is_at_rest_once_nothing_moves_and_known_once_accepted() -> None:
     changes = BackgroundModel.of(block_means(build_pyramid(shot())), 0.0)
-    moving = changes.look(block_means(build_pyramid(shot(change=20))), 0.1)
+    moving = changes.update(block_means(build_pyramid(shot(change=20))), 0.1)
     assert moving.sum() == 30
     assert changes.changed.sum() == 30
-    assert not changes.look(block_means(build_pyramid(shot(change=20))), 0.2).any()
-    assert not changes.quiet(0.2, 0.3)[moving].any()
-    assert changes.quiet(0.4, 0.3)[moving].all()
-    changes.accept(changes.changed)
-    changes.look(block_means(build_pyramid(shot(change=20))), 0.5)
+    assert not changes.update(block_means(build_pyramid(shot(change=20))), 0.2).any()
+    assert not changes.still_blocks(0.2, 0.3)[moving].any()
+    assert changes.still_blocks(0.4, 0.3)[moving].all()
+    changes.accept_background(changes.changed)
+    changes.update(block_means(build_pyramid(shot(change=20))), 0.5)
     assert not changes.changed.any()
 
 
 def test_the_table_at_rest_follows_slow_light_only_where_nothing_has_changed() -> None:
     changes = BackgroundModel.of(block_means(build_pyramid(shot())), 0.0)
     for step in range(60):
-        changes.look(block_means(build_pyramid(shot(change=20, light=step / 4))), step / 10)
+        changes.update(block_means(build_pyramid(shot(change=20, light=step / 4))), step / 10)
     assert changes.changed.sum() == 30
 
 

@@ -40,7 +40,7 @@ def seen(hand_mm: Array | None, time_s: float, beside: bool = False) -> CoarseSh
 
 def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True, beside: bool = False) -> TableState:
     """A table over which a hand has come, taken a piece along a line of legs, and gone again."""
-    BARE.lately.clear()
+    BARE.recent_shots.clear()
     lengths = np.hypot(*np.diff(corners, axis=0).T)
     before = np.concatenate([[0], np.cumsum(lengths)])
     for k in range(round(STARTS_S * 10) - 8, round(ENDS_S * 10) + 9):
@@ -50,7 +50,7 @@ def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True
         away = max(STARTS_S - 0.2 - k / 10, k / 10 - ENDS_S - 0.2, 0) * np.array([60.0, 9000.0 if beside else 900.0])
         aside = share * leads_aside if leads_aside is not None else 0.0
         hand = at + away + aside if comes and away[1] < 500 else None
-        BARE.lately.append(seen(hand, k / 10, beside))
+        BARE.recent_shots.append(seen(hand, k / 10, beside))
     return BARE
 
 
@@ -108,8 +108,8 @@ def test_without_a_hand_nobody_knows() -> None:
 
 def test_what_was_forgotten_tells_nothing() -> None:
     one = watched(STRAIGHT)
-    while one.lately[0].time_s <= STARTS_S:
-        one.lately.popleft()
+    while one.recent_shots[0].time_s <= STARTS_S:
+        one.recent_shots.popleft()
     assert follow_hand(one, unseen(STRAIGHT), 0.0) is None
 
 
@@ -118,5 +118,5 @@ def test_glimpses_are_coarse_and_few() -> None:
         grey = np.zeros((height, width), np.uint8)
         one = CoarseShot.of(0.0, build_pyramid(grey))
         assert 240 < max(one.grey.shape) <= 640
-        assert max(one.grey.shape) == width >> one.halved
-    assert BARE.lately.maxlen is not None
+        assert max(one.grey.shape) == width >> one.pyramid_level
+    assert BARE.recent_shots.maxlen is not None

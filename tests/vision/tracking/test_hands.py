@@ -16,7 +16,7 @@ from tests.vision.tracking.test_redetect import AT, table
 def watched() -> TableState:
     """A table on which all has been still for a second."""
     one = table(70.0)
-    one.changes.moved_s[:] = -1.0
+    one.changes.last_moved_s[:] = -1.0
     return one
 
 
@@ -37,15 +37,15 @@ def arm(table: TableState, sleeve: int) -> None:
 
 
 def still_for(table: TableState, time_s: float) -> None:
-    table.changes.moved_s[:] = table.shot.time_s - time_s
+    table.changes.last_moved_s[:] = table.shot.time_s - time_s
 
 
 def test_what_reaches_in_over_the_edge_is_a_hand_until_it_has_lain_still_for_long(watched: TableState) -> None:
     changed(watched, AT - AT * [0, 1], AT * [1, 0.5], AT)
     assert is_disturbed(watched, 0.3)
-    assert is_hand(watched, watched.changed)
+    assert is_hand(watched, watched.changed_blocks)
     still_for(watched, OBJECT_STILL_S)
-    assert not is_hand(watched, watched.changed)
+    assert not is_hand(watched, watched.changed_blocks)
 
 
 def test_an_arm_that_comes_from_beyond_the_picture_may_lie_there_for_much_longer(watched: TableState) -> None:
@@ -57,15 +57,15 @@ def test_an_arm_that_comes_from_beyond_the_picture_may_lie_there_for_much_longer
         (HAND_STILL_S, False),
     ):
         still_for(watched, seconds)
-        assert is_hand(watched, watched.changed) == still_a_hand
+        assert is_hand(watched, watched.changed_blocks) == still_a_hand
 
 
 def test_a_shade_that_stays_is_nobodys_arm(watched: TableState) -> None:
     arm(watched, 0)
     still_for(watched, 0.5)
-    assert is_hand(watched, watched.changed)
+    assert is_hand(watched, watched.changed_blocks)
     still_for(watched, OBJECT_STILL_S)
-    assert not is_hand(watched, watched.changed)
+    assert not is_hand(watched, watched.changed_blocks)
 
 
 def test_the_table_may_be_told_though_an_arm_lies_on_it(watched: TableState) -> None:
@@ -78,11 +78,11 @@ def test_the_table_may_be_told_though_an_arm_lies_on_it(watched: TableState) -> 
 def test_what_changes_in_the_middle_of_the_table_is_a_piece_even_where_none_was_known(watched: TableState) -> None:
     changed(watched, AT, AT + np.array([190.0, 0.0]))
     assert not is_disturbed(watched, 0.3)
-    assert not is_hand(watched, watched.changed)
+    assert not is_hand(watched, watched.changed_blocks)
 
 
 def test_while_something_moves_a_hand_may_be_about(watched: TableState) -> None:
-    watched.changes.moved_s[watched.blocks(AT, 0.0, 10.0)] = watched.shot.time_s
+    watched.changes.last_moved_s[watched.blocks(AT, 0.0, 10.0)] = watched.shot.time_s
     assert is_disturbed(watched, 0.3)
 
 
@@ -90,5 +90,5 @@ def test_the_place_that_a_large_piece_has_left_at_the_edge_is_no_hand(watched: T
     edge = np.array([AT[0], 0.0])
     changed(watched, edge)
     assert is_disturbed(watched, 0.3)
-    watched.vacated |= watched.changes.changed
+    watched.vacated_blocks |= watched.changes.changed
     assert not is_disturbed(watched, 0.3)

@@ -41,7 +41,7 @@ def test_it_is_followed_by_time_however_unevenly_pictures_come(times_s: Array) -
 def test_hidden_before_more_of_it_must_be_seen_for_it_to_stand_there_still() -> None:
     gone, half = picture(HOME + np.array([150.0, 0.0])), picture(HOME, hidden_mm=0.0)
     surprised, patient = held(), held()
-    assert MIN_SEEN_SHARE < patient.at_home(half, CAMERA).share < MIN_REAPPEARED_SHARE
+    assert MIN_SEEN_SHARE < patient.match_at_rest(half, CAMERA).share < MIN_REAPPEARED_SHARE
     patient.follow(half, CAMERA, 0.2, 0.1)
     assert patient.seen
     surprised.follow(gone, CAMERA, 0.1, 0.0)
@@ -81,7 +81,7 @@ def test_half_hidden_it_is_followed_round_a_sharp_corner(turn_deg: float) -> Non
     there = [HOME + step * np.array([-2.0, -16.0]) for step in range(1, 6)]
     turn = np.radians(turn_deg)
     back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]) @ [-2.0, -16.0]
-    one = PieceTrack.of("p01", held().rest, half_hidden(HOME, hidden=False), CAMERA)
+    one = PieceTrack.of("p01", held().rest_detection, half_hidden(HOME, hidden=False), CAMERA)
     places = [*there, *(there[-1] + step * back for step in (1, 2, 3))]
     followed(one, [HOME] * 2, half_hidden)
     followed(one, places, half_hidden)
@@ -101,9 +101,9 @@ def test_a_hand_that_hides_most_of_it_leads_to_where_it_went() -> None:
     one = held()
     still, way = [HOME] * 3, [HOME + step * np.array([-11.0, 3.0]) for step in range(1, 7)]
     followed(one, [*still, *way], gripped)
-    assert one.on_its_way
+    assert one.is_moving
     assert np.hypot(*(one.place_mm - way[-1])) < 3.0
-    assert one.led >= len(way) - 2
+    assert one.hand_places >= len(way) - 2
 
 
 def test_a_hand_that_leaves_it_behind_does_not_take_it() -> None:
@@ -111,5 +111,5 @@ def test_a_hand_that_leaves_it_behind_does_not_take_it() -> None:
     followed(one, [HOME] * 3, gripped)
     followed(one, [HOME] * 2, picture)
     assert one.seen
-    assert not one.on_its_way
-    assert one.led == 0
+    assert not one.is_moving
+    assert one.hand_places == 0

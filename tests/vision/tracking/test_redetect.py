@@ -24,7 +24,7 @@ KINDS = [Base.circle(size) for size in (55.0, 60.0, 65.0, 70.0, 80.0)]
 
 
 class Nobody:
-    def place(self, frame: Frame, report: Report, one: Detection) -> None:
+    def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> None:
         """Nothing more to be said."""
 
 

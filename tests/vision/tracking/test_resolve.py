@@ -28,7 +28,7 @@ class Blind(Nobody):
     def look(self, frame: Frame) -> Report:
         raise NotImplementedError
 
-    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array | None) -> tuple[Detection, ...]:
+    def redetect_bases(self, frame: Frame, report: Report, bases: object, within_mm: Array | None) -> tuple[Detection, ...]:
         """No base is seen."""
         return ()
 
@@ -41,7 +41,7 @@ def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple
     base, pixel = Base.circle(SIZE_MM), CAMERA.project(np.array([*AT, 0.0]))
     here = Detection(base, AT, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3))
     held = PieceTrack.of("p01", here, watched.shot.grey, CAMERA)
-    watched.held.append(held)
+    watched.tracks.append(held)
     seen, bare = (
         photo(CAMERA, [Plinth(float(AT[0]), float(AT[1]), SIZE_MM, rim=FAINT)]).pixels.copy(),
         photo(CAMERA, []).pixels,
@@ -55,24 +55,24 @@ def later(left: float, shade: float = 1.0, beyond: float | None = None) -> tuple
     shot = Shot.of(Frame(np.asarray(seen * shade, np.uint8), "later", time_s=2.0))
     watched.shots = deque([shot])
     for time_s in (1.0, 2.0):
-        watched.changes.look(block_means(build_pyramid(shot.grey)), time_s)
+        watched.changes.update(block_means(build_pyramid(shot.grey)), time_s)
     return watched, held
 
 
 def test_a_piece_whose_place_looks_in_part_like_it_has_gone_all_the_same() -> None:
     watched, held = later(left=0.13)
-    watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
-    assert MIN_IN_PLACE_SHARE < held.at_home(watched.shot.grey, CAMERA).share < MIN_STAYED_SHARE
+    watched.changes.last_moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
+    assert MIN_IN_PLACE_SHARE < held.match_at_rest(watched.shot.grey, CAMERA).share < MIN_STAYED_SHARE
     resolve_changes(watched, Blind())
     assert held.away_s is not None
 
 
 def test_a_piece_on_part_of_which_a_shade_has_come_has_not_gone() -> None:
     watched, held = later(left=0.4, beyond=0.8)
-    watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
-    changed = watched.covered(watched.changed, held.rest.xy_mm[None], 0.0, held.radius_mm)[0]
+    watched.changes.last_moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
+    changed = watched.covered_share(watched.changed_blocks, held.rest_detection.xy_mm[None], 0.0, held.radius_mm)[0]
     assert 0.2 < changed < MUCH_CHANGED_SHARE
-    assert MIN_IN_PLACE_SHARE < held.at_home(watched.shot.grey, CAMERA).share < MIN_STAYED_SHARE
+    assert MIN_IN_PLACE_SHARE < held.match_at_rest(watched.shot.grey, CAMERA).share < MIN_STAYED_SHARE
     resolve_changes(watched, Blind())
     assert held.away_s is None
 
@@ -87,9 +87,9 @@ def test_what_has_come_beside_a_piece_is_looked_at_once_the_hand_has_left() -> N
     watched, held = later(left=2.0)
     beside = watched.blocks(AT + np.array([held.radius_mm + 15.0, 0.0]), 0.0, 10.0)
     watched.changes.changed[beside] = True
-    watched.changes.moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
+    watched.changes.last_moved_s[watched.blocks(AT + np.array([-200.0, 0.0]), 0.0, 5.0)] = 2.0  # a hand is still about
     resolve_changes(watched, Blind())
-    assert watched.changed[beside].all()
+    assert watched.changed_blocks[beside].all()
 
 
 class Sees(Blind):
@@ -98,7 +98,7 @@ class Sees(Blind):
     def __init__(self, one: Detection) -> None:
         self._one = one
 
-    def find(self, frame: Frame, report: Report, bases: object, within_mm: Array | None) -> tuple[Detection, ...]:
+    def redetect_bases(self, frame: Frame, report: Report, bases: object, within_mm: Array | None) -> tuple[Detection, ...]:
         return (self._one,)
 
 
@@ -109,12 +109,12 @@ def arrived(seen_there: float) -> tuple[TableState, PieceTrack, Detection]:
     """A table whose one piece was followed to `TO`, where its look is seen so well and no block has changed."""
     watched, held = later(left=-2.0)
     pixel = CAMERA.project(np.array([*TO, 0.0]))
-    there = replace(held.rest, xy_mm=TO, center_px=pixel, outline_px=np.stack([pixel] * 3))
+    there = replace(held.rest_detection, xy_mm=TO, center_px=pixel, outline_px=np.stack([pixel] * 3))
     around = watched.blocks(TO, 0.0, SIZE_MM)
-    watched.changes.rest[around], watched.changes.changed[around] = watched.changes.last[around], False
+    watched.changes.background[around], watched.changes.changed[around] = watched.changes.last_means[around], False
     beside = watched.blocks(TO, 0.0, held.radius_mm)
     watched.changes.changed[beside[0].start, beside[1].start] = True  # a corner of the square round it
-    held.trail, held.place_mm, held.share = [(0.5, *AT.tolist()), (0.9, *TO.tolist())], TO.copy(), seen_there
+    held.trail, held.place_mm, held.seen_share = [(0.5, *AT.tolist()), (0.9, *TO.tolist())], TO.copy(), seen_there
     return watched, held, there
 
 
@@ -139,9 +139,9 @@ def test_a_base_is_covered_by_what_hides_it_and_not_by_what_lies_round_it(x: flo
     middles = np.stack([columns, rows], -1) * BLOCK_PX + (BLOCK_PX - 1) / 2
     away = np.hypot(*(CAMERA.unproject(middles.reshape(-1, 2).astype(float)) - at).T).reshape(rows.shape)
     diagonal = BLOCK_PX * np.sqrt(2) * float(CAMERA.mm_per_px(np.array([*at, 0.0])))
-    assert watched.covered(np.asarray(away < 1.2 * radius + diagonal), at[None], 0.0, radius)[0] == 1
-    assert watched.covered(np.asarray(away > 1.2 * radius + diagonal), at[None], 0.0, radius)[0] == 0
-    assert watched.covered(np.asarray(rows >= 0), np.zeros((0, 2)), 0.0, radius).shape == (0,)
+    assert watched.covered_share(np.asarray(away < 1.2 * radius + diagonal), at[None], 0.0, radius)[0] == 1
+    assert watched.covered_share(np.asarray(away > 1.2 * radius + diagonal), at[None], 0.0, radius)[0] == 0
+    assert watched.covered_share(np.asarray(rows >= 0), np.zeros((0, 2)), 0.0, radius).shape == (0,)
 
 
 BARE = table(SIZE_MM)

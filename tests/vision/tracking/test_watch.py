@@ -38,7 +38,7 @@ class Oracle:
         calibration = exact(CAMERA)
         return Report(frame, calibration, found, build_scene(calibration, found))
 
-    def find(
+    def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
         self.asked += 1
@@ -49,7 +49,7 @@ class Oracle:
         found = (self.detection(name) for name in inside)
         return tuple(one for one in found if bases is None or one.base in bases)
 
-    def place(self, frame: Frame, report: Report, one: Detection) -> None:
+    def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> None:
         """Nothing more to be said."""
 
     def detection(self, name: str) -> Detection:

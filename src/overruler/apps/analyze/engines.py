@@ -40,7 +40,7 @@ def dask_engine(workers: int, scheduler: str | None) -> Engine:
             import dask
             import distributed
         except ImportError:
-            raise MissingExtra.of("the dask engine needs Dask", "dask") from None
+            raise MissingExtra.with_install_hint("the dask engine needs Dask", "dask") from None
         local: Callable[..., Any] = distributed.LocalCluster
         completed: Callable[..., Any] = distributed.as_completed
         with dask.config.set(DASK_CONFIG):

@@ -51,7 +51,7 @@ class Overlay:
     size_px: tuple[int, int]
     """Of the pictures that are drawn on."""
 
-    def at(self, time_s: float) -> list[Drawing]:
+    def drawings_at(self, time_s: float) -> list[Drawing]:
         """The drawings for a moment, each over the one before; none before the table was first measured."""
         number = bisect_right(self._rest_times, time_s) - 1
         if number < 0:
@@ -61,41 +61,44 @@ class Overlay:
         landed = tuple(
             k for k, move in enumerate(self.film.moves) if self._rest_times[number] < move["end_s"] <= time_s
         )
-        carried = (self._carried(number, k, time_s) for k in moving)
-        return [*(one for one in carried if one is not None), self._still(number, moving, landed, shown)]  # names last
+        carried = (self._draw_moving_piece(number, k, time_s) for k in moving)
+        return [
+            *(one for one in carried if one is not None),
+            self._draw_static(number, moving, landed, shown),
+        ]  # names last
 
     @cached_property
     def _rest_times(self) -> list[float]:
         return [rest["time_s"] for rest in self.film.rests]
 
     @lru_cache(maxsize=4)  # noqa: B019 - as long as the film is drawn
-    def _scene(self, number: int) -> tuple[Scene, View]:
+    def _scene_and_view(self, number: int) -> tuple[Scene, View]:
         scene = Scene.from_json(self.film.rests[number]["scene"])
         return scene, camera_view(scene)
 
     @lru_cache(maxsize=4)  # noqa: B019
-    def _still(self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]) -> Drawing:
+    def _draw_static(self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]) -> Drawing:
         """Ways; bases and their names; the ruling: what stays the same while nothing happens."""
-        scene, view = self._scene(number)
+        scene, view = self._scene_and_view(number)
         away = {self.film.moves[k]["piece"] for k in moving}
         ends = {self.film.moves[k]["piece"]: self.film.moves[k] for k in landed}
         pieces = [_move_to_end(piece, ends.get(piece.id)) for piece in scene.pieces if piece.id not in away]
         room = LabelPlacement(view)
-        room.keep([base_outline(view, piece) for piece in pieces])
-        ruling = _draw_ruling(scene, None if moving or landed else self._moved_last(number))
+        room.protect_lines([base_outline(view, piece) for piece in pieces])
+        ruling = _draw_ruling(scene, None if moving or landed else self._last_moved_piece(number))
         ways = [_draw_path(view, scene, self.film.moves[k], room) for k in shown]
         names = [_draw_name(view, piece, room) for piece in pieces]
         bases = (_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces)
-        return self._drawing(number, [group(ways), group([*bases, *names]), ruling], (0, 0, *self.size_px))
+        return self._make_drawing(number, [group(ways), group([*bases, *names]), ruling], (0, 0, *self.size_px))
 
-    def _moved_last(self, number: int) -> str | None:
+    def _last_moved_piece(self, number: int) -> str | None:
         """The piece that had moved last when the table came to that rest."""
         ended = [move for move in self.film.moves if move["end_s"] <= self._rest_times[number]]
         return max(ended, key=lambda move: float(move["end_s"]))["piece"] if ended else None
 
-    def _carried(self, number: int, k: int, time_s: float) -> Drawing | None:
+    def _draw_moving_piece(self, number: int, k: int, time_s: float) -> Drawing | None:
         """A piece on its way, and the way that it has come; None where no picture shows it."""
-        scene, view = self._scene(number)
+        scene, view = self._scene_and_view(number)
         move = self.film.moves[k]
         piece = next((piece for piece in scene.pieces if piece.id == move["piece"]), None)
         if piece is None:
@@ -103,16 +106,16 @@ class Overlay:
         spots = np.array(_trail_points(move))
         x, y = (float(np.interp(time_s, spots[:, 0], spots[:, axis])) for axis in (1, 2))
         so_far = np.vstack([spots[spots[:, 0] <= time_s, 1:], [(x, y)]])
-        piece, way = replace(piece, x_mm=x, y_mm=y), view.px(so_far, piece.z_mm)
-        box = self._box(number, np.vstack([way, _outer_edge_px(view, piece, IN_MOTION_SIGMA_MM)]))
+        piece, way = replace(piece, x_mm=x, y_mm=y), view.to_px(so_far, piece.z_mm)
+        box = self._bounding_box_px(number, np.vstack([way, _outer_edge_px(view, piece, IN_MOTION_SIGMA_MM)]))
         if box is None:
             return None
         line = cased_line(way, YES_COLOUR, 1.2 * view.unit)
-        return self._drawing(number, [line, _draw_base(view, piece, IN_MOTION_SIGMA_MM)], box)
+        return self._make_drawing(number, [line, _draw_base(view, piece, IN_MOTION_SIGMA_MM)], box)
 
-    def _box(self, number: int, points: Array) -> PixelBox | None:
+    def _bounding_box_px(self, number: int, points: Array) -> PixelBox | None:
         """The pictures' part that shows what is drawn along the camera's pixels (N, 2); None where none does."""
-        view = self._scene(number)[1]
+        view = self._scene_and_view(number)[1]
         scale, wide = np.divide(self.size_px, view.size_px), LINE_MARGIN * view.unit
         seen = points[np.isfinite(points).all(1)]
         if not len(seen):
@@ -121,10 +124,10 @@ class Overlay:
         high = np.clip(np.ceil((seen.max(0) + wide) * scale), 0, self.size_px).astype(int).tolist()
         return (low[0], low[1], high[0], high[1]) if low[0] < high[0] and low[1] < high[1] else None
 
-    def _drawing(self, number: int, layers: Sequence[str], box: PixelBox) -> Drawing:
+    def _make_drawing(self, number: int, layers: Sequence[str], box: PixelBox) -> Drawing:
         """Layers in the camera's own pixels, brought to the size of the pictures: what of them falls into a box."""
         left, top, right, bottom = box
-        across, down = np.divide(self._scene(number)[1].size_px, self.size_px).tolist()
+        across, down = np.divide(self._scene_and_view(number)[1].size_px, self.size_px).tolist()
         part = left * across, top * down, (right - left) * across, (bottom - top) * down
         size = {"width": right - left, "height": bottom - top, "viewBox": " ".join(f"{value:.6g}" for value in part)}
         kept = {"xmlns": "http://www.w3.org/2000/svg", "preserveAspectRatio": "none", "font_family": FONT_FAMILY}
@@ -147,7 +150,7 @@ def _move_to_end(piece: Piece, move: Data | None) -> Piece:
 
 def _outer_edge_px(view: View, piece: Piece, sigma_mm: float) -> Array:
     """(N, 2): how far out a base's edge may lie (95 %)."""
-    return view.px(offset_outline(piece.shape, 1.96 * sigma_mm), piece.z_mm)
+    return view.to_px(offset_outline(piece.shape, 1.96 * sigma_mm), piece.z_mm)
 
 
 def _draw_base(view: View, piece: Piece, sigma_mm: float) -> str:
@@ -175,7 +178,7 @@ def _draw_name(view: View, piece: Piece, room: LabelPlacement) -> str:
 def _draw_path(view: View, scene: Scene, move: Data, room: LabelPlacement) -> str:
     """A way that has ended, and how long it was."""
     z_mm = next((piece.z_mm for piece in scene.pieces if piece.id == move["piece"]), 0.0)
-    line = np.concatenate([view.line(a, b, z_mm) for a, b in pairwise(move["way_mm"])])
+    line = np.concatenate([view.line_px(a, b, z_mm) for a, b in pairwise(move["way_mm"])])
     if not np.isfinite(line).all():
         return ""
     sigma = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
@@ -186,10 +189,10 @@ def _draw_path(view: View, scene: Scene, move: Data, room: LabelPlacement) -> st
 
 def _draw_plate(view: View, text: str, places: Sequence[Array], room: LabelPlacement) -> str:
     size = np.array(text_plate_size(text, LETTER_HEIGHT * view.unit))
-    place = next((place for place in places if np.isfinite(place).all() and room.free(place, size)), None)
+    place = next((place for place in places if np.isfinite(place).all() and room.is_free(place, size)), None)
     if place is None:
         return ""
-    room.take(place, size)
+    room.occupy_box(place, size)
     return text_plate(text, float(place[0]), float(place[1]), LETTER_HEIGHT * view.unit, edge=BLACK)
 
 

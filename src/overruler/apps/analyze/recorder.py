@@ -20,8 +20,8 @@ class Recorder:
         self._out, self._game = out, game
         self._log, self._last_s, self._opened = EventLog(0.0), 0.0, False
 
-    def note(self, tick: Tick) -> None:
-        self._log.note(tick)
+    def record_tick(self, tick: Tick) -> None:
+        self._log.record_tick(tick)
         self._last_s, self._opened = tick.time_s, self._opened or bool(tick.spots)
 
     def finish(self) -> None:

@@ -110,14 +110,14 @@ def watch_shots(
     """Note everything that the shots tell; why nothing could be measured, where that is so."""
     for shot in shots:
         tick = watch.look(shot)
-        log.note(tick)
+        log.record_tick(tick)
         told(tick)
     try:
         last = watch.close()
     except CannotMeasure as error:
         return str(error)
     if last is not None:
-        log.note(last)
+        log.record_tick(last)
     return None
 
 
@@ -134,15 +134,15 @@ class EventLog:
         self._notes: list[Data] = []
         self._opened = False
 
-    def note(self, tick: Tick) -> None:
+    def record_tick(self, tick: Tick) -> None:
         for move in tick.moves:
             if move.piece not in self._stays:
-                self._stood(move, next(spot for spot in tick.spots if spot.id == move.piece))
-            self._moved(move)
+                self._add_first_stay(move, next(spot for spot in tick.spots if spot.id == move.piece))
+            self._record_move(move)
         if tick.rest is not None:
-            self._placed(tick.rest, tick.time_s)
+            self._record_remeasured(tick.rest, tick.time_s)
         for spot in tick.spots:
-            self._stands(spot, tick.time_s)
+            self._extend_stay(spot, tick.time_s)
         self._opened |= bool(tick.spots)
         if tick.spots and (not self._marks or tick.time_s >= self._marks[-1]["time_s"] + VISIBILITY_INTERVAL_S - 1e-6):
             self._marks.append({"time_s": tick.time_s, "seen": [spot.id for spot in tick.spots if spot.seen]})
@@ -150,7 +150,7 @@ class EventLog:
             self._rests.append(rest_data(tick.time_s, tick.rest))
         self._notes += [{"time_s": tick.time_s, "text": text} for text in tick.notes]
 
-    def _stood(self, move: Move, spot: TrackedPosition) -> None:
+    def _add_first_stay(self, move: Move, spot: TrackedPosition) -> None:
         """A piece that was found by its move has been where it came from all along."""
         (x, y), base = move.from_mm, spot.base.to_json()
         self._bases[spot.id] = base
@@ -158,7 +158,7 @@ class EventLog:
             {"from_s": self._begin_s, "to_s": move.start_s, "x_mm": x, "y_mm": y, "sigma_mm": move.sigma_mm}
         ]
 
-    def _moved(self, move: Move) -> None:
+    def _record_move(self, move: Move) -> None:
         self._moves.append(move_data(move))
         stays = self._stays[move.piece]
         stays[-1]["to_s"] = min(stays[-1]["to_s"], move.start_s)
@@ -167,7 +167,7 @@ class EventLog:
             {"from_s": move.end_s, "to_s": move.end_s, "x_mm": x, "y_mm": y, "sigma_mm": stays[-1]["sigma_mm"]}
         )
 
-    def _stands(self, spot: TrackedPosition, time_s: float) -> None:
+    def _extend_stay(self, spot: TrackedPosition, time_s: float) -> None:
         """A piece that is on its way stands where it stood until its move says otherwise."""
         if spot.id not in self._stays:
             self._bases[spot.id] = spot.base.to_json()
@@ -180,7 +180,7 @@ class EventLog:
         if spot.state not in ("lifted", "gone"):
             stay["to_s"] = max(stay["to_s"], time_s)
 
-    def _placed(self, report: Report, time_s: float) -> None:
+    def _record_remeasured(self, report: Report, time_s: float) -> None:
         """Where a piece was measured anew without a move, the camera bumped or a person's doing, its stay says so."""
         for piece, found in zip(report.scene.pieces, report.detections, strict=True):
             (x, y), stays = found.xy_mm.tolist(), self._stays.get(piece.id)

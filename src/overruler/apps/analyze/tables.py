@@ -62,7 +62,7 @@ def encode_parquet(rows: Sequence[Data], columns: Columns) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra.of("tables need pyarrow", "tables") from None
+        raise MissingExtra.with_install_hint("tables need pyarrow", "tables") from None
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), bool: pyarrow.bool_(), int: pyarrow.int32()}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
     arrays = [pyarrow.array([row[name] for row in rows], kinds[kind]) for name, kind in columns.items()]

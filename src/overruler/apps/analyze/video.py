@@ -68,7 +68,7 @@ def _draw_overlays(
     layers = lru_cache(maxsize=4)(_rasterize_drawing)  # most stand for many pictures
     for shot in shots:
         pixels = resize_by_area(shot.colours(None), overlay.size_px)
-        for drawing in overlay.at(shot.time_s):
+        for drawing in overlay.drawings_at(shot.time_s):
             left, top, right, bottom = drawing.box_px
             pixels[top:bottom, left:right] = alpha_composite(layers(drawing), pixels[top:bottom, left:right])
         yield shot.time_s, pixels

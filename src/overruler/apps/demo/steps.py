@@ -231,7 +231,7 @@ def _distance_errors(report: Report, true: Array) -> tuple[Array, Array]:
         error = abs(float(distances[i, j]) - max(float(np.hypot(ax - bx, ay - by)) - (a + b) / 2, 0.0))
         way = np.array([pieces[j].x_mm - pieces[i].x_mm, pieces[j].y_mm - pieces[i].y_mm])
         way = way / np.linalg.norm(way)
-        shared = np.array(covariance.difference(i, j)) if covariance else np.zeros((2, 2))
+        shared = np.array(covariance.of_difference(i, j)) if covariance else np.zeros((2, 2))
         errors.append(error)
         z.append(error / max(float(np.sqrt(way @ shared @ way)), 1e-9))
     return np.array(errors), np.array(z)

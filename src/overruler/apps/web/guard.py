@@ -55,16 +55,16 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers)
+        refusal = self._find_refusal(scope, headers)
         if refusal is None:
-            await self._app(scope, receive, self._marked(scope, send))
+            await self._app(scope, receive, self._add_headers(scope, send))
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
         else:
-            await refusal(scope, receive, self._marked(scope, send))
+            await refusal(scope, receive, self._add_headers(scope, send))
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+    def _find_refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if len(headers.getlist("host")) != 1 or _host_name(headers["host"]) not in self._door.hosts:
             return _error_response(421, "this server does not go by that name (Host): use the address that it printed")
         if not _is_same_origin(scope, headers):
@@ -81,7 +81,7 @@ class Guard:
             hmac.compare_digest(key.encode(), wanted.encode()) for key in presented_keys(scope, headers)
         )
 
-    def _marked(self, scope: Scope, send: Send) -> Send:
+    def _add_headers(self, scope: Scope, send: Send) -> Send:
         """Adds the headers that every answer has, and the cookie where the key came in the address."""
         fresh = self._door.key is not None and self._door.key in _keys_in_query(scope)
 

@@ -90,9 +90,9 @@ def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
 
 
 def _edge_ray(edge: Edge) -> tuple[Any, Any]:
-    return edge.start, edge.along
+    return edge.start, edge.direction
 
 
 def _arc_names(ship: Piece) -> list[str]:
     own = [str(arc.get("name")) for arc in ship.stats.get("arcs", []) if isinstance(arc, dict)]
-    return list(dict.fromkeys((*own, *(("front", "rear") if ship.base.square else ()), "bullseye")))
+    return list(dict.fromkeys((*own, *(("front", "rear") if ship.base.is_square else ()), "bullseye")))

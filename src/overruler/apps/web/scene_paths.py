@@ -56,7 +56,7 @@ def table_json(scene: Scene) -> dict[str, Any]:
 def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
     piece = scene.pieces[index]
     edge = base_outline(view, piece)
-    center = view.px([piece.x_mm, piece.y_mm], piece.z_mm)
+    center = view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
     shown: dict[str, Any] = {
         "id": piece.id,
         "base": piece.base.to_json() | {"name": piece.base.name},
@@ -72,7 +72,7 @@ def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
         "stats": dict(piece.stats),
     }
     if piece.base.shape != "circle":
-        shown["ahead_px"] = _round_px(view.px(_point_ahead(piece), piece.z_mm))
+        shown["ahead_px"] = _round_px(view.to_px(_point_ahead(piece), piece.z_mm))
     for key in ("visible", "score", "heading_modulo_deg", "fitted"):
         if key in piece.extra:
             shown[key] = piece.extra[key]
@@ -88,7 +88,7 @@ def _point_ahead(piece: Piece) -> tuple[float, float]:
 
 def position_sigma_mm(scene: Scene, index: int) -> float:
     """1 σ of a piece's place along the long axis of its doubt."""
-    return scene.covariance.reach_mm(None, index) / REACH_SIGMAS if scene.covariance else 0.0
+    return scene.covariance.max_relative_shift_mm(None, index) / REACH_SIGMAS if scene.covariance else 0.0
 
 
 # --- a ruling ---
@@ -104,7 +104,7 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
     words = _distance_words(scene, shown) if verdict.question.get("question") == "distance" else _ruling_words(shown)
     return told | {
         "words": words,
-        "look": look_json(shown.look),
+        "look": look_json(shown.style),
         "drawing": _measured_line_json(camera_view(scene), shown),
     }
 
@@ -112,7 +112,7 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
 def _ruling_words(shown: DrawableRuling) -> dict[str, Any]:
     between = [piece.id for piece in shown.pieces]
     headline = shown.headline.split(": ", 1)[-1] if between else shown.headline
-    return {"headline": headline, "detail": shown.detail, "tag": shown.tag, "between": between}
+    return {"headline": headline, "detail": shown.detail, "tag": shown.line_label, "between": between}
 
 
 def _distance_words(scene: Scene, shown: DrawableRuling) -> dict[str, Any]:
@@ -128,9 +128,9 @@ def look_json(of: AnswerStyle) -> dict[str, Any]:
 
 
 def _measured_line_json(view: View, shown: DrawableRuling) -> dict[str, Any]:
-    line = view.line(shown.from_mm, shown.to_mm, shown.z_mm)
+    line = view.line_px(shown.from_mm, shown.to_mm, shown.z_mm)
     reach = 1.96 * shown.sigma_mm * _line_direction(shown)
-    doubt = view.line(shown.to_mm - reach, shown.to_mm + reach, shown.z_mm)
+    doubt = view.line_px(shown.to_mm - reach, shown.to_mm + reach, shown.z_mm)
     return {
         "line": path_data(line),
         "ends_px": _round_px(line[[0, -1]]),
@@ -163,7 +163,7 @@ def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> li
 
 
 def _ring_px(view: View, piece: Piece, line_mm: float) -> Array:
-    return view.px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
+    return view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
 
 
 def _line_name(line_mm: float, segment_mm: float | None) -> str:
@@ -177,7 +177,7 @@ def _labelled_ring_json(view: View, places: Array) -> dict[str, Any]:
     """A closed line, and the places along it where a number may stand in the picture."""
     border = 0.02 * max(view.size_px)
     marks = places[:: max(1, len(places) // 24)]
-    shown = [place for place in marks if view.inside(place[None], border)]
+    shown = [place for place in marks if view.contains_all(place[None], border)]
     return {"d": path_data(np.concatenate([places, places[:1]])), "marks_px": _round_px(np.array(shown))}
 
 
@@ -185,7 +185,7 @@ def arc_edge_paths(scene: Scene, piece: Piece, edges: Sequence[tuple[Array, Arra
     """The outline of an arc, each edge (start, unit vector) as far as the ruler reaches."""
     view, reach = camera_view(scene), max(range_lines_mm(scene), default=300.0) + 1.5 * max(piece.base.width_mm, 1.0)
     return [
-        path_data(view.line(start, np.asarray(start) + reach * np.asarray(way), piece.z_mm)) for start, way in edges
+        path_data(view.line_px(start, np.asarray(start) + reach * np.asarray(way), piece.z_mm)) for start, way in edges
     ]
 
 

@@ -26,7 +26,7 @@ RECTANGLE_TOLERANCE_MM = 1e-10
 class ShapeColumns(NamedTuple):
     """Shapes of one kind: a disc has a radius for both halves, an ellipse and a rectangle have them and a heading."""
 
-    place: NDArray[np.intp]
+    indices: NDArray[np.intp]
     """Of each among all shapes."""
     x: Array
     y: Array
@@ -41,15 +41,15 @@ class ShapeColumns(NamedTuple):
         place, *columns = np.array(rows).reshape(-1, 7).T
         return cls(place.astype(np.intp), *columns)
 
-    def at(self, rows: Any) -> "ShapeColumns":
-        return ShapeColumns(self.place[rows], *(column[rows] for column in self[1:]))
+    def select_rows(self, rows: Any) -> "ShapeColumns":
+        return ShapeColumns(self.indices[rows], *(column[rows] for column in self[1:]))
 
-    def local(self, x: Array, y: Array) -> tuple[Array, Array]:
+    def to_local_frame(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Points in the frames of the shapes: from the centre, along the heading and to the left of it."""
         dx, dy = x - self.x, y - self.y
         return dx * self.cos + dy * self.sin, dy * self.cos - dx * self.sin
 
-    def ovals(self) -> EllipseColumns:
+    def as_ellipses(self) -> EllipseColumns:
         """The ellipses' own Q in the board frame."""
         aa, bb, c, s = self.half_length**2, self.half_width**2, self.cos, self.sin
         return EllipseColumns(self.x, self.y, aa * c * c + bb * s * s, (aa - bb) * c * s, aa * s * s + bb * c * c)
@@ -61,13 +61,13 @@ def gap_matrix(shapes: Sequence[Shape]) -> Array:
     if len(discs.x) == len(shapes):
         return _disc_gaps(discs)
     found = np.zeros((len(shapes), len(shapes)))
-    found[np.ix_(discs.place, discs.place)] = _disc_gaps(discs)
+    found[np.ix_(discs.indices, discs.indices)] = _disc_gaps(discs)
     _fill_cross_block(found, ellipses, discs, _ellipse_disc_gaps)
     _fill_cross_block(found, boxes, discs, _box_disc_gaps)
     _fill_cross_block(found, boxes, ellipses, _box_ellipse_gaps)
-    _fill_own_block(found, ellipses.place, ellipses.ovals(), ellipse_distances.ellipse_gaps)
-    _fill_own_block(found, boxes.place, boxes, _box_box_gaps)
-    known = {*discs.place.tolist(), *ellipses.place.tolist(), *boxes.place.tolist()}
+    _fill_own_block(found, ellipses.indices, ellipses.as_ellipses(), ellipse_distances.ellipse_gaps)
+    _fill_own_block(found, boxes.indices, boxes, _box_box_gaps)
+    known = {*discs.indices.tolist(), *ellipses.indices.tolist(), *boxes.indices.tolist()}
     for k in {*range(len(shapes))} - known:
         found[k] = found[:, k] = [gap(shapes[k], shape).distance_mm for shape in shapes]
     return found
@@ -112,8 +112,8 @@ GapFunction = Callable[[ShapeColumns, ShapeColumns], Array]
 def _fill_cross_block(found: Array, a: ShapeColumns, b: ShapeColumns, measure: GapFunction) -> None:
     if not len(a.x) or not len(b.x):
         return
-    block = measure(a.at((slice(None), None)), b)
-    found[np.ix_(a.place, b.place)], found[np.ix_(b.place, a.place)] = block, block.T
+    block = measure(a.select_rows((slice(None), None)), b)
+    found[np.ix_(a.indices, b.indices)], found[np.ix_(b.indices, a.indices)] = block, block.T
 
 
 def _fill_own_block(
@@ -123,7 +123,7 @@ def _fill_own_block(
         return
     one, other = np.triu_indices(len(place), 1)
     first, second = place[one], place[other]
-    found[first, second] = found[second, first] = measure(columns.at(one), columns.at(other))
+    found[first, second] = found[second, first] = measure(columns.select_rows(one), columns.select_rows(other))
 
 
 # --- discs and ellipses ---
@@ -139,7 +139,7 @@ def _disc_gaps(discs: ShapeColumns) -> Array:
 
 def _ellipse_disc_gaps(ellipses: ShapeColumns, discs: ShapeColumns) -> Array:
     away = ellipse_distances.ellipse_point_distances(
-        ellipses.half_length, ellipses.half_width, *ellipses.local(discs.x, discs.y)
+        ellipses.half_length, ellipses.half_width, *ellipses.to_local_frame(discs.x, discs.y)
     )[0]
     return np.asarray(np.maximum(away - discs.half_length, 0.0))
 
@@ -154,7 +154,7 @@ def _box_point_distances(boxes: ShapeColumns, x: Array, y: Array) -> Array:
 
 
 def _box_disc_gaps(boxes: ShapeColumns, discs: ShapeColumns) -> Array:
-    return np.maximum(_box_point_distances(boxes, *boxes.local(discs.x, discs.y)) - discs.half_length, 0.0)
+    return np.maximum(_box_point_distances(boxes, *boxes.to_local_frame(discs.x, discs.y)) - discs.half_length, 0.0)
 
 
 def _box_box_gaps(a: ShapeColumns, b: ShapeColumns) -> Array:
@@ -165,7 +165,7 @@ def _box_box_gaps(a: ShapeColumns, b: ShapeColumns) -> Array:
 
 def _nearest_corner_distances(a: ShapeColumns, b: ShapeColumns) -> tuple[Array, NDArray[np.bool_]]:
     """How far the nearest corner of `b` is from `a`, and whether a side of `a` parts the two."""
-    x, y = a.local(b.x, b.y)
+    x, y = a.to_local_frame(b.x, b.y)
     c, s = b.cos * a.cos + b.sin * a.sin, b.sin * a.cos - b.cos * a.sin
     (lx, ly), (wx, wy) = (b.half_length * c, b.half_length * s), (b.half_width * -s, b.half_width * c)
     signs = [(1, 1), (1, -1), (-1, -1), (-1, 1)]
@@ -183,9 +183,9 @@ def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     ellipse's own extreme point: the closest of the side is that foot, or the end of the side next to it. Where no side
     parts the two they overlap or a corner parts them.
     """
-    x, y = boxes.local(ellipses.x, ellipses.y)
+    x, y = boxes.to_local_frame(ellipses.x, ellipses.y)
     c, s = ellipses.cos * boxes.cos + ellipses.sin * boxes.sin, ellipses.sin * boxes.cos - ellipses.cos * boxes.sin
-    shape = EllipseColumns(x, y, *ellipses._replace(cos=c, sin=s).ovals()[2:])
+    shape = EllipseColumns(x, y, *ellipses._replace(cos=c, sin=s).as_ellipses()[2:])
     right, up = np.copysign(1.0, x), np.copysign(1.0, y)
     reach_x, reach_y = np.sqrt(shape.xx), np.sqrt(shape.yy)
     past_x, past_y = np.abs(x) - reach_x > boxes.half_length, np.abs(y) - reach_y > boxes.half_width
@@ -196,14 +196,14 @@ def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
         ellipses.half_length, ellipses.half_width, to_x * c + to_y * s, to_y * c - to_x * s
     )[0]
     one, other = np.nonzero(~past_x & ~past_y)
-    away[one, other] = _corner_separations(boxes.at((one, 0)), ellipses.at(other))
+    away[one, other] = _corner_separations(boxes.select_rows((one, 0)), ellipses.select_rows(other))
     return away
 
 
 def _corner_separations(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     """The largest separation that the way from the ellipse to one of the corners has; 0 where none parts the two."""
     right, up = np.repeat([[1], [1], [-1], [-1]], len(boxes.x), 1), np.repeat([[1], [-1], [-1], [1]], len(boxes.x), 1)
-    x, y = ellipses.local(boxes.x, boxes.y)
+    x, y = ellipses.to_local_frame(boxes.x, boxes.y)
     c, s = boxes.cos * ellipses.cos + boxes.sin * ellipses.sin, boxes.sin * ellipses.cos - boxes.cos * ellipses.sin
     corner_x = x + right * boxes.half_length * c - up * boxes.half_width * s
     corner_y = y + right * boxes.half_length * s + up * boxes.half_width * c

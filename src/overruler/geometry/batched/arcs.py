@@ -96,8 +96,8 @@ def _support_difference(a: Shape, b: Shape, shifts: Array, angles: Array) -> tup
     """The vector w (n, 2) between the support points that face each other along each angle: its part along that, w
     itself, and the support point (n, 2) of `b`."""
     u = np.stack([np.cos(angles), np.sin(angles)], 1)
-    point = b.supports(-u) + shifts
-    w = point - a.supports(u)
+    point = b.support_points(-u) + shifts
+    w = point - a.support_points(u)
     return w[:, 0] * u[:, 0] + w[:, 1] * u[:, 1], w, point
 
 
@@ -126,7 +126,7 @@ def region_contains(region: Region, points_mm: Array) -> Mask:
 
 def _left_offset(edge: Edge, points: Array) -> Array:
     """How far to the left of an edge's line each of some points lies (n,)."""
-    (ux, uy), (x, y) = edge.along, (points - edge.start).T
+    (ux, uy), (x, y) = edge.direction, (points - edge.start).T
     return np.asarray(y * ux - x * uy)
 
 
@@ -139,9 +139,9 @@ def _distances_on_edge(edge: Edge, a: Shape, b: Shape, shifts: Array) -> Array:
     starts = np.asarray(edge.start) - shifts
     low, high = _line_intervals(b, edge, starts)
     low, high = np.maximum(low, 0.0), np.minimum(high, edge.length_mm)
-    closest, _ = edge.place(gap(edge.near(a), a).from_point)
+    closest, _ = edge.along_and_left_mm(gap(edge.segment_near(a), a).from_point)
     hit = low <= high
-    places = np.clip(closest, low[hit], high[hit])[:, None] * np.asarray(edge.along) + edge.start
+    places = np.clip(closest, low[hit], high[hit])[:, None] * np.asarray(edge.direction) + edge.start
     found = np.full(len(shifts), np.inf)
     found[hit] = point_distances(a, places)
     return found
@@ -161,7 +161,7 @@ def _line_polygon_intervals(shape: Polygon, edge: Edge, starts: Array) -> tuple[
     corners = np.array(shape.corners)
     sides = np.roll(corners, -1, 0) - corners
     sides /= np.hypot(sides[:, 0], sides[:, 1])[:, None]
-    grows = sides[:, 0] * edge.along[1] - sides[:, 1] * edge.along[0]
+    grows = sides[:, 0] * edge.direction[1] - sides[:, 1] * edge.direction[0]
     low, high = np.full(len(starts), -np.inf), np.full(len(starts), np.inf)
     for (x, y), (sx, sy), rate in zip(corners, sides, grows.tolist(), strict=True):
         within = sx * (starts[:, 1] - y) - sy * (starts[:, 0] - x) + CONTACT_TOLERANCE_MM
@@ -176,10 +176,10 @@ def _line_polygon_intervals(shape: Polygon, edge: Edge, starts: Array) -> tuple[
 
 def _line_ellipse_intervals(shape: Disc | Ellipse, edge: Edge, starts: Array) -> tuple[Array, Array]:
     xx, xy, yy = rim_quadratic_form(shape)
-    matrix, along = np.array([[xx, xy], [xy, yy]]), np.array(edge.along)
+    matrix, along = np.array([[xx, xy], [xy, yy]]), np.array(edge.direction)
     size, from_center = float(along @ matrix @ along), starts - shape.center
     middle = -(from_center @ matrix @ along) / size
     nearest = from_center + middle[:, None] * along
-    left = 1 + 2 * CONTACT_TOLERANCE_MM / shape.reach_mm - ((nearest @ matrix) * nearest).sum(1)
+    left = 1 + 2 * CONTACT_TOLERANCE_MM / shape.bounding_radius_mm - ((nearest @ matrix) * nearest).sum(1)
     half = np.sqrt(np.maximum(left, 0) / size)
     return np.where(left >= 0, middle - half, np.inf), np.where(left >= 0, middle + half, -np.inf)

@@ -122,7 +122,7 @@ def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
 def _support_differences(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tuple[Array, Array]:
     """The vector between two support points, along and across each of the directions; see `shapes.Span`."""
     u = np.stack([np.cos(angles), np.sin(angles)], -1)
-    w = b.supports(sign * u) + shifts - a.supports(u)
+    w = b.support_points(sign * u) + shifts - a.support_points(u)
     return np.asarray((w * u).sum(-1)), w[..., 1] * u[..., 0] - w[..., 0] * u[..., 1]
 
 
@@ -147,7 +147,7 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
     cells = np.array([[0.0, 1.0, k, k + 1.0] for k in range(rim.pieces)])
     best = 0.0
     for _ in range(60):
-        corners = rim.hull(cells)  # (k, 5, 2)
+        corners = rim.cell_hulls(cells)  # (k, 5, 2)
         away = distance_matrix(shapes, corners.reshape(-1, 2)).reshape(len(shapes), len(cells), 5)
         best = max(best, float(away[:, :, :4].min(0).max()))
         cells = cells[away.max(2).min(0) > best + 1e-9]
@@ -164,7 +164,7 @@ class _RimCells:
         self.shape = shape
         self.pieces = len(shape.corners) if isinstance(shape, Polygon) else 6
 
-    def at(self, t: Array) -> Array:
+    def rim_offset(self, t: Array) -> Array:
         """The rim (..., 2) at t (...), less the centre."""
         if isinstance(self.shape, Polygon):
             corners = np.array(self.shape.corners)
@@ -172,9 +172,9 @@ class _RimCells:
             rim = corners[first % self.pieces] * (1 - share) + corners[(first + 1) % self.pieces] * share
             return np.asarray(rim - self.shape.center)
         turn = t * (2 * np.pi / self.pieces)
-        return np.stack([np.cos(turn), np.sin(turn)], -1) @ self._axes()
+        return np.stack([np.cos(turn), np.sin(turn)], -1) @ self._unit_circle_axes()
 
-    def _axes(self) -> Array:
+    def _unit_circle_axes(self) -> Array:
         """The rows to which (1, 0) and (0, 1) of the unit circle go."""
         if isinstance(self.shape, Disc):
             return np.eye(2) * self.shape.radius_mm
@@ -182,15 +182,20 @@ class _RimCells:
         xx, xy, yy = self.shape.matrix
         return np.asarray(np.linalg.cholesky(np.array([[xx, xy], [xy, yy]])).T)
 
-    def hull(self, cells: Array) -> Array:
+    def cell_hulls(self, cells: Array) -> Array:
         """Four corners of each cell and a fifth point (k, 5, 2); the cell lies in their hull.
 
         The fifth is where the tangents at the ends of its outer arc meet, for a straight rim the middle.
         """
         s0, s1, t0, t1 = (cells[:, [column]] for column in range(4))
-        corners = [s0 * self.at(t0[:, 0]), s0 * self.at(t1[:, 0]), s1 * self.at(t0[:, 0]), s1 * self.at(t1[:, 0])]
+        corners = [
+            s0 * self.rim_offset(t0[:, 0]),
+            s0 * self.rim_offset(t1[:, 0]),
+            s1 * self.rim_offset(t0[:, 0]),
+            s1 * self.rim_offset(t1[:, 0]),
+        ]
         half = 0.0 if isinstance(self.shape, Polygon) else np.pi / self.pieces
-        tip = s1 * self.at((t0 + t1)[:, 0] / 2) / np.cos((t1 - t0) * half)
+        tip = s1 * self.rim_offset((t0 + t1)[:, 0] / 2) / np.cos((t1 - t0) * half)
         return np.stack([*corners, tip], 1) + self.shape.center
 
 
@@ -209,11 +214,11 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     """
     rim, step = _RimCells(b), 1 / 16
     t = np.arange(rim.pieces * 16, dtype=float) * step
-    live, near = _possible_extremes(shapes, rim.at(t) + b.center, float(vector_lengths(shifts_mm).max()))
+    live, near = _possible_extremes(shapes, rim.rim_offset(t) + b.center, float(vector_lengths(shifts_mm).max()))
     shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
 
     def away(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
-        places = rim.at(t) + b.center + shifts[:, rows]
+        places = rim.rim_offset(t) + b.center + shifts[:, rows]
         return np.asarray(np.min([point_distances(shape, each) for shape, each in zip(shapes, places, strict=True)], 0))
 
     coarse = np.full((shifts.shape[1], len(t)), -np.inf)

@@ -35,10 +35,10 @@ class EllipseColumns(NamedTuple):
     xy: Array
     yy: Array
 
-    def at(self, index: NDArray[Any]) -> "EllipseColumns":
+    def select_rows(self, index: NDArray[Any]) -> "EllipseColumns":
         return EllipseColumns(*(column[index] for column in self))
 
-    def support(self, ux: Array, uy: Array) -> tuple[Array, Array, Array, Array]:
+    def support_terms(self, ux: Array, uy: Array) -> tuple[Array, Array, Array, Array]:
         """In unit directions u: how far the shape reaches, where from its centre, and its radius of curvature there.
 
         With h = √(uᵀ Q u): h, Q u / h and det Q / h³.
@@ -101,10 +101,10 @@ def ellipse_gaps(a: EllipseColumns, b: EllipseColumns) -> Array:
     """The gap of each pair; 0 where they overlap."""
     found, upper = _newton_gap_bounds(a, b, ELLIPSE_NEWTON_STEPS)
     if len(loose := np.flatnonzero(~(upper - found < BOUND_TOLERANCE_MM))):
-        a, b = a.at(loose), b.at(loose)
+        a, b = a.select_rows(loose), b.select_rows(loose)
         found[loose], upper = _newton_gap_bounds(a, b, 2 * POINT_NEWTON_STEPS)
         if len(still := np.flatnonzero(~(upper - found[loose] < BOUND_TOLERANCE_MM))):
-            found[loose[still]] = ellipse_separations(a.at(still), b.at(still))[0]
+            found[loose[still]] = ellipse_separations(a.select_rows(still), b.select_rows(still))[0]
     return found
 
 
@@ -129,8 +129,8 @@ def _separation_terms(
 ) -> tuple[Array, Array, Array]:
     """From the support point of A in u to that of B in -u: along u and across it; and the sum of the two curvatures'
     radii."""
-    a_reach, ax, ay, a_curved = a.support(ux, uy)
-    b_reach, bx, by, b_curved = b.support(ux, uy)
+    a_reach, ax, ay, a_curved = a.support_terms(ux, uy)
+    b_reach, bx, by, b_curved = b.support_terms(ux, uy)
     wx, wy = dx - ax - bx, dy - ay - by
     return dx * ux + dy * uy - a_reach - b_reach, wy * ux - wx * uy, a_curved + b_curved
 
@@ -155,7 +155,7 @@ def ellipse_separations(a: EllipseColumns, b: EllipseColumns) -> tuple[Array, Ar
         live = ~((np.hypot(along, across) - along < BOUND_TOLERANCE_MM) & (along > 0)) & (low < high)
         if not live.any():
             break
-        a, b, rows, dx, dy = a.at(live), b.at(live), rows[live], dx[live], dy[live]
+        a, b, rows, dx, dy = a.select_rows(live), b.select_rows(live), rows[live], dx[live], dy[live]
         low, high, slope = low[live], high[live], (along + curved)[live]
         newton = angle[live] + across[live] / np.where(slope > SMALLEST_DIVISOR, slope, np.inf)
         good = (newton > low) & (newton < high) & (slope > 0) & (step % 4 < 3)

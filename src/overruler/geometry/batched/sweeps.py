@@ -28,7 +28,7 @@ def _left_normals(directions: Array) -> Array:
 
 
 def _support_difference(mover: Shape, other: Shape, apart: Array, directions: Array) -> Array:
-    return other.supports(directions) + apart - mover.supports(-directions)
+    return other.support_points(directions) + apart - mover.support_points(-directions)
 
 
 # --- contact along a ray ---
@@ -162,7 +162,7 @@ def _widest_separation(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
     """The best of the peaks among a turn of directions, each closed in on by halving a bracket round it."""
     angles = np.array(separation_sample_angles(a, b))
     u = np.stack([np.cos(angles), np.sin(angles)], 1)
-    strips = dot_product(b.supports(-u) - a.supports(u), u) + apart @ u.T
+    strips = dot_product(b.support_points(-u) - a.support_points(u), u) + apart @ u.T
     peak = (strips >= np.roll(strips, 1, 1)) & (strips >= np.roll(strips, -1, 1))
     ranked = np.argsort(np.where(peak, -strips, np.inf), 1)[:, :REFINED_PEAKS]
     around = np.concatenate([[angles[-1] - 2 * np.pi], angles, [angles[0] + 2 * np.pi]])
@@ -179,7 +179,7 @@ def _widest_separation(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
 
 def _separation_and_slope(a: Shape, b: Shape, apart: Array, angles: Array) -> tuple[Array, Array]:
     u = np.stack([np.cos(angles), np.sin(angles)], 1)
-    between = b.supports(-u) + apart - a.supports(u)
+    between = b.support_points(-u) + apart - a.support_points(u)
     return dot_product(between, u), dot_product(between, _left_normals(u))
 
 

@@ -58,15 +58,15 @@ def _tangents_that_may_open(
 
     With each the half turns that bring its normal to those of the lines from a to b.
     """
-    first, last = view.window
-    length = math.dist(view.a.center, view.b.center) + view.a.reach_mm + view.b.reach_mm
+    first, last = view.normal_window
+    length = math.dist(view.a.center, view.b.center) + view.a.bounding_radius_mm + view.b.bounding_radius_mm
     found = []
-    for common in view.tangents:
+    for common in view.common_tangents:
         middle = (first + last) / 2
         angle = middle + math.remainder(common.angle - middle, math.pi)
         swing = reach_mm / max(_tangent_length_mm(view, common), 1e-9)
         outside = max(first - angle, angle - last, 0.0)
-        width = view.slot(angle).width_mm
+        width = view.opening_at(angle).width_mm
         if outside <= 2 * swing and (width + reach_mm + length * swing >= 0 or not all_there):
             found.append((width, common, angle - common.angle))
     return [(common, turn) for _, common, turn in sorted(found, reverse=True)]
@@ -76,7 +76,7 @@ def _tangent_length_mm(view: ObstructedView, common: CommonTangent) -> float:
     """How far apart a tangent touches its two shapes."""
     p, q = view.shapes[common.first], view.shapes[common.second]
     ux, uy = math.cos(common.angle), math.sin(common.angle)
-    return math.dist(p.support(ux, uy), q.support(common.sign * ux, common.sign * uy))
+    return math.dist(p.support_point(ux, uy), q.support_point(common.sign * ux, common.sign * uy))
 
 
 def _track_tangent(view: ObstructedView, common: CommonTangent, shifts: Array) -> Array:
@@ -86,7 +86,7 @@ def _track_tangent(view: ObstructedView, common: CommonTangent, shifts: Array) -
     angle = np.full(len(against), common.angle)
     for _ in range(4):
         u = _unit_vectors(angle)
-        w = q.supports(common.sign * u) + against - p.supports(u)
+        w = q.support_points(common.sign * u) + against - p.support_points(u)
         slope = w[:, 1] * u[:, 0] - w[:, 0] * u[:, 1]
         step = np.clip(_dot_product(w, u) / np.where(np.abs(slope) > 1e-9, slope, np.inf), -0.5, 0.5)
         angle -= step
@@ -124,7 +124,7 @@ def _is_line_free(view: ObstructedView, shifts: Array, present: Mask, angle: Arr
 
 def _blocked_interval(view: ObstructedView, k: int, shift: Array, present: Mask, u: Array) -> tuple[Array, Array]:
     """The least and most (n,) of the lines that obstacle k is on; (inf, -inf) where it is not between the ends."""
-    from_a, to_b = view.on_the_way[k - 2]
+    from_a, to_b = view.obstacle_separating_angles[k - 2]
     ahead = np.stack([u[:, 1], -u[:, 0]], -1)
     there = present
     for angle in (from_a, to_b):
@@ -140,7 +140,7 @@ def _projection_interval(shape: Shape, shift: Array, u: Array) -> tuple[Array, A
         moved = _dot_product(shift, u)
         return along.min(0) + moved, along.max(0) + moved
     middle = _dot_product(shift + shape.center, u)
-    half = shape.radius_mm if isinstance(shape, Disc) else _dot_product(shape.supports(u) - shape.center, u)
+    half = shape.radius_mm if isinstance(shape, Disc) else _dot_product(shape.support_points(u) - shape.center, u)
     return middle - half, middle + half
 
 
@@ -157,7 +157,7 @@ def crosses_any_line(a: Shape, b: Shape, obstacle: Shape, shifts_mm: Array) -> M
     crossed, left = np.ones(shifts_mm.shape[1], bool), np.arange(shifts_mm.shape[1])
     middle, half = np.arctan2(y, x), math.pi / 2
     most = math.dist(a.center, b.center) + 2 * (
-        a.reach_mm + b.reach_mm + obstacle.reach_mm + _max_relative_shift_mm(shifts_mm)
+        a.bounding_radius_mm + b.bounding_radius_mm + obstacle.bounding_radius_mm + _max_relative_shift_mm(shifts_mm)
     )
     for _ in range(BISECTIONS):
         parted, slope = _offset_past_both_ends(a, b, obstacle, shifts_mm[:, left], middle)
@@ -174,7 +174,7 @@ def crosses_any_line(a: Shape, b: Shape, obstacle: Shape, shifts_mm: Array) -> M
 def _offset_past_both_ends(a: Shape, b: Shape, obstacle: Shape, shifts: Array, angle: Array) -> tuple[Array, Array]:
     """How far (n,) an obstacle lies past both ends in each direction, and how fast that grows with the angle."""
     u = _unit_vectors(angle)
-    near = obstacle.supports(-u) + shifts[2]
-    p, q = a.supports(u) + shifts[0], b.supports(u) + shifts[1]
+    near = obstacle.support_points(-u) + shifts[2]
+    p, q = a.support_points(u) + shifts[0], b.support_points(u) + shifts[1]
     w = near - np.where((_dot_product(p - q, u) > 0)[:, None], p, q)
     return _dot_product(w, u), w[:, 1] * u[:, 0] - w[:, 0] * u[:, 1]

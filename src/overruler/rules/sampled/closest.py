@@ -40,7 +40,7 @@ def several_pairs_uncertainty(
 ) -> tuple[float, tuple[float, ...]]:
     """The standard deviation of the closest distance, and the probability of each band between ascending lines."""
     if straight := LinearGaps.of(scene, rivals):
-        below = [straight.share_below(line + CONTACT_TOLERANCE_MM) for line in lines_mm]
+        below = [straight.probability_below(line + CONTACT_TOLERANCE_MM) for line in lines_mm]
         shares = [max(after - before, 0.0) for before, after in pairwise([0.0, *below, 1.0])]
         return straight.sigma_mm(), tuple(shares)
     moved = _displacements_by_index(scene, [index for one in rivals for index in (one.i, one.j)])
@@ -81,7 +81,7 @@ class LinearGaps:
         kept = values > 1e-12 * values[-1]
         return cls(means, (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1])
 
-    def share_below(self, line_mm: float) -> float:
+    def probability_below(self, line_mm: float) -> float:
         """The probability that the least of the gaps is at most `line_mm`."""
         reach = REACH_SIGMAS * np.sqrt((self.root**2).sum(1))
         if line_mm < (self.means_mm - reach).min() or line_mm > (self.means_mm + reach).min():
@@ -107,7 +107,7 @@ class LinearGaps:
 def _sigmas_along_and_across(scene: Scene, one: ClosestCandidate, x: float, y: float) -> tuple[float, float]:
     """The standard deviation of a pair's displacement along (x, y) and across it."""
     assert scene.covariance is not None
-    (xx, xy), (_, yy) = scene.covariance.difference(one.i, one.j)
+    (xx, xy), (_, yy) = scene.covariance.of_difference(one.i, one.j)
     along = xx * x * x + 2 * xy * x * y + yy * y * y
     return math.sqrt(max(along, 0.0)), math.sqrt(max(xx + yy - along, 0.0))
 
@@ -152,12 +152,12 @@ def probability_all_within(
 
 def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape]]:
     """The parts of the second side that may hold its farthest point, were each moved by `reach_mm`."""
-    return [(body, part) for body, part, far in measure.parts_mm if far + 2 * reach_mm >= measure.farthest_mm]
+    return [(body, part) for body, part, far in measure.farthest_by_part if far + 2 * reach_mm >= measure.farthest_mm]
 
 
 def _farthest_distances(measure: Measure, body: Body, b: Shape, moved: Mapping[int | None, Array]) -> Array:
     """The distance (n,) of the farthest point of a body's part from whatever is nearest to that point."""
-    by_part = [(part, moved[body.index] - moved[a.index]) for a in measure.froms for part in a.parts]
+    by_part = [(part, moved[body.index] - moved[a.index]) for a in measure.from_bodies for part in a.parts]
     shapes, shifts = [shape for shape, _ in by_part], np.stack([shift for _, shift in by_part])
     if len(shapes) == 1:
         return farthest_distances(shapes[0], b, shifts[0])

@@ -42,7 +42,7 @@ class Draws:
     def __len__(self) -> int:
         return len(self.places)
 
-    def of(self, index: int | None) -> Array:
+    def for_piece(self, index: int | None) -> Array:
         """Those of one; 0 for terrain, which stays, and for who does not matter."""
         if index not in self.indices:
             return np.zeros((len(self), 2))
@@ -69,7 +69,10 @@ def bodies_in_reach(base: Shape, others: Iterable[Body], leg: Leg, slack: float)
 
 def _can_meet(base: Shape, part: Shape, leg: Leg, slack: float) -> bool:
     x, y = part.center[0] - base.center[0], part.center[1] - base.center[1]
-    along, reach = x * leg.ux + y * leg.uy, base.reach_mm + part.reach_mm + slack + CONTACT_TOLERANCE_MM
+    along, reach = (
+        x * leg.ux + y * leg.uy,
+        base.bounding_radius_mm + part.bounding_radius_mm + slack + CONTACT_TOLERANCE_MM,
+    )
     if not -reach <= along <= leg.length_mm + reach:
         return False
     return sweep.lateral_overlap_mm(base, part, leg.ux, leg.uy) >= -slack - CONTACT_TOLERANCE_MM
@@ -88,7 +91,7 @@ def leads_through(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving
     found = np.zeros(len(draws), bool)
     for body in bodies:
         for part in body.parts:
-            met = entry_distances(legs.base, part, draws.of(body.index) - legs.shift, legs.u, legs.length_mm)
+            met = entry_distances(legs.base, part, draws.for_piece(body.index) - legs.shift, legs.u, legs.length_mm)
             found |= np.isfinite(met) & ~(leaving & (met == 0))
     return found
 
@@ -98,7 +101,7 @@ def ends_on_body(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving:
     found, on = np.zeros(len(draws), bool), legs.u * np.asarray(legs.length_mm)[..., None]
     for body in bodies:
         for part in body.parts:
-            apart = draws.of(body.index) - legs.shift
+            apart = draws.for_piece(body.index) - legs.shift
             under = overlap_mask(legs.base, part, apart - on)
             if leaving and under.any():
                 under[under] = signed_separations(legs.base, part, apart[under])[0] > CONTACT_TOLERANCE_MM
@@ -112,13 +115,13 @@ def ends_on_body(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving:
 def move_probability(way: Route, points: Sequence[Point], allowance_mm: float) -> float:
     """The probability that a move from wherever its piece stands through `points` of the board is legal."""
     scene, index = way.scene, way.index
-    loose, slack = max_relative_shift_mm(scene, None, index), _max_shift_mm(scene, None, way.others)
+    loose, slack = max_relative_shift_mm(scene, None, index), _max_shift_mm(scene, None, way.other_bodies)
     first, rest = _first_leg(way, points[0]), legs_through(points)
     end = Leg(points[-1], 1.0, 0.0, 0.0)
     rough = bodies_in_reach(way.shape_at(first.start_mm), rough_bodies(scene), first, loose)
     met_first = bodies_in_reach(way.shape_at(first.start_mm), way.blockers, first, loose + slack)
     met = [bodies_in_reach(way.shape_at(leg.start_mm), way.blockers, leg, slack) for leg in rest]
-    under = bodies_in_reach(way.shape_at(end.start_mm), way.others, end, slack)
+    under = bodies_in_reach(way.shape_at(end.start_mm), way.other_bodies, end, slack)
     spare = allowance_mm - way.cost_mm
     if not rough and abs(spare) > loose + CONTACT_TOLERANCE_MM:
         if spare < 0:
@@ -143,7 +146,7 @@ def _first_leg(way: Route, to: Point) -> Leg:
 
 def _displaced_first_leg(way: Route, first: Leg, to: Point, draws: Draws) -> DrawnLegs:
     """The first leg: its start is displaced, its end is not."""
-    shift = draws.of(way.index)
+    shift = draws.for_piece(way.index)
     line = np.subtract(to, first.start_mm) - shift
     length = vector_lengths(line)
     u = np.where((length > 1e-9)[:, None], line / np.maximum(length, 1e-9)[:, None], [1.0, 0.0])
@@ -179,19 +182,19 @@ def _rough_length_mm(legs: DrawnLegs, bodies: Sequence[Body]) -> Array:
 
 def advance_probability(way: Route, line: Point, most_mm: float) -> float:
     """The probability that an advance along a direction is legal."""
-    scene, index, target, base = way.scene, way.index, way.aside[0], way.mover.parts[0]
+    scene, index, target, base = way.scene, way.index, way.exempt_bodies[0], way.mover.parts[0]
     leg = Leg(base.center, *line, most_mm)
     slack = max_relative_shift_mm(scene, index, target.index)
     sure = _surely_meets(base, target, line, slack)
     if sure is False:
         return 0.0
-    near = bodies_in_reach(base, way.others, leg, _max_shift_mm(scene, index, way.others))
+    near = bodies_in_reach(base, way.other_bodies, leg, _max_shift_mm(scene, index, way.other_bodies))
     if sure and not near:
         return 1.0
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
-    apart, u = draws.of(target.index) - draws.of(index), np.broadcast_to(line, (len(draws), 2))
+    apart, u = draws.for_piece(target.index) - draws.for_piece(index), np.broadcast_to(line, (len(draws), 2))
     met = np.min([first_contact_distances(base, part, apart, u) for part in target.parts], 0)
-    legs = DrawnLegs(base, draws.of(index), u, np.minimum(met, most_mm))
+    legs = DrawnLegs(base, draws.for_piece(index), u, np.minimum(met, most_mm))
     blockers = [body for body in near if body in way.blockers]
     return float(np.mean(np.isfinite(met) & ~leads_through(legs, blockers, draws) & ~ends_on_body(legs, near, draws)))
 
@@ -210,17 +213,17 @@ def _surely_meets(base: Shape, target: Body, line: Point, slack: float) -> bool 
 
 def retreat_probability(way: Route, line: Point, most_mm: float) -> float:
     """The probability that a retreat is legal; `line` is its direction as measured."""
-    scene, index, target, base = way.scene, way.index, way.aside[0], way.mover.parts[0]
+    scene, index, target, base = way.scene, way.index, way.exempt_bodies[0], way.mover.parts[0]
     open_way = Route(scene, index, way.legs, (target,))
-    slack = _max_shift_mm(scene, index, open_way.others) + most_mm * max_direction_change(
+    slack = _max_shift_mm(scene, index, open_way.other_bodies) + most_mm * max_direction_change(
         scene, index, base.center, target
     )
-    near = bodies_in_reach(base, open_way.others, Leg(base.center, *line, most_mm), slack)
+    near = bodies_in_reach(base, open_way.other_bodies, Leg(base.center, *line, most_mm), slack)
     if not near:
         return 1.0
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
-    u = directions_away_from(target, base.center, draws.of(index) - draws.of(target.index))
-    legs = DrawnLegs(base, draws.of(index), u, np.full(len(draws), most_mm))
+    u = directions_away_from(target, base.center, draws.for_piece(index) - draws.for_piece(target.index))
+    legs = DrawnLegs(base, draws.for_piece(index), u, np.full(len(draws), most_mm))
     blockers = [body for body in near if body in open_way.blockers]
     return float(np.mean(~leads_through(legs, blockers, draws, True) & ~ends_on_body(legs, near, draws, True)))
 
@@ -242,7 +245,7 @@ def directions_away_from(target: Body, middle: Point, apart: Array) -> Array:
 def place_probability(way: Route, at: Point) -> float:
     """The probability that nobody stands where a piece is to be placed."""
     leg = Leg(at, 1.0, 0.0, 0.0)
-    near = bodies_in_reach(way.shape_at(at), way.others, leg, _max_shift_mm(way.scene, None, way.others))
+    near = bodies_in_reach(way.shape_at(at), way.other_bodies, leg, _max_shift_mm(way.scene, None, way.other_bodies))
     if not near:
         return 1.0
     draws = Draws(way.scene, [body.index for body in near])

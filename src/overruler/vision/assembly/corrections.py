@@ -35,7 +35,7 @@ class _CorrectedPiece:
     """Whether the photo says where it stands, or only a person."""
     by_hand: tuple[str, ...] = ()
     """What was done to it."""
-    last: Fix | None = None
+    last_fix: Fix | None = None
     """The last correction to where it stands."""
 
 
@@ -46,7 +46,7 @@ class _CorrectionState:
     report: Report
     pieces: dict[str, _CorrectedPiece]
     """By id, in the scene's order."""
-    ever: set[str]
+    used_names: set[str]
     """All names that are or were taken."""
     log: list[dict[str, Any]]
     """What was done, for the scene."""
@@ -76,7 +76,7 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
 def _names_in_use(scene: Scene) -> set[str]:
     """The names that are taken, or were before earlier corrections."""
     names = {name for piece in scene.pieces for name in (piece.id, piece.unit) if name}
-    return names | set(scene.ground) | {done["id"] for done in scene.extra.get("fixes", ())}
+    return names | set(scene.terrain_parts) | {done["id"] for done in scene.extra.get("fixes", ())}
 
 
 def _new_id(fix: Fix) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _build_report(table: _CorrectionState) -> Report:
     detections = tuple(one.detection for one in standing)
     there = correct_detections_for_bow(report.calibration, detections)
     covariance = position_covariance(report.calibration, there)
-    blocks = [covariance.block(k, k) for k in range(len(standing))]
+    blocks = [covariance.cross_covariance(k, k) for k in range(len(standing))]
     pieces = tuple(map(_build_piece, standing, there, blocks))
     scene = replace(
         report.scene,
@@ -104,11 +104,13 @@ def _build_report(table: _CorrectionState) -> Report:
 def _check_no_overlap(standing: Sequence[_CorrectedPiece]) -> None:
     """Two bases do not stand in one place: whoever was put there last was put there by mistake."""
     for one, other in combinations(standing, 2):
-        last, first = (other, one) if other.last is not None else (one, other)
+        last, first = (other, one) if other.last_fix is not None else (one, other)
         same = abs(one.detection.z_mm - other.detection.z_mm) < SAME_HEIGHT_MM
         least = min(one.detection.base.width_mm, other.detection.base.width_mm) / 2
-        if last.last and same and np.hypot(*(one.detection.xy_mm - other.detection.xy_mm)) < least:
-            last.last.fail(f"{last.piece.id} would stand where {first.piece.id} does: move, resize or remove that one")
+        if last.last_fix and same and np.hypot(*(one.detection.xy_mm - other.detection.xy_mm)) < least:
+            last.last_fix.fail(
+                f"{last.piece.id} would stand where {first.piece.id} does: move, resize or remove that one"
+            )
 
 
 def _build_piece(standing: _CorrectedPiece, there: Detection, covariance: Matrix2) -> Piece:
@@ -140,7 +142,7 @@ def _fail_unknown_piece(table: _CorrectionState, fix: Fix) -> NoReturn:
 
 
 def _record_change(table: _CorrectionState, fix: Fix, standing: _CorrectedPiece) -> _CorrectedPiece:
-    done = replace(standing, by_hand=(*standing.by_hand, fix.do), last=fix)
+    done = replace(standing, by_hand=(*standing.by_hand, fix.do), last_fix=fix)
     table.pieces[standing.piece.id] = done
     return done
 
@@ -153,7 +155,7 @@ def _move_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
 
 
 def _add_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    name = fix.id or next_piece_id(table.ever)
+    name = fix.id or next_piece_id(table.used_names)
     _claim_name(table, fix, name)
     base = fix.base or fix.fail("needs a base")
     piece = Piece(name, base, 0.0, 0.0, **_checked_labels(table, fix, name))
@@ -211,9 +213,9 @@ _ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]
 
 def _claim_name(table: _CorrectionState, fix: Fix, name: str) -> None:
     """Take a name that nothing else goes by."""
-    if name in table.ever:
+    if name in table.used_names:
         fix.fail(f"{name!r} is taken, by a piece, a unit or terrain that is or was there")
-    table.ever.add(name)
+    table.used_names.add(name)
 
 
 def _checked_labels(table: _CorrectionState, fix: Fix, name: str) -> dict[str, Any]:
@@ -221,7 +223,7 @@ def _checked_labels(table: _CorrectionState, fix: Fix, name: str) -> dict[str, A
     labels = {key: value for key, value in fix.labels.items() if key != "new_id"}
     unit = labels.get("unit")
     if unit is not None and unit != name:
-        if unit in table.pieces or unit in table.report.scene.ground:
+        if unit in table.pieces or unit in table.report.scene.terrain_parts:
             fix.fail(f"the unit {unit!r} goes by the name of a piece or of terrain: give it another")
-        table.ever.add(unit)
+        table.used_names.add(unit)
     return labels

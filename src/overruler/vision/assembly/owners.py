@@ -32,7 +32,7 @@ SURE_COLOUR_SHARE, POSSIBLE_COLOUR_SHARE = 0.5, 0.2
 
 def apply_house_rules(report: Report, house: HouseRules, before: Mapping[str, Piece] | None = None) -> Report:
     """The report with players' names and the table's own rules; pieces known `before` keep whose they are."""
-    scene = house.settled(report.scene)
+    scene = house.apply_to(report.scene)
     if house.players:
         found = zip(scene.pieces, report.detections, strict=True)
         known = before or {}
@@ -70,7 +70,7 @@ def _half_signs(report: Report, house: HouseRules, piece: Piece) -> Iterator[tup
     """The named halves that a piece stands on; neither is sure of one that stands across the middle."""
     width, height = report.calibration.board_mm
     for low, high, at, middle in (("left", "right", piece.x_mm, width / 2), ("near", "far", piece.y_mm, height / 2)):
-        across = abs(at - middle) <= piece.shape.reach_mm
+        across = abs(at - middle) <= piece.shape.bounding_radius_mm
         for sign, here in ((low, at < middle), (high, at >= middle)):
             if sign in house.players and (here or across):
                 yield sign, not across

@@ -47,7 +47,13 @@ def resize_detection(report: Report, old: Detection, base: Base, heading_deg: fl
     aside_px = abs(base.length_mm - old.base.length_mm) / 2 / SEARCH_RADIUS_SIGMA / scale
     heading = old.heading_deg if heading_deg is None else heading_deg
     found, fitted = _fit_or_trust_person(report, base, old.xy_mm, old.z_mm, max(CLICK_SIGMA_PX, aside_px), heading)
-    found = replace(found, on=old.on, sigma_z_mm=old.sigma_z_mm, shared_mm=old.shared_mm, rarely_mm=old.rarely_mm)
+    found = replace(
+        found,
+        standing_on=old.standing_on,
+        sigma_z_mm=old.sigma_z_mm,
+        shared_shifts_mm=old.shared_shifts_mm,
+        rare_shifts_mm=old.rare_shifts_mm,
+    )
     return (found if heading_deg is None else set_heading(report, found, heading)), fitted
 
 
@@ -56,7 +62,9 @@ def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> Mayb
     z_mm = _checked_height(report, fix)
     xy = reproject_to_height(report.calibration.camera, old.xy_mm, old.z_mm, z_mm)
     found, fitted = _fit_or_trust_person(report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg)
-    return _with_height_sigma(report, replace(found, also=old.also), None, fix.sigma_mm, name), fitted
+    return _with_height_sigma(
+        report, replace(found, alternative_bases=old.alternative_bases), None, fix.sigma_mm, name
+    ), fitted
 
 
 def set_heading(report: Report, detection: Detection, heading_deg: float) -> Detection:
@@ -84,7 +92,7 @@ def _with_height_sigma(
     moved = relief_displacement_per_mm(report.calibration.camera, detection.xy_mm, detection.z_mm) * sigma_mm
     cause = area.id if area is not None else f"{name}, told"
     on = area.id if area is not None else None
-    return replace(detection, on=on, sigma_z_mm=sigma_mm, shared_mm={cause: moved})
+    return replace(detection, standing_on=on, sigma_z_mm=sigma_mm, shared_shifts_mm={cause: moved})
 
 
 def _pointed_place(report: Report, fix: Fix, z_mm: float) -> Array:

@@ -58,7 +58,7 @@ def build_scene(
     covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
     pieces = tuple(
-        to_piece(detection, f"p{number:0{digits}}", covariance.block(number - 1, number - 1))
+        to_piece(detection, f"p{number:0{digits}}", covariance.cross_covariance(number - 1, number - 1))
         for number, detection in enumerate(detections, 1)
     )
     return Scene(
@@ -86,13 +86,15 @@ def position_covariance(calibration: Calibration, detections: Sequence[Detection
 def usual_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """(2N, 2N) in mm² over (x, y) of each detection: of what is usual, on a table that is as its board file says."""
     own = [d.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade_covariance_mm2(calibration, d) for d in detections]
-    return _joint_covariance(calibration.as_told, detections, own, [d.shared_mm for d in detections])
+    return _joint_covariance(calibration.as_specified, detections, own, [d.shared_shifts_mm for d in detections])
 
 
 def rare_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """The same with every term of the budget as large as it may be."""
-    own = [d.covariance_mm2 + d.rare_mm2 + shade_covariance_mm2(calibration, d) for d in detections]
-    return _joint_covariance(calibration, detections, own, [{**d.shared_mm, **d.rarely_mm} for d in detections])
+    own = [d.covariance_mm2 + d.rare_excess_mm2 + shade_covariance_mm2(calibration, d) for d in detections]
+    return _joint_covariance(
+        calibration, detections, own, [{**d.shared_shifts_mm, **d.rare_shifts_mm} for d in detections]
+    )
 
 
 def _joint_covariance(
@@ -112,7 +114,7 @@ def _joint_covariance(
     slopes = [np.column_stack([d.d_xy_d_camera, place_jacobian_bow(calibration, d.xy_mm, d.z_mm)]) for d in detections]
     by_table = np.concatenate(slopes)
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
-    covariance = by_table @ calibration.joint @ by_table.T
+    covariance = by_table @ calibration.joint_covariance @ by_table.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
     for k, detection in enumerate(detections):
         moved = budget.height_mm * relief_displacement_per_mm(camera, detection.xy_mm, detection.z_mm)
@@ -127,8 +129,8 @@ def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
     """A detection as a scene has it; `covariance` (2, 2) is its own block of the joint one."""
     image = {"center_px": _round_px(detection.center_px), "outline_px": _round_px(detection.outline_px)}
     extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
-    if detection.also:
-        extra["also"] = [base.as_made.to_json() for base in detection.also]
+    if detection.alternative_bases:
+        extra["also"] = [base.with_rounded_corners.to_json() for base in detection.alternative_bases]
     if detection.heading_modulo_deg < 360:
         extra["heading_modulo_deg"] = detection.heading_modulo_deg
     if detection.other_headings:
@@ -136,13 +138,13 @@ def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
             {"heading_deg": round(heading, 4), "probability": round(chance, 5)}
             for heading, chance in detection.other_headings
         ]
-    if detection.on is not None:
-        extra["on"] = detection.on
+    if detection.standing_on is not None:
+        extra["on"] = detection.standing_on
     if detection.sigma_z_mm:
         extra["sigma_z_mm"] = round(detection.sigma_z_mm, 2)
     return Piece(
         id=name,
-        base=detection.base.as_made,
+        base=detection.base.with_rounded_corners,
         x_mm=float(detection.xy_mm[0]),
         y_mm=float(detection.xy_mm[1]),
         z_mm=detection.z_mm,

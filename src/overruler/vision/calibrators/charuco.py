@@ -46,11 +46,11 @@ class ChartCorners:
     blur_px: float
     """1 σ of the Gaussian that would blur a sharp edge as much, along the worse axis."""
 
-    def kept(self, good: NDArray[np.bool_]) -> "ChartCorners":
+    def select_corners(self, good: NDArray[np.bool_]) -> "ChartCorners":
         """Only the corners that are good (N,)."""
         return ChartCorners(self.xyz_mm[good], self.xy_px[good], self.covariance_px2[good], self.blur_px)
 
-    def as_stored(self, frame: Frame) -> "ChartCorners":
+    def in_stored_pixels(self, frame: Frame) -> "ChartCorners":
         """The same in the pixels before the EXIF orientation was applied, which a lens file speaks of.
 
         `CannotMeasure` for a mirrored photo: no camera sees the sheet like that.
@@ -77,7 +77,7 @@ def find_chart(frame: Frame, chart: Chart) -> ChartCorners:
     grey = np.asarray(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY), np.uint8)
     seen_mm, seen_px = _locate_chessboard(grey, chart) if chart.marker_mm is None else _locate_markers(grey, chart)
     smooth = np.asarray(cv2.GaussianBlur(grey.astype(np.float32), (0, 0), SMOOTHING_SIGMA_PX), np.float32)
-    sighting = _refine_corners(smooth, chart, SheetWarp.of(seen_mm, seen_px, grey.shape), seen_mm)
+    sighting = _refine_corners(smooth, chart, SheetWarp.fit(seen_mm, seen_px, grey.shape), seen_mm)
     if len(sighting.xy_px) < MIN_CORNERS:
         few = f"only {len(sighting.xy_px)} corners of the sheet are seen, {MIN_CORNERS} are needed"
         raise CannotMeasure(f"{few}: have all of it in the picture, flat")
@@ -151,12 +151,12 @@ def _refine_corners(grey: Floats, chart: Chart, first: SheetWarp, seen_mm: Array
         if len(mm) < MIN_CORNERS:
             raise CannotMeasure(_too_blurred_message(blur_px, len(mm)))
         crossings = CornerRefiner(grey, chart, where, mm)
-        px, covariance = crossings.measured(reach)
+        px, covariance = crossings.measure_corners(reach)
         near_px = 1.5 * crossings.reach_px(reach)
         good = np.linalg.norm(px - where(mm), axis=1) < near_px  # never so where there is none
         if good.sum() < MIN_CORNERS:
             raise CannotMeasure(_too_blurred_message(blur_px, int(good.sum())))
-        blur_px, where = crossings.blur_px, SheetWarp.of(mm[good], px[good], grey.shape)
+        blur_px, where = crossings.blur_px, SheetWarp.fit(mm[good], px[good], grey.shape)
         off = np.linalg.norm(px - where(mm), axis=1)
         good &= off < OUTLIER_RATIO * max(float(np.median(off[good])), MIN_TYPICAL_RESIDUAL_PX)
         mm, px, covariance = mm[good], px[good], covariance[good]

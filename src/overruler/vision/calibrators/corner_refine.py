@@ -65,7 +65,7 @@ class CornerRefiner:
         if self.side_px < MIN_SQUARE_PX:
             raise CannotMeasure(f"the sheet is too small in the picture, {self.side_px:.0f} px a square: go closer")
         black = np.where(np.round(mm / chart.square_mm).astype(int).sum(1) % 2 == 0, 1.0, -1.0)
-        step = self._contrasts(black)
+        step = self._signed_contrasts(black)
         # a plain chessboard may be seen turned by a quarter, its colours the other way round
         self.black = black * (np.sign(np.median(step)) or 1.0)
         """(N,): 1 where the square to a corner's upper left is black, -1 where it is white."""
@@ -82,31 +82,33 @@ class CornerRefiner:
         """How far from where it is expected an edge is looked for, given in squares."""
         return max(reach * self.side_px, MIN_REACH_PX)
 
-    def measured(self, reach: float) -> tuple[Array, Array]:
+    def measure_corners(self, reach: float) -> tuple[Array, Array]:
         """The corners (N, 2), NaN where too little is seen, and their covariance (N, 2, 2)."""
-        arms, reach_px = self._arms(), self.reach_px(reach)
+        arms, reach_px = self._place_stations(), self.reach_px(reach)
         flat, normals = arms.xy_px.reshape(-1, 2), arms.normal_px.reshape(-1, 2)
         offset, steep = (v.reshape(arms.along.shape) for v in edge_offsets(self.grey, flat, normals, reach_px))
         found = np.isfinite(offset)
         if not found.any():
             raise CannotMeasure("the sheet's edges cannot be seen; more light, or a sharper photo")
-        found &= (steep > MIN_STEEPNESS_SHARE * np.median(steep[found])) & self._inside(arms.xy_px, reach_px + 2)
-        self.blur_px = self._blur_px(steep, found)
+        found &= (steep > MIN_STEEPNESS_SHARE * np.median(steep[found])) & self._inside_picture(
+            arms.xy_px, reach_px + 2
+        )
+        self.blur_px = self._estimate_blur_px(steep, found)
         shift, covariance = _solve_corner_shifts(arms, np.where(found, offset, 0.0), found.astype(float))
         return self.where(self.mm) + shift, covariance
 
-    def _inside(self, px: Array, margin_px: float) -> NDArray[np.bool_]:
+    def _inside_picture(self, px: Array, margin_px: float) -> NDArray[np.bool_]:
         limit = np.array(self.grey.shape[::-1]) - 1 - margin_px
         return np.asarray(((px > margin_px) & (px < limit)).all(-1))
 
-    def _contrasts(self, black: Array) -> Array:
+    def _signed_contrasts(self, black: Array) -> Array:
         """(N,): how much brighter a corner's white squares are, where `black` says which they are."""
         diagonal = BRIGHTNESS_OFFSET_SQUARES * self.square_mm * np.array([(-1, 1), (1, -1), (1, 1), (-1, -1)])
         at = self.where(self.mm[:, None] + diagonal).astype(np.float32)
         values = np.asarray(cv2.remap(self.grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR), float)
         return np.asarray((values[:, 2:].sum(1) - values[:, :2].sum(1)) / 2 * black)
 
-    def _arms(self) -> _ArmStations:
+    def _place_stations(self) -> _ArmStations:
         start = np.clip(CORNER_CLEARANCE_PX / self.sides_px, ARM_START, ARM_END - 0.1)
         share = start[:, None] + np.linspace(0, 1, STATIONS_PER_ARM) * (ARM_END - start[:, None])
         places = self.mm[:, None, None] + share[:, None, :, None] * ARM_DIRECTIONS[:, None] * self.square_mm
@@ -121,7 +123,7 @@ class CornerRefiner:
         normal *= (np.sign(towards) * bright[..., None])[..., None]
         return _ArmStations(xy, normal, share[:, None] * np.array([1, 1, -1, -1])[:, None])
 
-    def _blur_px(self, steep: Array, found: NDArray[np.bool_]) -> float:
+    def _estimate_blur_px(self, steep: Array, found: NDArray[np.bool_]) -> float:
         """A step blurred by σ climbs by contrast / (σ √2π) a pixel at most; our own smoothing is taken out."""
         lines = [steep[:, line::2][found[:, line::2]] for line in (0, 1)]
         least = min((float(np.median(slopes)) for slopes in lines if len(slopes)), default=0.0)

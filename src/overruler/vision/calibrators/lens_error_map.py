@@ -67,10 +67,10 @@ def map_lens_error(lens: Lens, covariance: Array | None = None) -> LensErrorMap:
             if (x, y) != (0.5, 0.5)
         ]
     )
-    _, _, at_markers = camera.jacobians(_project_to_table(camera, markers))
+    _, _, at_markers = camera.project_with_jacobians(_project_to_table(camera, markers))
     rows = at_markers.reshape(-1, 15)
     pose_by_lens = -np.linalg.lstsq(rows[:, 9:], rows[:, :9], rcond=None)[0]
-    on_table = camera.drift(_project_to_table(camera, pixels)) @ np.vstack([np.eye(9), pose_by_lens])
+    on_table = camera.board_point_jacobian(_project_to_table(camera, pixels)) @ np.vstack([np.eye(9), pose_by_lens])
     spread = on_table @ (lens.covariance if covariance is None else covariance) @ np.swapaxes(on_table, -1, -2)
     return LensErrorMap(pixels, np.sqrt(np.linalg.eigvalsh(spread)[..., -1].clip(0)))
 
@@ -122,8 +122,8 @@ def _information_gain(fit: LensFit, chart: Chart, camera: Camera) -> Array:
         fit.lens.size_px, {"": ChartCorners(xyz[seen], xy[seen], noise, 0.0)}, float(fit.lens.matrix[0, 0])
     )
     lens = np.concatenate([fit.lens.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fit.lens.distortion, np.zeros(3)])
-    rows = sheets.look(0, LensAndPaper(lens), PoseAndZoom(camera.T_camera_board))
-    return PhotoNormalEquations.of(rows).reduced()[0] if rows is not None else np.zeros((12, 12))
+    rows = sheets.residual_block(0, LensAndPaper(lens), PoseAndZoom(camera.T_camera_board))
+    return PhotoNormalEquations.from_residuals(rows).schur_complement()[0] if rows is not None else np.zeros((12, 12))
 
 
 TILT_AXES_DEG = {"lower": 0.0, "right": 270.0, "upper": 180.0, "left": 90.0}

@@ -42,7 +42,7 @@ class PhotoFit:
     """What one photo gave to the lens."""
 
     name: str
-    sighting: ChartCorners
+    corners: ChartCorners
     """In the pixels of the lens: as stored, before any EXIF turn."""
     camera: Camera
     """The lens at this photo's pose over the sheet."""
@@ -149,21 +149,21 @@ def _remove_outlier_corners(
     sheets: SheetAdjustment, stands: Sequence[PoseAndZoom]
 ) -> "tuple[SheetAdjustment, JointSolution[LensAndPaper, PoseAndZoom]]":
     """The solution without corners that lie elsewhere, and what it rests on."""
-    joint = solve_photos_jointly(sheets.start, stands, sheets.look, sheets.known)
+    joint = solve_photos_jointly(sheets.initial_parameters, stands, sheets.residual_block, sheets.prior_residuals)
     kept = [_inlier_corners(sheets, k, joint) for k in range(len(stands))]
     if all(good.all() for good in kept):
         return sheets, joint
     named = zip(sheets.photos.items(), kept, strict=True)
-    photos = {name: s.kept(good) if good.sum() >= MIN_CORNERS else s for (name, s), good in named}
+    photos = {name: s.select_corners(good) if good.sum() >= MIN_CORNERS else s for (name, s), good in named}
     calm = SheetAdjustment(sheets.size_px, photos, sheets.mean[0])
-    return calm, solve_photos_jointly(calm.start, joint.own, calm.look, calm.known)
+    return calm, solve_photos_jointly(calm.initial_parameters, joint.own, calm.residual_block, calm.prior_residuals)
 
 
 def _inlier_corners(
     sheets: SheetAdjustment, photo: int, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
 ) -> NDArray[np.bool_]:
     """Which corners (N,) lie within `OUTLIER_RATIO` times their photo's typical residual."""
-    off = np.linalg.norm(sheets.misfit_px(photo, joint.shared, joint.own[photo]), axis=1)
+    off = np.linalg.norm(sheets.corner_residuals_px(photo, joint.shared, joint.own[photo]), axis=1)
     return np.asarray(off < OUTLIER_RATIO * max(float(np.median(off)), MIN_TYPICAL_RESIDUAL_PX))
 
 
@@ -187,7 +187,7 @@ def _needs_outlier_search(sheets: SheetAdjustment, joint: "JointSolution[LensAnd
 
 def _covariance_factor(joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> float:
     """What the covariance is scaled by."""
-    return joint.variance * max(joint.disagreement, 1.0)
+    return joint.variance_factor * max(joint.disagreement, 1.0)
 
 
 def _solve_without(
@@ -197,13 +197,16 @@ def _solve_without(
     photos = {name: sighting for k, (name, sighting) in enumerate(sheets.photos.items()) if k != photo}
     others = SheetAdjustment(sheets.size_px, photos, sheets.mean[0])
     return solve_photos_jointly(
-        others.start, [stand for k, stand in enumerate(joint.own) if k != photo], others.look, others.known
+        others.initial_parameters,
+        [stand for k, stand in enumerate(joint.own) if k != photo],
+        others.residual_block,
+        others.prior_residuals,
     )
 
 
 def _photo_rms_px(sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> Array:
     """(K,): each photo's root mean square residual along an axis."""
-    misfits = [sheets.misfit_px(k, joint.shared, stand) for k, stand in enumerate(joint.own)]
+    misfits = [sheets.corner_residuals_px(k, joint.shared, stand) for k, stand in enumerate(joint.own)]
     return np.array([np.sqrt(np.mean(misfit**2)) for misfit in misfits])
 
 
@@ -216,10 +219,10 @@ def _fit_focus_zoom(
     """With as much zoom of each photo's own as makes the photos likeliest: a phone focuses anew for each."""
     if joint.disagreement < ZOOM_DISAGREEMENT:
         return sheets, joint
-    variance = _solve_with_zooms(sheets, joint, ZOOM_SIGMAS[-1]).variance
+    variance = _solve_with_zooms(sheets, joint, ZOOM_SIGMAS[-1]).variance_factor
     tries = [_solve_with_zooms(sheets, joint, zoom, variance) for zoom in (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS)]
     odds = [
-        one.evidence - len(joint.own) * np.log(zoom)
+        one.log_likelihood - len(joint.own) * np.log(zoom)
         for one, zoom in zip(tries, (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS), strict=True)
     ]
     best = int(np.argmax(odds))
@@ -231,7 +234,9 @@ def _solve_with_zooms(
     sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]", zoom_sigma: float, variance: float = 1.0
 ) -> "JointSolution[LensAndPaper, PoseAndZoom]":
     freed = SheetAdjustment(sheets.size_px, sheets.photos, sheets.mean[0], zoom_sigma, variance)
-    return solve_photos_jointly(joint.shared, [PoseAndZoom(stand.pose) for stand in joint.own], freed.look, freed.known)
+    return solve_photos_jointly(
+        joint.shared, [PoseAndZoom(stand.pose) for stand in joint.own], freed.residual_block, freed.prior_residuals
+    )
 
 
 # --- the result ---

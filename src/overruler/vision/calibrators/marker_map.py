@@ -100,13 +100,13 @@ def fit_marker_map(board: Board, seen: Mapping[str, tuple[Sequence[Marker], Lens
     sides = board.sides_mm or (board.marker_mm, board.marker_mm)
     few = f"shows fewer than {MIN_MARKERS} of the markers"
     left_out = {name: few for name, (markers, _) in seen.items() if len(markers) < MIN_MARKERS}
-    views = [LayoutView.of(name, *given, sides) for name, given in seen.items() if name not in left_out]
+    views = [LayoutView.from_markers(name, *given, sides) for name, given in seen.items() if name not in left_out]
     while True:
         joined, lost = link_views(views)
         left_out |= lost
         _check_enough_views(joined, left_out)
         table = MarkerMapAdjustment(joined)
-        joint = solve_photos_jointly(table.start, table.stands, table.look, table.known)
+        joint = solve_photos_jointly(table.start, table.stands, table.residual_block, table.prior_residuals)
         spoiled = _find_outlier_photo(table, joint)
         if not spoiled:
             return _build_map_fit(board, sides, table, joint, left_out)
@@ -147,10 +147,10 @@ class PoseAndEdgeShift:
     """What is one photo's own."""
 
     pose: Pose
-    shift_px: float
+    edge_shift_px: float
 
     def moved(self, step: Array) -> Self:
-        return replace(self, pose=self.pose.moved(step[:6]), shift_px=self.shift_px + float(step[6]))
+        return replace(self, pose=self.pose.moved(step[:6]), edge_shift_px=self.edge_shift_px + float(step[6]))
 
 
 class MarkerMapAdjustment:
@@ -160,8 +160,8 @@ class MarkerMapAdjustment:
         places = merge_places(views)
         self.ids = tuple(places)
         first = places[self.ids[0]]
-        self.views = [view.laid(-first[2], -rotation_2d(-first[2]) @ first[:2]) for view in views]
-        self.stands = [PoseAndEdgeShift(view.camera.T_camera_board, view.shift_px) for view in self.views]
+        self.views = [view.in_frame(-first[2], -rotation_2d(-first[2]) @ first[:2]) for view in views]
+        self.stands = [PoseAndEdgeShift(view.camera.T_camera_board, view.edge_shift_px) for view in self.views]
         self.start = LensAndPlaces(
             _lens_vector(self.views[0].camera), np.stack(list(merge_places(self.views).values()))
         )
@@ -172,27 +172,27 @@ class MarkerMapAdjustment:
             for view in self.views
         ]
 
-    def known(self, layout: LensAndPlaces) -> tuple[Array, Array]:
+    def prior_residuals(self, layout: LensAndPlaces) -> tuple[Array, Array]:
         return self.root @ (layout.lens - self.mean), np.hstack([self.root, np.zeros((9, 3 * len(self.ids) - 3))])
 
-    def look(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> ResidualBlock | None:
+    def residual_block(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> ResidualBlock | None:
         """Residuals of one photo's edges and of its edge shift, and their slopes."""
         if layout.lens[:2].min() <= 0:
             return None
-        rows = [self._of_marker(photo, k, layout, stand) for k in range(len(self.views[photo].ids))]
+        rows = [self._marker_residuals(photo, k, layout, stand) for k in range(len(self.views[photo].ids))]
         if not all(np.isfinite(residual).all() for residual, _, _ in rows):
             return None
         nothing, shift = np.zeros((1, 9 + 3 * len(self.ids) - 3)), np.eye(7)[6:] / EDGE_SHIFT_SIGMA_PX
         white = [(w @ r, w @ s, w @ o) for w, (r, s, o) in zip(self.whiteners[photo], rows, strict=True)]
-        white.append((np.array([stand.shift_px / EDGE_SHIFT_SIGMA_PX]), nothing, shift))
+        white.append((np.array([stand.edge_shift_px / EDGE_SHIFT_SIGMA_PX]), nothing, shift))
         return ResidualBlock(*(np.concatenate(part) for part in zip(*white, strict=True)))
 
-    def residuals_px(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> Array:
+    def edge_residuals_px(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> Array:
         """(N,): how far one photo's edges lie from where they should be, along their normals."""
         count = len(self.views[photo].ids)
-        return np.concatenate([self._of_marker(photo, k, layout, stand)[0] for k in range(count)])
+        return np.concatenate([self._marker_residuals(photo, k, layout, stand)[0] for k in range(count)])
 
-    def _of_marker(
+    def _marker_residuals(
         self, photo: int, k: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
     ) -> tuple[Array, Array, Array]:
         """Residuals (N,) in px of the k-th marker of a photo, and slopes (N, shared) and (N, 7)."""
@@ -201,8 +201,8 @@ class MarkerMapAdjustment:
         x, y, heading = layout.places[index]
         arm = group.xyz_mm[:, :2] @ rotation_2d(heading).T
         points = np.column_stack([arm + np.array([x, y]), group.xyz_mm[:, 2]])
-        seen, d_point, d_camera = camera.jacobians(points)
-        residual = ((group.xy_px - seen) * group.normal_px).sum(1) + stand.shift_px
+        seen, d_point, d_camera = camera.project_with_jacobians(points)
+        residual = ((group.xy_px - seen) * group.normal_px).sum(1) + stand.edge_shift_px
         by_camera = -(group.normal_px[:, :, None] * d_camera).sum(1)
         by_point = -(group.normal_px[:, :, None] * d_point).sum(1)
         shared = np.zeros((len(residual), 9 + 3 * len(self.ids) - 3))
@@ -221,9 +221,9 @@ def _find_outlier_photo(
     table: MarkerMapAdjustment, joint: "JointSolution[LensAndPlaces, PoseAndEdgeShift]"
 ) -> dict[str, str]:
     """The photo that fits much worse than the others, and how much; empty where there is none."""
-    if len(joint.parts) < 2:
+    if len(joint.photo_equations) < 2:
         return {}
-    sigma = np.sqrt([part.cost / max(part.count - 7, 1) for part in joint.parts])
+    sigma = np.sqrt([part.chi_square / max(part.residual_count - 7, 1) for part in joint.photo_equations])
     worst = int(sigma.argmax())
     typical = float(np.median(np.delete(sigma, worst)))
     if sigma[worst] < max(OUTLIER_RATIO * typical, OUTLIER_SIGMA):
@@ -270,7 +270,7 @@ def _view_fits(
     """Each photo over the board whose origin lies at `origin_mm` (3,) of the frame that was solved in."""
     shift, fits = Pose(np.eye(3), origin_mm), []
     for k, (view, stand) in enumerate(zip(table.views, joint.own, strict=True)):
-        rms = float(np.sqrt(np.mean(table.residuals_px(k, joint.shared, stand) ** 2)))
+        rms = float(np.sqrt(np.mean(table.edge_residuals_px(k, joint.shared, stand) ** 2)))
         fits.append(ViewFit(view.name, view.ids, joint.shared.camera(stand.pose @ shift), rms))
     return tuple(fits)
 

@@ -79,21 +79,21 @@ class SheetAdjustment:
         self.before /= np.array(sigma)[:, None]
 
     @property
-    def start(self) -> LensAndPaper:
+    def initial_parameters(self) -> LensAndPaper:
         return LensAndPaper(self.mean)
 
-    def known(self, shared: LensAndPaper) -> tuple[Array, Array]:
+    def prior_residuals(self, shared: LensAndPaper) -> tuple[Array, Array]:
         return self.before @ (shared.values - self.mean), self.before
 
-    def look(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> ResidualBlock | None:
+    def residual_block(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> ResidualBlock | None:
         """Residuals of one photo's corners and of its zoom, with slopes by the shared (12) and its own unknowns (7)."""
         if shared.values[:2].min() <= 0 or stand.zoom <= -1:
             return None
         sighting, white = self.sightings[photo], self.whiteners[photo]
-        xyz, by_paper = self.paper(shared, sighting.xyz_mm)
+        xyz, by_paper = self.deform_paper(shared, sighting.xyz_mm)
         if stand.pose.apply(xyz)[:, 2].min() <= 0:
             return None
-        seen, d_point, d_camera = shared.camera(stand).jacobians(xyz)
+        seen, d_point, d_camera = shared.camera(stand).project_with_jacobians(xyz)
         by_zoom = d_camera[..., :2] @ shared.values[:2, None]
         d_camera[..., :2] *= 1 + stand.zoom
         by_shared = _stack_axes(white @ np.concatenate([d_camera[..., :9], d_point @ by_paper], -1))
@@ -105,12 +105,12 @@ class SheetAdjustment:
             np.vstack([by_own, np.eye(7)[6:] / self.zoom_sigma]),
         )
 
-    def misfit_px(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> Array:
+    def corner_residuals_px(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> Array:
         """(N, 2): how far one photo's corners are seen from where they should be."""
         sighting = self.sightings[photo]
-        return np.asarray(shared.camera(stand).project(self.paper(shared, sighting.xyz_mm)[0]) - sighting.xy_px)
+        return np.asarray(shared.camera(stand).project(self.deform_paper(shared, sighting.xyz_mm)[0]) - sighting.xy_px)
 
-    def paper(self, shared: LensAndPaper, xyz_mm: Array) -> tuple[Array, Array]:
+    def deform_paper(self, shared: LensAndPaper, xyz_mm: Array) -> tuple[Array, Array]:
         """Where the sheet's corners (N, 3) are once it is stretched and bent, and the slopes (N, 3, 3) by that."""
         x, y = ((xyz_mm[:, :2] - self.middle_mm) / self.reach_mm).T
         slopes = np.zeros((len(xyz_mm), 3, 3))

@@ -27,61 +27,68 @@ class SheetWarp:
     """(3, 3): mm to straight px."""
     middle: Array
     """(2,): of the picture."""
-    bends: Array
+    radial_coefficients: Array
     """(2,): by the second and fourth power of the distance from the middle, in `radius`."""
-    rest: Array
+    cubic_coefficients: Array
     """(10, 2): px by `_powers`."""
 
     @classmethod
-    def of(cls, mm: Array, px: Array, shape: tuple[int, ...]) -> "SheetWarp":
+    def fit(cls, mm: Array, px: Array, shape: tuple[int, ...]) -> "SheetWarp":
         """The map that fits places (N, 2) and pixels (N, 2) of a picture (H, W) best."""
         middle = (np.array([shape[1], shape[0]]) - 1) / 2
-        bent = cls(np.eye(3), middle, np.zeros(2), np.zeros((10, 2)))._settled(mm, px)
+        bent = cls(np.eye(3), middle, np.zeros(2), np.zeros((10, 2)))._fit_homography(mm, px)
         for _ in range(BEND_ITERATIONS):
-            bent = bent._bent_better(mm, px)
-        powers = bent._powers(bent._straight(mm))
+            bent = bent._improve_radial(mm, px)
+        powers = bent._cubic_monomials(bent._apply_homography(mm))
         held = powers.T @ powers + CUBIC_REGULARIZATION * np.eye(10) * len(mm)
-        return replace(bent, rest=np.asarray(np.linalg.solve(held, powers.T @ (px - bent(mm))), float))
+        return replace(bent, cubic_coefficients=np.asarray(np.linalg.solve(held, powers.T @ (px - bent(mm))), float))
 
-    def _bent_better(self, mm: Array, px: Array) -> "SheetWarp":
+    def _improve_radial(self, mm: Array, px: Array) -> "SheetWarp":
         """After one step of Gauss and Newton's method over the bends, the homography following them."""
         now = self(mm)
-        tries = [replace(self, bends=self.bends + step)._settled(mm, px)(mm) for step in DIFFERENCE_STEP * np.eye(2)]
+        tries = [
+            replace(self, radial_coefficients=self.radial_coefficients + step)._fit_homography(mm, px)(mm)
+            for step in DIFFERENCE_STEP * np.eye(2)
+        ]
         slopes = np.stack([(seen - now).ravel() / DIFFERENCE_STEP for seen in tries], 1)
         held = slopes.T @ slopes + np.eye(2) / BEND_PRIOR_SIGMA**2
-        step = np.linalg.solve(held, slopes.T @ (px - now).ravel() - self.bends / BEND_PRIOR_SIGMA**2)
-        return replace(self, bends=np.clip(self.bends + step, -MAX_BEND, MAX_BEND))._settled(mm, px)
+        step = np.linalg.solve(held, slopes.T @ (px - now).ravel() - self.radial_coefficients / BEND_PRIOR_SIGMA**2)
+        return replace(
+            self, radial_coefficients=np.clip(self.radial_coefficients + step, -MAX_BEND, MAX_BEND)
+        )._fit_homography(mm, px)
 
-    def _settled(self, mm: Array, px: Array) -> "SheetWarp":
+    def _fit_homography(self, mm: Array, px: Array) -> "SheetWarp":
         """With the homography that goes best with the bends."""
         from_middle = px - self.middle
         flat = from_middle
         for _ in range(12):
-            flat = from_middle / self._growth(flat)
+            flat = from_middle / self._radial_factor(flat)
         matrix, _ = cv2.findHomography(mm, flat + self.middle, 0)
         if matrix is None or not np.isfinite(matrix).all():
             raise CannotMeasure("the sheet is seen too much from the side: hold the camera more in front of it")
         return replace(self, matrix=np.array(matrix, float))
 
     @property
-    def _radius(self) -> float:
+    def _half_diagonal_px(self) -> float:
         return float(np.hypot(*self.middle))
 
-    def _growth(self, flat: Array) -> Array:
-        share = (flat**2).sum(-1, keepdims=True) / self._radius**2
-        return np.asarray(1 + share * (self.bends[0] + share * self.bends[1]))
+    def _radial_factor(self, flat: Array) -> Array:
+        share = (flat**2).sum(-1, keepdims=True) / self._half_diagonal_px**2
+        return np.asarray(1 + share * (self.radial_coefficients[0] + share * self.radial_coefficients[1]))
 
-    def _straight(self, mm: Array) -> Array:
+    def _apply_homography(self, mm: Array) -> Array:
         """Places (..., 2) as a lens without bends would see them, from the middle (..., 2)."""
         flat = np.concatenate([mm, np.ones((*mm.shape[:-1], 1))], -1) @ self.matrix.T
         return np.asarray(flat[..., :2] / flat[..., 2:] - self.middle)
 
-    def _powers(self, flat: Array) -> Array:
-        x, y = np.moveaxis(flat / self._radius, -1, 0)
+    def _cubic_monomials(self, flat: Array) -> Array:
+        x, y = np.moveaxis(flat / self._half_diagonal_px, -1, 0)
         one = np.ones_like(x)
         return np.stack([one, x, y, x * x, x * y, y * y, x**3, x * x * y, x * y * y, y**3], -1)
 
     def __call__(self, mm: Array) -> Array:
         """Places (..., 2) to pixels (..., 2)."""
-        flat = self._straight(mm)
-        return np.asarray(self.middle + flat * self._growth(flat) + self._powers(flat) @ self.rest)
+        flat = self._apply_homography(mm)
+        return np.asarray(
+            self.middle + flat * self._radial_factor(flat) + self._cubic_monomials(flat) @ self.cubic_coefficients
+        )

@@ -30,12 +30,14 @@ class LayoutView:
     groups: tuple[Observation, ...]
     prior: LensPrior
     camera: Camera
-    shift_px: float
+    edge_shift_px: float
     places: dict[int, Array]
     """As `MarkerPlaces`, in a frame of the photo's own or a common one."""
 
     @classmethod
-    def of(cls, name: str, markers: Sequence[Marker], prior: LensPrior, sides_mm: tuple[float, float]) -> "LayoutView":
+    def from_markers(
+        cls, name: str, markers: Sequence[Marker], prior: LensPrior, sides_mm: tuple[float, float]
+    ) -> "LayoutView":
         across, along = sides_mm
         side, aspect = (across + along) / 2, np.array([across, along, 0.0]) * 2 / (across + along)
         groups = tuple(free_marker_observation(marker, side) for marker in markers)
@@ -45,12 +47,14 @@ class LayoutView:
         pose, places = pose_from_free_squares(corners, side, intrinsic_matrix(prior))
         state = BundleAdjustment(groups, prior).solve(State(camera_at_pose(prior, pose), 0.0, places)).state
         # a photo alone lays each marker where it sees it; several see it where their own errors put it
-        groups = tuple(replace(group, place_px=columns) for group, columns in zip(groups, held, strict=True))
+        groups = tuple(replace(group, place_factors_px=columns) for group, columns in zip(groups, held, strict=True))
         ids = tuple(marker.id for marker in markers)
         assert state.places is not None  # it started with some
-        return cls(name, ids, groups, prior, state.camera, state.shift_px, dict(zip(ids, state.places, strict=True)))
+        return cls(
+            name, ids, groups, prior, state.camera, state.edge_shift_px, dict(zip(ids, state.places, strict=True))
+        )
 
-    def laid(self, turn_rad: float, shift_mm: Array) -> "LayoutView":
+    def in_frame(self, turn_rad: float, shift_mm: Array) -> "LayoutView":
         """In a board frame in which its own is turned, then shifted."""
         turn, rotation = rotation_2d(turn_rad), np.eye(3)
         places = {n: np.array([*(turn @ p[:2] + shift_mm), p[2] + turn_rad]) for n, p in self.places.items()}
@@ -71,7 +75,7 @@ def link_views(views: Sequence[LayoutView]) -> tuple[list[LayoutView], dict[str,
         if not shared[best]:
             break
         view = waiting.pop(best)
-        joined.append(view.laid(*_align_to_common(view.places, places)))
+        joined.append(view.in_frame(*_align_to_common(view.places, places)))
     return joined, {view.name: "shows no marker that the other photos show" for view in waiting}
 
 

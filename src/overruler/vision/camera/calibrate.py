@@ -76,7 +76,7 @@ def calibrate(
     _check_points(frame, board, points)
     prior = lens_prior(frame, lens, markers=board is not None)
     if board is not None:
-        board = board.without(elsewhere)
+        board = board.without_markers(elsewhere)
     seen = tuple(m for m in find_markers(frame, board) if m.id not in elsewhere) if board is not None else ()
     return calibrate_from_markers(frame, board, seen, points, prior, lens is not None)
 
@@ -90,13 +90,13 @@ def calibrate_from_markers(
     lens: bool,
 ) -> Calibration:
     """The same once the markers are found; `lens` says whether the `prior` is a lens that was measured."""
-    if board is None or board.known:
+    if board is None or board.layout_known:
         return _calibrate_known_layout(frame, board, seen, points, prior, lens)
     return _calibrate_free_markers(frame, board, seen, prior, lens)
 
 
 def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoint]) -> None:
-    if points and board is not None and not board.known:
+    if points and board is not None and not board.layout_known:
         raise BadInput("points need a board file with the markers' places, or no markers at all")
     width, height = frame.size_px
     for u, v, x_mm, y_mm in points:
@@ -160,9 +160,9 @@ def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solu
     camera = camera_at_pose(prior, pose_from_points(xyz[good], xy[good], intrinsic_matrix(prior)))
     bundle = BundleAdjustment(groups, prior)
     best = bundle.solve(State(camera, 0.0))
-    if best.sigma > RESTART_SIGMA:
+    if best.unit_weight_sigma > RESTART_SIGMA:
         others = [bundle.solve(State(other, 0.0)) for other in alternative_cameras(camera, xyz.mean(0))]
-        best = max([best, *others], key=lambda solution: solution.evidence)
+        best = max([best, *others], key=lambda solution: solution.log_evidence)
     if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
         return best
     return BundleAdjustment(add_height_uncertainty(groups, best.state.camera), prior).solve(best.state)
@@ -223,7 +223,7 @@ class _FinalFit:
     markers: Sequence[Marker]
 
     @property
-    def free(self) -> bool:
+    def has_free_markers(self) -> bool:
         return self.solution.state.places is not None
 
 
@@ -235,7 +235,7 @@ def _solve_with_noise_scales(
     _check_fit(BundleAdjustment(groups, prior).solve(state, rounds=0), ABORT_RMS_FACTOR * limit_px)
     groups = groups if state.places is not None else add_height_uncertainty(groups, state.camera)
     as_said = BundleAdjustment(groups, prior)
-    bundle, solution = as_said.averaged(state)
+    bundle, solution = as_said.solve_averaging_scales(state)
     if solution.rms_px > limit_px:  # more noise than there can be: what is known of the lens is wrong, and shall show
         bundle, solution = as_said, as_said.solve(state)
     _check_fit(solution, limit_px)
@@ -254,7 +254,7 @@ def _flat_bow(board: Board | None, groups: Sequence[Observation]) -> TableBow:
 def _flat_bow_under_markers(state: State, square_mm: Array) -> TableBow:
     """A table that is flat so far, under markers that lie anywhere: along and across the picture, in any frame."""
     count = len(state.places) if state.places is not None else 0
-    xy = np.concatenate([state.on_board(np.full(4, i), square_mm)[0][:, :2] for i in range(count)])
+    xy = np.concatenate([state.points_on_board(np.full(4, i), square_mm)[0][:, :2] for i in range(count)])
     turn = float(np.arctan2(*state.camera.T_camera_board.rotation[0, 1::-1]))
     c, s = np.cos(turn), np.sin(turn)
     turned = xy @ np.array([[c, -s], [s, c]])
@@ -279,11 +279,15 @@ def _build_calibration(
     left_out: Sequence[int],
     lens: bool,
 ) -> Calibration:
-    camera, covariance, state = solved.solution.state.camera, solved.solution.joint, solved.solution.state
-    told = solved.bundle.as_told(state)
+    camera, covariance, state = (
+        solved.solution.state.camera,
+        solved.solution.camera_bow_covariance,
+        solved.solution.state,
+    )
+    told = solved.bundle.covariance_as_specified(state)
     low, high = _bounding_box(solved.bundle.groups, corners_mm, state)
     bow = state.bow
-    if solved.free:
+    if solved.has_free_markers:
         (_, told), (camera, covariance) = (shift_board_origin(camera, low, one) for one in (told, covariance))
         bow, high = bow and replace(bow, middle_mm=bow.middle_mm - low), high - low
     width, height = (board.width_mm, board.height_mm) if board is not None else (None, None)
@@ -291,20 +295,22 @@ def _build_calibration(
     found = Calibration(
         camera=camera,
         covariance=covariance[:15, :15],
-        with_bow=covariance,
-        told=told,
+        covariance_with_bow=covariance,
+        joint_as_specified=told,
         bow=bow,
         size_px=frame.size_px,
         rms_px=solved.solution.rms_px,
         markers=tuple(sorted(marker.id for marker in solved.markers)),
         board_mm=(width or float(high[0]), height or float(high[1])),
         left_out_mm=leave_one_out_error_mm(solved.bundle, solved.solution, corners_px, corners_mm),
-        edge_shift_px=state.shift_px,
+        edge_shift_px=state.edge_shift_px,
         corners_px=tuple(corners_px),
-        laid=not solved.free,
-        budget=marker_budget(board, solved.free, float(camera.center_mm[2])) if solved.markers else POINTS_BUDGET,
+        layout_known=not solved.has_free_markers,
+        budget=marker_budget(board, solved.has_free_markers, float(camera.center_mm[2]))
+        if solved.markers
+        else POINTS_BUDGET,
     )
-    if not (lens or solved.free) and width and height:
+    if not (lens or solved.has_free_markers) and width and height:
         found = refine_by_mat_edges(frame, found)
     problems = find_problems(_collect_diagnostics(frame, board, solved, left_out, lens))
     return replace(found, problems=sort_by_severity((*problems, *find_unsure_distances(found, lens))))
@@ -316,10 +322,10 @@ def _collect_diagnostics(
     corners = (board.corners_mm if board is not None else None) or {}
     known = {marker.id for marker in solved.markers} | set(left_out)
     hidden = missing_marker_ids(solved.solution.state.camera, frame.size_px, corners, known)
-    points = sum(not group.shifts for group in solved.bundle.groups)
-    worse = max(*solved.bundle.scales[:2], solved.solution.sigma)
+    points = sum(not group.is_marker for group in solved.bundle.groups)
+    worse = max(*solved.bundle.scales[:2], solved.solution.unit_weight_sigma)
     bent = solved.bundle.scales[2]
-    cut = lens and solved.bundle.prior.cut
+    cut = lens and solved.bundle.prior.assumes_cropped
     return CalibrationDiagnostics(
         solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, bent, lens, cut
     )
@@ -327,6 +333,6 @@ def _collect_diagnostics(
 
 def _bounding_box(groups: Sequence[Observation], corners_mm: Sequence[Array], state: State) -> tuple[Array, Array]:
     """The lower left and upper right corner (2,), on the board, of all markers' squares and all points."""
-    laid = [state.on_board(np.full(4, i), corners)[0] for i, corners in enumerate(corners_mm)]
-    xy = np.concatenate([*laid, *(group.xyz_mm for group in groups if not group.shifts)])[:, :2]
+    laid = [state.points_on_board(np.full(4, i), corners)[0] for i, corners in enumerate(corners_mm)]
+    xy = np.concatenate([*laid, *(group.xyz_mm for group in groups if not group.is_marker)])[:, :2]
     return xy.min(0), xy.max(0)

@@ -26,7 +26,7 @@ def leave_one_out_error_mm(
         return None
     errors = []
     for i, (seen_px, true_mm) in enumerate(zip(corners_px, corners_mm, strict=True)):
-        others = bundle.without(solution.state, i)
+        others = bundle.state_without(solution.state, i)
         found = others.camera.unproject(seen_px, true_mm[:, 2] + _bow_heights(others, i, true_mm))
         if not np.isfinite(found).all():  # without it the lens is known so badly that it sees no table there
             return None
@@ -38,7 +38,7 @@ def leave_one_out_error_mm(
 
 def _bow_heights(state: State, marker: int, corners_mm: Array) -> Array:
     """How high the table's bow lifts a marker's corners (4,)."""
-    lifted, flat = (one.on_board(np.full(4, marker), corners_mm)[0] for one in (state, replace(state, bow=None)))
+    lifted, flat = (one.points_on_board(np.full(4, marker), corners_mm)[0] for one in (state, replace(state, bow=None)))
     return np.asarray(lifted[:, 2] - flat[:, 2])
 
 

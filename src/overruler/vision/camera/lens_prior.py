@@ -83,7 +83,7 @@ def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
     covariance[:2, :2] = CROPPED_FOCAL_SIGMA**2 * np.outer(focal, focal) + np.diag(ASPECT_SIGMA * focal) ** 2
     covariance[2:4, 2:4] = np.eye(2) * (CROPPED_PRINCIPAL_POINT_SIGMA * longer) ** 2
     covariance[4:, 4:] = prior.covariance[4:, 4:]
-    return LensPrior(np.concatenate([focal, middle, prior.mean[4:]]), covariance, cut=True)
+    return LensPrior(np.concatenate([focal, middle, prior.mean[4:]]), covariance, assumes_cropped=True)
 
 
 def _is_cropped(frame: Frame) -> bool:

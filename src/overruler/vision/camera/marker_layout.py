@@ -19,9 +19,9 @@ from overruler.vision.markers.marker import Marker
 
 MARKER_HEIGHT_SIGMA_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
-FREE_MARKERS_BUDGET = ErrorBudget(scale_share=1e-3, told_share=SPEC_SHARE * 1e-3)
+FREE_MARKERS_BUDGET = ErrorBudget(scale_share=1e-3, specified_scale_share=SPEC_SHARE * 1e-3)
 """A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
-POINTS_BUDGET = ErrorBudget(scale_share=2e-3, told_share=2e-3)
+POINTS_BUDGET = ErrorBudget(scale_share=2e-3, specified_scale_share=2e-3)
 """A mat's corners are cut and rounded, and nobody told where they are to a tenth of a millimetre."""
 CARD_THICKNESS_SIGMA_MM = 0.2
 """1 σ of the height that all cards share, being thick and curling upwards: the table looks nearer."""
@@ -36,7 +36,7 @@ def laid_marker_observation(marker: Marker, board: Board | None) -> Observation:
     if board.covariance is None:
         return group
     doubt = marker_place_factors_px(group, marker, corners, marker_place_covariance(board, marker.id))
-    return group.with_places(doubt)
+    return group.with_place_factors(doubt)
 
 
 def marker_place_covariance(board: Board, number: int) -> Array:
@@ -73,10 +73,10 @@ def marker_budget(board: Board | None, free: bool, eye_mm: float) -> ErrorBudget
     """
     budget = FREE_MARKERS_BUDGET if free else ErrorBudget()
     if board is not None and board.scale_share is not None:
-        budget = replace(budget, scale_share=board.scale_share, told_share=board.scale_share)
+        budget = replace(budget, scale_share=board.scale_share, specified_scale_share=board.scale_share)
     nearer = CARD_THICKNESS_SIGMA_MM / eye_mm
-    shares = np.hypot([budget.scale_share, budget.told_share], [nearer, SPEC_SHARE * nearer])
-    return replace(budget, scale_share=float(shares[0]), told_share=float(shares[1]))
+    shares = np.hypot([budget.scale_share, budget.specified_scale_share], [nearer, SPEC_SHARE * nearer])
+    return replace(budget, scale_share=float(shares[0]), specified_scale_share=float(shares[1]))
 
 
 def add_height_uncertainty(groups: Sequence[Observation], camera: Camera) -> list[Observation]:
@@ -85,13 +85,14 @@ def add_height_uncertainty(groups: Sequence[Observation], camera: Camera) -> lis
     Where it is seen at a slant, its height moves it outwards in the photo; the camera need only be roughly right.
     """
     return [
-        group.with_places(_height_factors_px(group, camera), SPEC_SHARE) if group.shifts else group for group in groups
+        group.with_place_factors(_height_factors_px(group, camera), SPEC_SHARE) if group.is_marker else group
+        for group in groups
     ]
 
 
 def _height_factors_px(group: Observation, camera: Camera) -> Array:
     """(K, 1) px: how each edge moves with one σ of its marker's height."""
-    _, by_point, _ = camera.jacobians(group.xyz_mm)
+    _, by_point, _ = camera.project_with_jacobians(group.xyz_mm)
     return np.asarray((group.normal_px * by_point[..., 2]).sum(-1)[:, None] * MARKER_HEIGHT_SIGMA_MM)
 
 

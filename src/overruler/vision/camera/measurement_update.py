@@ -14,16 +14,16 @@ OUTLIER_SIGMAS = 3.5
 class Measurements:
     """What something on the table says of the camera, whatever it is: bases now, rulers would say it the same way."""
 
-    surprise: Array
+    innovation: Array
     """(N,): by how much each known length exceeds what the camera measures."""
-    slope: Array
+    jacobian: Array
     """(N, 15): how what is measured moves with the camera's parameters."""
-    noise: Array
+    noise_covariance: Array
     """(N, N): the covariance of the surprises, were the camera exact."""
 
-    def expected(self, covariance: Array) -> Array:
+    def innovation_covariance(self, covariance: Array) -> Array:
         """(N, N): the covariance of the surprises, with the camera's doubt."""
-        return np.asarray(self.slope @ covariance @ self.slope.T + self.noise)
+        return np.asarray(self.jacobian @ covariance @ self.jacobian.T + self.noise_covariance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,22 +32,24 @@ class KalmanUpdate:
 
     step: Array
     """(P,)."""
-    rest: Array
+    remaining_error: Array
     """(P, P): the share of an error there was before that is left."""
-    noise: Array
+    added_covariance: Array
     """(P, P): the covariance of the error that the measures bring."""
 
-    def after(self, covariance: Array) -> Array:
+    def updated_covariance(self, covariance: Array) -> Array:
         """The covariance (P, P) afterwards of unknowns that had this one before (Joseph's form)."""
-        after = self.rest @ covariance @ self.rest.T + self.noise
+        after = self.remaining_error @ covariance @ self.remaining_error.T + self.added_covariance
         return np.asarray((after + after.T) / 2)
 
 
 def kalman_update(measures: Measurements, covariance: Array) -> KalmanUpdate:
     """What the measures make of unknowns with this covariance (P, P)."""
-    gain = np.linalg.solve(measures.expected(covariance), measures.slope @ covariance).T
-    rest = np.eye(len(covariance)) - gain @ measures.slope
-    return KalmanUpdate(np.asarray(gain @ measures.surprise), rest, np.asarray(gain @ measures.noise @ gain.T))
+    gain = np.linalg.solve(measures.innovation_covariance(covariance), measures.jacobian @ covariance).T
+    rest = np.eye(len(covariance)) - gain @ measures.jacobian
+    return KalmanUpdate(
+        np.asarray(gain @ measures.innovation), rest, np.asarray(gain @ measures.noise_covariance @ gain.T)
+    )
 
 
 def find_worst_outlier(surprise: Array, expected: Array) -> int | None:

@@ -27,40 +27,44 @@ class Observation:
     """(K, 2)."""
     normal_px: Array
     """(K, 2): the direction along which each place was measured."""
-    own_px2: Array
+    edge_covariance_px2: Array
     """(K, K): covariance along the normals of what these places do not share with the rest of the marker."""
-    place_px: Array
+    place_factors_px: Array
     """(K, P): one σ of the marker's place, column by column."""
-    told_px: Array
+    specified_place_factors_px: Array
     """(K, P): the same on a table that is as its board file says."""
-    shape_px: Array
+    shape_factors_px: Array
     """(K, S): one σ of the marker's shape, column by column."""
-    shifts: bool = True
+    is_marker: bool = True
     """Whether these are edges that move towards their dark side."""
 
     @property
-    def outwards(self) -> Array:
+    def growth_jacobian(self) -> Array:
         """(K,): how far each edge moves along its normal as the marker's sides move outwards by 1."""
         reach = self.xy_px - self.xy_px.mean(0)
         return np.asarray((reach * self.normal_px).sum(1) / np.abs(reach).max())
 
     def covariance(self, scales: NoiseScales) -> Array:
         """(K, K), its own doubt, its place's and its shape's taken `scales` times."""
-        return self._covariance(scales, scales[1] * self.place_px)
+        return self._sum_covariance(scales, scales[1] * self.place_factors_px)
 
-    def told_covariance(self, scales: NoiseScales) -> Array:
+    def covariance_as_specified(self, scales: NoiseScales) -> Array:
         """The same on a table that is as its board file says, or laid better still, as far as the scales say so."""
-        found, told = scales[1] * self.place_px, max(scales[1], 1.0) * self.told_px
-        return self._covariance(scales, np.where(np.abs(told) < np.abs(found), told, found))
+        found, told = scales[1] * self.place_factors_px, max(scales[1], 1.0) * self.specified_place_factors_px
+        return self._sum_covariance(scales, np.where(np.abs(told) < np.abs(found), told, found))
 
-    def _covariance(self, scales: NoiseScales, place_px: Array) -> Array:
-        own, shape = scales[0] ** 2 * self.own_px2, scales[2] * self.shape_px
+    def _sum_covariance(self, scales: NoiseScales, place_px: Array) -> Array:
+        own, shape = scales[0] ** 2 * self.edge_covariance_px2, scales[2] * self.shape_factors_px
         return np.asarray(own + place_px @ place_px.T + shape @ shape.T)
 
-    def with_places(self, doubt_px: Array, told: float = 1.0) -> "Observation":
+    def with_place_factors(self, doubt_px: Array, told: float = 1.0) -> "Observation":
         """With more columns (K, P) of doubt about its place, `told` times as much where all is as the file says."""
-        place = np.column_stack([self.place_px, doubt_px])
-        return replace(self, place_px=place, told_px=np.column_stack([self.told_px, told * doubt_px]))
+        place = np.column_stack([self.place_factors_px, doubt_px])
+        return replace(
+            self,
+            place_factors_px=place,
+            specified_place_factors_px=np.column_stack([self.specified_place_factors_px, told * doubt_px]),
+        )
 
 
 def square_corners_mm(side_mm: float) -> Array:
@@ -108,7 +112,7 @@ def point_observations(points: Sequence[ClickedPoint]) -> list[Observation]:
             nothing,
             nothing,
             nothing,
-            shifts=False,
+            is_marker=False,
         )
         for u, v, x, y in points
     ]

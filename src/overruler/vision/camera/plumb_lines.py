@@ -53,11 +53,11 @@ CARD_SIZE_RATIO = 2.0
 class MatEdge:
     """One edge of the mat as the camera measures it: how far its middle stands outwards, and how far it wriggles."""
 
-    bent_mm: Array
+    bend_mm: Array
     """(2,)."""
     covariance_mm2: Array
     """(2, 2): of these by the pixels, and by what edges are bent in truth."""
-    by_table: Array
+    table_jacobian: Array
     """(2, 17): how they move with the camera's parameters and the bow's, the edge staying where it is in the photo."""
 
 
@@ -68,10 +68,10 @@ def refine_by_mat_edges(frame: Frame, calibration: Calibration) -> Calibration:
     ]
     while edges:
         measures = _stack_measurements(edges)
-        worst = find_worst_outlier(measures.surprise, measures.expected(calibration.joint))
+        worst = find_worst_outlier(measures.innovation, measures.innovation_covariance(calibration.joint_covariance))
         if worst is None:
-            update = kalman_update(measures, calibration.joint)
-            return calibration.moved(update.step, update.after)
+            update = kalman_update(measures, calibration.joint_covariance)
+            return calibration.updated_by(update.step, update.updated_covariance)
         del edges[worst // 2]
     return calibration
 
@@ -80,7 +80,10 @@ def _stack_measurements(edges: list[MatEdge]) -> Measurements:
     noise = np.zeros((2 * len(edges), 2 * len(edges)))
     for k, edge in enumerate(edges):
         noise[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = edge.covariance_mm2
-    bent, slope = np.concatenate([edge.bent_mm for edge in edges]), np.concatenate([edge.by_table for edge in edges])
+    bent, slope = (
+        np.concatenate([edge.bend_mm for edge in edges]),
+        np.concatenate([edge.table_jacobian for edge in edges]),
+    )
     return Measurements(-bent, slope, noise)
 
 

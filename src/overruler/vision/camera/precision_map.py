@@ -42,10 +42,10 @@ def doubt_map(
     It is that of a table that is as its board file says. Where the doubt is nowhere above `good_mm` no advice is
     sought. The places lie about `step_mm` apart.
     """
-    calibration = calibration.as_told
+    calibration = calibration.as_specified
     xy = _grid_places(calibration.board_mm, step_mm)
     slopes, seen = _distance_jacobians(calibration, xy), _visible_share(calibration, xy)
-    sigma = _propagate_to_distances(calibration, calibration.joint, slopes)
+    sigma = _propagate_to_distances(calibration, calibration.joint_covariance, slopes)
     sought = float(np.max(sigma * seen)) > good_mm
     return PrecisionMap(
         reference_length_mm(calibration),
@@ -98,7 +98,7 @@ def place_jacobian_camera_bow(calibration: Calibration, xy_mm: Array) -> Array:
 
 def place_jacobian_camera(camera: Camera, xy_mm: Array) -> Array:
     """How places (..., 2) on the board, fixed in the photo, move with the camera's parameters (..., 2, 15)."""
-    return camera.drift(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
+    return camera.board_point_jacobian(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
 
 
 def _grid_places(board_mm: tuple[float, float], step_mm: float) -> Array:
@@ -119,7 +119,7 @@ def _rank_advice(calibration: Calibration, slopes: Array, lens: bool) -> list[Ad
     """What would help where the doubt is greatest of distances with slopes (directions, N, 17), the best first."""
     if not slopes.size:
         return []
-    before = _worst_sigma_mm(calibration, calibration.joint, slopes)
+    before = _worst_sigma_mm(calibration, calibration.joint_covariance, slopes)
     tried = [Advice(text, before, after) for text, after in _try_more_markers(calibration, slopes)]
     if not lens:
         after = _worst_sigma_mm(calibration, covariance_with_lens_file(calibration), slopes)
@@ -134,7 +134,7 @@ def _worst_sigma_mm(calibration: Calibration, covariance: Array, slopes: Array) 
 
 def _try_more_markers(calibration: Calibration, slopes: Array) -> Iterator[tuple[str, float]]:
     """One marker more, then a second one to it and so on while that helps: in words, and the greatest doubt then."""
-    rooms, covariance, laid = dict(possible_new_markers(calibration)), calibration.joint, list[str]()
+    rooms, covariance, laid = dict(possible_new_markers(calibration)), calibration.joint_covariance, list[str]()
     least = np.inf
     while rooms and len(laid) < MAX_NEW_MARKERS:
         after = {where: covariance_with_marker(calibration, covariance, corners) for where, corners in rooms.items()}
@@ -180,16 +180,16 @@ def covariance_with_marker(calibration: Calibration, covariance: Array, corners_
     It is as surely placed as the others; where they lie anywhere, only its size and shape say something.
     """
     camera = calibration.camera
-    _, d_point, slope = camera.jacobians(np.column_stack([corners_mm, np.zeros(4)]))
+    _, d_point, slope = camera.project_with_jacobians(np.column_stack([corners_mm, np.zeros(4)]))
     mm_per_px = float(camera.mm_per_px(np.append(corners_mm.mean(0), 0.0)))
     shared = np.hypot(NEW_MARKER_SIGMA_PX, NEW_MARKER_PLACE_SIGMA_MM / mm_per_px)
     noise = NEW_CORNER_SIGMA_PX**2 * np.eye(8) + shared**2 * np.tile(np.eye(2), (4, 4))
     rise = d_point[..., 2].ravel() * MARKER_HEIGHT_SIGMA_MM
     noise += np.outer(rise, rise)
-    if not calibration.laid:
+    if not calibration.layout_known:
         anywhere = d_point[..., :2] @ _rigid_motion_jacobian(corners_mm - corners_mm.mean(0))
         noise += FREE_PLACE_SIGMA_MM**2 * np.einsum("aik,bjk->aibj", anywhere, anywhere).reshape(8, 8)
-    shares = calibration.bow.shares(corners_mm) if calibration.bow is not None else np.zeros((4, 2))
+    shares = calibration.bow.height_weights(corners_mm) if calibration.bow is not None else np.zeros((4, 2))
     rises = d_point[..., 2:] * shares[:, None, :]
     return kalman_covariance(covariance, np.concatenate([slope, rises], -1).reshape(8, 17), noise)
 
@@ -207,7 +207,7 @@ def covariance_with_lens_file(calibration: Calibration) -> Array:
     to be."""
     sigma = np.array(DEFAULT_SIGMAS)
     sigma[:2] *= calibration.camera.matrix[[0, 1], [0, 1]]
-    return kalman_covariance(calibration.joint, np.eye(9, 17), np.diag(sigma**2))
+    return kalman_covariance(calibration.joint_covariance, np.eye(9, 17), np.diag(sigma**2))
 
 
 def kalman_covariance(covariance: Array, slope: Array, noise: Array) -> Array:

@@ -49,18 +49,18 @@ class CalibrationDiagnostics:
     size_px: tuple[int, int]
     markers: Sequence[Marker]
     """Those that it rests on."""
-    points: int
+    point_count: int
     left_out: Sequence[int]
     """Markers seen that contradict the others."""
-    hidden: Sequence[int]
+    hidden_ids: Sequence[int]
     """Markers of the board that should be in the picture and were not found."""
-    worse: float
+    noise_scale: float
     """How many times the expected doubt the markers turned out to share."""
-    bent: float
+    shape_scale: float
     """How many times more bent and stretched each turned out to be than expected."""
-    lens: bool
+    has_lens_file: bool
     """Whether there was a lens file."""
-    disagrees: bool
+    lens_disagrees: bool
     """Whether the photo was found to be no whole picture by that lens."""
 
 
@@ -77,7 +77,7 @@ def sort_by_severity(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 def find_unsure_distances(found: Calibration, lens: bool) -> tuple[Problem, ...]:
     """That distances are unsure somewhere on the board, with what would help most."""
     doubt = doubt_map(found, lens, UNSURE_DISTANCE_SIGMA_MM, MAP_STEP_MM)
-    worst = float(np.max(doubt.sigma_mm * doubt.seen))
+    worst = float(np.max(doubt.sigma_mm * doubt.visible))
     if worst <= UNSURE_DISTANCE_SIGMA_MM * doubt.length_mm / REFERENCE_LENGTH_MM:
         return ()
     remedies = [f"{one.text} (then {one.after_mm:.2f} mm)" for one in doubt.advice]
@@ -87,7 +87,7 @@ def find_unsure_distances(found: Calibration, lens: bool) -> tuple[Problem, ...]
 
 def _marker_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
     count = len(seen.markers)
-    if 0 < count < FEW_MARKERS and seen.points == 0:
+    if 0 < count < FEW_MARKERS and seen.point_count == 0:
         yield Problem(
             "few_markers", f"only {count} markers are seen: four are needed for good measures, eight are better"
         )
@@ -95,12 +95,12 @@ def _marker_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
         yield Problem(
             "marker_left_out", f"marker {number} does not agree with the others and was left out: was it moved?"
         )
-    if count == 0 and not seen.lens:
+    if count == 0 and not seen.has_lens_file:
         yield Problem("points_alone", "points say nothing about the lens: lay out markers, or give a lens file")
-    if seen.hidden:
-        names = ", ".join(map(str, seen.hidden))
+    if seen.hidden_ids:
+        names = ", ".join(map(str, seen.hidden_ids))
         yield Problem("markers_hidden", f"hidden or unreadable: marker {names}; clear the view of every marker")
-    if count and seen.points == 0 and _covered_share(seen) < COVERED_SHARE:
+    if count and seen.point_count == 0 and _covered_share(seen) < COVERED_SHARE:
         text = (
             "the markers lie close together in the picture: measures away from them are extrapolated; spread them out"
         )
@@ -120,7 +120,7 @@ def _view_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
             f"the camera looks from low down, {tilt:.0f}° from straight above: errors of height become errors of place"
         )
         yield Problem("low_view", text)
-    if not seen.lens and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
+    if not seen.has_lens_file and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
         text = "seen from straight above without a lens file: places on the board are sound, high things are less sure"
         yield Problem("overhead_without_lens", text)
 
@@ -128,15 +128,17 @@ def _view_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
 def _quality_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
     if any(_is_blurred(marker) for marker in seen.markers):
         yield Problem("blurred", "the markers are blurred; hold the camera still and focus on the table")
-    if seen.disagrees:
+    if seen.lens_disagrees:
         text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", text)
-    elif not seen.lens and _is_cropped(seen):
+    elif not seen.has_lens_file and _is_cropped(seen):
         text = "the photo looks cropped, its lens's axis lies far off its middle; measure the photo as it was taken"
         yield Problem("cropped", text)
-    elif seen.bent > MAX_SHAPE_SCALE and seen.bent * SHAPE_SIGMA_PX * _mm_per_px(seen) > MIN_SHAPE_ERROR_MM:
+    elif (
+        seen.shape_scale > MAX_SHAPE_SCALE and seen.shape_scale * SHAPE_SIGMA_PX * _mm_per_px(seen) > MIN_SHAPE_ERROR_MM
+    ):
         yield Problem("markers_not_flat", "the markers do not look square: lay or glue them flat, on something stiff")
-    elif seen.worse > MAX_NOISE_SCALE or seen.solution.strain > MAX_LENS_PULL_SIGMAS:
+    elif seen.noise_scale > MAX_NOISE_SCALE or seen.solution.lens_pull_sigmas > MAX_LENS_PULL_SIGMAS:
         text = (
             "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"
         )

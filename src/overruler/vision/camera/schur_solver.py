@@ -34,9 +34,9 @@ class ResidualBlock:
 
     residual: Array
     """(N,)."""
-    by_shared: Array
+    shared_jacobian: Array
     """(N, S)."""
-    by_own: Array
+    own_jacobian: Array
     """(N, O)."""
 
 
@@ -50,32 +50,36 @@ PriorFunction = Callable[[S], "tuple[Array, Array]"]
 class PhotoNormalEquations:
     """One photo's share of the normal equations."""
 
-    cost: float
+    chi_square: float
     """Chi square."""
-    count: int
-    shared: Array
+    residual_count: int
+    shared_information: Array
     """(S, S)."""
-    mixed: Array
+    cross_information: Array
     """(S, O)."""
-    own: Array
+    own_information: Array
     """(O, O)."""
     shared_gradient: Array
     own_gradient: Array
 
     @classmethod
-    def of(cls, rows: ResidualBlock) -> "PhotoNormalEquations":
-        r, s, o = rows.residual, rows.by_shared, rows.by_own
+    def from_residuals(cls, rows: ResidualBlock) -> "PhotoNormalEquations":
+        r, s, o = rows.residual, rows.shared_jacobian, rows.own_jacobian
         return cls(float(r @ r), len(r), s.T @ s, s.T @ o, o.T @ o, s.T @ r, o.T @ r)
 
-    def reduced(self, damping: float = 0.0) -> tuple[Array, Array]:
+    def schur_complement(self, damping: float = 0.0) -> tuple[Array, Array]:
         """Information (S, S) and gradient (S,) of the shared unknowns, the photo's own ones left to find their best."""
-        gain = np.linalg.solve(_add_damping(self.own, damping), np.column_stack([self.mixed.T, self.own_gradient]))
-        return self.shared - self.mixed @ gain[:, :-1], self.shared_gradient - self.mixed @ gain[:, -1]
+        gain = np.linalg.solve(
+            _add_damping(self.own_information, damping), np.column_stack([self.cross_information.T, self.own_gradient])
+        )
+        return self.shared_information - self.cross_information @ gain[
+            :, :-1
+        ], self.shared_gradient - self.cross_information @ gain[:, -1]
 
-    def own_step(self, shared_step: Array, damping: float) -> Array:
+    def back_substitute(self, shared_step: Array, damping: float) -> Array:
         """The step of its own unknowns that goes with one of the shared."""
-        slope = self.own_gradient + self.mixed.T @ shared_step
-        return np.asarray(-np.linalg.solve(_add_damping(self.own, damping), slope))
+        slope = self.own_gradient + self.cross_information.T @ shared_step
+        return np.asarray(-np.linalg.solve(_add_damping(self.own_information, damping), slope))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +88,7 @@ class JointSolution(Generic[S, O]):
 
     shared: S
     own: tuple[O, ...]
-    parts: tuple[PhotoNormalEquations, ...]
+    photo_equations: tuple[PhotoNormalEquations, ...]
     """Each photo's share, about the solution."""
     prior: Array
     """(S, S): information that was there before the photos."""
@@ -94,23 +98,26 @@ class JointSolution(Generic[S, O]):
     @property
     def information(self) -> Array:
         """(S, S) of the shared unknowns, with the prior, for residuals as doubtful as was said."""
-        return np.asarray(self.prior + sum(part.reduced()[0] for part in self.parts))
+        return np.asarray(self.prior + sum(part.schur_complement()[0] for part in self.photo_equations))
 
     @property
-    def evidence(self) -> float:
+    def log_likelihood(self) -> float:
         """Logarithm of the restricted likelihood, but for what depends on no unknown (Patterson and Thompson, 1971)."""
-        cost = sum(part.cost for part in self.parts) + self.prior_cost
-        volumes = [np.linalg.slogdet(matrix)[1] for matrix in (self.information, *(part.own for part in self.parts))]
+        cost = sum(part.chi_square for part in self.photo_equations) + self.prior_cost
+        volumes = [
+            np.linalg.slogdet(matrix)[1]
+            for matrix in (self.information, *(part.own_information for part in self.photo_equations))
+        ]
         return -(cost + float(np.sum(volumes))) / 2
 
     @property
-    def variance(self) -> float:
+    def variance_factor(self) -> float:
         """Chi square by its degrees of freedom: 1 where residuals are as large as was said."""
         information = self.information
         used = float(np.trace(invert_information(information) @ (information - self.prior)))
-        own = sum(len(part.own) for part in self.parts)
-        count = sum(part.count for part in self.parts)
-        return sum(part.cost for part in self.parts) / max(count - own - used, 1.0)
+        own = sum(len(part.own_information) for part in self.photo_equations)
+        count = sum(part.residual_count for part in self.photo_equations)
+        return sum(part.chi_square for part in self.photo_equations) / max(count - own - used, 1.0)
 
     @property
     def disagreement(self) -> float:
@@ -121,18 +128,18 @@ class JointSolution(Generic[S, O]):
         """
         total, pulls, freedom = invert_information(self.information), 0.0, 0.0
         scale = np.sqrt(np.diag(total))
-        for part in self.parts:
-            information, gradient = part.reduced()
+        for part in self.photo_equations:
+            information, gradient = part.schur_complement()
             values, vectors = np.linalg.eigh(_scale_rows_columns(information, scale))
             values, vectors = values[values > MIN_INFORMATION_SHARE], vectors[:, values > MIN_INFORMATION_SHARE]
             pulls += float(np.sum((vectors.T @ (gradient * scale)) ** 2 / values))
             along = np.einsum("ik,ij,jk->k", vectors, _scale_rows_columns(total, 1 / scale), vectors)
             freedom += float(np.sum(1 - values * along))
-        return pulls / freedom / self.variance if freedom >= MIN_DEGREES_OF_FREEDOM else 1.0
+        return pulls / freedom / self.variance_factor if freedom >= MIN_DEGREES_OF_FREEDOM else 1.0
 
     def covariance(self) -> Array:
         """(S, S) of the shared unknowns, scaled by what the residuals say and by how the photos agree."""
-        worse = self.variance * max(self.disagreement, 1.0)
+        worse = self.variance_factor * max(self.disagreement, 1.0)
         return invert_information(self.prior + (self.information - self.prior) / worse)
 
 
@@ -178,12 +185,12 @@ def _build_normal_equations(
         rows = look(k, shared, own)
         if rows is None or not np.isfinite(rows.residual).all():
             return None
-        parts.append(PhotoNormalEquations.of(rows))
+        parts.append(PhotoNormalEquations.from_residuals(rows))
     return parts
 
 
 def _total_chi_square(parts: Sequence[PhotoNormalEquations], before: tuple[Array, Array]) -> float:
-    return sum(part.cost for part in parts) + float(before[0] @ before[0])
+    return sum(part.chi_square for part in parts) + float(before[0] @ before[0])
 
 
 def _levenberg_step(
@@ -192,11 +199,11 @@ def _levenberg_step(
     residual, slope = before
     information, gradient = slope.T @ slope, slope.T @ residual
     for part in parts:
-        reduced = part.reduced(damping)
+        reduced = part.schur_complement(damping)
         information, gradient = information + reduced[0], gradient + reduced[1]
     scale = 1 / np.sqrt(np.diag(information))
     step = -np.linalg.solve(_add_damping(_scale_rows_columns(information, scale), damping), gradient * scale) * scale
-    return step, [part.own_step(step, damping) for part in parts]
+    return step, [part.back_substitute(step, damping) for part in parts]
 
 
 def _add_damping(information: Array, damping: float) -> Array:

@@ -49,7 +49,7 @@ def calibrate_many(
         raise BadInput(
             f"photos of {len(sizes)} sizes do not share a lens: give photos of one camera, held one way, uncut"
         )
-    board = board.without(elsewhere)
+    board = board.without_markers(elsewhere)
     seen = [[marker for marker in find_markers(frame, board) if marker.id not in elsewhere] for frame in frames]
     return calibrate_many_from_markers(frames, board, seen, lens)
 

@@ -24,7 +24,7 @@ def place_jacobian_bow(calibration: Calibration, xy_mm: Array, z_mm: float = 0.0
     """How places (..., 2) measured at `z_mm`, fixed in the photo, move with the bow's two heights (..., 2, 2)."""
     if calibration.bow is None:
         return np.zeros((*np.shape(xy_mm), 2))
-    shares = calibration.bow.shares(xy_mm)
+    shares = calibration.bow.height_weights(xy_mm)
     return np.asarray(relief_displacement_per_mm(calibration.camera, xy_mm, z_mm)[..., :, None] * shares[..., None, :])
 
 

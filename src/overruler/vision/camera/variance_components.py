@@ -45,19 +45,19 @@ class LinearizedProblem:
 
     products: Array
     """(G, C + U + 1, C + U + 1): of the columns of shared noise, the Jacobian's and the residual, with one another."""
-    kind: Array
+    scale_of_column: Array
     """(G, C): which scale, 1 or 2, each column of shared noise has."""
-    edges: Array
+    row_counts: Array
     """(G,): how many numbers a group has."""
     prior: Array
     """(U, U): information that was there before."""
-    away: Array
+    prior_deviation: Array
     """(U,): how far the state lies from what that says."""
-    common: Array
+    shared_shape_sigmas: Array
     """(U,): 1 σ of what all groups share of their shapes, at a scale of 1; 0 of all others, which `prior` has."""
 
     @classmethod
-    def of(
+    def from_observations(
         cls, groups: "Sequence[tuple[Array, Array, Array, Array]]", prior: Array, away: Array, common: Array
     ) -> "LinearizedProblem":
         """Of each group's place (K, P), shape (K, S), Jacobian (K, U) and residual (K,), whitened by its own noise."""
@@ -74,16 +74,16 @@ class LinearizedProblem:
         edges = np.array([len(group[3]) for group in groups], float)
         return cls(np.stack(stacked), kind, edges, prior, away, common)
 
-    def sums(self, scales: Array) -> tuple[Array, Array]:
+    def normal_equations(self, scales: Array) -> tuple[Array, Array]:
         """For scales (N, 3): products (N, U + 1, U + 1) of the Jacobian and the residual, whitened whole, and noise.
 
         The noise (N,) is the logarithm of its volume, but for what no scale changes.
 
         By Woodbury's identity: shared noise takes out what it explains.
         """
-        columns = self.kind.shape[1]
+        columns = self.scale_of_column.shape[1]
         own2 = scales[:, 0, None, None, None] ** 2
-        size = scales[:, self.kind[0]][:, None, :]  # (N, 1, C)
+        size = scales[:, self.scale_of_column[0]][:, None, :]  # (N, 1, C)
         inner = self.products[None, :, :columns, :columns] / own2 * size[..., None] * size[..., None, :]
         root = np.linalg.cholesky(inner + np.eye(columns))
         right = self.products[None, :, :columns, columns:] / own2 * size[..., None]
@@ -91,35 +91,41 @@ class LinearizedProblem:
         total = self.products[None, :, columns:, columns:].sum(1) / own2[:, 0]
         stacked = explained.reshape(len(scales), -1, explained.shape[-1])  # one product of matrices: 20 times as fast
         total = total - stacked.swapaxes(1, 2) @ stacked
-        volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum((1, 2)) + self.edges.sum() * np.log(scales[:, 0])
+        volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum((1, 2)) + self.row_counts.sum() * np.log(
+            scales[:, 0]
+        )
         return total, np.asarray(volume)
 
-    def priors(self, scales: Array) -> tuple[Array, Array]:
+    def prior_information(self, scales: Array) -> tuple[Array, Array]:
         """For scales (N, 3): all information there was before (N, U, U), and the logarithm of its volume (N,).
 
         The volume is that of what goes by the scale of shapes: the rest is the same for all.
         """
-        shared = np.nonzero(self.common)[0]
+        shared = np.nonzero(self.shared_shape_sigmas)[0]
         prior = np.repeat(self.prior[None], len(scales), 0)
-        prior[:, shared, shared] += 1 / (self.common[shared] * scales[:, 2:]) ** 2
+        prior[:, shared, shared] += 1 / (self.shared_shape_sigmas[shared] * scales[:, 2:]) ** 2
         return prior, np.asarray(len(shared) * np.log(scales[:, 2]))
 
-    def look(self, scales: Array) -> tuple[Array, Array, Array]:
+    def evaluate_scales(self, scales: Array) -> tuple[Array, Array, Array]:
         """For scales (N, 3): the logarithm of how likely they are (N,), the step (N, U) to their best state, its doubt.
 
         The doubt (N, U, U) is a covariance.
         By the restricted likelihood (Patterson and Thompson, 1971) and what is known of scales beforehand.
         """
-        total, volume = self.sums(scales)
-        prior, apart = self.priors(scales)
+        total, volume = self.normal_equations(scales)
+        prior, apart = self.prior_information(scales)
         information = total[:, :-1, :-1] + prior
-        gradient = total[:, :-1, -1] + prior @ self.away
+        gradient = total[:, :-1, -1] + prior @ self.prior_deviation
         unit = 1 / np.sqrt(np.diagonal(information, axis1=1, axis2=2))
         scaled = information * unit[:, :, None] * unit[:, None, :]
         root = np.linalg.cholesky(scaled)
         covariance = np.linalg.inv(scaled) * unit[:, :, None] * unit[:, None, :]
         step = -np.einsum("nij,nj->ni", covariance, gradient)
-        misfit = total[:, -1, -1] + prior @ self.away @ self.away + np.einsum("ni,ni->n", gradient, step)
+        misfit = (
+            total[:, -1, -1]
+            + prior @ self.prior_deviation @ self.prior_deviation
+            + np.einsum("ni,ni->n", gradient, step)
+        )
         fit = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1) - np.log(unit).sum(1)
         surprise = _prior_penalty(scales).sum(1)
         return np.asarray(-volume - apart - fit - misfit / 2 - surprise / 2), np.asarray(step), np.asarray(covariance)
@@ -153,7 +159,7 @@ def marginalize_scales(linear: LinearizedProblem, near: ScaleTriple = (1.0, 1.0,
     scales, _ = _update_each_scale(linear, near)
     _, kept = _update_each_scale(linear, scales)
     every = np.stack(np.meshgrid(*kept, indexing="ij"), -1).reshape(-1, 3)
-    likely, step, covariance = linear.look(every)
+    likely, step, covariance = linear.evaluate_scales(every)
     weight = _normalize_weights(likely)
     mean = weight @ step
     apart = step - mean
@@ -175,10 +181,10 @@ def _update_each_scale(linear: LinearizedProblem, scales: ScaleTriple) -> tuple[
     """Each scale once by how likely it is with the others as they are, and which values of each are."""
     found, kept = list(scales), []
     for which in range(3):
-        values = scale_grid(which, alone=linear.kind.size == 0)
+        values = scale_grid(which, alone=linear.scale_of_column.size == 0)
         tried = np.tile(found, (len(values), 1))
         tried[:, which] = values
-        weight = _normalize_weights(linear.look(tried)[0])
+        weight = _normalize_weights(linear.evaluate_scales(tried)[0])
         found[which] = float(np.exp(weight @ np.log(values)))
         kept.append(values[weight > MIN_WEIGHT_SHARE * weight.max()])
     own, place, shape = found

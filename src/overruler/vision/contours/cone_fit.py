@@ -68,7 +68,7 @@ class BaseFit:
     profile: Profile
     upper: bool
     """Whether the upper rim was fitted, the lower one being lost against the mat."""
-    shown: tuple[float, float] = (0.0, 0.0)
+    visible_shares: tuple[float, float] = (0.0, 0.0)
     """The shares of the outline and of the upper rim that the photo shows."""
     contrast: float = 0.0
     """How far the colours inside and outside of the fitted rim lie apart (L*a*b* units), median over the directions."""
@@ -106,9 +106,9 @@ def _fit_batch(pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseH
         if (profiles := one.profiles(upper))
     ]
     at_rest = _score_fits(fit_rims(tries))
-    chosen = [_select_best([_penalize_departure(one) for one in at_rest if one.sought is each]) for each in sought]
+    chosen = [_select_best([_penalize_departure(one) for one in at_rest if one.hypothesis is each]) for each in sought]
     fits = iter(_to_base_fits(camera, [one for one in chosen if one is not None]))
-    return [None if one is None else _fuse_with_start(next(fits), one.sought) for one in chosen]
+    return [None if one is None else _fuse_with_start(next(fits), one.hypothesis) for one in chosen]
 
 
 def _crop_patches(
@@ -119,15 +119,15 @@ def _crop_patches(
     for one in sought:
         largest[one.place] = max(one.radius_mm, largest.get(one.place, 0.0))
     return {
-        place: LabPatch.around(pixels, camera, np.array(place[:2]), radius, place[2])
+        place: LabPatch.crop_around(pixels, camera, np.array(place[:2]), radius, place[2])
         for place, radius in largest.items()
     }
 
 
 def _penalize_departure(settled: FittedRim) -> FittedRim:
     """A fit at rest with what speaks against it taken off its merit."""
-    sigma_mm = max(settled.sought.start_sigma_mm, WIDE_EDGE_SIGMA_PX * settled.view.mm_per_px)
-    away = float(np.sum((settled.center_mm - settled.sought.start_mm) ** 2)) / sigma_mm**2
+    sigma_mm = max(settled.hypothesis.start_sigma_mm, WIDE_EDGE_SIGMA_PX * settled.view.mm_per_px)
+    away = float(np.sum((settled.center_mm - settled.hypothesis.start_mm) ** 2)) / sigma_mm**2
     return replace(settled, merit=settled.merit - UPPER_RIM_PENALTY * settled.upper - START_DISTANCE_PENALTY * away)
 
 
@@ -157,7 +157,7 @@ def _score_fits(settled: Sequence[FittedRim]) -> list[FittedRim]:
         replace(
             one,
             covariance_mm2=one.covariance_mm2 + _systematic_covariance(one),
-            shown=shown,
+            visible_shares=shown,
             merit=shown[0] + UPPER_RIM_WEIGHT * shown[1],
         )
         for one, shown in zip(settled, visible_rim_shares(settled), strict=True)
@@ -189,7 +189,7 @@ def _to_base_fits(camera: Camera, chosen: Sequence[FittedRim]) -> list[BaseFit]:
         _lift_to_height(one.center_mm + one.directions * contour[:, None], one.view.z_mm)
         for one, (contour, _) in zip(chosen, contours, strict=True)
     ]
-    d_rims = np.split(camera.drift(np.concatenate(rims)), np.cumsum([len(rim) for rim in rims])[:-1])
+    d_rims = np.split(camera.board_point_jacobian(np.concatenate(rims)), np.cumsum([len(rim) for rim in rims])[:-1])
     return [
         BaseFit(
             xy_mm=one.center_mm,
@@ -199,7 +199,7 @@ def _to_base_fits(camera: Camera, chosen: Sequence[FittedRim]) -> list[BaseFit]:
             merit=one.merit,
             profile=one.profile,
             upper=one.upper,
-            shown=one.shown,
+            visible_shares=one.visible_shares,
             contrast=_rim_contrast(one, contour),
         )
         for one, (contour, normals), d_rim in zip(chosen, contours, d_rims, strict=True)
@@ -209,7 +209,7 @@ def _to_base_fits(camera: Camera, chosen: Sequence[FittedRim]) -> list[BaseFit]:
 def _rim_contrast(settled: FittedRim, contour_mm: Array) -> float:
     """The length of the median step of colour from outside the rim to its inside."""
     reach = contour_mm[:, None] * settled.directions
-    inside, outside = settled.view.sample(
+    inside, outside = settled.view.sample_board(
         settled.center_mm + np.array([INNER_COLOUR_RADII, OUTER_COLOUR_RADII])[:, None, None] * reach
     )[0]
     return float(np.linalg.norm(np.median(inside - outside, axis=0)))
@@ -217,7 +217,7 @@ def _rim_contrast(settled: FittedRim, contour_mm: Array) -> float:
 
 def camera_jacobian(view: LabPatch, rim_mm: Array, normals: Array, weight: Array) -> Array:
     """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
-    return _place_jacobian(normals, weight, view.camera.drift(_lift_to_height(rim_mm, view.z_mm)))
+    return _place_jacobian(normals, weight, view.camera.board_point_jacobian(_lift_to_height(rim_mm, view.z_mm)))
 
 
 def _lift_to_height(xy_mm: Array, z_mm: float) -> Array:

@@ -85,7 +85,7 @@ def make_detection(
     also: tuple[Base, ...] = (),
 ) -> Detection:
     """What is said of a base; its heading is known but for half a turn, a square's but for a quarter."""
-    modulo = 90.0 if placed.base.square else 180.0
+    modulo = 90.0 if placed.base.is_square else 180.0
     found = Detection(
         base=placed.base,
         xy_mm=placed.xy_mm,
@@ -95,7 +95,7 @@ def make_detection(
         d_xy_d_camera=d_xy_d_camera,
         score=score,
         visible=visible,
-        also=also,
+        alternative_bases=also,
         heading_modulo_deg=modulo,
     )
     return reproject_outline(camera, found)

@@ -33,7 +33,7 @@ class LabPatch:
     mm_per_px: float
 
     @classmethod
-    def around(
+    def crop_around(
         cls, pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float, z_mm: float
     ) -> "LabPatch | None":
         point = np.array([*xy_mm, z_mm])
@@ -51,14 +51,14 @@ class LabPatch:
         lab = cv2.GaussianBlur(lab, (0, 0), 0.8)
         return cls(np.asarray(lab, np.float32), np.array([left, top]), camera, z_mm, scale)
 
-    def sample(self, xy_mm: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    def sample_board(self, xy_mm: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Colours (..., 3) at board points (..., 2), and whether they lie in the picture."""
         xyz = np.empty((*xy_mm.shape[:-1], 3))
         xyz[..., :2], xyz[..., 2] = xy_mm, self.z_mm
         at = self.camera.project(xyz)
-        return self.colours_at(at[..., 0], at[..., 1])
+        return self.sample_photo(at[..., 0], at[..., 1])
 
-    def colours_at(self, u_px: Array, v_px: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    def sample_photo(self, u_px: Array, v_px: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Colours (..., 3) at the photo's pixels u and v (...,), and whether they lie in the picture."""
         u, v = ((at - corner).astype(np.float32) for at, corner in zip((u_px, v_px), self.corner_px, strict=True))
         rows, columns = self.lab.shape[:2]
@@ -121,9 +121,9 @@ def find_radial_edges_of_each(
     radii = inner_mm[:, None] + index * step[base, None]
     heights = np.array([view.z_mm for view in views])[base, None]
     start = np.concatenate([np.broadcast_to(center_mm, (len(base), 2)), heights], -1)
-    u, v = views[0].camera.project_along(start, directions, radii)
+    u, v = views[0].camera.project_along_rays(start, directions, radii)
     parts = [slice(*pair) for pair in pairwise(ends.tolist())]
-    seen = [view.colours_at(u[part], v[part]) for view, part in zip(views, parts, strict=True)]
+    seen = [view.sample_photo(u[part], v[part]) for view, part in zip(views, parts, strict=True)]
     colours, inside = (np.concatenate(some) for some in zip(*seen, strict=True))
     change = colours[:, 1:] - colours[:, :-1]
     slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * (inside[:, 1:] & (index[1:] < counts))

@@ -49,7 +49,7 @@ class BaseHypothesis:
     radius_mm: float
     z_mm: float
     """Where the lower rim lies."""
-    ways: Sequence[RimModel] = RIM_MODELS
+    rim_models: Sequence[RimModel] = RIM_MODELS
     """How it may be seen: profiles with outline or upper rim."""
     facing: Array | None = None
     """(2,): a direction that the parts of the rim must face that are looked at; None for all of it."""
@@ -59,7 +59,7 @@ class BaseHypothesis:
         return float(self.start_mm[0]), float(self.start_mm[1]), self.z_mm
 
     def profiles(self, upper: bool) -> list[Profile]:
-        return [profile for profile, which in self.ways if which == upper]
+        return [profile for profile, which in self.rim_models if which == upper]
 
     def rays(self, mm_per_px: float) -> Array:
         """The directions (K, 2) to look along where a pixel is so large."""
@@ -71,7 +71,7 @@ class BaseHypothesis:
 class FitAttempt:
     """One way to see one base, and where the fit begins."""
 
-    sought: BaseHypothesis
+    hypothesis: BaseHypothesis
     view: LabPatch
     center_mm: Array
     """(2,)."""
@@ -79,10 +79,10 @@ class FitAttempt:
     upper: bool
 
     @property
-    def wide_px(self) -> float:
+    def initial_edge_sigma_px(self) -> float:
         """1 σ of an edge about the outline at first."""
         return float(
-            np.clip(self.sought.start_sigma_mm / self.view.mm_per_px, WIDE_EDGE_SIGMA_PX, 4 * WIDE_EDGE_SIGMA_PX)
+            np.clip(self.hypothesis.start_sigma_mm / self.view.mm_per_px, WIDE_EDGE_SIGMA_PX, 4 * WIDE_EDGE_SIGMA_PX)
         )
 
 
@@ -99,21 +99,23 @@ class FittedRim(FitAttempt):
     directions: Array
     """(K, 2): the rays."""
     rims: RimContours
-    shown: tuple[float, float] = (0.0, 0.0)
+    visible_shares: tuple[float, float] = (0.0, 0.0)
     merit: float = 0.0
 
 
 def fit_rims(tries: Sequence[FitAttempt]) -> list[FittedRim]:
     """From a wide look, by the first of the profiles for all of them, to a narrow one by each."""
-    near, far = ([one for one in tries if (one.wide_px > WIDE_EDGE_SIGMA_PX) == which] for which in (False, True))
-    wide = _fit_pass(far, [one.wide_px for one in far])
+    near, far = (
+        [one for one in tries if (one.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX) == which] for which in (False, True)
+    )
+    wide = _fit_pass(far, [one.initial_edge_sigma_px for one in far])
     rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near)) + _fit_pass(
-        wide, [(one.wide_px * WIDE_EDGE_SIGMA_PX) ** 0.5 for one in wide]
+        wide, [(one.initial_edge_sigma_px * WIDE_EDGE_SIGMA_PX) ** 0.5 for one in wide]
     )
     each = [
-        FitAttempt(one.sought, one.view, one.center_mm, profile, one.upper)
+        FitAttempt(one.hypothesis, one.view, one.center_mm, profile, one.upper)
         for one in rough
-        for profile in one.sought.profiles(one.upper)
+        for profile in one.hypothesis.profiles(one.upper)
     ]
     return _fit_pass(each, [WIDE_EDGE_SIGMA_PX] * len(each))
 
@@ -122,9 +124,9 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     """The tries at rest, by the edges about their rims with so large a σ; without those that see hardly any."""
     if not tries:
         return []
-    rays = [one.sought.rays(one.view.mm_per_px) for one in tries]
+    rays = [one.hypothesis.rays(one.view.mm_per_px) for one in tries]
     rims = [
-        project_rims(one.view.camera, one.center_mm, one.sought.radius_mm, one.view.z_mm, one.profile, directions)
+        project_rims(one.view.camera, one.center_mm, one.hypothesis.radius_mm, one.view.z_mm, one.profile, directions)
         for one, directions in zip(tries, rays, strict=True)
     ]
     contours = [some.contour(one.upper) for one, some in zip(tries, rims, strict=True)]
@@ -145,7 +147,7 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     by_ray = np.split(np.bincount(edges.ray, weight, len(base)), np.cumsum(counts)[:-1])
     found = zip(tries, shift, covariance, spreads[1].tolist(), by_ray, rays, rims, strict=True)
     return [
-        FittedRim(one.sought, one.view, one.center_mm + moved, one.profile, one.upper, *rest)
+        FittedRim(one.hypothesis, one.view, one.center_mm + moved, one.profile, one.upper, *rest)
         for (one, moved, *rest), many in zip(found, np.bincount(of, minlength=len(tries)), strict=True)
         if many >= MIN_EDGES
     ]

@@ -98,7 +98,7 @@ def direction_to_lamp(light: Light, one: Detection) -> Array:
 def shade_covariance_mm2(calibration: Calibration, one: Detection) -> Array:
     """What a base's own shade adds to the doubt (2, 2) of its place: along the shade alone."""
     light, camera = calibration.light, calibration.camera
-    if light is None or one.lit or one.base.shape == "rectangle":
+    if light is None or one.measured_on_lit_side or one.base.shape == "rectangle":
         return np.zeros((2, 2))
     lamp = direction_to_lamp(light, one)
     towards = max(0.0, -float(lamp @ relief_displacement_per_mm(camera, one.xy_mm, one.z_mm)))

@@ -58,7 +58,7 @@ def detect(
     """
     radii = round_radii_mm(bases)
     angular = [base for base in bases if base.shape == "rectangle"]
-    catalogued = [base for base in angular if base.square and base.width_mm in PLATE_SIDES_MM]
+    catalogued = [base for base in angular if base.is_square and base.width_mm in PLATE_SIDES_MM]
     sides, ranked = sorted({base.width_mm for base in catalogued}), len(catalogued) < len(angular)
     oblong = [base for base in bases if base.shape == "oval"]
 

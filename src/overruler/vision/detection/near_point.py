@@ -32,7 +32,7 @@ def find_near_point(
     scale = float(calibration.camera.mm_per_px(np.array([*xy_mm, z_mm])))
     reach = max(SEARCH_RADIUS_SIGMA * sigma_px * scale, SEARCH_RADIUS_SHARE * base.width_mm)
     level = RaisedPlane.of(calibration, np.array([*(xy_mm - reach), z_mm]), (2 * reach, 2 * reach))
-    there = map(level.on_board, detect(frame, level.calibration, [base], (), base.length_mm))
+    there = map(level.to_board_frame, detect(frame, level.calibration, [base], (), base.length_mm))
     away = {float(np.hypot(*(one.xy_mm - xy_mm))): one for one in there}
     return away[min(away)] if away and min(away) < reach else None
 
@@ -41,7 +41,7 @@ def place_by_hand(
     camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float
 ) -> Detection:
     """A base where a person says that it stands, with the doubt of pointing at it in the photo."""
-    _, by_point, by_camera = camera.jacobians(np.array([*xy_mm, z_mm]))
+    _, by_point, by_camera = camera.project_with_jacobians(np.array([*xy_mm, z_mm]))
     by_pixel = np.linalg.inv(by_point[:, :2])
     return reproject_outline(
         camera,

@@ -18,7 +18,7 @@ class RaisedPlane:
     """(3,): where its own origin lies."""
     calibration: Calibration
     """In its own frame."""
-    slopes: Array
+    camera_jacobian: Array
     """(15, 15): how the camera's parameters there move with those in the board's frame; the table's bow is the same."""
 
     @classmethod
@@ -32,18 +32,18 @@ class RaisedPlane:
         both, bow = np.eye(17), calibration.bow
         both[:15, :15] = slopes
         there = replace(
-            calibration.with_doubts(lambda covariance: both @ covariance @ both.T),
+            calibration.map_covariances(lambda covariance: both @ covariance @ both.T),
             camera=Camera(camera.matrix, camera.distortion, pose),
             board_mm=size_mm,
             bow=bow and replace(bow, middle_mm=bow.middle_mm - np.asarray(origin_mm, float)[:2]),
         )
         return cls(np.asarray(origin_mm, float), there, slopes)
 
-    def on_board(self, detection: Detection) -> Detection:
+    def to_board_frame(self, detection: Detection) -> Detection:
         """What was found on the level, in the board's frame."""
         return replace(
             detection,
             xy_mm=detection.xy_mm + self.origin_mm[:2],
             z_mm=detection.z_mm + float(self.origin_mm[2]),
-            d_xy_d_camera=detection.d_xy_d_camera @ self.slopes,
+            d_xy_d_camera=detection.d_xy_d_camera @ self.camera_jacobian,
         )

@@ -54,11 +54,11 @@ class ShapeCandidate:
     width_mm: float
     turn_rad: float
     """Its heading, but for quarters of a turn."""
-    turned: float
+    heading_confidence: float
     """How sure the heading is, 0 to 1."""
     score: float
     """How likely it is one, over 0 and below 1."""
-    along: tuple[float, float] = (0.0, 0.0)
+    double_heading_vector: tuple[float, float] = (0.0, 0.0)
     """Which way it is longer: the cosine and sine of twice that heading, 0 where it is unsure."""
 
 

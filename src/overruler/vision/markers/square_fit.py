@@ -128,7 +128,7 @@ def _fit_robustly(
 ) -> tuple[Array, _StationObservations, float]:
     """The state by the stations that agree, how much each counts, and their spread in px."""
     first = bent.residuals(state, where.place, seen.xy_px, seen.normal_px)
-    rows = bent.rows(state, where.place, seen.normal_px)  # hardly changes over the few px that are left
+    rows = bent.residual_jacobian(state, where.place, seen.normal_px)  # hardly changes over the few px that are left
     moved = state
     for _ in range(8):
         residual = first + rows @ (moved - state)
@@ -142,7 +142,7 @@ def _fit_robustly(
 
 def _fit_to_edges(bent: SquareModel, state: Array, edges: MarkerEdges) -> tuple[Array, Array]:
     """The state by whole edges, and its covariance (10, 10)."""
-    rows = bent.rows(state, edges.place, edges.normal_px)
+    rows = bent.residual_jacobian(state, edges.place, edges.normal_px)
     residual = bent.residuals(state, edges.place, edges.xy_px, edges.normal_px)
     return _gauss_newton_step(state, rows, residual, 1 / edges.sigma_px**2)
 

@@ -20,13 +20,13 @@ class SquareModel:
     def predict(self, states: Array, place: Array) -> Array:
         """Where places (S, 2) of the square are seen (..., S, 2) in states (..., 10)."""
         bend = states[..., 8, None, None]
-        matrix = square_to_quad(self._straight(states[..., :8].reshape(*states.shape[:-1], 4, 2), bend))
+        matrix = square_to_quad(self._undistort_corners(states[..., :8].reshape(*states.shape[:-1], 4, 2), bend))
         flat = np.column_stack([place, np.ones(len(place))]) @ np.swapaxes(matrix, -1, -2)
         x, y = flat[..., 0] / flat[..., 2] - self.middle[0], flat[..., 1] / flat[..., 2] - self.middle[1]
         growth = 1 + bend[..., 0] * (x * x + y * y) / self.radius**2
         return np.stack([self.middle[0] + x * growth, self.middle[1] + y * growth], -1)
 
-    def _straight(self, bent: Array, bend: Array) -> Array:
+    def _undistort_corners(self, bent: Array, bend: Array) -> Array:
         """Corners (..., 4, 2) with the bending undone: Newton's method on the distance from the middle."""
         away = (bent - self.middle) / self.radius
         goal = np.maximum(np.sqrt((away**2).sum(-1, keepdims=True)), 1e-12)
@@ -48,7 +48,7 @@ class SquareModel:
         """How far edges lie from where the state has them (S,), along their normals."""
         return np.asarray(((seen_px - self.predict(state, place)) * normal_px).sum(1) + state[9])
 
-    def rows(self, state: Array, place: Array, normal_px: Array) -> Array:
+    def residual_jacobian(self, state: Array, place: Array, normal_px: Array) -> Array:
         """d residuals / d state (S, 10), by central differences."""
         moved = self.predict(np.concatenate([state + DIFFERENCE_STEPS, state - DIFFERENCE_STEPS]), place)
         slope = (moved[:9] - moved[9:]) / (2 * DIFFERENCE_STEPS.max(1))[:, None, None]

@@ -47,20 +47,22 @@ class CoarseFit:
     side_mm: float
     xy_mm: Array
     turn_rad: float
-    look: "PosePosterior"
+    posterior: "PosePosterior"
     """Where else it may lie."""
-    told: Array
+    side_information: Array
     """(4,): how much each side says, 0 to 1."""
-    merit: float
+    log_evidence: float
     """The log of how much likelier what is seen is with a plate of this size there than without any."""
-    leaning: FaceLikelihood | None = None
+    face: FaceLikelihood | None = None
     """Where its whole face says that it rather lies, if that was looked at."""
 
-    def agreed(self, leaning: FaceLikelihood) -> "CoarseFit":
+    def with_face(self, leaning: FaceLikelihood) -> "CoarseFit":
         """Where its sides and its whole face together say that it lies."""
-        look = replace(self.look, logs=self.look.logs + leaning.at(self.look.places_mm))
-        xy, turn = look.best
-        return replace(self, xy_mm=xy, turn_rad=turn, look=look, leaning=leaning)
+        look = replace(
+            self.posterior, log_density=self.posterior.log_density + leaning.log_likelihood_at(self.posterior.places_mm)
+        )
+        xy, turn = look.best_pose
+        return replace(self, xy_mm=xy, turn_rad=turn, posterior=look, face=leaning)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,36 +71,37 @@ class PosePosterior:
 
     xy_mm: Array
     turn_rad: float
-    logs: Array
+    log_density: Array
     """(T, S, S)"""
     edges: SideEvidence
 
     @property
-    def best(self) -> tuple[Array, float]:
+    def best_pose(self) -> tuple[Array, float]:
         """The likeliest place and heading."""
-        turn, shift = self._most
+        turn, shift = self._mode
         return self.xy_mm + shift @ side_normals(self.turn_rad)[:2], self.turn_rad + turn
 
     @property
-    def seen(self) -> Array:
+    def stretch_nats(self) -> Array:
         """What each stretch of each side (4, STRETCHES) says for the likeliest place, in nats."""
-        turn, shift = self._most
+        turn, shift = self._mode
         return (
-            self.edges.stretches(np.append(shift, -shift), np.array([turn]))[range(4), :, 0, range(4)] / STRETCH_TEMPER
+            self.edges.stretch_log_likelihood(np.append(shift, -shift), np.array([turn]))[range(4), :, 0, range(4)]
+            / STRETCH_TEMPER
         )
 
     @property
-    def _most(self) -> tuple[float, Array]:
-        turn, forward, left = np.unravel_index(int(np.argmax(self.logs)), self.logs.shape)
+    def _mode(self) -> tuple[float, Array]:
+        turn, forward, left = np.unravel_index(int(np.argmax(self.log_density)), self.log_density.shape)
         return float(TURNS_RAD[turn]), SHIFTS_MM[[int(forward), int(left)]]
 
-    def settled(self) -> tuple[Array, float, Array, float]:
+    def mean_and_moments(self) -> tuple[Array, float, Array, float]:
         """The mean place (2,) and heading near the likeliest, and the second moments about these of all that is likely.
 
         Those of the place (2, 2), and that of the heading.
         """
-        share = np.exp((self.logs - self.logs.max()) / POSTERIOR_TEMPER)
-        near = share * (np.abs(self.places_mm - self.best[0]).max(-1) < MODE_WINDOW_MM)
+        share = np.exp((self.log_density - self.log_density.max()) / POSTERIOR_TEMPER)
+        near = share * (np.abs(self.places_mm - self.best_pose[0]).max(-1) < MODE_WINDOW_MM)
         xy = np.einsum("tuv,uvi->i", near, self.places_mm) / near.sum()
         turn = float(near.sum((1, 2)) @ TURNS_RAD / near.sum())
         off, share = self.places_mm - xy, share / share.sum()
@@ -112,13 +115,13 @@ class PosePosterior:
         return np.asarray(self.xy_mm + grid @ side_normals(self.turn_rad)[:2])
 
     @property
-    def evidence(self) -> float:
-        most = float(self.logs.max())
-        return most + float(np.log(np.exp(self.logs - most).mean()))
+    def log_evidence(self) -> float:
+        most = float(self.log_density.max())
+        return most + float(np.log(np.exp(self.log_density - most).mean()))
 
-    def beyond(self, xy_mm: Array, reach_mm: float) -> Array:
+    def moments_beyond(self, xy_mm: Array, reach_mm: float) -> Array:
         """The second moments (2, 2) about a place of what is likely further away from it than so much."""
-        share = np.exp((self.logs - self.logs.max()) / POSTERIOR_TEMPER).sum(0)
+        share = np.exp((self.log_density - self.log_density.max()) / POSTERIOR_TEMPER).sum(0)
         off = self.places_mm - xy_mm
         far = np.hypot(*np.moveaxis(off, -1, 0)) > reach_mm
         return np.asarray(np.einsum("uv,uvi,uvj->ij", share / share.sum() * far, off, off))
@@ -130,7 +133,7 @@ def fit_coarsely(view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], si
     `view` is of the plane of its upper face. None where the photo does not show it.
     """
     looks = [pose_posterior(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
-    look = max((one for one in looks if one is not None), key=lambda one: one.evidence, default=None)
+    look = max((one for one in looks if one is not None), key=lambda one: one.log_evidence, default=None)
     return None if look is None else _recentre_fit(view, look, guess_mm, side_mm)
 
 
@@ -142,8 +145,8 @@ def fit_from_aside(view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], 
     ways = [(turn, way @ side_normals(turn)[:2]) for turn in turns_rad for way in ASIDE_MM * UNIT_CORNERS]
     looks = [pose_posterior(view, guess_mm + aside, turn, side_mm, guess_mm) for turn, aside in ways]
     kept: list[CoarseFit] = []
-    for look in sorted((one for one in looks if one is not None), key=lambda one: -one.evidence):
-        if len(kept) < MAX_PLACES and _is_separate(look.best[0], kept):
+    for look in sorted((one for one in looks if one is not None), key=lambda one: -one.log_evidence):
+        if len(kept) < MAX_PLACES and _is_separate(look.best_pose[0], kept):
             start = _recentre_fit(view, look, guess_mm, side_mm)
             kept += [start] if _is_separate(start.xy_mm, kept) else []
     return kept
@@ -155,11 +158,11 @@ def _is_separate(xy_mm: Array, others: Sequence[CoarseFit]) -> bool:
 
 def _recentre_fit(view: LabPatch, look: "PosePosterior", guess_mm: Array, side_mm: float) -> CoarseFit:
     """The likeliest place of a look, looked at again where it lies far from where that was centred."""
-    xy, turn = look.best
+    xy, turn = look.best_pose
     if np.hypot(*(xy - look.xy_mm)) > RECENTRE_MM or abs(turn - look.turn_rad) > RECENTRE_RAD:
         look = pose_posterior(view, xy, turn, side_mm, guess_mm) or look
-        xy, turn = look.best
-    return CoarseFit(side_mm, xy, turn, look, _side_information(look.edges), look.evidence)
+        xy, turn = look.best_pose
+    return CoarseFit(side_mm, xy, turn, look, _side_information(look.edges), look.log_evidence)
 
 
 def pair_opposite_sides(sides: Array) -> tuple[Array, Array]:
@@ -177,7 +180,7 @@ def pose_posterior(
     if _share_in_photo(view, xy_mm, turn_rad, size_mm) < MIN_INSIDE_SHARE:
         return None
     edges = run_side_net(view, xy_mm, turn_rad, size_mm, STEP_MM, model)
-    forward, left = pair_opposite_sides(edges.sides(SHIFTS_MM, TURNS_RAD) / STRETCH_TEMPER)
+    forward, left = pair_opposite_sides(edges.side_log_likelihood(SHIFTS_MM, TURNS_RAD) / STRETCH_TEMPER)
     off = side_normals(turn_rad)[:2] @ (xy_mm - guess_mm)
     pull = [np.log1p(((SHIFTS_MM + part) / GUESS_SCALE_MM) ** 2) for part in off]
     tilt = 0.5 * (TURNS_RAD / TURN_SIGMA_RAD) ** 2
@@ -189,11 +192,11 @@ def _share_in_photo(view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: Arra
     """The share of a rectangle's corners and middles of sides in the photo."""
     middles = side_normals(turn_rad) * half_extents(size_mm)[:, None]
     points = xy_mm + np.concatenate([middles, middles + np.roll(middles, 1, 0)])
-    return float(view.sample(points[None])[1].mean())
+    return float(view.sample_board(points[None])[1].mean())
 
 
 def _side_information(edges: SideEvidence) -> Array:
     """How much each side says (4,): 1 where all its stretches know where it lies."""
-    share = np.exp(edges.logs)
+    share = np.exp(edges.log_likelihood)
     share /= share.sum(-1, keepdims=True)
     return np.asarray((1 + (share * np.log(share)).sum(-1) / np.log(OFFSET_BINS)).mean(-1))

@@ -41,13 +41,13 @@ class FaceLikelihood:
     xy_mm: Array
     turn_rad: float
     slide_mm: float
-    odds: Array
+    logit_change: Array
     """(2, 2): by how much the log odds are higher, slid back and on along the heading, then to the right and left."""
 
-    def at(self, places_mm: Array) -> Array:
+    def log_likelihood_at(self, places_mm: Array) -> Array:
         """How much likelier (...) places (..., 2) are (nats): a parabola along each axis, no more beyond the slides."""
         slid = np.clip((places_mm - self.xy_mm) @ side_normals(self.turn_rad)[:2].T / self.slide_mm, -1, 1)
-        slope, bend = np.diff(self.odds)[:, 0] / 2, np.minimum(self.odds.mean(1), 0)
+        slope, bend = np.diff(self.logit_change)[:, 0] / 2, np.minimum(self.logit_change.mean(1), 0)
         return np.asarray(FACE_LOGIT_WEIGHT * (slope * slid + bend * slid**2).sum(-1))
 
 

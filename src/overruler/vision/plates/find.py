@@ -72,21 +72,21 @@ class Plate:
 
     fit: PlateFit
     heading: Heading
-    signs: tuple[float, ...]
+    features: tuple[float, ...]
     """As of the square that it is."""
     view: LabPatch
-    others_mm: tuple[float, ...]
+    other_sides_mm: tuple[float, ...]
     """Other sides that it may have."""
 
     @property
     def score(self) -> float:
         """How likely it is one (0 to 1): by the looks from above, along its sides and at its whole face."""
-        return plate_probability(self.signs)
+        return plate_probability(self.features)
 
     @property
-    def plain(self) -> bool:
+    def is_confident(self) -> bool:
         """Whether nothing speaks against its lying there."""
-        return _log_odds(self.signs) + self.signs[-1] >= CONFIDENT_LOGIT
+        return _log_odds(self.features) + self.features[-1] >= CONFIDENT_LOGIT
 
     @property
     def base(self) -> Base:
@@ -144,12 +144,16 @@ def _fit_guess(frame: Frame, camera: Camera, first: ShapeCandidate, sides_mm: Se
         return None
     tried = [_try_side(frame, camera, first, looks, side_mm) for side_mm in _plausible_sides(looks.guess, sides_mm)]
     known = [one for one in tried if one is not None]
-    best = max(known, key=lambda one: one.odds, default=None)
-    fit = fit_finely(best.view, best.start) if best is not None and plate_probability(best.signs) >= MIN_SCORE else None
+    best = max(known, key=lambda one: one.log_odds, default=None)
+    fit = (
+        fit_finely(best.view, best.start)
+        if best is not None and plate_probability(best.features) >= MIN_SCORE
+        else None
+    )
     if best is None or fit is None:
         return None
     heading = find_heading(frame.pixels, camera, fit.xy_mm, fit.turn_rad, fit.side_mm)
-    return Plate(fit, heading, best.signs, best.view, _ambiguous_sides(best, known))
+    return Plate(fit, heading, best.features, best.view, _ambiguous_sides(best, known))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,12 +162,12 @@ class _Candidate:
 
     view: LabPatch
     start: CoarseFit
-    signs: tuple[float, ...]
+    features: tuple[float, ...]
     """What speaks for a plate, in the order of `LOGIT_WEIGHTS`."""
 
     @property
-    def odds(self) -> float:
-        return _log_odds(self.signs)
+    def log_odds(self) -> float:
+        return _log_odds(self.features)
 
 
 def _try_side(
@@ -171,26 +175,28 @@ def _try_side(
 ) -> _Candidate | None:
     """The likeliest rough fit of one side; None where the photo does not show it."""
     guess = looks.guess
-    view = LabPatch.around(frame.pixels, camera, guess.xy_mm, side_mm * 0.75, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(frame.pixels, camera, guess.xy_mm, side_mm * 0.75, PLATE_HEIGHT_MM)
     if view is None:
         return None
-    turns = (guess.turn_rad + (START_TURNS_RAD[:1] if guess.turned > SURE_HEADING else START_TURNS_RAD)).tolist()
+    turns = (
+        guess.turn_rad + (START_TURNS_RAD[:1] if guess.heading_confidence > SURE_HEADING else START_TURNS_RAD)
+    ).tolist()
 
     def judged(start: CoarseFit | None) -> _Candidate | None:
         laid = None if start is None else _adjust_by_face(frame, camera, start)
         if laid is None:
             return None
         start, face = laid
-        told = float(np.sqrt(max(start.merit, 0.0))), float(start.told.sum())
+        told = float(np.sqrt(max(start.log_evidence, 0.0))), float(start.side_information.sum())
         return _Candidate(
             view, start, (*_features_from_above(first, looks), *told, _size_error_sigmas(guess, side_mm) ** 2, face)
         )
 
     found = judged(fit_coarsely(view, guess.xy_mm, turns, side_mm))
-    if found is None or not UNDECIDED_LOGITS[0] < found.odds < UNDECIDED_LOGITS[1]:
+    if found is None or not UNDECIDED_LOGITS[0] < found.log_odds < UNDECIDED_LOGITS[1]:
         return found
     others = [judged(start) for start in fit_from_aside(view, guess.xy_mm, turns, side_mm)]
-    return max([found, *(one for one in others if one is not None)], key=lambda one: one.odds)
+    return max([found, *(one for one in others if one is not None)], key=lambda one: one.log_odds)
 
 
 def _adjust_by_face(frame: Frame, camera: Camera, start: CoarseFit) -> tuple[CoarseFit, float] | None:
@@ -199,7 +205,7 @@ def _adjust_by_face(frame: Frame, camera: Camera, start: CoarseFit) -> tuple[Coa
     if face is None or not HOPELESS_FACE_LOGIT < face < SURE_FACE_LOGIT:
         return None if face is None else (start, face)
     way = probe_face_shifts(frame.pixels, camera, start.xy_mm, start.turn_rad, start.side_mm, face)
-    agreed = start if way is None else start.agreed(way)
+    agreed = start if way is None else start.with_face(way)
     if np.hypot(*(agreed.xy_mm - start.xy_mm)) < RECHECK_MOVE_MM:
         return agreed, face
     better = _face_logit(frame, camera, agreed)
@@ -212,7 +218,9 @@ def _face_logit(frame: Frame, camera: Camera, start: CoarseFit) -> float | None:
 
 def _ambiguous_sides(best: _Candidate, tried: Iterable[_Candidate]) -> tuple[float, ...]:
     """Other sides that are nearly as likely."""
-    return tuple(one.start.side_mm for one in tried if one is not best and best.odds - one.odds < AMBIGUOUS_LOGIT_GAP)
+    return tuple(
+        one.start.side_mm for one in tried if one is not best and best.log_odds - one.log_odds < AMBIGUOUS_LOGIT_GAP
+    )
 
 
 def _plausible_sides(guess: ShapeCandidate, sides_mm: Sequence[float]) -> list[float]:
@@ -257,7 +265,10 @@ def _suppress_overlaps(plates: Iterable[Plate]) -> list[Plate]:
 
 def _is_card_print(small: Plate, large: Plate) -> bool:
     """Whether a square is but print on the card of a larger one: it lies in one that is not much less likely."""
-    if small.fit.side_mm >= large.fit.side_mm or _log_odds(small.signs) > _log_odds(large.signs) + AMBIGUOUS_LOGIT_GAP:
+    if (
+        small.fit.side_mm >= large.fit.side_mm
+        or _log_odds(small.features) > _log_odds(large.features) + AMBIGUOUS_LOGIT_GAP
+    ):
         return False
     inside = (small.corners_mm - large.fit.xy_mm) @ side_normals(large.turn_rad)[:2].T
     return bool(np.abs(inside).max() <= large.fit.side_mm / 2 + MAX_OVERLAP_SHARE * small.fit.side_mm)
@@ -268,8 +279,8 @@ def _misfit_covariance(plate: Plate) -> Array:
 
     Both lie within so many σ of what is said.
     """
-    apart = max((abs(side_mm - plate.fit.side_mm) / 2 for side_mm in plate.others_mm), default=0.0)
-    astray = 0.0 if plate.plain else MAX_MISFIT_MM
+    apart = max((abs(side_mm - plate.fit.side_mm) / 2 for side_mm in plate.other_sides_mm), default=0.0)
+    astray = 0.0 if plate.is_confident else MAX_MISFIT_MM
     return np.eye(2) * (apart**2 + astray**2) / RARE_WITHIN_SIGMAS**2
 
 
@@ -283,7 +294,7 @@ def _make_detection(camera: Camera, plate: Plate) -> Detection:
         camera_jacobian(plate.view, fit.xy_mm + fit.side_mm / 2 * normals, normals, np.clip(fit.seen, 0.05, 1)),
         plate.score,
         float(np.mean(fit.seen > MIN_SIDE_SEEN)),
-        tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.others_mm),
+        tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.other_sides_mm),
     )
     return replace(
         found,

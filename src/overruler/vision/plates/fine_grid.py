@@ -67,7 +67,7 @@ class PlateFit:
     """(2, 2), the camera taken as exact."""
     seen: Array
     """(4,): how much of each side is seen, above what lies about everywhere."""
-    merit: float
+    log_likelihood: float
     """Log-likelihood of what is seen, for comparing fits."""
 
 
@@ -78,25 +78,27 @@ def fit_finely(view: LabPatch, start: CoarseFit) -> PlateFit | None:
     """
     sigma = max(MARK_SIGMA_PX * view.mm_per_px, MARK_SIGMA_MM)
     ahead = _PoseGrid(view, start.xy_mm, start.turn_rad, start.side_mm, REACH_MM, TURNS_RAD, sigma)
-    seen = ahead.sides()
+    seen = ahead.sides_seen()
     if seen is None:
         return None
-    told = run_side_net(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM).sides(ahead.shifts, TURNS_RAD)
+    told = run_side_net(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM).side_log_likelihood(
+        ahead.shifts, TURNS_RAD
+    )
     aside = replace(ahead, turn_rad=ahead.turn_rad + np.pi / 2)
     looks = [(ahead, seen, told), (aside, np.roll(seen, -1, 0), np.roll(told, -1, 0))]
     found = [fit for fit in (_fit_arc_axis(start, *look) for look in looks) if fit is not None]
-    return max(found, key=lambda fit: fit.merit) if found else None
+    return max(found, key=lambda fit: fit.log_likelihood) if found else None
 
 
 def _fit_arc_axis(start: CoarseFit, look: "_PoseGrid", seen: Array, told: Array) -> PlateFit | None:
     """The likeliest fit of one way that the card's lines may run, by what is seen of its sides and told of them."""
-    arcs = look.arcs()
+    arcs = look.arcs_seen()
     if arcs is None:
         return None
     nats = WHOLE_SIDE_NATS * min(1.0, SHARP_MM_PER_PX / look.view.mm_per_px)
     both = zip(_axis_evidence(nats * seen), pair_opposite_sides(told / NET_TEMPER), strict=True)
     along, across = (half + one[..., None] for half, one in both)
-    whole = 0.0 if start.leaning is None else start.leaning.at(look.places_mm)
+    whole = 0.0 if start.face is None else start.face.log_likelihood_at(look.places_mm)
     where, merit = _grid_posterior(along + look.prior, across, nats * ARC_WEIGHT * arcs.sum(0) + whole)
     plane = where.sum(0)
     shift = np.array([plane.sum(1) @ look.shifts, plane.sum(0) @ look.shifts])
@@ -104,13 +106,13 @@ def _fit_arc_axis(start: CoarseFit, look: "_PoseGrid", seen: Array, told: Array)
     spread = np.einsum("uv,uvi,uvj->ij", plane, off, off)
     turn, forward, left = (int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
     inset = int(np.argmax(along[turn, forward] + across[turn, left] + look.prior))
-    fit = look.fit(look.xy_mm + shift @ look.axes, (turn, forward, left, inset), spread, seen, merit)
+    fit = look.fit_at(look.xy_mm + shift @ look.axes, (turn, forward, left, inset), spread, seen, merit)
     floor = np.eye(2) * (FLOOR_SIGMA_PX * look.view.mm_per_px) ** 2
     return replace(
         fit,
         covariance_mm2=spread
         + _one_sided_covariance(fit, look.axes)
-        + start.look.beyond(fit.xy_mm, COARSE_DOUBT_BEYOND_MM)
+        + start.posterior.moments_beyond(fit.xy_mm, COARSE_DOUBT_BEYOND_MM)
         + floor,
     )
 
@@ -173,7 +175,7 @@ class _PoseGrid:
         """Of the insets (I,)."""
         return np.asarray(-0.5 * ((INSETS_MM - INSET_MM) / INSET_SIGMA_MM) ** 2)
 
-    def sides(self) -> Array | None:
+    def sides_seen(self) -> Array | None:
         """How much of each side (4, T, S, I) is seen if it lies so much further out, its frame inset so much."""
         half = self.side_mm / 2
         lower = lower_outline_mm(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
@@ -182,16 +184,16 @@ class _PoseGrid:
         seen = find_marks(self.view, strokes)
         if seen is None:
             return None
-        edges, lines = (self._profile(marks, seen, inner, outer) for marks in (seen.edges, seen.lines))
+        edges, lines = (self._mark_profiles(marks, seen, inner, outer) for marks in (seen.edges, seen.lines))
         frame, top = half - INSETS_MM + self.shifts[:, None], half - UPPER_EDGE_INSET_MM
-        total = FRAME_WEIGHT * lines.at(frame) + TOP_WEIGHT * edges.at(top + self.shifts)[..., None]
+        total = FRAME_WEIGHT * lines.values_at(frame) + TOP_WEIGHT * edges.values_at(top + self.shifts)[..., None]
         apart = max(LINE_EDGE_PX * self.view.mm_per_px, LINE_EDGE_MM)
-        total = total + LINE_EDGE_WEIGHT * (edges.at(frame + apart) + edges.at(frame - apart))
+        total = total + LINE_EDGE_WEIGHT * (edges.values_at(frame + apart) + edges.values_at(frame - apart))
         shown = np.where(lower > top + 0.5 * self.view.mm_per_px, LOWER_WEIGHT, 0.0)
-        outline = np.stack([edges.at(place + self.shifts)[side] for side, place in enumerate(lower)])
+        outline = np.stack([edges.values_at(place + self.shifts)[side] for side, place in enumerate(lower)])
         return np.asarray(total + shown[:, None, None, None] * outline[..., None])
 
-    def arcs(self) -> Array | None:
+    def arcs_seen(self) -> Array | None:
         """How much of each limit of an arc (4, T, S, S) is seen for shifts forward and to the left."""
         reach = 1.5 * self.reach_mm + 1
         strokes = arc_search_lines(self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm)
@@ -199,15 +201,15 @@ class _PoseGrid:
         if seen is None:
             return None
         turned = Marks(seen.lines.side, -seen.lines.along_mm, seen.lines.out_mm, seen.lines.strength)
-        profile = self._profile(turned, seen, -reach, reach)
+        profile = self._mark_profiles(turned, seen, -reach, reach)
         forward, left = strokes.normals @ self.axes.T[:, 0], strokes.normals @ self.axes.T[:, 1]
         shift = forward[:, None, None] * self.shifts[:, None] + left[:, None, None] * self.shifts
-        return np.stack([profile.at(shift[line])[line] for line in range(4)])
+        return np.stack([profile.values_at(shift[line])[line] for line in range(4)])
 
-    def _profile(self, marks: Marks, seen: ObservedMarks, inner_mm: float, outer_mm: float) -> "_MarkProfiles":
-        return _MarkProfiles.of(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
+    def _mark_profiles(self, marks: Marks, seen: ObservedMarks, inner_mm: float, outer_mm: float) -> "_MarkProfiles":
+        return _MarkProfiles.from_marks(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
 
-    def fit(
+    def fit_at(
         self, xy_mm: Array, at: tuple[int, int, int, int], covariance: Array, seen: Array, merit: float
     ) -> PlateFit:
         """The fit at one place of the grid: of turns, shifts forward and to the left, and insets."""
@@ -232,7 +234,7 @@ class _MarkProfiles:
     bin_mm: float
 
     @classmethod
-    def of(
+    def from_marks(
         cls, marks: Marks, rays: int, turns: Array, first_mm: float, last_mm: float, bin_mm: float
     ) -> "_MarkProfiles":
         """Marks sheared by each turn, counted, and blurred."""
@@ -245,7 +247,7 @@ class _MarkProfiles:
         share = np.minimum(_blur_counts(counted.reshape(4, len(turns), bins)) / rays, 1.0)
         return cls(share - np.median(share, axis=-1, keepdims=True), first_mm, bin_mm)
 
-    def at(self, out_mm: Array) -> Array:
+    def values_at(self, out_mm: Array) -> Array:
         """The values (4, T, ...) at places (...)."""
         index = np.round((out_mm - self.first_mm) / self.bin_mm).astype(int)
         return np.asarray(self.share[..., np.clip(index, 0, self.share.shape[-1] - 1)])

@@ -145,7 +145,7 @@ def _average_views(guess: ShapeCandidate, said: Array) -> AveragedGuess:
         length_mm=float(length),
         width_mm=float(width),
         turn_rad=heading_from_fourfold(fourfold),
-        turned=float(min(np.hypot(*fourfold), 1.0)),
+        heading_confidence=float(min(np.hypot(*fourfold), 1.0)),
         score=float(sigmoid(odds)),
     )
     return AveragedGuess(mean, spread)

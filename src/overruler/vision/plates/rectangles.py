@@ -74,15 +74,15 @@ class RectangleHypothesis:
     xy_mm: Array
     turn_rad: float
     view: LabPatch
-    look: PosePosterior
+    posterior: PosePosterior
     score: float
     """How likely it is there, by itself."""
 
-    def same(self, other: "RectangleHypothesis") -> bool:
+    def is_same_base(self, other: "RectangleHypothesis") -> bool:
         """Whether two are one base."""
         if self.base != other.base or np.hypot(*(self.xy_mm - other.xy_mm)) > SAME_POSE_MM:
             return False
-        modulo = np.pi / 2 if self.base.square else np.pi
+        modulo = np.pi / 2 if self.base.is_square else np.pi
         return bool(abs((self.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2) < SAME_POSE_RAD)
 
 
@@ -122,7 +122,7 @@ def _deduplicate(laid: Iterable[RectangleHypothesis]) -> list[RectangleHypothesi
     """Each once, the likeliest first."""
     kept: list[RectangleHypothesis] = []
     for one in sorted(laid, key=lambda one: -one.score):
-        if not any(one.same(other) for other in kept):
+        if not any(one.is_same_base(other) for other in kept):
             kept.append(one)
     return kept
 
@@ -130,14 +130,14 @@ def _deduplicate(laid: Iterable[RectangleHypothesis]) -> list[RectangleHypothesi
 def _poses_of_guess(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
     """Where a guess may mean a base: lengthwise, and across where it may lie either way."""
     for turn in guess.turn_rad + _distinct_turns(base):
-        along = np.dot(guess.along, [np.cos(2 * turn), np.sin(2 * turn)])
-        if abs(_log_size_error(guess, base)) < MAX_LOG_SIZE_ERROR and (base.square or along > -CERTAIN_ELONGATION):
+        along = np.dot(guess.double_heading_vector, [np.cos(2 * turn), np.sin(2 * turn)])
+        if abs(_log_size_error(guess, base)) < MAX_LOG_SIZE_ERROR and (base.is_square or along > -CERTAIN_ELONGATION):
             yield BasePose(base, guess.xy_mm, turn)
 
 
 def _distinct_turns(base: Base) -> Array:
     """The quarters of a turn (rad) after which a base lies otherwise."""
-    return np.arange(1 if base.square else 2) * np.pi / 2
+    return np.arange(1 if base.is_square else 2) * np.pi / 2
 
 
 def _poses_beside(one: PlacedBase, base: Base) -> Iterator[BasePose]:
@@ -166,17 +166,17 @@ def _fit_pose(
 ) -> Iterator[RectangleHypothesis]:
     """A base near a place, if its sides say anything of it there."""
     base, xy_mm, turn_rad = place
-    view = LabPatch.around(frame.pixels, camera, xy_mm, base.length_mm * 0.75, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(frame.pixels, camera, xy_mm, base.length_mm * 0.75, PLATE_HEIGHT_MM)
     if view is None:
         return
     size = _size_mm(base)
     look = pose_posterior(view, xy_mm, turn_rad, size, xy_mm, MODEL)
-    if look is None or look.seen.sum() < MIN_SIDE_NATS:
+    if look is None or look.stretch_nats.sum() < MIN_SIDE_NATS:
         return
-    xy, turn = look.best
+    xy, turn = look.best_pose
     look = pose_posterior(view, xy, turn, size, xy, MODEL)
-    if look is not None and look.seen.sum() > MIN_SIDE_NATS:
-        xy, turn = look.best
+    if look is not None and look.stretch_nats.sum() > MIN_SIDE_NATS:
+        xy, turn = look.best_pose
         yield RectangleHypothesis(base, xy, turn, view, look, _base_probability(base, xy, look, guesses))
 
 
@@ -187,7 +187,7 @@ def _base_probability(base: Base, xy_mm: Array, look: PosePosterior, guesses: Se
         (guesses[k].score for k in np.flatnonzero(away < GUESS_REACH_MM).tolist()), default=MIN_OVERVIEW_PROBABILITY
     )
     off = _log_size_error(guesses[int(np.argmin(away))], base)
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, look.seen.sum(), probability_to_logit(likely), off**2]))
+    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, look.stretch_nats.sum(), probability_to_logit(likely), off**2]))
 
 
 def _log_size_error(guess: ShapeCandidate, base: Base) -> float:
@@ -207,11 +207,11 @@ def _alternatives(
 def _make_detection(
     camera: Camera, one: RectangleHypothesis, score: float, instead: Sequence[RectangleHypothesis]
 ) -> Detection:
-    xy, turn, moments, turned = one.look.settled()
+    xy, turn, moments, turned = one.posterior.mean_and_moments()
     lever = one.base.length_mm / 2
     apart = max((_side_distance_mm(one, other) for other in instead), default=0.0)
     doubt = FLOOR_SIGMA_MM**2 + (turned + FLOOR_SIGMA_RAD**2) * lever**2 / 2 + (apart / RARE_WITHIN_SIGMAS) ** 2
-    seen, normals = one.look.seen > MIN_STRETCH_NATS, side_normals(turn)
+    seen, normals = one.posterior.stretch_nats > MIN_STRETCH_NATS, side_normals(turn)
     middles = xy + half_extents(_size_mm(one.base))[:, None] * normals
     slopes = camera_jacobian(one.view, middles, normals, np.clip(seen.mean(1), 0.05, 1))
     also = tuple(dict.fromkeys(other.base for other in instead if other.base != one.base))

@@ -38,17 +38,17 @@ UNINFORMATIVE_SHARE = 0.04
 class SideEvidence:
     """What is seen along the four sides of one rectangle, supposed to lie somewhere."""
 
-    logs: Array
+    log_likelihood: Array
     """(4, STRETCHES, BINS): log likelihood that the side lies so many steps further out there, against not knowing."""
     along_mm: Array
     """(4, STRETCHES): the middles of the stretches, from the middle of each side to its left."""
     step_mm: float
 
-    def sides(self, shifts_mm: Array, turns_rad: Array) -> Array:
+    def side_log_likelihood(self, shifts_mm: Array, turns_rad: Array) -> Array:
         """Of each side (4, T, S): the log likelihood that it lies so much further out, turned by so much."""
-        return np.asarray(self.stretches(shifts_mm, turns_rad).sum(1))
+        return np.asarray(self.stretch_log_likelihood(shifts_mm, turns_rad).sum(1))
 
-    def stretches(self, shifts_mm: Array, turns_rad: Array) -> Array:
+    def stretch_log_likelihood(self, shifts_mm: Array, turns_rad: Array) -> Array:
         """The same of each stretch (4, STRETCHES, T, S)."""
         out = shifts_mm - self.along_mm[..., None, None] * turns_rad[:, None]  # (4, STRETCHES, T, S)
         place = np.clip(out / self.step_mm + OFFSET_BINS // 2, 0, OFFSET_BINS - 1)
@@ -56,7 +56,7 @@ class SideEvidence:
         part = place - low
         side, stretch = np.ogrid[:4, :STRETCHES_PER_SIDE]
         at = side[..., None, None], stretch[..., None, None]
-        return np.asarray(self.logs[*at, low] * (1 - part) + self.logs[*at, low + 1] * part)
+        return np.asarray(self.log_likelihood[*at, low] * (1 - part) + self.log_likelihood[*at, low + 1] * part)
 
 
 def stretch_samples_mm(side_mm: ArrayLike) -> Array:
@@ -78,7 +78,7 @@ def side_strips(view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLik
     along = stretch_samples_mm(2 * reach[::-1])
     points = xy_mm + normals[:, None, None, None] * out[:, None, :, None, None]
     points = points + tangents[:, None, None, None] * along[:, :, None, :, None]
-    colours, _ = view.sample(points.reshape(4, -1, 2))
+    colours, _ = view.sample_board(points.reshape(4, -1, 2))
     lab = colours.reshape(4 * STRETCHES_PER_SIDE, SAMPLES_ACROSS, SAMPLES_ALONG, 3).transpose(0, 3, 1, 2)
     lower = (lower_outline_mm(view.camera, xy_mm, turn_rad, size_mm) - reach) / PLATE_HEIGHT_MM
     facts = np.column_stack([lower, np.full(4, view.mm_per_px / step_mm / 4), np.full(4, step_mm * 4 - 1.5)])

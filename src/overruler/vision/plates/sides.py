@@ -130,7 +130,7 @@ def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
     out, along = strokes.out_mm, strokes.along_mm
     points = strokes.starts_mm[:, None, None] + strokes.normals[:, None, None] * out[:, None]
     points = points + strokes.directions[:, None, None] * along[:, None, None]
-    colours, inside = view.sample(points.reshape(4 * len(along), len(out), 2))
+    colours, inside = view.sample_board(points.reshape(4 * len(along), len(out), 2))
     if inside.mean() < MIN_INSIDE_SHARE:
         return None
     apart = max(1, round(max(LINE_OFFSET_PX * view.mm_per_px, LINE_OFFSET_MM) / (out[1] - out[0])))

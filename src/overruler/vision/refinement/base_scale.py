@@ -49,15 +49,15 @@ MIN_RAYS = 12
 class RimMeasurement:
     """A base's rim as the camera measures it."""
 
-    larger_mm: float
+    radius_excess_mm: float
     """By how much its radius comes out larger than the catalogue's."""
     sigma_mm: float
     """1 σ of that, by the edges alone."""
-    d_camera: Array
+    camera_jacobian: Array
     """(15,): how the radius moves with the camera's parameters, the edges staying where they are in the photo."""
     diameter_mm: float
     mm_per_px: float
-    off_middle: Array
+    board_offset: Array
     """(2,): how far from the board's middle, in halves of its longer side."""
 
 
@@ -78,7 +78,7 @@ def visible_lower_rim(frame: Frame, calibration: Calibration, detection: Detecti
     """A round base's surroundings, and the directions (R, 2) in which its lower rim is its outline, whatever its
     profile; None where it lies out of the picture or those directions are fewer than `MIN_RAYS`."""
     radius, camera = detection.base.width_mm / 2, calibration.camera
-    view = LabPatch.around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
+    view = LabPatch.crop_around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
     if view is None:
         return None
     rays = ray_directions(radius, view.mm_per_px)
@@ -128,18 +128,18 @@ def refine_by_bases(
     A calibration by enough markers is left as it is, and so is one that the bases would hardly make surer.
     """
     flat = [d for d in detections if d.base.shape == "circle" and not d.z_mm]
-    plain = [d for d in flat if not d.also and d.visible >= MIN_VISIBLE_SHARE]
+    plain = [d for d in flat if not d.alternative_bases and d.visible >= MIN_VISIBLE_SHARE]
     rings = [ring for d in plain if (ring := measure_rim(frame, calibration, d)) is not None]
     kept = keep_consistent_rims(rings, calibration.covariance)
     if len(kept) < MIN_BASES or len(calibration.markers) >= ENOUGH_MARKERS:
         return calibration, tuple(detections)
-    update = kalman_update(measures_of(kept, len(calibration.joint)), calibration.joint)
+    update = kalman_update(measures_of(kept, len(calibration.joint_covariance)), calibration.joint_covariance)
     if _mean_distance_sigma_mm(
-        calibration, update.after(calibration.joint)
-    ) > MAX_REMAINING_SHARE * _mean_distance_sigma_mm(calibration, calibration.joint):
+        calibration, update.updated_covariance(calibration.joint_covariance)
+    ) > MAX_REMAINING_SHARE * _mean_distance_sigma_mm(calibration, calibration.joint_covariance):
         return calibration, tuple(detections)
     moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ update.step[:15]) for d in detections)
-    return calibration.moved(update.step, update.after), moved
+    return calibration.updated_by(update.step, update.updated_covariance), moved
 
 
 def _mean_distance_sigma_mm(calibration: Calibration, covariance: Array) -> float:
@@ -151,8 +151,8 @@ def _mean_distance_sigma_mm(calibration: Calibration, covariance: Array) -> floa
 
 def measures_of(rings: Sequence[RimMeasurement], unknowns: int = 15) -> Measurements:
     """What rims say of the camera; `unknowns` may go on after the camera's 15 with some that no radius depends on."""
-    larger, slope = np.array([ring.larger_mm for ring in rings]), np.zeros((len(rings), unknowns))
-    slope[:, :15] = np.stack([ring.d_camera for ring in rings])
+    larger, slope = np.array([ring.radius_excess_mm for ring in rings]), np.zeros((len(rings), unknowns))
+    slope[:, :15] = np.stack([ring.camera_jacobian for ring in rings])
     return Measurements(-larger, slope, radius_covariance(rings))
 
 
@@ -161,7 +161,7 @@ def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
     diameter, scale = np.array([ring.diameter_mm for ring in rings]), np.array([ring.mm_per_px for ring in rings])
     own = np.diag([ring.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for ring in rings])
     same = diameter[:, None] == diameter
-    lean = np.stack([ring.off_middle for ring in rings]) * diameter[:, None] / 2
+    lean = np.stack([ring.board_offset for ring in rings]) * diameter[:, None] / 2
     shared = CATALOGUE_SIGMA_MM**2 * same + EDGE_OFFSET_SIGMA_PX**2 * np.outer(scale, scale)
     return np.asarray(own + shared + TREND_SIGMA_SHARE**2 * lean @ lean.T)
 
@@ -171,7 +171,7 @@ def keep_consistent_rims(rings: Sequence[RimMeasurement], covariance: Array) -> 
     kept = list(rings)
     while len(kept) >= MIN_BASES:
         measures = measures_of(kept)
-        worst = find_worst_outlier(measures.surprise, measures.expected(covariance))
+        worst = find_worst_outlier(measures.innovation, measures.innovation_covariance(covariance))
         if worst is None:
             break
         del kept[worst]

@@ -35,7 +35,7 @@ def remeasure_by_lit_side(frame: Frame, calibration: Calibration, one: Detection
     if light is None or light.strength < LOW_LIGHT_STRENGTH or not fine:
         return one
     lamp = direction_to_lamp(light, one)
-    before = one.covariance_mm2 - one.beyond_mm2 + shade_covariance_mm2(calibration, one)
+    before = one.covariance_mm2 - one.unmodelled_mm2 + shade_covariance_mm2(calibration, one)
     sigma = float(np.sqrt(lamp @ before @ lamp))
     starts = [one.xy_mm + share * sigma * lamp for share in START_OFFSETS_SIGMAS]
     sought = [
@@ -58,7 +58,7 @@ def _fuse_places(one: Detection, before: Array, fit: BaseFit, floor_mm: float) -
     return replace(
         one,
         xy_mm=one.xy_mm + gain @ (fit.xy_mm - one.xy_mm),
-        covariance_mm2=(covariance + covariance.T) / 2 + one.beyond_mm2,
+        covariance_mm2=(covariance + covariance.T) / 2 + one.unmodelled_mm2,
         d_xy_d_camera=kept @ one.d_xy_d_camera + gain @ fit.d_xy_d_camera,
-        lit=True,
+        measured_on_lit_side=True,
     )

@@ -135,7 +135,9 @@ def add_misfit_covariance(one: Detection) -> Detection:
     """A base that is not plain to see, with the doubt that its fit went astray; any other as it is."""
     if one.score >= CONFIDENT_SCORE:
         return one
-    return one.doubted(np.eye(2) * MISFIT_SIGMA_MM**2, np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2)
+    return one.with_added_covariance(
+        np.eye(2) * MISFIT_SIGMA_MM**2, np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
+    )
 
 
 def _size_set_priors(radii: Array) -> list[SizeSetPrior]:
@@ -243,10 +245,10 @@ def _make_detection(
 ) -> Detection:
     """A base of the likeliest size, seen the likeliest way; `share` (C, 2) says how likely each is."""
     sizes = share.sum(1)
-    best = max(tried, key=lambda one: (sizes[one.column], share[one.column, one.kind]))
+    best = max(tried, key=lambda one: (sizes[one.size_index], share[one.size_index, one.rim_kind]))
     fit = best.fit
     found = Detection(
-        base=Base.circle(float(2 * radii[best.column])),
+        base=Base.circle(float(2 * radii[best.size_index])),
         xy_mm=fit.xy_mm,
         z_mm=0.0,
         heading_deg=0.0,
@@ -254,10 +256,10 @@ def _make_detection(
         d_xy_d_camera=fit.d_xy_d_camera,
         score=score,
         visible=float(np.mean(fit.seen > MIN_EDGE_WEIGHT)),
-        also=other_likely_bases(sizes, best.column, radii),
-        looks_mm=looks_mm,
+        alternative_bases=other_likely_bases(sizes, best.size_index, radii),
+        learned_radius_mm=looks_mm,
     )
-    return reproject_outline(camera, found.doubted(*_size_covariances(best, tried, share, radii)))
+    return reproject_outline(camera, found.with_added_covariance(*_size_covariances(best, tried, share, radii)))
 
 
 def other_likely_bases(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
@@ -276,11 +278,11 @@ def _size_covariances(
     """
     usual, rare = np.zeros((2, 2)), np.zeros((2, 2))
     for other in tried:
-        chance = float(share[other.column, other.kind])
+        chance = float(share[other.size_index, other.rim_kind])
         if other is best or chance < NEGLIGIBLE_PROBABILITY:
             continue
         apart = other.fit.xy_mm - best.fit.xy_mm
-        edge = radii[other.column] - radii[best.column]
+        edge = radii[other.size_index] - radii[best.size_index]
         away = np.outer(apart, apart) + np.eye(2) * edge**2
         usual += chance * away
         rare += max(chance, RARE_WITHIN_SIGMAS**-2) * away

@@ -57,7 +57,7 @@ MIN_EDGES = 10
 class PosePrior:
     """Where a fit starts, and how sure that is."""
 
-    place: Array
+    pose: Array
     """(3,): x, y in mm and the heading in rad."""
     sigma: Array
     """(3,): 1 σ of each, taken as independent of each other."""
@@ -68,7 +68,7 @@ class OvalFit:
     """Where an oval lies, if it is this oval."""
 
     base: Base
-    place: Array
+    pose: Array
     """(3,): x, y in mm and the heading in rad."""
     covariance: Array
     """(3, 3), the camera taken as exact."""
@@ -80,11 +80,11 @@ class OvalFit:
 
     @property
     def xy_mm(self) -> Array:
-        return self.place[:2]
+        return self.pose[:2]
 
     @property
     def turn_rad(self) -> float:
-        return float(self.place[2])
+        return float(self.pose[2])
 
     @property
     def covariance_mm2(self) -> Array:
@@ -99,7 +99,7 @@ def fit_oval(pixels: NDArray[np.uint8], camera: Camera, start: PosePrior, base: 
     The mean of the fits by each profile, by outline and by upper edge, weighed by how much each explains of what is
     seen (Bayesian model averaging), and of the start, by its own doubt.
     """
-    view = LabPatch.around(pixels, camera, start.place[:2], base.length_mm / 2, z_mm)
+    view = LabPatch.crop_around(pixels, camera, start.pose[:2], base.length_mm / 2, z_mm)
     if view is None:
         return None
     tries = [_fit_model(view, start, base, profile, upper) for profile, upper in RIM_MODELS]
@@ -112,10 +112,10 @@ class _ConvergedFit:
     """One profile's fit at rest."""
 
     base: Base
-    place: Array
+    pose: Array
     """(3,): x, y, heading."""
     covariance: Array
-    spread_mm: float
+    residual_sigma_mm: float
     """1 σ of the edges about the outline, those counted that may well be something else."""
     weight: Array
     contour: Contour
@@ -129,7 +129,7 @@ def _average_models(view: LabPatch, tries: Sequence[_ConvergedFit]) -> OvalFit:
     best = max(tries, key=lambda one: one.merit)
     weights = np.array([np.exp(WHOLE_OUTLINE_NATS * (one.merit - best.merit)) for one in tries])
     weights /= weights.sum()
-    places = np.stack([one.place for one in tries])
+    places = np.stack([one.pose for one in tries])
     mean = weights @ places
     apart = places - mean
     covariance = np.einsum("n,ni,nj->ij", weights, apart, apart)
@@ -140,19 +140,19 @@ def _average_models(view: LabPatch, tries: Sequence[_ConvergedFit]) -> OvalFit:
 
 def _fuse_prior(fit: OvalFit, start: PosePrior) -> OvalFit:
     """The fit and the start, each by its own doubt."""
-    place, covariance = fuse_measurements(fit.place, fit.covariance, start.place, np.diag(start.sigma**2))
-    return replace(fit, place=place, covariance=covariance)
+    place, covariance = fuse_measurements(fit.pose, fit.covariance, start.pose, np.diag(start.sigma**2))
+    return replace(fit, pose=place, covariance=covariance)
 
 
 def _fit_model(view: LabPatch, start: PosePrior, base: Base, profile: Profile, upper: bool) -> _ConvergedFit | None:
     """From a wide look to a narrow one."""
     wide_px = float(np.clip(start.sigma[:2].max() / view.mm_per_px, WIDE_EDGE_SIGMA_PX, 5 * WIDE_EDGE_SIGMA_PX))
-    place, settled = start.place, None
+    place, settled = start.pose, None
     for sigma_px in (wide_px, (wide_px * WIDE_EDGE_SIGMA_PX) ** 0.5, WIDE_EDGE_SIGMA_PX):
         settled = _refine_pose(view, place, base, profile, upper, sigma_px)
         if settled is None:
             return None
-        place = settled.place
+        place = settled.pose
     return _assess_fit(view, settled, start) if settled is not None else None
 
 
@@ -194,15 +194,15 @@ def _assess_fit(view: LabPatch, settled: _ConvergedFit, start: PosePrior) -> _Co
     more = np.zeros((3, 3))
     unseen = float(np.mean(settled.weight <= MIN_RIM_WEIGHT))
     floor_px = np.hypot(
-        MIN_PLACE_SIGMA_PX, HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.spread_mm / view.mm_per_px) ** 2
+        MIN_PLACE_SIGMA_PX, HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.residual_sigma_mm / view.mm_per_px) ** 2
     )
     more[:2, :2] = np.eye(2) * (floor_px * view.mm_per_px) ** 2
     more[2, 2] = (2 * MIN_PLACE_SIGMA_PX * view.mm_per_px / settled.base.length_mm) ** 2
     if settled.upper:
-        lean = upper_rim_shift_mm(view.camera, settled.place[:2], view.z_mm, settled.profile)
+        lean = upper_rim_shift_mm(view.camera, settled.pose[:2], view.z_mm, settled.profile)
         lean = lean * HEIGHT_SIGMA_MM / settled.profile.height_mm
         more[:2, :2] += np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
-    away = float(np.sum(((settled.place - start.place) / start.sigma) ** 2))
+    away = float(np.sum(((settled.pose - start.pose) / start.sigma) ** 2))
     merit = _visible_share(view, settled) - UPPER_RIM_PENALTY * settled.upper - START_DISTANCE_WEIGHT * away
     return replace(settled, covariance=settled.covariance + more, merit=merit)
 
@@ -213,7 +213,7 @@ def _visible_share(view: LabPatch, settled: _ConvergedFit) -> float:
     for upper in (False, True):
         step_mm = RAY_SPACING_PX * view.mm_per_px
         contour = project_silhouette(
-            view.camera, settled.base, settled.place[:2], settled.place[2], view.z_mm, settled.profile, upper, step_mm
+            view.camera, settled.base, settled.pose[:2], settled.pose[2], view.z_mm, settled.profile, upper, step_mm
         )
         edges = _contour_edges(view, contour, 2 * NARROW_EDGE_SIGMA_PX * view.mm_per_px)
         weight = association_weights(edges, edges.radius_mm, NARROW_EDGE_SIGMA_PX * view.mm_per_px, len(contour.at_mm))

@@ -42,7 +42,7 @@ def remeasure_base(frame: Frame, calibration: Calibration, one: Detection) -> De
     fit = fit_base(frame.pixels, camera, *traced, radius, 0.0) if traced is not None else None
     if fit is None or np.hypot(*(fit.xy_mm - one.xy_mm)) > MAX_SHIFT_RADII * radius:
         return None
-    return apply_fit(camera, replace(one, lit=False), fit)
+    return apply_fit(camera, replace(one, measured_on_lit_side=False), fit)
 
 
 def shared_error_variance_mm2(calibration: Calibration, one: Detection, other: Detection, along: Array) -> float:
@@ -57,7 +57,7 @@ def shared_error_variance_mm2(calibration: Calibration, one: Detection, other: D
 
 
 def _can_remeasure(one: Detection) -> bool:
-    return one.base.shape == "circle" and not one.z_mm and not one.also
+    return one.base.shape == "circle" and not one.z_mm and not one.alternative_bases
 
 
 def _trace_centre(frame: Frame, camera: Camera, xy_mm: Array, radius_mm: float) -> tuple[Array, float] | None:

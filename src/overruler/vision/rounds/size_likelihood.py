@@ -34,9 +34,9 @@ RIM_KINDS: tuple[tuple[RimModel, ...], ...] = (OUTLINE_MODELS, ((USUAL_PROFILE, 
 class SizeHypothesis:
     """One size for one base, fitted."""
 
-    column: int
+    size_index: int
     """Which of the radii."""
-    kind: int
+    rim_kind: int
     """Which of `RIM_KINDS`."""
     fit: BaseFit
     log_likelihood: float
@@ -87,7 +87,7 @@ def fit_sizes(
 
 def _fit_log_likelihood(fit: BaseFit, kind: int) -> float:
     """Of a fit, by what it shows of the rim that it goes by, and of the other one."""
-    own, other = fit.shown[kind], fit.shown[1 - kind]
+    own, other = fit.visible_shares[kind], fit.visible_shares[1 - kind]
     return WHOLE_RIM_NATS * (own + OTHER_RIM_WEIGHT * other)
 
 
@@ -96,5 +96,5 @@ def add_fit_likelihoods(looks: Array, fits: Sequence[list[SizeHypothesis]]) -> A
     both = np.full(looks.shape, -np.inf)
     for row, look, tried in zip(both, looks, fits, strict=True):
         for one in tried:
-            row[one.column, one.kind] = look[one.column, one.kind] + one.log_likelihood
+            row[one.size_index, one.rim_kind] = look[one.size_index, one.rim_kind] + one.log_likelihood
     return both

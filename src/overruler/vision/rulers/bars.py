@@ -45,13 +45,13 @@ class BarCandidate:
     width_mm: float
     xy_mm: Array
     """(S, 2): the middle between the edges."""
-    clear: Array
+    edge_clearness: Array
     """(S,): 0 to 1, the fainter edge of the two."""
     along_px: Array
     """(2,): a unit vector along its line in the picture from above."""
-    way_mm: Array
+    arc_length_mm: Array
     """(S,): how far along it the stations lie."""
-    total: Array
+    cumulative_clearness: Array
     """(S + 1,): the sum of `clear` over all stations before."""
 
     @classmethod
@@ -60,10 +60,10 @@ class BarCandidate:
         way = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(xy_mm, axis=0), axis=1))])
         return cls(width_mm, xy_mm, clear, along_px, way, np.concatenate([[0], np.cumsum(clear)]))
 
-    def mean_clear(self, low_mm: Array, high_mm: Array) -> Array:
+    def mean_clearness(self, low_mm: Array, high_mm: Array) -> Array:
         """How clear the edges are between places along it (...), on average; 0 where there is none."""
-        i, j = np.searchsorted(self.way_mm, low_mm), np.searchsorted(self.way_mm, high_mm)
-        return np.asarray((self.total[j] - self.total[i]) / np.maximum(j - i, 1))
+        i, j = np.searchsorted(self.arc_length_mm, low_mm), np.searchsorted(self.arc_length_mm, high_mm)
+        return np.asarray((self.cumulative_clearness[j] - self.cumulative_clearness[i]) / np.maximum(j - i, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +83,7 @@ class StructureTensor:
         tensor[hidden] = 0
         return cls(np.asarray(tensor, np.float32))
 
-    def across(self, at_px: Array, normal: Array) -> Array:
+    def gradient_along(self, at_px: Array, normal: Array) -> Array:
         """How steep (...) the colours are along unit vectors `normal` (..., 2) at pixels (..., 2)."""
         count = at_px.size // 2
         at = np.resize(at_px.astype(np.float32), (max(-(-count // REMAP_ROW_LENGTH), 1), REMAP_ROW_LENGTH, 2))
@@ -104,7 +104,7 @@ def crossing_clearness(slopes: StructureTensor, at_px: Array, along: Array, widt
     normal = np.stack([-along[..., 1], along[..., 0]], -1)
     aside = normal[..., None, None, :] * (width_px / 2 * CROSS_SAMPLE_OFFSETS)[:, None]
     at = at_px[..., None, None, :] + along[..., None, None, :] * steps_px[:, None, None] + aside
-    return clearness_of_gradient(slopes.across(at, along[..., None, None, :]).mean(-1).max(-1))
+    return clearness_of_gradient(slopes.gradient_along(at, along[..., None, None, :]).mean(-1).max(-1))
 
 
 def find_bars(view: Orthophoto, slopes: StructureTensor, widths_mm: Sequence[float]) -> list[BarCandidate]:
@@ -150,7 +150,9 @@ def _vote_for_lines(
     normal = np.stack([np.cos(angle), np.sin(angle)], -1)
     weights, middles = [], []
     for sign in (-1.0, 1.0):
-        partner = np.max([slopes.across(place + sign * (width_px + more) * normal, normal) for more in (0, 1)], 0)
+        partner = np.max(
+            [slopes.gradient_along(place + sign * (width_px + more) * normal, normal) for more in (0, 1)], 0
+        )
         weight = np.minimum(steep, partner)
         weights.append(clearness_of_gradient(weight))
         middles.append(place + sign * width_px / 2 * normal)
@@ -248,7 +250,7 @@ def _trace_bars(view: Orthophoto, slopes: StructureTensor, lines: Array, width_m
 def _edge_clearness(slopes: StructureTensor, line: Array, normal: Array, side: Array) -> Array:
     """How clear (K, S, D) edges along lines (K, S, 2) are, so far to their side (D,)."""
     at = line[:, :, None] + normal[:, None, None] * side[:, None].astype(np.float32)
-    return clearness_of_gradient(slopes.across(at, normal[:, None, None]))
+    return clearness_of_gradient(slopes.gradient_along(at, normal[:, None, None]))
 
 
 def _best_paths(gain: Array) -> NDArray[np.intp]:

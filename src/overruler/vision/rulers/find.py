@@ -38,7 +38,7 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     ]
     kept: list[DetectedRuler] = []
     # long ones first: shorter ones may be parts of them
-    for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_length_mm, -one.stands_out)):
+    for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_length_mm, -one.line_contrast)):
         kept += [one] if _is_distinct(one.path_mm, kept) else []
     return tuple(kept)
 

@@ -74,11 +74,11 @@ def measure_ruler(frame: Frame, calibration: Calibration, kind: RulerKind, path_
     if fine is None:
         return None
     path, strip, sides = fine
-    fit = fit_scale(strip, kind, sides.grown_mm, float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))))
+    fit = fit_scale(strip, kind, sides.edge_spread_mm, float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))))
     if fit is None:
         return None
     ruler = _to_ruler_seen(calibration, kind, regularize_path(kind, path), fit)
-    doubtful = kind.segments <= FEW_SEGMENTS or sides.seen < CLEARLY_SEEN_SHARE
+    doubtful = kind.segments <= FEW_SEGMENTS or sides.seen_share < CLEARLY_SEEN_SHARE
     return None if doubtful and contradicts_markers(ruler) else ruler
 
 
@@ -145,7 +145,7 @@ def _solve_scale(
     ends = [_locate_end(profile, strip, lines[0] - step, -1), _locate_end(profile, strip, lines[-1] + step, 1)]
     if n <= 3 and None in ends:
         return None
-    out = np.maximum(strip.lean_mm[:, 0] * np.array([-1, 1]), 0)  # an end's face that is seen
+    out = np.maximum(strip.relief_displacement_mm[:, 0] * np.array([-1, 1]), 0)  # an end's face that is seen
     where = [(end or 0.0) - side * face for end, side, face in zip(ends, (-1, 1), out, strict=True)]
     unsure = [
         HIDDEN_END_SIGMA_MM if end is None else float(np.hypot(END_SIGMA_MM, face / 3))
@@ -302,6 +302,6 @@ def _to_ruler_seen(calibration: Calibration, kind: RulerKind, path: Array, fit: 
     slope = along @ np.diff(place_jacobian_camera_bow(calibration, xy[[0, -1]]), axis=0)[0]
     height = calibration.camera.center_mm[2]
     shares = [calibration.budget.scale_share, THICKNESS_SIGMA_MM / height]
-    shared = np.sqrt(slope @ calibration.joint @ slope) / kind.segments
+    shared = np.sqrt(slope @ calibration.joint_covariance @ slope) / kind.segments
     sigma = float(np.linalg.norm([fit.sigma_mm, shared, *(share * kind.segment_mm for share in shares)]))
     return DetectedRuler(kind.name, kind.segment_mm, fit.segment_mm, sigma, xy, kind.width_mm, fit.stands_out)

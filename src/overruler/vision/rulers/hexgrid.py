@@ -58,14 +58,14 @@ class GridSeen:
     """A hex grid in the photo, with its doubt."""
 
     grid: Grid
-    turned_deg: float
+    rotation_deg: float
     """How far it is turned against the board, counter-clockwise."""
     sigma_mm: float
     """1 σ of where a hex lies, the camera taken as exact."""
 
     @property
-    def straight(self) -> bool:
-        return abs(self.turned_deg) <= MAX_ROTATION_DEG
+    def is_aligned(self) -> bool:
+        return abs(self.rotation_deg) <= MAX_ROTATION_DEG
 
 
 def find_grid(view: Orthophoto, board_mm: tuple[float, float]) -> GridSeen | None:
@@ -81,9 +81,9 @@ def find_grid(view: Orthophoto, board_mm: tuple[float, float]) -> GridSeen | Non
 
 def grid_problems(seen: GridSeen | None) -> tuple[Problem, ...]:
     """That the grid is of no use, where it is turned."""
-    if seen is None or seen.straight:
+    if seen is None or seen.is_aligned:
         return ()
-    text = f"the hex grid is turned by {seen.turned_deg:.1f}° against the board: left out; lay the markers along it"
+    text = f"the hex grid is turned by {seen.rotation_deg:.1f}° against the board: left out; lay the markers along it"
     return (Problem("grid_turned", text),)
 
 
@@ -150,8 +150,8 @@ class HexLattice:
 
     size_mm: float
     orientation: str
-    turn_deg: float
-    meets_mm: Array
+    rotation_deg: float
+    origin_mm: Array
     """(2,): a place where they meet; a hex's middle is such a place."""
     sigma_mm: float
     """1 σ of that."""
@@ -180,15 +180,15 @@ def _best_drawn_grid(
 ) -> GridSeen | None:
     """The grid whose sides lie where the picture has lines; None where there is none."""
     found, hexes = [], _hexes_within(MAX_HEX_STEPS)
-    fine = _basis_vectors(rhythm.size_mm, rhythm.orientation, rhythm.turn_deg)
+    fine = _basis_vectors(rhythm.size_mm, rhythm.orientation, rhythm.rotation_deg)
     for share, flips in OVERTONE_RATIOS:
         size = rhythm.size_mm * share
         if not SIZE_RANGE_MM[0] <= size <= SIZE_RANGE_MM[1] or MIN_HEXES_ACROSS * 1.5 * size > min(board_mm):
             continue
         orientation = OTHER_ORIENTATION[rhythm.orientation] if flips else rhythm.orientation
-        coarse = _basis_vectors(size, orientation, rhythm.turn_deg)
+        coarse = _basis_vectors(size, orientation, rhythm.rotation_deg)
         for start in _distinct_origins(fine, coarse):
-            middle = rhythm.meets_mm + start
+            middle = rhythm.origin_mm + start
             clear = _side_contrast(_mean_contrasts(lines, view, middle, coarse, hexes, _side_samples(coarse)))
             found.append((clear, size, orientation, middle, coarse))
     for clear, size, orientation, middle, coarse in sorted(found, key=lambda one: -one[0])[:GRIDS_CHECKED]:
@@ -198,7 +198,9 @@ def _best_drawn_grid(
         ):
             x, y = _nearest_to_corner(middle, coarse)
             grid = Grid(orientation, round(float(size), 4), (round(float(x), 3), round(float(y), 3)))
-            return GridSeen(grid, rhythm.turn_deg, float(np.hypot(rhythm.sigma_mm, FLOOR_SIGMA_PX * view.mm_per_px)))
+            return GridSeen(
+                grid, rhythm.rotation_deg, float(np.hypot(rhythm.sigma_mm, FLOOR_SIGMA_PX * view.mm_per_px))
+            )
     return None
 
 
@@ -206,7 +208,7 @@ def _basis_vectors(size_mm: float, orientation: str, turn_deg: float) -> Array:
     """From a hex's middle to those of its neighbours (1, 0) and (0, 1), in mm (2, 2)."""
     grid = Grid(orientation, size_mm, (0.0, 0.0))
     c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
-    return np.asarray(np.array([grid.center(1, 0), grid.center(0, 1)]) @ np.array([[c, s], [-s, c]]))
+    return np.asarray(np.array([grid.hex_center(1, 0), grid.hex_center(0, 1)]) @ np.array([[c, s], [-s, c]]))
 
 
 def _distinct_origins(fine: Array, coarse: Array) -> Array:

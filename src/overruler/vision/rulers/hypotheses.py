@@ -64,9 +64,10 @@ def _straight_hypotheses(bar: BarCandidate, kind: RulerKind) -> list[RulerHypoth
 
     def merit(start: Array) -> Array:
         end = start + kind.length_mm
-        inside = bar.mean_clear(start, end)
+        inside = bar.mean_clearness(start, end)
         outside = np.maximum(
-            bar.mean_clear(start - OUTSIDE_WINDOW_MM, start - 3), bar.mean_clear(end + 3, end + OUTSIDE_WINDOW_MM)
+            bar.mean_clearness(start - OUTSIDE_WINDOW_MM, start - 3),
+            bar.mean_clearness(end + 3, end + OUTSIDE_WINDOW_MM),
         )
         return _contrast_score(inside, outside)
 
@@ -101,8 +102,8 @@ def _segment_pairs(
     )
 
     def merit(start: Array) -> Array:
-        across = np.interp(start[:, None] + joints, bar.way_mm, crossed).mean(1)
-        return np.asarray(bar.mean_clear(start, start + joints[-1]) + across)
+        across = np.interp(start[:, None] + joints, bar.arc_length_mm, crossed).mean(1)
+        return np.asarray(bar.mean_clearness(start, start + joints[-1]) + across)
 
     return _best_placements(bar, kind, 2, merit)
 
@@ -112,7 +113,7 @@ def _best_placements(
 ) -> list[tuple[float, Array]]:
     """The best places along a bar for so many segments, by what speaks for where they begin, and their joints."""
     joints = kind.segment_mm * np.arange(segments + 1)
-    start = np.arange(0.0, bar.way_mm[-1] - joints[-1], SEARCH_STEP_MM)
+    start = np.arange(0.0, bar.arc_length_mm[-1] - joints[-1], SEARCH_STEP_MM)
     if not len(start):
         return []
     good, found = merit(start), []
@@ -121,8 +122,8 @@ def _best_placements(
         if good[best] <= 0:
             break
         knots = np.asarray(start[best] + joints, float)
-        within = (bar.way_mm >= knots[0] + 5) & (bar.way_mm <= knots[-1] - 5)
-        found.append((float(good[best]), fit_polyline(bar.way_mm, knots, bar.xy_mm, within)))
+        within = (bar.arc_length_mm >= knots[0] + 5) & (bar.arc_length_mm <= knots[-1] - 5)
+        found.append((float(good[best]), fit_polyline(bar.arc_length_mm, knots, bar.xy_mm, within)))
         good[np.abs(start - start[best]) < MIN_PLACE_SEPARATION_MM] = -1
     return found
 
@@ -130,7 +131,7 @@ def _best_placements(
 def _best_window(view: Orthophoto, chain: SegmentChain, kind: RulerKind) -> RulerHypothesis:
     """The stretch of a chain that most speaks for being the ruler; of merit -1 where nothing does."""
     n = kind.segments
-    inside, beyond = np.convolve(chain.clear, np.full(n, 1 / n), "valid"), np.pad(chain.clear, 1)
+    inside, beyond = np.convolve(chain.edge_clearness, np.full(n, 1 / n), "valid"), np.pad(chain.edge_clearness, 1)
     merit = _contrast_score(inside, np.maximum(beyond[: len(inside)], beyond[n + 1 :]))
     first = int(merit.argmax())
     return RulerHypothesis(float(merit[first]), kind, view.to_mm(chain.joints_px[first : first + n + 1]))

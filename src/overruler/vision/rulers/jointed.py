@@ -24,7 +24,7 @@ class SegmentChain:
     """Segments joined end to end: where the joints are (n + 1, 2) in pixels, and how clear each segment's edges are."""
 
     joints_px: Array
-    clear: Array
+    edge_clearness: Array
     """(n,): 0 to 1."""
 
 
@@ -70,5 +70,5 @@ def _fainter_edge_gradient(
     way = np.arange(JOINT_MARGIN_PX, segment_px - JOINT_MARGIN_PX, STATION_SPACING_PX)[:, None]
     middle = start[..., None, :] + along[..., None, :] * way
     aside = normal[..., None, :] * width_px / 2
-    sides = [slopes.across(middle + sign * aside, normal[..., None, :]) for sign in (-1, 1)]
+    sides = [slopes.gradient_along(middle + sign * aside, normal[..., None, :]) for sign in (-1, 1)]
     return np.asarray(np.minimum(*sides))

@@ -75,11 +75,11 @@ class Strip:
     along_mm: Array
     across_mm: Array
     path_mm: Array
-    lean_mm: Array
+    relief_displacement_mm: Array
     """(2, 2): how far outwards, at both ends, the lower edges are seen: along the ruler and to its left."""
-    wrong_mm: float
+    width_tolerance_mm: float
     """By how much its width may seem wrong."""
-    straight_mm: float
+    straightness_tolerance_mm: float
     """How far its edges may seem to lie from a straight line."""
 
     @classmethod
@@ -152,19 +152,19 @@ class LongEdgeFit:
 
     shift_mm: Array
     """(n + 1,): how far each joint is to be moved across, to the left."""
-    grown_mm: float
+    edge_spread_mm: float
     """By how much edges seem to lie too far out."""
-    seen: float
+    seen_share: float
     """The share of its length along which both are seen."""
 
 
 def fit_long_edges(strip: Strip, kind: RulerKind) -> LongEdgeFit | None:
     """Where the ruler lies by its long edges; None where it has none."""
     along, left, right = _locate_long_edges(strip, kind)
-    lean = float(strip.lean_mm[:, 1].mean())
+    lean = float(strip.relief_displacement_mm[:, 1].mean())
     wider = left - right - kind.width_mm
     inside = (along > 4) & (along < kind.length_mm - 4)
-    good = inside & (wider > -strip.wrong_mm) & (wider < strip.wrong_mm + abs(lean))
+    good = inside & (wider > -strip.width_tolerance_mm) & (wider < strip.width_tolerance_mm + abs(lean))
     least = MIN_SEEN_JOINTED if kind.jointed else MIN_SEEN_STRAIGHT
     if good.sum() < least[0] * inside.sum():
         return None
@@ -177,7 +177,7 @@ def fit_long_edges(strip: Strip, kind: RulerKind) -> LongEdgeFit | None:
     for _ in range(3):
         moved = fit_polyline(along, knots, center, good / (1 + ((center - line) / ROBUST_SCALE_MM) ** 2) ** 2)
         line = np.interp(along, knots, moved)
-    seen = (good & (np.abs(center - line) < strip.straight_mm))[inside]
+    seen = (good & (np.abs(center - line) < strip.straightness_tolerance_mm))[inside]
     pieces = kind.segments if kind.jointed else 3
     if seen.mean() < least[0] or min(part.mean() for part in np.array_split(seen, pieces)) < least[1]:
         return None
@@ -212,11 +212,13 @@ def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Arr
     step = np.diff(strip.lab, axis=1)
     slope = np.asarray(cv2.blur(np.sqrt(np.einsum("sdc,sdc->sd", step, step)), (1, 9))[::PROJECTION_STRIDE], float)
     middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
-    lean = float(strip.lean_mm[:, 1].mean())
+    lean = float(strip.relief_displacement_mm[:, 1].mean())
     near = np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2) < EDGE_SEARCH_MM + abs(min(lean, 0)) / 2
     far = np.abs(middle - kind.width_mm / 2 - max(lean, 0) / 2) < EDGE_SEARCH_MM + max(lean, 0) / 2
     wider = middle[far][:, None] - middle[near] - kind.width_mm
-    unlike = (np.maximum(np.maximum(-wider, wider - abs(lean)) - strip.wrong_mm / 3, 0) / strip.wrong_mm) ** 2
+    unlike = (
+        np.maximum(np.maximum(-wider, wider - abs(lean)) - strip.width_tolerance_mm / 3, 0) / strip.width_tolerance_mm
+    ) ** 2
     steepest = np.maximum(slope[:, near | far].max(1), 1e-6)[:, None]
     merit = (slope[:, far] / steepest)[:, :, None] + (slope[:, near] / steepest)[:, None] - unlike.astype(np.float32)
     best = merit.reshape(len(slope), -1).argmax(1)

@@ -61,7 +61,7 @@ def heights_from_base_sizes(
 
 
 def _select_surest(detections: Sequence[Detection]) -> list[Detection]:
-    return sorted(detections, key=lambda one: (bool(one.also), -one.visible))[:MAX_BASES]
+    return sorted(detections, key=lambda one: (bool(one.alternative_bases), -one.visible))[:MAX_BASES]
 
 
 def _is_usable(detection: Detection) -> bool:
@@ -106,12 +106,12 @@ def _measure_at_height(
         ring = _measure_rim(frame, calibration, detection_at_height(calibration.camera, detection, z))
         if ring is not None:
             grown = eye_mm / (eye_mm - z)
-            larger = (radius + ring.larger_mm) * grown - radius
-            looks.append(replace(ring, larger_mm=larger, sigma_mm=ring.sigma_mm * grown))
+            larger = (radius + ring.radius_excess_mm) * grown - radius
+            looks.append(replace(ring, radius_excess_mm=larger, sigma_mm=ring.sigma_mm * grown))
     if not looks:
         return None
     best, other = min(looks, key=_sigma), max(looks, key=_sigma)
-    apart = abs(best.larger_mm - other.larger_mm)
+    apart = abs(best.radius_excess_mm - other.radius_excess_mm)
     near = apart < 2 * SEARCH_REACH_SIGMAS * EDGE_SIGMA_PX * best.mm_per_px
     return replace(best, sigma_mm=float(np.hypot(best.sigma_mm, apart))) if near else best
 
@@ -119,9 +119,9 @@ def _measure_at_height(
 def _measure_rim(frame: Frame, calibration: Calibration, detection: Detection) -> RimMeasurement | None:
     """The rim of one base; where its size is open, it may be larger or smaller by what that adds to its doubt."""
     ring = measure_rim(frame, calibration, detection)
-    if ring is None or not detection.also:
+    if ring is None or not detection.alternative_bases:
         return ring
-    return replace(ring, sigma_mm=float(np.hypot(ring.sigma_mm, np.sqrt(np.trace(detection.beyond_mm2) / 2))))
+    return replace(ring, sigma_mm=float(np.hypot(ring.sigma_mm, np.sqrt(np.trace(detection.unmodelled_mm2) / 2))))
 
 
 def _sigma(ring: RimMeasurement) -> float:
@@ -136,31 +136,31 @@ class RimSizes:
     raised: Array
     """(N,): 1 for those on the area, else 0."""
     eye_mm: float
-    camera: Array
+    camera_covariance: Array
     """(15, 15): the camera's covariance."""
 
-    def surprise(self, height_mm: Array) -> Array:
+    def residuals(self, height_mm: Array) -> Array:
         """By how much (..., N) radii seen on the board exceed the measured ones, for heights (...) of the area."""
         share = (np.asarray(height_mm) / (self.eye_mm - height_mm))[..., None]
         radius = np.array([ring.diameter_mm / 2 for ring in self.rings])
-        return np.asarray(measures_of(self.rings).surprise + share * radius * self.raised)
+        return np.asarray(measures_of(self.rings).innovation + share * radius * self.raised)
 
-    def nats(self, height_mm: Array) -> Array:
+    def log_likelihood(self, height_mm: Array) -> Array:
         """The logarithm (...) of how likely what is measured is, but for a constant."""
-        off = self.surprise(height_mm)
-        return np.asarray(-0.5 * np.sum(off @ np.linalg.inv(self.expected()) * off, axis=-1))
+        off = self.residuals(height_mm)
+        return np.asarray(-0.5 * np.sum(off @ np.linalg.inv(self.residual_covariance()) * off, axis=-1))
 
-    def expected(self) -> Array:
+    def residual_covariance(self) -> Array:
         """(N, N): the covariance of the surprises."""
         shift = GROUND_EDGE_SIGMA_PX * self.raised * np.array([ring.mm_per_px for ring in self.rings])
-        return measures_of(self.rings).expected(self.camera) + np.outer(shift, shift)
+        return measures_of(self.rings).innovation_covariance(self.camera_covariance) + np.outer(shift, shift)
 
-    def agreeing(self, height_mm: Array) -> "RimSizes":
+    def without_outliers(self, height_mm: Array) -> "RimSizes":
         """Without those that the others contradict, whichever of the heights (H,) is true; the worst one at a time."""
         kept = self
         while len(kept.rings) > 1:
-            off = kept.surprise(height_mm[kept.nats(height_mm).argmax()])
-            worst = find_worst_outlier(off, kept.expected())
+            off = kept.residuals(height_mm[kept.log_likelihood(height_mm).argmax()])
+            worst = find_worst_outlier(off, kept.residual_covariance())
             if worst is None:
                 break
             kept = kept._without(worst)
@@ -178,10 +178,10 @@ def height_posterior(looks: RimSizes, area: RaisedArea) -> tuple[float, float, f
     steps = np.linspace(-GRID_SIGMAS, GRID_SIGMAS, GRID_STEPS)
     heights = np.minimum(area.top_z_mm * np.exp(area.sigma_mm / area.top_z_mm * steps), MAX_HEIGHT_SHARE * looks.eye_mm)
     before = np.exp(-0.5 * steps**2)
-    looks = looks.agreeing(np.append(heights, 0.0))
-    nats = looks.nats(heights)
+    looks = looks.without_outliers(np.append(heights, 0.0))
+    nats = looks.log_likelihood(heights)
     weight = before / before.sum() * np.exp(nats - nats.max())
-    for_it = float(np.log(weight.sum()) + nats.max() - looks.nats(np.array(0.0)))
+    for_it = float(np.log(weight.sum()) + nats.max() - looks.log_likelihood(np.array(0.0)))
     weight = weight / weight.sum()
     logs = np.log(heights)
     middle = float(weight @ logs)

@@ -32,9 +32,9 @@ class HilltopFit:
 
     z_mm: float
     sigma_mm: float
-    places: Mapping[int, Array]
+    poses: Mapping[int, Array]
     """Of each marker: x and y of its middle in mm, and its turn in radians (3,)."""
-    strain: float
+    max_residual_sigmas: float
     """How many σ what was told lies from what is seen, where that is most."""
 
 
@@ -47,7 +47,7 @@ def measure_top(
     """
     state = _initial_state(calibration.camera, markers, side_mm)
     bow = calibration.bow or TableBow(np.zeros(2), np.ones(2), np.zeros(2))
-    shares = bow.shares(
+    shares = bow.height_weights(
         np.stack([state[FIRST_POSE_INDEX + 3 * k : FIRST_POSE_INDEX + 3 * k + 2] for k in range(len(markers))])
     )
     share = float(np.hypot(PRINT_SCALE_SIGMA, CORNER_SWELL_SIGMA_PX / np.mean([marker.side_px for marker in markers])))
@@ -59,7 +59,7 @@ def measure_top(
         covariance = np.linalg.inv((slope / scale).T @ (slope / scale)) / np.outer(scale, scale)
         state = state + covariance @ slope.T @ misfit
     moved = covariance[Z_INDEX] @ slope.T @ by_table
-    sigma = np.sqrt(covariance[Z_INDEX, Z_INDEX] + moved @ calibration.joint @ moved)
+    sigma = np.sqrt(covariance[Z_INDEX, Z_INDEX] + moved @ calibration.joint_covariance @ moved)
     places = {
         marker.id: state[FIRST_POSE_INDEX + 3 * k : FIRST_POSE_INDEX + 3 * k + 3] for k, marker in enumerate(markers)
     }
@@ -96,7 +96,7 @@ def _corner_residuals(
     arm = (1 + state[SCALE_INDEX]) * corners @ axes
     rise_mm = shares @ calibration.bow.height_mm if calibration.bow is not None else 0.0
     points = np.column_stack([arm + state[at : at + 2], np.full(4, state[Z_INDEX] + rise_mm)])
-    pixels, by_point, by_camera = calibration.camera.jacobians(points)
+    pixels, by_point, by_camera = calibration.camera.project_with_jacobians(points)
     by_table = np.concatenate([by_camera, by_point[..., 2:] * shares], -1)
     slope = np.zeros((4, 2, len(state)))
     slope[..., Z_INDEX] = by_point[..., 2]

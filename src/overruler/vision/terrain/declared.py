@@ -48,7 +48,7 @@ class DeclaredGround:
         squares = [self.camera.unproject(corners, z_mm) for corners, _ in self.markers]
         return [square.mean(0) + larger * (square - square.mean(0)) for square in squares]
 
-    def joined(self, flat: Sequence[Detection], raised: Sequence[Detection]) -> tuple[Detection, ...]:
+    def merge_detections(self, flat: Sequence[Detection], raised: Sequence[Detection]) -> tuple[Detection, ...]:
         """Both, without those on the board that are a raised one, taken to lie there."""
         return (*(one for one in flat if not any(_is_same_base(self.camera, one, other) for other in raised)), *raised)
 
@@ -93,11 +93,11 @@ def _locate_area(
     if missing or (told.top_z_mm is None and not seen):
         which = ", ".join(map(str, missing or told.markers))
         raise CannotMeasure(
-            f"{told.where}: marker {which} on {told.id!r} was not found; have it whole and in focus, or tell "
+            f"{told.location}: marker {which} on {told.id!r} was not found; have it whole and in focus, or tell "
             "footprint_mm and top_z_mm"
         )
     if seen and side_mm is None:
-        raise BadInput(f"{told.where}: marker_mm is missing: without a board nothing says how large markers are")
+        raise BadInput(f"{told.location}: marker_mm is missing: without a board nothing says how large markers are")
     top = measure_top(calibration, told, seen, side_mm) if seen and side_mm else None
     z_mm, sigma_mm = (told.top_z_mm or 0.0, told.sigma_mm) if top is None else (top.z_mm, top.sigma_mm)
     _check_plausible(calibration, told, top, z_mm, sigma_mm)
@@ -118,14 +118,14 @@ def _check_plausible(
 ) -> None:
     """Raise `BadInput` where the ground cannot be as it was told."""
     eye_mm = float(calibration.camera.center_mm[2])
-    if top is not None and top.strain > MAX_CONFLICT_SIGMAS:
+    if top is not None and top.max_residual_sigmas > MAX_CONFLICT_SIGMAS:
         raise BadInput(
-            f"{told.where}: what is told of {told.id!r} and what its markers show lie {top.strain:.0f} times the doubt "
+            f"{told.location}: what is told of {told.id!r} and what its markers show lie {top.max_residual_sigmas:.0f} times the doubt "
             "apart: check marker_mm, top_z_mm and markers_at_mm"
         )
     if not told.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
-            f"{told.where}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it has to lie between its foot at "
+            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it has to lie between its foot at "
             f"{told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check top_z_mm, and marker_mm"
         )
 
@@ -135,7 +135,7 @@ def _outline_on_board(told: DeclaredTerrain, top: HilltopFit | None) -> Array:
     outline = np.array(told.outline_mm, float)
     if not told.about_marker or top is None:
         return outline
-    x, y, turn = top.places[told.markers[0]]
+    x, y, turn = top.poses[told.markers[0]]
     c, s = np.cos(turn), np.sin(turn)
     return np.asarray(outline @ np.array([[c, s], [-s, c]]) + np.array([x, y]))
 
@@ -163,7 +163,7 @@ def detect_on_ground(
         progress(f"looking at what stands on {area.id}")
         level = _raised_plane(calibration, area)
         cards = [card - level.origin_mm[:2] for card in ground.cards_mm(larger, area.top_z_mm)]
-        there = map(level.on_board, detect(frame, level.calibration, bases, cards, MARGIN_MM))
+        there = map(level.to_board_frame, detect(frame, level.calibration, bases, cards, MARGIN_MM))
         found += [one for one in there if area_under(calibration.camera, one, ground.areas) is area]
     return tuple(found)
 

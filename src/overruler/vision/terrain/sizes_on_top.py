@@ -46,12 +46,12 @@ def reassess_sizes(
     They come as found on the board. Those on hills are weighed together, and any sizes may meet there: how high a hill
     is has a doubt that all on it share, and no single look should be overruled for it.
     """
-    under = [area_under(camera, one, areas) if one.looks_mm and not one.z_mm else None for one in detections]
+    under = [area_under(camera, one, areas) if one.learned_radius_mm and not one.z_mm else None for one in detections]
     if not any(under):
         return tuple(detections)
-    looked = [k for k, one in enumerate(detections) if one.looks_mm is not None]
+    looked = [k for k, one in enumerate(detections) if one.learned_radius_mm is not None]
     eye, heights = camera.center_mm[2], np.array([area.top_z_mm if area else 0.0 for area in under])[looked]
-    radius, sigma = np.array([detections[k].looks_mm for k in looked]).T * (eye - heights) / eye
+    radius, sigma = np.array([detections[k].learned_radius_mm for k in looked]).T * (eye - heights) / eye
     level = eye - heights - np.array([detections[k].z_mm for k in looked])
     likelihood = radius_log_likelihood(radius, sigma, radii, level)
     above = np.flatnonzero([under[k] is not None for k in looked])
@@ -95,9 +95,9 @@ def _with_size(one: Detection, share: Array, radii: Array) -> Detection:
     known = replace(
         one,
         base=Base.circle(float(2 * radii[best])),
-        also=other_likely_bases(share, best, radii),
-        covariance_mm2=one.covariance_mm2 - one.beyond_mm2,
-        beyond_mm2=np.zeros((2, 2)),
-        rare_mm2=np.zeros((2, 2)),
+        alternative_bases=other_likely_bases(share, best, radii),
+        covariance_mm2=one.covariance_mm2 - one.unmodelled_mm2,
+        unmodelled_mm2=np.zeros((2, 2)),
+        rare_excess_mm2=np.zeros((2, 2)),
     )
-    return add_misfit_covariance(known.doubted(usual, rare))
+    return add_misfit_covariance(known.with_added_covariance(usual, rare))

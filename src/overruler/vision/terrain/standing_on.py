@@ -79,8 +79,10 @@ def _raise_piece(frame: Frame, camera: Camera, detection: Detection, areas: Sequ
         )
     raised = _refit_at_height(frame, camera, detection, area.top_z_mm)
     moved = relief_displacement_per_mm(camera, raised.xy_mm, area.top_z_mm) * area.sigma_mm
-    usually, rarely = {area.id: area.usual * moved}, {area.id: moved}
-    raised = replace(raised, on=area.id, sigma_z_mm=area.sigma_mm, shared_mm=usually, rarely_mm=rarely)
+    usually, rarely = {area.id: area.usual_sigma_share * moved}, {area.id: moved}
+    raised = replace(
+        raised, standing_on=area.id, sigma_z_mm=area.sigma_mm, shared_shifts_mm=usually, rare_shifts_mm=rarely
+    )
     apart = flat.xy_mm - raised.xy_mm
     return _add_alternative(raised, area, 1 - chance, apart, apart)
 
@@ -95,24 +97,24 @@ def _add_alternative(
     height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * rare))
     if 1 - area.probability < chance * 0.5:  # at the area's edge: no other piece shares it
         apart, at_most = np.outer(apart_mm, apart_mm), np.outer(at_most_mm, at_most_mm)
-        return replace(detection.doubted(usual**2 * apart, rare**2 * at_most), sigma_z_mm=height)
+        return replace(detection.with_added_covariance(usual**2 * apart, rare**2 * at_most), sigma_z_mm=height)
     cause = f"{area.id}, raised at all"
-    shared = {**detection.shared_mm, cause: usual * apart_mm}
-    rarely = {**detection.rarely_mm, cause: rare * at_most_mm}
-    return replace(detection, shared_mm=shared, rarely_mm=rarely, sigma_z_mm=height)
+    shared = {**detection.shared_shifts_mm, cause: usual * apart_mm}
+    rarely = {**detection.rare_shifts_mm, cause: rare * at_most_mm}
+    return replace(detection, shared_shifts_mm=shared, rare_shifts_mm=rarely, sigma_z_mm=height)
 
 
 def detection_at_height(camera: Camera, detection: Detection, z_mm: float) -> Detection:
     """The detection at another height, seen where it was: its place, its doubt and its outline."""
     share = (camera.center_mm[2] - z_mm) / (camera.center_mm[2] - detection.z_mm)
     xy = reproject_to_height(camera, detection.xy_mm, detection.z_mm, z_mm)
-    fits = detection.covariance_mm2 - detection.beyond_mm2
+    fits = detection.covariance_mm2 - detection.unmodelled_mm2
     return replace(
         detection,
         xy_mm=xy,
         z_mm=z_mm,
-        covariance_mm2=fits * share**2 + detection.beyond_mm2,
-        d_xy_d_camera=camera.drift([*xy, z_mm]),
+        covariance_mm2=fits * share**2 + detection.unmodelled_mm2,
+        d_xy_d_camera=camera.board_point_jacobian([*xy, z_mm]),
     )
 
 

@@ -31,15 +31,15 @@ Grey = NDArray[np.uint8]
 class Landmarks:
     """The looks of all markers that a calibration rests on, point after point of one marker after the other."""
 
-    at: tuple[NDArray[np.intp], NDArray[np.intp]]
+    points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
     """The points' (N,) rows and columns in the picture."""
     marker: NDArray[np.intp]
     """(N,): whose point it is."""
-    first: NDArray[np.intp]
+    first_point: NDArray[np.intp]
     """(M,): each marker's first point."""
-    looks: Array
+    templates: Array
     """(3, N): how they were, and how that changes from pixel to pixel along x and along y; each marker's mean 0."""
-    own: Array
+    template_sums: Array
     """(7, M): the points of each marker; sums over them of their look squared, of its products with the slopes along x
     and y, of x squared, x y and y squared."""
 
@@ -61,13 +61,13 @@ class Landmarks:
         own = _sum_per_marker(np.stack([v * v, v * x, v * y, x * x, x * y, y * y]), first)
         return cls((rows, columns), marker, first, looks, np.vstack([count, own]))
 
-    def covered(self, grey: Grey) -> int:
+    def count_hidden(self, grey: Grey) -> int:
         """How many of them are not to be seen."""
         return int(np.isnan(self.shifts_px(grey)[:, 0]).sum())
 
-    def moved(self, grey: Grey) -> bool:
+    def camera_moved(self, grey: Grey) -> bool:
         """Whether most of them lie elsewhere, or none can be found where they should be."""
-        if not len(self.first):
+        if not len(self.first_point):
             return False
         shifts = self.shifts_px(grey)
         seen = ~np.isnan(shifts[:, 0])
@@ -77,11 +77,11 @@ class Landmarks:
 
     def shifts_px(self, grey: Grey) -> Array:
         """How far each seems to lie from its place (M, 2), good for a pixel or two; NaN where it is not seen there."""
-        seen = grey[self.at].astype(float)
+        seen = grey[self.points_px].astype(float)
         total, strength, both, along, down = _sum_per_marker(
-            np.vstack([seen, seen * seen, self.looks * seen]), self.first
+            np.vstack([seen, seen * seen, self.templates * seen]), self.first_point
         )
-        count, own, own_x, own_y, a, b, d = self.own
+        count, own, own_x, own_y, a, b, d = self.template_sums
         alike = both / np.sqrt(np.maximum((strength - total * total / count) * own, 1e-9))
         gain = np.where(alike < MIN_CORRELATION, np.nan, both / np.maximum(own, 1e-9))
         along, down = along / gain - own_x, down / gain - own_y
@@ -111,7 +111,7 @@ class TableWatcher(Protocol):
 
     def close(self) -> Tick | None: ...
 
-    def again(self) -> None: ...
+    def remeasure_table(self) -> None: ...
 
 
 class CameraMotionGuard:
@@ -123,12 +123,12 @@ class CameraMotionGuard:
         self._away_s: float | None = None
 
     def look(self, shot: Shot) -> Tick:
-        if self._marks is not None and self._marks.moved(shot.grey):
+        if self._marks is not None and self._marks.camera_moved(shot.grey):
             first, self._away_s = self._away_s is None, shot.time_s if self._away_s is None else self._away_s
             if shot.time_s - self._away_s < CAMERA_MOVED_S:
                 return Tick(shot.time_s, (), notes=(CAMERA_MOVED_NOTE,) if first else ())
             self._marks = None
-            self._watch.again()
+            self._watch.remeasure_table()
         self._away_s = None
         tick = self._watch.look(shot)
         if tick.rest is not None and self._marks is None:

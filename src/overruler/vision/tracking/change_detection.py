@@ -122,9 +122,9 @@ def _block_span(at_px: float, radius_px: float) -> slice:
 class BackgroundModel:
     """What is known of the table at rest, in blocks, and when each block last moved."""
 
-    rest: BlockMeans
-    last: BlockMeans
-    moved_s: Array
+    background: BlockMeans
+    last_means: BlockMeans
+    last_moved_s: Array
     """When each block last moved."""
     changed: Mask
     """Where the last shot differs from the table at rest."""
@@ -133,20 +133,22 @@ class BackgroundModel:
     def of(cls, small: BlockMeans, time_s: float) -> "BackgroundModel":
         return cls(small.copy(), small, np.full(small.shape, time_s), np.zeros(small.shape, bool))
 
-    def look(self, small: BlockMeans, time_s: float) -> Mask:
+    def update(self, small: BlockMeans, time_s: float) -> Mask:
         """Where the picture moves now; the table at rest follows the light where nothing has changed."""
-        moving = differing_blocks(small, self.last, MOTION_THRESHOLD)
-        self.moved_s[moving] = time_s
-        self.last = small
-        self.changed = differing_blocks(small, self.rest, CHANGE_THRESHOLD)
-        cv2.accumulateWeighted(small, self.rest, BACKGROUND_LEARNING_RATE, (~(self.changed | moving)).view(np.uint8))
+        moving = differing_blocks(small, self.last_means, MOTION_THRESHOLD)
+        self.last_moved_s[moving] = time_s
+        self.last_means = small
+        self.changed = differing_blocks(small, self.background, CHANGE_THRESHOLD)
+        cv2.accumulateWeighted(
+            small, self.background, BACKGROUND_LEARNING_RATE, (~(self.changed | moving)).view(np.uint8)
+        )
         return moving
 
-    def quiet(self, time_s: float, for_s: float) -> Mask:
+    def still_blocks(self, time_s: float, for_s: float) -> Mask:
         """Where nothing has moved for so long."""
-        return self.moved_s <= time_s - for_s + 1e-6
+        return self.last_moved_s <= time_s - for_s + 1e-6
 
-    def accept(self, where: Mask) -> None:
+    def accept_background(self, where: Mask) -> None:
         """What is seen now is the table at rest, at these blocks."""
-        self.rest[where] = self.last[where]
+        self.background[where] = self.last_means[where]
         self.changed = self.changed & ~where

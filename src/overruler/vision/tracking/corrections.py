@@ -18,7 +18,7 @@ def correct_table(table: TableState, fixes: Sequence[Fix]) -> None:
     after = apply_corrections(before, [_interpret_fix(table, fix) for fix in fixes])
     stood = dict(zip((piece.id for piece in before.scene.pieces), before.detections, strict=True))
     stands = dict(zip((piece.id for piece in after.scene.pieces), after.detections, strict=True))
-    table.held[:] = [held for held in table.held if held.id in stands or held.id not in stood]
+    table.tracks[:] = [held for held in table.tracks if held.id in stands or held.id not in stood]
     for name, detection in stands.items():
         if name not in stood or not _same_place(detection, stood[name]):
             _put_piece(table, name, detection)
@@ -26,13 +26,13 @@ def correct_table(table: TableState, fixes: Sequence[Fix]) -> None:
 
 def _interpret_fix(table: TableState, fix: Fix) -> Fix:
     """A piece that is moved while it is off the table is put there; one that is added takes a name never given here."""
-    away = {held.id: held for held in table.held if held.away_s is not None}
+    away = {held.id: held for held in table.tracks if held.away_s is not None}
     if fix.do == "add" and fix.id is None:
-        return replace(fix, id=next_piece_id([held.id for held in table.held]))
+        return replace(fix, id=next_piece_id([held.id for held in table.tracks]))
     if fix.do == "add" and fix.id in away:
         fix.fail(f"{fix.id!r} is a piece that is off the table: move it to where it stands")
     if fix.do == "move" and fix.id in away:
-        return replace(fix, do="add", base=away[fix.id].rest.base)
+        return replace(fix, do="add", base=away[fix.id].rest_detection.base)
     return fix
 
 
@@ -43,8 +43,8 @@ def _same_place(one: Detection, other: Detection) -> bool:
 def _put_piece(table: TableState, name: str, detection: Detection) -> None:
     """No move: it has been there all along."""
     grey = table.shot.grey
-    for held in table.held:
+    for held in table.tracks:
         if held.id == name:
-            held.settle(detection, grey, table.camera)
+            held.settle_at(detection, grey, table.camera)
             return
-    table.held.append(PieceTrack.of(name, detection, grey, table.camera))
+    table.tracks.append(PieceTrack.of(name, detection, grey, table.camera))

@@ -74,29 +74,31 @@ def follow_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[MoveP
 def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array, Array]:
     """Times (N,) and places (N, 2) of the hand from taking the piece to letting go of it; none where it is lost."""
     from_s, to_s = unsure.start_s - GRASP_TOLERANCE_S, unsure.end_s + GRASP_TOLERANCE_S
-    shots = [one for one in table.lately if from_s <= one.time_s <= to_s]
+    shots = [one for one in table.recent_shots if from_s <= one.time_s <= to_s]
     lost = np.zeros(0), np.zeros((0, 2))
-    if not shots or shots[0].time_s > unsure.start_s or shots[0].grey.shape != table.rested.glimpse.grey.shape:
+    if not shots or shots[0].time_s > unsure.start_s or shots[0].grey.shape != table.last_rest.coarse_shot.grey.shape:
         return lost
     start = np.array([*unsure.corners_mm[0], z_mm])
-    hand = _HandTracker.over(table.rested.glimpse, 1 / float(table.camera.mm_per_px(start)) / shots[0].scale)
+    hand = _HandTracker.from_rest(
+        table.last_rest.coarse_shot, 1 / float(table.camera.mm_per_px(start)) / shots[0].scale
+    )
     times = np.array([one.time_s for one in shots])
-    places = [shots[0].coarse(table.camera.project(start))]
-    seen = [hand.framed(one.grey) for one in shots]
-    first = hand.taken(seen[: np.count_nonzero(times < unsure.start_s + GRASP_TOLERANCE_S) + 1], places[0])
-    taking = hand.window(seen[first], places[0])
+    places = [shots[0].to_coarse(table.camera.project(start))]
+    seen = [hand.pad_picture(one.grey) for one in shots]
+    first = hand.grasp_index(seen[: np.count_nonzero(times < unsure.start_s + GRASP_TOLERANCE_S) + 1], places[0])
+    taking = hand.cut_window(seen[first], places[0])
     for one, other in pairwise(seen[first:]):
-        went, alike = hand.found(hand.window(one, places[-1]), other, places[-1], hand.reach_px)
+        went, alike = hand.match_window(hand.cut_window(one, places[-1]), other, places[-1], hand.reach_px)
         if alike < MIN_STEP_CORRELATION:
             break
-        as_taken, sure = hand.found(taking, other, went, MAX_DRIFT_PX)
+        as_taken, sure = hand.match_window(taking, other, went, MAX_DRIFT_PX)
         places.append(as_taken if sure >= MIN_GRASP_CORRELATION else went)
     steps = np.hypot(*np.diff(places, axis=0).T)
     came = np.flatnonzero(times[first + 1 : first + len(places)] > to_s - 2 * GRASP_TOLERANCE_S)
     if not len(came):
         return lost
     last = int(came[np.argmin(steps[came])]) + 1  # it rests as it lets go
-    hand_mm = table.camera.unproject(shots[0].fine(np.array(places[: last + 1])), z_mm + HAND_HEIGHT_MM)
+    hand_mm = table.camera.unproject(shots[0].to_fine(np.array(places[: last + 1])), z_mm + HAND_HEIGHT_MM)
     return times[first : first + last + 1], unsure.corners_mm[0] + hand_mm - hand_mm[0]
 
 
@@ -106,7 +108,7 @@ class _HandWindow:
 
     at_px: Array
     """(2,): its middle, to a fraction of a pixel; it is cut out round the nearest whole one."""
-    out: NDArray[np.float32]
+    foreground: NDArray[np.float32]
     """(2 half + 1, 2 half + 1): how far it stands out from the table."""
 
 
@@ -122,41 +124,44 @@ class _HandTracker:
     reach_px: int
 
     @classmethod
-    def over(cls, rested: CoarseShot, px_per_mm: float) -> "_HandTracker":
+    def from_rest(cls, rested: CoarseShot, px_per_mm: float) -> "_HandTracker":
         wide = 2 * round(BACKGROUND_WINDOW_MM * px_per_mm / 2) + 1
         level = np.asarray(cv2.blur(rested.grey, (wide, wide)), np.uint8)
         bare = cls(rested.grey, level, round(HALF_WINDOW_MM * px_per_mm), round(MAX_STEP_MM * px_per_mm))
-        return replace(bare, table=bare.framed(rested.grey), level=bare.framed(level))
+        return replace(bare, table=bare.pad_picture(rested.grey), level=bare.pad_picture(level))
 
-    def taken(self, shots: Sequence[GreyImage], at: Array) -> int:
+    def grasp_index(self, shots: Sequence[GreyImage], at: Array) -> int:
         """In which of the shots but the last it takes the piece that stands at a pixel (2,): it is there, and rests."""
-        windows = [self.window(one, at) for one in shots[:-1]]
-        there = [float(np.abs(window.out).mean()) for window in windows]
-        steps = [self.found(window, other, at, self.reach_px) for window, other in zip(windows, shots[1:], strict=True)]
+        windows = [self.cut_window(one, at) for one in shots[:-1]]
+        there = [float(np.abs(window.foreground).mean()) for window in windows]
+        steps = [
+            self.match_window(window, other, at, self.reach_px)
+            for window, other in zip(windows, shots[1:], strict=True)
+        ]
         present = [k for k, much in enumerate(there) if much >= MIN_HAND_PRESENCE * max(there)]
         sure = [k for k in present if steps[k][1] > RESTING_CORRELATION]
         return min(sure or present, key=lambda k: float(np.hypot(*(steps[k][0] - at))))
 
-    def window(self, shot: GreyImage, at: Array) -> "_HandWindow":
+    def cut_window(self, shot: GreyImage, at: Array) -> "_HandWindow":
         """What is round a pixel (2,) of a shot."""
-        return _HandWindow(at, self._out(shot, at, self.half_px))
+        return _HandWindow(at, self._foreground(shot, at, self.half_px))
 
-    def found(self, window: "_HandWindow", shot: GreyImage, near: Array, reach_px: int) -> tuple[Array, float]:
+    def match_window(self, window: "_HandWindow", shot: GreyImage, near: Array, reach_px: int) -> tuple[Array, float]:
         """Where (2,) the middle of a window is in a shot, near a pixel (2,); and how alike it still is."""
-        if float(window.out.std()) < 1:
+        if float(window.foreground.std()) < 1:
             return near, 0.0
-        around = self._out(shot, near, self.half_px + reach_px)
-        alike = np.asarray(cv2.matchTemplate(around, window.out, cv2.TM_CCOEFF_NORMED), np.float32)
+        around = self._foreground(shot, near, self.half_px + reach_px)
+        alike = np.asarray(cv2.matchTemplate(around, window.foreground, cv2.TM_CCOEFF_NORMED), np.float32)
         row, column = divmod(int(np.argmax(alike)), alike.shape[1])
         shift = np.array([_subpixel_peak(alike[row], column), _subpixel_peak(alike[:, column], row)]) - reach_px
         return window.at_px + np.rint(near) - np.rint(window.at_px) + shift, float(alike[row, column])
 
-    def framed(self, picture: GreyImage) -> GreyImage:
+    def pad_picture(self, picture: GreyImage) -> GreyImage:
         """A picture in a black frame: nothing stands out beyond its edges."""
         wide = (self.half_px + self.reach_px,) * 4
         return np.asarray(cv2.copyMakeBorder(picture, *wide, cv2.BORDER_CONSTANT), np.uint8)
 
-    def _out(self, shot: GreyImage, at: Array, half_px: int) -> NDArray[np.float32]:
+    def _foreground(self, shot: GreyImage, at: Array, half_px: int) -> NDArray[np.float32]:
         """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below the table's."""
         size, middle = (2 * half_px + 1, 2 * half_px + 1), (np.rint(at) + self.half_px + self.reach_px).tolist()
         pictures = shot, self.table, self.level

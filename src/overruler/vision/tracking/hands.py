@@ -20,9 +20,9 @@ def is_hand(table: TableState, area: Mask) -> bool:
 
 def _reaches_in(table: TableState, area: Mask) -> bool:
     """Whether an area reaches in from beyond the table, as an arm does, and shows more than pieces that come and go."""
-    if np.count_nonzero(area) * table.block_mm2 <= MIN_HAND_MM2 or not (area & table.edge).any():
+    if np.count_nonzero(area) * table.block_mm2 <= MIN_HAND_MM2 or not (area & table.edge_blocks).any():
         return False
-    left = area & ~blocks_near_pieces(table, area.shape) & ~table.vacated
+    left = area & ~blocks_near_pieces(table, area.shape) & ~table.vacated_blocks
     return bool(np.count_nonzero(left) * table.block_mm2 > MIN_HAND_MM2)
 
 
@@ -30,11 +30,11 @@ def _has_settled(table: TableState, area: Mask) -> bool:
     """Whether an area has lain still for so long that it is no hand's."""
 
     def still(for_s: float) -> bool:
-        return bool(table.changes.quiet(table.shot.time_s, for_s)[area].all())
+        return bool(table.changes.still_blocks(table.shot.time_s, for_s)[area].all())
 
     if not still(OBJECT_STILL_S):
         return False
-    return still(HAND_STILL_S) or not _reaches_picture_edge(table, area) or bool(table.relit(area)[area].all())
+    return still(HAND_STILL_S) or not _reaches_picture_edge(table, area) or bool(table.relit_blocks(area)[area].all())
 
 
 def _reaches_picture_edge(table: TableState, area: Mask) -> bool:
@@ -47,17 +47,17 @@ def _reaches_picture_edge(table: TableState, area: Mask) -> bool:
 def is_disturbed(table: TableState, for_s: float, lying_s: float = np.inf) -> bool:
     """Whether something moves on the table, has done so for the last `for_s`, or lies over it that is no piece, though
     it may have lain still for `lying_s`."""
-    if not table.changes.quiet(table.shot.time_s, for_s)[table.on_table].all():
+    if not table.changes.still_blocks(table.shot.time_s, for_s)[table.on_table].all():
         return True
-    moved = ~table.changes.quiet(table.shot.time_s, lying_s)
-    count, labels = label_areas(table.changed)
+    moved = ~table.changes.still_blocks(table.shot.time_s, lying_s)
+    count, labels = label_areas(table.changed_blocks)
     return any(_reaches_in(table, labels == label) for label in range(1, count + 1) if moved[labels == label].any())
 
 
 def blocks_near_pieces(table: TableState, size: tuple[int, int]) -> Mask:
     """The blocks that pieces, their figures and their shadows explain, where they stand and where they stood."""
     near = np.zeros(size, bool)
-    for held in table.held:
+    for held in table.tracks:
         for home in (True, False):
             near[held.blocks(size, FIGURE_MARGIN_MM, home)] = True
     return near

@@ -35,7 +35,7 @@ MAX_CHANGED_AREAS = 6
 
 def find_newcomer_moves(table: TableState, kinds: Sequence[Base]) -> tuple[Move, ...]:
     """The moves since the table's last rest of pieces that were not known; they are known from now on."""
-    before = table.rested
+    before = table.last_rest
     left = _unexplained_changes(table, before)
     boxes = table.boxes(left)
     if not 0 < len(boxes) <= MAX_CHANGED_AREAS:
@@ -50,31 +50,31 @@ def find_newcomer_moves(table: TableState, kinds: Sequence[Base]) -> tuple[Move,
 
 def _unexplained_changes(table: TableState, before: RestState) -> Mask:
     """Where the table at rest looks otherwise than before, but for what the known pieces did."""
-    left = differing_blocks(table.changes.last, before.small, CHANGE_THRESHOLD) & table.on_table
-    for held in table.held:
-        now = held.rest.xy_mm if held.away_s is None else None
-        then = before.places.get(held.id)
-        if then is None and held.came_s > -np.inf:
+    left = differing_blocks(table.changes.last_means, before.block_means, CHANGE_THRESHOLD) & table.on_table
+    for held in table.tracks:
+        now = held.rest_detection.xy_mm if held.away_s is None else None
+        then = before.places_mm.get(held.id)
+        if then is None and held.arrived_s > -np.inf:
             continue  # new: it may have come from where nobody knew it
         if now is None or then is None or np.hypot(*(now - then)) > 0:
-            for place in (now, then, held.rest.xy_mm):
+            for place in (now, then, held.rest_detection.xy_mm):
                 if place is not None:
-                    left[table.blocks(place, held.rest.z_mm, held.radius_mm + FIGURE_MARGIN_MM)] = False
-    return left & ~table.relit(left)
+                    left[table.blocks(place, held.rest_detection.z_mm, held.radius_mm + FIGURE_MARGIN_MM)] = False
+    return left & ~table.relit_blocks(left)
 
 
 def _find_arrivals(
     table: TableState, before: RestState, kinds: Sequence[Base], boxes: Sequence[Array], left: Mask
 ) -> list[Detection]:
     """What stands in the changed areas now and is no known piece, or one that has just come."""
-    new = [held.rest for held in table.held if held.id not in before.places and held.came_s > -np.inf]
-    own = list({held.rest.base: None for held in table.held})
+    new = [held.rest_detection for held in table.tracks if held.id not in before.places_mm and held.arrived_s > -np.inf]
+    own = list({held.rest_detection.base: None for held in table.tracks})
     for box in boxes:
         size = float((box[1] - box[0]).max()) - 2 * FIGURE_MARGIN_MM
         fits = [base for base in kinds if base.width_mm < size + FIGURE_MARGIN_MM]
         new += redetect_rounds(table, own, box, left)[:1] or redetect_rounds(table, fits, box, left)[:1]
-    known = [held for held in table.held if held.away_s is None and held.id in before.places]
-    apart = [one for one in new if all(_stands_apart(one, held.rest) for held in known)]
+    known = [held for held in table.tracks if held.away_s is None and held.id in before.places_mm]
+    apart = [one for one in new if all(_stands_apart(one, held.rest_detection) for held in known)]
     return [one for k, one in enumerate(apart) if all(_stands_apart(one, other) for other in apart[:k])]
 
 
@@ -126,13 +126,13 @@ def _find_by_look(table: TableState, before: RestState, there: Detection, box: A
 def _register_move(table: TableState, before: RestState, gone: Detection, there: Detection, left: Mask) -> Move | None:
     """Its move, and the piece that stands there now."""
     grey = before.shots[-1].grey
-    new = next((held for held in table.held if held.rest is there), None)
-    name = new.id if new is not None else next_piece_id([held.id for held in table.held])
-    held = PieceTrack.of(name, table.placed(gone, before.shots), grey, table.camera)
+    new = next((held for held in table.tracks if held.rest_detection is there), None)
+    name = new.id if new is not None else next_piece_id([held.id for held in table.tracks])
+    held = PieceTrack.of(name, table.remeasure_base(gone, before.shots), grey, table.camera)
     held.away_s = _departure_s(table, held, there, left)
     if new is not None:
-        table.held.remove(new)
-    table.held.append(held)
+        table.tracks.remove(new)
+    table.tracks.append(held)
     return build_move(table, held, there)
 
 
@@ -140,24 +140,24 @@ def _departure_s(table: TableState, held: PieceTrack, there: Detection, left: Ma
     """When it went from where it stood at the last rest: when that changed last, or first, if it stands there again in
     part and has changed it twice.
     """
-    rested_s = table.rested.glimpse.time_s
-    around = table.blocks(held.rest.xy_mm, held.rest.z_mm, held.radius_mm)
-    moved_s = table.changes.moved_s[around]
+    rested_s = table.last_rest.coarse_shot.time_s
+    around = table.blocks(held.rest_detection.xy_mm, held.rest_detection.z_mm, held.radius_mm)
+    moved_s = table.changes.last_moved_s[around]
     last_s = float(moved_s[left[around] & (moved_s > rested_s)].min(initial=float(moved_s.max())))
-    if np.hypot(*(held.rest.xy_mm - there.xy_mm)) > held.radius_mm + there.base.width_mm / 2:
+    if np.hypot(*(held.rest_detection.xy_mm - there.xy_mm)) > held.radius_mm + there.base.width_mm / 2:
         return last_s
     return next(
-        (one.time_s for one in table.lately if one.time_s > rested_s and _place_changed(table, held, one)), last_s
+        (one.time_s for one in table.recent_shots if one.time_s > rested_s and _place_changed(table, held, one)), last_s
     )
 
 
 def _place_changed(table: TableState, held: PieceTrack, now: CoarseShot) -> bool:
     """Whether most of where a piece stood at the last rest looks otherwise."""
-    then = table.rested.glimpse
+    then = table.last_rest.coarse_shot
     if now.grey.shape != then.grey.shape:
         return False
-    reach = held.radius_mm * held.there.px_per_mm
-    corners = now.coarse(held.there.pixel + reach * np.array([[-1.0], [1.0]]))
+    reach = held.radius_mm * held.rest_projection.px_per_mm
+    corners = now.to_coarse(held.rest_projection.pixel + reach * np.array([[-1.0], [1.0]]))
     (left, top), (right, bottom) = np.maximum(np.rint(corners).astype(int), 0)
     there = slice(top, bottom + 1), slice(left, right + 1)
     return bool(np.mean(cv2.absdiff(now.grey[there], then.grey[there]) > CHANGED_LEVELS) > MIN_DIFFERING_SHARE)

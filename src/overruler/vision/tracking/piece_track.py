@@ -71,23 +71,23 @@ class RestProjection:
     slope: Array
     """(2, 2): pixels for a millimetre on the board."""
     px_per_mm: float
-    look: Array
+    grid_to_px: Array
     """(2, 3): how its look is `grid_to_pixels`."""
-    near: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(default_factory=dict)
+    block_cache: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(default_factory=dict)
     """Blocks that were asked for, by the picture's size in blocks and the reach in mm."""
 
     @classmethod
     def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "RestProjection":
-        pixel, slope, _ = camera.jacobians(np.array([*detection.xy_mm, detection.z_mm]))
+        pixel, slope, _ = camera.project_with_jacobians(np.array([*detection.xy_mm, detection.z_mm]))
         slope = np.asarray(slope[:, :2])
         px_per_mm = float(np.sqrt(abs(np.linalg.det(slope))))
         return cls(pixel, slope, px_per_mm, grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID))
 
     def blocks(self, size: tuple[int, int], reach_mm: float) -> tuple[slice, slice]:
         """The blocks of the picture so near to it."""
-        if (size, reach_mm) not in self.near:
-            self.near[size, reach_mm] = blocks_near(size, self.pixel, reach_mm * self.px_per_mm)
-        return self.near[size, reach_mm]
+        if (size, reach_mm) not in self.block_cache:
+            self.block_cache[size, reach_mm] = blocks_near(size, self.pixel, reach_mm * self.px_per_mm)
+        return self.block_cache[size, reach_mm]
 
 
 @dataclass(slots=True)
@@ -95,28 +95,28 @@ class PieceTrack:
     """One piece."""
 
     id: str
-    rest: Detection
+    rest_detection: Detection
     """As measured where it last stood."""
     patch: Patch
-    there: RestProjection
+    rest_projection: RestProjection
     place_mm: Array
     """(2,): where it was last seen."""
-    came_s: float = -np.inf
+    arrived_s: float = -np.inf
     """When it first stood on the table, for one that was put there."""
-    mm_s: Array = field(default_factory=lambda: np.zeros(2))
+    velocity_mm_s: Array = field(default_factory=lambda: np.zeros(2))
     """(2,): how fast it goes."""
-    seen_s: float = 0.0
+    last_seen_s: float = 0.0
     """When it was last seen, if it is lost."""
     gain: float = 1.0
-    carried: Patch | None = None
+    carried_patch: Patch | None = None
     """Its look and that of what is round it, as last seen: a hand goes along."""
-    share: float = 1.0
+    seen_share: float = 1.0
     """Of its look, as last seen."""
-    lost: int = 0
+    missed_shots: int = 0
     """Looks since it was last seen."""
     away_s: float | None = None
     """Since when it does not stand where it stood."""
-    led: int = 0
+    hand_places: int = 0
     """At so many places of the trail it was its hand that was seen."""
     trail: list[tuple[float, float, float]] = field(default_factory=list)
     """Where it was seen since something came near it: time, x, y."""
@@ -129,65 +129,67 @@ class PieceTrack:
 
     @property
     def radius_mm(self) -> float:
-        return max(self.rest.base.width_mm, self.rest.base.length_mm) / 2
+        return max(self.rest_detection.base.width_mm, self.rest_detection.base.length_mm) / 2
 
     def follow(self, grey: Grey, camera: Camera, time_s: float, before_s: float) -> None:
         """Look for it where it stood, and near where it should be by now; `before_s` is the time of the last shot."""
-        if not self.on_its_way:
-            self.trail = self.trail[-MAX_RESTING_TRAIL:] or [(before_s, *self.rest.xy_mm.tolist())]
-        share = self.untouched(grey)
-        self.seen_s = before_s if self.seen else self.seen_s
-        match, needed = Match(np.asarray(self.rest.xy_mm, float), share, 1.0), MIN_SEEN_SHARE
-        if share < MIN_IN_PLACE_SHARE and not (self.on_its_way and share < MIN_HOME_CHECK_SHARE):
-            match = self.at_home(grey, camera)
+        if not self.is_moving:
+            self.trail = self.trail[-MAX_RESTING_TRAIL:] or [(before_s, *self.rest_detection.xy_mm.tolist())]
+        share = self.share_in_place(grey)
+        self.last_seen_s = before_s if self.seen else self.last_seen_s
+        match, needed = Match(np.asarray(self.rest_detection.xy_mm, float), share, 1.0), MIN_SEEN_SHARE
+        if share < MIN_IN_PLACE_SHARE and not (self.is_moving and share < MIN_HOME_CHECK_SHARE):
+            match = self.match_at_rest(grey, camera)
         if match.share < MIN_IN_PLACE_SHARE or (
-            self.on_its_way and share < MIN_IN_PLACE_SHARE
+            self.is_moving and share < MIN_IN_PLACE_SHARE
         ):  # a hand, evenly lit, is like whatever is fitted
-            match, needed = self._anywhere(match, grey, camera, time_s)
+            match, needed = self._search_nearby(match, grey, camera, time_s)
         if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < MAX_JUMP_MM:
-            self.mm_s = (match.xy_mm - self.place_mm) / (time_s - self.seen_s)
-            self.place_mm, self.gain, self.share, self.lost = match.xy_mm, match.gain, match.share, 0
+            self.velocity_mm_s = (match.xy_mm - self.place_mm) / (time_s - self.last_seen_s)
+            self.place_mm, self.gain, self.seen_share, self.missed_shots = match.xy_mm, match.gain, match.share, 0
             self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
-            self.led += needed == MIN_CARRIED_SHARE and match.share < MIN_REAPPEARED_SHARE
-            self.carried = self._with_hand(grey, camera)
+            self.hand_places += needed == MIN_CARRIED_SHARE and match.share < MIN_REAPPEARED_SHARE
+            self.carried_patch = self._patch_with_hand(grey, camera)
         else:
-            self.lost += 1
-            if not self.on_its_way and self._along(grey, camera, self.place_mm) < MIN_HAND_AGREEMENT:
-                self.carried = self._with_hand(grey, camera)  # a hand has come to it, or goes
+            self.missed_shots += 1
+            if not self.is_moving and self._hand_agreement(grey, camera, self.place_mm) < MIN_HAND_AGREEMENT:
+                self.carried_patch = self._patch_with_hand(grey, camera)  # a hand has come to it, or goes
 
-    def _anywhere(self, home: Match, grey: Grey, camera: Camera, time_s: float) -> tuple[Match, float]:
+    def _search_nearby(self, home: Match, grey: Grey, camera: Camera, time_s: float) -> tuple[Match, float]:
         """The better of home and elsewhere, and how much of it must be seen there to be believed.
 
         A hand that takes a piece hides as much of it on the way as it did before: one that stood in full view and is
         now seen in part, and elsewhere, is a hand that looks a little like it. A hand that goes as one with what is
         left to be seen of a piece carries it, however little that is.
         """
-        unseen_s = min(time_s - self.seen_s, MAX_PREDICTION_S)
-        reach, expected = _search_radius_mm(unseen_s), self.place_mm + self.mm_s * unseen_s
-        looks = [self.patch, *([self.carried] if self.carried is not None else [])]
-        match = find_patch(grey, camera, looks, expected, self.rest.z_mm, reach, self.gain)
-        if self.on_its_way:
-            return self._onwards(match, looks, grey, camera, unseen_s)
-        if self._along(grey, camera, match.xy_mm) >= max(
-            MIN_HAND_AGREEMENT, self._along(grey, camera, home.xy_mm) + MOVED_SHARE_MARGIN
+        unseen_s = min(time_s - self.last_seen_s, MAX_PREDICTION_S)
+        reach, expected = _search_radius_mm(unseen_s), self.place_mm + self.velocity_mm_s * unseen_s
+        looks = [self.patch, *([self.carried_patch] if self.carried_patch is not None else [])]
+        match = find_patch(grey, camera, looks, expected, self.rest_detection.z_mm, reach, self.gain)
+        if self.is_moving:
+            return self._search_ahead(match, looks, grey, camera, unseen_s)
+        if self._hand_agreement(grey, camera, match.xy_mm) >= max(
+            MIN_HAND_AGREEMENT, self._hand_agreement(grey, camera, home.xy_mm) + MOVED_SHARE_MARGIN
         ):
             return match, MIN_CARRIED_SHARE
         if home.share >= max(MIN_SEEN_SHARE, match.share - MOVED_SHARE_MARGIN):
-            return home, MIN_REAPPEARED_SHARE if self.lost else MIN_SEEN_SHARE
-        return match, MIN_IN_PLACE_SHARE if self.lost else max(MIN_SEEN_SHARE, MIN_SHARE_RATIO * self.share)
+            return home, MIN_REAPPEARED_SHARE if self.missed_shots else MIN_SEEN_SHARE
+        return match, MIN_IN_PLACE_SHARE if self.missed_shots else max(
+            MIN_SEEN_SHARE, MIN_SHARE_RATIO * self.seen_share
+        )
 
-    def _onwards(
+    def _search_ahead(
         self, ahead: Match, looks: Sequence[Patch], grey: Grey, camera: Camera, unseen_s: float
     ) -> tuple[Match, float]:
         """Of a piece on its way: what is seen where it would have gone, or where it would be, had it turned."""
-        gone_mm = float(np.hypot(*self.mm_s)) * unseen_s
+        gone_mm = float(np.hypot(*self.velocity_mm_s)) * unseen_s
         if ahead.share >= (
             MIN_SEEN_SHARE if 2 * gone_mm < _search_radius_mm(unseen_s) else MIN_AHEAD_SHARE
         ):  # there too it was sought
             return ahead, MIN_SEEN_SHARE
         turned = min(SEARCH_RADIUS_MM + gone_mm, MAX_JUMP_MM)
-        back = find_patch(grey, camera, looks, self.place_mm, self.rest.z_mm, turned, self.gain)
-        tries = [(one, self._along(grey, camera, one.xy_mm)) for one in (ahead, back)]
+        back = find_patch(grey, camera, looks, self.place_mm, self.rest_detection.z_mm, turned, self.gain)
+        tries = [(one, self._hand_agreement(grey, camera, one.xy_mm)) for one in (ahead, back)]
         if seen := [(one, along) for one, along in tries if one.share >= MIN_SEEN_SHARE]:
             return max(seen, key=lambda pair: pair[0].share + CARRIED_WEIGHT * pair[1])[0], MIN_SEEN_SHARE
         kept, left = (along for _, along in tries)
@@ -195,62 +197,68 @@ class PieceTrack:
             return ahead, MIN_CARRIED_SHARE
         return back, MIN_CARRIED_SHARE if left >= MIN_HAND_AGREEMENT else MIN_SEEN_SHARE
 
-    def _with_hand(self, grey: Grey, camera: Camera) -> Patch:
-        return cut_patch(grey, camera, self.place_mm, self.rest.z_mm, HAND_RADIUS_FACTOR * self.radius_mm)
+    def _patch_with_hand(self, grey: Grey, camera: Camera) -> Patch:
+        return cut_patch(grey, camera, self.place_mm, self.rest_detection.z_mm, HAND_RADIUS_FACTOR * self.radius_mm)
 
-    def _along(self, grey: Grey, camera: Camera, xy_mm: Array) -> float:
+    def _hand_agreement(self, grey: Grey, camera: Camera, xy_mm: Array) -> float:
         """How much of the look of it, and of the hand that carries it or lies over it, is as it was a shot ago."""
-        return agreement_at(grey, camera, self.carried, xy_mm, self.rest.z_mm) if self.carried is not None else 0.0
+        return (
+            agreement_at(grey, camera, self.carried_patch, xy_mm, self.rest_detection.z_mm)
+            if self.carried_patch is not None
+            else 0.0
+        )
 
     @property
     def seen(self) -> bool:
         """Whether it was seen the last time that it was looked for."""
-        return self.lost == 0
+        return self.missed_shots == 0
 
     @property
-    def on_its_way(self) -> bool:
+    def is_moving(self) -> bool:
         """Whether it was last seen away from where it stood."""
-        return bool(self.trail) and bool(np.hypot(*(self.place_mm - self.rest.xy_mm)) > MOVING_DISTANCE_MM)
+        return bool(self.trail) and bool(np.hypot(*(self.place_mm - self.rest_detection.xy_mm)) > MOVING_DISTANCE_MM)
 
-    def untouched(self, grey: Grey) -> float:
+    def share_in_place(self, grey: Grey) -> float:
         """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
-        return agreement_share(self.patch, sample_brightness(grey, self.there.look, HALF_GRID))
+        return agreement_share(self.patch, sample_brightness(grey, self.rest_projection.grid_to_px, HALF_GRID))
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""
         reach_mm = self.radius_mm + more_mm
         if home or not self.trail:
-            return self.there.blocks(size, reach_mm)
-        at = self.there.pixel + self.there.slope @ (self.place_mm - self.rest.xy_mm)
-        return blocks_near(size, at, reach_mm * self.there.px_per_mm)
+            return self.rest_projection.blocks(size, reach_mm)
+        at = self.rest_projection.pixel + self.rest_projection.slope @ (self.place_mm - self.rest_detection.xy_mm)
+        return blocks_near(size, at, reach_mm * self.rest_projection.px_per_mm)
 
-    def at_home(self, grey: Grey, camera: Camera) -> Match:
+    def match_at_rest(self, grey: Grey, camera: Camera) -> Match:
         """What there is of it where it stood."""
-        return align_patch(grey, camera, self.patch, np.asarray(self.rest.xy_mm, float), self.rest.z_mm)
+        return align_patch(
+            grey, camera, self.patch, np.asarray(self.rest_detection.xy_mm, float), self.rest_detection.z_mm
+        )
 
-    def alike(self, detection: Detection, grey: Grey, camera: Camera) -> float:
+    def similarity_to(self, detection: Detection, grey: Grey, camera: Camera) -> float:
         """How much what was found looks like it, 0 to 1, a turn in the hand or other light set aside."""
         match = align_patch(grey, camera, self.patch, np.asarray(detection.xy_mm, float), detection.z_mm)
         return max(match.share, _ring_similarity(self.patch, _patch_of_detection(detection, grey, camera)))
 
-    def home(self, grey: Grey, camera: Camera, light: bool) -> None:
+    def return_to_rest(self, grey: Grey, camera: Camera, light: bool) -> None:
         """It stands where it stood; its look is taken again where the light has changed."""
-        self.place_mm = np.asarray(self.rest.xy_mm, float).copy()
-        self._rested()
+        self.place_mm = np.asarray(self.rest_detection.xy_mm, float).copy()
+        self._reset_motion()
         if light:
-            self.patch = _patch_of_detection(self.rest, grey, camera)
+            self.patch = _patch_of_detection(self.rest_detection, grey, camera)
 
-    def settle(self, detection: Detection, grey: Grey, camera: Camera) -> None:
+    def settle_at(self, detection: Detection, grey: Grey, camera: Camera) -> None:
         """It stands somewhere else from now on."""
-        self.rest = detection
+        self.rest_detection = detection
         self.place_mm = np.asarray(detection.xy_mm, float).copy()
         self.patch = _patch_of_detection(detection, grey, camera)
-        self.there = RestProjection.of(detection, self.patch, camera)
-        self._rested()
+        self.rest_projection = RestProjection.of(detection, self.patch, camera)
+        self._reset_motion()
 
-    def _rested(self) -> None:
-        self.mm_s, self.gain, self.share, self.lost, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
-        self.carried, self.led = None, 0
+    def _reset_motion(self) -> None:
+        self.velocity_mm_s, self.gain, self.seen_share, self.missed_shots, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
+        self.carried_patch, self.hand_places = None, 0
         self.trail.clear()
 
     def state(self, time_s: float) -> str:
@@ -259,13 +267,13 @@ class PieceTrack:
             return "gone" if time_s - self.away_s > GONE_S else "lifted"
         if not self.seen:
             return "occluded"
-        if self.on_its_way:
+        if self.is_moving:
             return "moving"
-        return "new" if time_s - self.came_s < NEW_S else "static"
+        return "new" if time_s - self.arrived_s < NEW_S else "static"
 
-    def spot(self, time_s: float, sigma_mm: float) -> TrackedPosition:
+    def to_spot(self, time_s: float, sigma_mm: float) -> TrackedPosition:
         x, y = self.place_mm.tolist()
-        return TrackedPosition(self.id, self.rest.base, x, y, sigma_mm, self.state(time_s), self.seen)
+        return TrackedPosition(self.id, self.rest_detection.base, x, y, sigma_mm, self.state(time_s), self.seen)
 
 
 def _search_radius_mm(unseen_s: float) -> float:

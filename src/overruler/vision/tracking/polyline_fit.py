@@ -54,11 +54,11 @@ class PathObservations:
     """(N, 2)."""
     eye_mm: Array
     """(3,): where the camera is."""
-    led: float
+    hand_share: float
     """Share of it on which only the hand was followed."""
 
     @property
-    def turn_mm(self) -> float:
+    def corner_sigma_mm(self) -> float:
         """1 σ of how far a corner lies from the next place: a step, or what a place itself is wrong."""
         steps = np.hypot(*np.diff(self.places, axis=0).T)
         return float(np.hypot(steps.max(), self.sigma_mm))
@@ -66,7 +66,7 @@ class PathObservations:
     @property
     def sigma_mm(self) -> float:
         """1 σ of a place."""
-        return float(np.hypot(SEEN_SIGMA_MM, self.led * HAND_SIGMA_MM))
+        return float(np.hypot(SEEN_SIGMA_MM, self.hand_share * HAND_SIGMA_MM))
 
 
 def fit_legs(seen: PathObservations, straight: Array) -> tuple[Array, float]:
@@ -77,19 +77,19 @@ def fit_legs(seen: PathObservations, straight: Array) -> tuple[Array, float]:
     most_mm = float(steps.sum()) * (1 + MAX_EXCESS_SHARE) + float(steps.max())
     more_legs = (
         _corner_indices(along, min(MAX_LEGS, len(places) // MIN_PLACES_PER_LEG))
-        if best.capped(seen) > MIN_MISFIT_DROP
+        if best.capped_misfit(seen) > MIN_MISFIT_DROP
         else ()
     )
     for turns in more_legs:
         worth = MIN_MISFIT_DROP * (len(turns) - len(best.corners))
-        if best.capped(seen) <= worth:
+        if best.capped_misfit(seen) <= worth:
             break  # no more legs could explain so much
         more = _optimize_legs(along[turns], seen)
-        if more.capped(seen) < best.capped(seen) - worth and polyline_length(more.corners) <= most_mm:
+        if more.capped_misfit(seen) < best.capped_misfit(seen) - worth and polyline_length(more.corners) <= most_mm:
             best = more
-    if best.strain > MAX_MISFIT_RATIO:
+    if best.misfit_ratio > MAX_MISFIT_RATIO:
         return best.corners, float(np.hypot(best.sigma, steps.sum() - polyline_length(best.corners)))
-    return best.corners, best.sigma * max(best.strain, 1.0)
+    return best.corners, best.sigma * max(best.misfit_ratio, 1.0)
 
 
 def _corner_indices(along: Array, most_legs: int) -> list[Array]:
@@ -123,27 +123,27 @@ def polyline_length(corners: Array) -> float:
 @dataclass(frozen=True, slots=True, eq=False)
 class _LegFit:
     corners: Array
-    off: Array
+    leg_offsets: Array
     """(N,): how far each place lies from its leg."""
-    back: Array
+    backtracking: Array
     """(N - 1,): how far places go back along theirs."""
     misfit: float
     sigma: float
 
-    def capped(self, seen: PathObservations) -> float:
+    def capped_misfit(self, seen: PathObservations) -> float:
         """The places' squared misfits, none of which says more than a few do: one taken from a finger is no corner."""
-        said = np.concatenate([self.off, self.back / BACKTRACK_SIGMAS]) / seen.sigma_mm
+        said = np.concatenate([self.leg_offsets, self.backtracking / BACKTRACK_SIGMAS]) / seen.sigma_mm
         return float(np.sum(np.minimum(said**2, MAX_SQUARED_RESIDUAL)))
 
     @property
-    def strain(self) -> float:
+    def misfit_ratio(self) -> float:
         """How many times farther the places lie from the legs than they should."""
-        return float(np.sqrt(self.misfit / max(len(self.off) - 2 * (len(self.corners) - 2), 1)))
+        return float(np.sqrt(self.misfit / max(len(self.leg_offsets) - 2 * (len(self.corners) - 2), 1)))
 
 
 def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
     ends, inner = (corners[0], corners[-1]), corners[1:-1]
-    grown, turn_mm = SEEN_SCALE_SIGMA + HAND_SCALE_SIGMA * seen.led, seen.turn_mm
+    grown, turn_mm = SEEN_SCALE_SIGMA + HAND_SCALE_SIGMA * seen.hand_share, seen.corner_sigma_mm
 
     def line(numbers: Array) -> Array:
         return np.vstack([ends[0], numbers[:-2].reshape(-1, 2), ends[1]])

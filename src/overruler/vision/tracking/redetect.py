@@ -46,7 +46,7 @@ def _redetect_radius(
     tries = _start_places(table, radius, box_mm, where)
     if not len(tries):
         return ()
-    part = table.still(box_mm, shots)
+    part = table.average_part(box_mm, shots)
     guesses = estimate_rims(
         part.frame, part.report.calibration.camera, np.column_stack([tries, np.full(len(tries), radius)])
     )
@@ -57,7 +57,7 @@ def _redetect_radius(
         part.frame, part.report.calibration, guesses[slice(best, best + 1)], np.array(radii), MIN_FIT_SCORE
     )
     found = raise_pieces(part.frame, part.report.calibration, found, part.report.areas)
-    return [part.whole_picture(one) for one in found]
+    return [part.to_whole_picture(one) for one in found]
 
 
 def _best_guess(guesses: RimEstimates, radius: float) -> int | None:
@@ -71,5 +71,5 @@ def _start_places(table: TableState, radius: float, box_mm: Array, where: Mask) 
     low, high = box_mm
     x, y = (np.arange(a + radius / 2, b - radius / 2, GRID_STEP_RADII * radius) for a, b in zip(low, high, strict=True))
     places = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
-    kept = places[table.covered(where, places, 0.0, radius) >= MIN_CHANGED_SHARE]
+    kept = places[table.covered_share(where, places, 0.0, radius) >= MIN_CHANGED_SHARE]
     return np.asarray(kept[:: max(1, len(kept) // MAX_TRIES)])

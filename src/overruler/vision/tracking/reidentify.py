@@ -29,7 +29,7 @@ TRIED_TURNS_DEG = tuple(sorted((float(angle) for angle in range(-165, 181, 15)),
 
 def reidentify_piece(table: TableState, held: PieceTrack, about_mm: Array, reach_mm: float) -> Detection | None:
     """A round piece where its look is seen within about `reach_mm` of a place (2,); None where it is not."""
-    return find_by_appearance(table, held.rest, held.patch, about_mm, reach_mm)
+    return find_by_appearance(table, held.rest_detection, held.patch, about_mm, reach_mm)
 
 
 def find_by_appearance(
@@ -51,7 +51,7 @@ def find_by_appearance(
     match = next((match for match in tries if match.share >= MIN_LOOK_SHARE), None)
     if match is None:
         return None
-    part = table.still(np.array([match.xy_mm - radius * 1.6, match.xy_mm + radius * 1.6]), shots)
+    part = table.average_part(np.array([match.xy_mm - radius * 1.6, match.xy_mm + radius * 1.6]), shots)
     fit = fit_base(part.frame.pixels, part.report.calibration.camera, match.xy_mm, START_SIGMA_MM, radius, z_mm)
     if fit is None or fit.support < MIN_VISIBLE_SHARE:
         return None

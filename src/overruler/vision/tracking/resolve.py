@@ -54,7 +54,7 @@ class TableMeasurer(BaseMeasurer, Protocol):
     def look(self, frame: Frame) -> Report:
         """All of it."""
 
-    def find(
+    def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
         """The bases in a box (2, 2) of it, or all over it, by a camera that is known; None for all there may be."""
@@ -63,39 +63,41 @@ class TableMeasurer(BaseMeasurer, Protocol):
 def resolve_changes(table: TableState, looks: TableMeasurer, settle_s: float = SETTLE_S) -> tuple[Move, ...]:
     """Measure again what has changed and come to rest: the moves that have ended so."""
     settled = _settled_blocks(table, settle_s)
-    table.tried &= settled
+    table.searched_blocks &= settled
     if not settled.any():
         return ()
-    fresh = not table.changes.quiet(table.shot.time_s, min(ALL_STILL_S, settle_s * 3))[table.on_table].all()
-    if fresh and not (settled & ~table.tried).any():
+    fresh = not table.changes.still_blocks(table.shot.time_s, min(ALL_STILL_S, settle_s * 3))[table.on_table].all()
+    if fresh and not (settled & ~table.searched_blocks).any():
         return ()
     missing = [held for held in _missing_tracks(table, settled) if not (fresh and _is_gone(table, held))]
     if fresh and not missing:
-        table.tried |= settled  # beside a piece that stands there may stand one whose leaving the hand still hides
+        table.searched_blocks |= (
+            settled  # beside a piece that stands there may stand one whose leaving the hand still hides
+        )
         return ()
     found = _find_bases(table, looks, settled, missing, fresh)
     moves = _associate_detections(table, missing, found, fresh)
     if fresh and not found and any(held.away_s is not None for held in missing):
-        table.tried |= settled  # it may be in the hand; what is hard to see is sought when the hand has left
+        table.searched_blocks |= settled  # it may be in the hand; what is hard to see is sought when the hand has left
     else:
-        table.changes.accept(_explained_blocks(table, settled, fresh))
-        table.vacated &= fresh
+        table.changes.accept_background(_explained_blocks(table, settled, fresh))
+        table.vacated_blocks &= fresh
     return moves
 
 
 def _explained_blocks(table: TableState, settled: Mask, fresh: bool) -> Mask:
     """What of the settled blocks is known now: not where a piece was followed to while a hand still hides its home."""
     done = settled & blocks_near_pieces(table, settled.shape) if fresh else settled.copy()
-    for held in table.held:
-        if held.away_s is None and held.on_its_way:
+    for held in table.tracks:
+        if held.away_s is None and held.is_moving:
             done[held.blocks(done.shape, 0.0)] = False
     return done
 
 
 def _settled_blocks(table: TableState, settle_s: float) -> Mask:
     """The changed blocks of areas in which nothing has moved for so long, hands set aside."""
-    changed, settled = table.changed, np.zeros_like(table.on_table)
-    quiet = table.changes.quiet(table.shot.time_s, settle_s)
+    changed, settled = table.changed_blocks, np.zeros_like(table.on_table)
+    quiet = table.changes.still_blocks(table.shot.time_s, settle_s)
     if not (changed & quiet).any():
         return settled
     busy = ~quiet & table.on_table
@@ -110,16 +112,18 @@ def _settled_blocks(table: TableState, settle_s: float) -> Mask:
 def _missing_tracks(table: TableState, settled: Mask) -> list[PieceTrack]:
     """The pieces that do not stand where they stood; those of them that do after all are home."""
     shot, missing = table.shot, []
-    for held in table.held:
+    for held in table.tracks:
         near = settled[held.blocks(settled.shape, 0.0, home=True)]
         if not (near.any() or held.away_s is not None):
             continue
-        match = held.at_home(shot.grey, table.camera)
-        shifted = float(np.hypot(*(match.xy_mm - held.rest.xy_mm)))
-        changed = table.covered(settled, held.rest.xy_mm[None], held.rest.z_mm, held.radius_mm)[0]
+        match = held.match_at_rest(shot.grey, table.camera)
+        shifted = float(np.hypot(*(match.xy_mm - held.rest_detection.xy_mm)))
+        changed = table.covered_share(
+            settled, held.rest_detection.xy_mm[None], held.rest_detection.z_mm, held.radius_mm
+        )[0]
         needed = MIN_STAYED_SHARE if changed >= MUCH_CHANGED_SHARE else MIN_IN_PLACE_SHARE
         if match.share >= needed and shifted < MIN_MOVE_MM:
-            held.home(shot.grey, table.camera, light=bool(near.any()))
+            held.return_to_rest(shot.grey, table.camera, light=bool(near.any()))
         else:
             if held.away_s is None:
                 held.away_s = held.trail[-1][0] if held.trail else shot.time_s
@@ -137,11 +141,13 @@ def _find_bases(
 ) -> list[Detection]:
     """The bases that stand in the area now and did not before: first where the missing ones were followed to."""
     left, found, search = settled.copy(), list[Detection](), partial(_find_in_box, table, looks, settled, missing)
-    lost = [held for held in missing if held.seen is False or not held.on_its_way]
+    lost = [held for held in missing if held.seen is False or not held.is_moving]
     for held in missing:
         if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
             here = search(
-                [held.rest.base], _search_box(held), 0.0 if held.share >= MIN_IN_PLACE_SHARE else MIN_CHANGED_SHARE
+                [held.rest_detection.base],
+                _search_box(held),
+                0.0 if held.seen_share >= MIN_IN_PLACE_SHARE else MIN_CHANGED_SHARE,
             )
             near = [one for one in here if np.hypot(*(one.xy_mm - held.place_mm)) < held.radius_mm]
             found += near
@@ -168,17 +174,17 @@ def _search_plan(
     others of the table: its place is seldom taken at once, and the next look at all of the table would find another.
     """
     if fresh:
-        return [(list({held.rest.base: None for held in lost}), where)]
-    others = list({held.rest.base: None for held in table.held})
-    new = where & ~table.vacated
-    return [(None, new if lost else new & ~table.relit(new)), (others, where & table.vacated)]
+        return [(list({held.rest_detection.base: None for held in lost}), where)]
+    others = list({held.rest_detection.base: None for held in table.tracks})
+    new = where & ~table.vacated_blocks
+    return [(None, new if lost else new & ~table.relit_blocks(new)), (others, where & table.vacated_blocks)]
 
 
 def _find_by_rim(
     table: TableState, settled: Mask, missing: Sequence[PieceTrack], lost: Sequence[PieceTrack], boxes: Sequence[Array]
 ) -> list[Detection]:
     """The lost pieces where a closer look sees bases of their sizes in the boxes (2, 2) of the area."""
-    kinds = list({held.rest.base: None for held in lost})
+    kinds = list({held.rest_detection.base: None for held in lost})
     found = (one for box in boxes for one in redetect_rounds(table, kinds, box, settled)) if kinds else ()
     return [one for one in found if _has_arrived(table, one, settled, missing)]
 
@@ -212,21 +218,21 @@ def _find_in_box(
     box: Array,
     covered: float = MIN_CHANGED_SHARE,
 ) -> list[Detection]:
-    part = table.still(box)
-    here = (part.whole_picture(one) for one in looks.find(part.frame, part.report, kinds, box))
+    part = table.average_part(box)
+    here = (part.to_whole_picture(one) for one in looks.redetect_bases(part.frame, part.report, kinds, box))
     return [one for one in here if _has_arrived(table, one, settled, missing, covered)]
 
 
 def find_overlooked(table: TableState, looks: TableMeasurer) -> list[Detection]:
     """Bases that stand apart from all known pieces, wherever on the table."""
     box = np.array([np.zeros(2), table.calibration.board_mm]) + TABLE_MARGIN_MM * np.array([[-1.0], [1.0]])
-    part = table.still(box)
-    found = (part.whole_picture(one) for one in looks.find(part.frame, part.report, None, None))
-    return [one for one in found if all(_stands_apart(one, held) for held in table.held)]
+    part = table.average_part(box)
+    found = (part.to_whole_picture(one) for one in looks.redetect_bases(part.frame, part.report, None, None))
+    return [one for one in found if all(_stands_apart(one, held) for held in table.tracks)]
 
 
 def _stands_apart(one: Detection, held: PieceTrack) -> bool:
-    away = float(np.hypot(*(held.rest.xy_mm - one.xy_mm)))
+    away = float(np.hypot(*(held.rest_detection.xy_mm - one.xy_mm)))
     return away > 0.6 * (held.radius_mm + max(one.base.width_mm, one.base.length_mm) / 2)
 
 
@@ -238,10 +244,10 @@ def _has_arrived(
     Where a piece was seen to go, and is seen, nothing need have changed: mats can be like it.
     """
     radius = one.base.width_mm / 2
-    if table.covered(settled, one.xy_mm[None], one.z_mm, radius)[0] < covered:
+    if table.covered_share(settled, one.xy_mm[None], one.z_mm, radius)[0] < covered:
         return False
-    home = [held for held in table.held if held not in missing and held.away_s is None]
-    return all(np.hypot(*(held.rest.xy_mm - one.xy_mm)) > 0.6 * (held.radius_mm + radius) for held in home)
+    home = [held for held in table.tracks if held not in missing and held.away_s is None]
+    return all(np.hypot(*(held.rest_detection.xy_mm - one.xy_mm)) > 0.6 * (held.radius_mm + radius) for held in home)
 
 
 def _associate_detections(
@@ -249,35 +255,40 @@ def _associate_detections(
 ) -> tuple[Move, ...]:
     """Names for what was found; a move for each piece that stands elsewhere now."""
     grey, time_s = table.shot.grey, table.shot.time_s
-    looks = np.array([[held.alike(one, grey, table.camera) for one in found] for held in missing])
-    wanted = [MissingPiece(held.rest.base, held.place_mm, _is_gone(table, held), held.rest.xy_mm) for held in missing]
+    looks = np.array([[held.similarity_to(one, grey, table.camera) for one in found] for held in missing])
+    wanted = [
+        MissingPiece(held.rest_detection.base, held.place_mm, _is_gone(table, held), held.rest_detection.xy_mm)
+        for held in missing
+    ]
     pairs = assign_pieces(wanted, [(one.base, one.xy_mm) for one in found], looks)
     for i in set(range(len(missing))) - {i for i, _ in pairs}:
-        missing[i].lost += 1
+        missing[i].missed_shots += 1
     for j in sorted(set(range(len(found))) - {j for _, j in pairs}) if not fresh else ():
-        name = next_piece_id([held.id for held in table.held])
-        table.held.append(PieceTrack.of(name, table.placed(found[j]), grey, table.camera))
-        table.held[-1].came_s = time_s
-    moves = (build_move(table, missing[i], replace(found[j], base=missing[i].rest.base)) for i, j in pairs)
+        name = next_piece_id([held.id for held in table.tracks])
+        table.tracks.append(PieceTrack.of(name, table.remeasure_base(found[j]), grey, table.camera))
+        table.tracks[-1].arrived_s = time_s
+    moves = (build_move(table, missing[i], replace(found[j], base=missing[i].rest_detection.base)) for i, j in pairs)
     return tuple(move for move in moves if move is not None)
 
 
 def build_move(table: TableState, held: PieceTrack, detection: Detection) -> Move | None:
     """The move of a piece that was found again; None where it stands where it stood."""
-    detection = table.placed(detection)
-    before, after = np.asarray(held.rest.xy_mm, float), np.asarray(detection.xy_mm, float)
+    detection = table.remeasure_base(detection)
+    before, after = np.asarray(held.rest_detection.xy_mm, float), np.asarray(detection.xy_mm, float)
     distance = float(np.hypot(*(after - before)))
-    sigma = _distance_sigma(table, held.rest, detection, (after - before) / max(distance, 1e-9))
+    sigma = _distance_sigma(table, held.rest_detection, detection, (after - before) / max(distance, 1e-9))
     if distance < max(MIN_MOVE_MM, 2 * sigma):
-        held.home(table.shot.grey, table.camera, light=True)
+        held.return_to_rest(table.shot.grey, table.camera, light=True)
         return None
-    trail, z_mm = _full_trail(table, held, detection), held.rest.z_mm
-    way = estimate_path(np.array(trail), before, after, table.camera.center_mm, held.led / max(len(held.trail), 1))
+    trail, z_mm = _full_trail(table, held, detection), held.rest_detection.z_mm
+    way = estimate_path(
+        np.array(trail), before, after, table.camera.center_mm, held.hand_places / max(len(held.trail), 1)
+    )
     by_hand = follow_hand(table, way, z_mm) if way.sigma_mm > MAX_PATH_SIGMA_MM else None
     if by_hand is not None and by_hand[0].sigma_mm < way.sigma_mm:
         way, trail = by_hand[0], [(float(time_s), float(x), float(y)) for time_s, x, y in by_hand[1]]
-    table.vacated[held.blocks(table.vacated.shape, FIGURE_MARGIN_MM, home=True)] = table.patient
-    held.settle(detection, table.shot.grey, table.camera)
+    table.vacated_blocks[held.blocks(table.vacated_blocks.shape, FIGURE_MARGIN_MM, home=True)] = table.looks_again
+    held.settle_at(detection, table.shot.grey, table.camera)
     return Move(
         piece=held.id,
         start_s=way.start_s,
@@ -298,8 +309,8 @@ def _full_trail(table: TableState, held: PieceTrack, detection: Detection) -> li
     """Where the piece was seen, from where it stood to where it stands; there when the middle one of its blocks that
     have moved since was still: over some the hand stays longer, and some look as they did before.
     """
-    (x0, y0), (x1, y1) = held.rest.xy_mm.tolist(), detection.xy_mm.tolist()
-    moved_s = table.changes.moved_s[table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)]
+    (x0, y0), (x1, y1) = held.rest_detection.xy_mm.tolist(), detection.xy_mm.tolist()
+    moved_s = table.changes.last_moved_s[table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)]
     left_s = held.away_s if held.away_s is not None else float(moved_s.max())
     trail = list(held.trail) or [(min(left_s, float(moved_s.max())), x0, y0)]
     since = moved_s[moved_s > trail[-1][0]]

@@ -49,7 +49,7 @@ MIN_CHANGED_SHARE = 0.2
 class BaseMeasurer(Protocol):
     """Who can say exactly where a base stands: the referee."""
 
-    def place(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
+    def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base that was found, its size being known now; None where the picture says no more than it did."""
 
 
@@ -59,7 +59,7 @@ class CoarseShot:
 
     time_s: float
     grey: GreyImage
-    halved: int
+    pyramid_level: int
     """So often."""
 
     @classmethod
@@ -71,13 +71,13 @@ class CoarseShot:
     @property
     def scale(self) -> int:
         """How many of the shot's pixels one of it is wide."""
-        return 1 << self.halved
+        return 1 << self.pyramid_level
 
-    def coarse(self, px: Array) -> Array:
+    def to_coarse(self, px: Array) -> Array:
         """Where pixels (..., 2) of the shot are in it."""
         return np.asarray((px - (self.scale - 1) / 2) / self.scale)
 
-    def fine(self, px: Array) -> Array:
+    def to_fine(self, px: Array) -> Array:
         """Where pixels (..., 2) of it are in the shot."""
         return np.asarray(px * self.scale + (self.scale - 1) / 2)
 
@@ -87,9 +87,9 @@ class RestState:
     """The table the last time that all of it was at rest."""
 
     shots: tuple[Shot, ...]
-    small: BlockMeans
-    glimpse: CoarseShot
-    places: dict[str, Array]
+    block_means: BlockMeans
+    coarse_shot: CoarseShot
+    places_mm: dict[str, Array]
     """Where each piece stood (2,)."""
 
 
@@ -97,54 +97,54 @@ class RestState:
 class TableState:
     """A table, a camera that stands still, and what is known by now."""
 
-    opened: Report
+    first_report: Report
     """The first look: the calibration, rulers, grid and terrain hold for as long as the camera stays."""
     changes: BackgroundModel
     shots: deque[Shot]
-    looks: BaseMeasurer
-    held: list[PieceTrack] = field(default_factory=list)
-    patient: bool = False
+    measurer: BaseMeasurer
+    tracks: list[PieceTrack] = field(default_factory=list)
+    looks_again: bool = False
     """Whether all of it is looked at again now and then."""
     on_table: Mask = field(init=False)
     """The blocks that show the table."""
-    edge: Mask = field(init=False)
+    edge_blocks: Mask = field(init=False)
     """Those at its edge, or the picture's: whoever reaches over the table does so across them."""
     block_mm2: float = field(init=False)
     """What a block in the middle shows."""
-    tried: Mask = field(init=False)
+    searched_blocks: Mask = field(init=False)
     """Where what is missing was sought in vain while a hand is round, and nothing has moved since."""
-    vacated: Mask = field(init=False)
+    vacated_blocks: Mask = field(init=False)
     """Where pieces stood that have moved since all was last at rest, on a table that is looked at again."""
-    lately: deque[CoarseShot] = field(init=False)
+    recent_shots: deque[CoarseShot] = field(init=False)
     """The last shots, coarsely: where a hand went."""
-    rested: RestState = field(init=False)
+    last_rest: RestState = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lately = deque([CoarseShot.of(self.shot.time_s, build_pyramid(self.shot.grey))], MAX_GLIMPSES)
-        rows, columns = self.changes.last.shape
+        self.recent_shots = deque([CoarseShot.of(self.shot.time_s, build_pyramid(self.shot.grey))], MAX_GLIMPSES)
+        rows, columns = self.changes.last_means.shape
         u, v = np.meshgrid(np.arange(columns), np.arange(rows))
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
         low, high = np.full(2, -TABLE_MARGIN_MM), np.array(self.calibration.board_mm) + TABLE_MARGIN_MM
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
         inner = cv2.erode(self.on_table.astype(np.uint8), np.ones((5, 5), np.uint8), borderValue=0)
-        self.edge = self.on_table & (inner == 0)
+        self.edge_blocks = self.on_table & (inner == 0)
         middle = np.array([*self.calibration.board_mm, 0.0]) / 2
         self.block_mm2 = (BLOCK_PX * float(self.camera.mm_per_px(middle))) ** 2
-        self.tried, self.vacated = np.zeros_like(self.on_table), np.zeros_like(self.on_table)
-        self.at_rest()
+        self.searched_blocks, self.vacated_blocks = np.zeros_like(self.on_table), np.zeros_like(self.on_table)
+        self.record_rest()
 
-    def at_rest(self) -> None:
+    def record_rest(self) -> None:
         """All of it is at rest now."""
-        places = {held.id: held.rest.xy_mm for held in self.held if held.away_s is None}
-        self.rested = RestState(tuple(self.shots), self.changes.last, self.lately[-1], places)
+        places = {held.id: held.rest_detection.xy_mm for held in self.tracks if held.away_s is None}
+        self.last_rest = RestState(tuple(self.shots), self.changes.last_means, self.recent_shots[-1], places)
 
     @property
     def calibration(self) -> Calibration:
-        return self.opened.calibration
+        return self.first_report.calibration
 
     @property
     def camera(self) -> Camera:
-        return self.opened.calibration.camera
+        return self.first_report.calibration.camera
 
     @property
     def shot(self) -> Shot:
@@ -152,13 +152,13 @@ class TableState:
         return self.shots[-1]
 
     @property
-    def changed(self) -> Mask:
+    def changed_blocks(self) -> Mask:
         """The table's blocks that differ from the table at rest."""
         return self.changes.changed & self.on_table
 
-    def relit(self, where: Mask) -> Mask:
+    def relit_blocks(self, where: Mask) -> Mask:
         """The areas of a mask that have changed since all was last at rest, but in their light alone."""
-        return relit_areas(self.shot.grey, self.rested.shots[-1].grey, where)
+        return relit_areas(self.shot.grey, self.last_rest.shots[-1].grey, where)
 
     # --- places and blocks ---
 
@@ -166,9 +166,9 @@ class TableState:
         """The blocks, as rows and columns, round a place on the board."""
         point = np.array([*xy_mm, z_mm])
         radius_px = radius_mm / float(self.camera.mm_per_px(point))
-        return blocks_near(self.changes.last.shape, self.camera.project(point), radius_px)
+        return blocks_near(self.changes.last_means.shape, self.camera.project(point), radius_px)
 
-    def covered(self, where: Mask, places_mm: Array, z_mm: float, radius_mm: float) -> Array:
+    def covered_share(self, where: Mask, places_mm: Array, z_mm: float, radius_mm: float) -> Array:
         """(N,): how much of a base at each place (N, 2) a mask covers: of the blocks whose middles it hides."""
         if not len(places_mm):
             return np.zeros(0)
@@ -197,7 +197,7 @@ class TableState:
 
     # --- pictures ---
 
-    def still(self, box_mm: Array, shots: Sequence[Shot] | None = None) -> "TablePart":
+    def average_part(self, box_mm: Array, shots: Sequence[Shot] | None = None) -> "TablePart":
         """Shots, the last ones or others, as one frame of a part of the table, their noise averaged away."""
         (left, bottom), (right, top) = box_mm
         corners = np.array(
@@ -207,24 +207,24 @@ class TableState:
         low = np.clip(np.floor(np.nanmin(pixels, axis=0)) - 24, 0, None).astype(int)
         high = np.clip(np.ceil(np.nanmax(pixels, axis=0)) + 24, None, (width, height)).astype(int)
         box = int(low[0]), int(low[1]), max(int(high[0]), int(low[0]) + 1), max(int(high[1]), int(low[1]) + 1)
-        return TablePart(average_shots(shots or self.shots, box), self.opened, low.astype(float))
+        return TablePart(average_shots(shots or self.shots, box), self.first_report, low.astype(float))
 
-    def placed(self, one: Detection, shots: Sequence[Shot] | None = None) -> Detection:
+    def remeasure_base(self, one: Detection, shots: Sequence[Shot] | None = None) -> Detection:
         """A base that is at rest in shots, the last ones or others, measured once more where that is possible."""
         reach = max(one.base.width_mm, one.base.length_mm)
-        part = self.still(one.xy_mm + reach * np.array([[-1.0], [1.0]]), shots)
-        found = self.looks.place(part.frame, part.report, one)
-        return part.whole_picture(found) if found is not None else one
+        part = self.average_part(one.xy_mm + reach * np.array([[-1.0], [1.0]]), shots)
+        found = self.measurer.remeasure_base(part.frame, part.report, one)
+        return part.to_whole_picture(found) if found is not None else one
 
     def report(self) -> Report:
         """The table as it stands."""
-        standing = [held for held in self.held if held.away_s is None]
-        detections = tuple(held.rest for held in standing)
-        known, frame = self.opened.scene, self.shot.frame()
-        scene = build_scene(self.calibration, detections, known.game, self.opened.rulers, known.grid)
+        standing = [held for held in self.tracks if held.away_s is None]
+        detections = tuple(held.rest_detection for held in standing)
+        known, frame = self.first_report.scene, self.shot.frame()
+        scene = build_scene(self.calibration, detections, known.game, self.first_report.rulers, known.grid)
         pieces = tuple(replace(piece, id=held.id) for piece, held in zip(scene.pieces, standing, strict=True))
         scene = replace(scene, pieces=pieces, terrain=known.terrain)
-        return replace(self.opened, frame=frame, detections=detections, scene=scene)
+        return replace(self.first_report, frame=frame, detections=detections, scene=scene)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +244,7 @@ class TablePart:
         camera = calibration.camera.moved(step)
         return replace(self.whole, calibration=replace(calibration, camera=camera, size_px=self.frame.size_px))
 
-    def whole_picture(self, detection: Detection) -> Detection:
+    def to_whole_picture(self, detection: Detection) -> Detection:
         """A detection with its pixels counted in the whole picture."""
         center, outline = detection.center_px + self.corner_px, detection.outline_px + self.corner_px
         return replace(detection, center_px=center, outline_px=outline)

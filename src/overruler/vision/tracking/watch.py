@@ -73,43 +73,45 @@ class Watch:
         """What one more shot tells. `CannotMeasure` is kept to `close`: the next shot may be better."""
         stages, notes = build_pyramid(shot.grey), []
         small = block_means(stages)
-        if self._changes is None or small.shape != self._changes.last.shape:
+        if self._changes is None or small.shape != self._changes.last_means.shape:
             notes += self._restart(shot)
             self._changes = BackgroundModel.of(small, shot.time_s)
-        moving = self._changes.look(small, shot.time_s)
+        moving = self._changes.update(small, shot.time_s)
         if self._table is None:
-            return self._wait(shot, self._changes, moving, notes)
+            return self._wait_for_rest(shot, self._changes, moving, notes)
         self._shots.append(shot)
-        self._table.lately.append(CoarseShot.of(shot.time_s, stages))
+        self._table.recent_shots.append(CoarseShot.of(shot.time_s, stages))
         moving &= self._table.on_table
         _follow_pieces(self._table, moving)
-        before = len(self._table.held), [held.away_s for held in self._table.held]
-        moves = resolve_changes(self._table, self._looks) + self._unknown(self._table, moving)
-        self._overlooked(self._table)
-        self._unsaid |= bool(moves) or before != (len(self._table.held), [held.away_s for held in self._table.held])
-        return Tick(shot.time_s, self._spots(shot.time_s), moves, self._rest(moving), tuple(notes))
+        before = len(self._table.tracks), [held.away_s for held in self._table.tracks]
+        moves = resolve_changes(self._table, self._looks) + self._newcomer_moves(self._table, moving)
+        self._add_overlooked(self._table)
+        self._unsaid |= bool(moves) or before != (len(self._table.tracks), [held.away_s for held in self._table.tracks])
+        return Tick(shot.time_s, self._current_spots(shot.time_s), moves, self._rest_report(moving), tuple(notes))
 
     def close(self) -> Tick | None:
         """The end of the film: what the last shots tell. `CannotMeasure` where nothing could be measured in it."""
         if self._table is None:
             if not self._shots or self._changes is None:
                 raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
-            return self._open(self._shots[-1], self._changes, [])
+            return self._measure_first(self._shots[-1], self._changes, [])
         moves = resolve_changes(self._table, self._looks, settle_s=0.0)
         moves += find_newcomer_moves(self._table, self._kinds) if self._disturbed else ()
         self._unsaid |= bool(moves)
-        rest = self._rest()
+        rest = self._rest_report()
         return (
-            Tick(self._table.shot.time_s, self._spots(self._table.shot.time_s), moves, rest) if moves or rest else None
+            Tick(self._table.shot.time_s, self._current_spots(self._table.shot.time_s), moves, rest)
+            if moves or rest
+            else None
         )
 
-    def again(self, why: str = "the camera was moved") -> None:
+    def remeasure_table(self, why: str = "the camera was moved") -> None:
         """Measure anew when the table is next still: the camera has been moved, say. The pieces keep their names."""
         self._changes, self._why = None, why
 
-    def as_it_stands(self) -> Report | None:
+    def current_report(self) -> Report | None:
         """The table now, without the pieces that are away, though a hand may be over it; None before it is known."""
-        return self._report(self._table) if self._table is not None else None
+        return self._owned_report(self._table) if self._table is not None else None
 
     def correct(self, fixes: Sequence[Fix]) -> None:
         """Put right what was found on the table as it stands: the next rest tells it; `BadInput` where it cannot be."""
@@ -126,77 +128,77 @@ class Watch:
         if self._table is not None:
             why = self._why or "the picture's size has changed"
             notes.append(f"{why}: the table is measured anew")
-            self._before = tuple(self._table.held)
+            self._before = tuple(self._table.tracks)
         self._table, self._began_s, self._retry_s, self._moved = None, shot.time_s, -np.inf, ""
         self._shots.clear()
         return notes
 
-    def _wait(self, shot: Shot, changes: BackgroundModel, moving: Mask, notes: list[str]) -> Tick:
+    def _wait_for_rest(self, shot: Shot, changes: BackgroundModel, moving: Mask, notes: list[str]) -> Tick:
         """Wait for the table to be still, then measure it."""
         restless = shot.time_s - self._began_s > MAX_WAIT_S
         if moving.any() and not restless:
             self._shots.clear()
         self._shots.append(shot)
-        still = shot.time_s - float(changes.moved_s.max()) >= INITIAL_STILL_S
+        still = shot.time_s - float(changes.last_moved_s.max()) >= INITIAL_STILL_S
         if not (still or restless) or shot.time_s < self._retry_s:
             return Tick(shot.time_s, (), notes=tuple(notes))
         try:
-            return self._open(shot, changes, notes)
+            return self._measure_first(shot, changes, notes)
         except CannotMeasure as error:
             self._refused, self._retry_s = error, shot.time_s + RETRY_DELAY_S
             return Tick(shot.time_s, (), notes=(*notes, str(error)))
 
-    def _open(self, shot: Shot, changes: BackgroundModel, notes: list[str]) -> Tick:
+    def _measure_first(self, shot: Shot, changes: BackgroundModel, notes: list[str]) -> Tick:
         report = self._looks.look(average_shots(self._shots))
-        table = TableState(report, changes, self._shots, self._looks, patient=self._each_s < np.inf)
+        table = TableState(report, changes, self._shots, self._looks, looks_again=self._each_s < np.inf)
         detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
         for name, detection in _match_names(self._before, detections, table).items():
-            table.held.append(PieceTrack.of(name, table.placed(detection), shot.grey, table.camera))
-        changes.rest = changes.last.copy()
+            table.tracks.append(PieceTrack.of(name, table.remeasure_base(detection), shot.grey, table.camera))
+        changes.background = changes.last_means.copy()
         changes.changed[:] = False
         self._table, self._unsaid, self._opened_s = table, True, shot.time_s
-        table.at_rest()
+        table.record_rest()
         self._disturbed = False
         if not self._before:
             self._owned = {piece.id: piece for piece in report.scene.pieces}
-        rest = self._rest()
-        return Tick(shot.time_s, self._spots(shot.time_s), rest=rest, notes=tuple(notes))
+        rest = self._rest_report()
+        return Tick(shot.time_s, self._current_spots(shot.time_s), rest=rest, notes=tuple(notes))
 
-    def _unknown(self, table: TableState, moving: Mask) -> tuple[Move, ...]:
+    def _newcomer_moves(self, table: TableState, moving: Mask) -> tuple[Move, ...]:
         """Moves of pieces that were not known: asked once each time that all of the table has come to rest."""
         self._disturbed |= bool(moving.any())
         if moving.any() or is_disturbed(table, ALL_STILL_S):
             return ()
         moves = find_newcomer_moves(table, self._kinds) if self._disturbed else ()
-        table.at_rest()
+        table.record_rest()
         self._disturbed = False
         return moves
 
-    def _overlooked(self, table: TableState) -> None:
+    def _add_overlooked(self, table: TableState) -> None:
         """Once in a while, when all is at rest: pieces that stand where nobody has moved, and were not seen so far."""
         if self._disturbed or table.shot.time_s < self._opened_s + self._each_s:
             return
         self._each_s *= LOOK_INTERVAL_FACTOR
         for one in find_overlooked(table, self._looks):
-            name = next_piece_id([held.id for held in table.held])
-            table.held.append(PieceTrack.of(name, table.placed(one), table.shot.grey, table.camera))
+            name = next_piece_id([held.id for held in table.tracks])
+            table.tracks.append(PieceTrack.of(name, table.remeasure_base(one), table.shot.grey, table.camera))
 
     # --- what is told ---
 
-    def _spots(self, time_s: float) -> tuple[TrackedPosition, ...]:
-        held = self._table.held if self._table is not None else ()
-        return tuple(one.spot(time_s, self._sigmas.get(one.id, 0.0)) for one in held)
+    def _current_spots(self, time_s: float) -> tuple[TrackedPosition, ...]:
+        held = self._table.tracks if self._table is not None else ()
+        return tuple(one.to_spot(time_s, self._sigmas.get(one.id, 0.0)) for one in held)
 
-    def _rest(self, moving: Mask | None = None) -> Report | None:
+    def _rest_report(self, moving: Mask | None = None) -> Report | None:
         """The table as it stands, where something has changed since the last time and nothing is `moving` any more."""
         if self._table is None or not self._unsaid:
             return None
         if moving is not None and (moving.any() or is_disturbed(self._table, SETTLE_S, OBJECT_STILL_S)):
             return None
         self._unsaid = False
-        return self._report(self._table)
+        return self._owned_report(self._table)
 
-    def _report(self, table: TableState) -> Report:
+    def _owned_report(self, table: TableState) -> Report:
         report = apply_house_rules(table.report(), self._house, self._owned)
         self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
         for piece in report.scene.pieces:
@@ -208,16 +210,18 @@ class Watch:
 
 def _follow_pieces(table: TableState, moving: Mask) -> None:
     """Follow the pieces near which something moves, or has changed for the first time."""
-    changed = table.changed
+    changed = table.changed_blocks
     busy = moving | changed
-    if not busy.any() and all(not held.trail for held in table.held):
+    if not busy.any() and all(not held.trail for held in table.tracks):
         return
     before_s = table.shots[-2].time_s if len(table.shots) > 1 else table.shot.time_s
-    for held in table.held:
+    for held in table.tracks:
         if held.away_s is not None and not held.seen and not held.trail:
             continue
         if held.trail and held.away_s is None and not busy[held.blocks(busy.shape, 0.0, home=True)].any():
-            held.home(table.shot.grey, table.camera, light=False)  # what hid it is gone, and nothing has changed
+            held.return_to_rest(
+                table.shot.grey, table.camera, light=False
+            )  # what hid it is gone, and nothing has changed
             continue
         near = held.blocks(moving.shape, FOLLOW_MARGIN_MM)
         if not busy[near].any():
@@ -231,8 +235,8 @@ def _match_names(before: Sequence[PieceTrack], found: dict[str, Detection], tabl
     if not before:
         return found
     detections, grey = list(found.values()), table.shot.grey
-    looks = np.array([[held.alike(one, grey, table.camera) for one in detections] for held in before])
-    missing = [MissingPiece(held.rest.base, held.place_mm) for held in before]
+    looks = np.array([[held.similarity_to(one, grey, table.camera) for one in detections] for held in before])
+    missing = [MissingPiece(held.rest_detection.base, held.place_mm) for held in before]
     pairs = {j: i for i, j in assign_pieces(missing, [(one.base, one.xy_mm) for one in detections], looks)}
     named: dict[str, Detection] = {}
     for j, one in enumerate(detections):

@@ -55,7 +55,7 @@ class Watched:
     def heard(self, seen: TableStatus) -> None:
         if self.eyes.shot is not None:
             self.said.append((int(self.eyes.shot.name), seen))
-        self.desk.told(seen, self.eyes.shot)
+        self.desk.update_table(seen, self.eyes.shot)
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +66,10 @@ def watched() -> Iterator[Watched]:
         until(lambda: found.desk.scene(), 90)
         names = [piece.id for piece in found.desk.scene().pieces]  # type: ignore[union-attr]
         found.desk.pick(names[0], names[1])
-        until(lambda: found.desk.shown().ruling, 30)
+        until(lambda: found.desk.graphics_on_air().ruling, 30)
         found.bumped = 1
         until(lambda: any(bumped and seen.report is None for bumped, seen in found.said), 60)
-        until(lambda: found.said[-1][1].report is not None and found.desk.shown().ruling, 90)
+        until(lambda: found.said[-1][1].report is not None and found.desk.graphics_on_air().ruling, 90)
         yield found
     finally:
         found.eyes.stop()
@@ -110,7 +110,9 @@ def test_a_film_that_begins_again_moves_no_piece_and_keeps_their_names() -> None
     def film() -> Iterator[Shot]:
         begin, again = time.monotonic(), played.is_set()
         table.places = dict(ends if again else starts)
-        while not (eyes._ended.is_set() or (desk.scene() and not again)):  # once the table is known, it begins again
+        while not (
+            eyes._stop_event.is_set() or (desk.scene() and not again)
+        ):  # once the table is known, it begins again
             yield Shot.of(Frame(table.picture(), "film", time_s=time.monotonic() - begin))
             time.sleep(0.08)
         played.set()
@@ -118,7 +120,10 @@ def test_a_film_that_begins_again_moves_no_piece_and_keeps_their_names() -> None
     desk = Desk()
     told: Any = table
     eyes = TableWatcher(
-        LiveReader(Source("film", film, loops=True)), told, lambda seen: desk.told(seen, eyes.shot), ticks.append
+        LiveReader(Source("film", film, loops=True)),
+        told,
+        lambda seen: desk.update_table(seen, eyes.shot),
+        ticks.append,
     )
     eyes.start()
     try:

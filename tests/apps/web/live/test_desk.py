@@ -234,8 +234,8 @@ def test_labels_lie_apart_and_inside_the_safe_part(shares: list[tuple[float, flo
     room, size = LabelPlacement(VIEW), np.array([60.0, 30.0])
     taken = []
     for place in np.array(shares) * SIZE_PX:
-        if room.free(place, size):
-            room.take(place, size)
+        if room.is_free(place, size):
+            room.occupy_box(place, size)
             taken.append(place)
     for k, place in enumerate(taken):
         assert ((place - size / 2 >= 0.05 * max(SIZE_PX) - 1e-3) & (place + size / 2 <= np.array(SIZE_PX))).all()
@@ -246,8 +246,8 @@ def test_labels_lie_apart_and_inside_the_safe_part(shares: list[tuple[float, flo
 def test_the_ruling_stands_in_a_corner_that_hides_no_line(x: float, y: float) -> None:
     room, size = LabelPlacement(VIEW), np.array([400.0, 120.0])
     line = np.linspace([x * SIZE_PX[0], y * SIZE_PX[1]], [SIZE_PX[0] / 2, SIZE_PX[1] / 2], 33)
-    room.keep([line])
-    corner = room.corner(size)
+    room.protect_lines([line])
+    corner = room.find_corner(size)
     assert not ((line > corner) & (line < corner + size)).all(1).any()
     assert (corner >= 0.05 * np.array(SIZE_PX) - 1e-6).all()
 
@@ -300,5 +300,5 @@ def test_a_described_button_takes_what_it_is_said_to_take() -> None:
         assert call(f"{home}/api/live/openapi.json")["paths"].keys() == openapi_document()["paths"].keys()
     for name, button in ACTIONS.items():
         told = openapi_document()["paths"][f"/api/live/do/{name}"]["post"].get("parameters", [])
-        assert {one["name"] for one in told if one["required"]} == set(button.needs)
-        assert {one["name"] for one in told if not one["required"]} == set(button.may)
+        assert {one["name"] for one in told if one["required"]} == set(button.required)
+        assert {one["name"] for one in told if not one["required"]} == set(button.optional)

@@ -24,7 +24,7 @@ def added(store: Store, **changes: Any) -> Measurement:
     found = Measurement(store.new_id(), time.time(), DONE, "", "legion", "6x3 ft", ("photo.jpg",), {"pieces": 3})
     changed: Measurement = replace(found, **changes)
     store.add(changed)
-    store.place(changed.id, "photo.jpg").write_bytes(b"photo")
+    store.path_of(changed.id, "photo.jpg").write_bytes(b"photo")
     return changed
 
 
@@ -53,7 +53,7 @@ def test_nothing_but_an_id_is_looked_for(store: Store, name: str) -> None:
     assert not is_id(name)
     assert store.find(name) is None
     with pytest.raises(ValueError, match="not an id"):
-        store.place(name)
+        store.path_of(name)
 
 
 def test_ids_are_many_and_of_their_form(store: Store) -> None:
@@ -64,17 +64,17 @@ def test_ids_are_many_and_of_their_form(store: Store) -> None:
 
 def test_the_old_goes_and_the_new_stays(store: Store) -> None:
     old, new = added(store, created_s=time.time() - 3 * DAY_S), added(store)
-    assert store.sweep(2.0) == 1
+    assert store.remove_expired(2.0) == 1
     assert store.find(old.id) is None
-    assert not store.place(old.id).exists()
+    assert not store.path_of(old.id).exists()
     assert store.find(new.id) == new
-    assert store.place(new.id, "photo.jpg").exists()
+    assert store.path_of(new.id, "photo.jpg").exists()
 
 
 def test_folders_that_belong_to_nothing_go_after_a_day(store: Store) -> None:
-    lost, fresh = store.place(store.new_id()), store.place(store.new_id())
+    lost, fresh = store.path_of(store.new_id()), store.path_of(store.new_id())
     os.utime(lost, (time.time() - 2 * DAY_S,) * 2)
-    store.sweep(30)
+    store.remove_expired(30)
     assert not lost.exists()
     assert fresh.exists()
 
@@ -86,7 +86,7 @@ def test_newest_come_first(store: Store) -> None:
 
 def test_only_its_owner_may_read_it(store: Store, tmp_path: Path) -> None:
     assert (tmp_path / "store").stat().st_mode & 0o077 == 0
-    assert store.place(store.new_id()).stat().st_mode & 0o077 == 0
+    assert store.path_of(store.new_id()).stat().st_mode & 0o077 == 0
 
 
 def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path) -> None:

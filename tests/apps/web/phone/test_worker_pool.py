@@ -50,18 +50,18 @@ def act(work: Callable[[WorkerPool, list[str]], Awaitable[Any]], processes: int 
 
 
 def test_a_task_is_done_and_says_how_far_it_is() -> None:
-    (_, arguments), said = act(lambda workers, said: workers.do("work", Path("."), ["a", 1], said.append))
+    (_, arguments), said = act(lambda workers, said: workers.run_task("work", Path("."), ["a", 1], said.append))
     assert arguments == ["a", 1]
     assert said == ["at work"]
 
 
 def test_a_task_that_fails_says_why_and_the_next_is_done() -> None:
     async def work(workers: WorkerPool, said: list[str]) -> int:
-        first = (await workers.do("work", Path("."), [], said.append))[0]
+        first = (await workers.run_task("work", Path("."), [], said.append))[0]
         with pytest.raises(TaskFailed, match="no markers") as failure:
-            await workers.do("fail", Path("."), [], said.append)
+            await workers.run_task("fail", Path("."), [], said.append)
         assert failure.value.unmeasurable
-        assert (await workers.do("work", Path("."), [], said.append))[0] == first
+        assert (await workers.run_task("work", Path("."), [], said.append))[0] == first
         return 0
 
     act(work)
@@ -72,18 +72,18 @@ def test_a_process_that_dies_or_hangs_is_replaced(deed: str, monkeypatch: pytest
     monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 1.0 if deed == "hang" else 60.0)
 
     async def work(workers: WorkerPool, said: list[str]) -> int:
-        lost = asyncio.create_task(workers.do(deed, Path("."), [], said.append))
+        lost = asyncio.create_task(workers.run_task(deed, Path("."), [], said.append))
         with pytest.raises(TaskFailed, match="too long" if deed == "hang" else "stopped"):
             await lost
         monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 60.0)
-        return int((await workers.do("work", Path("."), [], said.append))[0])
+        return int((await workers.run_task("work", Path("."), [], said.append))[0])
 
     assert act(work)[0] > 0
 
 
 def test_a_process_that_has_grown_is_replaced() -> None:
     async def work(workers: WorkerPool, said: list[str]) -> list[int]:
-        return [(await workers.do(name, Path("."), [], said.append))[0] for name in ("work", "grow", "work")]
+        return [(await workers.run_task(name, Path("."), [], said.append))[0] for name in ("work", "grow", "work")]
 
     (one, two, three), _ = act(work)
     assert one == two != three
@@ -96,7 +96,7 @@ def test_what_waits_is_bounded_and_the_urgent_goes_first(monkeypatch: pytest.Mon
         order: list[str] = []
 
         async def one(name: str, urgent: bool = False) -> None:
-            await workers.do(name, Path("."), [], lambda text: order.append(text), urgent)
+            await workers.run_task(name, Path("."), [], lambda text: order.append(text), urgent)
 
         tasks = [asyncio.create_task(one(f"photo {k}")) for k in range(2)]
         tasks.append(asyncio.create_task(one("picture", urgent=True)))

@@ -28,7 +28,7 @@ def get_desk(connection: HTTPConnection) -> Desk:
 
 async def get_state(request: Request) -> Response:
     desk = get_desk(request)
-    return JSONResponse(json.loads(desk.state()[1]) | {"on_air": desk.on_air()})
+    return JSONResponse(json.loads(desk.state()[1]) | {"on_air": desk.is_on_air()})
 
 
 async def get_scene(request: Request) -> Response:
@@ -48,7 +48,7 @@ async def post_fixes(request: Request) -> Response:
     """Corrections of the table as it stands, as in a file: pieces moved, added, removed, named, in units."""
     fixes, eyes, desk = read_fixes(await _read_json(request, "fix")), request.app.state.eyes, get_desk(request)
     await asyncio.to_thread(TableWatcher.correct, eyes, fixes)
-    await asyncio.to_thread(desk.label, fixes)
+    await asyncio.to_thread(desk.apply_labels, fixes)
     return await get_state(request)
 
 
@@ -74,10 +74,10 @@ async def post_action(request: Request) -> Response:
     if name not in ACTIONS:
         raise UnknownName("action", name, ACTIONS)
     button = ACTIONS[name]
-    missing = [key for key in button.needs if key not in request.query_params]
+    missing = [key for key in button.required if key not in request.query_params]
     if missing:
         raise BadInput(f"{name}: say {' and '.join(missing)} in the address, ?{missing[0]}=p01 say")
-    told = [_parse_argument(key, request.query_params.get(key)) for key in (*button.needs, *button.may)]
+    told = [_parse_argument(key, request.query_params.get(key)) for key in (*button.required, *button.optional)]
     await asyncio.to_thread(button.act, get_desk(request), *told)
     return await get_state(request)
 

@@ -37,8 +37,8 @@ class LiveServices:
     """What the live application is made of."""
 
     desk: Desk
-    eyes: TableWatcher
-    door: AccessPolicy
+    watcher: TableWatcher
+    access_policy: AccessPolicy
     overlay_key: str | None = None
 
 
@@ -47,14 +47,14 @@ def make_live_app(air: LiveServices) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.desk, app.state.eyes, app.state.filming = air.desk, air.eyes, asyncio.Lock()
-        air.eyes.start()
+        app.state.desk, app.state.eyes, app.state.filming = air.desk, air.watcher, asyncio.Lock()
+        air.watcher.start()
         try:
             yield
         finally:
-            await asyncio.to_thread(air.eyes.stop)
+            await asyncio.to_thread(air.watcher.stop)
 
-    guard = Middleware(LiveGuard, door=air.door, overlay_key=air.overlay_key)
+    guard = Middleware(LiveGuard, door=air.access_policy, overlay_key=air.overlay_key)
     return Starlette(routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=EXCEPTION_HANDLERS)
 
 
@@ -84,7 +84,7 @@ async def stream_state(socket: WebSocket) -> None:
 async def _send_state(socket: WebSocket, desk: Desk) -> None:
     told, due, clock = (-1, False), 0.0, asyncio.get_running_loop().time
     while True:
-        (version, text), on_air = desk.state(), desk.on_air()
+        (version, text), on_air = desk.state(), desk.is_on_air()
         if version != told[0]:
             await asyncio.wait_for(socket.send_text(text), SEND_TIMEOUT_S)
         if (version, on_air) != told or clock() >= due:
@@ -109,7 +109,7 @@ async def get_overlay_png(request: Request) -> Response:
     desk = get_desk(request)
     wide = _requested_width(request)
     shown = _requested_layers(request)
-    drawn = svg_document([text for name, text in desk.shown().layers.items() if name in shown], desk.size_px)
+    drawn = svg_document([text for name, text in desk.graphics_on_air().layers.items() if name in shown], desk.size_px)
     tag = f'"{hashlib.sha256(f"{wide} {drawn}".encode()).hexdigest()[:20]}"'
     if request.headers.get("if-none-match") == tag:  # who asks ten times a second must not cost ten drawings
         return Response(status_code=304, headers={"etag": tag})
@@ -144,7 +144,7 @@ async def get_frozen_picture(request: Request) -> Response:
 
 async def get_picture(request: Request) -> Response:
     """The camera's newest picture."""
-    return _jpeg_response(await asyncio.to_thread(get_desk(request).jpeg))
+    return _jpeg_response(await asyncio.to_thread(get_desk(request).newest_jpeg))
 
 
 def _jpeg_response(data: bytes | None) -> Response:
@@ -161,7 +161,9 @@ async def get_clip(request: Request) -> Response:
     if filming.locked():
         raise ServerBusy("another clip is being made: ask again in a few seconds")
     async with filming:
-        return Response(await asyncio.to_thread(render_clip, desk.shown(), desk.size_px, wide), media_type="video/webm")
+        return Response(
+            await asyncio.to_thread(render_clip, desk.graphics_on_air(), desk.size_px, wide), media_type="video/webm"
+        )
 
 
 routes = [

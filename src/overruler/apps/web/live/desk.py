@@ -53,16 +53,16 @@ class Desk:
         self._error = ""
         self._count = 0
         self._text, self._version = "{}", 0
-        self._compose()
+        self._update_state()
 
     # --- told by the eyes ---
 
-    def told(self, seen: TableStatus, shot: Shot | None) -> None:
+    def update_table(self, seen: TableStatus, shot: Shot | None) -> None:
         with self._lock:
             self._seen, self._shot, self._looked_s = seen, shot, time.monotonic()
             if shot is not None:
                 self._size_px = shot.size_px
-            self._compose()
+            self._update_state()
 
     # --- what pages are shown ---
 
@@ -71,19 +71,19 @@ class Desk:
         with self._lock:
             if self._frozen is not None and time.monotonic() > self._frozen.until_s:
                 self._frozen = None
-                self._compose()
+                self._update_state()
             return self._version, self._text
 
-    def on_air(self) -> bool:
+    def is_on_air(self) -> bool:
         """Whether anything may be shown at all."""
         with self._lock:
             return self._frozen is not None or (
                 self._seen.lost is None and time.monotonic() - self._looked_s < STALE_AFTER_S
             )
 
-    def shown(self) -> Graphics:
+    def graphics_on_air(self) -> Graphics:
         """The graphics on air now."""
-        if not self.on_air():
+        if not self.is_on_air():
             return Graphics({})
         with self._lock:
             return self._frozen.graphics if self._frozen else self._graphics
@@ -104,7 +104,7 @@ class Desk:
         frozen = self._frozen
         return frozen.jpeg if frozen is not None else None
 
-    def jpeg(self) -> bytes | None:
+    def newest_jpeg(self) -> bytes | None:
         """The newest picture, small enough for a dock."""
         shot = self._shot
         return _encode_jpeg(shot, PREVIEW_LONGER_SIDE_PX) if shot is not None else None
@@ -113,39 +113,39 @@ class Desk:
 
     def pick(self, one: str, other: str) -> None:
         """Rule on two pieces, or units by their names."""
-        self._check(one, other, units=True)
+        self._check_names(one, other, units=True)
         if one == other:
             raise BadInput("pick two pieces: from and to are the same")
-        self._want(replace(self._wanted, pair=(one, other)))
+        self._set_selection(replace(self._wanted, pair=(one, other)))
 
-    def ask(self, question: str, arc: str | None = None, reach_in: float | None = None) -> None:
+    def choose_question(self, question: str, arc: str | None = None, reach_in: float | None = None) -> None:
         """What a pair asks from now on: `Range`, `Attack`, … as the game has it."""
         if (scene := self.scene()) is not None:
             find_pair_question(scene.game, question)
         now = self._wanted
-        self._want(
+        self._set_selection(
             replace(now, tap=question, arc=arc or now.arc, reach_in=now.reach_in if reach_in is None else reach_in)
         )
 
     def swap(self) -> None:
         if self._wanted.pair:
-            self._want(replace(self._wanted, pair=self._wanted.pair[::-1]))
+            self._set_selection(replace(self._wanted, pair=self._wanted.pair[::-1]))
 
-    def bands(self, piece: str) -> None:
+    def toggle_bands(self, piece: str) -> None:
         """Range lines round a piece, or none if it has them."""
-        self._check(piece)
-        self._want(replace(self._wanted, bands=_toggle_name(self._wanted.bands, piece)))
+        self._check_names(piece)
+        self._set_selection(replace(self._wanted, bands=_toggle_name(self._wanted.bands, piece)))
 
-    def arcs(self, piece: str) -> None:
+    def toggle_arcs(self, piece: str) -> None:
         """A ship's arcs, or none if they are drawn; `BadInput` where its front is not known."""
-        self._check(piece)
+        self._check_names(piece)
         scene = self.scene()
         ship = next((one for one in scene.pieces if one.id == piece), None) if scene is not None else None
         if scene is not None and ship is not None:
             draw_arcs(scene, camera_view(scene), ship)
-        self._want(replace(self._wanted, arcs=_toggle_name(self._wanted.arcs, piece)))
+        self._set_selection(replace(self._wanted, arcs=_toggle_name(self._wanted.arcs, piece)))
 
-    def label(self, fixes: Sequence[Fix]) -> None:
+    def apply_labels(self, fixes: Sequence[Fix]) -> None:
         """Keep what corrections say of pieces beside where they stand, and their new names."""
         labels, wanted = dict(self._labels), self._wanted
         for fix in fixes:
@@ -154,50 +154,50 @@ class Desk:
             name = str(fix.labels.get("new_id", fix.id))
             said = {key: value for key, value in fix.labels.items() if key != "new_id"}
             labels[name] = {**labels.pop(fix.id, {}), **said}
-            wanted = wanted.renamed(fix.id, name)
+            wanted = wanted.with_renamed_piece(fix.id, name)
         with self._lock:
             self._labels, self._wanted = labels, wanted
-            self._compose()
+            self._update_state()
 
     def clear(self) -> None:
         """Everything off the air."""
         with self._lock:
             self._frozen = None
-        self._want(Selection())
+        self._set_selection(Selection())
 
-    def freeze(self, large: bool = False) -> None:
+    def toggle_freeze(self, large: bool = False) -> None:
         """Hold the picture and its graphics; with `large`, show the gap large. Again: the live picture."""
         frozen = self._frozen
         if frozen is not None and frozen.large == large:
-            self.go_on()
+            self.unfreeze()
             return
-        held, jpeg = (frozen.graphics, frozen.jpeg) if frozen is not None else self._now()
+        held, jpeg = (frozen.graphics, frozen.jpeg) if frozen is not None else self._current_picture()
         if large and held.box_px is None:
             raise BadInput("there is no ruling on air to look at closely: pick two pieces that stand")
         with self._lock:
             self._count += 1
             self._frozen = FrozenPicture(self._count, jpeg, held, large, time.monotonic() + MAX_FREEZE_S)
-            self._compose()
+            self._update_state()
 
-    def _now(self) -> tuple[Graphics, bytes]:
+    def _current_picture(self) -> tuple[Graphics, bytes]:
         """What is on air, and the whole picture below it."""
         with self._lock:
             held, shot = self._graphics, self._shot
-        if shot is None or not self.on_air():
+        if shot is None or not self.is_on_air():
             raise BadInput("there is no picture to freeze")
         return held, _encode_jpeg(shot, max(shot.size_px))
 
-    def go_on(self) -> None:
+    def unfreeze(self) -> None:
         with self._lock:
             self._frozen = None
-            self._compose()
+            self._update_state()
 
-    def _want(self, wanted: Selection) -> None:
+    def _set_selection(self, wanted: Selection) -> None:
         with self._lock:
             self._wanted = wanted
-            self._compose()
+            self._update_state()
 
-    def _check(self, *names: str, units: bool = False) -> None:
+    def _check_names(self, *names: str, units: bool = False) -> None:
         known = [spot.id for spot in self._seen.spots]
         if units and (scene := self.scene()) is not None:
             known += sorted({piece.unit for piece in scene.pieces if piece.unit})
@@ -207,7 +207,7 @@ class Desk:
 
     # --- the state ---
 
-    def _compose(self) -> None:
+    def _update_state(self) -> None:
         """Make the state anew where it has changed; the lock is held."""
         seen, frozen = self._seen, self._frozen
         places = tuple((spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in seen.spots)
@@ -216,12 +216,12 @@ class Desk:
         if key == self._key:
             return
         if self._key is None or drawn_by != self._key[0]:
-            self._graphics = self._drawn()
+            self._graphics = self._draw_graphics()
         self._key = key
         self._version += 1
-        self._text = json.dumps(self._told(), separators=(",", ":"), allow_nan=False)
+        self._text = json.dumps(self._state_json(), separators=(",", ":"), allow_nan=False)
 
-    def _drawn(self) -> Graphics:
+    def _draw_graphics(self) -> Graphics:
         scene, self._error = self.scene(), ""
         if scene is None or self._seen.lost is not None:
             return Graphics({})
@@ -232,7 +232,7 @@ class Desk:
                 self._error = self._error or str(error)
         return Graphics({})
 
-    def _told(self) -> dict[str, Any]:
+    def _state_json(self) -> dict[str, Any]:
         seen, frozen = self._seen, self._frozen
         on = frozen.graphics if frozen else self._graphics
         scene = self.scene()
@@ -247,8 +247,8 @@ class Desk:
             "pair": list(self._wanted.pair) if self._wanted.pair else None,
             "bands": list(self._wanted.bands),
             "arcs": list(self._wanted.arcs),
-            **self._asked(scene),
-            "waiting": self._waiting(),
+            **self._questions_json(scene),
+            "waiting": self._waiting_reasons(),
             "layers": on.layers,
             "ruling": on.ruling,
             "frozen": {"number": frozen.number, "large": frozen.large, "box_px": on.box_px} if frozen else None,
@@ -258,7 +258,7 @@ class Desk:
             ],
         }
 
-    def _asked(self, scene: Scene | None) -> dict[str, Any]:
+    def _questions_json(self, scene: Scene | None) -> dict[str, Any]:
         """What a pair asks, and what it could."""
         if scene is None:
             return {"questions": [], "question": None}
@@ -269,7 +269,7 @@ class Desk:
         now = {"label": wanted.tap or known[0]["label"], "arc": wanted.arc, "reach_in": wanted.reach_in}
         return {"questions": told, "question": now}
 
-    def _waiting(self) -> list[str]:
+    def _waiting_reasons(self) -> list[str]:
         """Why something that is wanted is not on air."""
         scene, standing = self.scene(), self._seen.standing
         pair = self._wanted.pair or ()

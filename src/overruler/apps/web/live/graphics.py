@@ -64,16 +64,16 @@ def draw_graphics(scene: Scene, wanted: Selection, standing: frozenset[str]) -> 
 
 def _ruling_graphics(view: View, told: DrawableRuling, room: LabelPlacement, ruler: bool) -> Graphics:
     """A ruling's own graphics; without `ruler` its lines are there already."""
-    line = view.line(told.from_mm, told.to_mm, told.z_mm)
-    room.keep([line, *(base_outline(view, piece) for piece in told.pieces)])
+    line = view.line_px(told.from_mm, told.to_mm, told.z_mm)
+    room.protect_lines([line, *(base_outline(view, piece) for piece in told.pieces)])
     on_table = [
         draw_range_lines(view, told) if ruler else "",
-        *(draw_base(view, piece, told.look) for piece in told.pieces),
+        *(draw_base(view, piece, told.style) for piece in told.pieces),
     ]
     layers = {"lines": group((*on_table, draw_measured_line(view, told))), "verdict": _draw_words(view, told, room)}
     for _, arc in arcs_round(view, told) if ruler else ():
         for place in arc[[0, -1]]:
-            room.take(place, np.array(text_plate_size("0", 9 * view.unit)))
+            room.occupy_box(place, np.array(text_plate_size("0", 9 * view.unit)))
     (u, v), (x, y) = line[[0, -1]].tolist()
     return Graphics(layers, _ruling_json(told), _zoom_box_px(view, told), ((u, v), (x, y)))
 
@@ -112,9 +112,9 @@ def draw_bands(scene: Scene, view: View, piece: Piece, room: LabelPlacement) -> 
     """Every range line round a base, each with its number where the picture has room for it."""
     segment = scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
     lines, numbers = [], []
-    room.keep([base_outline(view, piece)])
+    room.protect_lines([base_outline(view, piece)])
     for line_mm in range_lines_mm(scene):
-        places = view.px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
+        places = view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
         closed = np.concatenate([places, places[:1]])
         lines += [
             path(closed, stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6),
@@ -131,8 +131,8 @@ def _place_numbers(view: View, places: Array, name: str, room: LabelPlacement) -
     size, marks = 11 * view.unit, []
     for quarter in np.split(places, 4):
         for place in quarter[:: RING_POINTS // 60]:
-            if room.free(place, np.array(text_plate_size(name, size))):
-                room.take(place, np.array(text_plate_size(name, size)))
+            if room.is_free(place, np.array(text_plate_size(name, size))):
+                room.occupy_box(place, np.array(text_plate_size(name, size)))
                 marks.append(text_plate(name, float(place[0]), float(place[1]), size, edge=BLACK))
                 break
     return marks
@@ -142,21 +142,21 @@ def _draw_words(view: View, told: DrawableRuling, room: LabelPlacement) -> str:
     """The ruling in words, in a corner where it hides neither line nor bases."""
     plate_ = build_banner([told], view.size_px)
     size = np.array([plate_.wide, plate_.high])
-    left, top = room.corner(size).tolist()
-    room.take(np.array([left, top]) + size / 2, size)
-    return plate_.drawn(left, top)
+    left, top = room.find_corner(size).tolist()
+    room.occupy_box(np.array([left, top]) + size / 2, size)
+    return plate_.to_svg(left, top)
 
 
 def _ruling_json(told: DrawableRuling) -> dict[str, Any]:
     names = [piece.id for piece in told.pieces]
     headline = told.headline.split(": ", 1)[-1]
     measure = {"distance_mm": round(told.distance_mm, 3), "sigma_mm": round(told.sigma_mm, 3)}
-    return {"between": names, "headline": headline, "detail": told.detail, "word": told.look.word, **measure}
+    return {"between": names, "headline": headline, "detail": told.detail, "word": told.style.word, **measure}
 
 
 def _zoom_box_px(view: View, told: DrawableRuling) -> tuple[float, float, float, float]:
     """The part of the picture round the gap, of the picture's own shape."""
-    ends = view.px(np.stack([told.from_mm, told.to_mm]), told.z_mm)
+    ends = view.to_px(np.stack([told.from_mm, told.to_mm]), told.z_mm)
     size = np.array(view.size_px, float)
     share = min(1.0, max(MIN_ZOOM_SHARE, 1.8 * float((np.ptp(ends, axis=0) / size).max())))
     wide = share * size
@@ -173,7 +173,7 @@ def bases_json(scene: Scene) -> dict[str, dict[str, Any]]:
     return {
         piece.id: {
             "d": path_data(base_outline(view, piece), closed=True),
-            "center_px": [round(float(v), 1) for v in view.px([piece.x_mm, piece.y_mm], piece.z_mm)],
+            "center_px": [round(float(v), 1) for v in view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)],
             "base": piece.base.name,
             **{key: value for key in ("unit", "player", "leader") if (value := getattr(piece, key))},
         }

@@ -62,8 +62,8 @@ def openapi_document() -> Json:
 
 
 def _action_operation(button: Action) -> Json:
-    query = {name: TEXT | {"needed": True} for name in button.needs} | {
-        name: _argument_schema(name) for name in button.may
+    query = {name: TEXT | {"needed": True} for name in button.required} | {
+        name: _argument_schema(name) for name in button.optional
     }
     return {"post": operation(button.about, json_content(schema_ref("State")), 422, query=query)}
 

@@ -28,12 +28,12 @@ class Selection:
     arc: str = "front"
     reach_in: float = 6.0
 
-    def renamed(self, old: str, new: str) -> "Selection":
+    def with_renamed_piece(self, old: str, new: str) -> "Selection":
         """The same where a piece goes by another name now."""
-        pair, bands, arcs = (tuple(new if one == old else one for one in names) for names in self._names())
+        pair, bands, arcs = (tuple(new if one == old else one for one in names) for names in self._selected_names())
         return replace(self, pair=(pair[0], pair[1]) if pair else None, bands=bands, arcs=arcs)
 
-    def _names(self) -> tuple[tuple[str, ...], ...]:
+    def _selected_names(self) -> tuple[tuple[str, ...], ...]:
         return self.pair or (), self.bands, self.arcs
 
 

@@ -61,20 +61,20 @@ class TableWatcher:
 
     live: LiveReader
     referee: Referee
-    heard: Callable[[TableStatus], None]
+    on_status: Callable[[TableStatus], None]
     """Told after every look; runs in the eyes' thread."""
-    ticked: Callable[[Tick], None] = lambda tick: None
+    on_tick: Callable[[Tick], None] = lambda tick: None
     """Told every tick, for the record."""
     shot: Shot | None = None
     """The newest."""
-    _seen: TableStatus = field(default_factory=TableStatus)
-    _marks: Landmarks | None = None
-    _away_s: float | None = None
+    _status: TableStatus = field(default_factory=TableStatus)
+    _landmarks: Landmarks | None = None
+    _markers_away_since_s: float | None = None
     """Since when the markers are elsewhere."""
     _cuts: int = 0
-    _wishes: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(default_factory=SimpleQueue)
+    _corrections: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(default_factory=SimpleQueue)
     """Corrections that wait for the eyes' own thread."""
-    _ended: threading.Event = field(default_factory=threading.Event)
+    _stop_event: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self._watch = self.referee.watching()
@@ -85,14 +85,14 @@ class TableWatcher:
         self._thread.start()
 
     def stop(self) -> None:
-        self._ended.set()
+        self._stop_event.set()
         self.live.stop()
         self._thread.join(5.0)
 
     def correct(self, fixes: Sequence[Fix]) -> None:
         """Put right what was found on the table as it stands; `OverrulerError` where that cannot be done."""
         done: Future[None] = Future()
-        self._wishes.put((fixes, done))
+        self._corrections.put((fixes, done))
         try:
             done.result(CORRECTION_TIMEOUT_S)
         except TimeoutError:
@@ -101,71 +101,75 @@ class TableWatcher:
 
     def _run(self) -> None:
         number = 0
-        while not self._ended.is_set():
-            found = self.live.newest(number, FRAME_WAIT_S)
+        while not self._stop_event.is_set():
+            found = self.live.newest_shot(number, FRAME_WAIT_S)
             if found is not None:
                 number, self.shot = found
-                self._cut()
-                self._seen = self._looked(self.shot)
-            self._seen = replace(self._seen, lost=self.live.lost())
-            self.heard(self._seen)
-            self._granted()
+                self._handle_cut()
+                self._status = self._look_at_shot(self.shot)
+            self._status = replace(self._status, lost=self.live.loss_reason())
+            self.on_status(self._status)
+            self._apply_corrections()
 
-    def _cut(self) -> None:
+    def _handle_cut(self) -> None:
         """Begin anew where the pictures have leapt to another time: what stands elsewhere now has not been moved."""
-        if self.live.cuts != self._cuts:
-            self._cuts, self._marks, self._away_s = self.live.cuts, None, None
-            self._seen = replace(self._seen, report=None, spots=(), notes=())
-            self._watch.again("the film begins again")
+        if self.live.time_jumps != self._cuts:
+            self._cuts, self._landmarks, self._markers_away_since_s = self.live.time_jumps, None, None
+            self._status = replace(self._status, report=None, spots=(), notes=())
+            self._watch.remeasure_table("the film begins again")
 
-    def _granted(self) -> None:
-        while not self._wishes.empty():
-            fixes, done = self._wishes.get()
+    def _apply_corrections(self) -> None:
+        while not self._corrections.empty():
+            fixes, done = self._corrections.get()
             if not done.set_running_or_notify_cancel():
                 continue
             try:
-                if self._away_s is not None:
+                if self._markers_away_since_s is not None:
                     raise CannotMeasure("the camera was moved: wait until the table has been measured again")
                 self._watch.correct(fixes)
                 done.set_result(None)
             except Exception as error:  # it is for who asked to hear
                 done.set_exception(error)
 
-    def _looked(self, shot: Shot) -> TableStatus:
-        if self._marks is not None and self._elsewhere(shot, self._marks):
-            return replace(self._seen, spots=(), notes=("the markers are not where they were: camera bumped?",))
+    def _look_at_shot(self, shot: Shot) -> TableStatus:
+        if self._landmarks is not None and self._markers_are_away(shot, self._landmarks):
+            return replace(self._status, spots=(), notes=("the markers are not where they were: camera bumped?",))
         try:
             tick = self._watch.look(shot)
         except OverrulerError as error:
-            return replace(self._seen, spots=(), notes=(str(error),))
+            return replace(self._status, spots=(), notes=(str(error),))
         except Exception as error:  # one picture must not end a broadcast: begin anew, and say so
-            self._marks = None
-            self._watch.again()
+            self._landmarks = None
+            self._watch.remeasure_table()
             fault = f"this should not have happened ({type(error).__name__}): measuring again"
-            return replace(self._seen, report=None, spots=(), notes=(fault,))
-        self.ticked(tick)
-        return self._noted(shot, tick)
+            return replace(self._status, report=None, spots=(), notes=(fault,))
+        self.on_tick(tick)
+        return self._status_after_tick(shot, tick)
 
-    def _noted(self, shot: Shot, tick: Tick) -> TableStatus:
-        report, number = self._seen.report, self._seen.number
+    def _status_after_tick(self, shot: Shot, tick: Tick) -> TableStatus:
+        report, number = self._status.report, self._status.number
         if tick.rest is not None or tick.moves:  # who has put a piece down may stay beside it: that is no rest yet
-            report, number = tick.rest or self._watch.as_it_stands(), number + 1
-        if tick.rest is not None and self._marks is None:
-            self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
-        covered = self._marks.covered(shot.grey) if self._marks is not None else 0
-        notes = tick.notes or (self._seen.notes if self._marks is None else ())
-        more = (f"{covered} of {len(self._marks.first)} markers are covered",) if covered and self._marks else ()
+            report, number = tick.rest or self._watch.current_report(), number + 1
+        if tick.rest is not None and self._landmarks is None:
+            self._landmarks = Landmarks.of(tick.rest.calibration, shot.grey)
+        covered = self._landmarks.count_hidden(shot.grey) if self._landmarks is not None else 0
+        notes = tick.notes or (self._status.notes if self._landmarks is None else ())
+        more = (
+            (f"{covered} of {len(self._landmarks.first_point)} markers are covered",)
+            if covered and self._landmarks
+            else ()
+        )
         return TableStatus(report, tick.spots, None, (*notes, *more), number)
 
-    def _elsewhere(self, shot: Shot, marks: Landmarks) -> bool:
+    def _markers_are_away(self, shot: Shot, marks: Landmarks) -> bool:
         """Whether nothing can be said now, for the camera moves or its markers are hidden; in the end, begin anew."""
-        if not marks.moved(shot.grey):
-            self._away_s = None
+        if not marks.camera_moved(shot.grey):
+            self._markers_away_since_s = None
             return False
-        self._away_s = shot.time_s if self._away_s is None else self._away_s
-        if shot.time_s - self._away_s < BUMP_CONFIRM_S:
+        self._markers_away_since_s = shot.time_s if self._markers_away_since_s is None else self._markers_away_since_s
+        if shot.time_s - self._markers_away_since_s < BUMP_CONFIRM_S:
             return True
-        self._away_s, self._marks = None, None
-        self._seen = replace(self._seen, report=None, spots=(), notes=("the camera was moved: measuring again",))
-        self._watch.again()
+        self._markers_away_since_s, self._landmarks = None, None
+        self._status = replace(self._status, report=None, spots=(), notes=("the camera was moved: measuring again",))
+        self._watch.remeasure_table()
         return False

@@ -91,13 +91,13 @@ async def _accept_photo(request: Request, body: AsyncIterator[bytes]) -> Respons
     if length.isdecimal() and int(length) > clerk.most_bytes:
         raise photo_too_large(clerk.most_bytes)
     asked = read_photo_options(_query_without_key(request), clerk.choices)
-    taken = await clerk.take_in(body, asked)
+    taken = await clerk.accept_photo(body, asked)
     return JSONResponse(taken.to_json(), 202, {"location": f"/api/measurements/{taken.id}"})
 
 
 async def post_again(request: Request) -> Response:
     clerk = get_service(request)
-    taken = await clerk.again(
+    taken = await clerk.measure_again(
         clerk.find(_measurement_id(request)), read_photo_options(_query_without_key(request), clerk.choices)
     )
     return JSONResponse(taken.to_json(), 202, {"location": f"/api/measurements/{taken.id}"})
@@ -131,10 +131,10 @@ async def get_photo(request: Request) -> Response:
     """The photo as kept, or the smaller copy for screens."""
     clerk = get_service(request)
     found = clerk.find(_measurement_id(request))
-    shown = clerk.store.place(found.id, SCREEN_PHOTO_FILE)
+    shown = clerk.store.path_of(found.id, SCREEN_PHOTO_FILE)
     size = Node(request.query_params.get("size", "shown"), "size").choice(("shown", "full"))
     whole = size == "full" or not shown.exists()
-    path = clerk.store.place(found.id, found.arguments[0]) if whole else shown
+    path = clerk.store.path_of(found.id, found.arguments[0]) if whole else shown
     return FileResponse(path, headers={"cache-control": "private, max-age=86400"})
 
 
@@ -171,7 +171,7 @@ async def get_picture(request: Request) -> Response:
     name = _measurement_id(request)
     for question in questions:
         ask(get_service(request).scene(name), question)  # a bad question is refused before the drawing begins
-    drawn_png = await get_service(request).picture(name, questions)
+    drawn_png = await get_service(request).draw_picture(name, questions)
     headers = {"content-disposition": f'attachment; filename="overruler-{name}.png"'}
     return Response(drawn_png, media_type="image/png", headers=headers)
 
@@ -179,7 +179,7 @@ async def get_picture(request: Request) -> Response:
 async def get_bundle(request: Request) -> Response:
     """The dispute bundle of the ruling on `question`."""
     name, question = _measurement_id(request), _query_question(request)
-    data = await get_service(request).bundle(name, question.object().value)
+    data = await get_service(request).make_bundle(name, question.object().value)
     headers = {"content-disposition": f'attachment; filename="overruler-{name}.zip"'}
     return Response(data, media_type="application/zip", headers=headers)
 
@@ -188,7 +188,9 @@ async def put_fixes(request: Request) -> Response:
     """Put corrections (overruler/fix/1) in place of those before; with If-Match only of those that it names."""
     fixes = Node.of_json(await _read_text(request, MAX_FIXES_BYTES), "fixes")
     seen = request.headers.get("if-match", "*").strip()
-    done = await get_service(request).correct(_measurement_id(request), fixes, None if seen == "*" else seen.strip('"'))
+    done = await get_service(request).apply_fixes(
+        _measurement_id(request), fixes, None if seen == "*" else seen.strip('"')
+    )
     return JSONResponse(done.to_json(), headers=_etag_header(done.version))
 
 

@@ -28,7 +28,7 @@ class Settings:
     """Everything the server is told when it starts."""
 
     store: Path
-    door: AccessPolicy
+    access_policy: AccessPolicy
     url: str = "http://localhost/"
     """Where others find it, without the key."""
     choices: Choices = field(default_factory=lambda: Choices(usual_boards()))
@@ -47,7 +47,7 @@ def make_app(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         store, workers = Store(settings.store), WorkerPool(settings.processes)
         app.state.clerk = MeasurementService(store, workers, settings.choices, settings.most_bytes)
-        app.state.keep_days, app.state.door, app.state.url = settings.keep_days, settings.door, settings.url
+        app.state.keep_days, app.state.door, app.state.url = settings.keep_days, settings.access_policy, settings.url
         await workers.start()
         sweeping = asyncio.create_task(_sweep_forever(store, settings.keep_days))
         try:
@@ -60,12 +60,12 @@ def make_app(settings: Settings) -> Starlette:
     return Starlette(
         routes=ROUTES,
         lifespan=lifespan,
-        middleware=[Middleware(Guard, door=settings.door)],
+        middleware=[Middleware(Guard, door=settings.access_policy)],
         exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
 async def _sweep_forever(store: Store, keep_days: float) -> None:
     while True:
-        store.sweep(keep_days)
+        store.remove_expired(keep_days)
         await asyncio.sleep(SWEEP_INTERVAL_S)

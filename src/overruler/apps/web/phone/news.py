@@ -15,20 +15,20 @@ class NewsChannel:
     def __init__(self) -> None:
         self._boxes: defaultdict[str, set[asyncio.Queue[News]]] = defaultdict(set)
 
-    def tell(self, topic: str, news: News) -> None:
+    def publish(self, topic: str, news: News) -> None:
         for box in self._boxes.get(topic, ()):
             if box.full():
                 box.get_nowait()
             box.put_nowait(news)
 
-    async def listen(self, topic: str) -> AsyncGenerator[News, None]:
+    async def subscribe(self, topic: str) -> AsyncGenerator[News, None]:
         """The newest word on a topic, from now on, each as it comes."""
-        with self._box(topic) as box:
+        with self._open_queue(topic) as box:
             while True:
                 yield await box.get()
 
     @contextmanager
-    def _box(self, topic: str) -> Any:
+    def _open_queue(self, topic: str) -> Any:
         box: asyncio.Queue[News] = asyncio.Queue(1)
         self._boxes[topic].add(box)
         try:

@@ -22,7 +22,7 @@ async def stream_progress(socket: WebSocket) -> None:
 
 
 async def _send_progress(socket: WebSocket, clerk: MeasurementService, name: str) -> None:
-    news = clerk.news.listen(name)
+    news = clerk.news.subscribe(name)
     first = asyncio.ensure_future(anext(news))  # listens before it looks, so that nothing falls between
     await asyncio.sleep(0)
     found = clerk.store.find(name)

@@ -27,7 +27,7 @@ class Choices:
 
     boards: Mapping[str, str] = field(default_factory=dict)
     lenses: Mapping[str, str] = field(default_factory=dict)
-    own: tuple[str, ...] = ()
+    common_arguments: tuple[str, ...] = ()
     """Arguments of `overruler measure` for all photos: the tables' own bases, players and rules."""
 
 
@@ -69,7 +69,7 @@ def read_photo_options(said: Mapping[str, str], choices: Choices) -> PhotoOption
     if lens := said.get("lens"):
         files |= {LENS_FILE: _find_choice("lens", lens, choices.lenses)}
         arguments += ["--lens", LENS_FILE]
-    return PhotoOptions(game, table, (*arguments, *choices.own, "--game", game), files)
+    return PhotoOptions(game, table, (*arguments, *choices.common_arguments, "--game", game), files)
 
 
 def _table_options(said: Mapping[str, str], choices: Choices) -> tuple[str, list[str], dict[str, str]]:

@@ -72,12 +72,12 @@ class Store:
             self._rows.execute(_CREATE_TABLE)
         except (OSError, sqlite3.Error) as error:
             raise BadInput(f"--store: {folder}: cannot be used: {error}") from None
-        self._interrupted()
+        self._mark_interrupted()
 
     def close(self) -> None:
         self._rows.close()
 
-    def _interrupted(self) -> None:
+    def _mark_interrupted(self) -> None:
         """What a server that went away left unfinished."""
         said = "the server was stopped while it measured: measure the photo again"
         self._rows.execute(
@@ -86,7 +86,7 @@ class Store:
 
     # --- folders ---
 
-    def place(self, measurement: str, name: str = "") -> Path:
+    def path_of(self, measurement: str, name: str = "") -> Path:
         """A file in a measurement's folder; `measurement` is an id that `find` or `new_id` gave."""
         if not is_id(measurement):
             raise ValueError("not an id of the store")
@@ -95,7 +95,7 @@ class Store:
     def new_id(self) -> str:
         """An id that nobody guesses, with its folder made."""
         name = "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
-        self.place(name).mkdir(parents=True, mode=0o700)
+        self.path_of(name).mkdir(parents=True, mode=0o700)
         return name
 
     # --- rows ---
@@ -124,9 +124,9 @@ class Store:
     def remove(self, name: str) -> None:
         """Forget a measurement and everything of it."""
         self._rows.execute("DELETE FROM measurements WHERE id = ?", (name,))
-        shutil.rmtree(self.place(name), ignore_errors=True)
+        shutil.rmtree(self.path_of(name), ignore_errors=True)
 
-    def sweep(self, keep_days: float) -> int:
+    def remove_expired(self, keep_days: float) -> int:
         """Remove what is older than that, and folders without a row; the number of measurements removed."""
         before_s = time.time() - keep_days * DAY_S
         old = [row[0] for row in self._rows.execute("SELECT id FROM measurements WHERE created_s < ?", (before_s,))]

@@ -28,7 +28,7 @@ _URGENT_RANK, _USUAL_RANK = 0, 1
 class _Job:
     rank: tuple[int, int]
     task: tuple[str, str, list[Any]] = field(compare=False)
-    say: Callable[[str], None] = field(compare=False)
+    on_progress: Callable[[str], None] = field(compare=False)
     result: "asyncio.Future[Any]" = field(compare=False)
 
 
@@ -43,7 +43,7 @@ class WorkerPool:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self._tasks = [asyncio.create_task(self._work()) for _ in range(self._processes)]
+        self._tasks = [asyncio.create_task(self._worker_loop()) for _ in range(self._processes)]
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -55,7 +55,7 @@ class WorkerPool:
     def full(self) -> bool:
         return self._waiting.full()
 
-    async def do(
+    async def run_task(
         self, name: str, folder: Path, arguments: list[Any], say: Callable[[str], None], urgent: bool = False
     ) -> Any:
         """A task's result; `ServerBusy` where too much waits, `TaskFailed` where it came to nothing."""
@@ -67,22 +67,22 @@ class WorkerPool:
             raise ServerBusy("too many photos are waiting: try again in a minute") from None
         return await job.result
 
-    async def _work(self) -> None:
+    async def _worker_loop(self) -> None:
         worker = WorkerProcess()
         try:
             while True:
                 job = await self._waiting.get()
                 if job.result.cancelled():
                     continue
-                worker = await self._done_by(worker, job)
+                worker = await self._run_job(worker, job)
         finally:
             worker.end()
 
-    async def _done_by(self, worker: "WorkerProcess", job: _Job) -> "WorkerProcess":
+    async def _run_job(self, worker: "WorkerProcess", job: _Job) -> "WorkerProcess":
         """Do a job; the worker for the next one."""
         try:
             async with asyncio.timeout(TASK_TIMEOUT_S):
-                spent = await worker.do(self._threads, job)
+                spent = await worker.run_task(self._threads, job)
         except (TimeoutError, EOFError, OSError) as error:
             slow = isinstance(error, TimeoutError)
             text = "the photo took too long" if slow else "the work on the photo stopped, for want of memory perhaps"
@@ -105,14 +105,14 @@ class WorkerProcess:
         self._process.start()
         theirs.close()
 
-    async def do(self, threads: ThreadPoolExecutor, job: _Job) -> bool:
+    async def run_task(self, threads: ThreadPoolExecutor, job: _Job) -> bool:
         """Have a job done; whether the process is then to be replaced. `EOFError` where it died."""
         loop = asyncio.get_running_loop()
         self._line.send(job.task)
         while True:
             kind, value, *spent = await loop.run_in_executor(threads, self._line.recv)
             if kind == "said":
-                job.say(value)
+                job.on_progress(value)
                 continue
             _set_outcome(job, value if kind == "done" else TaskFailed(*value))
             return bool(spent[0])

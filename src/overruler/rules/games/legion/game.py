@@ -60,7 +60,7 @@ def ruler_clauses(ruler: Reading) -> tuple[str, ...]:
         "legion.one_edge": True,
         "legion.line": ruler.on_line,
         "legion.contact": ruler.band == 0,
-        "legion.past": ruler.past,
+        "legion.past": ruler.is_past_end,
         "legion.level": a.z_mm != b.z_mm,
         "legion.terrain": None in (a.index, b.index),
     }
@@ -69,10 +69,10 @@ def ruler_clauses(ruler: Reading) -> tuple[str, ...]:
 
 def range_verdict(ruler: Reading, *rules: str) -> Verdict:
     """The range along a ruler, and whether it is melee range."""
-    segments, melee = ruler.ruler.segments, ruler.measure.melee
+    segments, melee = ruler.ruler.segments, ruler.measure.is_melee
     verdict = ruler.decide(lambda band: range_at(band, segments))
     answer = {"range": verdict.value, "melee": melee}
-    share = ruler.shares[0] if ruler.shares and ruler.measure.closest.enemies else None
+    share = ruler.band_probabilities[0] if ruler.band_probabilities and ruler.measure.closest.are_enemies else None
     if share is not None:
         answer["melee_probability"] = share
     contact = ("legion.melee", "any.enemies") if ruler.band == 0 else ()
@@ -122,7 +122,7 @@ def answer_within(scene: Scene, question: Node) -> Verdict:
         "legion.within_several": last > first,
         "legion.within_low": first == 1
         or abs(ruler.measure.distance_mm - ruler.lines_mm[first - 1]) <= CONTACT_TOLERANCE_MM,
-        "legion.within_nearest": len(ruler.measure.froms) > 1,
+        "legion.within_nearest": len(ruler.measure.from_bodies) > 1,
     }
     rules = [clause for clause, holds in clauses.items() if holds]
     return _yes_no_verdict(verdict, "within", first, last, *rules, *ruler_clauses(ruler))
@@ -212,8 +212,8 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
 class Weapon:
     """What a weapon asks of its target."""
 
-    first: int
-    last: int
+    min_range: int
+    max_range: int
     """Its minimum and maximum range; 0 and 0 for a melee weapon, which asks for contact."""
     enemies: bool
     """Whether the leader and the closest miniature are."""
@@ -222,13 +222,13 @@ class Weapon:
 
     @property
     def melee(self) -> bool:
-        return self.last == 0
+        return self.max_range == 0
 
     def reaches(self, band: int) -> bool:
         """Whether it can be used on a target whose closest part lies in a band of the ruler."""
         if self.melee:
             return band == 0 and self.enemies
-        return self.first <= max(band, 1) <= self.last and (band > 0 or self.in_contact or not self.enemies)
+        return self.min_range <= max(band, 1) <= self.max_range and (band > 0 or self.in_contact or not self.enemies)
 
     def reason(self, band: int, segments: int) -> str:
         """Why it can be used or not."""
@@ -237,23 +237,23 @@ class Weapon:
             return "the leader is " + ("" if self.reaches(band) else "not ") + "in base contact with an enemy"
         if band > segments:
             return "past the ruler"
-        if value < self.first:
-            return f"range {value} is short of the weapon's minimum, {self.first}"
-        if value > self.last:
-            return f"range {value} is past the weapon's maximum, {self.last}"
+        if value < self.min_range:
+            return f"range {value} is short of the weapon's minimum, {self.min_range}"
+        if value > self.max_range:
+            return f"range {value} is past the weapon's maximum, {self.max_range}"
         if not self.reaches(band):
             return "in base contact with an enemy, where this table lets no ranged weapon serve"
-        return f"range {value} is one of the weapon's, {self.first} to {self.last}"
+        return f"range {value} is one of the weapon's, {self.min_range} to {self.max_range}"
 
     def clauses(self, band: int) -> tuple[str, ...]:
         if self.melee:
             return "legion.melee", "any.enemies"
-        one = ("legion.weapon_one_number",) if self.first == self.last else ()
-        return ("legion.weapon", *one, *(("legion.ranged_in_contact",) if self.house_rule(band) else ()))
+        one = ("legion.weapon_one_number",) if self.min_range == self.max_range else ()
+        return ("legion.weapon", *one, *(("legion.ranged_in_contact",) if self.rests_on_house_rule(band) else ()))
 
-    def house_rule(self, band: int) -> bool:
+    def rests_on_house_rule(self, band: int) -> bool:
         """Whether it rests on what this table chose for ranged weapons in contact."""
-        return band == 0 and self.enemies and self.first == 1
+        return band == 0 and self.enemies and self.min_range == 1
 
 
 def answer_weapon(scene: Scene, question: Node) -> Verdict:
@@ -267,13 +267,13 @@ def answer_weapon(scene: Scene, question: Node) -> Verdict:
         answer={"usable": verdict.value, "range": range_at(band, segments), "reason": held.reason(band, segments)},
         headline="the weapon reaches" if verdict.value else "the weapon does not reach",
         rules=(*attack_clauses(ruler), *held.clauses(band), *ruler_clauses(ruler)),
-        settings={"ranged_in_contact": held.in_contact} if held.house_rule(band) else {},
+        settings={"ranged_in_contact": held.in_contact} if held.rests_on_house_rule(band) else {},
     )
 
 
 def _read_weapon(ruler: Reading, node: Node) -> Weapon:
     first, last = (0, 0) if node.value == "melee" else read_bands(node, 1, ruler.ruler.segments)
-    return Weapon(first, last, ruler.measure.closest.enemies, GAME.chosen(ruler.scene, "ranged_in_contact"))
+    return Weapon(first, last, ruler.measure.closest.are_enemies, GAME.chosen(ruler.scene, "ranged_in_contact"))
 
 
 GAME = Game(

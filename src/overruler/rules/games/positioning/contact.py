@@ -38,32 +38,32 @@ class Contact:
     lines_mm: tuple[float, ...]
 
     @cached_property
-    def held(self) -> tuple[BodyPair, ...]:
+    def pairs_within_line(self) -> tuple[BodyPair, ...]:
         """The pairs that are no farther apart than their line."""
         return tuple(
-            pair for pair, room in zip(self.pairs, self.rooms_mm, strict=True) if room >= -CONTACT_TOLERANCE_MM
+            pair for pair, room in zip(self.pairs, self.margins_mm, strict=True) if room >= -CONTACT_TOLERANCE_MM
         )
 
     @cached_property
-    def rooms_mm(self) -> tuple[float, ...]:
+    def margins_mm(self) -> tuple[float, ...]:
         """How far each pair is inside its line; negative: how far outside."""
         return tuple(line - pair.gap.distance_mm for pair, line in zip(self.pairs, self.lines_mm, strict=True))
 
     @property
     def answer(self) -> bool:
-        return bool(self.held)
+        return bool(self.pairs_within_line)
 
     @cached_property
-    def chances(self) -> dict[str, float] | None:
+    def probabilities(self) -> dict[str, float] | None:
         """The probability that any pair is held, and that none is; None where every place is exact."""
         if self.scene.covariance is None:
             return None
-        yes = self._chance()
+        yes = self._probability_of_any()
         return {"true": yes, "false": 1 - yes}
 
-    def _chance(self) -> float:
+    def _probability_of_any(self) -> float:
         open_ones = []
-        for pair, line, room in zip(self.pairs, self.lines_mm, self.rooms_mm, strict=True):
+        for pair, line, room in zip(self.pairs, self.lines_mm, self.margins_mm, strict=True):
             reach = max_relative_shift_mm(self.scene, pair.a.index, pair.b.index)
             if line > 0 and room >= reach:
                 return 1.0
@@ -72,12 +72,12 @@ class Contact:
         if not open_ones:
             return 0.0
         if len(open_ones) > 1:
-            return self._drawn_chance(open_ones)
+            return self._sampled_probability(open_ones)
         (pair, line), *_ = open_ones
         doubt = distance_uncertainty(self.scene, Measure((pair,)), (line,))
-        return doubt.shares[0] if doubt else 0.0
+        return doubt.band_probabilities[0] if doubt else 0.0
 
-    def _drawn_chance(self, pairs: Sequence[tuple[BodyPair, float]]) -> float:
+    def _sampled_probability(self, pairs: Sequence[tuple[BodyPair, float]]) -> float:
         import numpy as np
 
         from overruler.geometry.batched.distances import gaps_at_shifts
@@ -159,14 +159,14 @@ def _contact_verdict(contact: Contact, measure: Measure, rules: tuple[str, ...])
     lines = tuple(sorted(set(contact.lines_mm)))
     doubt = distance_uncertainty(contact.scene, measure, lines)
     verdict = verdict_on(Node({}, "question"), measure, doubt.sigma_mm if doubt else 0.0)
-    room = max(contact.rooms_mm)
+    room = max(contact.margins_mm)
     inclusive = ("positioning.inclusive",) if lines[-1] > 0 and abs(room) <= CONTACT_TOLERANCE_MM else ()
     closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
         verdict,
         answer={"answer": contact.answer},
         value=contact.answer,
-        probability=contact.chances,
+        probability=contact.probabilities,
         margin_mm=room,
         lines_mm=lines,
         changes=_smallest_changes(measure, lines),
@@ -190,8 +190,8 @@ def answer_engaged(scene: Scene, question: Node) -> Verdict:
     everyone = _contact_with(scene, body, [other for other in piece_bodies(scene) if are_enemies(body, other)])
     fighting = [] if is_thing(scene, body) else [pair.b for pair in everyone.pairs if not is_thing(scene, pair.b)]
     contact = _contact_with(scene, body, fighting)
-    left_out = len(everyone.held) > len(contact.held)
-    names = [pair.b.id for pair in contact.held]
+    left_out = len(everyone.pairs_within_line) > len(contact.pairs_within_line)
+    names = [pair.b.id for pair in contact.pairs_within_line]
     return Verdict(
         answer={"answer": contact.answer, "by": names},
         headline=f"engaged by {', '.join(names)}" if names else "not engaged",
@@ -200,7 +200,7 @@ def answer_engaged(scene: Scene, question: Node) -> Verdict:
             *(("positioning.engaged_things",) if left_out else ()),
         ),
         value=contact.answer,
-        probability=contact.chances,
+        probability=contact.probabilities,
         question=question.value,
     )
 

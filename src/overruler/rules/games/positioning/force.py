@@ -31,11 +31,11 @@ class TableObject(NamedTuple):
     """What may be forced or stop what is: a piece or a terrain, and its middle."""
 
     body: Body
-    middle: Point
+    center: Point
 
-    def moved(self, x_mm: float, y_mm: float) -> "TableObject":
+    def translated_by(self, x_mm: float, y_mm: float) -> "TableObject":
         parts = tuple(translate_shape(part, x_mm, y_mm) for part in self.body.parts)
-        return TableObject(replace(self.body, parts=parts), (self.middle[0] + x_mm, self.middle[1] + y_mm))
+        return TableObject(replace(self.body, parts=parts), (self.center[0] + x_mm, self.center[1] + y_mm))
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Force:
     targets: tuple[Node, ...]
     """In the order chosen."""
     distance_mm: float
-    towards: Point | None
+    direction: Point | None
     """The unit direction of a reposition; None for a push and a pull."""
 
     @classmethod
@@ -64,23 +64,23 @@ class Force:
             read_direction(question["direction_deg"]) if kind == "reposition" else None,
         )
 
-    def resisted(self, target: Body) -> tuple[int, int]:
+    def resistances_in(self, target: Body) -> tuple[int, int]:
         """By how many inches a target's size and its tier shorten it; negative where they are below the actor's."""
         sizes = size_of(self.scene, target) - size_of(self.scene, self.actor)
         if target.index is None or self.actor.index is None:
             return sizes, 0
         return sizes, read_stat(self.scene, target.index, "tier") - read_stat(self.scene, self.actor.index, "tier")
 
-    def left_mm(self, target: Body) -> float:
+    def remaining_mm(self, target: Body) -> float:
         """The distance that is left of it; 0 where it fails."""
-        left = self.distance_mm - INCH_MM * sum(max(inches, 0) for inches in self.resisted(target))
+        left = self.distance_mm - INCH_MM * sum(max(inches, 0) for inches in self.resistances_in(target))
         return left if left > CONTACT_TOLERANCE_MM else 0.0
 
-    def line(self, target: TableObject, node: Node) -> Point:
+    def direction_for(self, target: TableObject, node: Node) -> Point:
         """The unit direction in which it forces a target."""
-        if self.towards:
-            return self.towards
-        ux, uy = direction_away_from(target.middle, self.actor, node)
+        if self.direction:
+            return self.direction
+        ux, uy = direction_away_from(target.center, self.actor, node)
         return (ux, uy) if self.kind == "push" else (-ux, -uy)
 
 
@@ -103,7 +103,9 @@ def objects_on_table(scene: Scene) -> dict[str, TableObject]:
     """All that stands on the table, by its id: pieces, then terrain."""
     found = {body.id: TableObject(body, piece_position(scene, body.index or 0)) for body in piece_bodies(scene)}
     for terrain in scene.terrain:
-        found[terrain.id] = TableObject(Body(terrain.id, scene.ground[terrain.id]), _box_center(terrain.footprint_mm))
+        found[terrain.id] = TableObject(
+            Body(terrain.id, scene.terrain_parts[terrain.id]), _box_center(terrain.footprint_mm)
+        )
     return found
 
 

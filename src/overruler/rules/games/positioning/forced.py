@@ -40,7 +40,7 @@ class ForcedMove:
         }
 
     @property
-    def words(self) -> str:
+    def summary_text(self) -> str:
         if self.fails:
             return f"{self.id} resists all of it"
         stopped = f", stopped by {self.stopped_by}" if self.stopped_by else ""
@@ -50,12 +50,12 @@ class ForcedMove:
 def force_target(force: Force, things: Mapping[str, TableObject], node: Node) -> ForcedMove:
     """How a force moves one target among all that stands on the table."""
     target = things[read_body(force.scene, node).id]
-    left = force.left_mm(target.body)
+    left = force.remaining_mm(target.body)
     if left == 0:
         return ForcedMove(
-            target.body.id, 0.0, 0.0, target.middle, None, True, _resistance_clauses(force, target.body, True)
+            target.body.id, 0.0, 0.0, target.center, None, True, _resistance_clauses(force, target.body, True)
         )
-    ux, uy = force.line(target, node)
+    ux, uy = force.direction_for(target, node)
     others = [other for name, other in things.items() if name != target.body.id]
     stops = {
         other.body.id: along
@@ -65,7 +65,7 @@ def force_target(force: Force, things: Mapping[str, TableObject], node: Node) ->
     first = min(stops.values(), default=math.inf)
     stopped_by = next((name for name, along in stops.items() if along <= first + CONTACT_TOLERANCE_MM), None)
     moved = min(left, first)
-    end = (target.middle[0] + moved * ux, target.middle[1] + moved * uy)
+    end = (target.center[0] + moved * ux, target.center[1] + moved * uy)
     brushed = [
         other for other in others if other.body.id not in stops and _touches_on_way(target, other, (ux, uy), moved)
     ]
@@ -74,7 +74,7 @@ def force_target(force: Force, things: Mapping[str, TableObject], node: Node) ->
         "positioning.forced_pressed": stopped_by is not None and moved == 0,
         "positioning.forced_slides": bool(brushed),
         "positioning.forced_stands": any(stands_on_other(target, other) for other in brushed),
-        "positioning.forced_line": force.towards is None,
+        "positioning.forced_line": force.direction is None,
     }
     rules = (*_resistance_clauses(force, target.body, False), *(name for name, holds in found.items() if holds))
     return ForcedMove(target.body.id, left, moved, end, stopped_by, False, rules)
@@ -94,7 +94,7 @@ def stands_on_other(a: TableObject, b: TableObject) -> bool:
 
 
 def _is_on_terrain(upper: TableObject, lower: TableObject) -> bool:
-    return lower.body.index is None and gap_between(Body("", (Disc(upper.middle),)), lower.body).distance_mm == 0
+    return lower.body.index is None and gap_between(Body("", (Disc(upper.center),)), lower.body).distance_mm == 0
 
 
 def _touches_on_way(target: TableObject, other: TableObject, line: Point, moved_mm: float) -> bool:
@@ -105,7 +105,7 @@ def _touches_on_way(target: TableObject, other: TableObject, line: Point, moved_
 
 
 def _resistance_clauses(force: Force, target: Body, fails: bool) -> tuple[str, ...]:
-    size, tier = force.resisted(target)
+    size, tier = force.resistances_in(target)
     found = {
         f"positioning.{force.kind}": True,
         "positioning.forced": True,
@@ -129,8 +129,8 @@ def answer_force(scene: Scene, question: Node) -> Verdict:
     for node in asked.targets:
         start = things[read_body(scene, node).id]
         result = force_target(asked, things, node)
-        x, y = result.end_mm[0] - start.middle[0], result.end_mm[1] - start.middle[1]
-        things[result.id] = start.moved(x, y)
+        x, y = result.end_mm[0] - start.center[0], result.end_mm[1] - start.center[1]
+        things[result.id] = start.translated_by(x, y)
         results.append(result)
     several = question.has("targets")
     stopped = [result.stopped_by for result in results]
@@ -138,10 +138,10 @@ def answer_force(scene: Scene, question: Node) -> Verdict:
     listed = [{"target": result.id, **result.to_json()} for result in results]
     verdict = Verdict(
         answer={"results": listed} if several else results[0].to_json(),
-        headline="; ".join(result.words for result in results),
+        headline="; ".join(result.summary_text for result in results),
         rules=(*rules, *(("positioning.forced_order",) if len(results) > 1 else ()), "positioning.inches"),
         value=stopped if several else stopped[0],
-        none="stopped by nothing",
+        null_text="stopped by nothing",
         question=question.value,
     )
     return verdict if scene.covariance is None else _with_probabilities(asked, verdict, several)

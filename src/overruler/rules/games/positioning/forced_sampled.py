@@ -27,7 +27,7 @@ def stop_probabilities(force: Force) -> tuple[Probabilities, list[Probabilities]
     if near == targets and len(targets) == 1:
         return {"[null]": 1.0}, [{"null": 1.0}]
     draws = Draws(force.scene, [force.actor.index, *(thing.body.index for thing in near)])
-    shifts = {thing.body.id: draws.of(thing.body.index) for thing in near}
+    shifts = {thing.body.id: draws.for_piece(thing.body.index) for thing in near}
     names = np.array([*(thing.body.id for thing in near), None], object)
     stopped = [names[_stopper_indices(force, target, near, shifts, draws)] for target in targets]
     return answer_probabilities(zip(*stopped, strict=True)), [answer_probabilities(each) for each in stopped]
@@ -37,8 +37,11 @@ def _relevant_objects(force: Force, targets: Sequence[TableObject], things: Sequ
     """The targets and whatever else may come into contact with any of them, in the scene's order."""
     met = {target.body.id for target in targets}
     for target, node in zip(targets, force.targets, strict=True):
-        if (left := force.left_mm(target.body)) > 0:
-            met |= {body.id for body in _bodies_that_may_stop(force, target, force.line(target, node), left, things)}
+        if (left := force.remaining_mm(target.body)) > 0:
+            met |= {
+                body.id
+                for body in _bodies_that_may_stop(force, target, force.direction_for(target, node), left, things)
+            }
     return [thing for thing in things if thing.body.id in met]
 
 
@@ -51,8 +54,8 @@ def _bodies_that_may_stop(
     slack = max(
         (max_relative_shift_mm(scene, index, body.index) for body in others if body.index != index), default=0.0
     )
-    if force.towards is None:
-        slack += left_mm * max_direction_change(scene, index, target.middle, force.actor)
+    if force.direction is None:
+        slack += left_mm * max_direction_change(scene, index, target.center, force.actor)
     legs = [(part, Leg(part.center, *line, left_mm)) for part in target.body.parts]
     return [body for part, leg in legs for body in bodies_in_reach(part, others, leg, slack)]
 
@@ -61,7 +64,7 @@ def _stopper_indices(
     force: Force, target: TableObject, near: Sequence[TableObject], shifts: dict[str, Array], draws: Draws
 ) -> Any:
     """Which (n,) of `near` stops a target, the one past the last where nothing does; moves it in `shifts`."""
-    left, here = force.left_mm(target.body), shifts[target.body.id]
+    left, here = force.remaining_mm(target.body), shifts[target.body.id]
     if left == 0:
         return np.full(len(draws), len(near))
     u = _force_directions(force, target, here, draws)
@@ -72,9 +75,9 @@ def _stopper_indices(
 
 
 def _force_directions(force: Force, target: TableObject, here: Array, draws: Draws) -> Array:
-    if force.towards:
-        return np.broadcast_to(force.towards, here.shape)
-    away = directions_away_from(force.actor, target.middle, here - draws.of(force.actor.index))
+    if force.direction:
+        return np.broadcast_to(force.direction, here.shape)
+    away = directions_away_from(force.actor, target.center, here - draws.for_piece(force.actor.index))
     return away if force.kind == "push" else -away
 
 
@@ -91,5 +94,5 @@ def _is_on_terrain(upper: TableObject, lower: TableObject, apart: Array) -> NDAr
     """Whether (n,) the middle of the one, displaced by `apart`, lies in the other, a terrain."""
     if lower.body.index is not None:
         return np.zeros(len(apart), bool)
-    held = [signed_separations(part, Disc(upper.middle), apart)[0] <= 0 for part in lower.body.parts]
+    held = [signed_separations(part, Disc(upper.center), apart)[0] <= 0 for part in lower.body.parts]
     return np.asarray(np.any(held, 0))

@@ -38,7 +38,7 @@ def answer_move(scene: Scene, question: Node) -> Verdict:
     enough = way.cost_mm <= allowance + CONTACT_TOLERANCE_MM
     cost, most = inches_from_mm(way.cost_mm), question["allowance_in"].number()
     answer = {
-        "legal": enough and way.free,
+        "legal": enough and way.is_free,
         "cost_in": cost,
         "length_in": inches_from_mm(way.length_mm),
         "blocked_by": way.blocked_by.id if way.blocked_by else None,
@@ -70,13 +70,13 @@ def blocking_reason(way: Route) -> str | None:
 def way_clauses(way: Route) -> tuple[str, ...]:
     """The clauses on what lies along a way."""
     found = {
-        "positioning.rough": bool(way.patches),
-        "positioning.rough_once": len(way.patches) > 1,
+        "positioning.rough": bool(way.rough_patches),
+        "positioning.rough_once": len(way.rough_patches) > 1,
         "positioning.heading": way.scene.pieces[way.index].base.shape != "circle",
         "positioning.blocking": bool(way.blockers),
         "any.enemies": bool(way.blockers),
-        "positioning.blocking_sizes": way.passes is not None,
-        "positioning.blocking_touch": way.blocked_by is None and any(map(way.touches, way.blockers)),
+        "positioning.blocking_sizes": way.passed_enemy is not None,
+        "positioning.blocking_touch": way.blocked_by is None and any(map(way.touches_body, way.blockers)),
         "positioning.end_clear": way.ends_on is not None,
         "positioning.inches": True,
     }
@@ -110,7 +110,7 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     met, target = target_contact_mm(measure.closest.a, measure.closest.b, ux, uy), measure.closest.b
     way = Route(scene, index, _single_leg(scene, index, ux, uy, most if met is None else min(most, met)), (target,))
     answer = {
-        "legal": met is not None and way.free,
+        "legal": met is not None and way.is_free,
         "end_mm": list(way.end_mm),
         "cost_in": inches_from_mm(way.cost_mm),
         "reason": f"its line does not meet {target.id}"
@@ -149,7 +149,7 @@ def answer_retreat(scene: Scene, question: Node) -> Verdict:
     touched = [body for body in others if _in_contact(measure.closest.a, body)]
     way = Route(scene, index, _single_leg(scene, index, ux, uy, most), (target, *touched))
     answer = {
-        "legal": way.free,
+        "legal": way.is_free,
         "end_mm": list(way.end_mm),
         "cost_in": inches_from_mm(way.cost_mm),
         "reason": blocking_reason(way) or f"straight away from {target.id}",
@@ -175,8 +175,8 @@ def _single_leg(scene: Scene, index: int, ux: float, uy: float, length_mm: float
 
 
 def _straight_line_clauses(way: Route) -> tuple[str, ...]:
-    aside = are_enemies(way.mover, way.aside[0])
-    bounded = ("positioning.bounded",) if way.patches else ()
+    aside = are_enemies(way.mover, way.exempt_bodies[0])
+    bounded = ("positioning.bounded",) if way.rough_patches else ()
     return (*way_clauses(way), *bounded, *(("positioning.blocking_aside",) if aside else ()))
 
 

@@ -75,12 +75,12 @@ def may_shoot(scene: Scene, question: Node) -> Verdict:
     """Whether a unit may shoot, and all that keeps it from it."""
     unit = read_fighters(scene)[read_piece_index(scene, question["unit"])]
     weapon = unit.weapon
-    unloaded = weapon is not None and weapon.long_reload and "shot_last_turn" in unit.marks
+    unloaded = weapon is not None and weapon.long_reload and "shot_last_turn" in unit.flags
     state = Node(scene.state, "scene", "state")
     holds = {
-        **dict.fromkeys(unit.marks, True),
+        **dict.fromkeys(unit.flags, True),
         "no_ranged_weapon": weapon is None,
-        "already_shot": "shot_this_turn" in unit.marks,
+        "already_shot": "shot_this_turn" in unit.flags,
         "not_reloaded": unloaded,
         "phase_skipped": state.get("first_turn_of_first_player", Node.boolean, False),
     }
@@ -103,11 +103,11 @@ def answer_targets(scene: Scene, question: Node) -> Verdict:
     """All valid targets of a unit, the closest first, and of each enemy why it is one or is none."""
     found = Targets.of(scene, read_piece_index(scene, question["unit"]))
     return Verdict(
-        answer={"valid": found.valid, "why": {look.target.id: found.why(look) for look in found.looks}},
+        answer={"valid": found.valid, "why": {look.target.id: found.reason_for(look) for look in found.looks}},
         headline="can shoot at " + (", ".join(found.valid) or "nobody"),
         rules=found.rules(),
         value=found.valid,
-        probability=found.odds() if scene.covariance else None,
+        probability=found.list_probabilities() if scene.covariance else None,
         question=question.value,
     )
 

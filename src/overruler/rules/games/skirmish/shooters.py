@@ -42,7 +42,7 @@ class Fighter:
     piece: Piece
     shape: Shape
     stats: Node
-    marks: frozenset[str]
+    flags: frozenset[str]
     """Those of `UNIT_FLAGS` that it carries."""
     in_cover_from: frozenset[str] | None
     out_of_sight_of: frozenset[str] | None
@@ -55,7 +55,7 @@ class Fighter:
     @property
     def helpless(self) -> bool:
         """Whether it is stunned or dazed."""
-        return not self.marks.isdisjoint(("stunned", "dazed"))
+        return not self.flags.isdisjoint(("stunned", "dazed"))
 
     @property
     def weapon(self) -> Weapon | None:
@@ -102,8 +102,10 @@ def read_piece_index(scene: Scene, node: Node) -> int:
     """The place in the scene of the piece that a question names by its id."""
     known = [piece.id for piece in scene.pieces]
     name = node.text()
-    if name not in known and (name in scene.members or name in scene.ground):
-        node.fail(f"{name!r} is {'terrain' if name in scene.ground else 'a unit'}; here the id of a piece is asked for")
+    if name not in known and (name in scene.piece_indices or name in scene.terrain_parts):
+        node.fail(
+            f"{name!r} is {'terrain' if name in scene.terrain_parts else 'a unit'}; here the id of a piece is asked for"
+        )
     return known.index(_read_id(node, known))
 
 

@@ -79,7 +79,7 @@ class RangedShot:
     @property
     def piercing(self) -> int:
         """The weapon's, with all that changes it."""
-        moved = "moved" in self.shooter.marks
+        moved = "moved" in self.shooter.flags
         return self.weapon.piercing + COVER_PIERCING * self.look.in_cover + MOVED_PIERCING * moved
 
     @property
@@ -88,11 +88,11 @@ class RangedShot:
         return self.target.defence + self.piercing
 
     @cached_property
-    def shares(self) -> tuple[float, float]:
+    def range_probabilities(self) -> tuple[float, float]:
         """The probability of half range, and of the range."""
         doubt = distance_uncertainty(self.scene, self.measure, self.lines_mm)
         assert doubt is not None
-        return doubt.shares[0], doubt.shares[0] + doubt.shares[1]
+        return doubt.band_probabilities[0], doubt.band_probabilities[0] + doubt.band_probabilities[1]
 
     def verdict(self) -> Verdict:
         """The distance, and how far inside the weapon's range."""
@@ -114,7 +114,7 @@ class RangedShot:
             "piercing": True,
             "cover": True,
             "cover_piercing": self.look.in_cover,
-            "moved": "moved" in self.shooter.marks,
+            "moved": "moved" in self.shooter.flags,
         }
         return (
             *("any.edge_to_edge", "skirmish.declared", "skirmish.range"),
@@ -143,7 +143,7 @@ def answer_shot(scene: Scene, question: Node) -> Verdict:
         headline=_shot_headline(answer),
         rules=tuple(dict.fromkeys((*made.rules(), *elevated, *choice.rules()))),
         value=made.in_range,
-        probability=yes_no_probabilities(made.shares[1]) if scene.covariance else None,
+        probability=yes_no_probabilities(made.range_probabilities[1]) if scene.covariance else None,
     )
 
 
@@ -156,14 +156,16 @@ def _shot_headline(answer: dict[str, bool | int]) -> str:
 
 def _shot_probabilities(made: RangedShot, choice: Targets) -> dict[str, float]:
     """How likely each part of the answer is true."""
-    sure = made.look.sure_cover
+    sure = made.look.settled_cover
     drawn = (
-        made.look.in_cover_in(joint_displacements(made.scene, made.look.doubt.indices)).mean() if sure is None else sure
+        made.look.in_cover_in_draws(joint_displacements(made.scene, made.look.uncertainty.indices)).mean()
+        if sure is None
+        else sure
     )
     return {
-        "half_range_probability": made.shares[0],
+        "half_range_probability": made.range_probabilities[0],
         "cover_probability": float(drawn),
-        "valid_target_probability": choice.chance_of(made.target.id),
+        "valid_target_probability": choice.valid_probability(made.target.id),
     }
 
 
@@ -191,7 +193,7 @@ def resolve_shot(scene: Scene, question: Node) -> Verdict:
         rules=(*made.rules(), *_outcome_clauses(hit, critical, lost, len(rolls), len(defences) > called)),
         value=hit,
         margin_mm=verdict.margin_mm if good else None,
-        probability=yes_no_probabilities(made.shares[1] if good else 0.0) if scene.covariance else None,
+        probability=yes_no_probabilities(made.range_probabilities[1] if good else 0.0) if scene.covariance else None,
     )
 
 

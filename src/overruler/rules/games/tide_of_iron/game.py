@@ -66,11 +66,11 @@ class Squad:
         return len(self.stats["figures"].items())
 
     @property
-    def untold(self) -> bool:
+    def uses_defaults(self) -> bool:
         """Whether its type or its level is left to the defaults."""
         return not (self.stats.has("type") and self.stats.has("elevation"))
 
-    def value(self, question: Node, against: str) -> int:
+    def range_value(self, question: Node, against: str) -> int:
         """The lowest range value, against a type of target, of the figures that a question lets fire."""
         ranges = [figure["range"] for figure in self.stats["figures"].items()]
         if not ranges:
@@ -85,9 +85,9 @@ class Squad:
 
 def _read_piece_index(scene: Scene, name: Node) -> int:
     scene.check_name(name.text(), f"{name.name}: {name.path}")
-    if name.value in scene.ground:
+    if name.value in scene.terrain_parts:
         name.fail(f"{name.value!r} is terrain; an attack is between pieces")
-    found = scene.members[name.value]
+    found = scene.piece_indices[name.value]
     if len(found) > 1:
         pieces = ", ".join(scene.pieces[index].id for index in found)
         name.fail(f"{name.value!r} is a unit of several pieces; name one of {pieces}")
@@ -131,7 +131,7 @@ def _firing_figures(question: Node, count: int) -> list[int]:
 class FireRange:
     """What a squad's fire reaches."""
 
-    value: int
+    range_value: int
     """The squad's range value, higher ground counted in."""
     moving: bool
     """Whether it takes a Fire and Movement action."""
@@ -140,9 +140,15 @@ class FireRange:
         """The range at a distance; None within one hex."""
         if hexes <= 1:
             return RANGE_BANDS[0] if hexes else None
-        return RANGE_BANDS[1] if hexes <= self.value else RANGE_BANDS[2] if hexes <= 2 * self.value else RANGE_BANDS[3]
+        return (
+            RANGE_BANDS[1]
+            if hexes <= self.range_value
+            else RANGE_BANDS[2]
+            if hexes <= 2 * self.range_value
+            else RANGE_BANDS[3]
+        )
 
-    def may(self, band: str | None) -> bool:
+    def allows_attack(self, band: str | None) -> bool:
         """Whether a range allows the attack."""
         return band in RANGE_BANDS[:2] or (band == "long" and not self.moving)
 
@@ -151,7 +157,7 @@ class FireRange:
         band, count = self.band(hexes), f"{hexes} hex" if hexes == 1 else f"{hexes} hexes"
         if band in (None, "out"):
             return f"out of range, {count}" if band else "in one hex"
-        barred = ", not on Fire and Movement" if not self.may(band) else ""
+        barred = ", not on Fire and Movement" if not self.allows_attack(band) else ""
         return f"{band} range, {count}{barred}"
 
     def reason(self, hexes: int) -> str:
@@ -162,11 +168,11 @@ class FireRange:
         if band == "close":
             return "the target is adjacent"
         if band == "out":
-            return f"{hexes} hexes are more than twice the range value, {self.value}"
+            return f"{hexes} hexes are more than twice the range value, {self.range_value}"
         if band == "normal":
-            return f"{hexes} hexes are within the range value, {self.value}"
+            return f"{hexes} hexes are within the range value, {self.range_value}"
         barred = ", and Fire and Movement allows no long range" if self.moving else ""
-        return f"{hexes} hexes are within twice the range value, {self.value}{barred}"
+        return f"{hexes} hexes are within twice the range value, {self.range_value}{barred}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +191,7 @@ class Attack:
         attacker, target = Squad.of(scene, question["attacker"]), Squad.of(scene, question["target"])
         if attacker.index == target.index:
             question["target"].fail(f"{target.piece.id!r} is the attacker itself")
-        value = attacker.value(question, target.type) + (attacker.elevation > target.elevation)
+        value = attacker.range_value(question, target.type) + (attacker.elevation > target.elevation)
         fire = FireRange(value, question.get("fire_and_movement", Node.boolean, False))
         return cls(
             attacker, target, fire, find_hex_position(scene, attacker.index), find_hex_position(scene, target.index)
@@ -209,11 +215,11 @@ class Attack:
         borders = [
             border_mm
             for place, other in ((self.a, self.b), (self.b, self.a))
-            for hexagon, border_mm in place.borders_mm.items()
-            if not place.given and self.fire.band(hex_distance(hexagon, other.hex)) != self.band
+            for hexagon, border_mm in place.neighbour_distances_mm.items()
+            if not place.is_given and self.fire.band(hex_distance(hexagon, other.hex)) != self.band
         ]
         margin = min(borders, default=None)
-        return margin if margin is None or self.fire.may(self.band) else -margin
+        return margin if margin is None or self.fire.allows_attack(self.band) else -margin
 
 
 def attack_range(scene: Scene, question: Node) -> Verdict:
@@ -223,16 +229,23 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     chances = hex_count_probabilities(scene, attack.a, attack.b)
     if set(chances) == {0}:
         question["target"].fail(f"{attack.target.piece.id!r} is in the attacker's own hex, where there is no range")
-    answer: dict[str, Any] = {"hexes": hexes, "range_value": fire.value, "band": band, "eligible": fire.may(band)}
+    answer: dict[str, Any] = {
+        "hexes": hexes,
+        "range_value": fire.range_value,
+        "band": band,
+        "eligible": fire.allows_attack(band),
+    }
     if scene.covariance is not None:
-        answer["eligible_probability"] = sum(share for count, share in chances.items() if fire.may(fire.band(count)))
+        answer["eligible_probability"] = sum(
+            share for count, share in chances.items() if fire.allows_attack(fire.band(count))
+        )
     return Verdict(
         answer={**answer, "reason": fire.reason(hexes)},
         headline=fire.headline(hexes),
         rules=tuple(f"tide_of_iron.{name}" for name, holds in _clauses_that_hold(attack, question).items() if holds),
         margin_mm=attack.margin_mm,
         value=band,
-        none="in one hex",
+        null_text="in one hex",
         probability=None if scene.covariance is None else _band_probabilities(fire, chances),
         question=question.value,
     )
@@ -263,11 +276,14 @@ def _clauses_that_hold(attack: Attack, question: Node) -> dict[str, bool]:
         "levels": attacker.elevation + target.elevation > 0,
         "higher": higher,
         "higher_doubled": higher and band in ("long", "out"),
-        "effect": attack.fire.may(band),
+        "effect": attack.fire.allows_attack(band),
         "range_alone": True,
-        "defaults": named is None or not question.has("fire_and_movement") or attacker.untold or target.untold,
+        "defaults": named is None
+        or not question.has("fire_and_movement")
+        or attacker.uses_defaults
+        or target.uses_defaults,
         "twice": named is not None and len({*named}) < len(named),
-        "center": not (attack.a.given and attack.b.given),
+        "center": not (attack.a.is_given and attack.b.is_given),
     }
 
 

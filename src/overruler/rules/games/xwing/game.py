@@ -91,7 +91,7 @@ def answer_at(scene: Scene, question: Node) -> Verdict:
     """Whether the closest part lies in one of some bands."""
     ruler = lay_ruler(scene, question)
     first, last = read_bands(question["range"], 0, ruler.ruler.segments)
-    verdict = ruler.decide(lambda band: first <= (0 if ruler.held else band) <= last)
+    verdict = ruler.decide(lambda band: first <= (0 if ruler.held_at_zero else band) <= last)
     return _yes_no_verdict(ruler, verdict, "at", ruler_clauses(ruler, True), ruler.on_line)
 
 
@@ -103,7 +103,7 @@ def answer_within(scene: Scene, question: Node) -> Verdict:
         question["range"].fail("nothing is within range 0; within starts at range 1")
     verdict = ruler.decide_within(max(first, 1), last)
     ends = [ruler.measure.distance_mm] if first > 1 else []
-    on_line = any(ruler.is_line(end) for end in (*ends, ruler.measure.farthest_mm))
+    on_line = any(ruler.touches_line(end) for end in (*ends, ruler.measure.farthest_mm))
     clauses = {
         "xwing.within_low": first > 1,
         "xwing.within_touching": ruler.band == 0,
@@ -117,7 +117,7 @@ def answer_beyond(scene: Scene, question: Node) -> Verdict:
     """Whether no part lies up to the end of the last of some bands."""
     ruler = lay_ruler(scene, question)
     _, last = read_bands(question["range"], 0, ruler.ruler.segments)
-    verdict = ruler.decide(lambda band: band > last and not (last == 0 and ruler.held))
+    verdict = ruler.decide(lambda band: band > last and not (last == 0 and ruler.held_at_zero))
     rules = (*ruler_clauses(ruler, last == 0), *(("xwing.beyond_zero",) if last == 0 else ()))
     return _yes_no_verdict(ruler, verdict, "beyond", rules, ruler.on_line)
 
@@ -144,43 +144,43 @@ class ArcRuler(LaidRuler):
 
     arc: ShipArc
     region: Region
-    free: BodyPair
+    closest_pair: BodyPair
     """The closest of all."""
-    found: Gap | None
+    gap_in_arc: Gap | None
 
     @cached_property
-    def aim(self) -> ArcRangeUncertainty | None:
-        return arc_range_uncertainty(self.scene, self.arc, self.free, self.found, self.lines_mm)
+    def arc_uncertainty(self) -> ArcRangeUncertainty | None:
+        return arc_range_uncertainty(self.scene, self.arc, self.closest_pair, self.gap_in_arc, self.lines_mm)
 
     @property
-    def value(self) -> int | None:
+    def range_in_arc(self) -> int | None:
         """The attack range; none out of arc."""
-        return self.range_at(self.band) if self.found else None
+        return self.range_at(self.band) if self.gap_in_arc else None
 
     @property
     def margin_mm(self) -> float | None:
         """How far the distance is inside the nearest of the ruler's lines, or from it past the last; out of arc, minus
         how far the base is from the arc; None where neither counts."""
-        if not self.found:
-            return -distance_to_outline_mm(self.region, self.free.b.parts[0])
+        if not self.gap_in_arc:
+            return -distance_to_outline_mm(self.region, self.closest_pair.b.parts[0])
         margin = min(abs(self.measure.distance_mm - line) for line in self.lines_mm)
-        return None if self.held else -margin if self.past else margin
+        return None if self.held_at_zero else -margin if self.is_past_end else margin
 
     @property
     def borders_mm(self) -> tuple[tuple[Point, Point], ...]:
         """The arc's straight borders, as far as the ruler reaches from the ship."""
-        reach = self.free.a.parts[0].reach_mm + self.ruler.segment_mm * self.ruler.segments
-        return tuple((edge.at(0.0), edge.at(min(reach, edge.length_mm))) for edge in self.region.edges)
+        reach = self.closest_pair.a.parts[0].bounding_radius_mm + self.ruler.segment_mm * self.ruler.segments
+        return tuple((edge.point_at(0.0), edge.point_at(min(reach, edge.length_mm))) for edge in self.region.edges)
 
     @property
-    def odds(self) -> dict[str, float] | None:
+    def range_probabilities(self) -> dict[str, float] | None:
         """The probability of each range; what lies in no arc has none, as what lies past the ruler."""
-        if self.aim is None:
+        if self.arc_uncertainty is None:
             return None
-        *bands, past = self.aim.shares
-        shares = [self.aim.in_arc] if self.held else bands
+        *bands, past = self.arc_uncertainty.band_probabilities
+        shares = [self.arc_uncertainty.in_arc_probability] if self.held_at_zero else bands
         odds = dict.fromkeys(map(json.dumps, all_ranges(self)), 0.0) | {str(k): share for k, share in enumerate(shares)}
-        return odds | {"null": 1 - self.aim.in_arc + (0 if self.held else past)}
+        return odds | {"null": 1 - self.arc_uncertainty.in_arc_probability + (0 if self.held_at_zero else past)}
 
 
 def lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
@@ -191,7 +191,9 @@ def lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
     region = arc.on_board(scene.pieces[a.index or 0])
     found = gap_inside_region(region, a.parts[0], b.parts[0])
     base = _lay_ruler(scene, question, Measure((BodyPair(a, b, found or free.gap),)))
-    return ArcRuler(scene, question, base.measure, base.ruler, base.held, base.nearer, arc, region, free, found)
+    return ArcRuler(
+        scene, question, base.measure, base.ruler, base.held_at_zero, base.nearer_band, arc, region, free, found
+    )
 
 
 def _read_single_piece(scene: Scene, node: Node) -> Body:
@@ -204,17 +206,17 @@ def _read_single_piece(scene: Scene, node: Node) -> Body:
 def attack_range(scene: Scene, question: Node) -> Verdict:
     """The range of an attack: to the closest point of the target that lies in the arc."""
     aim = lay_arc_ruler(scene, question)
-    verdict = _verdict_in_arc(aim) if aim.found else _verdict_out_of_arc(aim)
-    sure = {"in_arc_probability": aim.aim.in_arc} if aim.aim else {}
+    verdict = _verdict_in_arc(aim) if aim.gap_in_arc else _verdict_out_of_arc(aim)
+    sure = {"in_arc_probability": aim.arc_uncertainty.in_arc_probability} if aim.arc_uncertainty else {}
     standard = "xwing.standard_arcs" if aim.arc.standard else "xwing.own_arcs"
     return replace(
         verdict,
         answer={**verdict.answer, **sure},
         rules=("xwing.attack", standard, *verdict.rules),
-        value=aim.value,
-        none="out of arc or past the ruler",
+        value=aim.range_in_arc,
+        null_text="out of arc or past the ruler",
         margin_mm=aim.margin_mm,
-        probability=aim.odds,
+        probability=aim.range_probabilities,
         borders_mm=aim.borders_mm,
     )
 
@@ -222,14 +224,14 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
 def _verdict_in_arc(aim: ArcRuler) -> Verdict:
     clauses = {
         "xwing.arc_line": is_on_outline(aim.region, aim.measure.closest.gap.to_point),
-        "xwing.in_arc_only": aim.free.touches and aim.band > 0 and not aim.held,
-        "xwing.held_in_arc": aim.held,
+        "xwing.in_arc_only": aim.closest_pair.touches and aim.band > 0 and not aim.held_at_zero,
+        "xwing.held_in_arc": aim.held_at_zero,
     }
-    sigma = aim.aim.sigma_mm if aim.aim else None
+    sigma = aim.arc_uncertainty.sigma_mm if aim.arc_uncertainty else None
     return replace(
         verdict_on(aim.question, aim.measure, sigma or 0.0),
-        answer={"in_arc": True, "range": aim.value},
-        headline=f"{range_in_words(aim.value)}, in arc",
+        answer={"in_arc": True, "range": aim.range_in_arc},
+        headline=f"{range_in_words(aim.range_in_arc)}, in arc",
         rules=(*ruler_clauses(aim, True), *(clause for clause, holds in clauses.items() if holds)),
         lines_mm=aim.lines_mm,
         settings=aim.settings(aim.on_line),
@@ -242,9 +244,9 @@ def _verdict_out_of_arc(aim: ArcRuler) -> Verdict:
         answer={"in_arc": False, **nothing},
         headline="out of arc",
         rules=("xwing.out_of_arc",),
-        pair=(aim.free.a.id, aim.free.b.id),
+        pair=(aim.closest_pair.a.id, aim.closest_pair.b.id),
         question=aim.question.value,
-        between_mm=(aim.free.gap.from_point, aim.free.gap.to_point),
+        drawn_between_mm=(aim.closest_pair.gap.from_point, aim.closest_pair.gap.to_point),
     )
 
 

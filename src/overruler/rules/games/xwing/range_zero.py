@@ -79,7 +79,7 @@ def _read_event(scene: Scene, node: Node) -> Event:
 
 def _read_ship_index(scene: Scene, node: Node) -> int:
     index = read_piece_index(scene, node)
-    kind = scene.kind(scene.pieces[index])
+    kind = scene.kind_of(scene.pieces[index])
     return index if kind == "ship" else node.fail(f"{node.value!r} is no ship, it is of kind {kind!r}")
 
 
@@ -91,17 +91,21 @@ class ShipPair(NamedTuple):
     i: int | None
     j: int | None
     """Their places in the scene; None where an event placed them, exactly."""
-    kept: bool
+    is_held: bool
     """At range 0 whether they touch or not."""
 
-    def nearer_than(self, limit_mm: float) -> bool:
+    def is_within(self, limit_mm: float) -> bool:
         """Whether no more than a limit parts their bases."""
         a, b = self.a.shape, self.b.shape
-        return math.dist(a.center, b.center) - a.reach_mm - b.reach_mm <= limit_mm >= gap(a, b).distance_mm
+        return (
+            math.dist(a.center, b.center) - a.bounding_radius_mm - b.bounding_radius_mm
+            <= limit_mm
+            >= gap(a, b).distance_mm
+        )
 
     @property
-    def at_zero(self) -> bool:
-        return self.kept or self.nearer_than(CONTACT_TOLERANCE_MM)
+    def is_at_zero(self) -> bool:
+        return self.is_held or self.is_within(CONTACT_TOLERANCE_MM)
 
 
 ShipPairs = Mapping[IdPair, ShipPair]
@@ -109,9 +113,9 @@ ShipPairs = Mapping[IdPair, ShipPair]
 
 def initial_ship_pairs(scene: Scene, held: frozenset[IdPair]) -> ShipPairs:
     """Every two ships as the scene has them."""
-    ships = [(index, piece) for index, piece in enumerate(scene.pieces) if scene.kind(piece) == "ship"]
+    ships = [(index, piece) for index, piece in enumerate(scene.pieces) if scene.kind_of(piece) == "ship"]
     both = ((id_pair(a.id, b.id), ShipPair(a, b, i, j, False)) for (i, a), (j, b) in combinations(ships, 2))
-    return {key: tie._replace(kept=key in held) for key, tie in both}
+    return {key: tie._replace(is_held=key in held) for key, tie in both}
 
 
 def ship_pairs_after(ties: ShipPairs, event: Event, overlapped: str | None) -> ShipPairs:
@@ -119,9 +123,9 @@ def ship_pairs_after(ties: ShipPairs, event: Event, overlapped: str | None) -> S
     ship, after = event.piece.id, dict(ties)
     for key, tie in ties.items():
         if ship == tie.a.id:
-            after[key] = tie._replace(a=event.piece, i=None, kept=tie.b.id == overlapped)
+            after[key] = tie._replace(a=event.piece, i=None, is_held=tie.b.id == overlapped)
         elif ship == tie.b.id:
-            after[key] = tie._replace(b=event.piece, j=None, kept=tie.a.id == overlapped)
+            after[key] = tie._replace(b=event.piece, j=None, is_held=tie.a.id == overlapped)
     return after
 
 
@@ -129,18 +133,18 @@ def range0_after(scene: Scene, question: Node) -> Verdict:
     """The pairs of ships at range 0 after some events; none of them need be."""
     held, happened = held_pairs(scene), read_events(scene, question)
     ties = initial_ship_pairs(scene, held)
-    started = {key for key, tie in ties.items() if tie.at_zero}
+    started = {key for key, tie in ties.items() if tie.is_at_zero}
     into = False
     for event in happened:
         before = ties
         overlapped = None if event.overlapped is None else scene.pieces[event.overlapped].id
         ties = ship_pairs_after(before, event, overlapped)
         into = into or any(_moved_into(before[key], tie) for key, tie in ties.items() if tie is not before[key])
-    pairs = sorted(key for key, tie in ties.items() if tie.at_zero)
+    pairs = sorted(key for key, tie in ties.items() if tie.is_at_zero)
     clauses = {
         "xwing.pairs": True,
         "xwing.zero": True,
-        "xwing.touching": any(ties[key].nearer_than(CONTACT_TOLERANCE_MM) for key in pairs),
+        "xwing.touching": any(ties[key].is_within(CONTACT_TOLERANCE_MM) for key in pairs),
         "xwing.held": bool(started) or bool(held),
         "xwing.partial": any(event.overlapped is not None for event in happened),
         "xwing.moved_into": into,
@@ -158,7 +162,7 @@ def range0_after(scene: Scene, question: Node) -> Verdict:
 
 
 def _moved_into(before: ShipPair, after: ShipPair) -> bool:
-    return not before.at_zero and after.nearer_than(CONTACT_TOLERANCE_MM)
+    return not before.is_at_zero and after.is_within(CONTACT_TOLERANCE_MM)
 
 
 def _pairs_in_words(pairs: Sequence[Sequence[str]]) -> str:
@@ -170,8 +174,8 @@ def _pairs_in_words(pairs: Sequence[Sequence[str]]) -> str:
 
 def _pair_list_probabilities(scene: Scene, ties: ShipPairs) -> dict[str, float]:
     """The probability of each list of pairs, by its JSON text."""
-    open_ones = {key: tie for key, tie in ties.items() if not tie.kept and _may_touch(scene, tie)}
-    sure = {key for key, tie in ties.items() if key not in open_ones and tie.at_zero}
+    open_ones = {key: tie for key, tie in ties.items() if not tie.is_held and _may_touch(scene, tie)}
+    sure = {key for key, tie in ties.items() if key not in open_ones and tie.is_at_zero}
     shares = _touch_probabilities(scene, list(open_ones.values())) if open_ones else {(): 1.0}
     keys = list(open_ones)
     found = {
@@ -184,7 +188,7 @@ def _pair_list_probabilities(scene: Scene, ties: ShipPairs) -> dict[str, float]:
 def _may_touch(scene: Scene, tie: ShipPair) -> bool:
     """Whether it is open if two ships touch."""
     reach = max_relative_shift_mm(scene, tie.i, tie.j)
-    return reach > 0 and tie.nearer_than(reach)
+    return reach > 0 and tie.is_within(reach)
 
 
 def _touch_probabilities(scene: Scene, ties: Sequence[ShipPair]) -> dict[tuple[bool, ...], float]:

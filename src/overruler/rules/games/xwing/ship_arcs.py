@@ -89,7 +89,7 @@ def _known_sides_text() -> str:
 def _standard_arcs(ship: Piece) -> dict[str, ShipArc]:
     center, base = (0.0, 0.0), ship.base
     arcs = {"full_front": (-90.0, 180.0), "full_rear": (90.0, 180.0)}
-    if base.square and (half := HALF_FRONT_DEG.get(base.width_mm)):
+    if base.is_square and (half := HALF_FRONT_DEG.get(base.width_mm)):
         arcs |= {"front": (-half, 2 * half), "rear": (180 - half, 2 * half)}
         arcs |= {"left": (half, 180 - 2 * half), "right": (half - 180, 180 - 2 * half)}
     found = {name: ShipArc(center, *angles, standard=True) for name, angles in arcs.items()}
@@ -129,13 +129,13 @@ class ArcRangeUncertainty(NamedTuple):
 
     sigma_mm: float | None
     """The standard deviation of the distance where there is one; None where no draw lies in the arc."""
-    shares: tuple[float, ...]
+    band_probabilities: tuple[float, ...]
     """The probability of each band in arc, contact first, past the ruler last."""
 
     @property
-    def in_arc(self) -> float:
+    def in_arc_probability(self) -> float:
         """The probability that any part lies in the arc."""
-        return min(math.fsum(self.shares), 1.0)
+        return min(math.fsum(self.band_probabilities), 1.0)
 
 
 def arc_range_uncertainty(
@@ -150,14 +150,14 @@ def arc_range_uncertainty(
     if doubt is None:
         return None
     others = _other_headings(scene, free.a.index or 0)
-    shares = [(1 - math.fsum(others.values())) * share for share in doubt.shares]
+    shares = [(1 - math.fsum(others.values())) * share for share in doubt.band_probabilities]
     for heading_deg, chance in others.items():
         region = arc.on_board(replace(ship, heading_deg=heading_deg))
         found = gap_inside_region(region, free.a.parts[0], free.b.parts[0])
         other = _region_range_uncertainty(scene, region, free, found, lines_mm)
         assert other is not None  # there is covariance
-        shares = [share + chance * more for share, more in zip(shares, other.shares, strict=True)]
-    return doubt._replace(shares=tuple(shares))
+        shares = [share + chance * more for share, more in zip(shares, other.band_probabilities, strict=True)]
+    return doubt._replace(band_probabilities=tuple(shares))
 
 
 def _other_headings(scene: Scene, index: int) -> dict[float, float]:
@@ -182,7 +182,7 @@ def _region_range_uncertainty(
         return ArcRangeUncertainty(None, (0.0,) * (len(lines_mm) + 1))
     if _arc_never_matters(region, free, found, reach):
         doubt = distance_uncertainty(scene, Measure((free,)), lines_mm)
-        return ArcRangeUncertainty(doubt.sigma_mm, doubt.shares) if doubt else None
+        return ArcRangeUncertainty(doubt.sigma_mm, doubt.band_probabilities) if doubt else None
     return _sampled_uncertainty(scene, region, free, reach, lines_mm)
 
 
@@ -202,7 +202,7 @@ def _arc_never_matters(region: Region, free: BodyPair, found: Gap | None, reach:
 
 
 def _distance_to_outline_mm(region: Region, place: Point) -> float:
-    return min((edge.away_mm(place) for edge in region.edges), default=math.inf)
+    return min((edge.distance_to_mm(place) for edge in region.edges), default=math.inf)
 
 
 def _sampled_uncertainty(
@@ -214,10 +214,10 @@ def _sampled_uncertainty(
     from overruler.geometry.batched.draws import draw_gaussian
 
     assert scene.covariance is not None
-    shifts = draw_gaussian(np.array(scene.covariance.difference(free.a.index, free.b.index)), DRAW_COUNT)
+    shifts = draw_gaussian(np.array(scene.covariance.of_difference(free.a.index, free.b.index)), DRAW_COUNT)
     in_reach = (
         free.gap.distance_mm <= reach
-        or region.holds(free.gap.to_point)
+        or region.contains(free.gap.to_point)
         or _distance_to_outline_mm(region, free.gap.to_point) <= 2 * reach
     )
     away = distances_inside_region(region, free.a.parts[0], free.b.parts[0], shifts, in_reach)

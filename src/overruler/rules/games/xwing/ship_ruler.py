@@ -23,36 +23,36 @@ def band_ends_mm(ruler: Ruler, nearer: bool) -> tuple[float, ...]:
 class LaidRuler(Reading):
     """The ruler laid along a measure."""
 
-    held: bool
+    held_at_zero: bool
     """Whether two of those measured between are held at range 0."""
-    nearer: bool
+    nearer_band: bool
     """Whether the line between two bands belongs to the nearer one."""
 
     @cached_property
     def lines_mm(self) -> tuple[float, ...]:
         """Where each band ends, contact first."""
-        return band_ends_mm(self.ruler, self.nearer)
+        return band_ends_mm(self.ruler, self.nearer_band)
 
     @property
     def on_line(self) -> bool:
-        return self.is_line(self.measure.distance_mm)
+        return self.touches_line(self.measure.distance_mm)
 
-    def is_line(self, distance_mm: float) -> bool:
+    def touches_line(self, distance_mm: float) -> bool:
         """Whether a distance touches a line between two bands."""
         return any(abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.ruler.lines_mm[:-1])
 
     @property
     def held_apart(self) -> bool:
         """Whether it is at range 0 though nothing touches."""
-        return self.held and self.band > 0
+        return self.held_at_zero and self.band > 0
 
     def range_at(self, band: int) -> int | None:
         """The range in a band of the ruler."""
-        return 0 if self.held else band if band <= self.ruler.segments else None
+        return 0 if self.held_at_zero else band if band <= self.ruler.segments else None
 
     def settings(self, on_line: bool) -> dict[str, bool]:
         """What the table chose that the answer rests on."""
-        return {"nearer_band": self.nearer} if on_line else {}
+        return {"nearer_band": self.nearer_band} if on_line else {}
 
 
 def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
@@ -67,12 +67,12 @@ def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
         "xwing.ship_base": kinds[1] == "ship",
         "xwing.not_a_ship": kinds[1] != "ship",
         "xwing.line": ruler.on_line,
-        "xwing.past": ruler.past and not ruler.held,
-        "xwing.zero": zero and (contact or ruler.held),
+        "xwing.past": ruler.is_past_end and not ruler.held_at_zero,
+        "xwing.zero": zero and (contact or ruler.held_at_zero),
         "xwing.touching": zero and contact and kinds == ["ship", "ship"],
         "xwing.on_top": zero and contact and kinds != ["ship", "ship"],
         "xwing.edge_contact": zero and contact and kinds != ["ship", "ship"],
-        "xwing.held": zero and ruler.held,
+        "xwing.held": zero and ruler.held_at_zero,
         "xwing.held_apart": ruler.held_apart,
         "xwing.default_kind": any(_has_default_kind(ruler.scene, body) for body in (pair.a, pair.b)),
         "any.closest_piece": len(ruler.measure.pairs) > 1,
@@ -81,7 +81,7 @@ def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
 
 
 def _kind_of_body(scene: Scene, body: Body) -> str:
-    return "obstacle" if body.index is None else scene.kind(scene.pieces[body.index])
+    return "obstacle" if body.index is None else scene.kind_of(scene.pieces[body.index])
 
 
 def _has_default_kind(scene: Scene, body: Body) -> bool:
