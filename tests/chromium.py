@@ -10,7 +10,9 @@ from phone import CHROMIUM, chromium
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install -y chromium")
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium is installed: apt-get install -y chromium"
+)
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,12 @@ def pieces() -> tuple[Piece, ...]:
 
 
 def verdict(
-    start: str, end: str, headline: str, value: object, odds: dict[str, float], sigma_mm: float = 0.3
+    start: str,
+    end: str,
+    headline: str,
+    value: object,
+    odds: dict[str, float],
+    sigma_mm: float = 0.3,
 ) -> Verdict:
     """A ruling on the range of two round pieces of the table."""
     one, other = (next(piece for piece in pieces() if piece.id == name) for name in (start, end))
@@ -76,7 +81,19 @@ def _detection(piece: Piece) -> Detection:
     seen = np.zeros((2, 15))
     also = (Base.circle(25),) if piece.id == "p01" else ()
     here = np.array([piece.x_mm, piece.y_mm])
-    return Detection(piece.base, here, 0.0, 20.0, np.eye(2) * 0.04, seen, 0.9, 0.8, np.zeros(2), np.zeros((8, 2)), also)
+    return Detection(
+        piece.base,
+        here,
+        0.0,
+        20.0,
+        np.eye(2) * 0.04,
+        seen,
+        0.9,
+        0.8,
+        np.zeros(2),
+        np.zeros((8, 2)),
+        also,
+    )
 
 
 def _frame() -> Frame:
@@ -84,16 +101,27 @@ def _frame() -> Frame:
     width, height = SIZE_PX
     x, y = np.meshgrid(np.linspace(0, 255, width), np.linspace(0, 255, height))
     noise = np.random.default_rng(1).integers(0, 24, (height, width, 3))
-    return Frame(np.clip(np.stack([x, y, 255 - x], -1) * 0.8 + noise, 0, 255).astype(np.uint8), "table.jpg")
+    return Frame(
+        np.clip(np.stack([x, y, 255 - x], -1) * 0.8 + noise, 0, 255).astype(np.uint8), "table.jpg"
+    )
 
 
 def report(*verdicts: Verdict) -> Report:
     """Five pieces, one problem of the calibration, and three rulings of three kinds or those given."""
     covariance = np.eye(10) * 0.04 + 0.02
     scene = Scene("legion", Table(900, 600), pieces(), covariance=Covariance(covariance.tolist()))
-    problem = Problem("few_markers", "only 4 markers are in the picture: more of them measure better")
+    problem = Problem(
+        "few_markers", "only 4 markers are in the picture: more of them measure better"
+    )
     calibration = Calibration(
-        camera(), np.zeros((15, 15)), SIZE_PX, 0.21, (0, 1, 2, 3), (900.0, 600.0), left_out_mm=0.3, problems=(problem,)
+        camera(),
+        np.zeros((15, 15)),
+        SIZE_PX,
+        0.21,
+        (0, 1, 2, 3),
+        (900.0, 600.0),
+        left_out_mm=0.3,
+        problems=(problem,),
     )
     detections = tuple(_detection(piece) for piece in scene.pieces)
     return Report(_frame(), calibration, detections, scene, verdicts or RULINGS)

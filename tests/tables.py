@@ -24,11 +24,15 @@ def camera_over(
     T = rotation_from_vector([0, 0, turn]) @ rotation_from_vector([np.pi - tilt, 0, 0])
     middle = np.array([BOARD_MM[0] / 2 + 13, BOARD_MM[1] / 2 - 9, 0.0])
     eye = middle - T[2] * height_mm / np.cos(tilt)
-    matrix = np.array([[focal_px, 0, SIZE_PX[0] / 2 + 6], [0, focal_px, SIZE_PX[1] / 2 - 4], [0, 0, 1.0]])
+    matrix = np.array(
+        [[focal_px, 0, SIZE_PX[0] / 2 + 6], [0, focal_px, SIZE_PX[1] / 2 - 4], [0, 0, 1.0]]
+    )
     return Camera(matrix, np.array([k1, 0.01, 0, 0, 0]), Pose(T, -T @ eye))
 
 
-def photo(camera: Camera, plinths: list[Plinth], markers: dict[int, Array] | None = None, seed: int = 1) -> Frame:
+def photo(
+    camera: Camera, plinths: list[Plinth], markers: dict[int, Array] | None = None, seed: int = 1
+) -> Frame:
     pixels = render_table(camera, SIZE_PX, BOARD_MM, plinths, markers, noise=2.0, seed=seed)
     return Frame(pixels, "rendered")
 
@@ -45,6 +49,8 @@ def eight_markers(size_mm: float = 45.0) -> dict[int, Array]:
     places = [(low, low), (across, low), (across, up), (low, up)]
     places += [(w / 2, low), (across, h / 2 - 30), (w / 2 - 40, up), (low, h / 2)]
     return {
-        number: np.array([[x, y + size_mm, 0], [x + size_mm, y + size_mm, 0], [x + size_mm, y, 0], [x, y, 0.0]])
+        number: np.array(
+            [[x, y + size_mm, 0], [x + size_mm, y + size_mm, 0], [x + size_mm, y, 0], [x, y, 0.0]]
+        )
         for number, (x, y) in enumerate(places)
     }

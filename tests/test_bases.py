@@ -76,11 +76,23 @@ def test_the_catalogue_knows_which_games_use_plates() -> None:
 
 
 def test_a_ship_s_plate_has_rounded_corners_and_is_the_same_base() -> None:
-    for base in (Base.rectangle(25, 50), Base.rectangle(25, 25), Base.circle(40), Base.oval(42, 75)):
+    for base in (
+        Base.rectangle(25, 50),
+        Base.rectangle(25, 25),
+        Base.circle(40),
+        Base.oval(42, 75),
+    ):
         assert base.with_rounded_corners is base
     made = Base.rectangle(40, 40).with_rounded_corners
     assert made.corner_radius_mm == 1.5
     assert made == Base.rectangle(40, 40)
     assert hash(made) == hash(Base.rectangle(40, 40))
-    assert made.to_json() == {"shape": "rectangle", "width_mm": 40, "length_mm": 40, "corner_radius_mm": 1.5}
-    assert Base("rectangle", 40, 40, corner_radius_mm=0.8).with_rounded_corners.corner_radius_mm == 0.8
+    assert made.to_json() == {
+        "shape": "rectangle",
+        "width_mm": 40,
+        "length_mm": 40,
+        "corner_radius_mm": 1.5,
+    }
+    assert (
+        Base("rectangle", 40, 40, corner_radius_mm=0.8).with_rounded_corners.corner_radius_mm == 0.8
+    )

@@ -27,7 +27,9 @@ def test_a_board_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert (read.name, read.marker_mm, read.dictionary) == ("Küche", 60.0, "DICT_4X4_50")
     assert (read.width_mm, read.height_mm, read.scale_share) == (900.0, 600.0, 5e-4)
     assert read.corners_mm is not None
-    assert all(np.array_equal(read.corners_mm[number], corners) for number, corners in CORNERS.items())
+    assert all(
+        np.array_equal(read.corners_mm[number], corners) for number, corners in CORNERS.items()
+    )
     assert np.array_equal(read.covariance, written.covariance)  # type: ignore[arg-type]
 
 
@@ -43,7 +45,9 @@ def test_a_board_of_unknown_size_is_not_written(tmp_path: Path) -> None:
 
 
 @given(st.floats(90.5, 109.5), st.floats(90.5, 109.5), st.floats(0.01, 0.5))
-def test_the_black_squares_are_as_large_as_the_print_says(across: float, along: float, doubt: float) -> None:
+def test_the_black_squares_are_as_large_as_the_print_says(
+    across: float, along: float, doubt: float
+) -> None:
     printed = BOARD.as_printed(PrintMeasurement(100.0, across, along, doubt))
     assert printed.sides_mm == pytest.approx((0.6 * across, 0.6 * along))
     assert printed.marker_mm == pytest.approx(0.3 * (across + along))
@@ -56,7 +60,11 @@ def test_the_black_squares_are_as_large_as_the_print_says(across: float, along: 
 def test_a_turned_marker_grows_along_its_own_axes() -> None:
     """What is across on the page is the marker's upper edge, wherever that points on the board."""
     turned = {3: np.array([[200, 200, 0], [200, 260, 0], [260, 260, 0], [260, 200, 0]], float)}
-    printed = replace(BOARD, corners_mm=turned).as_printed(PrintMeasurement(100.0, 102.0, 99.0, 0.1)).corners_mm
+    printed = (
+        replace(BOARD, corners_mm=turned)
+        .as_printed(PrintMeasurement(100.0, 102.0, 99.0, 0.1))
+        .corners_mm
+    )
     assert printed is not None
     assert np.linalg.norm(printed[3][1] - printed[3][0]) == pytest.approx(61.2)
     assert np.linalg.norm(printed[3][3] - printed[3][0]) == pytest.approx(59.4)
@@ -67,7 +75,9 @@ def test_a_turned_marker_grows_along_its_own_axes() -> None:
 def test_cards_laid_flush_move_with_their_white_border(across: float, along: float) -> None:
     """As if the sheet had been meant at the size that it came out at, where both axes agree; else axis by axis."""
     meant = {n: np.array(corners) for n, corners in CardSet().corners_mm(900, 600).items()}
-    board = replace(BOARD, corners_mm=meant).as_printed(PrintMeasurement(100.0, across, along, 0.1, flush=True))
+    board = replace(BOARD, corners_mm=meant).as_printed(
+        PrintMeasurement(100.0, across, along, 0.1, flush=True)
+    )
     assert board.corners_mm is not None
     card, size = np.array([across, along]) / 100 * CardSet().card_mm, np.array([900.0, 600.0])
     border = np.array([across, along]) / 100 * CardSet().border_mm
@@ -94,12 +104,18 @@ size_mm = 60
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[markers.print]\nprinted_mm = 100\nacross_mm = 100\nalong_mm = 100\n", "markers.print.doubt_mm: is missing"),
+        (
+            "[markers.print]\nprinted_mm = 100\nacross_mm = 100\nalong_mm = 100\n",
+            "markers.print.doubt_mm: is missing",
+        ),
         (
             "[markers.print]\nprinted_mm = 100\nacross_mm = 50\nalong_mm = 100\ndoubt_mm = 1\n",
             "across_mm: 50 mm is not",
         ),
-        ("[markers.print]\nprinted_mm = 0\nacross_mm = 50\nalong_mm = 100\ndoubt_mm = 1\n", "greater than 0"),
+        (
+            "[markers.print]\nprinted_mm = 0\nacross_mm = 50\nalong_mm = 100\ndoubt_mm = 1\n",
+            "greater than 0",
+        ),
         ("scale_share = -1\n", "scale_share"),
         ("covariance = [[1]]\n", "goes with corners_mm"),
     ],

@@ -56,7 +56,10 @@ ELSEWHERE = {
 """How commands begin that are not run here, and why."""
 PROGRAMS = ("start-developer.md", "adding-a-source.md")
 """Pages whose Python stands for itself and is run as well."""
-BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>sh|console|json|toml|python)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"^(?P<before>[^\n]*)\n```(?P<kind>sh|console|json|toml|python)\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
 SAVED = re.compile(r"[Ss]ave this as `([\w.-]+)`:\s*$")
 
 
@@ -89,7 +92,9 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def is_run(block: Block, command: str) -> bool:
-    return "not run:" not in block.before and not any(plain(command).startswith(start) for start in ELSEWHERE)
+    return "not run:" not in block.before and not any(
+        plain(command).startswith(start) for start in ELSEWHERE
+    )
 
 
 def plain(command: str) -> str:
@@ -113,7 +118,9 @@ def table_jpg(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert board.corners_mm is not None
     places = [(600, 400), (640, 420), (900, 500), (1200, 380), (1240, 400)]
     plinths = [Plinth(x, y, 27) for x, y in places] + [Plinth(700, 600, 50)]
-    photo = render_table(camera(), (1920, 1080), (1828.8, 914.4), plinths, board.corners_mm, noise=2)
+    photo = render_table(
+        camera(), (1920, 1080), (1828.8, 914.4), plinths, board.corners_mm, noise=2
+    )
     Image.fromarray(photo[..., ::-1]).save(path, quality=95)
     return path
 
@@ -160,8 +167,12 @@ def pages_with_commands() -> list[Path]:
     return [page for page in PAGES if any(block.kind in runs for block in blocks(page))]
 
 
-@pytest.mark.parametrize("page", pages_with_commands(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_shows_is_what_happens(page: Path, desk: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "page", pages_with_commands(), ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_what_a_page_shows_is_what_happens(
+    page: Path, desk: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     for block in blocks(page):
         if block.kind in ("json", "toml") and (name := SAVED.search(block.before)):
             (desk / name[1]).write_text(block.text, encoding="utf-8")
@@ -198,15 +209,24 @@ def said_by_the_program() -> list[str]:
 
 def first_column(page: str, heading: str) -> list[str]:
     """What stands in backticks in the first column of the table under a heading."""
-    part = (ROOT / "docs" / page).read_text("utf-8").partition(f"## {heading}")[2].partition("\n## ")[0]
+    part = (
+        (ROOT / "docs" / page)
+        .read_text("utf-8")
+        .partition(f"## {heading}")[2]
+        .partition("\n## ")[0]
+    )
     return re.findall(r"^\| `([^`]+)` \|", part, re.M)
 
 
 def test_every_problem_of_a_photo_is_explained() -> None:
-    assert first_column("troubleshooting.md", "Lines that begin with `!`") == list(FLAGS_BY_SEVERITY)
+    assert first_column("troubleshooting.md", "Lines that begin with `!`") == list(
+        FLAGS_BY_SEVERITY
+    )
 
 
-@pytest.mark.parametrize("heading", ["A photo that cannot be measured", "An option or a file that is wrong"])
+@pytest.mark.parametrize(
+    "heading", ["A photo that cannot be measured", "An option or a file that is wrong"]
+)
 def test_every_message_that_is_explained_is_one_of_the_program(heading: str) -> None:
     texts = said_by_the_program()
     messages = first_column("troubleshooting.md", heading)
@@ -219,23 +239,35 @@ def test_every_message_that_is_explained_is_one_of_the_program(heading: str) -> 
 def test_every_game_has_a_page_that_names_its_questions() -> None:
     for name in GAMES:
         text = (ROOT / f"docs/games/{name.replace('_', '-')}.md").read_text("utf-8")
-        missing = [kind for kind in game_of(name).questions if f"`{kind}`" not in text and kind not in COMMON]
+        missing = [
+            kind
+            for kind in game_of(name).questions
+            if f"`{kind}`" not in text and kind not in COMMON
+        ]
         assert not missing, f"{name}: {missing}"
         assert all(f'"{setting}"' in text for setting in game_of(name).settings)
 
 
 def test_the_accuracy_page_and_the_readme_have_the_same_table() -> None:
-    tables = [re.findall(r"```text\n(┏.*?)```", page.read_text("utf-8"), re.S) for page in (README, ACCURACY)]
+    tables = [
+        re.findall(r"```text\n(┏.*?)```", page.read_text("utf-8"), re.S)
+        for page in (README, ACCURACY)
+    ]
     assert len(tables[0]) == 1
     assert tables[0] == tables[1]
     none_wrong = re.search(r"│ all .* 0/\d+ +│", tables[0][0]) is not None
-    assert none_wrong == ("was false in none of the rulings" in (ROOT / "docs/faq.md").read_text("utf-8"))
+    assert none_wrong == (
+        "was false in none of the rulings" in (ROOT / "docs/faq.md").read_text("utf-8")
+    )
 
 
 def anchors(page: Path) -> set[str]:
     """What can be linked to in a page."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.M)}
+    return {
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.*)$", text, re.M)
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

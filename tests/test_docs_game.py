@@ -25,9 +25,17 @@ FILES = dict(re.findall(r"^## [^\n]*: `([\w./]+)`\n.*?^```\w+\n(.*?)^```$", DOCU
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project as it is, but for the files of the document."""
     root = tmp_path_factory.mktemp("house")
-    for folder in (root / "src/overruler/rules/games", root / "tests/rulings", root / "tests/rules"):
+    for folder in (
+        root / "src/overruler/rules/games",
+        root / "tests/rulings",
+        root / "tests/rules",
+    ):
         folder.mkdir(parents=True)
-    for file in (*PACKAGE.iterdir(), *(PACKAGE / "rules").iterdir(), *(PACKAGE / "rules/games").iterdir()):
+    for file in (
+        *PACKAGE.iterdir(),
+        *(PACKAGE / "rules").iterdir(),
+        *(PACKAGE / "rules/games").iterdir(),
+    ):
         if file.name not in ("rules", "games", "__pycache__"):
             (root / "src/overruler" / file.relative_to(PACKAGE)).symlink_to(file)
     shutil.copy(ROOT / "tests/rules/test_rulings.py", root / "tests/rules")
@@ -39,13 +47,19 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(house: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     env = os.environ | {"PYTHONPATH": str(house / "src")}
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, cwd=house)
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=env, cwd=house
+    )
 
 
 def asked(house: Path, question: dict[str, Any], **more: Any) -> "subprocess.CompletedProcess[str]":
     base = {"base": {"shape": "circle", "diameter_mm": 20}, "y_mm": 0}
     pieces = [{"id": "p01", "x_mm": 0, **base}, {"id": "p02", "x_mm": 120, **base}]
-    frame = {"schema": "overruler/scene/1", "game": "duel", "board": {"width_mm": 600, "height_mm": 600}}
+    frame = {
+        "schema": "overruler/scene/1",
+        "game": "duel",
+        "board": {"width_mm": 600, "height_mm": 600},
+    }
     (house / "scene.json").write_text(json.dumps(frame | {"pieces": pieces} | more))
     return run(house, "-m", "overruler", "ask", "scene.json", json.dumps(question))
 
@@ -70,19 +84,36 @@ def test_its_doubt_comes_by_itself(house: Path) -> None:
     doubt = {"order": ["p01"], "mm2": [[0.04, 0], [0, 0.04]]}
     answer = json.loads(asked(house, SPELL, covariance=doubt).stdout)
     assert answer["probability"] == pytest.approx({"true": 0.5, "false": 0.5}, abs=1e-3)
-    assert (answer["call"], answer["sigma_mm"]) == ("too close to call", pytest.approx(0.2, rel=1e-3))
+    assert (answer["call"], answer["sigma_mm"]) == (
+        "too close to call",
+        pytest.approx(0.2, rel=1e-3),
+    )
 
 
 @pytest.mark.parametrize(
     ("question", "more", "said"),
     [
         (SPELL | {"strength": 4}, {}, "question: strength: the wand goes from 1 to 3, found 4"),
-        (SPELL | {"strength": True}, {}, "question: strength: expected a number, found true or false"),
-        (SPELL, {"state": {"settings": {"loud": True}}}, "Duel of Wands has no such setting; it has: fizzles"),
-        ({"question": "curse"}, {}, "Duel of Wands has no question 'curse'; it answers: distance, spell"),
+        (
+            SPELL | {"strength": True},
+            {},
+            "question: strength: expected a number, found true or false",
+        ),
+        (
+            SPELL,
+            {"state": {"settings": {"loud": True}}},
+            "Duel of Wands has no such setting; it has: fizzles",
+        ),
+        (
+            {"question": "curse"},
+            {},
+            "Duel of Wands has no question 'curse'; it answers: distance, spell",
+        ),
     ],
 )
-def test_what_is_wrong_is_said(house: Path, question: dict[str, Any], more: dict[str, Any], said: str) -> None:
+def test_what_is_wrong_is_said(
+    house: Path, question: dict[str, Any], more: dict[str, Any], said: str
+) -> None:
     done = asked(house, question, **more)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
@@ -122,7 +153,9 @@ def test_a_wrong_table_does_not_hold(house: Path) -> None:
     wrong = right.replace('"reaches": true', '"reaches": false', 1)
     table.write_text(wrong.replace('"clause": "duel.line"', '"clause": "duel.reach"'))
     try:
-        done = run(house, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/rules/test_rulings.py")
+        done = run(
+            house, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/rules/test_rulings.py"
+        )
     finally:
         table.write_text(right)
     assert "2 failed" in done.stdout, done.stdout

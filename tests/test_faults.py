@@ -68,10 +68,14 @@ class Count:
     """Pairs of whose range the program is certain, and should not be."""
 
 
-def counted(report: Report, plinths: list[Plinth], on_photo: Callable[[Array], Array] = lambda px: px) -> Count:
+def counted(
+    report: Report, plinths: list[Plinth], on_photo: Callable[[Array], Array] = lambda px: px
+) -> Count:
     """`on_photo` says where a pixel (N, 2) of the clean photo lies in this one."""
     drawn = on_photo(CAMERA.project(np.array([[p.x_mm, p.y_mm, p.z_mm] for p in plinths])))
-    seen = np.array([piece.extra["image"]["center_px"] for piece in report.scene.pieces]).reshape(-1, 2)
+    seen = np.array([piece.extra["image"]["center_px"] for piece in report.scene.pieces]).reshape(
+        -1, 2
+    )
     away = np.linalg.norm(seen[:, None] - drawn, axis=-1)
     which = {k: int(row.argmin()) for k, row in enumerate(away) if row.min() < SAME_PX}
     told, true = matrix(report.scene), matrix(scene_of(report, plinths))
@@ -80,13 +84,19 @@ def counted(report: Report, plinths: list[Plinth], on_photo: Callable[[Array], A
     assert true.band is not None
     sure = told.probability.max(-1) >= CALL_THRESHOLDS[0][0]
     pairs = [(a, b) for a in which for b in which if a < b and sure[a, b]]
-    wrong = [(told.ids[a], told.ids[b]) for a, b in pairs if told.band[a, b] != true.band[which[a], which[b]]]
+    wrong = [
+        (told.ids[a], told.ids[b])
+        for a, b in pairs
+        if told.band[a, b] != true.band[which[a], which[b]]
+    ]
     return Count(len(which), len(pairs), wrong)
 
 
 def scene_of(report: Report, plinths: list[Plinth]) -> Scene:
     """The truth."""
-    pieces = [Piece(f"t{k}", Base.circle(p.diameter_mm), p.x_mm, p.y_mm) for k, p in enumerate(plinths)]
+    pieces = [
+        Piece(f"t{k}", Base.circle(p.diameter_mm), p.x_mm, p.y_mm) for k, p in enumerate(plinths)
+    ]
     return replace(report.scene, pieces=tuple(pieces), covariance=None)
 
 
@@ -115,11 +125,15 @@ def under_a_hand(pixels: Pixels) -> Array:
 
 
 def coded(pixels: Pixels) -> Array:
-    return np.asarray(cv2.imdecode(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, 30])[1], 1), float)
+    return np.asarray(
+        cv2.imdecode(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, 30])[1], 1), float
+    )
 
 
 def sepia(pixels: Pixels) -> Array:
-    return np.asarray(pixels @ np.array([[0.272, 0.349, 0.393], [0.534, 0.686, 0.769], [0.131, 0.168, 0.189]]))
+    return np.asarray(
+        pixels @ np.array([[0.272, 0.349, 0.393], [0.534, 0.686, 0.769], [0.131, 0.168, 0.189]])
+    )
 
 
 def grey(pixels: Pixels) -> Array:
@@ -127,9 +141,12 @@ def grey(pixels: Pixels) -> Array:
 
 
 @pytest.mark.parametrize(
-    ("how", "least"), [(blurred, 8), (glaring, 6), (under_a_hand, 6), (coded, 10), (sepia, 10), (grey, 10)]
+    ("how", "least"),
+    [(blurred, 8), (glaring, 6), (under_a_hand, 6), (coded, 10), (sepia, 10), (grey, 10)],
 )
-def test_a_spoilt_photo_makes_no_false_certainty(clean: Frame, how: Callable[[Pixels], Array], least: int) -> None:
+def test_a_spoilt_photo_makes_no_false_certainty(
+    clean: Frame, how: Callable[[Pixels], Array], least: int
+) -> None:
     count = counted(look(spoilt(clean, how)), ARMY)
     assert count.wrong == []
     assert count.found >= least
@@ -142,7 +159,9 @@ def test_a_photo_blurred_beyond_use_is_refused_with_what_to_do(clean: Frame) -> 
 
 def turned(frame: Frame) -> tuple[Frame, Callable[[Array], Array]]:
     pixels = np.ascontiguousarray(np.rot90(frame.pixels))
-    return replace(frame, pixels=pixels), lambda px: np.stack([px[:, 1], SIZE_PX[0] - 1 - px[:, 0]], -1)
+    return replace(frame, pixels=pixels), lambda px: np.stack(
+        [px[:, 1], SIZE_PX[0] - 1 - px[:, 0]], -1
+    )
 
 
 def reduced(frame: Frame) -> tuple[Frame, Callable[[Array], Array]]:
@@ -157,7 +176,9 @@ def cut(frame: Frame) -> tuple[Frame, Callable[[Array], Array]]:
 
 def cut_in_its_shape(frame: Frame) -> tuple[Frame, Callable[[Array], Array]]:
     """A corner's five sixths, of a camera's shape still."""
-    return replace(frame, pixels=np.ascontiguousarray(frame.pixels[150:, 200:])), lambda px: px - [200, 150]
+    return replace(
+        frame, pixels=np.ascontiguousarray(frame.pixels[150:, 200:])
+    ), lambda px: px - [200, 150]
 
 
 @pytest.mark.parametrize("how", [turned, reduced])
@@ -185,13 +206,18 @@ def test_a_photo_that_was_cut_is_refused_or_makes_no_false_certainty(
 
 
 @pytest.mark.parametrize(("markers", "mm"), [(8, 60.0), (4, 12.0)])
-def test_a_marker_that_lies_elsewhere_makes_no_false_certainty(clean: Frame, markers: int, mm: float) -> None:
+def test_a_marker_that_lies_elsewhere_makes_no_false_certainty(
+    clean: Frame, markers: int, mm: float
+) -> None:
     """The board file says where it lay; the others tell on it, or all of them are doubted."""
     corners = {number: square for number, square in eight_markers().items() if number < markers}
     corners[1] = corners[1] + np.array([0.8 * mm, -0.6 * mm, 0])
     report = look(clean, replace(BOARD, corners_mm=corners))
     assert counted(report, ARMY).wrong == []
-    assert {problem.flag for problem in report.calibration.problems} & {"marker_left_out", "large_residuals"}
+    assert {problem.flag for problem in report.calibration.problems} & {
+        "marker_left_out",
+        "large_residuals",
+    }
 
 
 @pytest.mark.parametrize("share", [0.94, 0.95, 1.05])
@@ -204,7 +230,9 @@ def test_a_wrong_size_of_the_markers_is_told_by_the_bases(
     assert counted(report, ARMY).wrong == []
     assert counted(report, ARMY).certain > 0
     monkeypatch.setattr(referee, "size_doubted", lambda frame, calibration, *_: calibration)
-    assert counted(look(clean, Board.free(45.0 * share, "DICT_4X4_50")), ARMY).wrong  # that it is needed
+    assert counted(
+        look(clean, Board.free(45.0 * share, "DICT_4X4_50")), ARMY
+    ).wrong  # that it is needed
 
 
 def test_the_right_size_of_the_markers_is_not_doubted(clean: Frame) -> None:
@@ -227,9 +255,22 @@ def tokens(count: int, seed: int) -> list[Plinth]:
     while len(found) < count:
         x, y = draw.uniform((70, 70), (BOARD_MM[0] - 70, BOARD_MM[1] - 70))
         size = draw.uniform(18, 30)
-        if all(np.hypot(x - p.x_mm, y - p.y_mm) > (size + p.diameter_mm) / 2 + 3 for p in [*found, *ARMY]):
+        if all(
+            np.hypot(x - p.x_mm, y - p.y_mm) > (size + p.diameter_mm) / 2 + 3
+            for p in [*found, *ARMY]
+        ):
             (a, b), high = draw.uniform(0.05, 0.8, (2, 3)).tolist(), 1.5
-            found.append(Plinth(float(x), float(y), size, height_mm=high, taper_mm=0.0, rim=tuple(a), top=tuple(b)))
+            found.append(
+                Plinth(
+                    float(x),
+                    float(y),
+                    size,
+                    height_mm=high,
+                    taper_mm=0.0,
+                    rim=tuple(a),
+                    top=tuple(b),
+                )
+            )
     return found
 
 
@@ -238,7 +279,9 @@ def printed(frame: Frame, discs: list[Plinth]) -> Frame:
     pixels, turn = frame.pixels.copy(), np.arange(10) * np.pi / 5
     for k, disc in enumerate(discs):
         reach = disc.diameter_mm / 2 * np.where(np.arange(10) % 2, 0.35, 0.75)
-        xy = np.stack([disc.x_mm + reach * np.cos(turn + k), disc.y_mm + reach * np.sin(turn + k)], -1)
+        xy = np.stack(
+            [disc.x_mm + reach * np.cos(turn + k), disc.y_mm + reach * np.sin(turn + k)], -1
+        )
         star = CAMERA.project(np.column_stack([xy, np.full(10, disc.height_mm)]))
         ink = (20, 20, 20) if max(disc.top) > 0.35 else (235, 235, 235)
         cv2.fillPoly(pixels, [np.rint(star * 16).astype(np.int32)], ink, cv2.LINE_AA, 4)

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.errors import BadInput
-from overruler.fixes import CLICK_SIGMA_PX, KEYS_BY_ACTION, Fix, load_fixes, next_piece_id, read_fixes
+from overruler.fixes import (
+    CLICK_SIGMA_PX,
+    KEYS_BY_ACTION,
+    Fix,
+    load_fixes,
+    next_piece_id,
+    read_fixes,
+)
 from overruler.reading import Node
 
 
@@ -21,7 +28,14 @@ def read(*entries: Any) -> tuple[Fix, ...]:
 def test_entries_are_read_in_their_order() -> None:
     move, add, name = read(
         {"do": "move", "id": "p03", "xy_px": [812.5, 604]},
-        {"do": "add", "base": "75x42o", "xy_mm": [100, 200], "sigma_px": 5, "heading_deg": 30, "player": "rebels"},
+        {
+            "do": "add",
+            "base": "75x42o",
+            "xy_mm": [100, 200],
+            "sigma_px": 5,
+            "heading_deg": 30,
+            "player": "rebels",
+        },
         {"do": "name", "id": "p01", "new_id": "luke", "leader": True, "stats": {"size": 2}},
     )
     assert (move.do, move.id, move.xy_px, move.xy_mm, move.sigma_px) == (
@@ -31,12 +45,20 @@ def test_entries_are_read_in_their_order() -> None:
         None,
         CLICK_SIGMA_PX,
     )
-    assert (add.id, add.base, add.sigma_px, add.labels) == (None, Base.oval(42, 75), 5, {"player": "rebels"})
+    assert (add.id, add.base, add.sigma_px, add.labels) == (
+        None,
+        Base.oval(42, 75),
+        5,
+        {"player": "rebels"},
+    )
     assert name.labels == {"new_id": "luke", "leader": True, "stats": {"size": 2}}
 
 
 def test_a_base_may_be_a_number() -> None:
-    assert [fix.base for fix in read(*({"do": "resize", "id": "a", "base": b} for b in (27, 28.5, "50")))] == [
+    assert [
+        fix.base
+        for fix in read(*({"do": "resize", "id": "a", "base": b} for b in (27, 28.5, "50")))
+    ] == [
         Base.circle(27),
         Base.circle(28.5),
         Base.circle(50),
@@ -44,12 +66,21 @@ def test_a_base_may_be_a_number() -> None:
 
 
 def test_json_and_toml_say_the_same(tmp_path: Path) -> None:
-    entries: list[dict[str, Any]] = [{"do": "stand", "id": "p02", "z_mm": 30}, {"do": "remove", "id": "p01"}]
+    entries: list[dict[str, Any]] = [
+        {"do": "stand", "id": "p02", "z_mm": 30},
+        {"do": "remove", "id": "p01"},
+    ]
     one, other = tmp_path / "fix.JSON", tmp_path / "fix.toml"
     one.write_text(json.dumps({"schema": "overruler/fix/1", "fix": entries}))
-    lines = ["[[fix]]\n" + "\n".join(f"{k} = {json.dumps(v)}" for k, v in entry.items()) for entry in entries]
+    lines = [
+        "[[fix]]\n" + "\n".join(f"{k} = {json.dumps(v)}" for k, v in entry.items())
+        for entry in entries
+    ]
     other.write_text("\n".join(['schema = "overruler/fix/1"', *lines]))
-    told = [[(fix.do, fix.id, fix.z_mm, fix.sigma_mm) for fix in load_fixes(path)] for path in (one, other)]
+    told = [
+        [(fix.do, fix.id, fix.z_mm, fix.sigma_mm) for fix in load_fixes(path)]
+        for path in (one, other)
+    ]
     assert told[0] == told[1] == [("stand", "p02", 30, 1.0), ("remove", "p01", None, 1.0)]
 
 
@@ -61,10 +92,19 @@ def test_json_and_toml_say_the_same(tmp_path: Path) -> None:
         ({"do": "remove"}, "fix[1].id: is missing"),
         ({"do": "remove", "id": "p01", "xy_mm": [1, 2]}, "fix[1].xy_mm: does not go with remove"),
         ({"do": "move", "id": "p01"}, "fix[1]: move needs one of xy_mm"),
-        ({"do": "move", "id": "p01", "xy_mm": [1, 2], "xy_px": [1, 2]}, "fix[1]: move needs one of xy_mm"),
+        (
+            {"do": "move", "id": "p01", "xy_mm": [1, 2], "xy_px": [1, 2]},
+            "fix[1]: move needs one of xy_mm",
+        ),
         ({"do": "move", "id": "p01", "xy_px": [1]}, "fix[1].xy_px: expected 2 numbers"),
-        ({"do": "move", "id": "p01", "xy_mm": [1, 1e9]}, "fix[1].xy_mm[1]: lies more than 10 km away"),
-        ({"do": "move", "id": "p01", "xy_px": [1, 2], "sigma_px": 0}, "fix[1].sigma_px: must be greater than 0"),
+        (
+            {"do": "move", "id": "p01", "xy_mm": [1, 1e9]},
+            "fix[1].xy_mm[1]: lies more than 10 km away",
+        ),
+        (
+            {"do": "move", "id": "p01", "xy_px": [1, 2], "sigma_px": 0},
+            "fix[1].sigma_px: must be greater than 0",
+        ),
         ({"do": "add", "xy_px": [1, 2]}, "fix[1].base: is missing"),
         ({"do": "add", "xy_px": [1, 2], "base": "27 inch"}, "fix[1].base: '27 inch' is no base"),
         ({"do": "add", "xy_px": [1, 2], "base": True}, "fix[1].base: expected text"),
@@ -85,7 +125,9 @@ def test_what_is_wrong_is_named_with_its_entry(entry: Any, said: str) -> None:
     assert str(refused.value).startswith(f"fix.json: {said}")
 
 
-@pytest.mark.parametrize("document", [{}, {"schema": "overruler/scene/1", "fix": []}, {"schema": "overruler/fix/1"}])
+@pytest.mark.parametrize(
+    "document", [{}, {"schema": "overruler/scene/1", "fix": []}, {"schema": "overruler/fix/1"}]
+)
 def test_another_document_is_no_list_of_fixes(document: Any) -> None:
     with pytest.raises(BadInput, match=r"schema|fix: is missing"):
         read_fixes(Node(document, "fix.json"))
@@ -105,7 +147,11 @@ def test_values_of_nothing_are_never_taken(do: str, entry: dict[str, None]) -> N
         read({"id": None} | entry | {"do": do})
 
 
-@given(st.sets(st.one_of(st.integers(0, 2000).map(lambda n: f"p{n:02}"), st.text(min_size=1)), max_size=8))
+@given(
+    st.sets(
+        st.one_of(st.integers(0, 2000).map(lambda n: f"p{n:02}"), st.text(min_size=1)), max_size=8
+    )
+)
 def test_the_next_id_is_free(taken: set[str]) -> None:
     assert next_piece_id(taken) not in taken
 

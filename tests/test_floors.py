@@ -92,7 +92,9 @@ def test_the_document_names_every_room_in_order() -> None:
     assert " → ".join(f"`{name}`" for name in NOUNS) in page
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if room(f) != "__init__"], ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "path", [f for f in FILES if room(f) != "__init__"], ids=lambda p: str(p.relative_to(PACKAGE))
+)
 def test_imports_only_go_down(path: Path) -> None:
     wrong = sorted(wanted for wanted in rooms_imported(path) if not allowed(room(path), wanted))
     assert not wrong, f"{room(path)} may not import {', '.join(wrong)}"
@@ -107,13 +109,20 @@ def test_opencv_stays_where_pictures_are(path: Path) -> None:
 def test_opencv_window_functions_are_never_called() -> None:
     """They are missing in the headless wheel."""
     windows = ("imshow", "waitKey", "namedWindow", "destroyAllWindows", "setMouseCallback")
-    assert not [(path, name) for path in FILES for name in windows if name in path.read_text(encoding="utf-8")]
+    assert not [
+        (path, name)
+        for path in FILES
+        for name in windows
+        if name in path.read_text(encoding="utf-8")
+    ]
 
 
 def heavy_after(code: str) -> set[str]:
     """The heavy libraries that are loaded once `code` has run in a fresh interpreter."""
     script = f"import sys\n{code}\nprint('\\nLOADED', *sorted(set(sys.modules) & set({HEAVY!r})))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     return set(done.stdout.splitlines()[-1].split()[1:])
 
 
@@ -130,7 +139,9 @@ except SystemExit:
 """
 
 
-@pytest.mark.parametrize("arguments", ["'--help'", "'--version'", "", "'ask', '--help'", "'measure', '--help'"])
+@pytest.mark.parametrize(
+    "arguments", ["'--help'", "'--version'", "", "'ask', '--help'", "'measure', '--help'"]
+)
 def test_help_loads_nothing_heavy(arguments: str) -> None:
     assert heavy_after(HELP.format(arguments)) == set()
 
@@ -138,7 +149,9 @@ def test_help_loads_nothing_heavy(arguments: str) -> None:
 def test_a_look_loads_what_few_tables_need_when_it_comes_to_it() -> None:
     """Plates and rectangles: their modules take as long to load as a photo to decode."""
     script = "import sys, overruler.referee; print(*(name for name in sys.modules if name.startswith('overruler.')))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert not [name for name in done.stdout.split() if "plate" in name or "rectangle" in name]
 
 

@@ -18,8 +18,13 @@ def test_the_houses_rules_are_those_of_the_scenes_game() -> None:
     assert house.apply_to(scene("xwing")).state == {"settings": {"nearer_band": False}}
 
 
-@given(st.dictionaries(st.sampled_from("abc"), st.booleans()), st.dictionaries(st.sampled_from("abc"), st.booleans()))
-def test_what_a_scene_chooses_wins_and_all_else_stays(house: dict[str, bool], own: dict[str, bool]) -> None:
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.booleans()),
+    st.dictionaries(st.sampled_from("abc"), st.booleans()),
+)
+def test_what_a_scene_chooses_wins_and_all_else_stays(
+    house: dict[str, bool], own: dict[str, bool]
+) -> None:
     told = HouseRules(rules={f"legion.{name}": chosen for name, chosen in house.items()})
     settled = told.apply_to(scene(settings=own, turn=3))
     assert settled.state == {"settings": {**house, **own}, "turn": 3}
@@ -33,4 +38,9 @@ def test_a_house_without_rules_for_the_game_leaves_the_scene_alone(rules: dict[s
 
 
 def test_settings_that_are_no_object_are_left_for_the_rules_to_complain_of() -> None:
-    assert HouseRules(rules={"legion.ranged_in_contact": False}).apply_to(scene(settings=3)).state["settings"] == 3
+    assert (
+        HouseRules(rules={"legion.ranged_in_contact": False})
+        .apply_to(scene(settings=3))
+        .state["settings"]
+        == 3
+    )

@@ -66,8 +66,12 @@ def test_the_doubt_turns_with_the_numbers(orientation: int) -> None:
     plain = numbers(lens().for_picture(size, orientation))
     steps = []
     for column in root.T:
-        matrix = MATRIX + np.array([[column[0], 0, column[2]], [0, column[1], column[3]], [0, 0, 0]])
-        moved = Lens(SIZE, matrix, DISTORTION + column[4:], np.eye(9)).for_picture(size, orientation)
+        matrix = MATRIX + np.array(
+            [[column[0], 0, column[2]], [0, column[1], column[3]], [0, 0, 0]]
+        )
+        moved = Lens(SIZE, matrix, DISTORTION + column[4:], np.eye(9)).for_picture(
+            size, orientation
+        )
         steps.append(numbers(moved) - plain)
     assert turned.covariance == pytest.approx(np.transpose(steps) @ np.array(steps), abs=1e-12)
 
@@ -85,7 +89,9 @@ def test_a_picture_of_another_shape_is_refused_with_both_sizes(size: tuple[int, 
 
 
 def test_a_lens_is_read_back_exactly_as_it_was_written(tmp_path: Path) -> None:
-    root = np.random.default_rng(3).normal(size=(9, 9)) * np.array([1, 1, 1, 1, *[1e-3] * 5])[:, None]
+    root = (
+        np.random.default_rng(3).normal(size=(9, 9)) * np.array([1, 1, 1, 1, *[1e-3] * 5])[:, None]
+    )
     written = lens((root @ root.T + (root @ root.T).T) / 2)
     written.save(tmp_path / "lens.toml")
     read = Lens.load(tmp_path / "lens.toml")

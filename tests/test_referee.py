@@ -51,7 +51,10 @@ def test_a_ruler_found_late_still_hides_what_lies_under_it() -> None:
     timer.join()
     soon = find_candidates(view, [13.5], [cover])
     assert np.array_equal(late.xy_mm, soon.xy_mm)
-    near = [np.hypot(*(one.xy_mm - [150, 130]).T).min() < 3 for one in (late, find_candidates(view, [13.5]))]
+    near = [
+        np.hypot(*(one.xy_mm - [150, 130]).T).min() < 3
+        for one in (late, find_candidates(view, [13.5]))
+    ]
     assert near == [False, True]
 
 
@@ -81,13 +84,18 @@ def test_every_base_is_found_and_nothing_else(report: Report) -> None:
 
 def test_sizes_are_right(report: Report) -> None:
     sizes = {piece.id: piece.base.width_mm for piece in report.scene.pieces}
-    assert [sizes[name] for _, name in matched(report)] == [plinth.diameter_mm for plinth in PLINTHS]
+    assert [sizes[name] for _, name in matched(report)] == [
+        plinth.diameter_mm for plinth in PLINTHS
+    ]
 
 
 def test_distances_agree_with_the_truth_within_their_stated_doubt(report: Report) -> None:
     z = []
     for (one, a), (two, b) in combinations(matched(report), 2):
-        apart = float(np.hypot(one.x_mm - two.x_mm, one.y_mm - two.y_mm)) - (one.diameter_mm + two.diameter_mm) / 2
+        apart = (
+            float(np.hypot(one.x_mm - two.x_mm, one.y_mm - two.y_mm))
+            - (one.diameter_mm + two.diameter_mm) / 2
+        )
         answer = ask(report.scene, {"question": "distance", "from": a, "to": b}).to_json()
         assert answer["distance_mm"] == pytest.approx(apart, abs=1.0)
         z.append((answer["distance_mm"] - apart) / answer["sigma_mm"])

@@ -33,4 +33,6 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
     assert asked == [(plain.frame, plain.calibration, plain.detections)]
     assert seen.calibration.covariance is surer.covariance
     wanted = sorted((one.xy_mm + np.array([1.0, 2.0])).tolist() for one in plain.detections)
-    assert np.array(sorted([piece.x_mm, piece.y_mm] for piece in seen.scene.pieces)) == pytest.approx(np.array(wanted))
+    assert np.array(
+        sorted([piece.x_mm, piece.y_mm] for piece in seen.scene.pieces)
+    ) == pytest.approx(np.array(wanted))

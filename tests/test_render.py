@@ -22,14 +22,24 @@ from render.table import Table, build
 if TYPE_CHECKING:
     from render.tracer import Tracer
 
-SHAPES = [disc(27), disc(100), oval(60, 35), oval(105, 70), plate(40), block(50, 25), block(100, 50, 0)]
+SHAPES = [
+    disc(27),
+    disc(100),
+    oval(60, 35),
+    oval(105, 70),
+    plate(40),
+    block(50, 25),
+    block(100, 50, 0),
+]
 coordinates = st.floats(-300, 300)
 angles = st.floats(0, 360)
 
 
 def piece(shape: Shape, x_mm: float, y_mm: float, heading_deg: float) -> Piece:
     stand = Stand("cone", "black", "sand", 4.0, shape.length_mm - 3, [])
-    return Piece("p", shape, x_mm, y_mm, 0, heading_deg, stand, "inf", [], "legion", "rebels", "U1", True)
+    return Piece(
+        "p", shape, x_mm, y_mm, 0, heading_deg, stand, "inf", [], "legion", "rebels", "U1", True
+    )
 
 
 @given(st.sampled_from(SHAPES), st.sampled_from(SHAPES), coordinates, coordinates, angles, angles)
@@ -43,14 +53,20 @@ def test_no_two_points_of_two_rims_are_nearer_than_the_distance(
     assert distance_mm(one, other) == pytest.approx(distance_mm(other, one), abs=1e-9)
     if distance_mm(one, other) > 0:
         assert distance_mm(one, other) <= nearest + 1e-3
-        assert nearest < distance_mm(one, other) + 0.15  # the rims are sampled every half millimetre or less
+        assert (
+            nearest < distance_mm(one, other) + 0.15
+        )  # the rims are sampled every half millimetre or less
 
 
 @given(st.sampled_from(SHAPES), st.floats(0, 30), angles)
 @settings(max_examples=40, deadline=None)
-def test_a_gap_along_the_heading_is_what_it_was_set_to(shape: Shape, gap: float, turn: float) -> None:
+def test_a_gap_along_the_heading_is_what_it_was_set_to(
+    shape: Shape, gap: float, turn: float
+) -> None:
     ahead = (shape.length_mm + gap) * np.array([np.cos(np.radians(turn)), np.sin(np.radians(turn))])
-    found = distance_mm(piece(shape, 0, 0, turn), piece(shape, float(ahead[0]), float(ahead[1]), turn))
+    found = distance_mm(
+        piece(shape, 0, 0, turn), piece(shape, float(ahead[0]), float(ahead[1]), turn)
+    )
     assert found == pytest.approx(gap, abs=2e-4)
 
 
@@ -58,9 +74,13 @@ def test_a_gap_along_the_heading_is_what_it_was_set_to(shape: Shape, gap: float,
 def test_who_reaches_in_moves_nothing_and_comes_from_beyond_the_edge(seed: int) -> None:
     spec = replace(draw_spec(seed, "hd", "inches"), terrain=2)
     alone, reached = build(spec, 2.0), build(replace(spec, hand=True), 2.0)
-    assert [(p.id, p.x_mm, p.y_mm) for p in alone.pieces] == [(p.id, p.x_mm, p.y_mm) for p in reached.pieces]
+    assert [(p.id, p.x_mm, p.y_mm) for p in alone.pieces] == [
+        (p.id, p.x_mm, p.y_mm) for p in reached.pieces
+    ]
     assert [prop.kind for prop in reached.props] == [*(prop.kind for prop in alone.props), "hand"]
-    points = np.concatenate([part.mesh.points_mm.reshape(-1, 3) for part in reached.props[-1].parts])
+    points = np.concatenate(
+        [part.mesh.points_mm.reshape(-1, 3) for part in reached.props[-1].parts]
+    )
     inside = ((points[:, :2] > 0) & (points[:, :2] < spec.size_mm)).all(1)
     assert inside.any()
     assert not inside.all()
@@ -74,11 +94,15 @@ def test_a_rim_lies_on_its_outline_with_its_normals_outwards(shape: Shape) -> No
     assert ((points * normals).sum(1) > 0).all()
     x, y = points.T
     if shape.type != "rectangle":
-        np.testing.assert_allclose((2 * x / shape.length_mm) ** 2 + (2 * y / shape.width_mm) ** 2, 1, atol=1e-4)
+        np.testing.assert_allclose(
+            (2 * x / shape.length_mm) ** 2 + (2 * y / shape.width_mm) ** 2, 1, atol=1e-4
+        )
     else:
         assert np.abs(points).max(0) == pytest.approx([shape.length_mm / 2, shape.width_mm / 2])
         inside = np.minimum(shape.length_mm / 2 - np.abs(x), shape.width_mm / 2 - np.abs(y))
-        assert inside.max() < 0.3 * shape.corner_mm  # a corner's middle lies (1 - 1 / √2) of its radius inside
+        assert (
+            inside.max() < 0.3 * shape.corner_mm
+        )  # a corner's middle lies (1 - 1 / √2) of its radius inside
 
 
 @pytest.mark.parametrize("kind", lens.SIZES_PX)
@@ -87,7 +111,9 @@ def test_rays_go_back_through_their_pixels(kind: str) -> None:
     view = lens.over_board(kind, (1828.8, 914.4), 25, rng)
     x, y = rng.uniform(0, 1, (2, 500)) * (np.array(view.size_px)[:, None] - 1)
     rays = lens.Rays(view)
-    there = rays.eye_mm + 1500 * rays.through(x.astype(np.float32), y.astype(np.float32)).astype(float)
+    there = rays.eye_mm + 1500 * rays.through(x.astype(np.float32), y.astype(np.float32)).astype(
+        float
+    )
     np.testing.assert_allclose(view.camera.project(there), np.stack([x, y], 1), atol=0.005)
 
 
@@ -105,14 +131,25 @@ def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
     view = lens.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
     points = np.random.default_rng(seed).uniform(0, 900, (20, 3)) * [1, 1, 0.1]
     small = view.shrunk(share)
-    across = (view.camera.project(points) + 0.5) / view.size_px  # as shares of the picture, from its outer corner
-    np.testing.assert_allclose((small.camera.project(points) + 0.5) / small.size_px, across, atol=1e-12)
+    across = (
+        view.camera.project(points) + 0.5
+    ) / view.size_px  # as shares of the picture, from its outer corner
+    np.testing.assert_allclose(
+        (small.camera.project(points) + 0.5) / small.size_px, across, atol=1e-12
+    )
     assert small.size_px[0] == pytest.approx(share * view.size_px[0], abs=0.5)
 
 
-@pytest.mark.parametrize("outline", [mesh.rectangle(40, 20), mesh.circle(20, 64), mesh.rounded(30, 30, 5)])
+@pytest.mark.parametrize(
+    "outline", [mesh.rectangle(40, 20), mesh.circle(20, 64), mesh.rounded(30, 30, 5)]
+)
 def test_solids_have_no_holes_and_face_outwards(outline: mesh.Array) -> None:
-    solid = mesh.join([mesh.prism(outline, 0, 10), mesh.fan(np.column_stack([outline, np.zeros(len(outline))])[::-1])])
+    solid = mesh.join(
+        [
+            mesh.prism(outline, 0, 10),
+            mesh.fan(np.column_stack([outline, np.zeros(len(outline))])[::-1]),
+        ]
+    )
     a, b, c = np.moveaxis(solid.points_mm, 1, 0)
     volume = float((np.cross(a, b) * c).sum() / 6)  # the divergence theorem
     x, y = outline.T
@@ -149,8 +186,12 @@ def test_a_seed_gives_the_same_spec_and_another_seed_another() -> None:
     assert draw_spec(5, "hd", "xwing").kind == "hd"
 
 
-@pytest.mark.parametrize("words", [["--count", "-1"], ["--seed", "x"], ["--scale", "2"], ["--only", "chess"]])
-def test_a_wrong_option_is_named_in_a_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["--count", "-1"], ["--seed", "x"], ["--scale", "2"], ["--only", "chess"]]
+)
+def test_a_wrong_option_is_named_in_a_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as end:
         render_samples.main(words)
     assert end.value.code == 2
@@ -183,8 +224,12 @@ class Bench(NamedTuple):
 
 @pytest.fixture(scope="module")
 def bench() -> Bench:
-    tracer = pytest.importorskip("render.tracer", reason="needs the render group", exc_type=ImportError)
-    spec = replace(draw_spec(3, "hd", "inches"), mat="none", table="felt", terrain=2, layout="known", crowd=0.6)
+    tracer = pytest.importorskip(
+        "render.tracer", reason="needs the render group", exc_type=ImportError
+    )
+    spec = replace(
+        draw_spec(3, "hd", "inches"), mat="none", table="felt", terrain=2, layout="known", crowd=0.6
+    )
     table = build(spec, 4.0)
     view = lens.over_board("hd", spec.size_mm, 12, np.random.default_rng(2))
     return Bench(table, tracer.Tracer(table.parts, table.lights), view)

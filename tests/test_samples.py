@@ -14,7 +14,9 @@ SAMPLES = Path(__file__).parents[1] / "sample_images"
 
 
 @pytest.mark.parametrize("name", ["legion_desert", "skirmish_city"])
-def test_a_sample_is_measured_from_photo_to_scene(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sample_is_measured_from_photo_to_scene(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     photo = SAMPLES / f"{name}.jpg"
     assert main(["measure", str(photo), "--board", str(photo.with_suffix(".toml")), "--json"]) == 0
     scene = Scene.from_json(json.loads(capsys.readouterr().out))

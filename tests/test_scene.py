@@ -41,7 +41,12 @@ FULL: Document = {
             "stats": {"size": 2},
             "image": {"center_px": [1, 2]},
         },
-        {"id": "b", "base": {"shape": "rectangle", "width_mm": 40, "length_mm": 60}, "x_mm": 400, "y_mm": 200},
+        {
+            "id": "b",
+            "base": {"shape": "rectangle", "width_mm": 40, "length_mm": 60},
+            "x_mm": 400,
+            "y_mm": 200,
+        },
         {"id": "c", "base": {"shape": "oval", "width_mm": 42, "length_mm": 75}, "hex": [2, -1]},
     ],
     "terrain": [
@@ -55,7 +60,13 @@ FULL: Document = {
             "paint": "brown",
         }
     ],
-    "grid": {"type": "hex", "orientation": "pointy", "size_mm": 30, "origin_mm": [5, 7], "seen": True},
+    "grid": {
+        "type": "hex",
+        "orientation": "pointy",
+        "size_mm": 30,
+        "origin_mm": [5, 7],
+        "seen": True,
+    },
     "covariance": {"order": ["c", "a"], "mm2": np.diag([1.0, 2, 3, 4]).tolist(), "from": "a photo"},
     "state": {"turn": 3},
     "calibration": {"rms_px": 0.2},
@@ -93,8 +104,21 @@ def test_every_key_is_read() -> None:
     assert scene.ruler == Ruler(100, 3, {"maker": "us"})
     a, b, c = scene.pieces
     assert (a.x_mm, a.y_mm, a.z_mm, a.heading_deg) == (100, 200.5, 3, 90)
-    assert (a.player, a.unit, a.leader, a.kind, a.stats) == ("rebels", "troopers", True, "character", {"size": 2})
-    assert (b.z_mm, b.heading_deg, b.player, b.unit, b.leader, b.stats) == (0, 0, None, None, False, {})
+    assert (a.player, a.unit, a.leader, a.kind, a.stats) == (
+        "rebels",
+        "troopers",
+        True,
+        "character",
+        {"size": 2},
+    )
+    assert (b.z_mm, b.heading_deg, b.player, b.unit, b.leader, b.stats) == (
+        0,
+        0,
+        None,
+        None,
+        False,
+        {},
+    )
     assert c.hex == (2, -1)
     assert scene.terrain[0].footprint_mm == ((600, 600), (700, 600), (700, 700))
     assert (scene.terrain[0].rough, scene.terrain[0].size) == (True, 2)
@@ -110,7 +134,9 @@ def test_round_trip_keeps_everything() -> None:
 
 def _holds(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict):
-        return isinstance(found, dict) and all(key in found and _holds(found[key], wanted[key]) for key in wanted)
+        return isinstance(found, dict) and all(
+            key in found and _holds(found[key], wanted[key]) for key in wanted
+        )
     if isinstance(wanted, list):
         return len(found) == len(wanted) and all(map(_holds, found, wanted))
     return bool(found == wanted)
@@ -118,10 +144,14 @@ def _holds(found: Any, wanted: Any) -> bool:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
     max_leaves=4,
 )
-unknown_keys = st.dictionaries(st.text(max_size=4).map(lambda key: f"x-{key}"), json_values, max_size=3)
+unknown_keys = st.dictionaries(
+    st.text(max_size=4).map(lambda key: f"x-{key}"), json_values, max_size=3
+)
 
 
 def test_a_rectangle_may_have_rounded_corners() -> None:
@@ -153,7 +183,11 @@ def test_corners_that_no_rectangle_has_are_refused(radius: object) -> None:
 def test_no_other_base_has_corners() -> None:
     """There, it is a key like any that nobody knows."""
     given_document = document()
-    given_document["pieces"][0]["base"] = base = {"shape": "circle", "diameter_mm": 27, "corner_radius_mm": 99}
+    given_document["pieces"][0]["base"] = base = {
+        "shape": "circle",
+        "diameter_mm": 27,
+        "corner_radius_mm": 99,
+    }
     read = Scene.from_json(given_document)
     assert read.pieces[0].base.corner_radius_mm == 0
     assert read.to_json()["pieces"][0]["base"] == base
@@ -161,7 +195,9 @@ def test_no_other_base_has_corners() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(unknown_keys, unknown_keys, unknown_keys, unknown_keys)
-def test_unknown_keys_are_kept_at_every_level(top: Document, piece: Document, base: Document, hill: Document) -> None:
+def test_unknown_keys_are_kept_at_every_level(
+    top: Document, piece: Document, base: Document, hill: Document
+) -> None:
     given_document = document(**top)
     given_document["pieces"][0].update(piece)
     given_document["pieces"][0]["base"].update(base)
@@ -294,8 +330,16 @@ def test_exact_scenes_have_no_covariance() -> None:
 
 def test_a_scene_built_in_code_is_written_whole() -> None:
     joint = np.full((4, 4), 0.01) + np.eye(4) * 0.04
-    pieces = tuple(Piece(f"p{k}", Base.circle(27), 100.0 * k, 50.0, extra={"score": 0.9}) for k in (1, 2))
-    scene = Scene("legion", Table(900, 600), pieces, covariance=Covariance(joint.tolist()), extra={"rulers": []})
+    pieces = tuple(
+        Piece(f"p{k}", Base.circle(27), 100.0 * k, 50.0, extra={"score": 0.9}) for k in (1, 2)
+    )
+    scene = Scene(
+        "legion",
+        Table(900, 600),
+        pieces,
+        covariance=Covariance(joint.tolist()),
+        extra={"rulers": []},
+    )
     again = Scene.from_json(json.loads(json.dumps(scene.to_json())))
     assert again.to_json() == scene.to_json()
     assert again.covariance is not None
@@ -322,7 +366,10 @@ MISTAKES: list[tuple[Document, str]] = [
     (with_("terrain.0.id", "b"), "terrain[0].id: repeats 'b', as pieces[1].id"),
     (with_("pieces.0.unit", "b"), "pieces[0].unit: repeats 'b', as pieces[1].id"),
     (with_("pieces.0.unit", "hill"), "pieces[0].unit: repeats 'hill', as terrain[0].id"),
-    (with_("pieces", [FULL["pieces"][1] | {"id": name, "unit": "d"} for name in "de"]), "pieces[0].unit: repeats 'd'"),
+    (
+        with_("pieces", [FULL["pieces"][1] | {"id": name, "unit": "d"} for name in "de"]),
+        "pieces[0].unit: repeats 'd'",
+    ),
     (with_("pieces.0.unit", 3), "pieces[0].unit: expected text"),
     (without("pieces.1.base"), "pieces[1].base: is missing"),
     (with_("pieces.1.base", "circle"), "pieces[1].base: expected an object"),
@@ -330,7 +377,10 @@ MISTAKES: list[tuple[Document, str]] = [
     (without("pieces.1.base.length_mm"), "pieces[1].base.length_mm: is missing"),
     (with_("pieces.0.base", {"shape": "circle"}), "pieces[0].base.diameter_mm: is missing"),
     (with_("pieces.0.base.diameter_mm", -27), "pieces[0].base.diameter_mm: must be greater than 0"),
-    (with_("pieces.0.base.diameter_mm", "27"), 'pieces[0].base.diameter_mm: expected a number, found text "27"'),
+    (
+        with_("pieces.0.base.diameter_mm", "27"),
+        'pieces[0].base.diameter_mm: expected a number, found text "27"',
+    ),
     (without("pieces.1.x_mm"), "pieces[1].x_mm: is missing"),
     (with_("pieces.1.x_mm", True), "pieces[1].x_mm: expected a number, found true or false"),
     (with_("pieces.1.y_mm", math.inf), "pieces[1].y_mm: is not a finite number"),
@@ -355,30 +405,69 @@ MISTAKES: list[tuple[Document, str]] = [
     (with_("ruler.segment_mm", 1e300), "ruler.segment_mm: must be from 1e-06 to 1e+07 mm"),
     (with_("pieces.1.x_mm", 1e300), "pieces[1].x_mm: lies more than 10 km away"),
     (with_("pieces.2.hex", [10**9, 0]), "pieces[2].hex: lies more than 10 km away"),
-    (with_("pieces.2.base", {"shape": "oval", "width_mm": 1e-200, "length_mm": 1}), "pieces[2].base.width_mm: must be"),
-    (with_("pieces.0.covariance_mm2", [[1e300, 0], [0, 1]]), "pieces[0].covariance_mm2: holds more than 1e+14 mm²"),
-    (with_("covariance.mm2", (np.eye(4) * 1e20).tolist()), "covariance.mm2: holds more than 1e+14 mm²"),
-    (with_("terrain.0.footprint_mm", [[0, 0], [9, 9], [1e9, 0]]), "terrain[0].footprint_mm[2][0]: lies more than"),
+    (
+        with_("pieces.2.base", {"shape": "oval", "width_mm": 1e-200, "length_mm": 1}),
+        "pieces[2].base.width_mm: must be",
+    ),
+    (
+        with_("pieces.0.covariance_mm2", [[1e300, 0], [0, 1]]),
+        "pieces[0].covariance_mm2: holds more than 1e+14 mm²",
+    ),
+    (
+        with_("covariance.mm2", (np.eye(4) * 1e20).tolist()),
+        "covariance.mm2: holds more than 1e+14 mm²",
+    ),
+    (
+        with_("terrain.0.footprint_mm", [[0, 0], [9, 9], [1e9, 0]]),
+        "terrain[0].footprint_mm[2][0]: lies more than",
+    ),
     (with_("ruler.segments", 4.5), "ruler.segments: must be a whole number"),
     (with_("terrain.0.footprint_mm", "square"), "terrain[0].footprint_mm: expected an array"),
-    (with_("terrain.0.footprint_mm", [[0, 0], [1, 0]]), "terrain[0].footprint_mm: a footprint needs 3"),
-    (with_("terrain.0.footprint_mm", [[0, 0], [1, 0], [0, 0]]), "terrain[0].footprint_mm: a footprint needs 3"),
-    (with_("terrain.0.footprint_mm", [[0, 0], [1, 1], [2, 2]]), "terrain[0].footprint_mm: its points lie on one line"),
-    (with_("terrain.0.footprint_mm", [[0, 0], [9, 9], [9, 0], [0, 9]]), "terrain[0].footprint_mm: crosses itself"),
+    (
+        with_("terrain.0.footprint_mm", [[0, 0], [1, 0]]),
+        "terrain[0].footprint_mm: a footprint needs 3",
+    ),
+    (
+        with_("terrain.0.footprint_mm", [[0, 0], [1, 0], [0, 0]]),
+        "terrain[0].footprint_mm: a footprint needs 3",
+    ),
+    (
+        with_("terrain.0.footprint_mm", [[0, 0], [1, 1], [2, 2]]),
+        "terrain[0].footprint_mm: its points lie on one line",
+    ),
+    (
+        with_("terrain.0.footprint_mm", [[0, 0], [9, 9], [9, 0], [0, 9]]),
+        "terrain[0].footprint_mm: crosses itself",
+    ),
     (without("terrain.0.top_z_mm"), "terrain[0].top_z_mm: is missing"),
     (with_("terrain.0.top_z_mm", 0), "terrain[0].top_z_mm: 0 lies below base_z_mm, 1"),
     (with_("terrain.0.rough", "no"), "terrain[0].rough: expected true or false"),
     (with_("terrain.0.size", "big"), "terrain[0].size: expected a number"),
     (with_("state", []), "state: expected an object"),
     (with_("pieces.0.covariance_mm2", "no"), "pieces[0].covariance_mm2: expected an array"),
-    (with_("pieces.0.covariance_mm2", [[1, 0]]), "pieces[0].covariance_mm2: expected 2 rows, found 1"),
-    (with_("pieces.0.covariance_mm2", [[1, 0.1], [0.2, 1]]), "pieces[0].covariance_mm2: is not symmetric"),
-    (with_("pieces.0.covariance_mm2", [[1, 2], [2, 1]]), "pieces[0].covariance_mm2: is not positive semi-definite"),
-    (with_("pieces.0.covariance_mm2", [[-1, 0], [0, -1]]), "pieces[0].covariance_mm2: is not positive semi-definite"),
+    (
+        with_("pieces.0.covariance_mm2", [[1, 0]]),
+        "pieces[0].covariance_mm2: expected 2 rows, found 1",
+    ),
+    (
+        with_("pieces.0.covariance_mm2", [[1, 0.1], [0.2, 1]]),
+        "pieces[0].covariance_mm2: is not symmetric",
+    ),
+    (
+        with_("pieces.0.covariance_mm2", [[1, 2], [2, 1]]),
+        "pieces[0].covariance_mm2: is not positive semi-definite",
+    ),
+    (
+        with_("pieces.0.covariance_mm2", [[-1, 0], [0, -1]]),
+        "pieces[0].covariance_mm2: is not positive semi-definite",
+    ),
     (otherwise(1.5), "covariance.otherwise.probability: must lie between 0 and 1, is 1.5"),
     (otherwise("often"), "covariance.otherwise.probability: expected a number"),
     (otherwise(mm2=np.eye(2).tolist()), "covariance.otherwise.mm2[0]: expected 4 numbers, found 2"),
-    (otherwise(mm2=(-np.eye(4)).tolist()), "covariance.otherwise.mm2: is not positive semi-definite"),
+    (
+        otherwise(mm2=(-np.eye(4)).tolist()),
+        "covariance.otherwise.mm2: is not positive semi-definite",
+    ),
     (with_("covariance.otherwise", {"probability": 0.1}), "covariance.otherwise.mm2: is missing"),
     (with_("covariance.order", ["a", "z"]), "covariance.order[1]: unknown name 'z'"),
     (with_("covariance.order", ["a", "a"]), "covariance.order[1]: repeats 'a'"),
@@ -387,9 +476,15 @@ MISTAKES: list[tuple[Document, str]] = [
     (with_("covariance.mm2", np.eye(4).tolist()[:3]), "covariance.mm2: expected 4 rows, found 3"),
     (with_("covariance.mm2.2", [0, 0, "1", 0]), "covariance.mm2[2][2]: expected a number"),
     (with_("covariance.mm2.2", [0, 0, True, 0]), "covariance.mm2[2][2]: expected a number"),
-    (with_("covariance.mm2.2", [0, 0, math.inf, 0]), "covariance.mm2[2][2]: is not a finite number"),
+    (
+        with_("covariance.mm2.2", [0, 0, math.inf, 0]),
+        "covariance.mm2[2][2]: is not a finite number",
+    ),
     (with_("covariance.mm2.0", [1, 1, 0, 0]), "covariance.mm2: is not symmetric"),
-    (with_("covariance.mm2", (-np.eye(4)).tolist()), "covariance.mm2: is not positive semi-definite"),
+    (
+        with_("covariance.mm2", (-np.eye(4)).tolist()),
+        "covariance.mm2: is not positive semi-definite",
+    ),
 ]
 
 
@@ -409,7 +504,9 @@ def test_what_is_no_scene_at_all_is_refused(tmp_path: Path, text: str) -> None:
         Scene.load(path)
 
 
-@pytest.mark.parametrize("make", [lambda path: None, Path.mkdir, lambda path: path.write_bytes(b"\xff\xfe{")])
+@pytest.mark.parametrize(
+    "make", [lambda path: None, Path.mkdir, lambda path: path.write_bytes(b"\xff\xfe{")]
+)
 def test_what_cannot_be_read_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
     path = tmp_path / "scene.json"
     make(path)

@@ -21,9 +21,16 @@ def networks() -> dict[str, Callable[[], Any]]:
 
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [("overview", (5, 64, 64)), ("hills", (5, 64, 64)), ("rims", (7, 64, 64)), ("rings", (8, 40, 64))],
+    [
+        ("overview", (5, 64, 64)),
+        ("hills", (5, 64, 64)),
+        ("rims", (7, 64, 64)),
+        ("rings", (8, 40, 64)),
+    ],
 )
-def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: str, shape: tuple[int, ...]) -> None:
+def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(
+    name: str, shape: tuple[int, ...]
+) -> None:
     from overruler.vision.learned import inference as vision
     from training.revived import revive
 
@@ -35,7 +42,9 @@ def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(name: 
     for mode in (False, True):
         net.train(mode)
         with torch.inference_mode():
-            assert net(torch.from_numpy(pictures)).numpy() == pytest.approx(said, rel=2e-3, abs=5e-3)
+            assert net(torch.from_numpy(pictures)).numpy() == pytest.approx(
+                said, rel=2e-3, abs=5e-3
+            )
 
 
 def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
@@ -56,8 +65,13 @@ def test_a_blended_network_lies_between_the_two() -> None:
     def at(share: float) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
         before, after = (onnx.load(str(vision.WEIGHTS / ("hills.onnx"))) for _ in range(2))
         for one in after.graph.initializer:
-            one.CopyFrom(onnx.numpy_helper.from_array(3 * onnx.numpy_helper.to_array(one), one.name))
-        return {one.name: onnx.numpy_helper.to_array(one) for one in blended(before, after, share).graph.initializer}
+            one.CopyFrom(
+                onnx.numpy_helper.from_array(3 * onnx.numpy_helper.to_array(one), one.name)
+            )
+        return {
+            one.name: onnx.numpy_helper.to_array(one)
+            for one in blended(before, after, share).graph.initializer
+        }
 
     first, half = at(0.0), at(0.5)
     assert all(half[name] == pytest.approx(2 * weights) for name, weights in first.items())

@@ -21,7 +21,9 @@ EXACT = Verdict(
 
 
 def with_odds(**odds: float) -> Verdict:
-    return replace(EXACT, sigma_mm=0.3, probability={key.lstrip("_"): share for key, share in odds.items()})
+    return replace(
+        EXACT, sigma_mm=0.3, probability={key.lstrip("_"): share for key, share in odds.items()}
+    )
 
 
 def test_nobody_can_take_a_verdict_for_a_truth_value() -> None:
@@ -71,7 +73,10 @@ def test_json_holds_the_answer_and_what_it_rests_on() -> None:
 SENTENCES = [
     (EXACT, "range 3, 0.8 mm inside the line"),
     (replace(EXACT, margin_mm=0.0), "range 3, on the line"),
-    (replace(EXACT, margin_mm=-1.26, headline="not at range 2"), "not at range 2, 1.3 mm outside the line"),
+    (
+        replace(EXACT, margin_mm=-1.26, headline="not at range 2"),
+        "not at range 2, 1.3 mm outside the line",
+    ),
     (replace(EXACT, margin_mm=None), "range 3"),
     (with_odds(_3=0.9999, _4=0.0001), "range 3, 0.8 mm inside the line, certain"),
     (with_odds(_3=0.96, _4=0.04), "range 3, 0.8 mm inside the line, likely (96 %)"),
@@ -83,6 +88,8 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("verdict", "sentence"), SENTENCES, ids=[sentence for _, sentence in SENTENCES])
+@pytest.mark.parametrize(
+    ("verdict", "sentence"), SENTENCES, ids=[sentence for _, sentence in SENTENCES]
+)
 def test_sentences(verdict: Verdict, sentence: str) -> None:
     assert verdict.sentence() == sentence

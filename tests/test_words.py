@@ -35,14 +35,23 @@ def complaints(*names: str) -> Iterator[tuple[str, str]]:
     """The place and the message of each complaint of these names in the program's code."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in names
+                and node.args
+            ):
                 yield f"{path.relative_to(PACKAGE)}:{node.lineno}", spelled(node.args[0])
 
 
 def has_remedy(message: str) -> bool:
     """Whether something follows what is wrong; a message that is handed on whole is judged where it is made."""
     text = re.sub(rf"^({PASSED_ON}|[\w ]+ {PASSED_ON}): ", "", message)
-    return text == PASSED_ON or text.endswith(PASSED_ON) or re.search(r"[;:?,(] ?\w|\?$", text) is not None
+    return (
+        text == PASSED_ON
+        or text.endswith(PASSED_ON)
+        or re.search(r"[;:?,(] ?\w|\?$", text) is not None
+    )
 
 
 def test_every_photo_that_cannot_be_measured_is_told_what_would_help() -> None:
@@ -81,7 +90,9 @@ def test_the_command_is_that_of_the_installer(
 def test_every_extra_that_is_named_exists() -> None:
     calls = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
              if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra.of"]  # fmt: skip
-    extras = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     assert len(calls) > 5
     assert {ast.literal_eval(call.args[1]) for call in calls} <= set(extras)
     assert set(re.findall(r"\w+", extras["all"][0])) - {"overruler"} == set(extras) - {"all"}
@@ -89,7 +100,11 @@ def test_every_extra_that_is_named_exists() -> None:
 
 def test_no_complaint_is_more_than_a_line_or_ends_in_a_full_stop() -> None:
     found = dict(complaints("CannotMeasure", "BadInput", "MissingExtra"))
-    assert not [place for place, message in found.items() if "\n" in message or message.endswith((".", ":", "!"))]
+    assert not [
+        place
+        for place, message in found.items()
+        if "\n" in message or message.endswith((".", ":", "!"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +121,13 @@ def test_what_counts_as_a_remedy(message: str) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("mesure", "measure"), ("analyse", "analyze"), ("Serve", "serve"), ("calibrat", "calibrate"), ("setle", "settle")],
+    [
+        ("mesure", "measure"),
+        ("analyse", "analyze"),
+        ("Serve", "serve"),
+        ("calibrat", "calibrate"),
+        ("setle", "settle"),
+    ],
 )
 def test_a_command_that_is_mistyped_is_told_the_nearest(
     typed: str, meant: str, capsys: pytest.CaptureFixture[str]
@@ -117,11 +138,16 @@ def test_a_command_that_is_mistyped_is_told_the_nearest(
 
 def test_what_is_like_nothing_is_told_no_nearest() -> None:
     assert did_you_mean("qqq", COMMANDS) == ""
-    assert str(UnknownName("game", "chess", ["legion"])) == "game: unknown name 'chess'; known: legion"
+    assert (
+        str(UnknownName("game", "chess", ["legion"])) == "game: unknown name 'chess'; known: legion"
+    )
 
 
 def test_names_in_files_are_told_the_nearest_too() -> None:
-    with pytest.raises(BadInput, match=r"a\.json: shape: unknown 'circel'; known: circle, oval; did you mean 'circle'"):
+    with pytest.raises(
+        BadInput,
+        match=r"a\.json: shape: unknown 'circel'; known: circle, oval; did you mean 'circle'",
+    ):
         Node({"shape": "circel"}, "a.json")["shape"].choice(("circle", "oval"))
 
 
@@ -134,15 +160,27 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
         (["measure", "nothing.jpg", "--marker-mm=60"], 2, "nothing.jpg: no such file"),
         (["measure", ".", "--marker-mm=60"], 2, "is a folder: name a photo in it"),
         (["measure", "empty.jpg", "--marker-mm=60"], 3, "empty.jpg: "),
-        (["measure", "text.jpg", "--marker-mm=60"], 3, "text.jpg: is not a picture that can be read; use JPEG"),
+        (
+            ["measure", "text.jpg", "--marker-mm=60"],
+            3,
+            "text.jpg: is not a picture that can be read; use JPEG",
+        ),
         (["measure", "text.jpg"], 2, "nothing says how large things are: give --board"),
         (["measure", "text.jpg", "--board=text.jpg"], 2, "text.jpg: not TOML"),
         (["measure", "text.jpg", "--marker-mm=60", "--game=legoin"], 2, "did you mean 'legion'?"),
-        (["measure", "text.jpg", "--marker-mm=60", "--picture=a.jpg"], 2, "must end in .png or .svg"),
+        (
+            ["measure", "text.jpg", "--marker-mm=60", "--picture=a.jpg"],
+            2,
+            "must end in .png or .svg",
+        ),
         (["ask", "text.jpg", "{}"], 2, "text.jpg: not JSON"),
         (["ask", "nothing.json", "{}"], 2, "nothing.json: cannot be read: No such file"),
         (["analyze", "nothing.mp4", "--marker-mm=60", "--out=out"], 2, "nothing.mp4: no such file"),
-        (["calibrate", "lens", "text.jpg", "text.jpg", "--out=l.toml"], 2, "is named twice: name each photo once"),
+        (
+            ["calibrate", "lens", "text.jpg", "text.jpg", "--out=l.toml"],
+            2,
+            "is named twice: name each photo once",
+        ),
         (["markers", "--out=nowhere/a.pdf"], 2, "there is no folder nowhere: make it first"),
         (["markers", "--out=a.txt"], 2, "the name must end in .pdf"),
         (["settle", "text.jpg"], 2, "text.jpg: is no bundle"),

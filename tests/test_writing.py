@@ -45,7 +45,9 @@ def test_a_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
 
 
-@pytest.mark.parametrize(("name", "said"), [(".", "is a folder"), ("nowhere/a.txt", "there is no folder")])
+@pytest.mark.parametrize(
+    ("name", "said"), [(".", "is a folder"), ("nowhere/a.txt", "there is no folder")]
+)
 def test_what_cannot_be_written_is_known_before(name: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said):
         check_writable(tmp_path / name)

@@ -66,17 +66,29 @@ CARD = 1.4
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     what = "a folder of photos with their truth, or `markers`"
     parser.add_argument("folder", type=Path, nargs="?", default=Path("sample_images"), help=what)
-    parser.add_argument("--tags", action="store_true", help="by what is special about photos and pieces, with peers")
-    parser.add_argument("--verifier", action="store_true", help="what the learned look adds, and how honest scores are")
-    parser.add_argument("--pictures", type=int, default=30, help="with `markers`: how many, each sharp and soft")
+    parser.add_argument(
+        "--tags", action="store_true", help="by what is special about photos and pieces, with peers"
+    )
+    parser.add_argument(
+        "--verifier",
+        action="store_true",
+        help="what the learned look adds, and how honest scores are",
+    )
+    parser.add_argument(
+        "--pictures", type=int, default=30, help="with `markers`: how many, each sharp and soft"
+    )
     parser.add_argument("--seed", type=int, default=2026, help="with `markers`: other pictures")
     args = parser.parse_args()
     if args.folder == Path("markers"):
         return markers(args.pictures, args.seed)
-    photos = sorted(path for path in args.folder.glob("*.jpg") if path.with_suffix(".json").exists())
+    photos = sorted(
+        path for path in args.folder.glob("*.jpg") if path.with_suffix(".json").exists()
+    )
     if not photos:
         print(f"{args.folder}: holds no NAME.jpg with NAME.json beside it", file=sys.stderr)
         return 2
@@ -113,13 +125,25 @@ def board_of(photo: Path, truth: Truth) -> Board:
     markers, size = truth["markers"], truth["board"]
     corners = {one["id"]: np.array(one["corners_mm"], float) for one in markers["items"]}
     known = corners if markers["layout"] == "known" else None
-    return Board(photo.stem, markers["size_mm"], markers["dictionary"], size["width_mm"], size["height_mm"], known)
+    return Board(
+        photo.stem,
+        markers["size_mm"],
+        markers["dictionary"],
+        size["width_mm"],
+        size["height_mm"],
+        known,
+    )
 
 
 def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
     """How well each photo is measured, and with `tagged` what that hangs on."""
     rows: dict[str, Tally] = {}
-    everything, lain, counts, others = Tally(), Rulers(), tags.Counts(), peers.peers() if tagged else {}
+    everything, lain, counts, others = (
+        Tally(),
+        Rulers(),
+        tags.Counts(),
+        peers.peers() if tagged else {},
+    )
     for photo, truth, frame, report in measured(photos):
         counted = tally(report.scene, truth)
         everything.add(counted)
@@ -131,7 +155,11 @@ def by_photo(photos: list[Path], tagged: bool) -> list[Table | str]:
     lines += [str(lain)] if lain.there or lain.false else []
     if not tagged:
         return [found, *lines]
-    without = [] if "ellipses" in others else ["OpenCV's ellipse finder is not in this wheel: left out (see --help)"]
+    without = (
+        []
+        if "ellipses" in others
+        else ["OpenCV's ellipse finder is not in this wheel: left out (see --help)"]
+    )
     ordered = {tag: counts[tag] for tag in sorted(counts, key=lambda tag: (tag != "all", tag))}
     return [found, *lines, tags.table(ordered, [tags.OURS, *others]), *without]
 
@@ -155,7 +183,9 @@ def table(counted: Mapping[str, Tally]) -> Table:
 def _tag(counts: tags.Counts, truth: Truth, frame: Frame, report: Report, counted: Tally) -> None:
     """Count one photo under each of its tags, for us and for the peers."""
     above = peers.FromAbove.of(frame, report.calibration)
-    by = {tags.OURS: counted} | {name: above.tally(find, truth) for name, find in peers.peers().items()}
+    by = {tags.OURS: counted} | {
+        name: above.tally(find, truth) for name, find in peers.peers().items()
+    }
     for tag in ("all", *tags.photo_tags(truth)):
         for who, one in by.items():
             tags.add(counts, tag, who, one)
@@ -167,12 +197,18 @@ def by_verifier(photos: list[Path]) -> list[Table | str]:
     scored: dict[str, list[verifier.Scored]] = {step: [] for step in verifier.STEPS}
     there = 0
     for _, truth, frame, report in measured(photos):
-        cards = [square.mean(0) + CARD * (square - square.mean(0)) for square in report.calibration.squares_mm]
+        cards = [
+            square.mean(0) + CARD * (square - square.mean(0))
+            for square in report.calibration.squares_mm
+        ]
         steps, pieces = verifier.judged(frame, report.calibration, cards, truth)
         there += pieces
         for step, rows in steps.items():
             scored[step].append(rows)
-    return [verifier.gain(scored, there), verifier.honesty(np.concatenate(scored[verifier.STEPS[-1]]))]
+    return [
+        verifier.gain(scored, there),
+        verifier.honesty(np.concatenate(scored[verifier.STEPS[-1]])),
+    ]
 
 
 if __name__ == "__main__":

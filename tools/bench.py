@@ -69,16 +69,22 @@ def measure(photo: Path, rounds: int) -> Table:
     told = str(photo), "--board", str(photo.with_suffix(".toml"))
     tasks: Tasks = {
         DECODE: lambda: cv2.imdecode(data, cv2.IMREAD_COLOR),
-        HOUGH: lambda: cv2.HoughCircles(grey, cv2.HOUGH_GRADIENT_ALT, 1.5, 20, None, 300, 0.8, 8, 300),
+        HOUGH: lambda: cv2.HoughCircles(
+            grey, cv2.HOUGH_GRADIENT_ALT, 1.5, 20, None, 300, 0.8, 8, 300
+        ),
         "calibrate": lambda: calibrate(frame, board),
         "detect": lambda: detect(frame, calibration, catalogue()),
         "look (all of it)": lambda: Referee(board).look(load_photo(photo)),
-        "overruler measure (a process)": lambda: whole("-m", "overruler", "measure", *told, "--json"),
+        "overruler measure (a process)": lambda: whole(
+            "-m", "overruler", "measure", *told, "--json"
+        ),
     }
     seconds = side_by_side(tasks, rounds)
     most_mb = needed_mb("-m", "overruler", "measure", *told, "--json")
     size = " x ".join(map(str, frame.size_px))
-    return _against(f"{photo.name}, {size}; the process needs {most_mb:.0f} MB", seconds, [DECODE, HOUGH])
+    return _against(
+        f"{photo.name}, {size}; the process needs {most_mb:.0f} MB", seconds, [DECODE, HOUGH]
+    )
 
 
 def calibration(photo: Path, rounds: int) -> Table:
@@ -90,7 +96,11 @@ def calibration(photo: Path, rounds: int) -> Table:
         "markers": lambda: find_markers(frame, board),
         "calibrate": lambda: calibrate(frame, board),
     }
-    return _against(f"{photo.name}, {frame.size_px[0]} x {frame.size_px[1]}", side_by_side(tasks, rounds), [DECODE])
+    return _against(
+        f"{photo.name}, {frame.size_px[0]} x {frame.size_px[1]}",
+        side_by_side(tasks, rounds),
+        [DECODE],
+    )
 
 
 def _against(title: str, seconds: dict[str, float], others: Sequence[str]) -> Table:
@@ -124,8 +134,12 @@ def rules(rounds: int) -> Table:
             "range, settled": lambda: ask(far, QUESTION),
             "range, near a line": lambda: ask(near, QUESTION),
             "python -c pass": lambda: whole("-c", "pass"),
-            "overruler ask": lambda: whole("-m", "overruler", "ask", str(path), json.dumps(QUESTION)),
-            "overruler ask, a photo's scene": lambda: whole("-m", "overruler", "ask", str(photo), json.dumps(QUESTION)),
+            "overruler ask": lambda: whole(
+                "-m", "overruler", "ask", str(path), json.dumps(QUESTION)
+            ),
+            "overruler ask, a photo's scene": lambda: whole(
+                "-m", "overruler", "ask", str(photo), json.dumps(QUESTION)
+            ),
         }
         for task in tasks.values():
             task()  # imports are not what is timed, but for whole processes
@@ -134,10 +148,17 @@ def rules(rounds: int) -> Table:
 
 def _against_others(seconds: dict[str, float]) -> Table:
     table = Table("", "ms", "against", title=f"{PIECES} bases, {PIECES * (PIECES - 1) // 2} pairs")
-    against = {"mixed: Scene.distances": "mixed: shapely, loop", "discs: Scene.distances": "discs: shapely, loop"}
+    against = {
+        "mixed: Scene.distances": "mixed: shapely, loop",
+        "discs: Scene.distances": "discs: shapely, loop",
+    }
     for name, value in seconds.items():
         other = seconds.get(against.get(name, ""))
-        table.add_row(name, f"{1000 * value:.2f}", f"{other / value:.0f} × faster than the loop" if other else "")
+        table.add_row(
+            name,
+            f"{1000 * value:.2f}",
+            f"{other / value:.0f} × faster than the loop" if other else "",
+        )
     more = seconds["overruler ask"] - 3 * seconds["python -c pass"]
     table.add_row("overruler ask, past 3 × python", f"{1000 * more:.0f}", "")
     return table
@@ -157,7 +178,9 @@ def crowd(kinds: int) -> Scene:
             {"shape": "oval"} | both,
             {"shape": "rectangle"} | both,
         ]
-        pieces.append({"id": f"p{k}", "base": shapes[k % kinds], "x_mm": x, "y_mm": y, "heading_deg": heading})
+        pieces.append(
+            {"id": f"p{k}", "base": shapes[k % kinds], "x_mm": x, "y_mm": y, "heading_deg": heading}
+        )
     shared = draw.normal(0, 0.5, (2 * PIECES, 2))
     mm2 = shared @ shared.T + 0.01 * np.eye(2 * PIECES)
     order = [piece["id"] for piece in pieces]
@@ -172,7 +195,9 @@ def table(pieces: list[dict[str, Any]]) -> dict[str, Any]:
 def exact(gap_mm: float = 200.0) -> dict[str, Any]:
     """Two bases that are so far apart."""
     base = {"shape": "circle", "diameter_mm": 27}
-    return table([{"id": f"p{k}", "base": base, "x_mm": k * (27 + gap_mm), "y_mm": 0} for k in range(2)])
+    return table(
+        [{"id": f"p{k}", "base": base, "x_mm": k * (27 + gap_mm), "y_mm": 0} for k in range(2)]
+    )
 
 
 def ruled(gap_mm: float) -> Scene:
@@ -218,24 +243,38 @@ def needed_mb(*arguments: str) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     what = parser.add_subparsers(dest="what", required=True)
     of_photo = what.add_parser("measure", help="a photo's stages")
     of_camera = what.add_parser("calibrate", help="finding the camera")
     for each in (of_photo, of_camera):
-        each.add_argument("photo", type=Path, help="NAME.jpg with its board file NAME.toml beside it")
+        each.add_argument(
+            "photo", type=Path, help="NAME.jpg with its board file NAME.toml beside it"
+        )
     of_rules = what.add_parser("rules", help="distances in bulk, one ruling, one process")
     for each, rounds in ((of_photo, 5), (of_camera, 9), (of_rules, 9)):
         each.add_argument("--rounds", type=int, default=rounds)
     of_film = what.add_parser("analyze", help="watching a film against decoding it")
     of_film.add_argument("film", type=Path, help="NAME.mp4 with its board file NAME.toml beside it")
-    of_film.add_argument("--minutes", type=float, default=2.0, help="how long it is played, over and over")
+    of_film.add_argument(
+        "--minutes", type=float, default=2.0, help="how long it is played, over and over"
+    )
     of_film.add_argument("--threads", type=int, default=1)
     of_live = what.add_parser("live", help="a film as if it were a camera")
-    of_live.add_argument("film", type=Path, help="NAME.mp4 with NAME.toml and its truth, NAME.json, beside it")
-    of_live.add_argument("--minutes", type=float, default=5.0, help="how long it is looked at, over and over")
-    of_truth = what.add_parser("truth", help="what is seen in films as if live, against their truth")
-    of_truth.add_argument("films", type=Path, nargs="+", help="NAME.mp4 with NAME.toml and NAME.json beside it")
+    of_live.add_argument(
+        "film", type=Path, help="NAME.mp4 with NAME.toml and its truth, NAME.json, beside it"
+    )
+    of_live.add_argument(
+        "--minutes", type=float, default=5.0, help="how long it is looked at, over and over"
+    )
+    of_truth = what.add_parser(
+        "truth", help="what is seen in films as if live, against their truth"
+    )
+    of_truth.add_argument(
+        "films", type=Path, nargs="+", help="NAME.mp4 with NAME.toml and NAME.json beside it"
+    )
     args = parser.parse_args()
     if args.what == "live":
         from live_bench import live
@@ -252,7 +291,9 @@ def main() -> int:
     elif args.what == "rules":
         Console().print(rules(args.rounds))
     else:
-        Console().print({"measure": measure, "calibrate": calibration}[args.what](args.photo, args.rounds))
+        Console().print(
+            {"measure": measure, "calibrate": calibration}[args.what](args.photo, args.rounds)
+        )
     return 0
 
 

@@ -18,13 +18,19 @@ from onnx.numpy_helper import from_array, to_array
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("before", type=Path, help="the network that the lessons began with")
     parser.add_argument("after", type=Path, help="the same network after them")
-    parser.add_argument("--share", type=float, default=0.5, help="how far to go from the first to the second")
+    parser.add_argument(
+        "--share", type=float, default=0.5, help="how far to go from the first to the second"
+    )
     parser.add_argument("--out", type=Path, required=True, help="the network's new file")
     options = parser.parse_args(arguments)
-    onnx.save(blended(onnx.load(options.before), onnx.load(options.after), options.share), options.out)
+    onnx.save(
+        blended(onnx.load(options.before), onnx.load(options.after), options.share), options.out
+    )
     return 0
 
 

@@ -37,7 +37,19 @@ from rich.progress import track
 from rich.table import Table
 
 from drawn.count import COLUMNS, figures, honesty
-from drawn.tables import CURL_MM, PAIRS, SIZES, SPOTS, TILTS_DEG, Case, Truth, best, distances, frame_of, lens_file
+from drawn.tables import (
+    CURL_MM,
+    PAIRS,
+    SIZES,
+    SPOTS,
+    TILTS_DEG,
+    Case,
+    Truth,
+    best,
+    distances,
+    frame_of,
+    lens_file,
+)
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
 from overruler.vision.camera.calibrate import calibrate_from_markers
@@ -45,9 +57,14 @@ from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import as_stated
 
-CASES = [Case(*names) for names in product(("eight", "four", "eight anywhere"), ("file", "EXIF", "none"), SIZES)]
+CASES = [
+    Case(*names)
+    for names in product(("eight", "four", "eight anywhere"), ("file", "EXIF", "none"), SIZES)
+]
 CASES += [
-    Case(layout, "none", "12 MP", trouble) for layout in ("eight", "four") for trouble in ("badly laid", "curled")
+    Case(layout, "none", "12 MP", trouble)
+    for layout in ("eight", "four")
+    for trouble in ("badly laid", "curled")
 ]
 
 
@@ -79,7 +96,14 @@ def outcome(case: Case, random: Generator) -> Outcome:
     focal_z = (found.camera.matrix[0, 0] - camera.matrix[0, 0]) / found.covariance[0, 0] ** 0.5
     # a print that is larger than meant has all of the table taken for smaller than it is
     errors, printed = length - true, length * (1 - truth.print_share) - true
-    return Outcome(errors, sigma, bound, printed, np.hypot(sigma, found.budget.scale_share * length), float(focal_z))
+    return Outcome(
+        errors,
+        sigma,
+        bound,
+        printed,
+        np.hypot(sigma, found.budget.scale_share * length),
+        float(focal_z),
+    )
 
 
 def _seen(case: Case, truth: Truth, random: Generator) -> list[Marker]:
@@ -123,12 +147,16 @@ def cases(only: str, tilts: bool, families: bool) -> list[Case]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tables", type=int, default=100, help="tables drawn for each case")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="only cases whose name holds this")
     parser.add_argument("--tilts", action="store_true", help="a row for each tilt")
-    parser.add_argument("--lenses", choices=("prior", "families"), default="prior", help="whence lenses are drawn")
+    parser.add_argument(
+        "--lenses", choices=("prior", "families"), default="prior", help="whence lenses are drawn"
+    )
     args = parser.parse_args()
     table = Table(box=None)
     for name in HEADS:

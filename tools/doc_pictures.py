@@ -52,7 +52,9 @@ DRAWN: dict[str, dict[str, Any]] = {
 
 
 def main() -> int:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     OUT.mkdir(exist_ok=True)
     for step in generate_steps(print):
         if name := DEMO.get(Path(step.file).stem):
@@ -67,7 +69,9 @@ def main() -> int:
 def keep(name: str, pixels: Any) -> None:
     """Write a picture, as wide as a page is."""
     height, width = pixels.shape[:2]
-    small = cv2.resize(pixels, (WIDE_PX, round(height * WIDE_PX / width)), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        pixels, (WIDE_PX, round(height * WIDE_PX / width)), interpolation=cv2.INTER_AREA
+    )
     cv2.imwrite(str(OUT / f"{name}.jpg"), small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
 
 
@@ -81,7 +85,9 @@ def drawn(name: str, question: dict[str, Any]) -> Report:
     """The scene of a game's page on a drawn table, one question of it ruled on."""
     text = (PAGES / f"{name}.md").read_text("utf-8")
     scene = Scene.from_json(json.loads(text.split("```json\n")[1].split("```")[0]))
-    middle = np.array([np.mean([p.x_mm for p in scene.pieces]), np.mean([p.y_mm for p in scene.pieces]), 0.0])
+    middle = np.array(
+        [np.mean([p.x_mm for p in scene.pieces]), np.mean([p.y_mm for p in scene.pieces]), 0.0]
+    )
     turn = rotation_from_vector([np.pi - np.radians(25), 0, 0])
     matrix = np.array([[1500, 0, SIZE_PX[0] / 2], [0, 1500, SIZE_PX[1] / 2], [0, 0, 1.0]])
     camera = Camera(matrix, np.zeros(5), Pose(turn, -turn @ (middle - turn[2] * 520)))

@@ -19,13 +19,30 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-FILES = ("moves.parquet", "positions.parquet", "scenes.jsonl", "moves.csv", "positions.csv", "chapters.vtt")
+FILES = (
+    "moves.parquet",
+    "positions.parquet",
+    "scenes.jsonl",
+    "moves.csv",
+    "positions.csv",
+    "chapters.vtt",
+)
 
 
 def started(film: Path, out: Path, more: Sequence[str]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "overruler", "analyze", str(film), "--board", str(film.with_suffix(".toml"))]
+    command = [
+        sys.executable,
+        "-m",
+        "overruler",
+        "analyze",
+        str(film),
+        "--board",
+        str(film.with_suffix(".toml")),
+    ]
     silent = subprocess.DEVNULL
-    return subprocess.Popen([*command, "--out", str(out), *more], stdout=silent, stderr=silent, text=True)
+    return subprocess.Popen(
+        [*command, "--out", str(out), *more], stdout=silent, stderr=silent, text=True
+    )
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -47,7 +64,9 @@ def killed(
             kept = len(list((out / film.stem / ".segments").glob("*.json")))
             yield f"killed with {kept} segments kept, {len(results(out / film.stem))} results written"
         else:
-            for path in sorted((out / film.stem).rglob("*"), reverse=True):  # it was done: from the beginning again
+            for path in sorted(
+                (out / film.stem).rglob("*"), reverse=True
+            ):  # it was done: from the beginning again
                 path.rmdir() if path.is_dir() else path.unlink()
 
 
@@ -73,7 +92,9 @@ def worker_killed(film: Path, out: Path, more: Sequence[str], after_s: float) ->
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("film", type=Path)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
@@ -91,10 +112,14 @@ def main() -> int:
             print(f"  {text}", flush=True)
         status = started(args.film, broken, more).wait()
         same = results(broken / name) == wanted
-        print(f"killed {args.kills} times: exit status {status}, {'the same' if same else 'NOT the same'} to the byte")
+        print(
+            f"killed {args.kills} times: exit status {status}, {'the same' if same else 'NOT the same'} to the byte"
+        )
         status = worker_killed(args.film, shared, more, chance.uniform(1, 3))
         also = results(shared / name) == wanted
-        print(f"a worker killed: exit status {status}, {'the same' if also else 'NOT the same'} to the byte")
+        print(
+            f"a worker killed: exit status {status}, {'the same' if also else 'NOT the same'} to the byte"
+        )
     return 0 if same and also else 1
 
 

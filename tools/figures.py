@@ -29,11 +29,15 @@ WIDE = 120
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--write", action="store_true", help="write the pages and the plots")
     args = parser.parse_args()
     photos = sorted(path for path in SAMPLES.glob("*.jpg") if path.with_suffix(".json").exists())
-    counted = {photo.stem: tally(report.scene, truth) for photo, truth, _, report in measured(photos)}
+    counted = {
+        photo.stem: tally(report.scene, truth) for photo, truth, _, report in measured(photos)
+    }
     if args.write:
         plots(counted)
     text = printed(counted)
@@ -42,7 +46,10 @@ def main() -> int:
         page.write_text(TABLE.sub(lambda _: text, page.read_text("utf-8")), "utf-8")
     print(text, end="")
     for page in wrong:
-        print(f"{page.relative_to(ROOT)}: {'written' if args.write else 'says otherwise'}", file=sys.stderr)
+        print(
+            f"{page.relative_to(ROOT)}: {'written' if args.write else 'says otherwise'}",
+            file=sys.stderr,
+        )
     return int(bool(wrong) and not args.write)
 
 
@@ -78,7 +85,10 @@ def plots(counted: Mapping[str, Tally]) -> None:
         title="Is the stated σ honest? (above the line: cautious)",
     )
     right.set(
-        xlabel="error of a distance, mm", ylabel="share of distances", xlim=(0, 1.5), title="How large are errors?"
+        xlabel="error of a distance, mm",
+        ylabel="share of distances",
+        xlim=(0, 1.5),
+        title="How large are errors?",
     )
     for axes in (left, right):
         axes.legend(frameon=False)

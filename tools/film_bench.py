@@ -34,12 +34,24 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
     played forwards and backwards. Each is watched in a process of its own, which begins as the command's does.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    columns = "played", "minutes", "decode, s", "analyze, s", "×", "decode, clock", "analyze, clock", "×", "memory, MB"
+    columns = (
+        "played",
+        "minutes",
+        "decode, s",
+        "analyze, s",
+        "×",
+        "decode, clock",
+        "analyze, clock",
+        "×",
+        "memory, MB",
+    )
     table = Table(*columns, title=f"{film.name}, {threads} threads")
     board = Board.load(film.with_suffix(".toml"))
     with tempfile.TemporaryDirectory() as folder:
         both = Path(folder) / "both.mp4"
-        subprocess.run([sys.executable, Path(__file__).with_name("there_and_back.py"), film, both], check=True)
+        subprocess.run(
+            [sys.executable, Path(__file__).with_name("there_and_back.py"), film, both], check=True
+        )
         for name, played in (("there and back", both), ("over and over", film)):
             with ProcessPoolExecutor(1, get_context("spawn"), prepare_process) as alone:
                 for row in alone.submit(_played, played, board, minutes, threads).result():
@@ -81,4 +93,6 @@ def decoded_s(film: Path, threads: int) -> float:
     with av.open(str(film)) as container:
         stream = container.streams.video[0]
         stream.thread_type, stream.codec_context.thread_count = "AUTO", threads
-        return max(float(picture.time) for picture in container.decode(stream) if picture.time is not None)
+        return max(
+            float(picture.time) for picture in container.decode(stream) if picture.time is not None
+        )

@@ -27,8 +27,18 @@ NEAR_MM, NEAR_S = 25.0, 3.0
 
 def analysed(film: Path, out: Path, more: Sequence[str]) -> list[Row]:
     """The moves that the program finds in a film."""
-    command = [sys.executable, "-m", "overruler", "analyze", str(film), "--board", str(film.with_suffix(".toml"))]
-    done = subprocess.run([*command, "--out", str(out), *more], capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "overruler",
+        "analyze",
+        str(film),
+        "--board",
+        str(film.with_suffix(".toml")),
+    ]
+    done = subprocess.run(
+        [*command, "--out", str(out), *more], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         print(done.stderr.strip(), file=sys.stderr)
         return []
@@ -74,15 +84,26 @@ def measures(row: Row, true: Row) -> Row:
     }
 
 
-LIMITS = {"start_s": 0.3, "end_s": 0.3, "from_mm": 0.5, "to_mm": 0.5, "distance_mm": 0.7, "path_mm": 0.7}
+LIMITS = {
+    "start_s": 0.3,
+    "end_s": 0.3,
+    "from_mm": 0.5,
+    "to_mm": 0.5,
+    "distance_mm": 0.7,
+    "path_mm": 0.7,
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("films", type=Path, nargs="+")
     parser.add_argument("--each", action="store_true", help="print every move")
     args, more = parser.parse_known_args()
-    for missing in (path for film in args.films if not (path := film.with_suffix(".json")).is_file()):
+    for missing in (
+        path for film in args.films if not (path := film.with_suffix(".json")).is_file()
+    ):
         parser.error(f"{missing}: is missing: the truth of a film lies beside it")
     rows, missed, invented = [], 0, 0
     with tempfile.TemporaryDirectory() as out:
@@ -92,21 +113,32 @@ def main() -> None:
             pairs = paired(found, truth)
             rows += [measures(*pair) for pair in pairs]
             missed, invented = missed + len(truth) - len(pairs), invented + len(found) - len(pairs)
-            print(f"{film.name}: {len(pairs)} of {len(truth)} found, {len(found) - len(pairs)} invented")
+            print(
+                f"{film.name}: {len(pairs)} of {len(truth)} found, {len(found) - len(pairs)} invented"
+            )
             for row, true in pairs if args.each else ():
                 told = ", ".join(f"{key} {value:.2f}" for key, value in measures(row, true).items())
-                print(f"  {true['t_start_s']:.1f} s {true['piece']} legs {len(true['path_mm']) - 1}: {told}")
+                print(
+                    f"  {true['t_start_s']:.1f} s {true['piece']} legs {len(true['path_mm']) - 1}: {told}"
+                )
     show(rows, missed, invented)
 
 
 def show(rows: Sequence[Row], missed: int, invented: int) -> None:
     table = Table(
-        "", "median", "95 %", "worst", "within", title=f"{len(rows)} moves found, {missed} missed, {invented} invented"
+        "",
+        "median",
+        "95 %",
+        "worst",
+        "within",
+        title=f"{len(rows)} moves found, {missed} missed, {invented} invented",
     )
     for key, limit in LIMITS.items():
         off = np.abs([row[key] for row in rows])
         if len(off):
-            worst = [f"{value:.2f}" for value in (np.median(off), np.quantile(off, 0.95), off.max())]
+            worst = [
+                f"{value:.2f}" for value in (np.median(off), np.quantile(off, 0.95), off.max())
+            ]
             table.add_row(key, *worst, f"{np.mean(off <= limit):.0%} of {limit}")
     for key in ("distance_in95", "path_in95"):
         if rows:

@@ -35,12 +35,17 @@ RIDGE = 0.3
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("truths", type=Path, nargs="+")
     paths = parser.parse_args(arguments).truths
     find.MIN_LOGIT_FROM_ABOVE, find.MIN_SCORE = -math.inf, 0.0  # the hopeless teach as well
     rows = [np.array(judged(path)).reshape(-1, 3 + len(find.LOGIT_WEIGHTS) - 1) for path in paths]
-    table, all_rows = np.repeat(np.arange(len(rows)), [len(one) for one in rows]), np.concatenate(rows)
+    table, all_rows = (
+        np.repeat(np.arange(len(rows)), [len(one) for one in rows]),
+        np.concatenate(rows),
+    )
     truth, weight, signs = all_rows[:, 0], all_rows[:, 1], all_rows[:, 3:]
     odds = np.zeros(len(truth))
     for number in set(table):
@@ -51,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kept = odds > np.log(least / (1 - least))
         right, wrong = kept & (truth > 0) & (weight > 0), kept & (truth == 0) & (weight > 0)
         far = right & (all_rows[:, 2] > 3)
-        print(f"score over {least}: {right.sum()} right, {far.sum()} of them 3 mm off or more, {wrong.sum()} wrong")
+        print(
+            f"score over {least}: {right.sum()} right, {far.sum()} of them 3 mm off or more, {wrong.sum()} wrong"
+        )
 
 
 def judged(path: Path) -> list[list[float]]:
@@ -64,7 +71,10 @@ def judged(path: Path) -> list[list[float]]:
     view = rectify_photo(frame.pixels, camera, box, OVERVIEW_MM_PER_PX)
     markers = [np.array(marker["corners_mm"])[:, :2] for marker in truth["markers"]["items"]]
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
-    found = [find._fit_guess(frame, camera, guess, SIDES_MM) for guess in find_plate_candidates(view, camera, hidden)]
+    found = [
+        find._fit_guess(frame, camera, guess, SIDES_MM)
+        for guess in find_plate_candidates(view, camera, hidden)
+    ]
     pieces = [piece for piece in truth["pieces"] if piece.get("base_style") == "xw"]
     return [[*verdict(plate, pieces), *plate.features] for plate in found if plate is not None]
 

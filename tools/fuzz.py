@@ -66,10 +66,40 @@ def with_doubt(document: Document, draw: random.Random) -> Document:
 
 # --- broken ones ---
 
-NUMBERS = [0, -0.0, -1, 1, 0.5, 2.5, 7, 1e-320, 1e-9, 1e7, 1e8, -1e8, 1e300, -1e308, 10**400, 360.0, 1e16]
+NUMBERS = [
+    0,
+    -0.0,
+    -1,
+    1,
+    0.5,
+    2.5,
+    7,
+    1e-320,
+    1e-9,
+    1e7,
+    1e8,
+    -1e8,
+    1e300,
+    -1e308,
+    10**400,
+    360.0,
+    1e16,
+]
 NO_NUMBERS = [math.nan, math.inf, -math.inf]
 TEXTS = ["", "x", " ", "\n", "é\u0000\u202e", "🎲" * 40, "NaN", "1", "true", "a" * 3000]
-OTHERS: list[Any] = [None, True, False, [], {}, [[]], [{}], {"": None}, [1, 2, 3], [None, None], [[0, 0], [1, 1]]]
+OTHERS: list[Any] = [
+    None,
+    True,
+    False,
+    [],
+    {},
+    [[]],
+    [{}],
+    {"": None},
+    [1, 2, 3],
+    [None, None],
+    [[0, 0], [1, 1]],
+]
 
 
 def deep(levels: int) -> Any:
@@ -112,7 +142,9 @@ def _drop(inside: Any, key: Any, draw: random.Random) -> None:
 
 
 def _wrap(inside: Any, key: Any, draw: random.Random) -> None:
-    inside[key] = draw.choice([[inside[key]], {"x": inside[key]}, [inside[key]] * 2, str(inside[key])])
+    inside[key] = draw.choice(
+        [[inside[key]], {"x": inside[key]}, [inside[key]] * 2, str(inside[key])]
+    )
 
 
 def _repeat(inside: Any, key: Any, draw: random.Random) -> None:
@@ -124,7 +156,10 @@ def _repeat(inside: Any, key: Any, draw: random.Random) -> None:
 
 def _scale(inside: Any, key: Any, draw: random.Random) -> None:
     if isinstance(inside[key], int | float) and abs(inside[key]) < 1e300:
-        factor, more = draw.choice([-1, 0, 1e-12, 1e-3, 3, 1e6, 1e12, math.inf]), draw.choice([0, 0, 1e-7])
+        factor, more = (
+            draw.choice([-1, 0, 1e-12, 1e-3, 3, 1e6, 1e12, math.inf]),
+            draw.choice([0, 0, 1e-7]),
+        )
         inside[key] = inside[key] * factor + more
     else:
         _replace(inside, key, draw)
@@ -185,8 +220,16 @@ def outcome(case: Case) -> Outcome:
         return Outcome("refused", line) if fine else Outcome("crashed", f"not one line: {line!r}")
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        ours = [each for each in traceback.extract_tb(error.__traceback__) if "overruler" in each.filename]
-        where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else f"{frame.filename}:{frame.lineno}"
+        ours = [
+            each
+            for each in traceback.extract_tb(error.__traceback__)
+            if "overruler" in each.filename
+        ]
+        where = (
+            f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
+            if ours
+            else f"{frame.filename}:{frame.lineno}"
+        )
         return Outcome("crashed", f"{where}: {type(error).__name__}: {str(error)[:90]}")
 
 
@@ -202,7 +245,9 @@ def checked(verdict: Verdict) -> Outcome:
     ):
         return Outcome("crashed", f"probabilities that are none: {dict(odds)}: {verdict.rules[:1]}")
     if (verdict.sigma_mm or 0.0) < 0 or (verdict.distance_mm or 0.0) < 0:
-        return Outcome("crashed", f"less than nothing: {verdict.distance_mm} ± {verdict.sigma_mm} mm")
+        return Outcome(
+            "crashed", f"less than nothing: {verdict.distance_mm} ± {verdict.sigma_mm} mm"
+        )
     return Outcome("answered")
 
 
@@ -227,15 +272,24 @@ def run(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--game", help="one game only")
-    parser.add_argument("--doubtful", type=float, default=DOUBTFUL, help="share of scenes with places in doubt")
-    parser.add_argument("--show", action="store_true", help="print the case of each problem and the slowest")
+    parser.add_argument(
+        "--doubtful", type=float, default=DOUBTFUL, help="share of scenes with places in doubt"
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print the case of each problem and the slowest"
+    )
     args = parser.parse_args()
     counts, problems, (seconds, slow) = run(args.count, args.seed, args.game, args.doubtful)
-    print(f"{args.count} cases:", ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())))
+    print(
+        f"{args.count} cases:",
+        ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())),
+    )
     print(f"slowest: {seconds:.2f} s", json.dumps(slow)[:2000] if args.show else "")
     for problem, case in problems.items():
         print(problem, *((json.dumps(case)[:3000],) if args.show else ()), sep="\n    ")

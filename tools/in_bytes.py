@@ -38,13 +38,20 @@ class Shown(CalibrationDataReader):  # type: ignore[misc]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("model", type=Path, help="the network's file, which is rewritten")
-    parser.add_argument("--tables", type=Path, required=True, nargs="+", help="folders of photos with their truth")
+    parser.add_argument(
+        "--tables", type=Path, required=True, nargs="+", help="folders of photos with their truth"
+    )
     options = parser.parse_args(arguments)
     tables = sorted(path for folder in options.tables for path in folder.glob("*.json"))
     if any(node.op_type == "QuantizeLinear" for node in onnx.load(options.model).graph.node):
-        print(f"{options.model}: reckons in bytes already; it has to be as it was exported", file=sys.stderr)
+        print(
+            f"{options.model}: reckons in bytes already; it has to be as it was exported",
+            file=sys.stderr,
+        )
         return 2
     in_bytes(options.model, from_above(tables))
     return 0
@@ -61,8 +68,12 @@ def from_above(tables: Iterable[Path]) -> Iterator[Floats]:
             board["width_mm"] + SEARCH_MARGIN_MM,
             board["height_mm"] + SEARCH_MARGIN_MM,
         )
-        view = rectify_photo(load_photo(path.with_suffix(".jpg")).pixels, camera, box, OVERVIEW_MM_PER_PX)
-        yield pad_to_input_multiple(picture_input(view.pixels, relief_displacement_map(view, camera)))
+        view = rectify_photo(
+            load_photo(path.with_suffix(".jpg")).pixels, camera, box, OVERVIEW_MM_PER_PX
+        )
+        yield pad_to_input_multiple(
+            picture_input(view.pixels, relief_displacement_map(view, camera))
+        )
 
 
 def in_bytes(model: Path, pictures: Iterable[Floats]) -> None:

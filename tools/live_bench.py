@@ -35,7 +35,11 @@ class Timed(TableWatcher):
         took = time.perf_counter() - begin
         if self._tick is not None and self._tick.rest is not None:
             self.rests.append((float(shot.name.rpartition(" at ")[2].removesuffix(" s")), took))
-        elif self._tick is not None and self._tick.spots and all(spot.state == "static" for spot in self._tick.spots):
+        elif (
+            self._tick is not None
+            and self._tick.spots
+            and all(spot.state == "static" for spot in self._tick.spots)
+        ):
             self.still_s.append(took)
             self.still_cpu_s.append(time.thread_time() - cpu)
         return seen
@@ -76,14 +80,20 @@ def _told(eyes: Timed, film: Path, share: float, memory: list[float]) -> Table:
     table = Table("what", "figure")
     table.add_row("looks while nothing moves", str(len(eyes.still_s)))
     table.add_row(
-        "  median, p95 of the clock", "{:.1f}, {:.1f} ms".format(*np.percentile(eyes.still_s, (50, 95)) * 1e3)
+        "  median, p95 of the clock",
+        "{:.1f}, {:.1f} ms".format(*np.percentile(eyes.still_s, (50, 95)) * 1e3),
     )
-    table.add_row("  median, p95 of CPU", "{:.1f}, {:.1f} ms".format(*np.percentile(eyes.still_cpu_s, (50, 95)) * 1e3))
+    table.add_row(
+        "  median, p95 of CPU",
+        "{:.1f}, {:.1f} ms".format(*np.percentile(eyes.still_cpu_s, (50, 95)) * 1e3),
+    )
     if late:
         told = f"{np.median(late):.2f} s, at most {max(late):.2f} s ({len(late)})"
         table.add_row("from the hand's leaving to the new scene", told)
     table.add_row("CPU, decoding and moves included", f"{share:.2f} of a core")
-    parts = ", ".join(f"{np.mean(part):.0f}" for part in np.array_split(memory, min(6, len(memory))))
+    parts = ", ".join(
+        f"{np.mean(part):.0f}" for part in np.array_split(memory, min(6, len(memory)))
+    )
     table.add_row("memory, sixth by sixth of the time", f"{parts} MB")
     return table
 

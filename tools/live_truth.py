@@ -56,11 +56,16 @@ class Judge:
         self.looks += 1
         self.moves += tick.moves
         moved = [
-            (move.piece, true["hand_to_s"]) for move in tick.moves for true in self.truth["moves"] if _is(move, true)
+            (move.piece, true["hand_to_s"])
+            for move in tick.moves
+            for true in self.truth["moves"]
+            if _is(move, true)
         ]
         self._waiting += moved
         self._stale(seen, at_s)
-        self.late_s += [max(now_s - hand_s, 0.0) for piece, hand_s in self._waiting if piece in seen.standing]
+        self.late_s += [
+            max(now_s - hand_s, 0.0) for piece, hand_s in self._waiting if piece in seen.standing
+        ]
         self._waiting = [one for one in self._waiting if one[0] not in seen.standing]
         if tick.rest is not None:
             self._rest(tick, at_s)
@@ -90,7 +95,11 @@ class Judge:
             if piece.id in seen.standing and name is not None and name in there:
                 off = float(np.hypot(*(there[name] - (piece.x_mm, piece.y_mm))))
                 since = max(
-                    (m["t_start_s"] for m in self.truth["moves"] if m["piece"] == name and m["t_start_s"] <= at_s),
+                    (
+                        m["t_start_s"]
+                        for m in self.truth["moves"]
+                        if m["piece"] == name and m["t_start_s"] <= at_s
+                    ),
                     default=at_s,
                 )
                 if off > GONE_MM:
@@ -120,8 +129,12 @@ def places(truth: Truth, at_s: float) -> dict[str, Any]:
     there = {piece["id"]: np.array([piece["x_mm"], piece["y_mm"]]) for piece in truth["pieces"]}
     for move in truth["moves"]:
         if move["t_start_s"] < at_s:
-            share = np.clip((at_s - move["t_start_s"]) / (move["t_end_s"] - move["t_start_s"]), 0, 1)
-            there[move["piece"]] = _along(np.array(move["path_mm"]), float(3 * share**2 - 2 * share**3))
+            share = np.clip(
+                (at_s - move["t_start_s"]) / (move["t_end_s"] - move["t_start_s"]), 0, 1
+            )
+            there[move["piece"]] = _along(
+                np.array(move["path_mm"]), float(3 * share**2 - 2 * share**3)
+            )
     return there
 
 
@@ -159,21 +172,42 @@ def live_truth(films: Sequence[Path]) -> Table:
     """What was found in films, against their truth."""
     found = [judged(film) for film in films]
     true = sum(len(one.truth["moves"]) for one in found)
-    pairs = sum(any(_is(move, told) for move in one.moves) for one in found for told in one.truth["moves"])
-    made_up = sum(not any(_is(move, told) for told in one.truth["moves"]) for one in found for move in one.moves)
-    off, sigmas, late = (np.concatenate([getattr(one, key) for one in found]) for key in ("off_mm", "sigmas", "late_s"))
-    table = Table("what", "figure", title=f"{len(films)} films, {sum(one.looks for one in found)} looks")
+    pairs = sum(
+        any(_is(move, told) for move in one.moves) for one in found for told in one.truth["moves"]
+    )
+    made_up = sum(
+        not any(_is(move, told) for told in one.truth["moves"])
+        for one in found
+        for move in one.moves
+    )
+    off, sigmas, late = (
+        np.concatenate([getattr(one, key) for one in found])
+        for key in ("off_mm", "sigmas", "late_s")
+    )
+    table = Table(
+        "what", "figure", title=f"{len(films)} films, {sum(one.looks for one in found)} looks"
+    )
     table.add_row("moves found, of how many, and invented", f"{pairs}, {true}, {made_up}")
     table.add_row(
-        "pieces invented, renamed", f"{sum(len(o.invented) for o in found)}, {sum(len(o.renamed) for o in found)}"
+        "pieces invented, renamed",
+        f"{sum(len(o.invented) for o in found)}, {sum(len(o.renamed) for o in found)}",
     )
     if len(off):
         figures = (np.median(off), np.quantile(off, 0.95), off.max(), np.mean(off <= 0.5))
         table.add_row(
-            "places at rest: median, 95 %, worst", "{:.2f}, {:.2f}, {:.2f} mm; {:.0%} within 0.5".format(*figures)
+            "places at rest: median, 95 %, worst",
+            "{:.2f}, {:.2f}, {:.2f} mm; {:.0%} within 0.5".format(*figures),
         )
-        table.add_row("within their 95 %", f"{np.mean(sigmas < 1.96):.0%} of {len(sigmas)} coordinates")
+        table.add_row(
+            "within their 95 %", f"{np.mean(sigmas < 1.96):.0%} of {len(sigmas)} coordinates"
+        )
     if len(late):
-        table.add_row("from the hand's leaving to a ruling", f"{np.median(late):.2f}, at most {late.max():.2f} s")
-    table.add_row("a moved piece still said to stand", f"at most {max(one.stale_s for one in found) - HAND_S:.2f} s")
+        table.add_row(
+            "from the hand's leaving to a ruling",
+            f"{np.median(late):.2f}, at most {late.max():.2f} s",
+        )
+    table.add_row(
+        "a moved piece still said to stand",
+        f"at most {max(one.stale_s for one in found) - HAND_S:.2f} s",
+    )
     return table

@@ -83,7 +83,9 @@ def until(true: Callable[[], Any], timeout_s: float, what: str) -> Any:
 
 @contextmanager
 def running(command: list[str], **more: Any) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more) as program:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more
+    ) as program:
         try:
             yield program
         finally:
@@ -102,8 +104,14 @@ def studio(folder: Path, port: int, size: tuple[int, int]) -> Iterator[None]:
     with open(reading, "rb") as told, running(screen, pass_fds=[writing]):
         os.close(writing)
         display = f":{told.readline().decode().strip()}"
-        own = {key: value for key, value in os.environ.items() if not key.startswith("QT_")}  # OpenCV's Qt is not OBS's
-        here = own | {"DISPLAY": display, "XDG_CONFIG_HOME": str(folder), "LIBGL_ALWAYS_SOFTWARE": "1"}
+        own = {
+            key: value for key, value in os.environ.items() if not key.startswith("QT_")
+        }  # OpenCV's Qt is not OBS's
+        here = own | {
+            "DISPLAY": display,
+            "XDG_CONFIG_HOME": str(folder),
+            "LIBGL_ALWAYS_SOFTWARE": "1",
+        }
         with running(["obs", "--multi", "--disable-updater"], env=here):
             with until(lambda: connected(port), 90, "OBS") as obs:
                 until(lambda: obs.request("GetCurrentProgramScene"), 60, "its scene")
@@ -111,22 +119,37 @@ def studio(folder: Path, port: int, size: tuple[int, int]) -> Iterator[None]:
 
 
 def connected(port: int) -> Obs:
-    return Obs("127.0.0.1", port, PASSWORD, answer_s=60)  # drawn by the processor, beside other programs
+    return Obs(
+        "127.0.0.1", port, PASSWORD, answer_s=60
+    )  # drawn by the processor, beside other programs
 
 
 def show(obs: Obs, film: Path) -> str:
     """The film as a source that fills the canvas; the scene's name."""
     scene: str = obs.request("GetCurrentProgramScene")["currentProgramSceneName"]
     settings = {"local_file": str(film.resolve()), "looping": True, "is_local_file": True}
-    told = {"sceneName": scene, "inputName": TABLE, "inputKind": "ffmpeg_source", "inputSettings": settings}
+    told = {
+        "sceneName": scene,
+        "inputName": TABLE,
+        "inputKind": "ffmpeg_source",
+        "inputSettings": settings,
+    }
     item = obs.request("CreateInput", **told)["sceneItemId"]
-    bounds = {"boundsType": "OBS_BOUNDS_STRETCH", "boundsWidth": float(SIZE[0]), "boundsHeight": float(SIZE[1])}
-    obs.request("SetSceneItemTransform", sceneName=scene, sceneItemId=item, sceneItemTransform=bounds)
+    bounds = {
+        "boundsType": "OBS_BOUNDS_STRETCH",
+        "boundsWidth": float(SIZE[0]),
+        "boundsHeight": float(SIZE[1]),
+    }
+    obs.request(
+        "SetSceneItemTransform", sceneName=scene, sceneItemId=item, sceneItemTransform=bounds
+    )
     return scene
 
 
 def call(address: str, post: bool = False) -> Any:
-    with urllib.request.urlopen(urllib.request.Request(address, method="POST" if post else "GET")) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(address, method="POST" if post else "GET")
+    ) as answer:
         return json.load(answer)
 
 
@@ -153,7 +176,10 @@ def watched(obs: Obs, scene: str, home: str, minutes: float) -> list[str]:
         if now != ruling:
             due, ruling = (time.monotonic(), now is not None), now
             lines.append(f"{due[0] - begin:6.1f} s  {now['headline'] if now else 'off the air'}")
-        if due is not None and (lettered(take_screenshot(obs, scene)[::2, ::2, ::-1]) > 50) == due[1]:
+        if (
+            due is not None
+            and (lettered(take_screenshot(obs, scene)[::2, ::2, ::-1]) > 50) == due[1]
+        ):
             lines[-1] += f"; in OBS's program {time.monotonic() - due[0]:.2f} s later"
             due = None
         time.sleep(0.1)
@@ -165,14 +191,22 @@ def frame_of(film: Path) -> Any:
     import av
 
     with av.open(str(film)) as opened:
-        pictures = [one.to_ndarray(format="rgb24") for k, one in enumerate(opened.decode(video=0)) if k % 10 == 0]
+        pictures = [
+            one.to_ndarray(format="rgb24")
+            for k, one in enumerate(opened.decode(video=0))
+            if k % 10 == 0
+        ]
     drawn = np.array([lettered(pixels[::3, ::3]) for pixels in pictures])
     return pictures[int(np.minimum(drawn[:-2], drawn[2:]).argmax()) + 1] if len(drawn) > 2 else None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("film", type=Path, help="with its board (.toml) and its truth (.json) beside it")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "film", type=Path, help="with its board (.toml) and its truth (.json) beside it"
+    )
     parser.add_argument("--frame", type=Path, help="where a frame of OBS's record goes")
     parser.add_argument("--minutes", type=float, default=0.7)
     args = parser.parse_args()
@@ -182,9 +216,25 @@ def main() -> None:
         obs, home = stack.enter_context(connected(port)), f"http://localhost:{live}"
         scene = show(obs, args.film)
         program, own = [sys.executable, "-m", "overruler"], os.environ | {"OBS_PASSWORD": PASSWORD}
-        watch = [*program, "live", f"obs://127.0.0.1:{port}/{TABLE}", "--board", str(args.film.with_suffix(".toml"))]
+        watch = [
+            *program,
+            "live",
+            f"obs://127.0.0.1:{port}/{TABLE}",
+            "--board",
+            str(args.film.with_suffix(".toml")),
+        ]
         stack.enter_context(running([*watch, "--game", "legion", "--port", str(live)], env=own))
-        lay = [*program, "obs", "setup", "--host", "127.0.0.1", "--port", str(port), "--overlay", f"{home}/overlay"]
+        lay = [
+            *program,
+            "obs",
+            "setup",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--overlay",
+            f"{home}/overlay",
+        ]
         until(lambda: call(f"{home}/api/live")["calibrated"], 120, "the table's first look")
         stack.enter_context(running(lay, env=own))
         one, other = pair_of(home, json.loads(args.film.with_suffix(".json").read_text()))

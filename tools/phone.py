@@ -13,17 +13,31 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
 
 SAMPLES = Path(__file__).parents[1] / "sample_images"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
 
 
 @contextmanager
-def server(boards: Iterable[Path] = tuple(sorted(SAMPLES.glob("*.toml")))) -> Iterator[tuple[str, int]]:
+def server(
+    boards: Iterable[Path] = tuple(sorted(SAMPLES.glob("*.toml"))),
+) -> Iterator[tuple[str, int]]:
     """The address of a server that knows some tables, and its process; what it keeps goes with it."""
     known = [part for board in boards for part in ("--board", str(board))]
     with tempfile.TemporaryDirectory() as store:
-        command = [sys.executable, "-m", "overruler", "serve", "--port", "0", "--store", store, *known]
+        command = [
+            sys.executable,
+            "-m",
+            "overruler",
+            "serve",
+            "--port",
+            "0",
+            "--store",
+            store,
+            *known,
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             try:

@@ -72,7 +72,9 @@ def first_photo(asked: Server, photo: Path) -> None:
         page = phone(browser)
         page.goto(asked.home)
         page.wait_for_selector("html[data-ready]")
-        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        paint = page.evaluate(
+            "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+        )
         weight = page.evaluate("""() => ["resource", "navigation"].flatMap((kind) => performance.getEntriesByType(kind))
             .filter((one) => !one.name.includes("/photo")).reduce((sum, one) => sum + one.transferSize, 0)""")
         print(f"page: {weight / 1000:.0f} kB, first paint after {paint:.0f} ms")
@@ -84,13 +86,18 @@ def first_photo(asked: Server, photo: Path) -> None:
             begin = time.perf_counter()
             page.set_input_files("#choose", photo)
             page.wait_for_selector("#drawing .base", timeout=600_000)
-            print(f"photo {attempt + 1}: drawn {time.perf_counter() - begin:.2f} s after it was chosen")
+            print(
+                f"photo {attempt + 1}: drawn {time.perf_counter() - begin:.2f} s after it was chosen"
+            )
 
 
 def at_once(asked: Server, photo: bytes, photos: int) -> None:
     """Many photos at once, and somebody who taps meanwhile."""
     ready = asked.send(photo)
-    pieces = [piece["id"] for piece in asked.get(f"measurements/{asked.ended(ready)['id']}/table")["pieces"]]
+    pieces = [
+        piece["id"]
+        for piece in asked.get(f"measurements/{asked.ended(ready)['id']}/table")["pieces"]
+    ]
     states: list[str] = []
     begin = time.perf_counter()
     threads = [threading.Thread(target=lambda: states.append(asked.ended(asked.send(photo))["state"]))
@@ -99,8 +106,12 @@ def at_once(asked: Server, photo: bytes, photos: int) -> None:
         thread.start()
     taps, most = tapped(asked, ready, pieces, threads)
     seconds = time.perf_counter() - begin
-    print(f"{photos} photos at once: {states.count('done')} measured in {seconds:.1f} s, {most:.0f} MB at most")
-    print(f"{len(taps)} taps meanwhile: median {_ms(taps, 0.5):.0f} ms, 95 % within {_ms(taps, 0.95):.0f} ms")
+    print(
+        f"{photos} photos at once: {states.count('done')} measured in {seconds:.1f} s, {most:.0f} MB at most"
+    )
+    print(
+        f"{len(taps)} taps meanwhile: median {_ms(taps, 0.5):.0f} ms, 95 % within {_ms(taps, 0.95):.0f} ms"
+    )
 
 
 def tapped(
@@ -125,11 +136,15 @@ def _ms(seconds: list[float], share: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("photo", type=Path, help="a photo with its board file beside it")
     parser.add_argument("--photos", type=int, default=20, help="how many at once (20)")
     args = parser.parse_args()
-    for missing in (path for path in (args.photo, args.photo.with_suffix(".toml")) if not path.is_file()):
+    for missing in (
+        path for path in (args.photo, args.photo.with_suffix(".toml")) if not path.is_file()
+    ):
         parser.error(f"{missing}: is missing")
     with server([args.photo.with_suffix(".toml")]) as started:
         asked = Server(*started)

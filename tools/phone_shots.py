@@ -81,7 +81,9 @@ def correcting(page: Page, out: Path) -> None:
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     for kind, shift in (("touchStart", 0), ("touchMove", 3), ("touchMove", 6)):
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x + shift, "y": y}]})
+        touch.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x + shift, "y": y}]}
+        )
     page.wait_for_selector("#loupe:not([hidden])")
     shoot(page, out / "phone-correct.png")
     touch.send("Input.dispatchTouchEvent", {"type": "touchCancel", "touchPoints": []})
@@ -94,12 +96,15 @@ def corners(page: Page, home: str, out: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path, help="the folder for the pictures")
     out: Path = parser.parse_args().out
     with server() as (home, _), chromium() as browser:
         light, dark = (
-            phone(browser, HEIGHT_PX, device_scale_factor=1.5, color_scheme=scheme) for scheme in ("light", "dark")
+            phone(browser, HEIGHT_PX, device_scale_factor=1.5, color_scheme=scheme)
+            for scheme in ("light", "dark")
         )
         start(light, home, out)
         corners(light, home, out)

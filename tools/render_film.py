@@ -58,14 +58,20 @@ def cut(view: View, points_mm: Array, margin_px: int) -> tuple[View, slice, slic
     matrix[:2, 2] -= low
     camera = view.camera.with_lens(matrix, view.camera.distortion)
     size = int(high[0] - low[0]), int(high[1] - low[1])
-    return replace(view, camera=camera, size_px=size), slice(low[1], high[1]), slice(low[0], high[0])
+    return (
+        replace(view, camera=camera, size_px=size),
+        slice(low[1], high[1]),
+        slice(low[0], high[0]),
+    )
 
 
 def _near(parts: Sequence[Part], points_mm: Array) -> list[Part]:
     """The parts that stand near the box round some points (N, 3), on the board: an arm is long."""
     low, high = points_mm[:, :2].min(0) - NEAR_MM, points_mm[:, :2].max(0) + NEAR_MM
     feet = [one.mesh.points_mm[..., :2].reshape(-1, 2) for one in parts]
-    return [one for one, xy in zip(parts, feet, strict=True) if ((xy > low) & (xy < high)).all(1).any()]
+    return [
+        one for one, xy in zip(parts, feet, strict=True) if ((xy > low) & (xy < high)).all(1).any()
+    ]
 
 
 class Stage:
@@ -79,15 +85,25 @@ class Stage:
         self.empty: Light = expose(Tracer(self.still.parts, table.lights), view, ROUGH)
 
     def with_pieces(
-        self, light: Light, pieces: Sequence[Piece], hand: Sequence[Part] = (), standing: Sequence[Piece] = ()
+        self,
+        light: Light,
+        pieces: Sequence[Piece],
+        hand: Sequence[Part] = (),
+        standing: Sequence[Piece] = (),
     ) -> Light:
         """The light with some pieces, and a hand, traced in; others that move at other times are `standing` there."""
         light = light.copy()
         moving = [part for one in [*pieces, *standing] for part in one.parts]
         for piece in pieces:
-            self._trace(light, np.concatenate([part.mesh.points_mm.reshape(-1, 3) for part in piece.parts]), moving)
+            self._trace(
+                light,
+                np.concatenate([part.mesh.points_mm.reshape(-1, 3) for part in piece.parts]),
+                moving,
+            )
         if hand:
-            ends = hand[-1].mesh.points_mm.reshape(-1, 3)  # the arm is long, and its mesh has corners only at its ends
+            ends = hand[-1].mesh.points_mm.reshape(
+                -1, 3
+            )  # the arm is long, and its mesh has corners only at its ends
             far, near = ends[None, ::-7], ends[None, ::7]
             ends = (near + np.linspace(0, 1, 40)[:, None, None] * (far - near)).reshape(-1, 3)
             points = np.vstack([ends, *(part.mesh.points_mm.reshape(-1, 3) for part in hand)])
@@ -96,11 +112,15 @@ class Stage:
             self._trace(light, points[inside] if inside.any() else points, [*moving, *hand], HASTY)
         return light
 
-    def _trace(self, light: Light, points: Array, moving: Sequence[Part], effort: Effort = ROUGH) -> None:
+    def _trace(
+        self, light: Light, points: Array, moving: Sequence[Part], effort: Effort = ROUGH
+    ) -> None:
         foot = np.vstack([points, points * [1, 1, 0]])
         view, rows, columns = cut(self.view, foot, 14)
         near = _near(self._others, points)
-        light[rows, columns] = expose(Tracer([*self._under, *near, *moving], self.lights), view, effort)
+        light[rows, columns] = expose(
+            Tracer([*self._under, *near, *moving], self.lights), view, effort
+        )
 
 
 def lights(stage: Stage, moves: Sequence[Carry], skin: str, sleeve: str) -> Iterator[Light]:
@@ -121,7 +141,9 @@ def lights(stage: Stage, moves: Sequence[Carry], skin: str, sleeve: str) -> Iter
             now = step / STEPS_PER_S
             before, seen = seen, (*move.at(now)[0], move.gone(now))
             if seen != before:
-                light = stage.with_pieces(without, [move.moved(now)], move.hand(now, skin, sleeve), others)
+                light = stage.with_pieces(
+                    without, [move.moved(now)], move.hand(now, skin, sleeve), others
+                )
             yield light
         stands[move.piece.id] = move.moved(move.end_s)
         rest = stage.with_pieces(without, [stands[move.piece.id]], standing=others)
@@ -158,12 +180,16 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
     )
     spec = replace(spec, light=wish.light or spec.light)
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, np.random.default_rng([seed, 3]))
-    table = build(spec, max(0.3, 0.6 * float(view.camera.mm_per_px(np.array([*spec.size_mm, 0]) / 2))))
+    table = build(
+        spec, max(0.3, 0.6 * float(view.camera.mm_per_px(np.array([*spec.size_mm, 0]) / 2)))
+    )
     moves = carries(table, wish.moves, rng, wish.stories, wish.least_mm, NUDGE_S * wish.nudge)
     habits = style("hd", spec.light in ("low", "lamp"), rng)
     habits = replace(habits, noise=habits.noise * wish.noise)
     skin, sleeve = str(rng.choice(SKINS)), str(rng.choice(SLEEVES))
-    moved_at = _step(moves[len(moves) // 2].start_s - HAND_S - 0.7 * NUDGE_S) if wish.nudge else None
+    moved_at = (
+        _step(moves[len(moves) // 2].start_s - HAND_S - 0.7 * NUDGE_S) if wish.nudge else None
+    )
     u, v = np.moveaxis(nudged(view, rng).astype(np.float32), -1, 0)
     path: Path = wish.out / f"film_{seed:03}.mkv"
 
@@ -172,7 +198,9 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
         steps = _step(moves[-1].end_s + HAND_S) + 15
         for step, light in enumerate(track(shown, path.name, steps, transient=True)):
             if moved_at is not None and step >= moved_at:
-                light = np.asarray(cv2.remap(light, u, v, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE))
+                light = np.asarray(
+                    cv2.remap(light, u, v, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+                )
             yield develop(light, habits, np.random.default_rng([seed, step % 4]))
 
     write(path, view.size_px, pictures(), "rgb24", wish.crf)
@@ -185,10 +213,19 @@ def truth(name: str, table: Table, moves: Sequence[Carry]) -> dict[str, Any]:
     """Where all stood, and each move."""
     did = [move.truth(move.piece.id) | {"story": move.story} for move in moves]
     pieces = [
-        {"id": one.id, "shape": one.shape.truth(), "x_mm": one.x_mm, "y_mm": one.y_mm, "z_mm": one.z_mm}
+        {
+            "id": one.id,
+            "shape": one.shape.truth(),
+            "x_mm": one.x_mm,
+            "y_mm": one.y_mm,
+            "z_mm": one.z_mm,
+        }
         for one in table.pieces
     ]
-    told, other = ([one for one, move in zip(did, moves, strict=True) if move.told is told] for told in (True, False))
+    told, other = (
+        [one for one, move in zip(did, moves, strict=True) if move.told is told]
+        for told in (True, False)
+    )
     return {"video": name, "pieces": pieces, "moves": told, "no_moves": other}
 
 
@@ -202,10 +239,14 @@ def main() -> None:
     )
     parser.add_argument("--game", choices=list(BOARDS_MM))
     parser.add_argument("--light", choices=list(STYLES))
-    parser.add_argument("--least-mm", type=float, default=0.0, help="smaller pieces stay where they are")
+    parser.add_argument(
+        "--least-mm", type=float, default=0.0, help="smaller pieces stay where they are"
+    )
     parser.add_argument("--noise", type=float, default=1.0, help="so many times the camera's noise")
     parser.add_argument("--crf", default="18", help="how coarsely H.264 codes it")
-    parser.add_argument("--nudge", action="store_true", help="somebody knocks the camera, half way through")
+    parser.add_argument(
+        "--nudge", action="store_true", help="somebody knocks the camera, half way through"
+    )
     films(parser, film)
 
 

@@ -23,7 +23,10 @@ KINDS = ("phone", "hd", "4k")
 def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     if find_spec("embreex") is None:
-        print("rendering needs embreex: `uv run --group render python tools/render_samples.py …`", file=sys.stderr)
+        print(
+            "rendering needs embreex: `uv run --group render python tools/render_samples.py …`",
+            file=sys.stderr,
+        )
         return 2
     from render.photo import photograph
 
@@ -44,12 +47,23 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--count", type=_natural, default=1, help="how many photos")
-    parser.add_argument("--seed", type=_natural, default=1, help="the first photo's seed; the others follow")
+    parser.add_argument(
+        "--seed", type=_natural, default=1, help="the first photo's seed; the others follow"
+    )
     parser.add_argument("--kind", choices=KINDS, help="the camera; without it the seed chooses")
-    parser.add_argument("--only", choices=sorted(BOARDS_MM), help="the game; without it the seed chooses")
-    parser.add_argument("--sample", choices=["all", *SAMPLES], help="a photo of sample_images/ in place of seeds")
+    parser.add_argument(
+        "--only", choices=sorted(BOARDS_MM), help="the game; without it the seed chooses"
+    )
+    parser.add_argument(
+        "--sample", choices=["all", *SAMPLES], help="a photo of sample_images/ in place of seeds"
+    )
     parser.add_argument("--hand", action="store_true", help="somebody reaches in")
-    parser.add_argument("--scale", type=_share, default=1.0, help="below 1: fewer pixels and rays, blown up; quicker")
+    parser.add_argument(
+        "--scale",
+        type=_share,
+        default=1.0,
+        help="below 1: fewer pixels and rays, blown up; quicker",
+    )
     parser.add_argument("--out", type=Path, help="folder for the photos (out/renders)")
     return parser
 
@@ -75,7 +89,10 @@ def _jobs(options: argparse.Namespace) -> dict[str, Spec]:
     if options.sample:
         return {name: spec for name, spec in SAMPLES.items() if options.sample in ("all", name)}
     seeds = range(options.seed, options.seed + options.count)
-    return {f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), hand=options.hand) for seed in seeds}
+    return {
+        f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), hand=options.hand)
+        for seed in seeds
+    }
 
 
 def write(path: Path, data: bytes) -> None:

@@ -30,7 +30,18 @@ from rich.table import Table
 from corners.picture import Look, random_look, take
 from corners.view import View
 from drawn.count import COLUMNS, figures
-from drawn.tables import PAIRS, SIZES, SPOTS, Case, Truth, best, distances, frame_of, lens_file, random_camera
+from drawn.tables import (
+    PAIRS,
+    SIZES,
+    SPOTS,
+    Case,
+    Truth,
+    best,
+    distances,
+    frame_of,
+    lens_file,
+    random_camera,
+)
 from overruler.board import Board
 from overruler.calibration import TableBow
 from overruler.errors import CannotMeasure
@@ -75,7 +86,11 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
         corners = {n: square_mm(*at) for n, at in EIGHT.items()}
         half, errors = np.full(2, BOARD_MM / 2), random.normal(size=26) * (not exact)
         truth = Truth(
-            camera, corners, TableBow(half, half, BOW_SIGMA_SHARE * BOARD_MM * errors[:2]), (1.0, 1.0, 1.0), 0.0
+            camera,
+            corners,
+            TableBow(half, half, BOW_SIGMA_SHARE * BOARD_MM * errors[:2]),
+            (1.0, 1.0, 1.0),
+            0.0,
         )
         picture = take(_view(truth, errors[2:].reshape(8, 3), SIZES[size]), *_look(random), random)
         yield truth, picture, random
@@ -89,7 +104,8 @@ def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> View:
     """The table with each marker laid and lifted by its errors (8, 3), in σ."""
     laid = {n: at[:, :2] + PLACE_SIGMA_MM * errors[n, :2] for n, at in truth.corners.items()}
     lifted = {
-        n: float(truth.lifted(at)[0, 2] + MARKER_HEIGHT_SIGMA_MM * errors[n, 2]) for n, at in truth.corners.items()
+        n: float(truth.lifted(at)[0, 2] + MARKER_HEIGHT_SIGMA_MM * errors[n, 2])
+        for n, at in truth.corners.items()
     }
     return View(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
 
@@ -120,7 +136,9 @@ def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Gen
 
 
 def row(name: str, some: list[Counted]) -> list[str]:
-    cells = figures(*([getattr(one, what) for one in some] for what in ("errors", "sigma", "bound")))
+    cells = figures(
+        *([getattr(one, what) for one in some] for what in ("errors", "sigma", "bound"))
+    )
     return [name, str(len(some)), *(f"{cell:.3f}" for cell in cells)]
 
 
@@ -138,19 +156,30 @@ def rows(everything: list[Counted]) -> Iterator[list[str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tables", type=int, default=20, help="pictures of each size")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", choices=tuple(SIZES), help="pictures of this size only")
-    parser.add_argument("--exact", action="store_true", help="markers exactly in their places, on a flat table")
+    parser.add_argument(
+        "--exact", action="store_true", help="markers exactly in their places, on a flat table"
+    )
     args = parser.parse_args()
     table = Table(box=None)
     for name in HEADS:
         table.add_column(name, no_wrap=True)
     for size in [args.size] if args.size else SIZES:
         console = Console(stderr=True)
-        drawn = track(pictures(size, args.tables, args.seed, args.exact), f"{size}", total=args.tables, console=console)
-        everything = [one for truth, frame, random in drawn for one in counted(size, truth, frame, random)]
+        drawn = track(
+            pictures(size, args.tables, args.seed, args.exact),
+            f"{size}",
+            total=args.tables,
+            console=console,
+        )
+        everything = [
+            one for truth, frame, random in drawn for one in counted(size, truth, frame, random)
+        ]
         for cells in rows(everything):
             table.add_row(*cells)
         table.add_section()

@@ -19,7 +19,15 @@ from rich.console import Console
 from rich.table import Table
 
 from overruler.apps.analyze.merge import merge_segments
-from overruler.apps.analyze.segment import LEAD_S, SEGMENT_S, TAIL_S, Data, analyze_segment, encode_json, split_film
+from overruler.apps.analyze.segment import (
+    LEAD_S,
+    SEGMENT_S,
+    TAIL_S,
+    Data,
+    analyze_segment,
+    encode_json,
+    split_film,
+)
 from overruler.apps.analyze.tables import MOVE_COLUMNS, POSITION_COLUMNS, encode_parquet
 from overruler.board import Board
 from overruler.referee import Referee
@@ -43,7 +51,8 @@ def timed(film: Path) -> tuple[float, float, float, Data]:
 def joined_s(told: Data, copies: int) -> float:
     """CPU seconds to join so many segments and write their tables."""
     parts = [
-        json.loads(encode_json(told)) | {"from_s": k * SEGMENT_S, "to_s": (k + 1) * SEGMENT_S} for k in range(copies)
+        json.loads(encode_json(told)) | {"from_s": k * SEGMENT_S, "to_s": (k + 1) * SEGMENT_S}
+        for k in range(copies)
     ]
     begin = time.process_time()
     film = merge_segments("film", parts)
@@ -61,7 +70,9 @@ def makespan(costs: list[float], workers: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("film", type=Path)
     parser.add_argument("--hours", type=float, default=3.0)
     args = parser.parse_args()
@@ -75,9 +86,13 @@ def main() -> None:
     for workers in WORKERS:
         took = makespan(costs, workers) + after_s
         faster = (work_s + after_s) / took
-        table.add_row(str(workers), f"{took / 3600:.2f}", f"{faster:.1f} ×", f"{faster / workers:.0%}")
+        table.add_row(
+            str(workers), f"{took / 3600:.2f}", f"{faster:.1f} ×", f"{faster / workers:.0%}"
+        )
     Console().print(table)
-    print(f"finding the table {opening_s:.1f} s, then {rate:.2f} s of CPU a second of film; joining {after_s:.1f} s")
+    print(
+        f"finding the table {opening_s:.1f} s, then {rate:.2f} s of CPU a second of film; joining {after_s:.1f} s"
+    )
     chain_s, all_s = max(costs) + after_s, work_s + after_s
     print(f"all work {all_s:.0f} s, longest chain {chain_s:.0f} s: at most {all_s / chain_s:.0f} ×")
 

@@ -23,7 +23,11 @@ def backwards(film: Path) -> Iterator[Any]:
     with av.open(str(film)) as container:
         stream: Any = container.streams.video[0]
         keys = sorted(
-            {packet.pts for packet in container.demux(stream) if packet.is_keyframe and packet.pts is not None}
+            {
+                packet.pts
+                for packet in container.demux(stream)
+                if packet.is_keyframe and packet.pts is not None
+            }
         )
         for key, end in reversed(list(zip(keys, [*keys[1:], None], strict=True))):
             container.seek(key, stream=stream, backward=True)
@@ -43,7 +47,9 @@ def there_and_back(film: Path, out: Path) -> None:
         given = container.streams.video[0]
         rate, size = given.average_rate or Fraction(30), (given.width, given.height)
     with av.open(str(out), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=rate, options={"crf": "18", "preset": "veryfast"})
+        stream: Any = container.add_stream(
+            "libx264", rate=rate, options={"crf": "18", "preset": "veryfast"}
+        )
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         for number, picture in enumerate(_both(film)):
             shown: Any = picture.reformat(format="yuv420p")
@@ -58,7 +64,9 @@ def _both(film: Path) -> Iterator[Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("film", type=Path)
     parser.add_argument("out", type=Path)
     args = parser.parse_args()

@@ -22,7 +22,10 @@ from training.feeding import Draw, Fresh, fed, held_out, read_all
 from training.loop import add_options, begin, check_of, checks_of, export, reporting, train
 
 HERE = Path(__file__).parent
-MODEL, LOG = HERE.parent / "src" / "overruler" / "vision" / "discs.onnx", HERE / "shapes" / "discs.log.txt"
+MODEL, LOG = (
+    HERE.parent / "src" / "overruler" / "vision" / "discs.onnx",
+    HERE / "shapes" / "discs.log.txt",
+)
 RATE, TRACED = 3e-3, 0.4
 """The last: the share of batches that are of traced tables."""
 CHANNELS, TILES, DRAWN, SAY_EVERY, CHECKS = 9, 60, 60, 1000, 12
@@ -48,7 +51,10 @@ def learn(options: argparse.Namespace) -> None:
 
     def crops(which: int) -> Draw:
         """Batches of traced tables, and of drawn ones."""
-        rng, tiles = np.random.default_rng([options.seed, 5, which]), library(1000 * options.seed + which, TILES)
+        rng, tiles = (
+            np.random.default_rng([options.seed, 5, which]),
+            library(1000 * options.seed + which, TILES),
+        )
         drawn = Fresh(lambda k: drawn_discs([options.seed, which, k], tiles), DRAWN)
         return lambda: batch(rng, traced if rng.random() < TRACED else drawn.look(), options.batch)
 
@@ -60,8 +66,12 @@ def learn(options: argparse.Namespace) -> None:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--traced", type=Path, required=True, help="folder of traced tables with their truth")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--traced", type=Path, required=True, help="folder of traced tables with their truth"
+    )
     add_options(parser, 30.0, RATE, MODEL)
     return parser.parse_args(arguments)
 

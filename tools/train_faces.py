@@ -47,7 +47,10 @@ def learn(options: argparse.Namespace) -> nn.Module:
 
     def faces(which: int) -> Draw:
         """Batches of traced tables, and of drawn ones."""
-        rng, tiles = np.random.default_rng([options.seed, 6, which]), library(1000 * options.seed + which, TILES)
+        rng, tiles = (
+            np.random.default_rng([options.seed, 6, which]),
+            library(1000 * options.seed + which, TILES),
+        )
         fleets = Fresh(lambda k: faces_of(fleet_sheet([options.seed, which, k], tiles)), DRAWN)
         others = Fresh(lambda k: faces_of(drawn_sheet([options.seed, which, k], tiles)), DRAWN)
 
@@ -58,7 +61,9 @@ def learn(options: argparse.Namespace) -> nn.Module:
     head = f"seed {options.seed}  batch {options.batch}  traced {len(traced)}"
     report = reporting(LOG, head, check_of(checks, loss), options.model.with_suffix(".pt"))
     feed = fed(faces, options.workers)
-    return train(begin(FaceNet, options, pictures=checks[0][0]), feed, loss, options, SAY_EVERY, report)
+    return train(
+        begin(FaceNet, options, pictures=checks[0][0]), feed, loss, options, SAY_EVERY, report
+    )
 
 
 def _read(path: Path) -> Faces:
@@ -66,7 +71,9 @@ def _read(path: Path) -> Faces:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables")
     add_options(parser, 20.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)

@@ -47,7 +47,10 @@ def learn(options: argparse.Namespace) -> nn.Module:
     checks = checks_of(lambda rng: batch(rng, kept, BATCH), CHECKS)
 
     def headings(which: int) -> Draw:
-        rng, tiles = np.random.default_rng([options.seed, 8, which]), library(1000 * options.seed + which, TILES)
+        rng, tiles = (
+            np.random.default_rng([options.seed, 8, which]),
+            library(1000 * options.seed + which, TILES),
+        )
         fleets = Fresh(lambda k: _drawn([options.seed, which, k], tiles), DRAWN)
         return lambda: batch(rng, fleets.look(), options.batch)
 
@@ -63,7 +66,9 @@ def _drawn(seed: Sequence[int], tiles: Sequence[Picture]) -> Plates:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add_options(parser, 30.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)
 

@@ -50,7 +50,9 @@ def draw(options: argparse.Namespace) -> None:
         _draw_block(options, stuff, first, "train")
 
 
-def _draw_block(options: argparse.Namespace, stuff: Sequence[np.ndarray], first: int, kind: str) -> None:
+def _draw_block(
+    options: argparse.Namespace, stuff: Sequence[np.ndarray], first: int, kind: str
+) -> None:
     from hills.scene import sample
 
     path = options.out / f"{kind}{options.seed}_{first:07d}.npz"
@@ -72,7 +74,9 @@ def learn(options: argparse.Namespace) -> None:
         for kind in ("train", "check")
     )
     paths = sorted(options.traced.glob("*.json")) if options.traced else []
-    kept, traced = map(_together, held_out(read_all(partial(read_traced, size_px=SIZE_PX), paths, options.workers)))
+    kept, traced = map(
+        _together, held_out(read_all(partial(read_traced, size_px=SIZE_PX), paths, options.workers))
+    )
     shares = np.array([1 - TRACED, TRACED]) * [len(drawn) > 0, len(traced) > 0]
 
     def tables(which: int) -> Draw:
@@ -82,13 +86,20 @@ def learn(options: argparse.Namespace) -> None:
 
     def check(net: nn.Module) -> str:
         return "  ".join(
-            f"{kind}: {figures(net, some)}" for kind, some in (("drawn", checks), ("traced", kept)) if some
+            f"{kind}: {figures(net, some)}"
+            for kind, some in (("drawn", checks), ("traced", kept))
+            if some
         )
 
-    head = f"seed {options.seed}  batch {options.batch}  pieces of tables {len(drawn)} + {len(traced)}"
+    head = (
+        f"seed {options.seed}  batch {options.batch}  pieces of tables {len(drawn)} + {len(traced)}"
+    )
     report = reporting(LOG, head, check, options.model.with_suffix(".pt"))
     net = begun(options, np.stack([lesson(one, None)[0] for one in checks[::4]]))
-    export(put_right(train(net, fed(tables, options.workers), loss, options, SAY_EVERY, report)), options.model)
+    export(
+        put_right(train(net, fed(tables, options.workers), loss, options, SAY_EVERY, report)),
+        options.model,
+    )
 
 
 def _together(tables: Sequence[Sequence[Sample]]) -> list[Sample]:
@@ -96,7 +107,9 @@ def _together(tables: Sequence[Sequence[Sample]]) -> list[Sample]:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--out", type=Path, required=True, help="folder of the drawn tables")
     parser.add_argument("--traced", type=Path, help="folder of traced tables with their truth")

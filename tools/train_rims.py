@@ -77,9 +77,13 @@ def _learn(name: str, task: Task, options: argparse.Namespace) -> None:
         return lambda: mixed(rng, options.batch, shares / shares.sum(), kinds)
 
     def check(net: nn.Module) -> str:
-        return "  ".join(f"{where}: {figures(task, net, some)}" for where, some in checks.items() if len(some))
+        return "  ".join(
+            f"{where}: {figures(task, net, some)}" for where, some in checks.items() if len(some)
+        )
 
-    head = f"{name}: seed {options.seed}  samples {len(drawn)} + {len(traced)}  batch {options.batch}"
+    head = (
+        f"{name}: seed {options.seed}  samples {len(drawn)} + {len(traced)}  batch {options.batch}"
+    )
     model: Path = options.model.parent / MODELS[name]
     report = reporting(HERE / "rims" / f"{name}.log.txt", head, check, model.with_suffix(".pt"))
     begun = begin(task.net, options, pictures=torch.from_numpy(shown(task, checks["check"])))
@@ -94,9 +98,13 @@ def shown(task: Task, data: Data, count: int = 256) -> Floats:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("draw", "photos", "learn"))
-    parser.add_argument("--truths", type=Path, nargs="+", default=[], help="for photos: the renders' truth files")
+    parser.add_argument(
+        "--truths", type=Path, nargs="+", default=[], help="for photos: the renders' truth files"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the samples")
     parser.add_argument("--scenes", type=int, default=8000)
     parser.add_argument("--only", choices=tuple(MODELS), help="teach one of the networks alone")

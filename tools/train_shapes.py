@@ -56,7 +56,10 @@ def learn(options: argparse.Namespace) -> None:
 
     def crops(which: int) -> Draw:
         """Batches of traced tables, and of drawn ones."""
-        rng, tiles = np.random.default_rng([options.seed, 5, which]), library(1000 * options.seed + which, TILES)
+        rng, tiles = (
+            np.random.default_rng([options.seed, 5, which]),
+            library(1000 * options.seed + which, TILES),
+        )
         fleets = Fresh(lambda k: fleet_sheet([options.seed, which, k], tiles), FLEETS)
         others = Fresh(lambda k: drawn_sheet([options.seed, which, k], tiles), OTHERS)
 
@@ -74,11 +77,15 @@ def learn(options: argparse.Namespace) -> None:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--tables", type=Path, required=True, help="folder of the traced tables")
     parser.add_argument("--count", type=int, default=300, help="tables to trace")
-    parser.add_argument("--game", help="trace tables of this game alone: xwing, ranks, inches, legion")
+    parser.add_argument(
+        "--game", help="trace tables of this game alone: xwing, ranks, inches, legion"
+    )
     add_options(parser, 60.0, RATE, MODEL)
     return parser.parse_args(arguments)
 

@@ -43,8 +43,15 @@ def draw(options: argparse.Namespace) -> None:
     """Strips of so many blocks of drawn photos, and of all traced tables of a folder."""
     options.out.mkdir(parents=True, exist_ok=True)
     if options.traced is not None:
-        _write(options.out / "traced.npz", traced_block(sorted(options.traced.glob("r*.json")), not options.rectangles))
-    new = [path for number in range(options.blocks) if not (path := options.out / f"drawn_{number:03d}.npz").exists()]
+        _write(
+            options.out / "traced.npz",
+            traced_block(sorted(options.traced.glob("r*.json")), not options.rectangles),
+        )
+    new = [
+        path
+        for number in range(options.blocks)
+        if not (path := options.out / f"drawn_{number:03d}.npz").exists()
+    ]
     read_all(partial(_draw_block, plates=not options.rectangles), new, options.workers)
 
 
@@ -68,8 +75,16 @@ def learn(options: argparse.Namespace) -> None:
     head = f"seed {options.seed}  batch {options.batch}  blocks {len(blocks)}"
     log = HERE / "shapes" / f"{options.model.stem}.log.txt"
     report = reporting(log, head, check_of([pair], loss), options.model.with_suffix(".pt"))
-    net = train(begin(SidesNet, options), fed(strips, options.workers), loss, options, SAY_EVERY, report)
-    export(net, options.model, (12, INPUT_CHANNELS, SAMPLES_ACROSS, SAMPLES_ALONG), ("strips", "places"), {0: "strips"})
+    net = train(
+        begin(SidesNet, options), fed(strips, options.workers), loss, options, SAY_EVERY, report
+    )
+    export(
+        net,
+        options.model,
+        (12, INPUT_CHANNELS, SAMPLES_ACROSS, SAMPLES_ALONG),
+        ("strips", "places"),
+        {0: "strips"},
+    )
 
 
 def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
@@ -91,11 +106,17 @@ def _batch(rng: np.random.Generator, block: Block, count: int) -> Batch:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("draw", "learn"))
     parser.add_argument("--out", type=Path, required=True, help="folder of the strips")
-    parser.add_argument("--traced", type=Path, help="folder of traced tables, as train_shapes.py draws them")
-    parser.add_argument("--rectangles", action="store_true", help="of bases under regiments, not of ships' plates")
+    parser.add_argument(
+        "--traced", type=Path, help="folder of traced tables, as train_shapes.py draws them"
+    )
+    parser.add_argument(
+        "--rectangles", action="store_true", help="of bases under regiments, not of ships' plates"
+    )
     parser.add_argument("--blocks", type=int, default=14, help="blocks of drawn photos")
     add_options(parser, 20.0, RATE, MODEL, BATCH)
     return parser.parse_args(arguments)

@@ -46,13 +46,21 @@ class Base:
         """
         spelled = _BASE_PATTERN.fullmatch(text.strip())
         if spelled is None:
-            raise BadInput(f"{text.strip()!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm")
+            raise BadInput(
+                f"{text.strip()!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm"
+            )
         sizes = sorted(float(part) for part in (spelled["one"], spelled["other"]) if part)
         if not 0 < sizes[0] <= sizes[-1] <= LARGEST_BASE_MM:
-            raise BadInput(f"{text.strip()!r} is no base: its size lies between 0 and {LARGEST_BASE_MM:g} mm")
+            raise BadInput(
+                f"{text.strip()!r} is no base: its size lies between 0 and {LARGEST_BASE_MM:g} mm"
+            )
         if len(sizes) == 1:
             return cls.circle(sizes[0])
-        return cls.oval(*sizes) if (spelled["shape"] or "").lower().startswith("o") else cls.rectangle(*sizes)
+        return (
+            cls.oval(*sizes)
+            if (spelled["shape"] or "").lower().startswith("o")
+            else cls.rectangle(*sizes)
+        )
 
     @property
     def is_square(self) -> bool:
@@ -76,10 +84,32 @@ class Base:
         if self.shape == "circle":
             return {"shape": "circle", "diameter_mm": self.width_mm}
         rounded = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
-        return {"shape": self.shape, "width_mm": self.width_mm, "length_mm": self.length_mm, **rounded}
+        return {
+            "shape": self.shape,
+            "width_mm": self.width_mm,
+            "length_mm": self.length_mm,
+            **rounded,
+        }
 
 
-ROUND_DIAMETERS_MM: tuple[float, ...] = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90, 100, 120, 130, 160)
+ROUND_DIAMETERS_MM: tuple[float, ...] = (
+    25,
+    27,
+    28.5,
+    30,
+    32,
+    40,
+    50,
+    60,
+    65,
+    70,
+    80,
+    90,
+    100,
+    120,
+    130,
+    160,
+)
 """Every round base of the catalogue, by diameter."""
 
 PLATE_SIDES_MM: tuple[float, ...] = (40, 60, 80)
@@ -88,7 +118,14 @@ PLATE_SIDES_MM: tuple[float, ...] = (40, 60, 80)
 PLATE_CORNER_MM = 1.5
 """How far a plate's corners are rounded: two that point at each other are 1.2 mm farther apart than sharp ones."""
 
-OVAL_SIDES_MM: tuple[tuple[float, float], ...] = ((35, 60), (42, 75), (52, 90), (70, 105), (92, 120), (105, 170))
+OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
+    (35, 60),
+    (42, 75),
+    (52, 90),
+    (70, 105),
+    (92, 120),
+    (105, 170),
+)
 """Every oval base of the catalogue, by width and length; games whose round bases are known have none."""
 
 ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
@@ -114,7 +151,11 @@ PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:
     """The bases to look for: a game's own where they are known, else all."""
-    circles = (Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_DIAMETERS_MM))
-    plates = (Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATE_SIDES_MM))
+    circles = (
+        Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_DIAMETERS_MM)
+    )
+    plates = (
+        Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATE_SIDES_MM)
+    )
     ovals = (Base.oval(*sides) for sides in OVAL_SIDES_MM) if game not in ROUND_BY_GAME_MM else ()
     return (*circles, *plates, *ovals)

@@ -16,7 +16,11 @@ from overruler.writing import write_atomically
 
 SCHEMA = "overruler/board/1"
 DICTIONARIES = (
-    *(f"DICT_{modules}X{modules}_{count}" for modules in (4, 5, 6, 7) for count in (50, 100, 250, 1000)),
+    *(
+        f"DICT_{modules}X{modules}_{count}"
+        for modules in (4, 5, 6, 7)
+        for count in (50, 100, 250, 1000)
+    ),
     *(f"DICT_APRILTAG_{family}" for family in ("16h5", "25h9", "36h10", "36h11")),
     "DICT_ARUCO_ORIGINAL",
     "DICT_ARUCO_MIP_36h12",
@@ -58,9 +62,17 @@ class Board:
             return self
         numbers = sorted(self.corners_mm)
         kept = [k for k, number in enumerate(numbers) if number not in markers]
-        rows = np.concatenate([np.arange(3 * k, 3 * k + 3) for k in kept]) if kept else np.zeros(0, int)
+        rows = (
+            np.concatenate([np.arange(3 * k, 3 * k + 3) for k in kept])
+            if kept
+            else np.zeros(0, int)
+        )
         covariance = self.covariance[np.ix_(rows, rows)] if self.covariance is not None else None
-        return replace(self, corners_mm={numbers[k]: self.corners_mm[numbers[k]] for k in kept}, covariance=covariance)
+        return replace(
+            self,
+            corners_mm={numbers[k]: self.corners_mm[numbers[k]] for k in kept},
+            covariance=covariance,
+        )
 
     @classmethod
     def free(cls, marker_mm: float, dictionary: str = "auto") -> "Board":
@@ -86,7 +98,9 @@ class Board:
             height_mm=node["height_mm"].positive(),
             corners_mm=corners,
             scale_share=markers.get("scale_share", Node.positive, None),
-            covariance=markers.get("covariance", partial(_read_covariance, count=len(corners or ())), None),
+            covariance=markers.get(
+                "covariance", partial(_read_covariance, count=len(corners or ())), None
+            ),
         )
         printed = markers.get("print", PrintMeasurement.from_node, None)
         return board if printed is None or as_meant else board.as_printed(printed)
@@ -97,10 +111,14 @@ class Board:
         sides = (self.marker_mm * across, self.marker_mm * along)
         corners = self.corners_mm
         if corners is not None:
-            corners = {marker: self._scaled_corners(points, printed) for marker, points in corners.items()}
+            corners = {
+                marker: self._scaled_corners(points, printed) for marker, points in corners.items()
+            }
         # where the layout is known, its scale is that of the board and not that of the print
         scale = printed.scale_share if corners is None else self.scale_share
-        return replace(self, marker_mm=sum(sides) / 2, sides_mm=sides, corners_mm=corners, scale_share=scale)
+        return replace(
+            self, marker_mm=sum(sides) / 2, sides_mm=sides, corners_mm=corners, scale_share=scale
+        )
 
     def _scaled_corners(self, corners: Array, printed: "PrintMeasurement") -> Array:
         """One marker's corners (4, 3) as printed; its middle stays, or where its card touches the board's edge."""
@@ -137,7 +155,8 @@ class Board:
         if self.corners_mm is not None:
             lines += ["", "[markers.corners_mm]  # the printed top left first, then clockwise"]
             lines += [
-                f"{marker} = {json.dumps(self.corners_mm[marker].tolist())}" for marker in sorted(self.corners_mm)
+                f"{marker} = {json.dumps(self.corners_mm[marker].tolist())}"
+                for marker in sorted(self.corners_mm)
             ]
         return "\n".join(lines) + "\n"
 
@@ -216,16 +235,27 @@ def _read_corners(node: Node) -> dict[int, Array]:
 
 
 def _read_covariance(node: Node, count: int) -> Array:
-    covariance = np.array(node.matrix(3 * count, 3 * count)) if count else node.fail("goes with corners_mm")
-    if np.abs(covariance - covariance.T).max() > 1e-9 or np.linalg.eigvalsh(covariance).min() < -1e-9:
-        node.fail("is not symmetric and positive semi-definite: make it anew (overruler calibrate board)")
+    covariance = (
+        np.array(node.matrix(3 * count, 3 * count)) if count else node.fail("goes with corners_mm")
+    )
+    if (
+        np.abs(covariance - covariance.T).max() > 1e-9
+        or np.linalg.eigvalsh(covariance).min() < -1e-9
+    ):
+        node.fail(
+            "is not symmetric and positive semi-definite: make it anew (overruler calibrate board)"
+        )
     return covariance
 
 
 def _check_square(points: Array, size_mm: float, node: Node) -> None:
     sides = np.linalg.norm(points - np.roll(points, -1, axis=0), axis=1)
     if np.abs(sides - size_mm).max() > 0.02 * size_mm:
-        node.fail(f"its sides are {', '.join(f'{side:.1f}' for side in sides)} mm, not size_mm = {size_mm:g}")
+        node.fail(
+            f"its sides are {', '.join(f'{side:.1f}' for side in sides)} mm, not size_mm = {size_mm:g}"
+        )
     (ax, ay), (bx, by) = (points[1] - points[0])[:2], (points[3] - points[0])[:2]
     if ax * by - ay * bx > 0:
-        node.fail("its corners run counter-clockwise; the order is the printed top left first, then clockwise")
+        node.fail(
+            "its corners run counter-clockwise; the order is the printed top left first, then clockwise"
+        )

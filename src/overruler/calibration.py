@@ -36,7 +36,9 @@ class ErrorBudget:
     def as_specified(self) -> "ErrorBudget":
         """The same on a table that is just as its board file says, under bases that are just as large as theirs."""
         height, diameter = SPEC_SHARE * self.height_mm, SPEC_SHARE * self.diameter_mm
-        return replace(self, scale_share=self.specified_scale_share, height_mm=height, diameter_mm=diameter)
+        return replace(
+            self, scale_share=self.specified_scale_share, height_mm=height, diameter_mm=diameter
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,8 +134,15 @@ class Calibration:
     @property
     def as_specified(self) -> "Calibration":
         """The same camera, as sure as it is on a table that is just as its board file says: well laid and flat."""
-        joint = self.joint_covariance if self.joint_as_specified is None else self.joint_as_specified
-        return replace(self, covariance=joint[:15, :15], covariance_with_bow=joint, budget=self.budget.as_specified)
+        joint = (
+            self.joint_covariance if self.joint_as_specified is None else self.joint_as_specified
+        )
+        return replace(
+            self,
+            covariance=joint[:15, :15],
+            covariance_with_bow=joint,
+            budget=self.budget.as_specified,
+        )
 
     def updated_by(self, step: Array, after: Callable[[Array], Array]) -> "Calibration":
         """With `step` (17,) added to the camera's parameters and the bow's heights; `after` makes of their covariance
@@ -145,7 +154,9 @@ class Calibration:
         """With both covariances (17, 17) changed alike."""
         joint = after(self.joint_covariance)
         told = None if self.joint_as_specified is None else after(self.joint_as_specified)
-        return replace(self, covariance=joint[:15, :15], covariance_with_bow=joint, joint_as_specified=told)
+        return replace(
+            self, covariance=joint[:15, :15], covariance_with_bow=joint, joint_as_specified=told
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,5 +199,7 @@ def _calibration_json(calibration: Calibration) -> dict[str, Any]:
         "markers": list(calibration.markers),
         "left_out_mm": calibration.left_out_mm,
         "edge_shift_px": calibration.edge_shift_px,
-        "problems": [{"flag": problem.flag, "text": problem.text} for problem in calibration.problems],
+        "problems": [
+            {"flag": problem.flag, "text": problem.text} for problem in calibration.problems
+        ],
     }

@@ -30,11 +30,15 @@ class Chart:
 
     def __post_init__(self) -> None:
         if min(self.columns, self.rows) < MIN_SQUARES_PER_SIDE:
-            raise BadInput(f"a chart of {self.columns} × {self.rows} squares: {MIN_SQUARES_PER_SIDE} a side are needed")
+            raise BadInput(
+                f"a chart of {self.columns} × {self.rows} squares: {MIN_SQUARES_PER_SIDE} a side are needed"
+            )
         if not 0 < self.square_mm < np.inf:
             raise BadInput(f"a chart's squares measure more than 0 mm, not {self.square_mm:g}")
         if self.marker_mm is not None and not 0 < self.marker_mm < self.square_mm:
-            raise BadInput(f"markers of {self.marker_mm:g} mm do not lie within squares of {self.square_mm:g} mm")
+            raise BadInput(
+                f"markers of {self.marker_mm:g} mm do not lie within squares of {self.square_mm:g} mm"
+            )
 
     @property
     def size_mm(self) -> tuple[float, float]:
@@ -52,7 +56,14 @@ class Chart:
         """Each marker's corners (4, 3), the printed top left first and clockwise; none on a plain chessboard."""
         if self.marker_mm is None:
             return {}
-        white = [(column, row) for row in range(self.rows) for column in range(self.columns) if (column + row) % 2]
+        white = [
+            (column, row)
+            for row in range(self.rows)
+            for column in range(self.columns)
+            if (column + row) % 2
+        ]
         around = np.array([(-1, 1, 0), (1, 1, 0), (1, -1, 0), (-1, -1, 0)]) * self.marker_mm / 2
-        middles = [np.array([column + 0.5, -row - 0.5, 0.0]) * self.square_mm for column, row in white]
+        middles = [
+            np.array([column + 0.5, -row - 0.5, 0.0]) * self.square_mm for column, row in white
+        ]
         return {number: middle + around for number, middle in enumerate(middles)}

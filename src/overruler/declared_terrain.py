@@ -53,12 +53,20 @@ class DeclaredTerrain:
         known = {key: read(node[key]) for key, read in READER_BY_KEY.items() if node.has(key)}
         for key in node.keys():  # noqa: SIM118 - a Node is no dict
             if key not in known and key not in OUTLINE_KEYS:
-                node[key].fail(f"unknown key; known: {', '.join(sorted((*READER_BY_KEY, *OUTLINE_KEYS)))}")
+                node[key].fail(
+                    f"unknown key; known: {', '.join(sorted((*READER_BY_KEY, *OUTLINE_KEYS)))}"
+                )
         outline = _read_outline(node)
         _check_keys(node, known)
         known = {"top_z_mm": None, "sigma_mm": HEIGHT_SIGMA_MM} | known
         where = f"{node.name}: {node.path}"
-        return cls(id=known.pop("id"), outline_mm=outline, about_marker=node.has("around_mm"), location=where, **known)
+        return cls(
+            id=known.pop("id"),
+            outline_mm=outline,
+            about_marker=node.has("around_mm"),
+            location=where,
+            **known,
+        )
 
 
 def load_terrain(path: Path) -> tuple[DeclaredTerrain, ...]:
@@ -71,7 +79,13 @@ def load_terrain(path: Path) -> tuple[DeclaredTerrain, ...]:
     entries = node["terrain"].items()
     told = tuple(DeclaredTerrain.from_node(entry) for entry in entries)
     _check_unique([(entry["id"], one.id) for entry, one in zip(entries, told, strict=True)])
-    _check_unique([(entry["markers"], str(m)) for entry, one in zip(entries, told, strict=True) for m in one.markers])
+    _check_unique(
+        [
+            (entry["markers"], str(m))
+            for entry, one in zip(entries, told, strict=True)
+            for m in one.markers
+        ]
+    )
     return told
 
 
@@ -86,7 +100,9 @@ def _check_unique(named: list[tuple[Node, str]]) -> None:
 def _read_outline(node: Node) -> tuple[Point, ...]:
     given = [key for key in OUTLINE_KEYS if node.has(key)]
     if len(given) != 1:
-        node.fail("give footprint_mm (its outline on the board) or around_mm (about the middle of its first marker)")
+        node.fail(
+            "give footprint_mm (its outline on the board) or around_mm (about the middle of its first marker)"
+        )
     if given == ["around_mm"] and not node.has("markers"):
         node["around_mm"].fail("needs markers: it is about the middle of the first of them")
     return read_footprint(node[given[0]])
@@ -99,7 +115,9 @@ def _check_keys(node: Node, known: Mapping[str, Any]) -> None:
         if key in known and "markers" not in known:
             node[key].fail("goes with markers")
     if "markers_at_mm" in known and len(known["markers_at_mm"]) != len(known["markers"]):
-        node["markers_at_mm"].fail(f"expected {len(known['markers'])} places, found {len(known['markers_at_mm'])}")
+        node["markers_at_mm"].fail(
+            f"expected {len(known['markers'])} places, found {len(known['markers_at_mm'])}"
+        )
     base = known.get("base_z_mm", 0.0)
     if "top_z_mm" in known and known["top_z_mm"] <= base:
         node["top_z_mm"].fail(f"{known['top_z_mm']:g} mm does not lie above {base:g} mm")

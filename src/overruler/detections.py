@@ -62,7 +62,10 @@ class Detection:
         """With more doubt (2, 2) that no fit knows: what there mostly is of it, and where something unlikely holds."""
         own, beyond = self.covariance_mm2 + usual_mm2, self.unmodelled_mm2 + usual_mm2
         return replace(
-            self, covariance_mm2=own, unmodelled_mm2=beyond, rare_excess_mm2=self.rare_excess_mm2 + rare_mm2 - usual_mm2
+            self,
+            covariance_mm2=own,
+            unmodelled_mm2=beyond,
+            rare_excess_mm2=self.rare_excess_mm2 + rare_mm2 - usual_mm2,
         )
 
 

@@ -60,12 +60,16 @@ class Fix:
                 node[key].fail(f"does not go with {do}; known: {', '.join(sorted((*needs, *may)))}")
         _check_place(node, do)
         known = {
-            key: READER_BY_KEY[key](node[key]) for key in (*needs, *may) if key in needs - PLACE_KEYS or node.has(key)
+            key: READER_BY_KEY[key](node[key])
+            for key in (*needs, *may)
+            if key in needs - PLACE_KEYS or node.has(key)
         }
         labels = {key: known.pop(key) for key in LABEL_KEYS if key in known}
         if do == "name" and not labels:
             node.fail(f"says nothing new: give one of {', '.join(LABEL_KEYS)}")
-        return cls(do=do, id=known.pop("id", None), labels=labels, location=_location_of(node), **known)
+        return cls(
+            do=do, id=known.pop("id", None), labels=labels, location=_location_of(node), **known
+        )
 
 
 def _location_of(node: Node) -> str:
@@ -95,7 +99,10 @@ LABEL_KEYS = ("new_id", "unit", "player", "leader", "kind", "stats")
 """What a name is given, beside its own: a piece's own keys in a scene."""
 KEYS_BY_ACTION: Mapping[str, tuple[set[str], set[str]]] = {
     "move": ({"id"} | PLACE_KEYS, {"sigma_px", "heading_deg"}),
-    "add": ({"base"} | PLACE_KEYS, {"id", "sigma_px", "heading_deg", "z_mm", "sigma_mm", *LABEL_KEYS[1:]}),
+    "add": (
+        {"base"} | PLACE_KEYS,
+        {"id", "sigma_px", "heading_deg", "z_mm", "sigma_mm", *LABEL_KEYS[1:]},
+    ),
     "remove": ({"id"}, set()),
     "resize": ({"id", "base"}, {"sigma_px", "heading_deg"}),
     "turn": ({"id", "heading_deg"}, set()),
@@ -140,6 +147,8 @@ def load_fixes(path: Path) -> tuple[Fix, ...]:
 
 def next_piece_id(taken: Collection[str]) -> str:
     """The id after the last of those that count pieces: p13 after p12, whatever is missing before."""
-    numbers = [name[1:] for name in taken if name[0] == "p" and name[1:].isdecimal() and name.isascii()]
+    numbers = [
+        name[1:] for name in taken if name[0] == "p" and name[1:].isdecimal() and name.isascii()
+    ]
     digits = max((len(number) for number in numbers), default=2)
     return f"p{max(map(int, numbers), default=0) + 1:0{digits}}"

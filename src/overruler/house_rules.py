@@ -41,7 +41,9 @@ class HouseRules:
         if not chosen:
             return scene
         own = scene.state.get("settings", {})
-        settings = {**chosen, **own} if isinstance(own, dict) else own  # no object: complained of where it is read
+        settings = (
+            {**chosen, **own} if isinstance(own, dict) else own
+        )  # no object: complained of where it is read
         return replace(scene, state={**scene.state, "settings": settings})
 
     def settings_of(self, game: str) -> dict[str, bool]:

@@ -37,10 +37,14 @@ class Lens:
         if min(width, height) < 1:
             node["size_px"].fail("a picture has at least one pixel")
         matrix = np.array(node["matrix"].matrix(3, 3))
-        if min(matrix[0, 0], matrix[1, 1]) <= 0 or np.any(matrix[[0, 1, 2, 2, 2], [1, 0, 0, 1, 2]] != [0, 0, 0, 0, 1]):
+        if min(matrix[0, 0], matrix[1, 1]) <= 0 or np.any(
+            matrix[[0, 1, 2, 2, 2], [1, 0, 0, 1, 2]] != [0, 0, 0, 0, 1]
+        ):
             node["matrix"].fail("expected [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
         covariance = node.get("covariance", _read_covariance, _default_covariance(matrix))
-        return cls((int(width), int(height)), matrix, np.array(node["distortion"].vector(5)), covariance)
+        return cls(
+            (int(width), int(height)), matrix, np.array(node["distortion"].vector(5)), covariance
+        )
 
     def to_toml(self) -> str:
         """The lens file's text; every number is written in full."""
@@ -67,14 +71,21 @@ class Lens:
         ratio = _scale_between(lens.size_px, size_px)
         if ratio is None:
             sizes = f"{self.size_px[0]} × {self.size_px[1]} pixels, the photo has {size_px[0]} × {size_px[1]}"
-            raise BadInput(f"the lens file is for {sizes}: make one from photos of that shape, or leave --lens away")
+            raise BadInput(
+                f"the lens file is for {sizes}: make one from photos of that shape, or leave --lens away"
+            )
         return lens._apply_linear_map(
-            np.diag([ratio] * 4 + [1.0] * 5), np.array([0, 0, *[(ratio - 1) / 2] * 2, *[0] * 5]), size_px
+            np.diag([ratio] * 4 + [1.0] * 5),
+            np.array([0, 0, *[(ratio - 1) / 2] * 2, *[0] * 5]),
+            size_px,
         )
 
     def _apply_linear_map(self, turn: Array, shift: Array, size_px: tuple[int, int]) -> "Lens":
         """The nine numbers after a linear map (9, 9) and a shift (9,)."""
-        values = turn @ np.concatenate([self.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.distortion]) + shift
+        values = (
+            turn @ np.concatenate([self.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.distortion])
+            + shift
+        )
         matrix = np.array([[values[0], 0, values[2]], [0, values[1], values[3]], [0, 0, 1]])
         return Lens(size_px, matrix, values[4:], turn @ self.covariance @ turn.T)
 
@@ -83,12 +94,16 @@ class Lens:
         lens = self
         if orientation >= 5:
             lens = lens._apply_linear_map(
-                np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]], np.zeros(9), (lens.size_px[1], lens.size_px[0])
+                np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]],
+                np.zeros(9),
+                (lens.size_px[1], lens.size_px[0]),
             )
         for axis, mirrored in enumerate((orientation in (2, 3, 6, 7), orientation in (3, 4, 7, 8))):
             if mirrored:
                 turn, shift = np.eye(9), np.zeros(9)
-                turn[2 + axis, 2 + axis] = turn[7 - axis, 7 - axis] = -1  # p2 goes with x, p1 with y
+                turn[2 + axis, 2 + axis] = turn[
+                    7 - axis, 7 - axis
+                ] = -1  # p2 goes with x, p1 with y
                 shift[2 + axis] = lens.size_px[axis] - 1
                 lens = lens._apply_linear_map(turn, shift, lens.size_px)
         return lens
@@ -105,8 +120,13 @@ def _scale_between(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> floa
 def _read_covariance(node: Node) -> Array:
     covariance = np.array(node.matrix(9, 9))
     scale = np.sqrt(np.abs(np.outer(np.diag(covariance), np.diag(covariance)))) + 1e-30
-    if np.abs((covariance - covariance.T) / scale).max() > 1e-6 or np.linalg.eigvalsh(covariance / scale).min() < -1e-6:
-        node.fail("is not symmetric and positive semi-definite: make it anew (overruler calibrate lens)")
+    if (
+        np.abs((covariance - covariance.T) / scale).max() > 1e-6
+        or np.linalg.eigvalsh(covariance / scale).min() < -1e-6
+    ):
+        node.fail(
+            "is not symmetric and positive semi-definite: make it anew (overruler calibrate lens)"
+        )
     return covariance
 
 

@@ -32,14 +32,22 @@ MAX_SEGMENTS = 100
 def read_coordinate(node: Node) -> float:
     """A coordinate in mm."""
     value = node.number()
-    return value if abs(value) <= MAX_LENGTH_MM else node.fail(f"lies more than 10 km away, at {value:g} mm")
+    return (
+        value
+        if abs(value) <= MAX_LENGTH_MM
+        else node.fail(f"lies more than 10 km away, at {value:g} mm")
+    )
 
 
 def read_length(node: Node) -> float:
     """A length in mm of something that has one."""
     value = node.positive()
     fits = MIN_LENGTH_MM <= value <= MAX_LENGTH_MM
-    return value if fits else node.fail(f"must be from {MIN_LENGTH_MM:g} to {MAX_LENGTH_MM:g} mm, is {value:g}")
+    return (
+        value
+        if fits
+        else node.fail(f"must be from {MIN_LENGTH_MM:g} to {MAX_LENGTH_MM:g} mm, is {value:g}")
+    )
 
 
 def read_point(node: Node) -> Point:
@@ -60,7 +68,9 @@ class Table:
     @classmethod
     def from_node(cls, node: Node) -> "Table":
         return cls(
-            read_length(node["width_mm"]), read_length(node["height_mm"]), unknown_keys(node, ("width_mm", "height_mm"))
+            read_length(node["width_mm"]),
+            read_length(node["height_mm"]),
+            unknown_keys(node, ("width_mm", "height_mm")),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -85,7 +95,11 @@ class Ruler:
         segments = node["segments"].integer()
         if not 1 <= segments <= MAX_SEGMENTS:
             node["segments"].fail(f"must be from 1 to {MAX_SEGMENTS}, is {segments}")
-        return cls(read_length(node["segment_mm"]), segments, unknown_keys(node, ("segment_mm", "segments")))
+        return cls(
+            read_length(node["segment_mm"]),
+            segments,
+            unknown_keys(node, ("segment_mm", "segments")),
+        )
 
     def to_json(self) -> dict[str, Any]:
         return merge_keys({"segment_mm": self.segment_mm, "segments": self.segments}, self.extra)
@@ -114,7 +128,10 @@ class Grid:
     @classmethod
     def from_node(cls, node: Node) -> "Grid":
         node["type"].choice(("hex",))
-        orientation, origin = node["orientation"].choice(("pointy", "flat")), read_point(node["origin_mm"])
+        orientation, origin = (
+            node["orientation"].choice(("pointy", "flat")),
+            read_point(node["origin_mm"]),
+        )
         return cls(
             orientation,
             read_length(node["size_mm"]),
@@ -123,13 +140,21 @@ class Grid:
         )
 
     def to_json(self) -> dict[str, Any]:
-        known = {"orientation": self.orientation, "size_mm": self.size_mm, "origin_mm": list(self.origin_mm)}
+        known = {
+            "orientation": self.orientation,
+            "size_mm": self.size_mm,
+            "origin_mm": list(self.origin_mm),
+        }
         return merge_keys({"type": "hex", **known}, self.extra)
 
 
 # --- pieces ---
 
-SIZE_KEYS = {"circle": ("diameter_mm",), "rectangle": ("width_mm", "length_mm"), "oval": ("width_mm", "length_mm")}
+SIZE_KEYS = {
+    "circle": ("diameter_mm",),
+    "rectangle": ("width_mm", "length_mm"),
+    "oval": ("width_mm", "length_mm"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +193,22 @@ class Piece:
 
     @classmethod
     def from_node(cls, node: Node, grid: Grid | None) -> "Piece":
-        known = {key: node.get(key, read, None) for key, read in PIECE_READERS.items() if node.has(key)}
+        known = {
+            key: node.get(key, read, None) for key, read in PIECE_READERS.items() if node.has(key)
+        }
         known |= {"id": node["id"].text(), "base": _read_base(node["base"])}
         known["x_mm"], known["y_mm"] = _read_position(node, grid, known.get("hex"))
         base = known["base"].shape
-        inner = {"base": ("shape", *SIZE_KEYS[base], *(("corner_radius_mm",) if base == "rectangle" else ()))}
-        return cls(**known, extra=unknown_keys(node, (*PIECE_READERS, "id", "base", "x_mm", "y_mm"), inner))
+        inner = {
+            "base": (
+                "shape",
+                *SIZE_KEYS[base],
+                *(("corner_radius_mm",) if base == "rectangle" else ()),
+            )
+        }
+        return cls(
+            **known, extra=unknown_keys(node, (*PIECE_READERS, "id", "base", "x_mm", "y_mm"), inner)
+        )
 
     def to_json(self) -> dict[str, Any]:
         place = {"hex": list(self.hex)} if self.hex else {"x_mm": self.x_mm, "y_mm": self.y_mm}
@@ -181,7 +216,11 @@ class Piece:
         known |= {"z_mm": self.z_mm, "heading_deg": self.heading_deg}
         if self.covariance_mm2 is not None:
             known["covariance_mm2"] = [list(row) for row in self.covariance_mm2]
-        known |= {key: getattr(self, key) for key in ("player", "unit", "kind") if getattr(self, key) is not None}
+        known |= {
+            key: getattr(self, key)
+            for key in ("player", "unit", "kind")
+            if getattr(self, key) is not None
+        }
         known |= {key: getattr(self, key) for key in ("leader", "stats") if getattr(self, key)}
         return merge_keys(known, self.extra)
 
@@ -191,14 +230,20 @@ def _read_base(node: Node) -> Base:
     sizes = {key: read_length(node[key]) for key in SIZE_KEYS[shape]}
     if shape == "rectangle" and node.has("corner_radius_mm"):
         return Base(
-            shape, **sizes, corner_radius_mm=_read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2)
+            shape,
+            **sizes,
+            corner_radius_mm=_read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2),
         )
     return Base.circle(**sizes) if shape == "circle" else Base(shape, **sizes)
 
 
 def _read_corner_radius(node: Node, most_mm: float) -> float:
     value = node.number()
-    return value if 0 <= value <= most_mm else node.fail(f"must be from 0 to half a side, {most_mm:g} mm, is {value:g}")
+    return (
+        value
+        if 0 <= value <= most_mm
+        else node.fail(f"must be from 0 to half a side, {most_mm:g} mm, is {value:g}")
+    )
 
 
 def _read_hex(node: Node) -> tuple[int, int]:
@@ -215,7 +260,11 @@ def _read_position(node: Node, grid: Grid | None, hexagon: tuple[int, int] | Non
     if grid is None:
         node["hex"].fail("needs a grid, and the scene has none")
     x, y = grid.hex_center(*hexagon)
-    return (x, y) if max(abs(x), abs(y)) <= MAX_LENGTH_MM else node["hex"].fail("lies more than 10 km away")
+    return (
+        (x, y)
+        if max(abs(x), abs(y)) <= MAX_LENGTH_MM
+        else node["hex"].fail("lies more than 10 km away")
+    )
 
 
 def _read_covariance(node: Node) -> Matrix2:
@@ -276,21 +325,33 @@ class Terrain:
 
     @classmethod
     def from_node(cls, node: Node) -> "Terrain":
-        known = {key: node.get(key, read, None) for key, read in TERRAIN_READERS.items() if node.has(key)}
+        known = {
+            key: node.get(key, read, None) for key, read in TERRAIN_READERS.items() if node.has(key)
+        }
         known |= {"id": node["id"].text(), "footprint_mm": read_footprint(node["footprint_mm"])}
         terrain = cls(
-            top_z_mm=read_coordinate(node["top_z_mm"]), **known, extra=unknown_keys(node, (*known, "top_z_mm"))
+            top_z_mm=read_coordinate(node["top_z_mm"]),
+            **known,
+            extra=unknown_keys(node, (*known, "top_z_mm")),
         )
         if terrain.top_z_mm < terrain.base_z_mm:
-            node["top_z_mm"].fail(f"{terrain.top_z_mm:g} lies below base_z_mm, {terrain.base_z_mm:g}")
+            node["top_z_mm"].fail(
+                f"{terrain.top_z_mm:g} lies below base_z_mm, {terrain.base_z_mm:g}"
+            )
         return terrain
 
     def to_json(self) -> dict[str, Any]:
         known = {"id": self.id, "footprint_mm": [list(point) for point in self.footprint_mm]}
-        return merge_keys(known | {key: getattr(self, key) for key in ("top_z_mm", *TERRAIN_READERS)}, self.extra)
+        return merge_keys(
+            known | {key: getattr(self, key) for key in ("top_z_mm", *TERRAIN_READERS)}, self.extra
+        )
 
 
-TERRAIN_READERS: Mapping[str, Any] = {"base_z_mm": read_coordinate, "rough": Node.boolean, "size": Node.integer}
+TERRAIN_READERS: Mapping[str, Any] = {
+    "base_z_mm": read_coordinate,
+    "rough": Node.boolean,
+    "size": Node.integer,
+}
 """How each key that a terrain may have is read."""
 
 
@@ -300,7 +361,9 @@ def read_footprint(node: Node) -> tuple[Point, ...]:
     if len(set(points)) < 3:
         node.fail(f"a footprint needs 3 different points or more, found {len(set(points))}")
     if crossed := first_self_intersection(points):
-        node.fail("crosses itself: the side from point {} and the side from point {}".format(*crossed))
+        node.fail(
+            "crosses itself: the side from point {} and the side from point {}".format(*crossed)
+        )
     if abs(signed_area_mm2(points)) < 1e-6:
         node.fail("its points lie on one line: a footprint holds an area")
     return tuple(points)

@@ -16,7 +16,13 @@ from overruler.errors import BadInput, did_you_mean
 
 T = TypeVar("T")
 
-_TYPE_NAMES = {dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"}
+_TYPE_NAMES = {
+    dict: "an object",
+    list: "an array",
+    str: "text",
+    bool: "true or false",
+    type(None): "null",
+}
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -113,7 +119,11 @@ class Node:
 
     def integer(self) -> int:
         value = self.number()
-        return int(value) if value == int(value) else self.fail(f"must be a whole number, is {value:g}")
+        return (
+            int(value)
+            if value == int(value)
+            else self.fail(f"must be a whole number, is {value:g}")
+        )
 
     def text(self) -> str:
         return self.value if isinstance(self.value, str) else self._fail_expected("text")
@@ -126,16 +136,26 @@ class Node:
         return (
             text
             if text in known
-            else self.fail(f"unknown {text!r}; known: {', '.join(known)}{did_you_mean(text, known)}")
+            else self.fail(
+                f"unknown {text!r}; known: {', '.join(known)}{did_you_mean(text, known)}"
+            )
         )
 
     def vector(self, length: int) -> tuple[float, ...]:
         values = tuple(item.number() for item in self.items())
-        return values if len(values) == length else self.fail(f"expected {length} numbers, found {len(values)}")
+        return (
+            values
+            if len(values) == length
+            else self.fail(f"expected {length} numbers, found {len(values)}")
+        )
 
     def matrix(self, rows: int, columns: int) -> tuple[tuple[float, ...], ...]:
         values = tuple(item.vector(columns) for item in self.items())
-        return values if len(values) == rows else self.fail(f"expected {rows} rows, found {len(values)}")
+        return (
+            values
+            if len(values) == rows
+            else self.fail(f"expected {rows} rows, found {len(values)}")
+        )
 
 
 # --- keys that the program does not know ---
@@ -157,7 +177,9 @@ def unknown_keys(
 def merge_keys(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of both; where both have one `known` holds, objects in objects alike."""
     both = {
-        key: merge_keys(value, extra[key]) if isinstance(value, dict) and isinstance(extra.get(key), dict) else value
+        key: merge_keys(value, extra[key])
+        if isinstance(value, dict) and isinstance(extra.get(key), dict)
+        else value
         for key, value in known.items()
     }
     return both | {key: value for key, value in extra.items() if key not in known}

@@ -31,7 +31,12 @@ from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.contours.shading import check_low_light, estimate_light
-from overruler.vision.detection.detect import SEARCH_MARGIN_MM, detect, rectify_board, round_radii_mm
+from overruler.vision.detection.detect import (
+    SEARCH_MARGIN_MM,
+    detect,
+    rectify_board,
+    round_radii_mm,
+)
 from overruler.vision.learned.hill_net import predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
@@ -107,17 +112,24 @@ class Referee:
             high = aside.submit(predict_hill_map, view, calibration.camera)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(measuring.result())])
-            found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), progress)
+            found = detect(
+                frame, calibration, bases, hidden, self._margin_mm(calibration), progress
+            )
         rulers, seen = measuring.result(), grid_seen.result()
         found = ground.merge_detections(
-            found, detect_on_ground(frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress)
+            found,
+            detect_on_ground(frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress),
         )
-        hills = find_hills(view, high.result(), calibration, found, [area.id for area in ground.areas])
+        hills = find_hills(
+            view, high.result(), calibration, found, [area.id for area in ground.areas]
+        )
         found = reassess_sizes(frame, calibration.camera, found, hills, round_radii_mm(bases))
         areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = refine_by_bases(frame, calibration, found)
-        calibration = replace(calibration, light=estimate_light(view, calibration.camera, calibration.board_mm, found))
+        calibration = replace(
+            calibration, light=estimate_light(view, calibration.camera, calibration.board_mm, found)
+        )
         found = tuple(remeasure_by_lit_side(frame, calibration, one) for one in found)
         calibration = flag_marker_size(frame, calibration, found, round_radii_mm(bases))
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
@@ -126,7 +138,9 @@ class Referee:
         calibration = replace(calibration, problems=problems)
         grid = seen.grid if seen is not None and seen.is_aligned else None
         scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
-        report = apply_house_rules(Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house)
+        report = apply_house_rules(
+            Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house
+        )
         return apply_corrections(report, self.fixes)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
@@ -142,7 +156,12 @@ class Referee:
         """Eyes for a film or a camera that stands still: shots in, ticks out; `patient` ones may take their time."""
         from overruler.vision.tracking.watch import Watch  # a photo needs none of it
 
-        return Watch(self, self.house, self.bases if self.bases is not None else catalogue(self.game), patient)
+        return Watch(
+            self,
+            self.house,
+            self.bases if self.bases is not None else catalogue(self.game),
+            patient,
+        )
 
     def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
@@ -153,22 +172,40 @@ class Referee:
         """
         calibration = report.calibration
         hidden = [*self._card_squares_mm(calibration), *ruler_footprints(report.rulers)]
-        bases = bases if bases is not None else self.bases if self.bases is not None else catalogue(self.game)
-        found = detect(frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm)
-        found = reassess_sizes(frame, calibration.camera, found, report.areas, round_radii_mm(bases))
+        bases = (
+            bases
+            if bases is not None
+            else self.bases
+            if self.bases is not None
+            else catalogue(self.game)
+        )
+        found = detect(
+            frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm
+        )
+        found = reassess_sizes(
+            frame, calibration.camera, found, report.areas, round_radii_mm(bases)
+        )
         return raise_pieces(frame, calibration, found, report.areas)
 
     def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
         again = remeasure_base(frame, report.calibration, one)
-        return remeasure_by_lit_side(frame, report.calibration, again) if again is not None else None
+        return (
+            remeasure_by_lit_side(frame, report.calibration, again) if again is not None else None
+        )
 
     def _calibrate_frame(self, frame: Frame) -> Calibration:
         if not self.beside:
-            return calibrate(frame, self.board, self.points, self.lens, raised_marker_ids(self.terrain))
+            return calibrate(
+                frame, self.board, self.points, self.lens, raised_marker_ids(self.terrain)
+            )
         if self.board is None or self.points:
-            raise BadInput("photos share their lens by markers: leave the points away, or the other photos")
-        return calibrate_many([frame, *self.beside], self.board, self.lens, raised_marker_ids(self.terrain))[0]
+            raise BadInput(
+                "photos share their lens by markers: leave the points away, or the other photos"
+            )
+        return calibrate_many(
+            [frame, *self.beside], self.board, self.lens, raised_marker_ids(self.terrain)
+        )[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:
         """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""
@@ -180,4 +217,6 @@ class Referee:
         squares = list(calibration.squares_mm)
         if self.board is not None and self.board.corners_mm is not None:
             squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
-        return [square.mean(0) + CARD_TO_MARKER_RATIO * (square - square.mean(0)) for square in squares]
+        return [
+            square.mean(0) + CARD_TO_MARKER_RATIO * (square - square.mean(0)) for square in squares
+        ]

@@ -19,7 +19,17 @@ from overruler.writing import write_atomically
 if TYPE_CHECKING:
     from overruler.geometry.pose import Array
 
-__all__ = ["GAMES", "SCHEMA", "Grid", "Piece", "Ruler", "Scene", "Table", "Terrain", "independent_covariance"]
+__all__ = [
+    "GAMES",
+    "SCHEMA",
+    "Grid",
+    "Piece",
+    "Ruler",
+    "Scene",
+    "Table",
+    "Terrain",
+    "independent_covariance",
+]
 
 SCHEMA = "overruler/scene/1"
 DEFAULT_KINDS = {"xwing": "ship"}
@@ -28,7 +38,11 @@ GAMES_IN_INCHES = ("skirmish", "positioning")
 """The games that measure in inches."""
 
 
-GAMES = tuple(sorted(file.parent.name for file in (Path(__file__).parent / "rules" / "games").glob("*/game.py")))
+GAMES = tuple(
+    sorted(
+        file.parent.name for file in (Path(__file__).parent / "rules" / "games").glob("*/game.py")
+    )
+)
 """Every game: the names of their modules. None is loaded, for reading a scene needs no rules."""
 
 
@@ -68,7 +82,11 @@ class Scene:
         game = node["game"].choice(GAMES)
         grid = node.get("grid", Grid.from_node, None)
         pieces = tuple(Piece.from_node(item, grid) for item in node["pieces"].items())
-        terrain = tuple(Terrain.from_node(item) for item in node["terrain"].items()) if node.has("terrain") else ()
+        terrain = (
+            tuple(Terrain.from_node(item) for item in node["terrain"].items())
+            if node.has("terrain")
+            else ()
+        )
         _check_names(node, pieces, terrain)
         return cls(
             game=game,
@@ -96,7 +114,10 @@ class Scene:
         if self.grid:
             known["grid"] = self.grid.to_json()
         if self.covariance is not None and not self._covariance_is_block_diagonal():
-            known["covariance"] = {"order": [piece.id for piece in self.pieces], **_covariance_json(self.covariance)}
+            known["covariance"] = {
+                "order": [piece.id for piece in self.pieces],
+                **_covariance_json(self.covariance),
+            }
         if self.state:
             known["state"] = self.state
         return merge_keys(known, self.extra)
@@ -111,7 +132,11 @@ class Scene:
     def alternative_scene(self) -> "tuple[float, Scene] | None":
         """How likely something is not as it was told, and the scene if so; None where nothing is said of that."""
         other = self.covariance.rare_alternative if self.covariance else None
-        return None if other is None else (other.probability, replace(self, covariance=other.covariance))
+        return (
+            None
+            if other is None
+            else (other.probability, replace(self, covariance=other.covariance))
+        )
 
     # --- names ---
 
@@ -150,7 +175,17 @@ class Scene:
         return piece.kind or DEFAULT_KINDS.get(self.game, "character")
 
 
-_SCENE_KEYS = ("schema", "game", "board", "ruler", "pieces", "terrain", "grid", "covariance", "state")
+_SCENE_KEYS = (
+    "schema",
+    "game",
+    "board",
+    "ruler",
+    "pieces",
+    "terrain",
+    "grid",
+    "covariance",
+    "state",
+)
 
 
 def _check_names(node: Node, pieces: Sequence[Piece], terrain: Sequence[Terrain]) -> None:
@@ -165,7 +200,9 @@ def _check_names(node: Node, pieces: Sequence[Piece], terrain: Sequence[Terrain]
     units = [piece.unit for piece in pieces]
     for index, (piece, unit) in enumerate(zip(pieces, units, strict=True)):
         if unit in taken and (unit != piece.id or units.count(unit) > 1):
-            Node(None, node.name, f"pieces[{index}].unit").fail(f"repeats {unit!r}, as {taken[unit]}")
+            Node(None, node.name, f"pieces[{index}].unit").fail(
+                f"repeats {unit!r}, as {taken[unit]}"
+            )
 
 
 # --- covariance ---
@@ -182,7 +219,10 @@ def _covariance_json(covariance: Covariance) -> dict[str, Any]:
     rows, other = [list(row) for row in covariance.rows], covariance.rare_alternative
     if other is None:
         return {"mm2": rows}
-    return {"mm2": rows, "otherwise": {"probability": other.probability, **_covariance_json(other.covariance)}}
+    return {
+        "mm2": rows,
+        "otherwise": {"probability": other.probability, **_covariance_json(other.covariance)},
+    }
 
 
 def _read_covariance(node: Node, pieces: Sequence[Piece]) -> Covariance:
@@ -196,17 +236,24 @@ def _read_covariance(node: Node, pieces: Sequence[Piece]) -> Covariance:
     if not 0 <= probability <= 1:
         other["probability"].fail(f"must lie between 0 and 1, is {probability:g}")
     return replace(
-        known, rare_alternative=RareAlternative(probability, Covariance(_read_full_rows(other["mm2"], order, pieces)))
+        known,
+        rare_alternative=RareAlternative(
+            probability, Covariance(_read_full_rows(other["mm2"], order, pieces))
+        ),
     )
 
 
 def _read_full_rows(node: Node, order: Sequence[int], pieces: Sequence[Piece]) -> list[list[float]]:
     """The rows over all pieces, of a matrix over some."""
     given = _read_matrix(node, 2 * len(order))
-    rows = [list(row) for row in Covariance.of_blocks([piece.covariance_mm2 for piece in pieces]).rows]
+    rows = [
+        list(row) for row in Covariance.of_blocks([piece.covariance_mm2 for piece in pieces]).rows
+    ]
     places = [2 * index + axis for index in order for axis in (0, 1)]
     for place, values in zip(places, given, strict=True):
-        rows[place] = [0.0] * len(rows)  # a piece it names has nothing in common with one that it does not
+        rows[place] = [0.0] * len(
+            rows
+        )  # a piece it names has nothing in common with one that it does not
         for other, value in zip(places, values, strict=True):
             rows[place][other] = value
     return rows
@@ -227,8 +274,15 @@ def _read_order(node: Node, ids: list[str]) -> list[int]:
 def _read_matrix(node: Node, size: int) -> list[list[float]]:
     """A covariance (size, size)."""
     rows = [item.value for item in node.items()]
-    plain = all(isinstance(row, list) and len(row) == size and {*map(type, row)} <= {int, float} for row in rows)
-    if not plain or len(rows) != size or not all(-inf < value < inf for row in rows for value in row):
+    plain = all(
+        isinstance(row, list) and len(row) == size and {*map(type, row)} <= {int, float}
+        for row in rows
+    )
+    if (
+        not plain
+        or len(rows) != size
+        or not all(-inf < value < inf for row in rows for value in row)
+    ):
         node.matrix(size, size)  # names what is wrong
     largest = max((abs(value) for row in rows for value in row), default=0)
     if largest > MAX_LENGTH_MM**2:

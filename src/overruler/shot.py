@@ -43,7 +43,9 @@ class Shot:
     def of(cls, frame: Frame) -> "Shot":
         """A frame that is already there, a web camera's say, as a shot."""
         blue, green, red = (frame.pixels[..., channel].astype(np.uint16) for channel in range(3))
-        grey = ((29 * blue + 150 * green + 77 * red) >> 8).astype(np.uint8)  # ITU-R BT.601, in 256ths
+        grey = ((29 * blue + 150 * green + 77 * red) >> 8).astype(
+            np.uint8
+        )  # ITU-R BT.601, in 256ths
         return cls(frame.time_s, grey, lambda box: crop_box(frame.pixels, box), frame.name)
 
 

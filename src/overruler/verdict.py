@@ -76,12 +76,17 @@ class Verdict:
         if self.probability is None or other.probability is None:
             return self
         parts = {
-            key: _weighted_mean(value, other.answer[key], share) if key.endswith("_probability") else value
+            key: _weighted_mean(value, other.answer[key], share)
+            if key.endswith("_probability")
+            else value
             for key, value in self.answer.items()
         }
         keys = dict.fromkeys((*self.probability, *other.probability))
         odds = {
-            key: _weighted_mean(self.probability.get(key, 0.0), other.probability.get(key, 0.0), share) for key in keys
+            key: _weighted_mean(
+                self.probability.get(key, 0.0), other.probability.get(key, 0.0), share
+            )
+            for key in keys
         }
         return replace(self, answer=parts, probability=odds)
 
@@ -102,7 +107,15 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """The answer as the command line prints it."""
         found = dict(self.answer)
-        for key in ("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm", "margin_mm", "probability", "call"):
+        for key in (
+            "distance_mm",
+            "sigma_mm",
+            "from_point_mm",
+            "to_point_mm",
+            "margin_mm",
+            "probability",
+            "call",
+        ):
             if (value := getattr(self, key)) is not None:
                 found[key] = value
         if self.pair:

@@ -18,12 +18,29 @@ SCENE: dict[str, Any] = {
     "game": "legion",
     "board": {"width_mm": 1800, "height_mm": 900},
     "pieces": [
-        {"id": "a", "base": {"shape": "circle", "diameter_mm": 27}, "x_mm": 100, "y_mm": 100, "player": "x"},
-        {"id": "b", "base": {"shape": "circle", "diameter_mm": 27}, "x_mm": 327, "y_mm": 100, "player": "y"},
+        {
+            "id": "a",
+            "base": {"shape": "circle", "diameter_mm": 27},
+            "x_mm": 100,
+            "y_mm": 100,
+            "player": "x",
+        },
+        {
+            "id": "b",
+            "base": {"shape": "circle", "diameter_mm": 27},
+            "x_mm": 327,
+            "y_mm": 100,
+            "player": "y",
+        },
     ],
 }
 RANGE = '{"question": "range", "from": "a", "to": "b"}'
-DOUBTFUL = SCENE | {"covariance": {"order": ["a", "b"], "mm2": [[0.04 * (i == j) for j in range(4)] for i in range(4)]}}
+DOUBTFUL = SCENE | {
+    "covariance": {
+        "order": ["a", "b"],
+        "mm2": [[0.04 * (i == j) for j in range(4)] for i in range(4)],
+    }
+}
 
 
 def saved(tmp_path: Path, scene: dict[str, Any]) -> str:
@@ -43,12 +60,19 @@ def test_one_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert err == ""
     assert out.count("\n") == 1
     answer = json.loads(out)
-    assert (answer["range"], answer["melee"], answer["distance_mm"], answer["sigma_mm"]) == (2, False, 200, 0)
+    assert (answer["range"], answer["melee"], answer["distance_mm"], answer["sigma_mm"]) == (
+        2,
+        False,
+        200,
+        0,
+    )
     assert (answer["from_point_mm"], answer["to_point_mm"]) == ([113.5, 100], [313.5, 100])
     assert {"probability", "call"}.isdisjoint(answer)
 
 
-def test_a_doubtful_scene_is_answered_with_its_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_doubtful_scene_is_answered_with_its_doubt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["ask", saved(tmp_path, DOUBTFUL), RANGE]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["sigma_mm"] == pytest.approx(0.08**0.5)
@@ -100,7 +124,13 @@ def test_a_stream_is_answered_line_by_line_and_a_bad_one_stops_no_other(
     out, err = capsys.readouterr()
     answers = [json.loads(line) for line in out.splitlines()]
     assert err == ""
-    assert [sorted(answer)[:1] == ["error"] for answer in answers] == [False, True, True, True, False]
+    assert [sorted(answer)[:1] == ["error"] for answer in answers] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
     assert answers[0]["range"] == 2
     assert answers[1]["error"].startswith("line 3: to: unknown name 'nobody'")
     assert answers[-1]["distance_mm"] == 200
@@ -147,7 +177,9 @@ HILL = {"id": "hill", "footprint_mm": [[0, 0], [9, 0], [9, 9], [5, 2], [0, 9]], 
     ids=["exact", "doubtful"],
 )
 @pytest.mark.parametrize("to", ["b", "hill"])
-def test_nothing_heavy_is_loaded(tmp_path: Path, scene: dict[str, Any], heavy: list[str], to: str) -> None:
+def test_nothing_heavy_is_loaded(
+    tmp_path: Path, scene: dict[str, Any], heavy: list[str], to: str
+) -> None:
     question = json.dumps({"question": "range", "from": "a", "to": to})
     command = [sys.executable, "-c", LOADED, saved(tmp_path, scene), question, *heavy]
     run = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -25,7 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for k, pixels in sheets.items():
         cv2.imwrite(str(path / f"sheet{k}.png"), pixels)
     for k, tilt in enumerate((8.0, 30.0)):
-        camera = camera_over(tilt, turn_deg=40.0 * k, size_px=(800, 600), focal_px=625.0, center_px=(0.0, 0.0))
+        camera = camera_over(
+            tilt, turn_deg=40.0 * k, size_px=(800, 600), focal_px=625.0, center_px=(0.0, 0.0)
+        )
         cv2.imwrite(str(path / f"table{k}.png"), shoot(camera, ANYWHERE, size_px=(800, 600)).pixels)
     cv2.imwrite(str(path / "foreign.png"), np.full((600, 800, 3), 128, np.uint8))
     framed = cv2.copyMakeBorder(sheets[1], 0, 0, 20, 20, cv2.BORDER_REPLICATE)
@@ -60,7 +62,9 @@ def test_a_lens_is_measured_and_bad_photos_are_named(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lens.png", "lens.toml"]
 
 
-def test_json_holds_the_lens_and_every_photo(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_holds_the_lens_and_every_photo(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "lens.toml"
     photos = [*sheets(folder), str(folder / "foreign.png")]
     assert main(["calibrate", "lens", *photos, *CHART, "--out", str(out), "--json"]) == 0
@@ -108,7 +112,11 @@ def test_too_few_good_photos_say_why_and_write_nothing(
     ],
 )
 def test_what_is_wrong_is_one_line(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["calibrate", *arguments]) == 2
@@ -120,7 +128,9 @@ def test_what_is_wrong_is_one_line(
 
 
 @pytest.mark.parametrize("kind", ["lens", "board"])
-def test_the_help_of_each_kind_begins_with_its_example(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_of_each_kind_begins_with_its_example(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["calibrate", kind, "--help"]) == 0
     assert capsys.readouterr().out.startswith(f"overruler calibrate {kind} ")
 
@@ -134,7 +144,9 @@ def test_a_board_is_laid_out_and_its_file_measures_photos(
     out = tmp_path / "table.toml"
     photos = [str(folder / f"table{k}.png") for k in (0, 1)]
     foreign = str(folder / "foreign.png")
-    assert main(["calibrate", "board", *photos, foreign, "--marker-mm", "60", "--out", str(out)]) == 0
+    assert (
+        main(["calibrate", "board", *photos, foreign, "--marker-mm", "60", "--out", str(out)]) == 0
+    )
     said = capsys.readouterr().out
     assert "markers confirm" in said.replace("\n", " ")
     board = Board.load(out)
@@ -154,5 +166,10 @@ def test_a_board_file_that_knows_its_places_is_refused(
 ) -> None:
     board = Path(__file__).parents[2] / "calibration" / "boards" / "table-3x3.toml"
     photo = str(folder / "table0.png")
-    assert main(["calibrate", "board", photo, "--board", str(board), "--out", str(tmp_path / "b.toml")]) == 2
+    assert (
+        main(
+            ["calibrate", "board", photo, "--board", str(board), "--out", str(tmp_path / "b.toml")]
+        )
+        == 2
+    )
     assert "says already where its markers lie" in capsys.readouterr().err

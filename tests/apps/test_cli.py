@@ -13,11 +13,21 @@ from overruler import __version__
 from overruler.apps import cli
 from overruler.apps.cli import main
 from overruler.apps.commands import COMMANDS
-from overruler.errors import BadInput, CannotMeasure, MissingExtra, UnknownName, explain_import_error
+from overruler.errors import (
+    BadInput,
+    CannotMeasure,
+    MissingExtra,
+    UnknownName,
+    explain_import_error,
+)
 
 
-def overruler(*arguments: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-m", "overruler", *arguments], capture_output=True, text=True, env=env)
+def overruler(
+    *arguments: str, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "overruler", *arguments], capture_output=True, text=True, env=env
+    )
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, run: Callable[[argparse.Namespace], int]) -> None:
@@ -73,7 +83,10 @@ def test_the_examples_are_accepted_by_the_parser(name: str) -> None:
     ],
 )
 def test_an_error_is_one_line_and_a_status(
-    error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pretend(monkeypatch, raising(error))
     assert main(["measure"]) == status
@@ -89,14 +102,17 @@ def test_an_unknown_import_error_is_not_hidden(monkeypatch: pytest.MonkeyPatch) 
         main(["measure"])
 
 
-def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupt_is_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     pretend(monkeypatch, raising(KeyboardInterrupt()))
     assert main(["measure"]) == 130
     assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nope"], ["--nope"], ["measure", "--nope"], ["ask"], ["markers", "--paper", "a5"]]
+    "arguments",
+    [["nope"], ["--nope"], ["measure", "--nope"], ["ask"], ["markers", "--paper", "a5"]],
 )
 def test_wrong_usage_is_one_line(arguments: list[str]) -> None:
     done = overruler(*arguments)
@@ -120,7 +136,9 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         "sys.exit(main([]))"
     )
     buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=buffered)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=buffered
+    )
     assert done.stderr == ""
     assert done.returncode == 141
     for _ in range(3):
@@ -162,9 +180,18 @@ def test_output_that_cannot_be_encoded_is_no_error() -> None:
             "apt-get install -y libgl1 libglib2.0-0",
         ),
         (ImportError("libgthread-2.0.so.0: cannot open shared object file"), "libgthread-2.0.so.0"),
-        (ImportError("libxcb.so.1: cannot open shared object file", name="cv2"), "lacks libxcb.so.1: apt-get"),
-        (ImportError("undefined symbol: PyObject", name="cv2"), "OpenCV does not load (undefined symbol: PyObject)"),
-        (ModuleNotFoundError("No module named 'cv2'", name="cv2"), "OpenCV is not installed: pip install"),
+        (
+            ImportError("libxcb.so.1: cannot open shared object file", name="cv2"),
+            "lacks libxcb.so.1: apt-get",
+        ),
+        (
+            ImportError("undefined symbol: PyObject", name="cv2"),
+            "OpenCV does not load (undefined symbol: PyObject)",
+        ),
+        (
+            ModuleNotFoundError("No module named 'cv2'", name="cv2"),
+            "OpenCV is not installed: pip install",
+        ),
     ],
 )
 def test_opencv_that_does_not_load_gets_its_remedy(error: ImportError, said: str) -> None:
@@ -192,7 +219,13 @@ except SystemExit:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there threads are counted so")
 @pytest.mark.parametrize(("own", "told"), [({}, "1 1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2 2")])
-def test_numpy_has_no_threads_of_its_own_unless_somebody_wants_them(own: dict[str, str], told: str) -> None:
-    others = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    done = subprocess.run([sys.executable, "-c", ENDED], capture_output=True, text=True, check=True, env=others | own)
+def test_numpy_has_no_threads_of_its_own_unless_somebody_wants_them(
+    own: dict[str, str], told: str
+) -> None:
+    others = {
+        name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", ENDED], capture_output=True, text=True, check=True, env=others | own
+    )
     assert done.stdout.startswith(told)

@@ -30,7 +30,12 @@ def completed(line: str, folder: Path) -> set[str]:
     program.chmod(0o755)
     environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-c", TYPED, "bash", line], cwd=folder, env=environment, capture_output=True, text=True, check=True
+        ["bash", "-c", TYPED, "bash", line],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert not done.stderr
     return {word.strip() for word in done.stdout.splitlines()} - {""}

@@ -14,7 +14,9 @@ def confirmed(path: Path, *more: str) -> int:
     return main(["markers", "confirm", str(path), "--across", "99.7", "--along", "99.8", *more])
 
 
-def test_a_print_is_confirmed_once_or_again_and_nothing_else_in_the_file_changes(tmp_path: Path) -> None:
+def test_a_print_is_confirmed_once_or_again_and_nothing_else_in_the_file_changes(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "board.toml"
     path.write_text(board_file(CardSet(), 1828.8, 914.4), encoding="utf-8")
     before = path.read_text(encoding="utf-8")
@@ -26,7 +28,9 @@ def test_a_print_is_confirmed_once_or_again_and_nothing_else_in_the_file_changes
     board = Board.load(path)
     assert board.sides_mm == pytest.approx((59.82, 59.88))
     assert board.corners_mm is not None
-    assert board.corners_mm[0][3, :2] == pytest.approx([14 * 0.997, 14 * 0.998])  # its card lies in the board's corner
+    assert board.corners_mm[0][3, :2] == pytest.approx(
+        [14 * 0.997, 14 * 0.998]
+    )  # its card lies in the board's corner
     assert board.corners_mm[2][1, :2] == pytest.approx([1828.8 - 14 * 0.997, 914.4 - 14 * 0.998])
     assert board.corners_mm[4].mean(0)[0] == pytest.approx(1828.8 / 2)
 

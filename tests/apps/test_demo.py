@@ -43,7 +43,9 @@ def test_every_step_is_a_picture_and_all_are_on_the_page(folder: Path) -> None:
 def test_what_it_measures_is_true(folder: Path) -> None:
     """The page's own last sentence, by its figures."""
     page = (folder / "index.html").read_text("utf-8")
-    said = re.search(r"(\d+) of (\d+) bases were found.*? is ([\d.]+) mm in the median and ([\d.]+) mm", page)
+    said = re.search(
+        r"(\d+) of (\d+) bases were found.*? is ([\d.]+) mm in the median and ([\d.]+) mm", page
+    )
     assert said is not None
     found, true, median, most = map(float, said.groups())
     assert true == len(json.loads(TRUTH_PATH.read_text())["pieces_mm"])
@@ -60,7 +62,9 @@ def test_the_photo_travels_lightly_and_fits_its_board_file() -> None:
     assert width > height
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_cannot_be_made_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     assert main(["demo", "--out", str(tmp_path / "file" / "demo")]) == 2
     assert capsys.readouterr().err.startswith("overruler: --out: ")
@@ -71,7 +75,9 @@ def test_larger_doubt_is_drawn_larger() -> None:
 
     def painted(sigma_px: float) -> int:
         doubt = np.eye(2) * sigma_px**2
-        data = pipeline_stages.draw_positions(WHITE, np.array([[80.0, 60.0]]), [np.eye(2) * 1e-6], [doubt], 1.0, "")
+        data = pipeline_stages.draw_positions(
+            WHITE, np.array([[80.0, 60.0]]), [np.eye(2) * 1e-6], [doubt], 1.0, ""
+        )
         with Image.open(BytesIO(data)) as picture:
             return int(np.sum(np.array(picture)[..., 2] < 200))
 

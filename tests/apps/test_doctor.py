@@ -22,13 +22,26 @@ def raising(error: BaseException) -> Callable[..., str]:
 def test_this_machine_is_healthy(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    for checked in ("Python", "numpy", "OpenCV loads", "JPEG", "PNG", "WebP", "TIFF", "networks", "lettering", "fpdf2"):
+    for checked in (
+        "Python",
+        "numpy",
+        "OpenCV loads",
+        "JPEG",
+        "PNG",
+        "WebP",
+        "TIFF",
+        "networks",
+        "lettering",
+        "fpdf2",
+    ):
         assert checked in out
     assert "FAIL" not in out
     assert out.splitlines()[-1].startswith("Overruler works")
 
 
-def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_failure_is_the_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(selftest, "check_font", raising(RuntimeError("no glyphs")))
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
@@ -36,7 +49,9 @@ def test_one_failure_is_the_status(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert out.splitlines()[-1] == "Overruler cannot work here before this is mended: lettering."
 
 
-def test_networks_that_fail_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_networks_that_fail_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(inference, "infer_batch", raising(RuntimeError("mute")))
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
@@ -104,14 +119,18 @@ def test_without_opencv_the_rest_is_still_examined(
 
 
 @pytest.mark.parametrize("name", selftest.ENDING_BY_FORMAT)
-def test_a_codec_that_loses_the_picture_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_codec_that_loses_the_picture_is_noticed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import cv2
 
     monkeypatch.setattr(cv2, "imdecode", lambda *_: None)
     assert run_check(name, lambda: selftest.check_codec(name), "").level == "fail"
 
 
-def test_lettering_without_glyphs_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_lettering_without_glyphs_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
     from overruler.picture import raster
 
     monkeypatch.setattr(raster, "FONT", tmp_path)

@@ -26,7 +26,9 @@ def look(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg"])
-def test_the_map_is_written(look: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str) -> None:
+def test_the_map_is_written(
+    look: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
     path = tmp_path / f"doubt{ending}"
     assert main(["measure", "table.jpg", "--marker-mm", "60", "--doubt", str(path)]) == 0
     data = path.read_bytes()

@@ -26,7 +26,9 @@ STORED = sorted((ROOT / "calibration" / "sheets").glob("markers-*.pdf"))
 def pages(pdf: bytes) -> list[np.ndarray]:
     """The pages of a PDF as grey pictures at `DPI`."""
     document = pypdfium2.PdfDocument(pdf)
-    rendered = (document[i].render(scale=DPI / 72, grayscale=True).to_numpy() for i in range(len(document)))
+    rendered = (
+        document[i].render(scale=DPI / 72, grayscale=True).to_numpy() for i in range(len(document))
+    )
     return [np.asarray(page).squeeze() for page in rendered]
 
 
@@ -41,7 +43,11 @@ def found(page: np.ndarray, dictionary: str) -> dict[int, np.ndarray]:
 
 
 def all_found(pdf: bytes, dictionary: str) -> dict[int, np.ndarray]:
-    return {marker: corners for page in pages(pdf) for marker, corners in found(page, dictionary).items()}
+    return {
+        marker: corners
+        for page in pages(pdf)
+        for marker, corners in found(page, dictionary).items()
+    }
 
 
 def sides_mm(corners: np.ndarray) -> np.ndarray:
@@ -58,7 +64,9 @@ def sides_mm(corners: np.ndarray) -> np.ndarray:
         ("a4", 30, "DICT_APRILTAG_36h11", 5),
     ],
 )
-def test_markers_print_at_their_size(paper: str, size_mm: float, dictionary: str, count: int) -> None:
+def test_markers_print_at_their_size(
+    paper: str, size_mm: float, dictionary: str, count: int
+) -> None:
     markers = all_found(marker_sheet_pdf(CardSet(count, size_mm, dictionary), paper), dictionary)
     assert sorted(markers) == list(range(count))
     for corners in markers.values():
@@ -85,7 +93,9 @@ def test_the_page_has_its_paper_s_size_and_asks_not_to_be_scaled(paper: str) -> 
     pdf = marker_sheet_pdf(CardSet(), paper)
     document = pypdfium2.PdfDocument(pdf)
     for i in range(len(document)):
-        assert np.array(document[i].get_size()) / 72 * 25.4 == pytest.approx(PAPERS_MM[paper], abs=0.01)
+        assert np.array(document[i].get_size()) / 72 * 25.4 == pytest.approx(
+            PAPERS_MM[paper], abs=0.01
+        )
     assert b"/PrintScaling /None" in pdf
 
 
@@ -150,7 +160,11 @@ def test_every_family_of_markers_has_its_pattern(dictionary: str) -> None:
 
 
 @given(
-    st.floats(300, 3000), st.floats(300, 3000), st.integers(1, 8), st.floats(20, 60), st.sampled_from(DICTIONARIES[:8])
+    st.floats(300, 3000),
+    st.floats(300, 3000),
+    st.integers(1, 8),
+    st.floats(20, 60),
+    st.sampled_from(DICTIONARIES[:8]),
 )
 @settings(max_examples=30, deadline=None)
 def test_cards_lie_inside_the_board_with_their_tops_up(
@@ -176,7 +190,9 @@ def test_a_board_file_is_read_back_as_it_was_laid(tmp_path: Path) -> None:
     assert board.corners_mm[2][1].tolist() == pytest.approx([1828.8 - 14, 914.4 - 14, 0])
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "calibration" / "boards").glob("*.toml")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "calibration" / "boards").glob("*.toml")), ids=lambda path: path.name
+)
 def test_stored_board_files_lie_as_the_sheets_say(path: Path) -> None:
     board = Board.load(path)
     if board.corners_mm is None:
@@ -188,9 +204,26 @@ def test_stored_board_files_lie_as_the_sheets_say(path: Path) -> None:
         assert board.corners_mm[int(marker)] == pytest.approx(np.array(corners))
 
 
-def test_the_command_writes_a_sheet_and_its_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_a_sheet_and_its_board(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "mine.pdf"
-    assert main(["markers", "--count", "4", "--size-mm", "50", "--out", str(out), "--board-mm", "900x600"]) == 0
+    assert (
+        main(
+            [
+                "markers",
+                "--count",
+                "4",
+                "--size-mm",
+                "50",
+                "--out",
+                str(out),
+                "--board-mm",
+                "900x600",
+            ]
+        )
+        == 0
+    )
     assert sorted(all_found(out.read_bytes(), "DICT_4X4_50")) == [0, 1, 2, 3]
     assert Board.load(tmp_path / "mine.toml").marker_mm == 50
     assert "100 %" in capsys.readouterr().out
@@ -216,7 +249,11 @@ def test_the_command_writes_a_sheet_and_its_board(tmp_path: Path, capsys: pytest
     ],
 )
 def test_what_cannot_be_printed_is_refused_in_one_line(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["markers", *arguments]) == 2

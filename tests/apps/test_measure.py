@@ -62,7 +62,11 @@ def test_a_board_file_is_read(board: str) -> None:
 def test_markers_of_a_size_lie_anywhere() -> None:
     read = options("--marker-mm", "45.5", "--dictionary", "DICT_5X5_100")
     assert read.board is not None
-    assert (read.board.marker_mm, read.board.dictionary, read.board.layout_known) == (45.5, "DICT_5X5_100", False)
+    assert (read.board.marker_mm, read.board.dictionary, read.board.layout_known) == (
+        45.5,
+        "DICT_5X5_100",
+        False,
+    )
 
 
 def test_points_are_pixels_and_places() -> None:
@@ -78,12 +82,17 @@ def test_photos_beside_it_lend_their_lens(board: str, capsys: pytest.CaptureFixt
     assert read.beside == (Path("left.jpg"), Path("right.jpg"))
     assert main(["measure", "table.jpg", "--beside", "left.jpg", *["--point", "1,1=1,1"] * 4]) == 2
     assert "leave --point away" in capsys.readouterr().err
-    assert main(["measure", "table.jpg", "--board", board, "--beside", "a.png", "--picture", "a.png"]) == 2
+    assert (
+        main(["measure", "table.jpg", "--board", board, "--beside", "a.png", "--picture", "a.png"])
+        == 2
+    )
     assert "must be different files" in capsys.readouterr().err
 
 
 def test_questions_are_parsed() -> None:
-    read = options("--marker-mm", "60", "--ask", '{"question": "distance", "from": "p01", "to": "p02"}')
+    read = options(
+        "--marker-mm", "60", "--ask", '{"question": "distance", "from": "p01", "to": "p02"}'
+    )
     assert read.questions == ({"question": "distance", "from": "p01", "to": "p02"},)
 
 
@@ -131,10 +140,15 @@ def test_a_wrong_option_is_refused_before_the_photo_is_looked_at(
 
 
 def test_one_file_by_two_names_is_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: list[MeasureOptions], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    look: list[MeasureOptions],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["measure", "a.png", "--marker-mm", "60", "--picture", str(tmp_path / "a.png")]) == 2
+    assert (
+        main(["measure", "a.png", "--marker-mm", "60", "--picture", str(tmp_path / "a.png")]) == 2
+    )
     assert "different files" in capsys.readouterr().err
     assert not look
 
@@ -144,7 +158,9 @@ def test_a_dictionary_belongs_to_a_marker_size(board: str) -> None:
         options("--board", board, "--dictionary", "DICT_4X4_50")
 
 
-def test_json_is_the_scene_and_nothing_else(look: list[MeasureOptions], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_scene_and_nothing_else(
+    look: list[MeasureOptions], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["measure", "table.jpg", "--marker-mm", "60", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["schema"] == "overruler/scene/1"
@@ -169,7 +185,12 @@ def test_scene_and_picture_are_written(
     look: list[MeasureOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scene, png, svg = tmp_path / "scene.json", tmp_path / "out.PNG", tmp_path / "out.svg"
-    assert main(["measure", "t.jpg", "--marker-mm", "60", "--scene", str(scene), "--picture", str(png)]) == 0
+    assert (
+        main(
+            ["measure", "t.jpg", "--marker-mm", "60", "--scene", str(scene), "--picture", str(png)]
+        )
+        == 0
+    )
     assert main(["measure", "t.jpg", "--marker-mm", "60", "--json", "--picture", str(svg)]) == 0
     assert json.loads(scene.read_text())["pieces"][0]["id"] == "p01"
     assert png.read_bytes().startswith(b"\x89PNG")
@@ -212,7 +233,9 @@ def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_photo_that_is_not_there_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_photo_that_is_not_there_is_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["measure", str(tmp_path / "nowhere.jpg"), "--marker-mm", "60"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -222,5 +245,8 @@ def test_sigma_is_that_of_the_worst_direction() -> None:
 
     table = report()
     assert table.scene.covariance is not None
-    expected = [np.sqrt(np.linalg.norm(table.scene.covariance.array[i : i + 2, i : i + 2], 2)) for i in range(0, 8, 2)]
+    expected = [
+        np.sqrt(np.linalg.norm(table.scene.covariance.array[i : i + 2, i : i + 2], 2))
+        for i in range(0, 8, 2)
+    ]
     assert largest_sigmas_mm(table)[:4] == pytest.approx(expected)

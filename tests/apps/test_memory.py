@@ -23,7 +23,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 def new_pages(first: str) -> int:
     """How many pages a process of its own asks for, for arrays that come one after the other, each a little larger."""
-    done = subprocess.run([sys.executable, "-c", TAKES.format(first)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", TAKES.format(first)], capture_output=True, text=True, check=True
+    )
     return int(done.stdout)
 
 
@@ -41,8 +43,12 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         memory.give_back_memory()
 
 
-@pytest.mark.parametrize(("command", "keeps"), [("measure", True), ("analyze", False), ("serve", False)])
-def test_only_a_command_that_is_soon_over_keeps_it(command: str, keeps: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("command", "keeps"), [("measure", True), ("analyze", False), ("serve", False)]
+)
+def test_only_a_command_that_is_soon_over_keeps_it(
+    command: str, keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[str] = []
     monkeypatch.setattr(sys, "argv", ["overruler", command])
     monkeypatch.setattr(memory, "keep_memory", lambda: told.append(command))

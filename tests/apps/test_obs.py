@@ -40,7 +40,10 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     Image.fromarray(np.asarray(Table().picture())[..., ::-1]).save(home / "camera.png")
     with studio(home, found, SIZE_PX):
         with connected(found) as obs:
-            told = {"inputKind": "image_source", "inputSettings": {"file": str(home / "camera.png")}}
+            told = {
+                "inputKind": "image_source",
+                "inputSettings": {"file": str(home / "camera.png")},
+            }
             obs.request("CreateInput", sceneName=SCENE, inputName=CAMERA, **told)
         yield found
 
@@ -64,7 +67,9 @@ def test_the_overlay_lies_on_the_camera_goes_with_its_piece_and_ends_with_the_co
     table = Table()
     found = air(table)
     with connected(port) as obs:
-        command.SlideShow(obs, tmp_path).put_in_scene(SCENE)  # so that the command finds one: it is mended, not doubled
+        command.SlideShow(obs, tmp_path).put_in_scene(
+            SCENE
+        )  # so that the command finds one: it is mended, not doubled
     with connected(port) as obs, served(found) as (home, _), feeding(port, home) as feeder:
         until(lambda: found.desk.scene() is not None)
         found.desk.pick("p01", "p02")
@@ -134,11 +139,18 @@ def test_the_proof_of_a_password_is_the_protocols_own() -> None:
         "challenge": "+IxH4CnCiqpX1rM9scsNynZzbOe4KhDeYcTNS3PDaeY=",
         "salt": "lM1GncleQOaCu9lT1yeUZhFYnqhsLLP1G5lAGo3ixaI=",
     }
-    assert authentication_string("supersecretpassword", **told) == "1Ct943GAT+6YQUUX47Ia/ncufilbe6+oD6lY+5kaCu4="
+    assert (
+        authentication_string("supersecretpassword", **told)
+        == "1Ct943GAT+6YQUUX47Ia/ncufilbe6+oD6lY+5kaCu4="
+    )
 
 
 def test_addresses_name_host_port_and_source() -> None:
-    assert parse_address("obs://10.0.0.7:4466/Overhead%20camera") == ("10.0.0.7", 4466, "Overhead camera")
+    assert parse_address("obs://10.0.0.7:4466/Overhead%20camera") == (
+        "10.0.0.7",
+        4466,
+        "Overhead camera",
+    )
     assert parse_address("obs://localhost/Camera") == ("localhost", 4455, "Camera")
     for bad in ("obs://localhost:4455", "obs://localhost:x/Camera", "http://localhost/Camera"):
         with pytest.raises(BadInput, match="obs://HOST:PORT"):
@@ -165,9 +177,13 @@ class Gone:
             if self.lives in (2, 4) and self.files[-1] == b"a ruling":
                 raise KeyboardInterrupt if self.lives == 4 else CannotMeasure("OBS has gone")
         answers: dict[str, dict[str, Any]] = {
-            "GetInputList": {"inputs": [{"inputName": command.INPUT_NAME, "inputKind": "slideshow_v2"}]},
+            "GetInputList": {
+                "inputs": [{"inputName": command.INPUT_NAME, "inputKind": "slideshow_v2"}]
+            },
             "GetInputKindList": {"inputKinds": ["image_source", "slideshow_v2"]},
-            "GetSceneItemList": {"sceneItems": [{"sourceName": command.INPUT_NAME, "sceneItemId": 1}]},
+            "GetSceneItemList": {
+                "sceneItems": [{"sourceName": command.INPUT_NAME, "sceneItemId": 1}]
+            },
             "GetVideoSettings": {"baseWidth": 1920, "baseHeight": 1080},
         }
         return answers.get(kind, {})
@@ -178,7 +194,9 @@ def test_obs_is_fed_again_when_it_has_been_restarted_and_left_with_nothing(
 ) -> None:
     gone: Any = Gone()
     monkeypatch.setattr(command, "RECONNECT_DELAY_S", 0.0)
-    monkeypatch.setattr(command, "poll_overlay", lambda slide, overlay, tag: slide.show(b"a ruling"))
+    monkeypatch.setattr(
+        command, "poll_overlay", lambda slide, overlay, tag: slide.show(b"a ruling")
+    )
     with pytest.raises(KeyboardInterrupt):
         command.feed_until_stopped(lambda: gone, SCENE, "http://localhost:8322/overlay")
     assert gone.lives == 4
@@ -210,7 +228,10 @@ def test_what_is_on_air_is_drawn_once_and_gone_with_the_server(tmp_path: Path) -
         assert np.array(Image.open(io.BytesIO(ruling)))[..., 3].max() == 255
         assert command.poll_overlay(slide, f"{home}/overlay", tag) == tag
         assert slide.png == ruling
-        assert obs.told == ["SetInputSettings", "TriggerMediaInputAction"]  # put on again, not drawn again
+        assert obs.told == [
+            "SetInputSettings",
+            "TriggerMediaInputAction",
+        ]  # put on again, not drawn again
         found.desk.clear()
         assert command.poll_overlay(slide, f"{home}/overlay", tag) != tag
         assert np.array(Image.open(io.BytesIO(slide.png)))[..., 3].max() == 0

@@ -14,7 +14,11 @@ from overruler.rules import game_of
 from overruler.scene import GAMES
 
 RULINGS = Path(__file__).parents[1] / "rulings"
-TABLES = [json.loads(path.read_text("utf-8")) for path in sorted(RULINGS.glob("*.json")) if ".part." not in path.name]
+TABLES = [
+    json.loads(path.read_text("utf-8"))
+    for path in sorted(RULINGS.glob("*.json"))
+    if ".part." not in path.name
+]
 FRAME = {"schema": "overruler/scene/1", "board": {"width_mm": 1800, "height_mm": 900}}
 
 
@@ -31,7 +35,10 @@ def listed(capsys: pytest.CaptureFixture[str], game: str) -> dict[str, Any]:
 
 
 def answers(
-    table: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    table: dict[str, Any],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every question of a table of rulings and its answer, as the command line gives it."""
     for name, scene in table["scenes"].items():
@@ -71,20 +78,33 @@ def test_a_game_s_page_holds_all_of_it(game: str, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table["game"])
 def test_answers_cite_listed_clauses_only(
-    table: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    table: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     clauses = set(listed(capsys, table["game"])["clauses"])
-    cited = {name for _, answer in answers(table, tmp_path, monkeypatch, capsys) for name in answer["rules"]}
+    cited = {
+        name
+        for _, answer in answers(table, tmp_path, monkeypatch, capsys)
+        for name in answer["rules"]
+    }
     assert cited <= clauses
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table["game"])
-def test_examples_ask_as_the_rulings_do(table: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_ask_as_the_rulings_do(
+    table: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Of the rulings on a question some has the keys of its example, with values of the same kinds."""
     rulings = [ruling["ask"] for ruling in table["rulings"]]
     for kind, question in listed(capsys, table["game"])["questions"].items():
         kinds = {key: type(value) for key, value in question["example"].items()}
-        asked = [{key: type(value) for key, value in ask.items()} for ask in rulings if ask["question"] == kind]
+        asked = [
+            {key: type(value) for key, value in ask.items()}
+            for ask in rulings
+            if ask["question"] == kind
+        ]
         assert not asked or _alike(kinds) in map(_alike, asked), kind
 
 

@@ -67,7 +67,8 @@ def test_groups_do_not_depend_on_the_order(places: list[float], random: Random) 
     shuffled = pieces[:]
     random.shuffle(shuffled)
     as_sets = [
-        {frozenset(piece.id for piece in group) for group in group_by_cohesion(order)} for order in (pieces, shuffled)
+        {frozenset(piece.id for piece in group) for group in group_by_cohesion(order)}
+        for order in (pieces, shuffled)
     ]
     assert as_sets[0] == as_sets[1]
 
@@ -86,7 +87,9 @@ def test_legion_rules_on_ranges_and_others_on_distances() -> None:
 
 
 def test_questions_take_the_place_of_the_defaults() -> None:
-    asked = rule_on_questions(scene(row(0, 60, 120)), [{"question": "distance", "from": "p03", "to": "p01"}])
+    asked = rule_on_questions(
+        scene(row(0, 60, 120)), [{"question": "distance", "from": "p03", "to": "p01"}]
+    )
     assert [verdict.pair for verdict in asked] == [("p03", "p01")]
 
 

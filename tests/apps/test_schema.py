@@ -26,7 +26,10 @@ from overruler.rules import ask, game_of
 from overruler.scene import GAMES, Scene
 
 ROOT = Path(__file__).parents[2]
-RULINGS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "tests/rulings").glob("*.json"))}
+RULINGS = {
+    path.stem: json.loads(path.read_text("utf-8"))
+    for path in sorted((ROOT / "tests/rulings").glob("*.json"))
+}
 VALIDATORS = {name: Draft202012Validator(schema_of(name)) for name in DOCUMENTS}
 
 
@@ -84,7 +87,9 @@ def test_every_example_fits(game: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted([*ROOT.glob("calibration/boards/*"), *ROOT.glob("sample_images/*.toml")]), ids=str
+    "path",
+    sorted([*ROOT.glob("calibration/boards/*"), *ROOT.glob("sample_images/*.toml")]),
+    ids=str,
 )
 def test_every_board_file_fits(path: Path) -> None:
     VALIDATORS["board"].validate(tomllib.loads(path.read_text("utf-8")))
@@ -94,7 +99,9 @@ def shown_files() -> list[tuple[str, str, dict[str, Any]]]:
     """Every whole file that a page shows: the page, the kind of file, and what it holds."""
     found = []
     for page in sorted((ROOT / "docs").rglob("*.md")):
-        for kind, text in re.findall(r"^```(json|toml)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+        for kind, text in re.findall(
+            r"^```(json|toml)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+        ):
             if re.match(r'\{?\s*"?schema"?\s*[=:]', text):
                 file = json.loads(text) if kind == "json" else tomllib.loads(text)
                 found.append((page.name, file["schema"].split("/")[1], file))
@@ -159,7 +166,13 @@ PLAIN: dict[str, Any] = {
             "size_mm": 60,
             "corners_mm": {"0": [[10, 70, 0], [70, 70, 0], [70, 10, 0], [10, 10, 0]]},
             "scale_share": 0.001,
-            "print": {"printed_mm": 100, "across_mm": 99.8, "along_mm": 99.9, "doubt_mm": 0.2, "flush": True},
+            "print": {
+                "printed_mm": 100,
+                "across_mm": 99.8,
+                "along_mm": 99.9,
+                "doubt_mm": 0.2,
+                "flush": True,
+            },
         },
     },
     "lens": {
@@ -172,7 +185,12 @@ PLAIN: dict[str, Any] = {
     "terrain": {
         "schema": "overruler/terrain/1",
         "terrain": [
-            {"id": "hill", "footprint_mm": [[300, 300], [400, 300], [400, 400]], "top_z_mm": 34, "sigma_mm": 1},
+            {
+                "id": "hill",
+                "footprint_mm": [[300, 300], [400, 300], [400, 400]],
+                "top_z_mm": 34,
+                "sigma_mm": 1,
+            },
             {
                 "id": "mesa",
                 "around_mm": [[-80, -60], [80, -60], [0, 70]],
@@ -190,8 +208,23 @@ PLAIN: dict[str, Any] = {
         "schema": "overruler/fix/1",
         "fix": [
             {"do": "move", "id": "p03", "xy_px": [1467.5, 1053], "sigma_px": 2, "heading_deg": 10},
-            {"do": "add", "base": "50", "xy_mm": [666, 447], "player": "rebels", "kind": "device", "stats": {}},
-            {"do": "add", "base": 27, "xy_mm": [66, 447], "id": "x", "z_mm": 5, "sigma_mm": 1, "leader": True},
+            {
+                "do": "add",
+                "base": "50",
+                "xy_mm": [666, 447],
+                "player": "rebels",
+                "kind": "device",
+                "stats": {},
+            },
+            {
+                "do": "add",
+                "base": 27,
+                "xy_mm": [66, 447],
+                "id": "x",
+                "z_mm": 5,
+                "sigma_mm": 1,
+                "leader": True,
+            },
             {"do": "remove", "id": "p09"},
             {"do": "resize", "id": "p09", "base": "75x42o"},
             {"do": "turn", "id": "p09", "heading_deg": 90},
@@ -219,7 +252,13 @@ BEYOND = re.compile(
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where all parts of a document stand."""
-    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, part in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield (*path, key)
         yield from paths(part, (*path, key))
 
@@ -253,16 +292,22 @@ def refusal(name: str, document: Any, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_the_readers_and_the_schemas_refuse_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readers_and_the_schemas_refuse_the_same(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = PLAIN[name]
     assert refusal(name, plain, monkeypatch) == ""
     VALIDATORS[name].validate(plain)
     tried = [(path, junk) for path in paths(plain) for junk in (*JUNK, GONE)]
-    tried += [((*path, "surplus"), 1) for path in [(), *paths(plain)] if isinstance(at(plain, path), dict)]
+    tried += [
+        ((*path, "surplus"), 1) for path in [(), *paths(plain)] if isinstance(at(plain, path), dict)
+    ]
     for path, junk in tried:
         document = broken(plain, path, junk)
         said, fit = refusal(name, document, monkeypatch), fits(name, document)
-        where = f"{path} = {junk!r:.40}: the program says {said!r}, the schema {'yes' if fit else 'no'}"
+        where = (
+            f"{path} = {junk!r:.40}: the program says {said!r}, the schema {'yes' if fit else 'no'}"
+        )
         assert fit == (said == "") or (fit and BEYOND.search(said)), where
 
 

@@ -35,8 +35,12 @@ def test_it_listens_to_this_machine_alone_and_needs_no_key() -> None:
     assert found.key is None
 
 
-def test_on_the_network_it_has_a_key_that_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lan_address, "find_lan_address", lambda: "127.0.0.2")  # stands for the machine's own
+def test_on_the_network_it_has_a_key_that_is_another_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        lan_address, "find_lan_address", lambda: "127.0.0.2"
+    )  # stands for the machine's own
     one, other = place("--lan"), place("--lan")
     assert one.hosts == ("127.0.0.2", "127.0.0.1")
     assert one.key != other.key
@@ -64,7 +68,9 @@ def test_a_taken_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_boards_are_chosen_by_name_and_hosts_are_those_it_listens_at(tmp_path: Path) -> None:
     board = SAMPLES / "legion_desert.toml"
-    given = arguments("--board", str(board), "--store", str(tmp_path), "--name", "Table.local", "--keep", "2")
+    given = arguments(
+        "--board", str(board), "--store", str(tmp_path), "--name", "Table.local", "--keep", "2"
+    )
     found = read_settings(given, ServerAddress(("192.168.1.5", "127.0.0.1"), 80, False, "key"))
     assert found.choices.boards["legion desert"] == board.read_text()
     assert {"localhost", "192.168.1.5", "table.local"} <= found.access_policy.hosts
@@ -72,7 +78,14 @@ def test_boards_are_chosen_by_name_and_hosts_are_those_it_listens_at(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "given", [("--keep", "0"), ("--most-mb", "-1"), ("--workers", "3"), ("--tls-cert", "x.pem"), ("--board", "no.toml")]
+    "given",
+    [
+        ("--keep", "0"),
+        ("--most-mb", "-1"),
+        ("--workers", "3"),
+        ("--tls-cert", "x.pem"),
+        ("--board", "no.toml"),
+    ],
 )
 def test_what_makes_no_sense_is_refused_before_it_starts(given: tuple[str, ...]) -> None:
     with pytest.raises(BadInput):

@@ -41,7 +41,9 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def _arguments(members: Mapping[str, bytes]) -> list[Any]:
-    return Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)["measure"].items()
+    return Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)[
+        "measure"
+    ].items()
 
 
 def wrong(data: bytes) -> list[str]:
@@ -54,7 +56,9 @@ def test_the_same_contents_give_the_same_bytes() -> None:
     assert bundles.make_bundle(files(), ARGUMENTS, QUESTION) == WHOLE
 
 
-def test_a_bundle_as_it_was_made_is_settled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_as_it_was_made_is_settled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bundle.zip"
     path.write_bytes(WHOLE)
     assert main(["settle", str(path)]) == 0
@@ -64,7 +68,9 @@ def test_a_bundle_as_it_was_made_is_settled(tmp_path: Path, capsys: pytest.Captu
     assert bundles.fingerprint(WHOLE) in out
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
 def test_one_byte_changed_anywhere_is_found(at: int, by: int) -> None:
     changed = bytearray(WHOLE)
@@ -75,7 +81,9 @@ def test_one_byte_changed_anywhere_is_found(at: int, by: int) -> None:
         return
 
 
-@pytest.mark.parametrize("name", ["photo.jpg", "scene.json", "answer.json", "question.json", "README.txt"])
+@pytest.mark.parametrize(
+    "name", ["photo.jpg", "scene.json", "answer.json", "question.json", "README.txt"]
+)
 def test_the_changed_file_is_named(name: str) -> None:
     members = bundles.unpack_zip(WHOLE, "bundle.zip")
     changed = bytearray(members[name])
@@ -86,9 +94,13 @@ def test_the_changed_file_is_named(name: str) -> None:
 
 def resealed(**changed: bytes) -> bytes:
     """A bundle that somebody changed and whose checksums they mended."""
-    members = bundles.unpack_zip(WHOLE, "bundle.zip") | {name.replace("_", "."): data for name, data in changed.items()}
+    members = bundles.unpack_zip(WHOLE, "bundle.zip") | {
+        name.replace("_", "."): data for name, data in changed.items()
+    }
     del members[bundles.MANIFEST_FILE]
-    return bundles.pack_zip(members | {bundles.MANIFEST_FILE: bundles._manifest(members, ARGUMENTS)})
+    return bundles.pack_zip(
+        members | {bundles.MANIFEST_FILE: bundles._manifest(members, ARGUMENTS)}
+    )
 
 
 def test_an_answer_that_was_mended_is_found_by_asking_again() -> None:
@@ -103,7 +115,10 @@ def test_a_scene_that_was_mended_is_found_by_measuring_anew() -> None:
     moved = scene().to_json()
     moved["pieces"][0]["x_mm"] += 5.0
     found = wrong(resealed(scene_json=scene_text(moved).encode()))
-    assert any("at most 5 mm from where they were" in text and "the answer is range 3" in text for text in found)
+    assert any(
+        "at most 5 mm from where they were" in text and "the answer is range 3" in text
+        for text in found
+    )
 
 
 def test_a_program_that_measures_otherwise_says_how_far_off_it_is(measured: dict[str, str]) -> None:
@@ -117,18 +132,24 @@ def test_a_program_that_measures_otherwise_says_how_far_off_it_is(measured: dict
 
 def test_another_doubt_in_the_same_places_is_told_as_such(measured: dict[str, str]) -> None:
     doubted = scene().to_json()
-    doubted["covariance"]["mm2"] = [[2 * value for value in row] for row in doubted["covariance"]["mm2"]]
+    doubted["covariance"]["mm2"] = [
+        [2 * value for value in row] for row in doubted["covariance"]["mm2"]
+    ]
     measured["text"] = scene_text(doubted)
     (found,) = wrong(WHOLE)
     assert "the same bases in the same places, with another doubt" in found
 
 
-@pytest.mark.parametrize("argument", ["--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"])
+@pytest.mark.parametrize(
+    "argument", ["--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"]
+)
 def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
     members = bundles.unpack_zip(WHOLE, "bundle.zip")
     manifest = json.loads(members[bundles.MANIFEST_FILE])
     manifest["measure"] = ["photo.jpg", argument]
-    found = wrong(bundles.pack_zip(members | {bundles.MANIFEST_FILE: json.dumps(manifest).encode()}))
+    found = wrong(
+        bundles.pack_zip(members | {bundles.MANIFEST_FILE: json.dumps(manifest).encode()})
+    )
     assert any(text.startswith("the photo:") for text in found)
 
 
@@ -140,7 +161,9 @@ def test_strange_files_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"no zip at all", WHOLE[:500], WHOLE[:-30]])
-def test_what_is_no_bundle_is_one_line(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_bundle_is_one_line(
+    data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bundle.zip"
     path.write_bytes(data)
     assert main(["settle", str(path)]) == 2

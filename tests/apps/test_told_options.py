@@ -59,7 +59,11 @@ def test_bases_of_all_shapes_are_asked_for_once_each() -> None:
     ],
 )
 def test_what_is_wrong_is_one_line(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wrong.toml").write_text('schema = "overruler/fix/1"\n')
@@ -74,7 +78,11 @@ def test_the_summary_says_what_was_corrected_by_hand() -> None:
     first, second, *rest = plain.scene.pieces
     moved = replace(first, extra={"by_hand": ["move"], "fitted": True})
     told = replace(second, extra={"by_hand": ["add"], "fitted": False})
-    notes = list(piece_table(replace(plain, scene=replace(plain.scene, pieces=(moved, told, *rest)))).columns[-1].cells)
+    notes = list(
+        piece_table(replace(plain, scene=replace(plain.scene, pieces=(moved, told, *rest))))
+        .columns[-1]
+        .cells
+    )
     assert "corrected by hand" in str(notes[0])
     assert "the photo does not show it" in str(notes[1])
     assert str(notes[2]) == ""
@@ -87,7 +95,9 @@ def test_the_summary_says_whose_a_piece_is_or_may_be() -> None:
     torn = replace(second, extra={"player_unsure": ["Anna", "Ben"]})
     weak = replace(third, extra={"player_unsure": ["Ben"]})
     notes = list(
-        piece_table(replace(plain, scene=replace(plain.scene, pieces=(mine, torn, weak, *rest)))).columns[-1].cells
+        piece_table(replace(plain, scene=replace(plain.scene, pieces=(mine, torn, weak, *rest))))
+        .columns[-1]
+        .cells
     )
     assert str(notes[0]).endswith("Anna")
     assert [str(note) for note in notes[1:3]] == ["of Anna or Ben?", "of Ben perhaps"]

@@ -61,7 +61,11 @@ def filled(command: Command, arguments: list[str]) -> argparse.Namespace:
 def test_the_file_gives_the_options_that_nobody_gave(file: Path, name: str) -> None:
     command, arguments = COMMANDS[name]
     args = filled(command, arguments)
-    assert (args.game, args.board, args.bases) == ("legion", file.parent / "club.toml", "27,skiff,50")
+    assert (args.game, args.board, args.bases) == (
+        "legion",
+        file.parent / "club.toml",
+        "27,skiff,50",
+    )
     assert args.own_base == ["skiff=66x38o", "walker=95"]
     assert args.player == ["red=Anna"]
     assert args.house_rule == ["legion.ranged_in_contact=false", "xwing.nearer_band=false"]
@@ -75,14 +79,18 @@ def test_options_win(file: Path, name: str) -> None:
     assert read_house(args).players == {"red": "Ben"}
 
 
-@pytest.mark.parametrize("scale", [["--marker-mm=60"], ["--board=other.toml"], ["--point=1,2=3,4"] * 4])
+@pytest.mark.parametrize(
+    "scale", [["--marker-mm=60"], ["--board=other.toml"], ["--point=1,2=3,4"] * 4]
+)
 def test_another_scale_on_the_command_line_drops_the_files(file: Path, scale: list[str]) -> None:
     args = filled(measure, ["photo.jpg", *scale])
     assert str(args.board) in ("None", "other.toml")
     assert args.game == "legion"
 
 
-def test_the_server_chooses_from_the_files_board_and_passes_on_what_is_the_tables_own(file: Path) -> None:
+def test_the_server_chooses_from_the_files_board_and_passes_on_what_is_the_tables_own(
+    file: Path,
+) -> None:
     args = filled(serve, ["--board=other.toml"])
     assert args.board == [Path("other.toml"), file.parent / "club.toml"]
     assert "--own-base=skiff=66x38o" in serve.house_arguments(args)
@@ -95,7 +103,9 @@ def test_ask_takes_the_rules_alone(file: Path) -> None:
     assert not hasattr(args, "player")
 
 
-def test_without_a_file_nothing_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_file_nothing_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OVERRULER_CONFIG")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert Config.load_user_config() == Config()
@@ -113,11 +123,27 @@ def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ('game = "legion"', 'gaem = "legion"', "line 3: table.gaem: unknown key; known: game, .*; did you mean 'game'"),
+        (
+            'game = "legion"',
+            'gaem = "legion"',
+            "line 3: table.gaem: unknown key; known: game, .*; did you mean 'game'",
+        ),
         ('"legion"', '"legoin"', "line 3: table.game: unknown 'legoin'; .*; did you mean 'legion'"),
-        ('board = "club.toml"', "board = 7", "line 4: table.board: expected text, found a number 7"),
-        ('board = "club.toml"', 'marker_mm = "60"', "line 4: table.marker_mm: expected a number, found text"),
-        ('board = "club.toml"', "marker_mm = -1", "line 4: table.marker_mm: must be greater than 0"),
+        (
+            'board = "club.toml"',
+            "board = 7",
+            "line 4: table.board: expected text, found a number 7",
+        ),
+        (
+            'board = "club.toml"',
+            'marker_mm = "60"',
+            "line 4: table.marker_mm: expected a number, found text",
+        ),
+        (
+            'board = "club.toml"',
+            "marker_mm = -1",
+            "line 4: table.marker_mm: must be greater than 0",
+        ),
         ('game = "legion"', "marker_mm = 60", "line 3: table has both board and marker_mm"),
         ('game = "legion"', 'dictionary = "auto"', "line 3: table.dictionary goes with marker_mm"),
         ('["27", "skiff", 50]', '"27"', "line 5: table.bases: expected an array"),
@@ -126,10 +152,22 @@ def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.Mon
         ("95", "[95]", "line 9: bases.walker: expected text, found an array"),
         ("red =", "rde =", "line 12: players.rde: unknown key; .*; did you mean 'red'"),
         ('"Anna"', '" "', "line 12: players.red: is empty"),
-        ("rules.legion", "rules.legoin", "line 14: rules.legoin: unknown key; .*; did you mean 'legion'"),
-        ("ranged_in_contact", "ranged", "line 15: rules.legion: setting: unknown name 'ranged'; known: ranged_in_c"),
+        (
+            "rules.legion",
+            "rules.legoin",
+            "line 14: rules.legoin: unknown key; .*; did you mean 'legion'",
+        ),
+        (
+            "ranged_in_contact",
+            "ranged",
+            "line 15: rules.legion: setting: unknown name 'ranged'; known: ranged_in_c",
+        ),
         ("[players]", "[player]", "line 11: player: unknown key; .*; did you mean 'players'"),
-        ("contact = false", 'contact = "no"', "line 15: rules.legion.ranged_in_contact: expected true or false"),
+        (
+            "contact = false",
+            'contact = "no"',
+            "line 15: rules.legion.ranged_in_contact: expected true or false",
+        ),
         ("[table]", "[table", r"not TOML: .* line 2"),
         ("[table]\n", "", "not TOML: Cannot declare"),
         ("[players]\n", "", "line 11: bases.red: 'Anna' is no base"),
@@ -145,14 +183,19 @@ def test_what_is_wrong_is_named_by_its_line(file: Path, old: str, new: str, comp
 def test_a_games_own_rules_are_asked_by(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In contact a ranged weapon serves by the rules, and not at this table; but what the scene says wins."""
     base = {"base": {"shape": "circle", "diameter_mm": 30}, "y_mm": 100}
-    pieces = [{"id": "a", "x_mm": 100, "player": "A"} | base, {"id": "b", "x_mm": 130, "player": "B"} | base]
+    pieces = [
+        {"id": "a", "x_mm": 100, "player": "A"} | base,
+        {"id": "b", "x_mm": 130, "player": "B"} | base,
+    ]
     scene = {
         "schema": "overruler/scene/1",
         "game": "legion",
         "board": {"width_mm": 900, "height_mm": 900},
         "pieces": pieces,
     }
-    question = '{"question": "weapon", "attacker": "a", "defender": "b", "weapon": {"range": [1, 2]}}'
+    question = (
+        '{"question": "weapon", "attacker": "a", "defender": "b", "weapon": {"range": [1, 2]}}'
+    )
     path, usable = file.parent / "scene.json", []
     for state in ({}, {"settings": {"ranged_in_contact": True}}):
         path.write_text(json.dumps(scene | {"state": state}))
@@ -178,7 +221,9 @@ def test_path_and_check(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "club.toml: cannot be read" in capsys.readouterr().err
 
 
-def test_show_says_where_each_value_comes_from(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_says_where_each_value_comes_from(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = said(capsys, "show", "--origin", "--game=xwing", "--player=blue=Cid").splitlines()
     origins = {line.split("  #")[0].strip(): line.split("  # ")[-1] for line in lines}
     assert origins['game = "xwing"'] == "option --game"
@@ -189,12 +234,18 @@ def test_show_says_where_each_value_comes_from(file: Path, capsys: pytest.Captur
     assert any(line.startswith("# lens") and line.endswith("# default") for line in lines)
 
 
-def test_what_show_prints_is_a_file_that_says_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_show_prints_is_a_file_that_says_the_same(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = Config.load_user_config()
     for origin in ([], ["--origin"]):
         file.write_text(said(capsys, "show", *origin))
         again = Config.load_user_config()
-        assert (again.table, again.bases, again.players) == (before.table, before.bases, before.players)
+        assert (again.table, again.bases, again.players) == (
+            before.table,
+            before.bases,
+            before.players,
+        )
         assert again.rules == before.rules
 
 
@@ -215,11 +266,20 @@ def test_bases_of_ones_own_are_looked_for_beside_the_games() -> None:
         (["--own-base=27=27"], "--own-base 27: the name of a base begins with a letter"),
         (["--own-base=skiff"], "--own-base: expected a name, = and a value, found 'skiff'"),
         (["--own-base=skiff=x"], "--own-base skiff: 'x' is no base"),
-        (["--own-base=a=30", "--bases=b"], "--bases: 'b' is no base: .* or a name of one's own: a;"),
+        (
+            ["--own-base=a=30", "--bases=b"],
+            "--bases: 'b' is no base: .* or a name of one's own: a;",
+        ),
         (["--player=rde=Anna"], "--player: unknown name 'rde'; .*; did you mean 'red'"),
-        (["--house-rule=legion.x=true"], "--house-rule: setting: unknown name 'x'; known: ranged_in_contact"),
+        (
+            ["--house-rule=legion.x=true"],
+            "--house-rule: setting: unknown name 'x'; known: ranged_in_contact",
+        ),
         (["--house-rule=go.x=true"], "--house-rule: game: unknown name 'go'"),
-        (["--house-rule=legion.ranged_in_contact=no"], "legion.ranged_in_contact: expected true or false, found 'no'"),
+        (
+            ["--house-rule=legion.ranged_in_contact=no"],
+            "legion.ranged_in_contact: expected true or false, found 'no'",
+        ),
     ],
 )
 def test_options_that_make_no_sense(options: list[str], complaint: str) -> None:
@@ -234,7 +294,10 @@ def test_the_example_of_the_docs_is_good(file: Path) -> None:
     file.write_text(text.split("```toml\n")[1].split("```")[0])
     config = Config.load_user_config()
     assert set(config.table) == {"game", "board", "lens", "bases"}
-    assert (config.bases, config.players) == ({"skiff": "66x38o", "walker": "95"}, {"red": "Anna", "blue": "Ben"})
+    assert (config.bases, config.players) == (
+        {"skiff": "66x38o", "walker": "95"},
+        {"red": "Anna", "blue": "Ben"},
+    )
     assert config.rules == {"legion.ranged_in_contact": False}
 
 

@@ -18,7 +18,11 @@ from overruler.geometry.arcs import (
     distance_to_outline_mm,
     gap_inside_region,
 )
-from overruler.geometry.batched.arcs import distances_inside_region, gaps_and_closest_points, region_contains
+from overruler.geometry.batched.arcs import (
+    distances_inside_region,
+    gaps_and_closest_points,
+    region_contains,
+)
 from overruler.geometry.shapes import Disc, Ellipse, Gap, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import away, moved, outline
 
@@ -33,7 +37,9 @@ discs = st.builds(Disc, places, st.floats(1, 50))
 ellipses = st.builds(Ellipse, places, sizes, sizes, headings)
 rectangles = st.builds(rectangle, places, sizes, sizes, headings)
 shapes = st.one_of(discs, ellipses, rectangles)
-wedges = st.builds(Wedge, places, headings, st.floats(1, 359) | st.sampled_from([90.0, 180.0, 270.0, 360.0]))
+wedges = st.builds(
+    Wedge, places, headings, st.floats(1, 359) | st.sampled_from([90.0, 180.0, 270.0, 360.0])
+)
 strips = st.builds(Strip, places, headings, st.floats(1, 60))
 regions: st.SearchStrategy[Region] = st.one_of(wedges, strips)
 AHEAD = Wedge((0.0, 0.0), -45.0, 90.0)
@@ -50,8 +56,12 @@ def cut(region: Region) -> shapely.Polygon:
     if isinstance(region, Strip):
         turn = math.radians(region.ahead_deg + 90)
         half = arm(turn, region.width_mm / 2)
-        left, right = ((region.apex[0] + side * half[0], region.apex[1] + side * half[1]) for side in (1, -1))
-        return shapely.Polygon([left, right, ray(right, region.ahead_deg), ray(left, region.ahead_deg)])
+        left, right = (
+            (region.apex[0] + side * half[0], region.apex[1] + side * half[1]) for side in (1, -1)
+        )
+        return shapely.Polygon(
+            [left, right, ray(right, region.ahead_deg), ray(left, region.ahead_deg)]
+        )
     if region.sweep_deg >= 360:
         return shapely.box(-FAR_MM, -FAR_MM, FAR_MM, FAR_MM)
     turns = np.linspace(region.from_deg, region.from_deg + region.sweep_deg, 25)
@@ -84,19 +94,39 @@ def far(found: Gap | None) -> float:
         (AHEAD, rectangle((-150, 0), 40, 40), math.inf),
         (AHEAD, rectangle((80, 120), 40, 40), 80 * math.sqrt(2)),  # a corner on the line
         (AHEAD, rectangle((79.999, 120), 40, 40), math.inf),
-        (AHEAD, Polygon(((100, 100), (150, 150), (100, 200), (50, 150))), 80 * math.sqrt(2)),  # a side along the line
-        (AHEAD, Disc((100, 100 + 30 * math.sqrt(2)), 30), 80 * math.sqrt(2) + 30),  # the line grazes it
+        (
+            AHEAD,
+            Polygon(((100, 100), (150, 150), (100, 200), (50, 150))),
+            80 * math.sqrt(2),
+        ),  # a side along the line
+        (
+            AHEAD,
+            Disc((100, 100 + 30 * math.sqrt(2)), 30),
+            80 * math.sqrt(2) + 30,
+        ),  # the line grazes it
         (AHEAD, Disc((-40, 0), 40), 0),  # the apex lies on its rim, inside the attacker
         (AHEAD, Disc((0, 0), 100), 0),
-        (Wedge((0, 0), 135, 270), rectangle((0, 150), 40, 40), math.inf),  # the notch of the wedge holds all of it
+        (
+            Wedge((0, 0), 135, 270),
+            rectangle((0, 150), 40, 40),
+            math.inf,
+        ),  # the notch of the wedge holds all of it
         (Wedge((0, 0), 45, 270), rectangle((150, 120), 40, 40), 110 * math.sqrt(2)),
         (Wedge((0, 0), 0, 360), rectangle((150, 0), 40, 40), 110),
-        (Wedge((0, 0), 0, 180), rectangle((150, 0), 40, 40), 110),  # half of a closest side lies inside
+        (
+            Wedge((0, 0), 0, 180),
+            rectangle((150, 0), 40, 40),
+            110,
+        ),  # half of a closest side lies inside
         (Wedge((300, 0), -10, 20), rectangle((150, 0), 40, 40), math.inf),
         (Wedge((150, 0), -10, 20), rectangle((150, 0), 40, 40), 130),  # the apex is the closest
         (Strip((0, 0), 0, 15), rectangle((150, 27.5), 40, 40), 110),
         (Strip((0, 0), 0, 15), rectangle((150, 27.501), 40, 40), math.inf),
-        (Strip((150, 0), 0, 15), rectangle((150, 0), 40, 40), 130),  # it begins in the middle of the target
+        (
+            Strip((150, 0), 0, 15),
+            rectangle((150, 0), 40, 40),
+            130,
+        ),  # it begins in the middle of the target
         (Strip((0, 0), 180, 15), rectangle((150, 0), 40, 40), math.inf),
     ],
 )
@@ -106,7 +136,9 @@ def test_worked_out_by_hand(region: Region, target: Shape, distance_mm: float) -
 
 
 def test_a_line_belongs_to_its_arc_by_a_millionth_of_a_millimetre() -> None:
-    near, off = (rectangle((80 - by, 120 + by), 40, 40) for by in (0.6e-6, 0.8e-6))  # √2 · by from the line
+    near, off = (
+        rectangle((80 - by, 120 + by), 40, 40) for by in (0.6e-6, 0.8e-6)
+    )  # √2 · by from the line
     assert far(gap_inside_region(AHEAD, SHIP, near)) == pytest.approx(80 * math.sqrt(2), abs=2e-6)
     assert gap_inside_region(AHEAD, SHIP, off) is None
 
@@ -120,7 +152,9 @@ def test_an_apex_that_touches_a_base_is_a_part_of_it_in_the_arc() -> None:
 
 
 def test_a_side_along_an_arcs_line_counts_whole() -> None:
-    along = rectangle((100, 100 + 20 * math.sqrt(2)), 60, 40, 45)  # its lower side runs along the line
+    along = rectangle(
+        (100, 100 + 20 * math.sqrt(2)), 60, 40, 45
+    )  # its lower side runs along the line
     for turn in (0.0, 1e-12, -1e-12):
         target = moved(along, turn, (0, 0))
         found = chord_on_edge(target, AHEAD.edges[1])
@@ -173,15 +207,22 @@ def test_the_points_are_on_the_bases_and_one_in_the_arc(region: Region, a: Shape
     assert math.dist(found.from_point, found.to_point) == pytest.approx(found.distance_mm, abs=1e-7)
     assert away(a, found.from_point) <= 1e-7
     assert away(b, found.to_point) <= 2e-6
-    assert region.contains(found.to_point) or distance_to_outline_mm(region, Disc(found.to_point)) <= 2e-6
+    assert (
+        region.contains(found.to_point)
+        or distance_to_outline_mm(region, Disc(found.to_point)) <= 2e-6
+    )
     assert found.distance_mm >= gap(a, b).distance_mm - EXACT
 
 
 @FEW
 @given(wedges, shapes, shapes, st.floats(0.1, 0.9))
-def test_the_halves_of_an_arc_make_the_whole(region: Wedge, a: Shape, b: Shape, share: float) -> None:
+def test_the_halves_of_an_arc_make_the_whole(
+    region: Wedge, a: Shape, b: Shape, share: float
+) -> None:
     first = replace(region, sweep_deg=region.sweep_deg * share)
-    second = replace(region, from_deg=region.from_deg + first.sweep_deg, sweep_deg=region.sweep_deg * (1 - share))
+    second = replace(
+        region, from_deg=region.from_deg + first.sweep_deg, sweep_deg=region.sweep_deg * (1 - share)
+    )
     whole = far(gap_inside_region(region, a, b))
     halves = min(far(gap_inside_region(half, a, b)) for half in (first, second))
     assert halves == pytest.approx(whole, abs=1e-5)
@@ -189,10 +230,14 @@ def test_the_halves_of_an_arc_make_the_whole(region: Wedge, a: Shape, b: Shape, 
 
 @FEW
 @given(regions, rectangles, rectangles, headings, places)
-def test_a_rigid_motion_changes_nothing(region: Region, a: Polygon, b: Polygon, turn: float, shift: Point) -> None:
+def test_a_rigid_motion_changes_nothing(
+    region: Region, a: Polygon, b: Polygon, turn: float, shift: Point
+) -> None:
     assume(distance_to_outline_mm(region, b) > 1e-3 or chord_is_long(region, b))
     here = far(gap_inside_region(region, a, b))
-    there = far(gap_inside_region(turned(region, turn, shift), moved(a, turn, shift), moved(b, turn, shift)))
+    there = far(
+        gap_inside_region(turned(region, turn, shift), moved(a, turn, shift), moved(b, turn, shift))
+    )
     assert there == pytest.approx(here, abs=1e-6)
 
 
@@ -204,7 +249,9 @@ def chord_is_long(region: Region, b: Shape) -> bool:
 
 @FEW
 @given(regions, discs, shapes, st.floats(0.1, 10))
-def test_an_attacker_grown_is_nearer_by_as_much(region: Region, a: Disc, b: Shape, growth_mm: float) -> None:
+def test_an_attacker_grown_is_nearer_by_as_much(
+    region: Region, a: Disc, b: Shape, growth_mm: float
+) -> None:
     here = far(gap_inside_region(region, a, b))
     assume(here > growth_mm)
     grown = far(gap_inside_region(region, replace(a, radius_mm=a.radius_mm + growth_mm), b))
@@ -218,9 +265,14 @@ def test_an_attacker_grown_is_nearer_by_as_much(region: Region, a: Disc, b: Shap
 @given(regions, shapes, shapes, st.integers(0, 1000))
 def test_many_at_once_are_each_one_alone(region: Region, a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(12, 2)) * 6
-    for shift, found in zip(shifts.tolist(), distances_inside_region(region, a, b, shifts).tolist(), strict=True):
+    for shift, found in zip(
+        shifts.tolist(), distances_inside_region(region, a, b, shifts).tolist(), strict=True
+    ):
         target = moved(b, 0, (shift[0], shift[1]))
-        if distance_to_outline_mm(region, target) == 0 or distance_to_outline_mm(region, target) > 1e-4:  # no grazing
+        if (
+            distance_to_outline_mm(region, target) == 0
+            or distance_to_outline_mm(region, target) > 1e-4
+        ):  # no grazing
             assert found == pytest.approx(far(gap_inside_region(region, a, target)), abs=2e-4)
 
 
@@ -229,7 +281,9 @@ def test_many_at_once_are_each_one_alone(region: Region, a: Shape, b: Shape, see
 def test_the_closest_points_of_many(a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(12, 2)) * 6
     for shift, found, point in zip(
-        shifts.tolist(), *(part.tolist() for part in gaps_and_closest_points(a, b, shifts)), strict=True
+        shifts.tolist(),
+        *(part.tolist() for part in gaps_and_closest_points(a, b, shifts)),
+        strict=True,
     ):
         target = moved(b, 0, (shift[0], shift[1]))
         assert found == pytest.approx(gap(a, target).distance_mm, abs=1e-5)
@@ -241,6 +295,8 @@ def test_the_closest_points_of_many(a: Shape, b: Shape, seed: int) -> None:
 @FEW
 @given(regions, st.lists(places, min_size=1, max_size=5))
 def test_many_points_are_inside_as_each_one_is(region: Region, points: list[Point]) -> None:
-    for point, found in zip(points, region_contains(region, np.array(points)).tolist(), strict=True):
+    for point, found in zip(
+        points, region_contains(region, np.array(points)).tolist(), strict=True
+    ):
         if distance_to_outline_mm(region, Disc(point)) > 1e-5:
             assert found == region.contains(point)

@@ -21,15 +21,25 @@ def cameras(draw: st.DrawFn) -> Camera:
     )
     tilt = rotation_from_vector([draw(ANGLES), draw(ANGLES), 0])
     fx = draw(st.floats(800, 3000))
-    matrix = np.array([[fx, 0, draw(st.floats(500, 2000))], [0, fx * draw(st.floats(0.99, 1.01)), 700], [0, 0, 1.0]])
+    matrix = np.array(
+        [
+            [fx, 0, draw(st.floats(500, 2000))],
+            [0, fx * draw(st.floats(0.99, 1.01)), 700],
+            [0, 0, 1.0],
+        ]
+    )
     strengths = (0.15, 0.1, 0.002, 0.002, 0.05)
     distortion = np.array([draw(st.floats(-s, s)) for s in strengths])
     rotation = tilt @ turn
     middle = np.array([0.0, 0.0, draw(st.floats(900, 2000))])
-    return Camera(matrix, distortion, Pose(rotation, middle - rotation @ np.array([450.0, 450.0, 0.0])))
+    return Camera(
+        matrix, distortion, Pose(rotation, middle - rotation @ np.array([450.0, 450.0, 0.0]))
+    )
 
 
-POINTS = np.array([(x, y, z) for x in (150.0, 450.0, 720.0) for y in (200.0, 640.0) for z in (0.0, 30.0)])
+POINTS = np.array(
+    [(x, y, z) for x in (150.0, 450.0, 720.0) for y in (200.0, 640.0) for z in (0.0, 30.0)]
+)
 
 
 @given(cameras())
@@ -44,7 +54,9 @@ def test_projects_as_opencv_does(camera: Camera) -> None:
 
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=3))
 def test_rotation_vectors_are_opencvs(vector: list[float]) -> None:
-    assert rotation_from_vector(vector) == pytest.approx(cv2.Rodrigues(np.array(vector))[0], abs=1e-9)
+    assert rotation_from_vector(vector) == pytest.approx(
+        cv2.Rodrigues(np.array(vector))[0], abs=1e-9
+    )
 
 
 @given(cameras())
@@ -58,13 +70,17 @@ def test_jacobians_are_the_slopes(camera: Camera) -> None:
     sizes = [1e-2] * 4 + [1e-5] * 5 + [1e-6] * 3 + [1e-3] * 3
     for i, size in enumerate(sizes):
         step = np.eye(len(CAMERA_PARAMETERS))[i] * size
-        slope = (camera.moved(step).project(POINTS) - camera.moved(-step).project(POINTS)) / (2 * size)
+        slope = (camera.moved(step).project(POINTS) - camera.moved(-step).project(POINTS)) / (
+            2 * size
+        )
         scale = max(1.0, float(np.abs(slope).max()))
         assert d_parameters[..., i] / scale == pytest.approx(slope / scale, abs=1e-5)
 
 
 @given(cameras(), st.floats(-5, 80))
-def test_points_drift_so_that_they_keep_their_pixels_and_their_height(camera: Camera, z_mm: float) -> None:
+def test_points_drift_so_that_they_keep_their_pixels_and_their_height(
+    camera: Camera, z_mm: float
+) -> None:
     points = np.column_stack([POINTS[:, :2], np.full(len(POINTS), z_mm)])
     points = points[_before_the_fold(camera, points)]
     pixels, drift = camera.project(points), camera.board_point_jacobian(points)
@@ -100,7 +116,9 @@ def test_mm_per_px_is_the_size_of_a_small_square(camera: Camera) -> None:
 
 
 def test_points_behind_the_camera_and_rays_over_the_horizon_are_nan() -> None:
-    camera = Camera(np.array([[1000, 0, 500], [0, 1000, 500], [0, 0, 1.0]]), np.zeros(5), _looking_level())
+    camera = Camera(
+        np.array([[1000, 0, 500], [0, 1000, 500], [0, 0, 1.0]]), np.zeros(5), _looking_level()
+    )
     assert np.isnan(camera.project([0.0, -500.0, 0.0])).all()
     assert np.isfinite(camera.unproject([500.0, 900.0])).all()
     assert np.isnan(camera.unproject([500.0, 100.0])).all()
@@ -114,7 +132,9 @@ def _looking_level() -> Pose:
 
 def test_a_fold_of_the_lens_is_nan_not_a_wrong_place() -> None:
     camera = Camera(
-        np.array([[1000, 0, 500], [0, 1000, 500], [0, 0, 1.0]]), np.array([-0.4, 0, 0, 0, 0]), _looking_level()
+        np.array([[1000, 0, 500], [0, 1000, 500], [0, 0, 1.0]]),
+        np.array([-0.4, 0, 0, 0, 0]),
+        _looking_level(),
     )
     assert np.isnan(camera.undistort([500.0 + 2000.0, 500.0])).all()
 
@@ -126,15 +146,24 @@ def test_poses_compose_invert_and_move(camera: Camera, numbers: list[float]) -> 
     other = Pose(rotation_from_vector(step[:3]), step[3:])
     assert (pose @ other).apply(POINTS) == pytest.approx(pose.apply(other.apply(POINTS)), abs=1e-9)
     assert (pose @ pose.inverse()).apply(POINTS) == pytest.approx(POINTS, abs=1e-9)
-    expected = (pose.apply(POINTS) - pose.translation_mm) @ other.rotation.T + pose.translation_mm + step[3:]
+    expected = (
+        (pose.apply(POINTS) - pose.translation_mm) @ other.rotation.T
+        + pose.translation_mm
+        + step[3:]
+    )
     assert pose.moved(step).apply(POINTS) == pytest.approx(expected, abs=1e-9)
 
 
 @given(cameras(), st.floats(-30, 60))
 def test_points_along_rays_are_seen_where_each_is(camera: Camera, height_mm: float) -> None:
     turn = np.linspace(0, 6, 7)
-    start = np.column_stack([np.linspace(100, 700, 7), np.linspace(500, 50, 7), np.full(7, height_mm)])
-    ways, reach = np.stack([np.cos(turn), np.sin(turn)], -1), np.linspace(-20, 80, 7)[:, None] + np.arange(5) * 3.0
+    start = np.column_stack(
+        [np.linspace(100, 700, 7), np.linspace(500, 50, 7), np.full(7, height_mm)]
+    )
+    ways, reach = (
+        np.stack([np.cos(turn), np.sin(turn)], -1),
+        np.linspace(-20, 80, 7)[:, None] + np.arange(5) * 3.0,
+    )
     u, v = camera.project_along_rays(start, ways, reach)
     points = np.repeat(start[:, None], 5, axis=1)
     points[..., :2] += reach[..., None] * ways[:, None]

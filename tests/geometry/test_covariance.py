@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.batched.draws import difference_covariance
-from overruler.geometry.covariance import NUMPY_MIN_ROWS, REACH_SIGMAS, Covariance, is_positive_semidefinite
+from overruler.geometry.covariance import (
+    NUMPY_MIN_ROWS,
+    REACH_SIGMAS,
+    Covariance,
+    is_positive_semidefinite,
+)
 
 FEW = settings(max_examples=40, deadline=None)
 
@@ -23,7 +28,10 @@ def test_a_shared_error_cancels_in_a_difference() -> None:
 
 
 @FEW
-@given(st.integers(0, 999), st.sampled_from([(0, 1), (2, 1), (None, 2), (1, None), (None, None), (2, 2)]))
+@given(
+    st.integers(0, 999),
+    st.sampled_from([(0, 1), (2, 1), (None, 2), (1, None), (None, None), (2, 2)]),
+)
 def test_a_difference_is_that_of_the_arrays(seed: int, pair: tuple[int | None, int | None]) -> None:
     array = joint(seed, 3, 6)
     expected = difference_covariance(array, [pair])
@@ -41,7 +49,9 @@ def test_blocks_stand_on_the_diagonal() -> None:
 
 @FEW
 @given(st.integers(0, 999), st.integers(1, 6), st.integers(1, 12))
-def test_a_covariance_is_semidefinite_and_less_than_its_least_is_not(seed: int, points: int, rank: int) -> None:
+def test_a_covariance_is_semidefinite_and_less_than_its_least_is_not(
+    seed: int, points: int, rank: int
+) -> None:
     array = joint(seed, points, rank)
     slack = 1e-6 * np.abs(array).max()
     assert is_positive_semidefinite(array.tolist(), slack)

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from overruler.geometry.batched.distances import farthest_distances, gaps_at_shifts
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.farthest import farthest_gap
-from overruler.geometry.gap_probability import gap_sigma_mm, intervals_within_distance, normal_cdf, slice_gaussian
+from overruler.geometry.gap_probability import (
+    gap_sigma_mm,
+    intervals_within_distance,
+    normal_cdf,
+    slice_gaussian,
+)
 from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -61,22 +66,32 @@ def apart(a: str, b: str, turn: float, gap_mm: float) -> tuple[Shape, Shape]:
 
 @pytest.mark.parametrize("doubt", DOUBTS)
 @pytest.mark.parametrize(
-    ("a", "b"), [("disc", "disc"), ("disc", "plate"), ("plate", "plate"), ("oval", "disc"), ("plank", "oval")]
+    ("a", "b"),
+    [("disc", "disc"), ("disc", "plate"), ("plate", "plate"), ("oval", "disc"), ("plank", "oval")],
 )
 @pytest.mark.parametrize("line_mm", [0.0, 100.0])
 def test_shares_below_a_line_agree_with_draws(a: str, b: str, doubt: str, line_mm: float) -> None:
     first, second = apart(a, b, 0.7, line_mm + 0.2)
     slices = slice_gaussian(
-        DOUBTS[doubt], toward(first, second), first.bounding_radius_mm + second.bounding_radius_mm + line_mm, slope=1.0
+        DOUBTS[doubt],
+        toward(first, second),
+        first.bounding_radius_mm + second.bounding_radius_mm + line_mm,
+        slope=1.0,
     )
     round_ = isinstance(first, Disc) and isinstance(second, Disc)
     drawn = gaps_at_shifts(first, second, displaced(DOUBTS[doubt], 500_000 if round_ else 60_000))
-    found = slices.probability_inside(intervals_within_distance(slices, first, second, line_mm + CONTACT_TOLERANCE_MM))
-    assert found == pytest.approx(np.mean(drawn <= line_mm + CONTACT_TOLERANCE_MM), abs=AGREED if round_ else 0.006)
+    found = slices.probability_inside(
+        intervals_within_distance(slices, first, second, line_mm + CONTACT_TOLERANCE_MM)
+    )
+    assert found == pytest.approx(
+        np.mean(drawn <= line_mm + CONTACT_TOLERANCE_MM), abs=AGREED if round_ else 0.006
+    )
 
 
 @pytest.mark.parametrize("doubt", DOUBTS)
-@pytest.mark.parametrize(("a", "b"), [("disc", "disc"), ("point", "plate"), ("plate", "disc"), ("oval", "plank")])
+@pytest.mark.parametrize(
+    ("a", "b"), [("disc", "disc"), ("point", "plate"), ("plate", "disc"), ("oval", "plank")]
+)
 def test_shares_of_the_farthest_part_agree_with_draws(a: str, b: str, doubt: str) -> None:
     first, second = apart(a, b, 2.5, 60)
     drawn = farthest_distances(first, second, displaced(DOUBTS[doubt], 20_000))
@@ -94,7 +109,9 @@ def test_the_spread_near_contact_is_that_of_draws(doubt: str, gap_mm: float) -> 
     slices = slice_gaussian(DOUBTS[doubt], toward(first, second), 27)
     drawn = gaps_at_shifts(first, second, displaced(DOUBTS[doubt], 500_000))
     assert gap_sigma_mm(
-        slices, intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM), toward(first, second)
+        slices,
+        intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM),
+        toward(first, second),
     ) == pytest.approx(drawn.std(), rel=0.01)
 
 
@@ -103,15 +120,24 @@ def test_a_doubt_larger_than_the_bases_reaches_past_them() -> None:
     doubt: Matrix2 = ((900.0, 0.0), (0.0, 900.0))
     for a, b in (("disc", "disc"), ("plank", "plank")):
         first, second = apart(a, b, 0.3, 0.1)
-        slices = slice_gaussian(doubt, toward(first, second), first.bounding_radius_mm + second.bounding_radius_mm)
+        slices = slice_gaussian(
+            doubt, toward(first, second), first.bounding_radius_mm + second.bounding_radius_mm
+        )
         drawn = gaps_at_shifts(first, second, displaced(doubt, 60_000))
-        found = slices.probability_inside(intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM))
+        found = slices.probability_inside(
+            intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM)
+        )
         assert found == pytest.approx(np.mean(drawn <= CONTACT_TOLERANCE_MM), abs=0.006)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.floats(0.01, 4), st.floats(0.01, 4), st.floats(-0.95, 0.95), st.floats(0, 6.3), st.floats(-3, 3), st.floats(0, 6)
+    st.floats(0.01, 4),
+    st.floats(0.01, 4),
+    st.floats(-0.95, 0.95),
+    st.floats(0, 6.3),
+    st.floats(-3, 3),
+    st.floats(0, 6),
 )
 def test_the_slices_hold_the_whole_gaussian(
     sx: float, sy: float, r: float, turn: float, line_sigmas: float, direction: float
@@ -120,7 +146,11 @@ def test_the_slices_hold_the_whole_gaussian(
     covariance: Matrix2 = ((sx * sx, r * sx * sy), (r * sx * sy, sy * sy))
     slices = slice_gaussian(covariance, (math.cos(direction), math.sin(direction)), 1e9, slope=1.0)
     n = (math.cos(direction + turn / 8 - 0.4), math.sin(direction + turn / 8 - 0.4))
-    sigma = math.sqrt(covariance[0][0] * n[0] ** 2 + 2 * covariance[0][1] * n[0] * n[1] + covariance[1][1] * n[1] ** 2)
+    sigma = math.sqrt(
+        covariance[0][0] * n[0] ** 2
+        + 2 * covariance[0][1] * n[0] * n[1]
+        + covariance[1][1] * n[1] ** 2
+    )
     along = slices.u[0] * n[0] + slices.u[1] * n[1]
     across = slices.u[0] * n[1] - slices.u[1] * n[0]
     ends = [(line_sigmas * sigma - v * across) / along for _, v, _ in slices.slices]

@@ -12,14 +12,21 @@ from overruler.geometry.hex_grid import NEIGHBOURS, Hex, HexGrid, hex_distance
 from overruler.geometry.shapes import Point
 
 HEX = st.tuples(st.integers(-40, 40), st.integers(-40, 40))
-GRID = st.builds(HexGrid, st.booleans(), st.floats(0.5, 80), st.tuples(st.floats(-900, 900), st.floats(-900, 900)))
+GRID = st.builds(
+    HexGrid,
+    st.booleans(),
+    st.floats(0.5, 80),
+    st.tuples(st.floats(-900, 900), st.floats(-900, 900)),
+)
 TURN_AND_OUT = st.tuples(st.floats(0, 2 * pi), st.floats(0, 1))
 
 
 def outline(grid: HexGrid, hexagon: Hex) -> shapely.Polygon:
     (x, y), first = grid.center(hexagon), pi / 2 if grid.pointy else 0
     turns = [first + k * pi / 3 for k in range(6)]
-    return shapely.Polygon([(x + grid.size_mm * cos(turn), y + grid.size_mm * sin(turn)) for turn in turns])
+    return shapely.Polygon(
+        [(x + grid.size_mm * cos(turn), y + grid.size_mm * sin(turn)) for turn in turns]
+    )
 
 
 def near(grid: HexGrid, hexagon: Hex, place: Point) -> Point:
@@ -53,7 +60,9 @@ def test_the_center_of_a_hex_lies_in_it(grid: HexGrid, hexagon: Hex) -> None:
 
 
 @given(GRID, HEX, TURN_AND_OUT)
-def test_a_point_lies_in_the_hex_of_the_nearest_center(grid: HexGrid, hexagon: Hex, place: Point) -> None:
+def test_a_point_lies_in_the_hex_of_the_nearest_center(
+    grid: HexGrid, hexagon: Hex, place: Point
+) -> None:
     point = near(grid, hexagon, place)
     nearest = min(dist(point, grid.center(other)) for other in around(hexagon))
     assert dist(point, grid.center(grid.hex_at(point))) == pytest.approx(nearest, abs=1e-9)
@@ -61,16 +70,23 @@ def test_a_point_lies_in_the_hex_of_the_nearest_center(grid: HexGrid, hexagon: H
 
 
 @given(GRID, HEX, TURN_AND_OUT)
-def test_borders_are_as_far_as_the_hexes_behind_them(grid: HexGrid, hexagon: Hex, place: Point) -> None:
+def test_borders_are_as_far_as_the_hexes_behind_them(
+    grid: HexGrid, hexagon: Hex, place: Point
+) -> None:
     point = near(grid, hexagon, place)
     borders = grid.neighbour_distances_mm(point)
     assert {hex_distance(grid.hex_at(point), other) for other in borders} == {1}
     assert len(borders) == 6
     for other, border_mm in borders.items():
-        assert border_mm == pytest.approx(outline(grid, other).distance(shapely.Point(point)), abs=1e-9)
+        assert border_mm == pytest.approx(
+            outline(grid, other).distance(shapely.Point(point)), abs=1e-9
+        )
 
 
-@given(GRID, st.lists(st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000)), min_size=1, max_size=20))
+@given(
+    GRID,
+    st.lists(st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000)), min_size=1, max_size=20),
+)
 def test_many_points_lie_where_each_does(grid: HexGrid, points: list[Point]) -> None:
     found = grid.hexes_at(np.array(points))
     assert found.dtype.kind == "i"
@@ -93,7 +109,9 @@ def test_steps_are_a_distance(a: Hex, b: Hex, c: Hex) -> None:
     assert hex_distance(a, b) == hex_distance(b, a)
     assert (hex_distance(a, b) == 0) == (a == b)
     assert hex_distance(a, c) <= hex_distance(a, b) + hex_distance(b, c)
-    assert hex_distance(a, b) == hex_distance((a[0] + c[0], a[1] + c[1]), (b[0] + c[0], b[1] + c[1]))
+    assert hex_distance(a, b) == hex_distance(
+        (a[0] + c[0], a[1] + c[1]), (b[0] + c[0], b[1] + c[1])
+    )
 
 
 @given(st.booleans())

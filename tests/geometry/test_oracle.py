@@ -33,7 +33,9 @@ def crowd(seed: int) -> list[Shape]:
     found: list[Shape] = []
     heaps = draw.uniform(0, 1800, (12, 2))
     for k in range(COUNT):
-        x, y = (heaps[k % 12] + draw.normal(0, 60, 2) if k % 2 else draw.uniform(0, 1800, 2)).tolist()
+        x, y = (
+            heaps[k % 12] + draw.normal(0, 60, 2) if k % 2 else draw.uniform(0, 1800, 2)
+        ).tolist()
         length, width = draw.uniform(3, 130, 2).tolist()
         heading = float(draw.choice([0.0, 90.0, draw.uniform(-180, 180)]))
         kind = (
@@ -43,7 +45,11 @@ def crowd(seed: int) -> list[Shape]:
         )
         found.append(kind[k % 3])
     row = [100.0 * k for k in range(3)]
-    return [*(Disc((x, 0.0), 50.0) for x in row), *(rectangle((x + 370, 0.0), 100.0, 60.0) for x in row), *found[6:]]
+    return [
+        *(Disc((x, 0.0), 50.0) for x in row),
+        *(rectangle((x + 370, 0.0), 100.0, 60.0) for x in row),
+        *found[6:],
+    ]
 
 
 def polygons(shapes: Sequence[Shape], corners: int) -> tuple[NDArray[np.object_], Array]:
@@ -60,7 +66,9 @@ def measured(request: pytest.FixtureRequest) -> tuple[list[Shape], Array]:
     return shapes, gap_matrix(shapes)
 
 
-def test_all_pairs_agree_within_the_sagittas_of_4096_gons(measured: tuple[list[Shape], Array]) -> None:
+def test_all_pairs_agree_within_the_sagittas_of_4096_gons(
+    measured: tuple[list[Shape], Array],
+) -> None:
     shapes, gaps = measured
     coarse, _ = polygons(shapes, COARSE)
     fine, short = polygons(shapes, FINE)
@@ -70,7 +78,10 @@ def test_all_pairs_agree_within_the_sagittas_of_4096_gons(measured: tuple[list[S
     assert (gaps[i[over], j[over]] == 0).all()
     i, j = i[~over], j[~over]
     closest = shapely.get_coordinates(shapely.shortest_line(coarse[i], coarse[j])).reshape(-1, 2, 2)
-    off = shapely.distance(arcs(shapes, fine, i, closest[:, 0]), arcs(shapes, fine, j, closest[:, 1])) - gaps[i, j]
+    off = (
+        shapely.distance(arcs(shapes, fine, i, closest[:, 0]), arcs(shapes, fine, j, closest[:, 1]))
+        - gaps[i, j]
+    )
     assert short.max() < 4e-5
     assert off.min() >= -ROUNDED_MM
     assert (off - short[i] - short[j]).max() <= ROUNDED_MM
@@ -78,19 +89,29 @@ def test_all_pairs_agree_within_the_sagittas_of_4096_gons(measured: tuple[list[S
 
 def turned(points: Array, start: Array) -> Array:
     """How far round from `start` points lie, counter-clockwise."""
-    return np.asarray((np.arctan2(points[:, 1], points[:, 0]) - np.arctan2(start[1], start[0])) % (2 * np.pi))
+    return np.asarray(
+        (np.arctan2(points[:, 1], points[:, 0]) - np.arctan2(start[1], start[0])) % (2 * np.pi)
+    )
 
 
-def arcs(shapes: Sequence[Shape], fine: NDArray[np.object_], which: NDArray[np.intp], near: Array) -> Any:
+def arcs(
+    shapes: Sequence[Shape], fine: NDArray[np.object_], which: NDArray[np.intp], near: Array
+) -> Any:
     """The sides of fine polygons about a point of each, as lines; of a rectangle all of them."""
     rings = np.array([polygon.exterior for polygon in fine])
     lines = rings[which]
-    rims = {k: shapely.get_coordinates(rings[k])[:-1] for k, shape in enumerate(shapes) if len(rings[k].coords) > FINE}
+    rims = {
+        k: shapely.get_coordinates(rings[k])[:-1]
+        for k, shape in enumerate(shapes)
+        if len(rings[k].coords) > FINE
+    }
     steps = np.arange(-REACH, REACH + 1)
     for k, rim in rims.items():
         rows = np.flatnonzero(which == k)
         center = shapes[k].center
-        middle = np.searchsorted(turned(rim - center, rim[0] - center), turned(near[rows] - center, rim[0] - center))
+        middle = np.searchsorted(
+            turned(rim - center, rim[0] - center), turned(near[rows] - center, rim[0] - center)
+        )
         lines[rows] = shapely.linestrings(rim[(middle[:, None] + steps) % FINE])
     return lines
 
@@ -100,7 +121,9 @@ def test_one_by_one_they_are_the_same(measured: tuple[list[Shape], Array]) -> No
     draw = np.random.default_rng(4)
     for i, j in draw.integers(0, COUNT, (4000, 2)).tolist():
         if i != j:
-            assert gap(shapes[i], shapes[j]).distance_mm == pytest.approx(gaps[i, j], abs=ROUNDED_MM)
+            assert gap(shapes[i], shapes[j]).distance_mm == pytest.approx(
+                gaps[i, j], abs=ROUNDED_MM
+            )
 
 
 def test_the_rows_in_contact_touch(measured: tuple[list[Shape], Array]) -> None:

@@ -11,7 +11,20 @@ from overruler.geometry.outlines import convex_parts, first_self_intersection, s
 from overruler.geometry.shapes import Point
 
 NOTCH = [(0, 0), (200, 0), (200, 200), (0, 200), (0, 160), (120, 160), (120, 40), (0, 40)]
-COMB = [(0, 0), (50, 0), (50, 30), (40, 30), (40, 5), (30, 5), (30, 30), (20, 30), (20, 5), (10, 5), (10, 30), (0, 30)]
+COMB = [
+    (0, 0),
+    (50, 0),
+    (50, 30),
+    (40, 30),
+    (40, 5),
+    (30, 5),
+    (30, 30),
+    (20, 30),
+    (20, 5),
+    (10, 5),
+    (10, 30),
+    (0, 30),
+]
 STRAIGHT = [(0, 0), (5, 0), (10, 0), (10, 10), (5, 10), (0, 10)]
 CLOSED = [(0, 0), (10, 0), (10, 10), (0, 10), (0, 0)]
 PINCHED = [(0, 0), (10, 0), (5, 5), (10, 10), (0, 10), (5, 5)]
@@ -24,7 +37,9 @@ star = st.lists(st.floats(5, 100), min_size=3, max_size=14).map(
 )
 
 
-@pytest.mark.parametrize("points", [NOTCH, COMB, STRAIGHT, CLOSED, PINCHED, NOTCH[::-1], COMB[::-1]])
+@pytest.mark.parametrize(
+    "points", [NOTCH, COMB, STRAIGHT, CLOSED, PINCHED, NOTCH[::-1], COMB[::-1]]
+)
 def test_parts_make_up_the_outline(points: list[Point]) -> None:
     assert first_self_intersection(points) is None
     _check_parts(points)
@@ -52,7 +67,10 @@ def test_a_convex_outline_is_one_part() -> None:
 CROSSED = [
     ([(0, 0), (10, 10), (10, 0), (0, 10)], (0, 2)),  # a bow tie
     ([(0, 0), (10, 0), (10, 10), (4, -5), (0, 10)], (0, 2)),
-    ([(math.cos(4 * math.pi * k / 5), math.sin(4 * math.pi * k / 5)) for k in range(5)], (0, 2)),  # a pentagram
+    (
+        [(math.cos(4 * math.pi * k / 5), math.sin(4 * math.pi * k / 5)) for k in range(5)],
+        (0, 2),
+    ),  # a pentagram
 ]
 
 
@@ -62,8 +80,12 @@ def test_crossing_sides_are_named(points: list[Point], sides: tuple[int, int]) -
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=8, unique=True))
-def test_what_crosses_is_no_valid_polygon_and_a_valid_one_does_not_cross(points: list[Point]) -> None:
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=8, unique=True)
+)
+def test_what_crosses_is_no_valid_polygon_and_a_valid_one_does_not_cross(
+    points: list[Point],
+) -> None:
     if shapely.Polygon(points).is_valid:
         assert first_self_intersection(points) is None
     elif first_self_intersection(points) is None:  # then it only touches itself, or holds nothing
@@ -71,7 +93,9 @@ def test_what_crosses_is_no_valid_polygon_and_a_valid_one_does_not_cross(points:
 
 
 def _sides(points: list[Point]) -> list[shapely.LineString]:
-    return [shapely.LineString((p, q)) for p, q in zip(points, [*points[1:], points[0]], strict=True)]
+    return [
+        shapely.LineString((p, q)) for p, q in zip(points, [*points[1:], points[0]], strict=True)
+    ]
 
 
 def test_area_is_signed() -> None:

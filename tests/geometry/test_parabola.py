@@ -10,9 +10,9 @@ from overruler.geometry.parabola import parabolic_peak_offset
 
 @given(at=st.floats(-0.5, 0.5), bend=st.floats(0.01, 100), top=st.floats(-10, 10))
 def test_the_peak_of_a_parabola_is_found_where_it_is(at: float, bend: float, top: float) -> None:
-    assert float(parabolic_peak_offset(*(top - bend * (step - at) ** 2 for step in (-1, 0, 1)))) == pytest.approx(
-        at, abs=1e-6
-    )
+    assert float(
+        parabolic_peak_offset(*(top - bend * (step - at) ** 2 for step in (-1, 0, 1)))
+    ) == pytest.approx(at, abs=1e-6)
 
 
 def test_many_at_once_the_flat_and_those_at_an_edge() -> None:

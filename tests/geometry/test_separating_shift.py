@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.batched.distances import gaps_at_shifts
-from overruler.geometry.separating_shift import ShapePair, is_separated, shift_length_mm, shortest_separating_shift
+from overruler.geometry.separating_shift import (
+    ShapePair,
+    is_separated,
+    shift_length_mm,
+    shortest_separating_shift,
+)
 from overruler.geometry.shapes import Disc, Shape, gap, rectangle, translate_shape
 from overruler.geometry.sweep import signed_separation
 from tests.geometry.test_shapes import discs, shapes
@@ -32,13 +37,17 @@ def out_by(pairs: list[ShapePair], reach_mm: float, shifts: np.ndarray) -> np.nd
 @given(shapes, shapes, reaches)
 def test_out_of_one_the_way_is_what_is_short(a: Shape, b: Shape, reach_mm: float) -> None:
     way = shortest_separating_shift([(a, b)], reach_mm)
-    assert shift_length_mm(way) == pytest.approx(max(reach_mm - signed_separation(a, b), 0), abs=1e-8)
+    assert shift_length_mm(way) == pytest.approx(
+        max(reach_mm - signed_separation(a, b), 0), abs=1e-8
+    )
     assert is_separated([(a, b)], way, reach_mm - 1e-8)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(discs, min_size=1, max_size=3), st.lists(discs, min_size=1, max_size=4), reaches)
-def test_out_of_several_discs_nothing_shorter_leads(few: list[Disc], others: list[Disc], reach_mm: float) -> None:
+def test_out_of_several_discs_nothing_shorter_leads(
+    few: list[Disc], others: list[Disc], reach_mm: float
+) -> None:
     pairs: list[ShapePair] = [(a, b) for a in few for b in others]
     way = shortest_separating_shift(pairs, reach_mm)
     assert is_separated(pairs, way, reach_mm - 1e-7)
@@ -50,7 +59,9 @@ def test_out_of_several_discs_nothing_shorter_leads(few: list[Disc], others: lis
 
 @settings(max_examples=12, deadline=None)
 @given(st.lists(shapes, min_size=1, max_size=2), st.lists(shapes, min_size=1, max_size=2), reaches)
-def test_out_of_several_shapes_nothing_much_shorter_leads(few: list[Shape], others: list[Shape], reach: float) -> None:
+def test_out_of_several_shapes_nothing_much_shorter_leads(
+    few: list[Shape], others: list[Shape], reach: float
+) -> None:
     """A way out that no look found is narrower than the angle between two of them."""
     pairs: list[ShapePair] = [(a, b) for a in few for b in others]
     way = shortest_separating_shift(pairs, reach)
@@ -58,7 +69,9 @@ def test_out_of_several_shapes_nothing_much_shorter_leads(few: list[Shape], othe
     if shift_length_mm(way) <= 1e-3:
         return
     narrow = shift_length_mm(way) * math.radians(2)
-    assert out_by(pairs, reach, shorter_ways(shift_length_mm(way) - 1e-3, 2000)).max() <= narrow + 1e-3
+    assert (
+        out_by(pairs, reach, shorter_ways(shift_length_mm(way) - 1e-3, 2000)).max() <= narrow + 1e-3
+    )
 
 
 def test_between_two_discs_the_way_out_is_where_their_circles_cross() -> None:
@@ -77,7 +90,10 @@ def test_between_two_walls_the_way_out_is_along_them() -> None:
 
 
 def test_what_is_out_stays() -> None:
-    assert shortest_separating_shift([(Disc((0.0, 0.0), 5.0), Disc((30.0, 0.0), 5.0))], 20.0) == (0.0, 0.0)
+    assert shortest_separating_shift([(Disc((0.0, 0.0), 5.0), Disc((30.0, 0.0), 5.0))], 20.0) == (
+        0.0,
+        0.0,
+    )
 
 
 def test_out_of_an_overlap_it_is_as_far_as_the_shapes_are_deep() -> None:

@@ -19,7 +19,9 @@ along = st.floats(-150, 150) | st.integers(-20, 20).map(float)
 places = st.tuples(along, along)
 sizes = st.floats(1, 120) | st.integers(1, 20).map(float)
 headings = st.floats(-360, 360) | st.sampled_from([0.0, 45.0, 90.0, 180.0])
-discs = st.builds(Disc, places, st.floats(1e-6, 80) | st.integers(0, 20).map(float))  # as small as a scene has them
+discs = st.builds(
+    Disc, places, st.floats(1e-6, 80) | st.integers(0, 20).map(float)
+)  # as small as a scene has them
 ellipses = st.builds(Ellipse, places, sizes, sizes, headings)
 rectangles = st.builds(rectangle, places, sizes, sizes, headings) | st.builds(
     rectangle, places, st.floats(4, 120), st.floats(4, 120), headings, st.floats(0.1, 2)
@@ -66,7 +68,14 @@ def outline(shape: Shape, sides: int = 720) -> tuple[shapely.Polygon, float]:
 
 
 @FEW
-@given(places, st.floats(5, 120), st.floats(5, 120), headings, st.floats(0.01, 1), st.floats(0, 2 * math.pi))
+@given(
+    places,
+    st.floats(5, 120),
+    st.floats(5, 120),
+    headings,
+    st.floats(0.01, 1),
+    st.floats(0, 2 * math.pi),
+)
 def test_a_rectangle_s_rounded_corners_lie_on_their_arcs(
     center: Point, length: float, width: float, heading: float, share: float, angle: float
 ) -> None:
@@ -84,7 +93,9 @@ def test_a_rectangle_s_rounded_corners_lie_on_their_arcs(
 
 
 @given(headings, st.integers(0, 7))
-def test_a_rounded_rectangle_is_exact_along_its_sides_and_diagonals(heading: float, eighth: int) -> None:
+def test_a_rounded_rectangle_is_exact_along_its_sides_and_diagonals(
+    heading: float, eighth: int
+) -> None:
     plate = rectangle((0, 0), 40, 40, heading, 1.5)
     angle = math.radians(heading + 45 * eighth)
     x, y = plate.support_point(math.cos(angle), math.sin(angle))
@@ -104,17 +115,23 @@ def test_gap_is_symmetric(a: Shape, b: Shape) -> None:
 @example(Disc((0.0, 3.0), 3.0), Ellipse((1.0, 0.0), 1.0, 4.0))
 def test_points_lie_on_their_shapes_and_the_gap_between_them(a: Shape, b: Shape) -> None:
     found = gap(a, b)
-    assert math.dist(found.from_point, found.to_point) == pytest.approx(found.distance_mm, abs=EXACT)
+    assert math.dist(found.from_point, found.to_point) == pytest.approx(
+        found.distance_mm, abs=EXACT
+    )
     assert away(a, found.from_point) <= EXACT
     assert away(b, found.to_point) <= EXACT
 
 
 @FEW
 @given(shapes, shapes, headings, places)
-def test_moving_everything_changes_no_distance(a: Shape, b: Shape, turn: float, shift: Point) -> None:
+def test_moving_everything_changes_no_distance(
+    a: Shape, b: Shape, turn: float, shift: Point
+) -> None:
     a2, b2 = moved(a, turn, shift), moved(b, turn, shift)
     assert gap(a2, b2).distance_mm == pytest.approx(gap(a, b).distance_mm, abs=EXACT)
-    assert farthest_gap(a2, b2).distance_mm == pytest.approx(farthest_gap(a, b).distance_mm, abs=EXACT)
+    assert farthest_gap(a2, b2).distance_mm == pytest.approx(
+        farthest_gap(a, b).distance_mm, abs=EXACT
+    )
 
 
 @FEW
@@ -129,9 +146,13 @@ def test_a_disc_that_grows_comes_closer_by_as_much(disc: Disc, other: Shape, gro
 
 @FEW
 @given(shapes, discs, st.floats(0, 40))
-def test_the_farthest_part_of_a_disc_goes_out_as_it_grows(a: Shape, disc: Disc, growth: float) -> None:
+def test_the_farthest_part_of_a_disc_goes_out_as_it_grows(
+    a: Shape, disc: Disc, growth: float
+) -> None:
     if away(a, disc.center) > 0:
-        assert farthest_gap(a, disc).distance_mm == pytest.approx(away(a, disc.center) + disc.radius_mm, abs=EXACT)
+        assert farthest_gap(a, disc).distance_mm == pytest.approx(
+            away(a, disc.center) + disc.radius_mm, abs=EXACT
+        )
         grown = replace(disc, radius_mm=disc.radius_mm + growth)
         assert farthest_gap(a, grown).distance_mm == pytest.approx(
             farthest_gap(a, disc).distance_mm + growth, abs=EXACT
@@ -157,7 +178,9 @@ def test_farthest_part_agrees_with_dense_points_of_the_rim(a: Shape, b: Shape) -
 
 @FEW
 @given(shapes, shapes)
-def test_farthest_part_is_that_point_of_the_shape_and_no_nearer_than_the_gap(a: Shape, b: Shape) -> None:
+def test_farthest_part_is_that_point_of_the_shape_and_no_nearer_than_the_gap(
+    a: Shape, b: Shape
+) -> None:
     found = farthest_gap(a, b)
     assert away(b, found.to_point) <= EXACT
     assert away(a, found.to_point) == pytest.approx(found.distance_mm, abs=EXACT)
@@ -167,17 +190,23 @@ def test_farthest_part_is_that_point_of_the_shape_and_no_nearer_than_the_gap(a: 
 @FEW
 @given(shapes, st.floats(0, 359), st.floats(0, 0.99))
 @example(rectangle((0, 0), 40, 40), 0.0, 0.5)
-def test_what_lies_inside_is_in_contact_and_reaches_nowhere(a: Shape, angle: float, share: float) -> None:
+def test_what_lies_inside_is_in_contact_and_reaches_nowhere(
+    a: Shape, angle: float, share: float
+) -> None:
     ux, uy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     px, py = a.support_point(ux, uy)
-    inside = Disc((a.center[0] + share * (px - a.center[0]), a.center[1] + share * (py - a.center[1])))
+    inside = Disc(
+        (a.center[0] + share * (px - a.center[0]), a.center[1] + share * (py - a.center[1]))
+    )
     assert gap(a, inside).distance_mm <= EXACT
     assert farthest_gap(a, inside).distance_mm <= EXACT
 
 
 @FEW
 @given(shapes, shapes, st.floats(1e-7, 100))
-def test_pulled_apart_along_the_gap_they_are_that_much_farther(a: Shape, b: Shape, pull: float) -> None:
+def test_pulled_apart_along_the_gap_they_are_that_much_farther(
+    a: Shape, b: Shape, pull: float
+) -> None:
     found = gap(a, b)
     if found.distance_mm > 1e-3:
         share = pull / found.distance_mm
@@ -234,23 +263,33 @@ def test_farthest_by_hand(a: Shape, b: Shape, distance: float) -> None:
 
 
 @FEW
-@given(st.lists(st.integers(0, 359), min_size=12, max_size=40, unique=True), st.floats(-3, 3), st.floats(-3, 3))
-def test_a_disc_in_a_polygon_reaches_out_past_the_nearest_side(angles: list[int], x: float, y: float) -> None:
+@given(
+    st.lists(st.integers(0, 359), min_size=12, max_size=40, unique=True),
+    st.floats(-3, 3),
+    st.floats(-3, 3),
+)
+def test_a_disc_in_a_polygon_reaches_out_past_the_nearest_side(
+    angles: list[int], x: float, y: float
+) -> None:
     rim = Ellipse((0, 0), 60, 40, 25)
     turns = [math.radians(angle) for angle in sorted(angles)]
     polygon = Polygon(tuple(rim.support_point(math.cos(turn), math.sin(turn)) for turn in turns))
     sides = zip(polygon.corners, polygon.corners[1:] + polygon.corners[:1], strict=True)
     depth = min(
-        ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / math.dist((ax, ay), (bx, by)) for (ax, ay), (bx, by) in sides
+        ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / math.dist((ax, ay), (bx, by))
+        for (ax, ay), (bx, by) in sides
     )
     if depth > 0:
-        assert farthest_gap(polygon, Disc((x, y), depth + 5)).distance_mm == pytest.approx(5, abs=EXACT)
+        assert farthest_gap(polygon, Disc((x, y), depth + 5)).distance_mm == pytest.approx(
+            5, abs=EXACT
+        )
 
 
 def test_nearly_parallel_edges_and_thin_shapes_are_exact() -> None:
     thin = rectangle((0, 0), 200, 0.01, 0.001)
     assert gap(thin, rectangle((0, 10), 200, 0.01, -0.001)).distance_mm == pytest.approx(
-        10 - 2 * (100 * math.sin(math.radians(0.001)) + 0.005 * math.cos(math.radians(0.001))), abs=EXACT
+        10 - 2 * (100 * math.sin(math.radians(0.001)) + 0.005 * math.cos(math.radians(0.001))),
+        abs=EXACT,
     )
 
 

@@ -9,7 +9,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.batched import sweeps
-from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, rectangle, translate_shape
+from overruler.geometry.shapes import (
+    Disc,
+    Ellipse,
+    Point,
+    Polygon,
+    Shape,
+    rectangle,
+    translate_shape,
+)
 from overruler.geometry.sweep import (
     contact_interval,
     entry_distance,
@@ -46,7 +54,11 @@ def outline(shape: Shape, inside: bool) -> shapely.Polygon:
     if isinstance(shape, Polygon):
         return shapely.Polygon(shape.corners)
     turn = np.linspace(0, math.tau, 720, endpoint=False)
-    xx, xy, yy = shape.matrix if isinstance(shape, Ellipse) else (shape.radius_mm**2, 0.0, shape.radius_mm**2)
+    xx, xy, yy = (
+        shape.matrix
+        if isinstance(shape, Ellipse)
+        else (shape.radius_mm**2, 0.0, shape.radius_mm**2)
+    )
     # A circle's polygon, within it or round it, stretched with the circle.
     rim = np.stack([np.cos(turn), np.sin(turn)], 1) @ np.linalg.cholesky([[xx, xy], [xy, yy]]).T
     return shapely.Polygon(rim * (1 if inside else 1 / math.cos(math.pi / 720)) + shape.center)
@@ -80,17 +92,25 @@ def test_a_disc_meets_a_side_and_a_corner() -> None:
 
 
 def test_an_oval_meets_what_its_end_meets() -> None:
-    assert contact_interval(Ellipse((0.0, 0.0), 50, 30), WALL, *RIGHT) == pytest.approx((65, 135), abs=1e-9)
-    assert contact_interval(Ellipse((0.0, 0.0), 50, 30, 90), WALL, *RIGHT) == pytest.approx((75, 125), abs=1e-9)
+    assert contact_interval(Ellipse((0.0, 0.0), 50, 30), WALL, *RIGHT) == pytest.approx(
+        (65, 135), abs=1e-9
+    )
+    assert contact_interval(Ellipse((0.0, 0.0), 50, 30, 90), WALL, *RIGHT) == pytest.approx(
+        (75, 125), abs=1e-9
+    )
 
 
 def test_sliding_along_a_side_is_contact_from_its_one_end_to_its_other() -> None:
     beside = rectangle((100.0, 45.0), 20, 60)
     for off in (0.0, 5e-7):
-        assert contact_interval(translate_shape(A_DISC, 0, -off), beside, *RIGHT) == pytest.approx((90, 110), abs=1e-4)
+        assert contact_interval(translate_shape(A_DISC, 0, -off), beside, *RIGHT) == pytest.approx(
+            (90, 110), abs=1e-4
+        )
         assert entry_distance(translate_shape(A_DISC, 0, -off), beside, *RIGHT) is None
     assert contact_interval(translate_shape(A_DISC, 0, -2e-6), beside, *RIGHT) is None
-    assert entry_distance(translate_shape(A_DISC, 0, 2e-6), beside, *RIGHT) == pytest.approx(90, abs=0.02)
+    assert entry_distance(translate_shape(A_DISC, 0, 2e-6), beside, *RIGHT) == pytest.approx(
+        90, abs=0.02
+    )
 
 
 def test_corners_that_only_touch_slide_by() -> None:
@@ -203,11 +223,18 @@ def test_turned_and_moved_together_nothing_changes(
             return Polygon(tuple(there(corner) for corner in shape.corners))
         if isinstance(shape, Disc):
             return Disc(there(shape.center), shape.radius_mm)
-        return Ellipse(there(shape.center), shape.length_mm, shape.width_mm, shape.heading_deg + math.degrees(turn))
+        return Ellipse(
+            there(shape.center),
+            shape.length_mm,
+            shape.width_mm,
+            shape.heading_deg + math.degrees(turn),
+        )
 
     met = contact_interval(a, b, *line)
     assume(abs(lateral_overlap_mm(a, b, *line)) > 1e-3)
-    moved = contact_interval(carried(a), carried(b), c * line[0] - s * line[1], s * line[0] + c * line[1])
+    moved = contact_interval(
+        carried(a), carried(b), c * line[0] - s * line[1], s * line[0] + c * line[1]
+    )
     assert (met is None) == (moved is None)
     if met and moved:
         assert moved == pytest.approx(met, abs=1e-7)
@@ -233,8 +260,12 @@ def test_many_at_once_say_what_each_says(a: Shape, b: Shape, seed: int, length: 
         stretch = contact_interval(a, there, *line)
         assert (firsts[k], lasts[k]) == pytest.approx(stretch or (math.inf, -math.inf), abs=1e-5)
         if abs(normals[k] @ u[k]) > 1e-3:
-            assert ways[k] == pytest.approx(_or_inf(entry_distance(a, there, *line, length)), abs=1e-5)
-            assert met[k] == pytest.approx(_or_inf(first_contact_distance(a, there, *line)), abs=1e-5)
+            assert ways[k] == pytest.approx(
+                _or_inf(entry_distance(a, there, *line, length)), abs=1e-5
+            )
+            assert met[k] == pytest.approx(
+                _or_inf(first_contact_distance(a, there, *line)), abs=1e-5
+            )
 
 
 def _or_inf(along: float | None) -> float:

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from overruler.geometry.batched.visibility import crosses_any_line, has_free_line
 from overruler.geometry.chords import chord_of_line
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, gap, rectangle
-from overruler.geometry.visibility import Hull, ObstructedView, inner_tangents, outer_tangents, widest_separation
+from overruler.geometry.visibility import (
+    Hull,
+    ObstructedView,
+    inner_tangents,
+    outer_tangents,
+    widest_separation,
+)
 from tests.geometry.test_shapes import moved, outline, shapes
 
 FEW = settings(max_examples=60, deadline=None)
@@ -39,12 +45,18 @@ CLEAR = [
     ([box(140, -90, 150, 4), box(140, 4 + 2e-6, 150, 90)], True),
     ([box(140, -90, 150, 4), box(150, 4, 160, 90)], False),  # corner to corner
     ([box(140, -90, 150, 4), box(150, 4.001, 160, 90)], True),
-    ([box(140, -90, 160, 15), box(140, 15, 160, 90)], False),  # the only line left runs between the two
+    (
+        [box(140, -90, 160, 15), box(140, 15, 160, 90)],
+        False,
+    ),  # the only line left runs between the two
     ([Disc((150, 0), 15.001)], False),
     ([Disc((150, 0), 15)], True),
     ([Ellipse((150, 0), 30.1, 10, 90)], False),
     ([Ellipse((150, 0), 29.9, 200, 90)], True),
-    ([box(-120, -80, -20, 80), box(320, -80, 400, 80), box(100, 15.5, 200, 80)], True),  # behind and beside
+    (
+        [box(-120, -80, -20, 80), box(320, -80, 400, 80), box(100, 15.5, 200, 80)],
+        True,
+    ),  # behind and beside
 ]
 
 
@@ -67,15 +79,21 @@ def test_clear_by_hand(obstacles: list[Shape], clear: bool) -> None:
     ],
 )
 def test_how_far_an_obstacle_stands_from_the_lines(obstacle: Shape, apart_mm: float) -> None:
-    assert widest_separation(Hull(A, B), obstacle).signed_gap_mm == pytest.approx(apart_mm, abs=1e-9)
+    assert widest_separation(Hull(A, B), obstacle).signed_gap_mm == pytest.approx(
+        apart_mm, abs=1e-9
+    )
 
 
 def test_the_widest_way() -> None:
-    assert ObstructedView(A, B, (box(140, -80, 160, 5),)).widest_opening.width_mm == pytest.approx(10)
-    assert ObstructedView(A, B, (box(140, -80, 160, 80),)).widest_opening.width_mm == pytest.approx(-65)
-    assert ObstructedView(A, B, (box(140, -80, 150, 4), box(140, 6, 150, 80))).widest_opening.width_mm == pytest.approx(
-        2, abs=1e-3
+    assert ObstructedView(A, B, (box(140, -80, 160, 5),)).widest_opening.width_mm == pytest.approx(
+        10
     )
+    assert ObstructedView(A, B, (box(140, -80, 160, 80),)).widest_opening.width_mm == pytest.approx(
+        -65
+    )
+    assert ObstructedView(
+        A, B, (box(140, -80, 150, 4), box(140, 6, 150, 80))
+    ).widest_opening.width_mm == pytest.approx(2, abs=1e-3)
 
 
 # --- laws ---
@@ -97,7 +115,10 @@ def test_parting_is_the_gap_or_the_shortest_way_apart(a: Shape, b: Shape) -> Non
 def test_a_common_tangent_touches_both(a: Shape, b: Shape) -> None:
     parted = widest_separation(a, b)
     assume(parted.signed_gap_mm > 0.01)
-    for sign, normals in ((1, outer_tangents(a, b, parted.angle)), (-1, inner_tangents(a, b, parted.angle))):
+    for sign, normals in (
+        (1, outer_tangents(a, b, parted.angle)),
+        (-1, inner_tangents(a, b, parted.angle)),
+    ):
         assert abs(normals[0] - normals[1]) > 1e-9
         for angle in normals:
             ux, uy = math.cos(angle), math.sin(angle)
@@ -110,7 +131,10 @@ views = st.tuples(shapes, shapes, st.lists(shapes, min_size=1, max_size=4))
 
 def view_of(a: Shape, b: Shape, several: list[Shape]) -> ObstructedView:
     """Those that stand apart from both ends."""
-    assume(gap(a, b).distance_mm > 1 and min(shape.bounding_radius_mm for shape in (a, b, *several)) > 0.5)
+    assume(
+        gap(a, b).distance_mm > 1
+        and min(shape.bounding_radius_mm for shape in (a, b, *several)) > 0.5
+    )
     apart = [s for s in several if min(gap(s, a).distance_mm, gap(s, b).distance_mm) > 0.01]
     assume(bool(apart))
     return ObstructedView(a, b, tuple(apart))
@@ -125,14 +149,18 @@ def test_sight_is_mutual_and_the_same_wherever_the_table_stands(
     assume(abs(view.widest_opening.width_mm) > 1e-4)
     turned = [moved(shape, turn_deg, shift) for shape in view.shapes]
     assert (
-        ObstructedView(view.b, view.a, view.obstacles).is_clear == view.is_clear == (view.widest_opening.width_mm > 0)
+        ObstructedView(view.b, view.a, view.obstacles).is_clear
+        == view.is_clear
+        == (view.widest_opening.width_mm > 0)
     )
     assert ObstructedView(turned[0], turned[1], tuple(turned[2:])).is_clear == view.is_clear
 
 
 @settings(max_examples=100, deadline=None)
 @given(views)
-def test_a_clear_view_has_a_line_and_another_has_none(given: tuple[Shape, Shape, list[Shape]]) -> None:
+def test_a_clear_view_has_a_line_and_another_has_none(
+    given: tuple[Shape, Shape, list[Shape]],
+) -> None:
     view = view_of(*given)
     assume(abs(view.widest_opening.width_mm) > 0.02)
     solid = [outline(shape)[0] for shape in view.shapes]
@@ -142,7 +170,9 @@ def test_a_clear_view_has_a_line_and_another_has_none(given: tuple[Shape, Shape,
         return
     rims = [np.array(shape.exterior.segmentize(3).coords) for shape in solid[:2]]
     picks = [np.random.default_rng(3).integers(len(rim), size=2000) for rim in rims]
-    lines = shapely.linestrings(np.stack([rim[pick] for rim, pick in zip(rims, picks, strict=True)], 1))
+    lines = shapely.linestrings(
+        np.stack([rim[pick] for rim, pick in zip(rims, picks, strict=True)], 1)
+    )
     shut = [shapely.intersects(lines, shape.buffer(-1e-3)) for shape in solid[2:]]
     assert np.any(shut, 0).all()
 
@@ -194,7 +224,10 @@ def test_a_chord_ends_on_the_rim(shape: Shape, turn_deg: float, share: float) ->
     assert first <= last
     for t, beyond in ((first, first - 1e-3), (last, last + 1e-3)):
         assert gap(shape, Disc((c * n[0] + t * d[0], c * n[1] + t * d[1]))).distance_mm < 1e-6
-        assert gap(shape, Disc((c * n[0] + beyond * d[0], c * n[1] + beyond * d[1]))).distance_mm > 1e-8
+        assert (
+            gap(shape, Disc((c * n[0] + beyond * d[0], c * n[1] + beyond * d[1]))).distance_mm
+            > 1e-8
+        )
 
 
 # --- many at once ---
@@ -202,10 +235,18 @@ def test_a_chord_ends_on_the_rim(shape: Shape, turn_deg: float, share: float) ->
 
 @settings(max_examples=30, deadline=None)
 @given(views, st.integers(0, 9))
-def test_each_displacement_is_looked_at_as_if_alone(given: tuple[Shape, Shape, list[Shape]], seed: int) -> None:
+def test_each_displacement_is_looked_at_as_if_alone(
+    given: tuple[Shape, Shape, list[Shape]], seed: int
+) -> None:
     view = view_of(*given)
     assume(
-        min(widest_separation(p, q).signed_gap_mm for p in (view.a, view.b) for q in view.shapes if q not in (p,)) > 12
+        min(
+            widest_separation(p, q).signed_gap_mm
+            for p in (view.a, view.b)
+            for q in view.shapes
+            if q not in (p,)
+        )
+        > 12
     )
     shifts = np.random.default_rng(seed).normal(scale=1.0, size=(len(view.shapes), 20, 2))
     found = has_free_line(view, shifts, np.ones(shifts.shape[:2], bool))
@@ -213,13 +254,19 @@ def test_each_displacement_is_looked_at_as_if_alone(given: tuple[Shape, Shape, l
         alone = displaced(view, shifts[:, k])
         assert one == alone.is_clear or abs(alone.widest_opening.width_mm) < 1e-3
         for obstacle, shift in zip(view.obstacles, shifts[2:], strict=True):
-            depth = -widest_separation(Hull(alone.a, alone.b), moved(obstacle, 0, tuple(shift[k]))).signed_gap_mm
-            crossed = crosses_any_line(view.a, view.b, obstacle, np.stack([shifts[0], shifts[1], shift])[:, [k]])[0]
+            depth = -widest_separation(
+                Hull(alone.a, alone.b), moved(obstacle, 0, tuple(shift[k]))
+            ).signed_gap_mm
+            crossed = crosses_any_line(
+                view.a, view.b, obstacle, np.stack([shifts[0], shifts[1], shift])[:, [k]]
+            )[0]
             assert crossed == (depth > 0) or abs(depth) < 1e-3
 
 
 def displaced(view: ObstructedView, shifts: np.ndarray) -> ObstructedView:
-    a, b, *rest = (moved(shape, 0, tuple(shift)) for shape, shift in zip(view.shapes, shifts, strict=True))
+    a, b, *rest = (
+        moved(shape, 0, tuple(shift)) for shape, shift in zip(view.shapes, shifts, strict=True)
+    )
     return ObstructedView(a, b, tuple(rest))
 
 

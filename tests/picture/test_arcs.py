@@ -25,7 +25,8 @@ TABLE = scene_of(
 
 def attack(arc: str, table: Scene = TABLE) -> DrawableRuling:
     (told,) = drawable_rulings(
-        table, [ask(table, {"question": "attack_range", "attacker": "a", "defender": "b", "arc": arc})]
+        table,
+        [ask(table, {"question": "attack_range", "attacker": "a", "defender": "b", "arc": arc})],
     )
     return told
 
@@ -46,13 +47,17 @@ def test_what_is_in_arc_is_told_with_its_range() -> None:
     assert (told.style, told.headline) == (YES_STYLE, "a → b: range 2, in arc")
 
 
-@pytest.mark.parametrize(("arc", "way_deg"), [("front", 90.0), ("left", 180.0), ("full_rear", 270.0)])
+@pytest.mark.parametrize(
+    ("arc", "way_deg"), [("front", 90.0), ("left", 180.0), ("full_rear", 270.0)]
+)
 def test_an_arcs_borders_open_its_way_as_far_as_a_ruler_reaches(arc: str, way_deg: float) -> None:
     borders = np.array(attack(arc).arc_mm)
     assert borders.shape == (2, 2, 2)
     along = borders[:, 1] - borders[:, 0]
     turned = np.degrees(np.arctan2(along[:, 1], along[:, 0])) - way_deg
-    assert sorted((turned + 180) % 360 - 180) == pytest.approx(sorted([-turned_half(arc), turned_half(arc)]))
+    assert sorted((turned + 180) % 360 - 180) == pytest.approx(
+        sorted([-turned_half(arc), turned_half(arc)])
+    )
     np.testing.assert_allclose(borders[:, 0], [[300, 250]] * 2)
     np.testing.assert_allclose(np.hypot(*along.T), 300 + 20 * np.sqrt(2))
 
@@ -69,7 +74,8 @@ def test_borders_are_drawn_where_the_camera_sees_them() -> None:
         assert f"{x:.2f} {y:.2f}" in drawn
     assert (
         draw_arc_borders(
-            view, drawable_rulings(TABLE, [ask(TABLE, {"question": "range", "from": "a", "to": "b"})])[0]
+            view,
+            drawable_rulings(TABLE, [ask(TABLE, {"question": "range", "from": "a", "to": "b"})])[0],
         ).count("<path")
         == 0
     )

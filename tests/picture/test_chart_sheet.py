@@ -31,7 +31,9 @@ def test_opencv_finds_every_corner_of_the_sheet_where_the_chart_has_it(paper: st
     page = np.asarray(document[0].render(scale=DPI / 72, grayscale=True).to_numpy()).squeeze()
     family = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, chart.dictionary))
     assert chart.marker_mm is not None
-    board = cv2.aruco.CharucoBoard((chart.columns, chart.rows), chart.square_mm, chart.marker_mm, family)
+    board = cv2.aruco.CharucoBoard(
+        (chart.columns, chart.rows), chart.square_mm, chart.marker_mm, family
+    )
     corners, ids, _, markers = cv2.aruco.CharucoDetector(board).detectBoard(page)
     assert np.ravel(ids).tolist() == list(range(len(chart.corners_mm)))
     assert sorted(np.ravel(markers).tolist()) == sorted(chart.markers_mm)
@@ -44,7 +46,9 @@ def test_opencv_finds_every_corner_of_the_sheet_where_the_chart_has_it(paper: st
 @pytest.mark.parametrize("paper", PAPERS_MM)
 def test_the_sheet_keeps_off_the_bars_and_the_paper_s_edge(paper: str) -> None:
     page = np.asarray(
-        pypdfium2.PdfDocument(chart_sheet_pdf(paper))[0].render(scale=DPI / 72, grayscale=True).to_numpy()
+        pypdfium2.PdfDocument(chart_sheet_pdf(paper))[0]
+        .render(scale=DPI / 72, grayscale=True)
+        .to_numpy()
     )
     dark = page.squeeze() < 128
     edge = int(6 / MM_PER_PX)
@@ -75,7 +79,11 @@ def test_coverage_shows_every_corner_and_the_errors_in_words() -> None:
     places = np.stack(np.meshgrid(np.linspace(0, 799, 17), np.linspace(0, 599, 13)), -1)
     errors = 0.05 + 0.4 * np.linspace(0, 1, 17) * np.ones((13, 1))
     svg = draw_coverage(
-        (800, 600), [np.array([[100.0, 200.0], [300.0, 400.0]]), np.zeros((0, 2))], places, errors, ["one"]
+        (800, 600),
+        [np.array([[100.0, 200.0], [300.0, 400.0]]), np.zeros((0, 2))],
+        places,
+        errors,
+        ["one"],
     )
     assert svg.count("<circle") == 2
     assert 'cx="150"' in svg
@@ -91,8 +99,12 @@ def test_coverage_shows_every_corner_and_the_errors_in_words() -> None:
 
 def test_greater_errors_are_darker() -> None:
     tones = [
-        sum(int(error_colour(error)[i : i + 2], 16) for i in (1, 3, 5)) for error in (0.0, 0.01, 0.1, 0.5, 1.0, 9.0)
+        sum(int(error_colour(error)[i : i + 2], 16) for i in (1, 3, 5))
+        for error in (0.0, 0.01, 0.1, 0.5, 1.0, 9.0)
     ]
     assert tones == sorted(tones, reverse=True)
-    assert tones[0] == tones[1] == round(255 * sum(LEAST_ERROR_RGB)) or abs(tones[0] - 255 * sum(LEAST_ERROR_RGB)) < 2
+    assert (
+        tones[0] == tones[1] == round(255 * sum(LEAST_ERROR_RGB))
+        or abs(tones[0] - 255 * sum(LEAST_ERROR_RGB)) < 2
+    )
     assert abs(tones[-1] - 255 * sum(GREATEST_ERROR_RGB)) < 2

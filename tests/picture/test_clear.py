@@ -32,9 +32,15 @@ def test_a_number_of_a_range_line_covers_no_base_where_its_other_end_is_free() -
 def test_who_stands_under_the_words_has_no_label() -> None:
     table = report()
     shown, view = annotated_svg(table), View(camera(), SIZE_PX)
-    room = report_drawing._reserve_pieces(view, table, drawable_rulings(table.scene, table.verdicts))
+    room = report_drawing._reserve_pieces(
+        view, table, drawable_rulings(table.scene, table.verdicts)
+    )
     for piece in table.scene.pieces:
-        hidden = [np.array([*(base_outline(view, piece).mean(0) - 5), *(base_outline(view, piece).mean(0) + 5)])]
+        hidden = [
+            np.array(
+                [*(base_outline(view, piece).mean(0) - 5), *(base_outline(view, piece).mean(0) + 5)]
+            )
+        ]
         labels = report_drawing._draw_labels(view, table, room, {}, [], hidden)
         assert {one.id for one in table.scene.pieces if f">{one.id}<" in labels} == {
             one.id for one in table.scene.pieces if one is not piece

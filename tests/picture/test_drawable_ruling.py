@@ -2,7 +2,13 @@
 
 import pytest
 
-from overruler.picture.answer_style import CLOSE_STYLE, MEASURED_STYLE, NO_STYLE, YES_STYLE, AnswerStyle
+from overruler.picture.answer_style import (
+    CLOSE_STYLE,
+    MEASURED_STYLE,
+    NO_STYLE,
+    YES_STYLE,
+    AnswerStyle,
+)
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings, format_distance
 from overruler.scene import Piece, Ruler, Scene, Table
 from overruler.verdict import Verdict
@@ -37,9 +43,16 @@ SCENE = Scene("legion", Table(900, 600), pieces())
         ),
     ],
 )
-def test_words_and_look(ruling: Verdict, look: AnswerStyle, headline: str, detail: str, tag: str) -> None:
+def test_words_and_look(
+    ruling: Verdict, look: AnswerStyle, headline: str, detail: str, tag: str
+) -> None:
     told = drawable_ruling(SCENE, ruling)
-    assert (told.style, told.headline, told.detail, told.line_label) == (look, headline, detail, tag)
+    assert (told.style, told.headline, told.detail, told.line_label) == (
+        look,
+        headline,
+        detail,
+        tag,
+    )
     assert tuple(piece.id for piece in told.pieces) == ruling.pair
 
 
@@ -55,7 +68,9 @@ def test_a_plain_distance_is_measured_and_says_what_it_lies_between() -> None:
     told = drawable_ruling(SCENE, plain)
     assert (told.style, told.headline) == (MEASURED_STYLE, "p01 → p02: 98.4 ± 0.2 mm")
     assert told.detail == "95 %: between 97.9 mm and 98.9 mm"
-    exact = drawable_ruling(SCENE, Verdict({}, "98.4 mm", (), 98.4, 0.0, (0, 0), (98.4, 0), ("p01", "p02")))
+    exact = drawable_ruling(
+        SCENE, Verdict({}, "98.4 mm", (), 98.4, 0.0, (0, 0), (98.4, 0), ("p01", "p02"))
+    )
     assert (exact.headline, exact.detail) == ("p01 → p02: 98.4 mm", "")  # said once
 
 

@@ -21,7 +21,9 @@ PLATE = Piece("p01", Base.rectangle(60, 60), 300.0, 250.0, heading_deg=30.0)
 @pytest.mark.parametrize("heading_deg", [0.0, 30.0, 135.0, 270.0])
 def test_a_tip_stands_ahead_of_a_plate(heading_deg: float) -> None:
     turn = np.radians(heading_deg)
-    tip = np.array([300.0, 250.0]) + (30 + 60 * FRONT_TIP_SHARE) * np.array([np.cos(turn), np.sin(turn)])
+    tip = np.array([300.0, 250.0]) + (30 + 60 * FRONT_TIP_SHARE) * np.array(
+        [np.cos(turn), np.sin(turn)]
+    )
     x, y = VIEW.to_px(tip)
     assert f"{x:.2f} {y:.2f}" in draw_base(VIEW, replace(PLATE, heading_deg=heading_deg))
 
@@ -47,7 +49,11 @@ def faced(**extra: Any) -> Report:
 
 @pytest.mark.parametrize(
     ("extra", "note"),
-    [({}, ""), ({"heading_modulo_deg": 90.0}, "front not seen"), ({"heading_modulo_deg": 180.0}, "front or rear")],
+    [
+        ({}, ""),
+        ({"heading_modulo_deg": 90.0}, "front not seen"),
+        ({"heading_modulo_deg": 180.0}, "front or rear"),
+    ],
 )
 def test_the_summary_says_where_the_front_is_open(extra: dict[str, Any], note: str) -> None:
     notes = list(piece_table(faced(**extra)).columns[-1].cells)

@@ -11,7 +11,13 @@ from overruler.calibration import Advice, Calibration, PrecisionMap
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
 from overruler.picture import precision_map
-from overruler.picture.precision_map import _shade_share, advice_sentence, draw_map, encode_map, headline_text
+from overruler.picture.precision_map import (
+    _shade_share,
+    advice_sentence,
+    draw_map,
+    encode_map,
+    headline_text,
+)
 
 SIZE = (800, 600)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,7 +29,9 @@ def calibration() -> Calibration:
     rotation = rotation_from_vector([np.pi, 0, 0])
     pose = Pose(rotation, np.array([0, 0, 1000.0]) - rotation @ np.array([450.0, 450.0, 0.0]))
     camera = Camera(np.array([[1000, 0, 399.5], [0, 1000, 299.5], [0, 0, 1.0]]), np.zeros(5), pose)
-    square = camera.project([(400.0, 400.0, 0), (460.0, 400.0, 0), (460.0, 340.0, 0), (400.0, 340.0, 0)])
+    square = camera.project(
+        [(400.0, 400.0, 0), (460.0, 400.0, 0), (460.0, 340.0, 0), (400.0, 340.0, 0)]
+    )
     return Calibration(camera, np.eye(15), SIZE, 0.1, (0,), (900.0, 900.0), corners_px=(square,))
 
 
@@ -33,14 +41,18 @@ def doubt(calibration: Calibration) -> PrecisionMap:
     px = calibration.camera.project(np.concatenate([xy, np.zeros((31, 31, 1))], -1))
     seen = ((px >= 0) & (px <= np.array(SIZE) - 1)).all(-1).astype(float)
     sigma = 0.1 + 0.4 * np.abs(xy[..., 0] - 450) / 450
-    return PrecisionMap(300.0, xy, sigma, seen, (Advice("add a marker at the right edge", 0.31, 0.12),))
+    return PrecisionMap(
+        300.0, xy, sigma, seen, (Advice("add a marker at the right edge", 0.31, 0.12),)
+    )
 
 
 def texts(svg: str) -> list[str]:
     return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
-def test_the_words_say_how_sure_and_what_would_help(calibration: Calibration, doubt: PrecisionMap) -> None:
+def test_the_words_say_how_sure_and_what_would_help(
+    calibration: Calibration, doubt: PrecisionMap
+) -> None:
     said = texts(draw_map(calibration, doubt))
     shown = doubt.sigma_mm[doubt.visible > 0]
     assert f"1 σ of a distance of 300 mm: {shown.min():.2f} to {shown.max():.2f} mm" in said
@@ -55,9 +67,13 @@ def test_only_what_the_photo_shows_is_shaded(calibration: Calibration, doubt: Pr
 
 
 def test_the_figures_stand_where_they_hold(calibration: Calibration, doubt: PrecisionMap) -> None:
-    figures = [text for text in texts(draw_map(calibration, doubt)) if text.replace(".", "").isdigit()]
+    figures = [
+        text for text in texts(draw_map(calibration, doubt)) if text.replace(".", "").isdigit()
+    ]
     assert len(figures) >= 9
-    assert {float(figure) for figure in figures} <= {round(float(sigma), 2) for sigma in doubt.sigma_mm.ravel()}
+    assert {float(figure) for figure in figures} <= {
+        round(float(sigma), 2) for sigma in doubt.sigma_mm.ravel()
+    }
 
 
 def test_a_picture_is_the_photo_s_size(calibration: Calibration, doubt: PrecisionMap) -> None:
@@ -92,12 +108,19 @@ def test_an_advice_is_one_sentence() -> None:
 def test_no_figure_lies_under_the_words(
     calibration: Calibration, doubt: PrecisionMap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(precision_map, "LABEL_SPACING_MM", 60.0)  # so close together that some would
+    monkeypatch.setattr(
+        precision_map, "LABEL_SPACING_MM", 60.0
+    )  # so close together that some would
     root = ElementTree.fromstring(draw_map(calibration, replace(doubt, advice=doubt.advice * 4)))
-    plates = [[float(node.get(key, 0)) for key in ("x", "y", "width", "height")] for node in root.iter(f"{SVG}rect")]
+    plates = [
+        [float(node.get(key, 0)) for key in ("x", "y", "width", "height")]
+        for node in root.iter(f"{SVG}rect")
+    ]
     *figures, (left, top, wide, high) = plates
     assert figures
-    assert all(x > left + wide or x + w < left or y > top + high or y + h < top for x, y, w, h in figures)
+    assert all(
+        x > left + wide or x + w < left or y > top + high or y + h < top for x, y, w, h in figures
+    )
     assert wide < 0.9 * SIZE[0]
 
 

@@ -20,7 +20,8 @@ def on_a_hill(hill: Terrain = HILL) -> Report:
     """The usual report, one of its pieces on a hill."""
     plain = report()
     placed = [
-        replace(piece, z_mm=36.0, extra={"on": "h1"}) if piece.id == "p03" else piece for piece in plain.scene.pieces
+        replace(piece, z_mm=36.0, extra={"on": "h1"}) if piece.id == "p03" else piece
+        for piece in plain.scene.pieces
     ]
     return replace(plain, scene=replace(plain.scene, pieces=tuple(placed), terrain=(hill,)))
 
@@ -48,5 +49,7 @@ def test_a_picture_without_hills_says_nothing_of_them() -> None:
 def test_the_summary_says_what_stands_on_what() -> None:
     (line,) = raised_ground_lines(on_a_hill())
     assert line.plain == "p03 on h1, 36 ± 6 mm high (95 %)"
-    (line,) = raised_ground_lines(on_a_hill(replace(HILL, extra={"sigma_mm": 3.0, "probability": 0.6})))
+    (line,) = raised_ground_lines(
+        on_a_hill(replace(HILL, extra={"sigma_mm": 3.0, "probability": 0.6}))
+    )
     assert line.plain.endswith("(perhaps only printed)")

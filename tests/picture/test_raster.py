@@ -13,9 +13,12 @@ def waves(width: int, height: int) -> Pixels:
 
 
 @pytest.mark.parametrize(
-    ("size", "small"), [((1920, 1080), (800, 450)), ((601, 1303), (369, 800)), ((810, 99), (800, 98))]
+    ("size", "small"),
+    [((1920, 1080), (800, 450)), ((601, 1303), (369, 800)), ((810, 99), (800, 98))],
 )
-def test_a_picture_shrunk_quickly_is_nearly_the_mean(size: tuple[int, int], small: tuple[int, int]) -> None:
+def test_a_picture_shrunk_quickly_is_nearly_the_mean(
+    size: tuple[int, int], small: tuple[int, int]
+) -> None:
     quick = shrink_quickly(waves(*size), 800)
     assert quick.shape == (small[1], small[0], 3)
     assert np.abs(quick.astype(int) - resize_by_area(waves(*size), small)).mean() < 1.0

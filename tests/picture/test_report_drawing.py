@@ -46,7 +46,12 @@ def cover(drawn: Report) -> Array:
     """How opaque the drawing is at each pixel (H, W), 0 to 1."""
     from overruler.picture.raster import render_png
 
-    return png(render_png(report_drawing.draw_overlay(drawn), output_size(drawn.frame.size_px)[0]))[..., 3] / 255
+    return (
+        png(render_png(report_drawing.draw_overlay(drawn), output_size(drawn.frame.size_px)[0]))[
+            ..., 3
+        ]
+        / 255
+    )
 
 
 def on(colour: tuple[int, int, int], *verdicts: Verdict) -> Report:
@@ -68,7 +73,11 @@ def test_the_svg_is_well_formed_and_names_every_piece_and_ruling() -> None:
     root = ElementTree.fromstring(svg)
     texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {piece.id for piece in table.scene.pieces} <= texts
-    assert {"p01 → p02: range 3", "p01 → p03: too close to call", "p03 → p02: past the ruler"} <= texts
+    assert {
+        "p01 → p02: range 3",
+        "p01 → p03: too close to call",
+        "p03 → p02: past the ruler",
+    } <= texts
     assert root.get("viewBox") == "0 0 1280 960"
     assert "nan" not in report_drawing.draw_overlay(table).lower()
     assert "@font-face" in svg
@@ -98,7 +107,9 @@ def test_the_photo_is_untouched_where_nothing_is_drawn() -> None:
     table = report()
     free = cover(table) == 0
     assert free.mean() > 0.6
-    assert np.array_equal(png(picture.annotated_bytes(table, ".png"))[free], table.frame.pixels[free])
+    assert np.array_equal(
+        png(picture.annotated_bytes(table, ".png"))[free], table.frame.pixels[free]
+    )
 
 
 def test_the_measured_line_runs_between_the_closest_points() -> None:
@@ -121,7 +132,9 @@ def test_a_line_shows_on_every_mat(colour: tuple[int, int, int], ruling: Verdict
     start, end = view.to_px(np.stack([told.from_mm, told.to_mm]))
     across = np.array([start[1] - end[1], end[0] - start[0]]) / np.linalg.norm(end - start)
     for share in (0.3, 0.45, 0.62):
-        places = (start + share * (end - start) + np.linspace(-5, 5, 41)[:, None] * across).astype(int)
+        places = (start + share * (end - start) + np.linspace(-5, 5, 41)[:, None] * across).astype(
+            int
+        )
         profile = drawn[places[:, 1], places[:, 0]]
         contrast = (np.maximum(profile, ground) + 0.05) / (np.minimum(profile, ground) + 0.05)
         assert contrast.max() >= 3
@@ -133,19 +146,37 @@ def test_each_kind_of_answer_has_its_own_word_icon_and_pattern() -> None:
 
 
 DEFICIENT = {
-    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritan": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
 }
 """Linear RGB as seen without one kind of cone: Machado, Oliveira & Fernandes 2009, severity 1."""
 
 
-@pytest.mark.parametrize("matrix", [np.eye(3), *map(np.array, DEFICIENT.values())], ids=["full", *DEFICIENT])
+@pytest.mark.parametrize(
+    "matrix", [np.eye(3), *map(np.array, DEFICIENT.values())], ids=["full", *DEFICIENT]
+)
 def test_the_colours_differ_for_every_eye(matrix: Array) -> None:
     srgb = np.array([[int(look.colour[i : i + 2], 16) for i in (1, 3, 5)] for look in LOOKS]) / 255
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4) @ matrix.T
     seen = np.clip(
-        np.where(linear <= 0.0031308, linear * 12.92, 1.055 * np.clip(linear, 0, 1) ** (1 / 2.4) - 0.055), 0, 1
+        np.where(
+            linear <= 0.0031308, linear * 12.92, 1.055 * np.clip(linear, 0, 1) ** (1 / 2.4) - 0.055
+        ),
+        0,
+        1,
     )
     lab = cv2.cvtColor(seen.astype(np.float32)[None], cv2.COLOR_RGB2LAB)[0]
     apart = [float(np.linalg.norm(lab[i] - lab[j])) for i in range(3) for j in range(i)]
@@ -154,7 +185,9 @@ def test_the_colours_differ_for_every_eye(matrix: Array) -> None:
 
 @pytest.mark.parametrize("size_px", [(1280, 960), (960, 1280), (4032, 3024), (640, 360)])
 @pytest.mark.parametrize("count", [1, 3, 7])
-def test_the_banner_keeps_the_safe_border_and_its_words(size_px: tuple[int, int], count: int) -> None:
+def test_the_banner_keeps_the_safe_border_and_its_words(
+    size_px: tuple[int, int], count: int
+) -> None:
     long = replace(RULINGS[0], headline="range 3 " + "of a very long story " * 6)
     told = [drawable_ruling(report().scene, long)] * count
     plaque = build_banner(told, size_px)
@@ -172,9 +205,17 @@ def test_nothing_but_labels_near_bases_enters_the_border() -> None:
 
 
 def test_banner_magnifier_and_warning_keep_off_each_other() -> None:
-    table = report(replace(RULINGS[0], lines_mm=(445.0,), headline="range 3 and quite a lot to say about it"))
-    room = report_drawing._reserve_pieces(View(camera(), SIZE_PX), table, drawable_rulings(table.scene, table.verdicts))
-    view, told, before = View(camera(), SIZE_PX), drawable_rulings(table.scene, table.verdicts), len(room.boxes)
+    table = report(
+        replace(RULINGS[0], lines_mm=(445.0,), headline="range 3 and quite a lot to say about it")
+    )
+    room = report_drawing._reserve_pieces(
+        View(camera(), SIZE_PX), table, drawable_rulings(table.scene, table.verdicts)
+    )
+    view, told, before = (
+        View(camera(), SIZE_PX),
+        drawable_rulings(table.scene, table.verdicts),
+        len(room.boxes),
+    )
     assert report_drawing._draw_banner(view, room, told)
     assert report_drawing._draw_loupe(view, table, room, told)
     assert report_drawing._place_warnings(view, table, room)
@@ -208,7 +249,11 @@ def test_the_magnifier_helps_where_a_line_is_near_and_only_there() -> None:
     assert loupe.place_loupe(view, near, LabelLayout(SIZE_PX)) is not None
     assert loupe.place_loupe(view, far, LabelLayout(SIZE_PX)) is None
     assert (
-        loupe.place_loupe(view, drawable_ruling(report().scene, replace(RULINGS[0], lines_mm=())), LabelLayout(SIZE_PX))
+        loupe.place_loupe(
+            view,
+            drawable_ruling(report().scene, replace(RULINGS[0], lines_mm=())),
+            LabelLayout(SIZE_PX),
+        )
         is None
     )
 
@@ -226,8 +271,14 @@ def test_the_magnifier_shows_the_photo_s_own_pixels() -> None:
     report_drawing._draw_banner(view, room, [told])
     glass = loupe.place_loupe(view, told, room)
     assert glass is not None
-    _, _, stats, middles = cv2.connectedComponentsWithStats(_red(replace(table, frame=Frame(pixels, "spot"))))
-    spots = [(middles[i], stats[i, cv2.CC_STAT_AREA]) for i in range(1, len(stats)) if stats[i, cv2.CC_STAT_AREA] > 20]
+    _, _, stats, middles = cv2.connectedComponentsWithStats(
+        _red(replace(table, frame=Frame(pixels, "spot")))
+    )
+    spots = [
+        (middles[i], stats[i, cv2.CC_STAT_AREA])
+        for i in range(1, len(stats))
+        if stats[i, cv2.CC_STAT_AREA] > 20
+    ]
     assert len(spots) == 1
     expected = glass.to_loupe_px(np.array([[u + 0.5, v + 0.5]]))[0]
     assert spots[0][0] == pytest.approx(expected, abs=4)
@@ -240,9 +291,12 @@ def _red(table: Report) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
 
 
 @pytest.mark.parametrize(
-    ("size_px", "shown"), [((4032, 3024), (2400, 1800)), ((640, 480), (640, 480)), ((9, 9000), (2, 2400))]
+    ("size_px", "shown"),
+    [((4032, 3024), (2400, 1800)), ((640, 480), (640, 480)), ((9, 9000), (2, 2400))],
 )
-def test_pictures_are_no_larger_than_a_screen_needs(size_px: tuple[int, int], shown: tuple[int, int]) -> None:
+def test_pictures_are_no_larger_than_a_screen_needs(
+    size_px: tuple[int, int], shown: tuple[int, int]
+) -> None:
     assert output_size(size_px) == shown
     assert max(shown) <= MAX_SIDE_PX
 
@@ -276,11 +330,18 @@ def test_the_same_report_gives_the_same_picture() -> None:
 def test_the_banner_gives_up_rows_before_it_covers_what_they_are_about() -> None:
     """Rulings in every corner: whatever is left of the banner, no base of theirs lies under it."""
     spots = camera().unproject([(u, v) for v in (250, 720) for u in (300, 640, 980)])
-    spread = tuple(replace(pieces()[0], id=f"q{i}", x_mm=x, y_mm=y) for i, (x, y) in enumerate(spots))
-    rulings = [replace(RULINGS[0], pair=(f"q{i}", f"q{i + 1}"), headline="range 3 " * 9) for i in (0, 2, 4)]
+    spread = tuple(
+        replace(pieces()[0], id=f"q{i}", x_mm=x, y_mm=y) for i, (x, y) in enumerate(spots)
+    )
+    rulings = [
+        replace(RULINGS[0], pair=(f"q{i}", f"q{i + 1}"), headline="range 3 " * 9) for i in (0, 2, 4)
+    ]
     table = replace(report(*rulings), scene=Scene("legion", Table(900, 600), spread))
     view, told = View(camera(), SIZE_PX), drawable_rulings(table.scene, rulings)
-    texts = [text.text or "" for text in ElementTree.fromstring(report_drawing.draw_overlay(table)).iter()]
+    texts = [
+        text.text or ""
+        for text in ElementTree.fromstring(report_drawing.draw_overlay(table)).iter()
+    ]
     assert sum("→" in text for text in texts) < 3
     assert any(text.startswith("and ") and text.endswith(" more") for text in texts)
     room = report_drawing._reserve_pieces(view, table, told)

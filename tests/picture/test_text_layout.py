@@ -29,7 +29,9 @@ def inked_width(line: str, size: float) -> float:
     return float(columns[-1] + 1 - columns[0])
 
 
-@pytest.mark.parametrize("line", [SENTENCE, "too close to call", "WWWW", "p01", "illicit", "ÄÖÜ – ≈ × ✓"])
+@pytest.mark.parametrize(
+    "line", [SENTENCE, "too close to call", "WWWW", "p01", "illicit", "ÄÖÜ – ≈ × ✓"]
+)
 def test_the_width_is_that_of_the_drawn_line(line: str) -> None:
     """Between two strokes, because ink begins and ends inside a letter's own room."""
     drawn = inked_width(f"|{line}|", 40) - inked_width("||", 40)
@@ -48,7 +50,9 @@ def test_text_that_fits_is_left_alone() -> None:
     assert fit_text("range 3", 20, 500) == ("range 3", 20)
 
 
-@given(st.lists(text.filter(lambda word: word and not word.isspace()), max_size=12), st.floats(60, 600))
+@given(
+    st.lists(text.filter(lambda word: word and not word.isspace()), max_size=12), st.floats(60, 600)
+)
 def test_wrapping_keeps_every_word_in_its_order(sentence: list[str], room: float) -> None:
     line = " ".join(sentence)
     lines = wrap_text(line, 20, room)

@@ -28,7 +28,13 @@ def test_the_middle_of_the_picture_is_half_a_pixel_off_its_pixel_coordinate() ->
     assert view.to_px([450, 300]) == pytest.approx([960, 540])
 
 
-@given(st.floats(-300, 300), st.floats(-200, 200), st.floats(-0.25, 0.1), st.floats(0, 40), st.floats(0, 80))
+@given(
+    st.floats(-300, 300),
+    st.floats(-200, 200),
+    st.floats(-0.25, 0.1),
+    st.floats(0, 40),
+    st.floats(0, 80),
+)
 def test_a_place_on_the_drawing_is_where_the_camera_sees_it(
     x: float, y: float, k1: float, tilt: float, z: float
 ) -> None:
@@ -58,8 +64,20 @@ def test_a_straight_line_bends_with_the_lens() -> None:
 
 shapes = st.one_of(
     st.builds(Disc, st.just((450.0, 300.0)), st.floats(5, 80)),
-    st.builds(Ellipse, st.just((450.0, 300.0)), st.floats(30, 120), st.floats(20, 60), st.floats(-180, 180)),
-    st.builds(rectangle, st.just((450.0, 300.0)), st.floats(30, 120), st.floats(20, 60), st.floats(-180, 180)),
+    st.builds(
+        Ellipse,
+        st.just((450.0, 300.0)),
+        st.floats(30, 120),
+        st.floats(20, 60),
+        st.floats(-180, 180),
+    ),
+    st.builds(
+        rectangle,
+        st.just((450.0, 300.0)),
+        st.floats(30, 120),
+        st.floats(20, 60),
+        st.floats(-180, 180),
+    ),
 )
 
 

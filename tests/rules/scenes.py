@@ -6,7 +6,9 @@ from overruler.geometry.pose import Array
 from overruler.scene import Scene
 
 
-def disc(name: str, x_mm: float, y_mm: float, diameter_mm: float = 30, **more: Any) -> dict[str, Any]:
+def disc(
+    name: str, x_mm: float, y_mm: float, diameter_mm: float = 30, **more: Any
+) -> dict[str, Any]:
     base = {"shape": "circle", "diameter_mm": diameter_mm}
     return {"id": name, "base": base, "x_mm": x_mm, "y_mm": y_mm, **more}
 
@@ -22,5 +24,10 @@ def scene_of(
     """A scene file's pieces as a scene; `covariance` (2N, 2N) in their order."""
     board = dict(zip(("width_mm", "height_mm"), board_mm, strict=True))
     if covariance is not None:
-        more["covariance"] = {"order": [piece["id"] for piece in pieces], "mm2": covariance.tolist()}
-    return Scene.from_json({"schema": "overruler/scene/1", "game": game, "board": board, "pieces": pieces} | more)
+        more["covariance"] = {
+            "order": [piece["id"] for piece in pieces],
+            "mm2": covariance.tolist(),
+        }
+    return Scene.from_json(
+        {"schema": "overruler/scene/1", "game": game, "board": board, "pieces": pieces} | more
+    )

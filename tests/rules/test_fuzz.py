@@ -26,7 +26,9 @@ GAMES = sorted({document["game"] for document, _ in fuzz.good_cases()})
 @pytest.mark.parametrize("game", GAMES)
 def test_a_broken_case_is_answered_or_refused_in_one_line(game: str) -> None:
     counts, problems, _ = fuzz.run(500, seed=20, game=game, doubtful=0.04)
-    assert not problems, "\n".join(f"{problem}\n{json.dumps(case)[:2000]}" for problem, case in problems.items())
+    assert not problems, "\n".join(
+        f"{problem}\n{json.dumps(case)[:2000]}" for problem, case in problems.items()
+    )
     assert counts["answered"] > 50
     assert counts["refused"] > 100
 
@@ -35,7 +37,9 @@ def test_a_broken_case_is_answered_or_refused_in_one_line(game: str) -> None:
 def test_good_cases_are_answered(game: str) -> None:
     kinds = [fuzz.outcome(copy.deepcopy(case)) for case in fuzz.good_cases(game)]
     assert {outcome.kind for outcome in kinds} <= {"answered", "refused"}
-    assert [outcome.kind for outcome in kinds].count("answered") > 0.7 * len(kinds)  # some rulings are on errors
+    assert [outcome.kind for outcome in kinds].count("answered") > 0.7 * len(
+        kinds
+    )  # some rulings are on errors
 
 
 # --- known to be wrong ---
@@ -47,7 +51,16 @@ GOOD: Document = {
     "board": {"width_mm": 1800, "height_mm": 900},
     "ruler": {"segment_mm": 152.4, "segments": 5},
     "pieces": [
-        {"id": "a", "base": BASE, "x_mm": 0, "y_mm": 0, "player": "r", "unit": "u", "leader": True, "stats": {}},
+        {
+            "id": "a",
+            "base": BASE,
+            "x_mm": 0,
+            "y_mm": 0,
+            "player": "r",
+            "unit": "u",
+            "leader": True,
+            "stats": {},
+        },
         {
             "id": "b",
             "base": {"shape": "oval", "width_mm": 40, "length_mm": 60},
@@ -56,9 +69,14 @@ GOOD: Document = {
             "heading_deg": 5,
         },
     ],
-    "terrain": [{"id": "hill", "footprint_mm": [[500, 0], [600, 0], [600, 100], [500, 100]], "top_z_mm": 20}],
+    "terrain": [
+        {"id": "hill", "footprint_mm": [[500, 0], [600, 0], [600, 100], [500, 100]], "top_z_mm": 20}
+    ],
     "grid": {"type": "hex", "orientation": "flat", "size_mm": 30, "origin_mm": [0, 0]},
-    "covariance": {"order": ["a", "b"], "mm2": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]},
+    "covariance": {
+        "order": ["a", "b"],
+        "mm2": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+    },
     "state": {},
 }
 QUESTION = {"question": "range", "from": "a", "to": "b"}
@@ -68,16 +86,47 @@ NUMBERS = [
     "pieces.1.y_mm", "pieces.1.heading_deg", "terrain.0.top_z_mm", "terrain.0.footprint_mm.1.0", "grid.size_mm",
     "grid.origin_mm.0", "covariance.mm2.0.0",
 ]  # fmt: skip
-SIZES = ["board.width_mm", "board.height_mm", "ruler.segment_mm", "pieces.0.base.diameter_mm", "grid.size_mm"]
+SIZES = [
+    "board.width_mm",
+    "board.height_mm",
+    "ruler.segment_mm",
+    "pieces.0.base.diameter_mm",
+    "grid.size_mm",
+]
 REQUIRED = [
     "schema", "game", "board", "pieces", "board.width_mm", "board.height_mm", "ruler.segments", "pieces.0.id",
     "pieces.0.base", "pieces.0.base.shape", "pieces.0.base.diameter_mm", "pieces.1.base.length_mm", "pieces.0.x_mm",
     "terrain.0.id", "terrain.0.footprint_mm", "terrain.0.top_z_mm", "grid.type", "grid.orientation", "grid.size_mm",
     "grid.origin_mm", "covariance.order", "covariance.mm2",
 ]  # fmt: skip
-OBJECTS = ["board", "ruler", "pieces.0", "pieces.0.base", "pieces.0.stats", "terrain.0", "grid", "covariance", "state"]
-LISTS = ["pieces", "terrain", "terrain.0.footprint_mm", "covariance.order", "covariance.mm2", "grid.origin_mm"]
-TEXTS = ["schema", "game", "pieces.0.id", "pieces.0.base.shape", "pieces.0.player", "pieces.0.unit", "terrain.0.id"]
+OBJECTS = [
+    "board",
+    "ruler",
+    "pieces.0",
+    "pieces.0.base",
+    "pieces.0.stats",
+    "terrain.0",
+    "grid",
+    "covariance",
+    "state",
+]
+LISTS = [
+    "pieces",
+    "terrain",
+    "terrain.0.footprint_mm",
+    "covariance.order",
+    "covariance.mm2",
+    "grid.origin_mm",
+]
+TEXTS = [
+    "schema",
+    "game",
+    "pieces.0.id",
+    "pieces.0.base.shape",
+    "pieces.0.player",
+    "pieces.0.unit",
+    "terrain.0.id",
+]
 GONE = object()
 NO_NUMBERS: list[Any] = [None, True, "1", [], math.nan, math.inf, -math.inf, 10**400]
 NO_SIZES = [0, -1, 1e-9, 1e9]
@@ -149,7 +198,9 @@ def test_the_scene_that_is_broken_below_is_good() -> None:
     assert ask(Scene.from_json(GOOD), QUESTION).value == 2
 
 
-@pytest.mark.parametrize(("path", "value"), WRONG, ids=[f"{path}={str(value)[:20]}" for path, value in WRONG])
+@pytest.mark.parametrize(
+    ("path", "value"), WRONG, ids=[f"{path}={str(value)[:20]}" for path, value in WRONG]
+)
 def test_a_wrong_scene_is_never_answered(path: str, value: Any) -> None:
     with pytest.raises(BadInput) as error:
         ask(Scene.from_json(changed(GOOD, path, value)), QUESTION)

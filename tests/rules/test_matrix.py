@@ -21,22 +21,40 @@ def pieces(count: int, span_mm: float, seed: int) -> list[dict[str, Any]]:
     for k in range(count):
         x, y, heading = draw.uniform(0, span_mm, 3).round(1).tolist()
         sizes = {"width_mm": 20 + k, "length_mm": 40 + 2 * k}
-        base = [{"shape": "circle", "diameter_mm": 30 + k}, {"shape": "oval"} | sizes, {"shape": "rectangle"} | sizes][
-            k % 3
-        ]
-        found.append({"id": f"p{k}", "base": base, "x_mm": x, "y_mm": y, "heading_deg": heading, "player": "ab"[k % 2]})
+        base = [
+            {"shape": "circle", "diameter_mm": 30 + k},
+            {"shape": "oval"} | sizes,
+            {"shape": "rectangle"} | sizes,
+        ][k % 3]
+        found.append(
+            {
+                "id": f"p{k}",
+                "base": base,
+                "x_mm": x,
+                "y_mm": y,
+                "heading_deg": heading,
+                "player": "ab"[k % 2],
+            }
+        )
     return found
 
 
 def shared_error(count: int, seed: int) -> dict[str, Any]:
     """A joint covariance: what all share, and a little of each piece's own."""
     draw = np.random.default_rng(seed)
-    root = np.concatenate([draw.normal(0, 1.5, (2 * count, 3)), np.diag(draw.uniform(0.1, 2, 2 * count))], 1)
+    root = np.concatenate(
+        [draw.normal(0, 1.5, (2 * count, 3)), np.diag(draw.uniform(0.1, 2, 2 * count))], 1
+    )
     return {"order": [f"p{k}" for k in range(count)], "mm2": (root @ root.T).tolist()}
 
 
 def scene(game: str, some: list[dict[str, Any]], **more: Any) -> Scene:
-    frame = {"schema": "overruler/scene/1", "game": game, "board": {"width_mm": 900, "height_mm": 900}, "grid": GRID}
+    frame = {
+        "schema": "overruler/scene/1",
+        "game": game,
+        "board": {"width_mm": 900, "height_mm": 900},
+        "grid": GRID,
+    }
     return Scene.from_json(frame | {"pieces": some} | more)
 
 
@@ -54,9 +72,14 @@ def checked(game: str, found: Scene, all_pairs: Matrix) -> int:
             assert all_pairs.distance_mm[i, j] == pytest.approx(answer["distance_mm"], abs=1e-9)
             assert all_pairs.sigma_mm[i, j] == pytest.approx(answer["sigma_mm"], rel=1e-5, abs=1e-9)
             assert all_pairs.band is not None
-            assert int(all_pairs.band[i, j]) == (PAST_RULER if answer["range"] is None else answer["range"])
+            assert int(all_pairs.band[i, j]) == (
+                PAST_RULER if answer["range"] is None else answer["range"]
+            )
             if all_pairs.probability is not None:
-                odds = [answer["probability"][json.dumps(None if r == PAST_RULER else r)] for r in all_pairs.ranges]
+                odds = [
+                    answer["probability"][json.dumps(None if r == PAST_RULER else r)]
+                    for r in all_pairs.ranges
+                ]
                 assert all_pairs.probability[i, j] == pytest.approx(odds, abs=2e-3)
                 doubtful += max(odds) < 0.999
     return doubtful
@@ -78,7 +101,11 @@ def test_pairs_that_may_be_far_less_sure_are_what_ask_says(game: str) -> None:
         parts.append((share, one, one.probability))
     assert every.sigma_mm == pytest.approx(parts[0][1].sigma_mm)
     for k, number in enumerate(every.ranges):
-        chances = [share * odds[..., one.ranges.index(number)] for share, one, odds in parts if number in one.ranges]
+        chances = [
+            share * odds[..., one.ranges.index(number)]
+            for share, one, odds in parts
+            if number in one.ranges
+        ]
         assert every.probability[..., k] == pytest.approx(sum(chances))
     if game != "tide_of_iron":
         assert checked(game, found, every) > 3
@@ -151,7 +178,10 @@ def hex_answer(found: Scene, i: int, j: int) -> int:
 def squads(hexes: list[tuple[int, int]]) -> list[dict[str, Any]]:
     disc = {"shape": "circle", "diameter_mm": 20}
     stats = {"figures": [{"range": 4}]}
-    return [{"id": f"p{k}", "base": disc, "hex": list(place), "stats": stats} for k, place in enumerate(hexes)]
+    return [
+        {"id": f"p{k}", "base": disc, "hex": list(place), "stats": stats}
+        for k, place in enumerate(hexes)
+    ]
 
 
 def test_hexes_are_counted_as_ask_counts_them() -> None:
@@ -170,7 +200,10 @@ def test_a_piece_near_a_border_may_be_in_either_hex() -> None:
     border = 60 * np.sqrt(3) / 2
     doubt = [[1.0, 0.0], [0.0, 1.0]]
     near = squads([(0, 0), (3, 0)])
-    near[0] = {k: v for k, v in near[0].items() if k != "hex"} | {"x_mm": 3 + border - 0.5, "y_mm": 5}
+    near[0] = {k: v for k, v in near[0].items() if k != "hex"} | {
+        "x_mm": 3 + border - 0.5,
+        "y_mm": 5,
+    }
     found = scene("tide_of_iron", [near[0] | {"covariance_mm2": doubt}, near[1]])
     all_pairs = matrix(found)
     assert all_pairs.probability is not None
@@ -210,4 +243,6 @@ NO_DOUBT: tuple[dict[str, Any], ...] = ({}, {"covariance": {"order": [], "mm2": 
 def test_few_pieces_make_small_matrices() -> None:
     for count in (0, 1):
         for doubt in NO_DOUBT:
-            assert matrix(scene("legion", pieces(count, 300, seed=2), **doubt)).distance_mm.shape == (count, count)
+            assert matrix(
+                scene("legion", pieces(count, 300, seed=2), **doubt)
+            ).distance_mm.shape == (count, count)

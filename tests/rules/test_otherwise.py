@@ -33,7 +33,12 @@ def scene(game: str, probability: float | None, usual: Any = DOUBT, **more: Any)
     if probability is not None:
         joint["otherwise"] = {"probability": probability, "mm2": RARELY.tolist()}
     grid = {"type": "hex", "orientation": "pointy", "size_mm": 35, "origin_mm": [0, 0]}
-    frame = {"schema": "overruler/scene/1", "game": game, "board": {"width_mm": 900, "height_mm": 900}, "grid": grid}
+    frame = {
+        "schema": "overruler/scene/1",
+        "game": game,
+        "board": {"width_mm": 900, "height_mm": 900},
+        "grid": grid,
+    }
     return Scene.from_json(frame | {"pieces": pieces, "covariance": joint} | more)
 
 
@@ -43,21 +48,34 @@ QUESTIONS = [
     ("legion", {"question": "within", "from": "r1", "to": "e1", "range": [1, 2]}),
     ("legion", {"question": "attack_range", "attacker": "rebels", "defender": "empire"}),
     ("xwing", {"question": "range", "from": "r1", "to": "e1"}),
-    ("tide_of_iron", {"question": "attack_range", "attacker": "r1", "target": "e1", "fire_and_movement": False}),
+    (
+        "tide_of_iron",
+        {"question": "attack_range", "attacker": "r1", "target": "e1", "fire_and_movement": False},
+    ),
     ("skirmish", {"question": "shot", "unit": "r1", "target": "e1"}),
     ("skirmish", {"question": "targets", "unit": "r1"}),
     ("positioning", {"question": "range", "from": "r1", "to": "e1", "range_in": 6}),
     ("positioning", {"question": "cover", "from": "r1", "to": "e2"}),
     (
         "positioning",
-        {"question": "force", "kind": "push", "actor": "r1", "target": "e1", "distance_in": 2, "direction_deg": 45},
+        {
+            "question": "force",
+            "kind": "push",
+            "actor": "r1",
+            "target": "e1",
+            "distance_in": 2,
+            "direction_deg": 45,
+        },
     ),
 ]
 
 
 @pytest.mark.parametrize(("game", "question"), QUESTIONS)
 def test_every_probability_is_the_mean_of_both_cases(game: str, question: dict[str, Any]) -> None:
-    both, usual, rare = (ask(one, question) for one in (scene(game, 0.3), scene(game, None), scene(game, None, RARELY)))
+    both, usual, rare = (
+        ask(one, question)
+        for one in (scene(game, 0.3), scene(game, None), scene(game, None, RARELY))
+    )
     assert both.probability
     assert usual.probability
     assert rare.probability
@@ -72,7 +90,11 @@ def test_every_probability_is_the_mean_of_both_cases(game: str, question: dict[s
         else:
             assert value == usual.answer[key]
     assert both.sigma_mm == usual.sigma_mm
-    assert (both.distance_mm, both.margin_mm, both.headline) == (usual.distance_mm, usual.margin_mm, usual.headline)
+    assert (both.distance_mm, both.margin_mm, both.headline) == (
+        usual.distance_mm,
+        usual.margin_mm,
+        usual.headline,
+    )
 
 
 def test_what_is_certain_by_the_usual_doubt_alone_is_not_where_the_other_leaves_it_open() -> None:
@@ -85,7 +107,9 @@ def test_what_is_certain_by_the_usual_doubt_alone_is_not_where_the_other_leaves_
 @given(st.floats(0, 1))
 def test_the_likelier_the_other_case_the_less_sure_is_the_answer(probability: float) -> None:
     question = {"question": "range", "from": "r1", "to": "e1"}
-    sure, some, unsure = (ask(scene("legion", share, np.eye(8) * 0.01), question) for share in (0.0, probability, 1.0))
+    sure, some, unsure = (
+        ask(scene("legion", share, np.eye(8) * 0.01), question) for share in (0.0, probability, 1.0)
+    )
     assert sure.probability
     assert some.probability
     assert unsure.probability

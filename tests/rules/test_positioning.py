@@ -32,7 +32,9 @@ def disc(name: str, x_mm: float, y_mm: float, player: str = "two", **more: Any) 
     return disc_of(name, x_mm, y_mm, player=player, **more)
 
 
-def box(name: str, x_mm: float, y_mm: float, to_x_mm: float, to_y_mm: float, **more: Any) -> dict[str, Any]:
+def box(
+    name: str, x_mm: float, y_mm: float, to_x_mm: float, to_y_mm: float, **more: Any
+) -> dict[str, Any]:
     corners = [[x_mm, y_mm], [to_x_mm, y_mm], [to_x_mm, to_y_mm], [x_mm, to_y_mm]]
     return {"id": name, "footprint_mm": corners, "top_z_mm": 30, **more}
 
@@ -62,9 +64,18 @@ REFUSED = [
     (RANGE | {"to": "a"}, "question: to: 'a' is on both sides"),
     ({"question": "within", "from": "a", "to": "b"}, "question: distance_in: is missing"),
     ({"question": "b2b", "from": "a", "to": 3}, "question: to: expected text"),
-    ({"question": "engaged", "piece": "nobody"}, "question: piece: unknown name 'nobody'; known: a, b, hill"),
-    ({"question": "engaged", "piece": "hill"}, "question: piece: 'hill' is terrain, here a piece is asked for"),
-    ({"question": "engaged", "piece": "mob"}, "question: piece: 'mob' is a unit of 2 pieces, here one is asked for"),
+    (
+        {"question": "engaged", "piece": "nobody"},
+        "question: piece: unknown name 'nobody'; known: a, b, hill",
+    ),
+    (
+        {"question": "engaged", "piece": "hill"},
+        "question: piece: 'hill' is terrain, here a piece is asked for",
+    ),
+    (
+        {"question": "engaged", "piece": "mob"},
+        "question: piece: 'mob' is a unit of 2 pieces, here one is asked for",
+    ),
     (MOVE | {"path_mm": []}, "question: path_mm: is empty"),
     (MOVE | {"path_mm": "north"}, "question: path_mm: expected an array"),
     (MOVE | {"path_mm": [[0, 1], [0, 1, 2]]}, "question: path_mm[1]: expected 2 numbers, found 3"),
@@ -92,7 +103,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("question", "message"), REFUSED, ids=[message for _, message in REFUSED])
-def test_a_bad_question_is_refused_by_the_place_of_the_mistake(question: dict[str, Any], message: str) -> None:
+def test_a_bad_question_is_refused_by_the_place_of_the_mistake(
+    question: dict[str, Any], message: str
+) -> None:
     with pytest.raises(BadInput) as error:
         ask(scene(TABLE, terrain=[HILL]), question)
     assert message in str(error.value)
@@ -103,9 +116,17 @@ BOTH = {"question": "b2b", "from": "a", "to": "b"}
 BAD_STATS = [
     ({"size": "big"}, BOTH, "scene: pieces[1].stats.size: expected a number, found text"),
     ({"size": True}, BOTH, "scene: pieces[1].stats.size: expected a number, found true or false"),
-    ({"size": 1.5}, {"question": "engaged", "piece": "a"}, "scene: pieces[1].stats.size: must be a whole number"),
+    (
+        {"size": 1.5},
+        {"question": "engaged", "piece": "a"},
+        "scene: pieces[1].stats.size: must be a whole number",
+    ),
     ({"size": -1}, MOVE, "scene: pieces[1].stats.size: must not be less than 0, is -1"),
-    ({"size": None}, RETREAT | {"target": "m1"}, "scene: pieces[1].stats.size: expected a number, found null"),
+    (
+        {"size": None},
+        RETREAT | {"target": "m1"},
+        "scene: pieces[1].stats.size: expected a number, found null",
+    ),
     ({"tier": "high"}, PUSH, "scene: pieces[1].stats.tier: expected a number, found text"),
 ]
 
@@ -130,7 +151,10 @@ def test_stats_that_a_question_does_not_read_do_not_matter() -> None:
 def test_each_target_moves_after_those_before_it() -> None:
     row = [disc("a", 0, 0, "one"), disc("t", 80, 0), disc("o", 130, 0)]
     away = ask(scene(row), SEVERAL | {"targets": ["o", "t"]}).answer["results"]
-    assert [result["end_mm"] for result in away] == [pytest.approx([180.8, 0]), pytest.approx([130.8, 0])]
+    assert [result["end_mm"] for result in away] == [
+        pytest.approx([180.8, 0]),
+        pytest.approx([130.8, 0]),
+    ]
     assert [result["stopped_by"] for result in away] == [None, None]
     verdict = ask(scene(row), SEVERAL | {"targets": ["t", "o"]})
     near = verdict.answer["results"]
@@ -142,10 +166,18 @@ def test_each_target_moves_after_those_before_it() -> None:
 
 
 def test_of_two_that_stop_it_at_once_the_first_in_the_scene_counts() -> None:
-    pieces = [disc("a", 0, 0, "one"), disc("t", 80, 0), disc("low", 140, -18), disc("high", 140, 18)]
+    pieces = [
+        disc("a", 0, 0, "one"),
+        disc("t", 80, 0),
+        disc("low", 140, -18),
+        disc("high", 140, 18),
+    ]
     wall = box("wall", 131, -5, 150, 5)
     assert ask(scene(pieces, terrain=[wall]), PUSH | {"target": "t"}).answer["stopped_by"] == "low"
-    assert ask(scene(pieces[:2], terrain=[wall]), PUSH | {"target": "t"}).answer["stopped_by"] == "wall"
+    assert (
+        ask(scene(pieces[:2], terrain=[wall]), PUSH | {"target": "t"}).answer["stopped_by"]
+        == "wall"
+    )
 
 
 def test_a_target_pushed_exactly_up_to_something_is_stopped_by_it() -> None:
@@ -155,15 +187,29 @@ def test_a_target_pushed_exactly_up_to_something_is_stopped_by_it() -> None:
 
 
 def test_bases_of_any_shape_are_swept_as_they_are() -> None:
-    oval = {"id": "a", "base": {"shape": "oval", "width_mm": 30, "length_mm": 60}, "x_mm": 0, "y_mm": 0}
+    oval = {
+        "id": "a",
+        "base": {"shape": "oval", "width_mm": 30, "length_mm": 60},
+        "x_mm": 0,
+        "y_mm": 0,
+    }
     enemy = disc("e", 200, 30.5)
     path = MOVE | {"path_mm": [[400, 0]], "allowance_in": 99}
     assert ask(scene([oval | {"player": "one"}, enemy]), path).answer["legal"] is True
-    assert ask(scene([oval | {"player": "one", "heading_deg": 20}, enemy]), path).answer["blocked_by"] == "e"
+    assert (
+        ask(scene([oval | {"player": "one", "heading_deg": 20}, enemy]), path).answer["blocked_by"]
+        == "e"
+    )
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.floats(0, 360), st.floats(-500, 500), st.floats(-500, 500), st.floats(0, 9), st.floats(-20, 20))
+@given(
+    st.floats(0, 360),
+    st.floats(-500, 500),
+    st.floats(-500, 500),
+    st.floats(0, 9),
+    st.floats(-20, 20),
+)
 def test_a_table_turned_and_moved_rules_the_same(
     turn_deg: float, x_mm: float, y_mm: float, distance_in: float, aim_deg: float
 ) -> None:
@@ -175,8 +221,17 @@ def test_a_table_turned_and_moved_rules_the_same(
             y_mm + x * math.sin(turn) + y * math.cos(turn),
         ]
 
-    plank = {"id": "e", "base": {"shape": "rectangle", "width_mm": 30, "length_mm": 80}, "x_mm": 160, "y_mm": 11}
-    table = [disc("a", 0, 0, "one"), plank | {"player": "two", "heading_deg": 25}, disc("o", 60, 44)]
+    plank = {
+        "id": "e",
+        "base": {"shape": "rectangle", "width_mm": 30, "length_mm": 80},
+        "x_mm": 160,
+        "y_mm": 11,
+    }
+    table = [
+        disc("a", 0, 0, "one"),
+        plank | {"player": "two", "heading_deg": 25},
+        disc("o", 60, 44),
+    ]
     bog: list[tuple[float, float]] = [(40, -60), (90, -70), (80, -12.5)]
     moved = [
         piece
@@ -191,7 +246,9 @@ def test_a_table_turned_and_moved_rules_the_same(
     for kind in (ADVANCE, RETREAT, PUSH | {"kind": "pull"}):
         question = kind | {"target": "e", "distance_in": distance_in, "direction_deg": aim_deg}
         one = ask(scene(table, terrain=bogs[:1]), question).answer
-        two = ask(scene(moved, terrain=bogs[1:]), question | {"direction_deg": aim_deg + turn_deg}).answer
+        two = ask(
+            scene(moved, terrain=bogs[1:]), question | {"direction_deg": aim_deg + turn_deg}
+        ).answer
         assert two.get("legal") == one.get("legal")
         assert two.get("stopped_by") == one.get("stopped_by")
         assert two["end_mm"] == pytest.approx(there(*one["end_mm"]), abs=1e-6)
@@ -216,7 +273,9 @@ def places(found: Scene, count: int = 1_000_000) -> Array:
     return np.moveaxis(drawn.reshape(count, -1, 2) + centers, 1, 0)
 
 
-def check(found: Scene, question: dict[str, Any], yes: NDArray[np.bool_], key: str = "true") -> None:
+def check(
+    found: Scene, question: dict[str, Any], yes: NDArray[np.bool_], key: str = "true"
+) -> None:
     probability = ask(found, question).probability
     assert probability is not None
     assert 0.02 < yes.mean() < 0.98
@@ -237,16 +296,25 @@ def passes(start: Array, end: Array, other: Array) -> Array:
 
 @pytest.mark.parametrize(("apart", "size"), [(30.1, 1), (30 + INCH_MM - 0.2, 2)])
 def test_contact_agrees_with_a_million_draws(apart: float, size: int) -> None:
-    found = scene([disc("a", 0, 0, "one", stats={"size": size}), disc("b", apart, 0)], joint(2, 0.3))
+    found = scene(
+        [disc("a", 0, 0, "one", stats={"size": size}), disc("b", apart, 0)], joint(2, 0.3)
+    )
     a, b = places(found)
     yes = norm(b - a) <= (30 if size == 1 else 30 + INCH_MM)
     for question in (BOTH, RANGE | {"range_in": 0}, {"question": "engaged", "piece": "a"}):
         check(found, question, yes)
-    assert ask(found, BOTH).sigma_mm == pytest.approx(np.maximum(norm(b - a) - 30, 0).std(), rel=0.01)
+    assert ask(found, BOTH).sigma_mm == pytest.approx(
+        np.maximum(norm(b - a) - 30, 0).std(), rel=0.01
+    )
 
 
 def test_engaged_with_any_of_several_agrees_with_a_million_draws() -> None:
-    pieces = [disc("a", 0, 0, "one"), disc("b", 30.2, 0), disc("c", 0, 30.3), disc("big", -55.6, 0, stats={"size": 2})]
+    pieces = [
+        disc("a", 0, 0, "one"),
+        disc("b", 30.2, 0),
+        disc("c", 0, 30.3),
+        disc("big", -55.6, 0, stats={"size": 2}),
+    ]
     found = scene(pieces, joint(4, 0.3))
     a, b, c, big = places(found)
     yes = (norm(b - a) <= 30) | (norm(c - a) <= 30) | (norm(big - a) <= 30 + INCH_MM)
@@ -274,10 +342,18 @@ def test_a_move_beside_an_enemy_agrees_with_a_million_draws() -> None:
 
 
 def test_a_move_over_rough_ground_agrees_with_a_million_draws() -> None:
-    found = scene([disc("a", 0, 0, "one")], joint(1, 0.4), terrain=[box("bog", 100, -200, 140, 200, rough=True)])
+    found = scene(
+        [disc("a", 0, 0, "one")],
+        joint(1, 0.4),
+        terrain=[box("bog", 100, -200, 140, 200, rough=True)],
+    )
     (a,) = places(found)
     slope = norm(np.array([300.0, 0]) - a) / (300 - a[:, 0])
-    check(found, MOVE | {"path_mm": [[300, 0]], "allowance_in": 370.1 / INCH_MM}, slope * (300 - a[:, 0] + 70) <= 370.1)
+    check(
+        found,
+        MOVE | {"path_mm": [[300, 0]], "allowance_in": 370.1 / INCH_MM},
+        slope * (300 - a[:, 0] + 70) <= 370.1,
+    )
 
 
 def test_an_advance_that_clips_agrees_with_a_million_draws() -> None:
@@ -285,7 +361,10 @@ def test_an_advance_that_clips_agrees_with_a_million_draws() -> None:
     found = scene(pieces, joint(3, 0.3))
     a, b, e = places(found)
     turn = math.asin(29.9 / 130)
-    left, on = np.array([-math.sin(turn), math.cos(turn)]), np.array([math.cos(turn), math.sin(turn)])
+    left, on = (
+        np.array([-math.sin(turn), math.cos(turn)]),
+        np.array([math.cos(turn), math.sin(turn)]),
+    )
     meets = np.abs((b - a) @ left) <= 30
     clear = passes(a, a + 101.6 * on, e) >= 30
     question = ADVANCE | {"direction_deg": math.degrees(turn), "distance_in": 4}
@@ -295,7 +374,11 @@ def test_an_advance_that_clips_agrees_with_a_million_draws() -> None:
 
 @pytest.mark.parametrize("stop", [40.0, 75.0])
 def test_a_retreat_agrees_with_a_million_draws(stop: float) -> None:
-    pieces = [disc("a", 0, 0, "one"), disc("b", 30.05, 0), disc("e", -stop, 30.1 if stop == 75 else 29.8)]
+    pieces = [
+        disc("a", 0, 0, "one"),
+        disc("b", 30.05, 0),
+        disc("e", -stop, 30.1 if stop == 75 else 29.8),
+    ]
     found = scene(pieces, joint(3, 0.2))
     a, b, e = places(found)
     away = (a - b) / norm(a - b)[:, None]
@@ -352,8 +435,14 @@ def messy(rng: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]
     terrain = []
     for name in ("t0", "t1"):
         (x, y), turns = spot(), [k * math.tau / 5 for k in range(5)]
-        corners = [[x + r * math.cos(turn), y + r * math.sin(turn)] for turn in turns if (r := rng.uniform(15, 60))]
-        terrain.append({"id": name, "footprint_mm": corners, "top_z_mm": 20, "rough": rng.random() < 0.7})
+        corners = [
+            [x + r * math.cos(turn), y + r * math.sin(turn)]
+            for turn in turns
+            if (r := rng.uniform(15, 60))
+        ]
+        terrain.append(
+            {"id": name, "footprint_mm": corners, "top_z_mm": 20, "rough": rng.random() < 0.7}
+        )
     return pieces, terrain
 
 
@@ -376,16 +465,23 @@ def asked(rng: random.Random, pieces: list[dict[str, Any]], found: Scene) -> lis
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_draw_is_ruled_as_the_scene_it_stands_for(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_draw_is_ruled_as_the_scene_it_stands_for(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     count, rng, many = 16, random.Random(seed), np.random.default_rng(seed)
     pieces, terrain = messy(rng)
     root = many.normal(size=(10, 10)) * rng.choice([0.5, 3, 8]) / 3
     drawn = (many.standard_normal((count, 10)) @ root.T).reshape(count, 5, 2)
-    monkeypatch.setattr(routes, "drawn", lambda found, indices, number=None: drawn[:, list(indices)])
+    monkeypatch.setattr(
+        routes, "drawn", lambda found, indices, number=None: drawn[:, list(indices)]
+    )
     found = scene(pieces, root @ root.T, terrain=terrain)
     displaced = [
         scene(
-            [p | {"x_mm": p["x_mm"] + x, "y_mm": p["y_mm"] + y} for p, (x, y) in zip(pieces, by, strict=True)],
+            [
+                p | {"x_mm": p["x_mm"] + x, "y_mm": p["y_mm"] + y}
+                for p, (x, y) in zip(pieces, by, strict=True)
+            ],
             terrain=terrain,
         )
         for by in drawn.tolist()
@@ -394,7 +490,9 @@ def test_every_draw_is_ruled_as_the_scene_it_stands_for(seed: int, monkeypatch: 
         try:
             wanted = Counter(json.dumps(ask(each, question).value) for each in displaced)
             probability = ask(found, question).probability
-        except BadInput:  # in one of them a middle stands on a base, and nothing leads straight away from that
+        except (
+            BadInput
+        ):  # in one of them a middle stands on a base, and nothing leads straight away from that
             continue
         assert probability is not None
         for key in {*wanted, *probability}:
@@ -425,7 +523,9 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=[question["question"] for question in QUESTIONS])
+@pytest.mark.parametrize(
+    "question", QUESTIONS, ids=[question["question"] for question in QUESTIONS]
+)
 def test_far_from_every_line_an_answer_is_certain_and_doubt_is_only_for_doubtful_scenes(
     question: dict[str, Any],
 ) -> None:
@@ -446,5 +546,7 @@ def test_an_exact_scene_is_ruled_without_numpy() -> None:
         f"[ask(scene, question) for question in json.loads({json.dumps(QUESTIONS)!r})];"
         "assert 'numpy' not in sys.modules, 'numpy was loaded'"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr

@@ -10,7 +10,8 @@ from overruler.rules import ask, clause_text, game_of
 from overruler.scene import Scene
 
 TABLES = [
-    json.loads(path.read_text("utf-8")) for path in sorted((Path(__file__).parents[1] / "rulings").glob("*.json"))
+    json.loads(path.read_text("utf-8"))
+    for path in sorted((Path(__file__).parents[1] / "rulings").glob("*.json"))
 ]
 RULINGS = [
     pytest.param(table, ruling, id=f"{table['game']}-{number}-{ruling['clause']}")
@@ -20,7 +21,11 @@ RULINGS = [
 
 
 def answer_to(table: dict[str, Any], ruling: dict[str, Any]) -> dict[str, Any]:
-    frame = {"schema": "overruler/scene/1", "game": table["game"], "board": {"width_mm": 1800, "height_mm": 900}}
+    frame = {
+        "schema": "overruler/scene/1",
+        "game": table["game"],
+        "board": {"width_mm": 1800, "height_mm": 900},
+    }
     return ask(Scene.from_json(frame | table["scenes"][ruling["scene"]]), ruling["ask"]).to_json()
 
 

@@ -22,7 +22,12 @@ AGREED = 0.005
 
 
 def wall(name: str, x0: float, y0: float, x1: float, y1: float, **more: Any) -> dict[str, Any]:
-    return {"id": name, "footprint_mm": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]], "top_z_mm": 50, **more}
+    return {
+        "id": name,
+        "footprint_mm": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]],
+        "top_z_mm": 50,
+        **more,
+    }
 
 
 def joint(count: int, sigma_mm: float) -> Array:
@@ -64,9 +69,13 @@ def test_a_size_that_is_none_is_named() -> None:
         asked("cover", scene([*ENDS, disc("c", 0, 99, stats={"size": "big"})]))
 
 
-@pytest.mark.parametrize(("top", "clear"), [(49.999, True), (50, True), (50.001, False), (80, False)])
+@pytest.mark.parametrize(
+    ("top", "clear"), [(49.999, True), (50, True), (50.001, False), (80, False)]
+)
 @pytest.mark.parametrize("heights", [(50, 0), (0, 50), (50, 50)])
-def test_terrain_counts_where_it_stands_above_both(heights: tuple[float, float], top: float, clear: bool) -> None:
+def test_terrain_counts_where_it_stands_above_both(
+    heights: tuple[float, float], top: float, clear: bool
+) -> None:
     pieces = [piece | {"z_mm": z} for piece, z in zip(ENDS, heights, strict=True)]
     found = scene(pieces, terrain=[wall("w", 140, -80, 160, 80, top_z_mm=top)])
     assert asked("los", found).value is clear
@@ -78,16 +87,30 @@ def test_terrain_with_a_dent_hides_with_all_its_parts() -> None:
     dent = [[140, -80], [160, -80], [160, 80], [150, 80], [150, -60], [140, -60]]
     found = scene(ENDS, terrain=[wall("w", 0, 0, 1, 1) | {"footprint_mm": dent}])
     assert asked("los", found).answer == {"clear": False, "blocked_by": ["w"]}
-    around = [[140, -80], [160, -80], [160, 80], [140, 80], [140, 60], [150, 60], [150, -60], [140, -60]]
+    around = [
+        [140, -80],
+        [160, -80],
+        [160, 80],
+        [140, 80],
+        [140, 60],
+        [150, 60],
+        [150, -60],
+        [140, -60],
+    ]
     inside = scene(
-        [disc("a", 145, 0, 8), disc("b", -200, 0)], terrain=[wall("w", 0, 0, 1, 1) | {"footprint_mm": around}]
+        [disc("a", 145, 0, 8), disc("b", -200, 0)],
+        terrain=[wall("w", 0, 0, 1, 1) | {"footprint_mm": around}],
     )
     assert asked("los", inside).value is True
 
 
 def test_all_that_crosses_a_line_is_named_pieces_first() -> None:
     pieces = [*ENDS, disc("m", 60, 10), disc("off", 60, 80)]
-    walls = [wall("half", 200, 0, 210, 80), wall("whole", 140, -80, 160, 80), wall("beside", 200, 16, 210, 80)]
+    walls = [
+        wall("half", 200, 0, 210, 80),
+        wall("whole", 140, -80, 160, 80),
+        wall("beside", 200, 16, 210, 80),
+    ]
     assert asked("los", scene(pieces, terrain=walls)).answer["blocked_by"] == ["m", "half", "whole"]
     assert asked("cover", scene(pieces, terrain=walls)).answer["objects"] == ["m", "half", "whole"]
 
@@ -95,7 +118,12 @@ def test_all_that_crosses_a_line_is_named_pieces_first() -> None:
 def test_an_exact_scene_has_no_odds() -> None:
     for kind in ASK:
         verdict = asked(kind, scene(ENDS, terrain=[wall("w", 140, -80, 160, 80)]))
-        assert (verdict.probability, verdict.call, verdict.sigma_mm, verdict.distance_mm) == (None, None, 0, 270)
+        assert (verdict.probability, verdict.call, verdict.sigma_mm, verdict.distance_mm) == (
+            None,
+            None,
+            0,
+            270,
+        )
 
 
 # --- in doubt ---
@@ -107,18 +135,28 @@ def counted(found: Scene, draws: int) -> tuple[float, float]:
     root = np.linalg.cholesky(found.covariance.array + 1e-12 * np.eye(2 * len(found.pieces)))
     drawn = np.random.default_rng(7).standard_normal((draws, len(root))) @ root.T
     looks = [looked_at(found, draw.reshape(-1, 2)) for draw in drawn]
-    return float(np.mean([clear for clear, _ in looks])), float(np.mean([covered for _, covered in looks]))
+    return float(np.mean([clear for clear, _ in looks])), float(
+        np.mean([covered for _, covered in looks])
+    )
 
 
 def looked_at(found: Scene, moved: Array) -> tuple[bool, bool]:
     """Clear sight and cover from the first piece to the second, in one draw."""
-    a, b, *third = (translate_shape(shape, *shift) for shape, shift in zip(found.shapes, moved.tolist(), strict=True))
+    a, b, *third = (
+        translate_shape(shape, *shift)
+        for shape, shift in zip(found.shapes, moved.tolist(), strict=True)
+    )
     if widest_separation(a, b).signed_gap_mm <= 1e-6:
         return True, False
     for parts in found.terrain_parts.values():
-        if min(widest_separation(end, part).signed_gap_mm for end in (a, b) for part in parts) > -1e-6:
+        if (
+            min(widest_separation(end, part).signed_gap_mm for end in (a, b) for part in parts)
+            > -1e-6
+        ):
             third += parts
-    crossing = [shape for shape in third if widest_separation(Hull(a, b), shape).signed_gap_mm < -1e-6]
+    crossing = [
+        shape for shape in third if widest_separation(Hull(a, b), shape).signed_gap_mm < -1e-6
+    ]
     return ObstructedView(a, b, tuple(crossing)).is_clear, bool(crossing)
 
 
@@ -134,7 +172,15 @@ DOUBTFUL = {
     "two bases that leave little": ([*ENDS, disc("m", 100, 16, 32), disc("n", 150, -15, 30)], []),
     "a wall that a base leans on": (ENDS, [wall("w", 15.1, -80, 30, 80)]),
     "bases all but in contact": ([disc("a", 0, 0), disc("b", 30.2, 0), disc("m", 15, 25, 20)], []),
-    "ovals": ([oval("a", 0, 0, 20), oval("b", 300, 0, 70), oval("m", 140, 24.5, 0), oval("n", 150, -19, 5)], []),
+    "ovals": (
+        [
+            oval("a", 0, 0, 20),
+            oval("b", 300, 0, 70),
+            oval("m", 140, 24.5, 0),
+            oval("n", 150, -19, 5),
+        ],
+        [],
+    ),
 }
 
 
@@ -147,7 +193,9 @@ def test_odds_agree_with_single_draws(name: str) -> None:
         odds = asked(kind, found).probability
         assert odds is not None
         # Three standard deviations of a share out of so many draws.
-        assert odds["true"] == pytest.approx(share, abs=AGREED + 3 * (share * (1 - share) / 700) ** 0.5)
+        assert odds["true"] == pytest.approx(
+            share, abs=AGREED + 3 * (share * (1 - share) / 700) ** 0.5
+        )
         assert odds["true"] + odds["false"] == pytest.approx(1)
 
 
@@ -170,7 +218,9 @@ def test_odds_at_a_wall_agree_with_a_million_draws(kind: str, edge_mm: float) ->
     assert 0.2 < share < 0.8
 
 
-def test_what_nothing_within_reach_changes_is_settled_without_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nothing_within_reach_changes_is_settled_without_a_draw(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def drawn(*_: Any) -> None:
         raise AssertionError("drawn")
 

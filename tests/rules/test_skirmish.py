@@ -27,7 +27,14 @@ def shooter(**more: Any) -> dict[str, Any]:
 
 
 def foe(name: str, x_mm: float, y_mm: float, z_mm: float = 0, **stats: Any) -> dict[str, Any]:
-    return disc(name, x_mm, y_mm, z_mm=z_mm, player="two", stats={"ranged_weapon": None, "defence": 15} | stats)
+    return disc(
+        name,
+        x_mm,
+        y_mm,
+        z_mm=z_mm,
+        player="two",
+        stats={"ranged_weapon": None, "defence": 15} | stats,
+    )
 
 
 def question(kind: str, **more: Any) -> dict[str, Any]:
@@ -43,23 +50,65 @@ WRONG_STATS = [
     (0, {"ranged_weapon": "bow"}, SHOT, "pieces[0].stats.ranged_weapon: expected an object"),
     (0, {"ranged_weapon": [BOW, BOW]}, SHOT, "pieces[0].stats.ranged_weapon: expected an object"),
     (0, {"ranged_weapon": None}, SHOT, "question: unit: 's' has no ranged weapon"),
-    (0, {"ranged_weapon": BOW | {"range_in": 0}}, SHOT, "ranged_weapon.range_in: must be greater than 0"),
-    (0, {"ranged_weapon": BOW | {"range_in": True}}, SHOT, "ranged_weapon.range_in: expected a number"),
-    (0, {"ranged_weapon": BOW | {"range_in": 1e9}}, SHOT, "ranged_weapon.range_in: is more than 10 km"),
-    (0, {"ranged_weapon": BOW | {"piercing": 1.5}}, SHOT, "ranged_weapon.piercing: must be a whole number"),
-    (0, {"ranged_weapon": BOW | {"long_reload": 1}}, question("may_shoot"), "long_reload: expected true or false"),
-    (0, {"ranged_weapon": {"range_in": 3}}, question("may_shoot"), "ranged_weapon.piercing: is missing"),
+    (
+        0,
+        {"ranged_weapon": BOW | {"range_in": 0}},
+        SHOT,
+        "ranged_weapon.range_in: must be greater than 0",
+    ),
+    (
+        0,
+        {"ranged_weapon": BOW | {"range_in": True}},
+        SHOT,
+        "ranged_weapon.range_in: expected a number",
+    ),
+    (
+        0,
+        {"ranged_weapon": BOW | {"range_in": 1e9}},
+        SHOT,
+        "ranged_weapon.range_in: is more than 10 km",
+    ),
+    (
+        0,
+        {"ranged_weapon": BOW | {"piercing": 1.5}},
+        SHOT,
+        "ranged_weapon.piercing: must be a whole number",
+    ),
+    (
+        0,
+        {"ranged_weapon": BOW | {"long_reload": 1}},
+        question("may_shoot"),
+        "long_reload: expected true or false",
+    ),
+    (
+        0,
+        {"ranged_weapon": {"range_in": 3}},
+        question("may_shoot"),
+        "ranged_weapon.piercing: is missing",
+    ),
     (0, {"moved": "yes"}, SHOT, "pieces[0].stats.moved: expected true or false"),
     (1, {"defence": None}, SHOT, "pieces[1].stats.defence: expected a number"),
     (1, {"defence": "15"}, ROLLED, "pieces[1].stats.defence: expected a number"),
     (1, {"large": 1}, question("targets"), "pieces[1].stats.large: expected true or false"),
-    (1, {"in_cover_from": "s"}, question("targets"), "pieces[1].stats.in_cover_from: expected an array"),
-    (1, {"out_of_sight_of": ["x"]}, question("targets"), "stats.out_of_sight_of[0]: unknown name 'x'; known: s, t"),
+    (
+        1,
+        {"in_cover_from": "s"},
+        question("targets"),
+        "pieces[1].stats.in_cover_from: expected an array",
+    ),
+    (
+        1,
+        {"out_of_sight_of": ["x"]},
+        question("targets"),
+        "stats.out_of_sight_of[0]: unknown name 'x'; known: s, t",
+    ),
     (1, {"out_of_sight_of": [1]}, question("targets"), "stats.out_of_sight_of[0]: expected text"),
 ]
 
 
-@pytest.mark.parametrize(("index", "stats", "asked", "message"), WRONG_STATS, ids=[case[3] for case in WRONG_STATS])
+@pytest.mark.parametrize(
+    ("index", "stats", "asked", "message"), WRONG_STATS, ids=[case[3] for case in WRONG_STATS]
+)
 def test_what_is_wrong_in_a_piece_is_named(
     index: int, stats: dict[str, Any], asked: dict[str, Any], message: str
 ) -> None:
@@ -73,13 +122,19 @@ def test_what_is_wrong_in_a_piece_is_named(
 WRONG_QUESTIONS = [
     (question("targets", unit="nobody"), "question: unit: unknown name 'nobody'; known: s, t"),
     (question("targets", unit="w"), "question: unit: 'w' is terrain; here the id of a piece"),
-    (question("targets", unit="squad"), "question: unit: 'squad' is a unit; here the id of a piece"),
+    (
+        question("targets", unit="squad"),
+        "question: unit: 'squad' is a unit; here the id of a piece",
+    ),
     (question("shot"), "question: target: is missing"),
     (question("shot", target="s"), "question: target: 's' is the shooter itself"),
     (ROLLED | {"ranged": None}, "question: ranged: expected a number"),
     (ROLLED | {"ranged_roll": "14"}, "question: ranged_roll: expected an array"),
     (ROLLED | {"ranged_roll": []}, "question: ranged_roll: expected one roll or two, found 0"),
-    (ROLLED | {"ranged_roll": [1, 2, 3]}, "question: ranged_roll: expected one roll or two, found 3"),
+    (
+        ROLLED | {"ranged_roll": [1, 2, 3]},
+        "question: ranged_roll: expected one roll or two, found 3",
+    ),
     (ROLLED | {"ranged_roll": [True]}, "question: ranged_roll[0]: expected a number"),
     (ROLLED | {"ranged_roll": [21]}, "question: ranged_roll[0]: a die shows 1 to 20"),
     (ROLLED | {"ranged_roll": [20]}, "question: defence_rolls: 2 needed for this hit, found 1"),
@@ -88,16 +143,22 @@ WRONG_QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "message"), WRONG_QUESTIONS, ids=[message for _, message in WRONG_QUESTIONS])
+@pytest.mark.parametrize(
+    ("asked", "message"), WRONG_QUESTIONS, ids=[message for _, message in WRONG_QUESTIONS]
+)
 def test_what_is_wrong_in_a_question_is_named(asked: dict[str, Any], message: str) -> None:
-    found = scene([shooter(), foe("t", 100, 0) | {"unit": "squad"}], terrain=[wall("w", 200, 0, 210, 9)])
+    found = scene(
+        [shooter(), foe("t", 100, 0) | {"unit": "squad"}], terrain=[wall("w", 200, 0, 210, 9)]
+    )
     with pytest.raises(BadInput) as error:
         ask(found, asked)
     assert message in str(error.value)
 
 
 def test_a_state_of_the_wrong_type_is_named() -> None:
-    with pytest.raises(BadInput, match=r"scene: state.first_turn_of_first_player: expected true or false"):
+    with pytest.raises(
+        BadInput, match=r"scene: state.first_turn_of_first_player: expected true or false"
+    ):
         ask(scene([shooter()], state={"first_turn_of_first_player": 1}), question("may_shoot"))
 
 
@@ -130,11 +191,15 @@ def by_choice(foes: list[dict[str, Any]]) -> set[str]:
     for count in range(len(may_ignore) + 1):
         for ignored in itertools.combinations(may_ignore, count):
             left = [(k, foe) for k, foe in open_ if k not in ignored]
-            closest = [(k, foe) for k, foe in left if foe["at"] == min(foe["at"] for _, foe in left)]
+            closest = [
+                (k, foe) for k, foe in left if foe["at"] == min(foe["at"] for _, foe in left)
+            ]
             found |= {f"e{k}" for k, _ in closest}
             bare = [(k, foe) for k, foe in left if not foe["cover"]]
             if any(foe["cover"] for _, foe in closest):
-                found |= {f"e{k}" for k, foe in bare if foe["at"] == min(foe["at"] for _, foe in bare)}
+                found |= {
+                    f"e{k}" for k, foe in bare if foe["at"] == min(foe["at"] for _, foe in bare)
+                }
     return found
 
 
@@ -143,10 +208,22 @@ def by_choice(foes: list[dict[str, Any]]) -> set[str]:
 def test_valid_targets_are_those_of_some_choice(foes: list[dict[str, Any]]) -> None:
     pieces = [shooter() | {"z_mm": 60}]
     for k, kind in enumerate(foes):
-        told = {"in_cover_from": ["s"] * kind["cover"], "out_of_sight_of": ["s"] * (not kind["seen"])}
+        told = {
+            "in_cover_from": ["s"] * kind["cover"],
+            "out_of_sight_of": ["s"] * (not kind["seen"]),
+        }
         marks = {kind["mark"]: True} if kind["mark"] else {}
         along, across = ((100, 0), (0, 100), (-100, 0), (0, -100))[k % 4]
-        pieces.append(foe(f"e{k}", along * kind["at"], across * kind["at"], 0 if kind["low"] else 60, **told, **marks))
+        pieces.append(
+            foe(
+                f"e{k}",
+                along * kind["at"],
+                across * kind["at"],
+                0 if kind["low"] else 60,
+                **told,
+                **marks,
+            )
+        )
     answer = ask(scene(pieces), question("targets")).answer
     assert set(answer["valid"]) == by_choice(foes)
     order = [foes[int(name[1:])]["at"] for name in answer["valid"]]
@@ -158,7 +235,9 @@ def test_valid_targets_are_those_of_some_choice(foes: list[dict[str, Any]]) -> N
 
 
 @pytest.mark.parametrize(("farther_mm", "valid"), [(5e-7, ["b", "a"]), (2e-6, ["a"])])
-def test_enemies_within_a_touch_of_each_other_are_equally_close(farther_mm: float, valid: list[str]) -> None:
+def test_enemies_within_a_touch_of_each_other_are_equally_close(
+    farther_mm: float, valid: list[str]
+) -> None:
     found = scene([shooter(), foe("b", 0, 100 + farther_mm), foe("a", 100, 0)])
     assert ask(found, question("targets")).answer["valid"] == valid
 
@@ -181,7 +260,9 @@ def places(found: Scene, draws: int = 1_000_000) -> Array:
     assert found.covariance is not None
     root = np.linalg.cholesky(found.covariance.array + 1e-12 * np.eye(2 * len(found.pieces)))
     drawn = np.random.default_rng(11).standard_normal((draws, len(root))) @ root.T
-    return np.asarray(drawn.reshape(draws, -1, 2) + [(piece.x_mm, piece.y_mm) for piece in found.pieces])
+    return np.asarray(
+        drawn.reshape(draws, -1, 2) + [(piece.x_mm, piece.y_mm) for piece in found.pieces]
+    )
 
 
 def apart(found: Scene, k: int) -> Array:
@@ -193,12 +274,19 @@ OPEN: dict[str, Any] = {"in_cover_from": [], "out_of_sight_of": []}
 
 
 def test_the_odds_of_each_choice_of_targets_agree_with_a_million_draws() -> None:
-    pieces = [shooter(), foe("east", 100, 0, **OPEN), foe("north", 0, 100.2, **OPEN), foe("west", -180, 0, **OPEN)]
+    pieces = [
+        shooter(),
+        foe("east", 100, 0, **OPEN),
+        foe("north", 0, 100.2, **OPEN),
+        foe("west", -180, 0, **OPEN),
+    ]
     found = scene(pieces, joint(4, 0.4))
     first = float(np.mean(apart(found, 1) < apart(found, 2)))
     verdict = ask(found, question("targets"))
     assert verdict.probability is not None
-    assert verdict.probability == pytest.approx({'["east"]': first, '["north"]': 1 - first}, abs=AGREED)
+    assert verdict.probability == pytest.approx(
+        {'["east"]': first, '["north"]': 1 - first}, abs=AGREED
+    )
     assert json.dumps(verdict.value) in verdict.probability
     shot = ask(found, question("shot", target="north")).answer
     assert shot["valid_target_probability"] == pytest.approx(1 - first, abs=AGREED)

@@ -30,14 +30,27 @@ def at(x_mm: float, y_mm: float) -> dict[str, Any]:
 
 
 def scene(us: dict[str, Any], them: dict[str, Any], pointy: bool = True, **more: Any) -> Scene:
-    grid = {"type": "hex", "orientation": "pointy" if pointy else "flat", "size_mm": 30, "origin_mm": [0, 0]}
-    document = {"schema": "overruler/scene/1", "game": "tide_of_iron", "board": {"width_mm": 900, "height_mm": 900}}
+    grid = {
+        "type": "hex",
+        "orientation": "pointy" if pointy else "flat",
+        "size_mm": 30,
+        "origin_mm": [0, 0],
+    }
+    document = {
+        "schema": "overruler/scene/1",
+        "game": "tide_of_iron",
+        "board": {"width_mm": 900, "height_mm": 900},
+    }
     return Scene.from_json(document | {"pieces": [us, them], "grid": grid} | more)
 
 
-def usual(us: dict[str, Any] | None = None, them: dict[str, Any] | None = None, **more: Any) -> Scene:
+def usual(
+    us: dict[str, Any] | None = None, them: dict[str, Any] | None = None, **more: Any
+) -> Scene:
     stats, theirs = {"figures": FIGURES} | (us or {}), them or {}
-    return scene(piece("us", {"hex": [0, 0]}, **stats), piece("them", {"hex": [3, 0]}, **theirs), **more)
+    return scene(
+        piece("us", {"hex": [0, 0]}, **stats), piece("them", {"hex": [3, 0]}, **theirs), **more
+    )
 
 
 # --- what is refused ---
@@ -50,23 +63,43 @@ def usual(us: dict[str, Any] | None = None, them: dict[str, Any] | None = None, 
         ({"figures": {}}, {}, "scene: pieces[0].stats.figures: expected an array, found an object"),
         ({"figures": [3]}, {}, "scene: pieces[0].stats.figures[0]: expected an object"),
         ({"figures": [{}]}, {}, "scene: pieces[0].stats.figures[0].range: is missing"),
-        ({"figures": [{"range": 3}, {"range": -1}]}, {}, "pieces[0].stats.figures[1].range: must be 0 or more, is -1"),
-        ({"figures": [{"range": 2.5}]}, {}, "pieces[0].stats.figures[0].range: must be a whole number"),
+        (
+            {"figures": [{"range": 3}, {"range": -1}]},
+            {},
+            "pieces[0].stats.figures[1].range: must be 0 or more, is -1",
+        ),
+        (
+            {"figures": [{"range": 2.5}]},
+            {},
+            "pieces[0].stats.figures[0].range: must be a whole number",
+        ),
         ({"figures": [{"range": True}]}, {}, "pieces[0].stats.figures[0].range: expected a number"),
         (
             {"figures": [{"range": {"infantry": "4"}}]},
             {},
             "pieces[0].stats.figures[0].range.infantry: expected a number",
         ),
-        ({"figures": [{"range": {"vehicle": -1, "infantry": 2}}]}, {}, "figures[0].range.vehicle: must be 0 or more"),
+        (
+            {"figures": [{"range": {"vehicle": -1, "infantry": 2}}]},
+            {},
+            "figures[0].range.vehicle: must be 0 or more",
+        ),
         (
             {},
             {"type": "vehicle"},
             "pieces[0].stats.figures[2].range: has no value against vehicle, and",
         ),
-        ({}, {"type": "plane"}, "scene: pieces[1].stats.type: unknown 'plane'; known: infantry, vehicle"),
+        (
+            {},
+            {"type": "plane"},
+            "scene: pieces[1].stats.type: unknown 'plane'; known: infantry, vehicle",
+        ),
         ({"type": 1}, {}, "scene: pieces[0].stats.type: expected text"),
-        ({}, {"elevation": 3}, "scene: pieces[1].stats.elevation: there are the levels 0, 1 and 2, found 3"),
+        (
+            {},
+            {"elevation": 3},
+            "scene: pieces[1].stats.elevation: there are the levels 0, 1 and 2, found 3",
+        ),
         ({"elevation": -1}, {}, "scene: pieces[0].stats.elevation: there are the levels"),
         ({"elevation": True}, {}, "scene: pieces[0].stats.elevation: expected a number"),
         ({"elevation": 0.5}, {}, "scene: pieces[0].stats.elevation: must be a whole number"),
@@ -81,14 +114,23 @@ def test_wrong_stats_are_named(us: dict[str, Any], them: dict[str, Any], message
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"attacker": "nobody"}, "question: attacker: unknown name 'nobody'; known: hill, squads, them, us"),
+        (
+            {"attacker": "nobody"},
+            "question: attacker: unknown name 'nobody'; known: hill, squads, them, us",
+        ),
         ({"target": "hill"}, "question: target: 'hill' is terrain; an attack is between pieces"),
-        ({"target": "squads"}, "question: target: 'squads' is a unit of several pieces; name one of us, them"),
+        (
+            {"target": "squads"},
+            "question: target: 'squads' is a unit of several pieces; name one of us, them",
+        ),
         ({"target": "us"}, "question: target: 'us' is the attacker itself"),
         ({"target": 1}, "question: target: expected text"),
         ({"figures": []}, "question: figures: is empty"),
         ({"figures": 0}, "question: figures: expected an array"),
-        ({"figures": [0, 3]}, "question: figures[1]: no such figure: the squad's are 0 to 2, found 3"),
+        (
+            {"figures": [0, 3]},
+            "question: figures[1]: no such figure: the squad's are 0 to 2, found 3",
+        ),
         ({"figures": [-1]}, "question: figures[0]: no such figure"),
         ({"figures": [True]}, "question: figures[0]: expected a number"),
         ({"figures": [0.5]}, "question: figures[0]: must be a whole number"),
@@ -119,30 +161,44 @@ def test_a_unit_of_one_goes_by_its_name_too() -> None:
 
 
 def test_a_figure_that_does_not_fire_needs_no_value_against_the_target() -> None:
-    assert ask(usual(them={"type": "vehicle"}), ATTACK | {"figures": [0, 1]}).answer["range_value"] == 1
+    assert (
+        ask(usual(them={"type": "vehicle"}), ATTACK | {"figures": [0, 1]}).answer["range_value"]
+        == 1
+    )
 
 
 def test_hexes_are_counted_on_a_grid_only() -> None:
-    document = {"schema": "overruler/scene/1", "game": "tide_of_iron", "board": {"width_mm": 900, "height_mm": 900}}
+    document = {
+        "schema": "overruler/scene/1",
+        "game": "tide_of_iron",
+        "board": {"width_mm": 900, "height_mm": 900},
+    }
     pieces = [piece("us", at(0, 0), figures=FIGURES), piece("them", at(90, 0))]
     found = Scene.from_json(document | {"pieces": pieces})
     with pytest.raises(BadInput, match="scene: grid: is missing"):
         ask(found, ATTACK)
-    assert ask(found, {"question": "distance", "from": "us", "to": "them"}).distance_mm == pytest.approx(65)
+    assert ask(
+        found, {"question": "distance", "from": "us", "to": "them"}
+    ).distance_mm == pytest.approx(65)
 
 
 @pytest.mark.parametrize("past_mm", [0, 9e-7, -9e-7])
 def test_an_exact_place_on_a_border_is_no_hex(past_mm: float) -> None:
-    found = scene(piece("us", at(WIDTH_MM / 2 + past_mm, 3), figures=FIGURES), piece("them", {"hex": [3, 0]}))
+    found = scene(
+        piece("us", at(WIDTH_MM / 2 + past_mm, 3), figures=FIGURES), piece("them", {"hex": [3, 0]})
+    )
     with pytest.raises(
-        BadInput, match=r"pieces\[0\]: stands on the border between hex \[[01], 0\] and hex \[[01], 0\]"
+        BadInput,
+        match=r"pieces\[0\]: stands on the border between hex \[[01], 0\] and hex \[[01], 0\]",
     ):
         ask(found, ATTACK)
 
 
 @pytest.mark.parametrize(("past_mm", "hexes"), [(-1.1e-6, 3), (1.1e-6, 2)])
 def test_an_exact_place_beside_a_border_is(past_mm: float, hexes: int) -> None:
-    found = scene(piece("us", at(WIDTH_MM / 2 + past_mm, 3), figures=FIGURES), piece("them", {"hex": [3, 0]}))
+    found = scene(
+        piece("us", at(WIDTH_MM / 2 + past_mm, 3), figures=FIGURES), piece("them", {"hex": [3, 0]})
+    )
     assert ask(found, ATTACK).answer["hexes"] == hexes
 
 
@@ -175,7 +231,10 @@ def counted(us: Array, them: Array, pointy: bool) -> Array:
 
 def shares(hexes: Array, value: int) -> dict[str, float]:
     bands = {"null": hexes == 0, '"close"': hexes == 1, '"normal"': (hexes > 1) & (hexes <= value)}
-    bands |= {'"long"': (hexes > max(value, 1)) & (hexes <= 2 * value), '"out"': hexes > max(2 * value, 1)}
+    bands |= {
+        '"long"': (hexes > max(value, 1)) & (hexes <= 2 * value),
+        '"out"': hexes > max(2 * value, 1),
+    }
     return {key: float(np.mean(where)) for key, where in bands.items()}
 
 
@@ -202,21 +261,35 @@ JOINT = np.array([[4, 1, 3, 0.5], [1, 3, 0.2, 2], [3, 0.2, 5, -1], [0.5, 2, -1, 
     ],
 )
 def test_ranges_agree_with_a_million_draws(
-    pointy: bool, us: tuple[float, float], them: tuple[float, float], figures: list[int], scale: float
+    pointy: bool,
+    us: tuple[float, float],
+    them: tuple[float, float],
+    figures: list[int],
+    scale: float,
 ) -> None:
     covariance = {"order": ["us", "them"], "mm2": (JOINT * scale).tolist()}
-    found = scene(piece("us", at(*us), figures=FIGURES), piece("them", at(*them)), pointy, covariance=covariance)
+    found = scene(
+        piece("us", at(*us), figures=FIGURES),
+        piece("them", at(*them)),
+        pointy,
+        covariance=covariance,
+    )
     standard = np.random.default_rng(7).standard_normal((DRAWS, 4), np.float32)
     drawn = standard @ np.linalg.cholesky(JOINT * scale).T + [*us, *them]
     hexes = counted(drawn[:, :2], drawn[:, 2:], pointy)
-    verdict, value = ask(found, ATTACK | {"figures": figures, "fire_and_movement": True}), 2 + figures[0]
+    verdict, value = (
+        ask(found, ATTACK | {"figures": figures, "fire_and_movement": True}),
+        2 + figures[0],
+    )
     check(verdict, shares(hexes, value))
     near_enough = float(np.mean((hexes >= 1) & (hexes <= value)))
     assert verdict.answer["eligible_probability"] == pytest.approx(near_enough, abs=AGREED)
 
 
 def test_on_a_border_both_hexes_are_as_likely() -> None:
-    us = piece("us", at(WIDTH_MM / 2, 3), figures=FIGURES) | {"covariance_mm2": [[0.01, 0], [0, 0.01]]}
+    us = piece("us", at(WIDTH_MM / 2, 3), figures=FIGURES) | {
+        "covariance_mm2": [[0.01, 0], [0, 0.01]]
+    }
     verdict = ask(scene(us, piece("them", {"hex": [3, 0]})), ATTACK | {"figures": [0]})
     assert verdict.probability is not None
     assert verdict.probability['"normal"'] == pytest.approx(0.5, abs=1e-3)
@@ -248,7 +321,9 @@ def test_an_exact_scene_has_no_doubt() -> None:
     assert verdict.sentence() == "long range, 3 hexes"
 
 
-@pytest.mark.parametrize("covariance", ["", ', covariance={"order": ["us"], "mm2": [[0.01, 0], [0, 0.01]]}'])
+@pytest.mark.parametrize(
+    "covariance", ["", ', covariance={"order": ["us"], "mm2": [[0.01, 0], [0, 0.01]]}']
+)
 def test_what_is_sure_is_said_without_numpy(covariance: str) -> None:
     code = (
         "import sys\nfrom tests.rules.test_tide_of_iron import *\n"

@@ -29,7 +29,10 @@ def two_units(count: int, apart_mm: float) -> list[dict[str, Any]]:
         disc(f"r{k}", -abs(k - count / 2) * 0.4, 30.0 * k, unit="rebels", player="r", leader=k == 0)
         for k in range(count)
     ]
-    empire = [disc(f"e{k}", apart_mm + 27, 30.0 * k, unit="empire", player="e", leader=k == 0) for k in range(count)]
+    empire = [
+        disc(f"e{k}", apart_mm + 27, 30.0 * k, unit="empire", player="e", leader=k == 0)
+        for k in range(count)
+    ]
     return rebels + empire
 
 
@@ -43,7 +46,9 @@ def drawn_places(scene: Scene) -> Array:
     """(DRAWS, N, 2), by a generator of their own."""
     assert scene.covariance is not None
     root = np.linalg.cholesky(scene.covariance.array + 1e-12 * np.eye(2 * len(scene.pieces)))
-    drawn = np.random.default_rng(99).standard_normal((DRAWS, len(root))).astype(np.float32) @ root.T.astype(np.float32)
+    drawn = np.random.default_rng(99).standard_normal((DRAWS, len(root))).astype(
+        np.float32
+    ) @ root.T.astype(np.float32)
     centers = np.array([(piece.x_mm, piece.y_mm) for piece in scene.pieces])
     return np.asarray(drawn.reshape(DRAWS, -1, 2) + centers, float)
 
@@ -61,7 +66,9 @@ def drawn_gaps(scene: Scene, froms: list[int], tos: list[int]) -> Array:
 
 def counted(distances_mm: Array) -> dict[str, float]:
     bands = np.maximum(np.ceil(distances_mm / SEGMENT_MM), 1)
-    return {str(k) if k < 6 else "null": float(np.mean(np.minimum(bands, 6) == k)) for k in range(1, 7)}
+    return {
+        str(k) if k < 6 else "null": float(np.mean(np.minimum(bands, 6) == k)) for k in range(1, 7)
+    }
 
 
 def check(verdict: Verdict, wanted: dict[str, float], sigma_mm: float) -> None:
@@ -78,15 +85,30 @@ RANGE = {"question": "range", "from": "rebels", "to": "empire"}
 
 @pytest.mark.parametrize(
     ("count", "sigma_mm", "line", "sigmas"),
-    [(1, 0.2, 0, 0.3), (1, 1.5, 1, 0.3), (1, 0.3, 5, 2), (3, 1.5, 0, 0.3), (3, 0.2, 5, 1.5), (5, 0.5, 1, 0.3)],
+    [
+        (1, 0.2, 0, 0.3),
+        (1, 1.5, 1, 0.3),
+        (1, 0.3, 5, 2),
+        (3, 1.5, 0, 0.3),
+        (3, 0.2, 5, 1.5),
+        (5, 0.5, 1, 0.3),
+    ],
 )
-def test_ranges_agree_with_a_million_draws(count: int, sigma_mm: float, line: int, sigmas: float) -> None:
-    found = scene(two_units(count, line * SEGMENT_MM + sigmas * sigma_mm), joint(2 * count, sigma_mm))
+def test_ranges_agree_with_a_million_draws(
+    count: int, sigma_mm: float, line: int, sigmas: float
+) -> None:
+    found = scene(
+        two_units(count, line * SEGMENT_MM + sigmas * sigma_mm), joint(2 * count, sigma_mm)
+    )
     closest = drawn_gaps(found, list(range(count)), list(range(count, 2 * count)))
     verdict = ask(found, RANGE)
     check(verdict, counted(closest), float(closest.std()))
-    assert verdict.answer["melee_probability"] == pytest.approx(np.mean(closest <= 1e-6), abs=AGREED)
-    assert ask(found, RANGE | {"question": "distance"}).sigma_mm == pytest.approx(verdict.sigma_mm, rel=1e-3)
+    assert verdict.answer["melee_probability"] == pytest.approx(
+        np.mean(closest <= 1e-6), abs=AGREED
+    )
+    assert ask(found, RANGE | {"question": "distance"}).sigma_mm == pytest.approx(
+        verdict.sigma_mm, rel=1e-3
+    )
 
 
 def test_attacks_agree_with_a_million_draws() -> None:
@@ -103,22 +125,35 @@ def test_attacks_agree_with_a_million_draws() -> None:
 def test_answers_of_yes_and_no_agree_with_a_million_draws(kind: str) -> None:
     found = scene(two_units(1, SEGMENT_MM + 0.1), joint(2, 0.4))
     share = float(np.mean(drawn_gaps(found, [0], [1]) > SEGMENT_MM))
-    question: dict[str, Any] = {"question": kind, "from": "r0", "to": "e0", "range": [2] if kind == "at" else [1]}
+    question: dict[str, Any] = {
+        "question": kind,
+        "from": "r0",
+        "to": "e0",
+        "range": [2] if kind == "at" else [1],
+    }
     if kind == "weapon":
-        question = {"question": kind, "attacker": "rebels", "defender": "empire", "weapon": {"range": [2, 3]}}
+        question = {
+            "question": kind,
+            "attacker": "rebels",
+            "defender": "empire",
+            "weapon": {"range": [2, 3]},
+        }
     verdict = ask(found, question)
     assert verdict.probability is not None
     assert verdict.probability["true"] == pytest.approx(share, abs=AGREED)
     assert verdict.probability["false"] == pytest.approx(1 - share, abs=AGREED)
 
 
-@pytest.mark.parametrize(("x_mm", "first"), [(SEGMENT_MM * 2 - 0.2, 2), (SEGMENT_MM + 27.2, 2), (SEGMENT_MM - 0.3, 1)])
+@pytest.mark.parametrize(
+    ("x_mm", "first"), [(SEGMENT_MM * 2 - 0.2, 2), (SEGMENT_MM + 27.2, 2), (SEGMENT_MM - 0.3, 1)]
+)
 def test_within_agrees_with_a_million_draws(x_mm: float, first: int) -> None:
     found = scene([disc("a", 0, 0), disc("b", x_mm, 0), disc("c", x_mm, 40)], joint(3, 0.5))
     places = drawn_places(found)
     apart = np.hypot(*(places[:, 1] - places[:, 0]).T)
     wanted = np.mean(
-        (apart - 27 > SEGMENT_MM * (first - 1) - (first == 1) * 99) & (apart <= SEGMENT_MM * 2 ** (first - 1))
+        (apart - 27 > SEGMENT_MM * (first - 1) - (first == 1) * 99)
+        & (apart <= SEGMENT_MM * 2 ** (first - 1))
     )
     verdict = ask(found, {"question": "within", "from": "a", "to": "b", "range": [first]})
     assert verdict.probability is not None
@@ -126,7 +161,11 @@ def test_within_agrees_with_a_million_draws(x_mm: float, first: int) -> None:
 
 
 def test_within_for_all_of_a_unit_agrees_with_a_million_draws() -> None:
-    pieces = [disc("a", 0, 0), disc("b", 250, 0, unit="both", leader=True), disc("c", 0, 250.2, unit="both")]
+    pieces = [
+        disc("a", 0, 0),
+        disc("b", 250, 0, unit="both", leader=True),
+        disc("c", 0, 250.2, unit="both"),
+    ]
     found = scene(pieces, joint(3, 0.5), ruler={"segment_mm": 250.3, "segments": 5})
     places = drawn_places(found)
     inside = np.all([np.hypot(*(places[:, k] - places[:, 0]).T) <= 250.3 for k in (1, 2)], 0)
@@ -141,7 +180,9 @@ def test_within_of_a_unit_agrees_with_draws() -> None:
     edge = math.hypot(150, 30) - 13.5
     found = scene(pieces, joint(3, 0.5), ruler={"segment_mm": edge + 0.2, "segments": 5})
     places = drawn_places(found)[:10_000]
-    turn = np.radians([*np.linspace(80, 100, 500), *np.linspace(260, 280, 500)])  # where both are about as far
+    turn = np.radians(
+        [*np.linspace(80, 100, 500), *np.linspace(260, 280, 500)]
+    )  # where both are about as far
     rim = places[:, 2, None] + 30 * np.stack([np.cos(turn), np.sin(turn)], -1)
     away = np.min([np.linalg.norm(rim - places[:, [k]], axis=-1) - 13.5 for k in (0, 1)], 0).max(1)
     verdict = ask(found, {"question": "within", "from": "pair", "to": "b", "range": [1]})
@@ -153,8 +194,22 @@ def test_within_of_a_unit_agrees_with_draws() -> None:
 @pytest.mark.parametrize("apart_mm", [0.2, SEGMENT_MM - 0.2])
 def test_bases_of_other_shapes_agree_with_draws(shape: str, apart_mm: float) -> None:
     base = {"shape": shape, "width_mm": 40, "length_mm": 70}
-    a: dict[str, Any] = {"id": "a", "base": base, "x_mm": 0, "y_mm": 0, "heading_deg": 20, "player": "x"}
-    b: dict[str, Any] = {"id": "b", "base": base, "x_mm": 400, "y_mm": 0, "heading_deg": 75, "player": "y"}
+    a: dict[str, Any] = {
+        "id": "a",
+        "base": base,
+        "x_mm": 0,
+        "y_mm": 0,
+        "heading_deg": 20,
+        "player": "x",
+    }
+    b: dict[str, Any] = {
+        "id": "b",
+        "base": base,
+        "x_mm": 400,
+        "y_mm": 0,
+        "heading_deg": 75,
+        "player": "y",
+    }
     question = {"question": "range", "from": "a", "to": "b"}
     for _ in range(60):  # the gap shrinks by no more than the step along x: close in
         b["x_mm"] -= (ask(scene([a, b]), question).distance_mm or 0) - apart_mm
@@ -163,29 +218,43 @@ def test_bases_of_other_shapes_agree_with_draws(shape: str, apart_mm: float) -> 
     verdict = ask(found, question)
     near = float(np.mean(closest <= SEGMENT_MM))
     check(verdict, {"1": near, "2": 1 - near}, float(closest.std()))
-    assert verdict.answer["melee_probability"] == pytest.approx(np.mean(closest <= 1e-6), abs=AGREED)
+    assert verdict.answer["melee_probability"] == pytest.approx(
+        np.mean(closest <= 1e-6), abs=AGREED
+    )
 
 
 def drawn_differences(scene: Scene, count: int) -> Array:
     """How much (count, 2) the second piece is displaced against the first."""
     assert scene.covariance is not None
-    drawn = np.random.default_rng(4).standard_normal((count, 4)) @ np.linalg.cholesky(scene.covariance.array).T
+    drawn = (
+        np.random.default_rng(4).standard_normal((count, 4))
+        @ np.linalg.cholesky(scene.covariance.array).T
+    )
     return np.asarray(drawn[:, 2:] - drawn[:, :2])
 
 
 @pytest.mark.parametrize("shape", ["rectangle", "oval"])
 def test_within_of_other_shapes_agrees_with_draws(shape: str) -> None:
-    b = {"id": "b", "base": {"shape": shape, "width_mm": 40, "length_mm": 70}, "x_mm": 100, "y_mm": 30}
+    b = {
+        "id": "b",
+        "base": {"shape": shape, "width_mm": 40, "length_mm": 70},
+        "x_mm": 100,
+        "y_mm": 30,
+    }
     found = scene([disc("a", 0, 0), b], joint(2, 0.4), ruler={"segment_mm": 130, "segments": 5})
     turn = np.linspace(0, 2 * np.pi, 1440)
     rim = found.shapes[1].support_points(np.stack([np.cos(turn), np.sin(turn)], -1))
     drawn = drawn_differences(found, 20_000)
     farthest = np.linalg.norm(rim, axis=-1).argmax()
     # Displaced by half a millimetre, the rim's farthest point moves on by no more than this.
-    away = np.linalg.norm(rim[np.arange(farthest - 60, farthest + 61) % 1440] + drawn[:, None], axis=-1).max(1)
+    away = np.linalg.norm(
+        rim[np.arange(farthest - 60, farthest + 61) % 1440] + drawn[:, None], axis=-1
+    ).max(1)
     line = float(np.quantile(away, 0.7))
     verdict = ask(
-        scene([disc("a", 0, 0), b], joint(2, 0.4), ruler={"segment_mm": line - 13.5, "segments": 5}),
+        scene(
+            [disc("a", 0, 0), b], joint(2, 0.4), ruler={"segment_mm": line - 13.5, "segments": 5}
+        ),
         {"question": "within", "from": "a", "to": "b", "range": [1]},
     )
     assert verdict.probability is not None
@@ -198,7 +267,9 @@ def test_within_of_other_shapes_agrees_with_draws(shape: str) -> None:
 def test_sigma_is_that_along_the_gap() -> None:
     covariance = np.diag([0.09, 9, 0.16, 16])
     found = scene([disc("a", 0, 0), disc("b", 500, 0)], covariance)
-    assert ask(found, {"question": "distance", "from": "a", "to": "b"}).sigma_mm == pytest.approx(0.5, abs=1e-3)
+    assert ask(found, {"question": "distance", "from": "a", "to": "b"}).sigma_mm == pytest.approx(
+        0.5, abs=1e-3
+    )
 
 
 def test_what_all_pieces_share_makes_no_doubt() -> None:
@@ -212,7 +283,9 @@ def test_what_all_pieces_share_makes_no_doubt() -> None:
 def test_exact_pieces_in_a_doubtful_scene_are_certain_even_on_a_line() -> None:
     covariance = np.zeros((6, 6))
     covariance[4:, 4:] = np.eye(2)
-    found = scene([disc("a", 0, 0), disc("b", SEGMENT_MM + 27 + 5e-7, 0), disc("c", 0, 300)], covariance)
+    found = scene(
+        [disc("a", 0, 0), disc("b", SEGMENT_MM + 27 + 5e-7, 0), disc("c", 0, 300)], covariance
+    )
     verdict = ask(found, {"question": "range", "from": "a", "to": "b"})
     assert (verdict.value, verdict.call, verdict.sigma_mm) == (1, "certain", 0)
     assert verdict.probability is not None
@@ -226,7 +299,11 @@ def test_a_deep_overlap_is_certainly_contact() -> None:
 
 
 def test_terrain_is_where_it_is() -> None:
-    wall = {"id": "wall", "footprint_mm": [[500, -90], [520, -90], [520, 90], [500, 90]], "top_z_mm": 30}
+    wall = {
+        "id": "wall",
+        "footprint_mm": [[500, -90], [520, -90], [520, 90], [500, 90]],
+        "top_z_mm": 30,
+    }
     found = scene([disc("a", 0, 0)], np.diag([0.25, 4]), terrain=[wall])
     verdict = ask(found, {"question": "range", "from": "a", "to": "wall"})
     assert verdict.sigma_mm == pytest.approx(0.5, abs=1e-3)
@@ -234,12 +311,21 @@ def test_terrain_is_where_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["range", "distance", "at", "within", "beyond", "mark_range_one", "attack_range", "weapon"]
+    "kind",
+    ["range", "distance", "at", "within", "beyond", "mark_range_one", "attack_range", "weapon"],
 )
 def test_every_answer_of_a_doubtful_scene_says_how_sure_it_is(kind: str) -> None:
     found = scene(two_units(2, 300), joint(4, 0.2))
-    question = {"question": kind, "from": "rebels", "to": "empire", "range": [1, 2], "attacker": "rebels"}
+    question = {
+        "question": kind,
+        "from": "rebels",
+        "to": "empire",
+        "range": [1, 2],
+        "attacker": "rebels",
+    }
     answer = ask(found, question | {"defender": "empire", "weapon": {"range": [2, 3]}}).to_json()
     assert answer["sigma_mm"] > 0.05
     assert ("call" in answer) == ("probability" in answer) == (kind != "distance")
-    assert all(isinstance(json.loads(key), int | bool | None) for key in answer.get("probability", {}))
+    assert all(
+        isinstance(json.loads(key), int | bool | None) for key in answer.get("probability", {})
+    )

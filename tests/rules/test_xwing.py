@@ -45,7 +45,12 @@ def arcs(*each: Any) -> dict[str, Any]:
 
 # --- what is refused ---
 
-ROCK: dict[str, Any] = {"id": "rock", "base": {"shape": "circle", "diameter_mm": 30}, "x_mm": 0, "y_mm": 99}
+ROCK: dict[str, Any] = {
+    "id": "rock",
+    "base": {"shape": "circle", "diameter_mm": 30},
+    "x_mm": 0,
+    "y_mm": 99,
+}
 ROCK["kind"] = "obstacle"
 MOVE = {"type": "move", "ship": "a", "x_mm": 0, "y_mm": 0, "heading_deg": 0}
 PARTIAL = MOVE | {"type": "partial_maneuver", "last_overlapped": "b"}
@@ -64,19 +69,49 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "question: arc: the standard 'front' arc is known on square bases of 40, 60, 80",
     ),
     (aim("front") | {"attacker": "rock"}, "give it in pieces[3].stats.arcs"),
-    ({"question": "within", "from": "a", "to": "b", "range": [0]}, "question: range: nothing is within range 0"),
-    ({"question": "within", "from": "a", "to": "b", "range": [0, 0]}, "question: range: nothing is within range 0"),
-    ({"question": "at", "from": "a", "to": "b", "range": [4]}, "question: range[0]: the ruler goes from 0 to 3"),
-    ({"question": "at", "from": "a", "to": "b", "range": [-1]}, "question: range[0]: the ruler goes from 0 to 3"),
-    ({"question": "beyond", "from": "a", "to": "b", "range": [2, 1]}, "question: range: runs backwards"),
+    (
+        {"question": "within", "from": "a", "to": "b", "range": [0]},
+        "question: range: nothing is within range 0",
+    ),
+    (
+        {"question": "within", "from": "a", "to": "b", "range": [0, 0]},
+        "question: range: nothing is within range 0",
+    ),
+    (
+        {"question": "at", "from": "a", "to": "b", "range": [4]},
+        "question: range[0]: the ruler goes from 0 to 3",
+    ),
+    (
+        {"question": "at", "from": "a", "to": "b", "range": [-1]},
+        "question: range[0]: the ruler goes from 0 to 3",
+    ),
+    (
+        {"question": "beyond", "from": "a", "to": "b", "range": [2, 1]},
+        "question: range: runs backwards",
+    ),
     ({"question": "range0_after"}, "question: events: is missing"),
     ({"question": "range0_after", "events": {}}, "question: events: expected an array"),
     ({"question": "range0_after", "events": [MOVE, 3]}, "question: events[1]: expected an object"),
-    ({"question": "range0_after", "events": [MOVE | {"type": "jump"}]}, "question: events[0].type: unknown 'jump'"),
-    ({"question": "range0_after", "events": [MOVE | {"ship": "x"}]}, "question: events[0].ship: unknown name 'x'"),
-    ({"question": "range0_after", "events": [MOVE | {"ship": "rock"}]}, "question: events[0].ship: 'rock' is no ship"),
-    ({"question": "range0_after", "events": [MOVE | {"x_mm": "0"}]}, "question: events[0].x_mm: expected a number"),
-    ({"question": "range0_after", "events": [MOVE | {"y_mm": True}]}, "question: events[0].y_mm: expected a number"),
+    (
+        {"question": "range0_after", "events": [MOVE | {"type": "jump"}]},
+        "question: events[0].type: unknown 'jump'",
+    ),
+    (
+        {"question": "range0_after", "events": [MOVE | {"ship": "x"}]},
+        "question: events[0].ship: unknown name 'x'",
+    ),
+    (
+        {"question": "range0_after", "events": [MOVE | {"ship": "rock"}]},
+        "question: events[0].ship: 'rock' is no ship",
+    ),
+    (
+        {"question": "range0_after", "events": [MOVE | {"x_mm": "0"}]},
+        "question: events[0].x_mm: expected a number",
+    ),
+    (
+        {"question": "range0_after", "events": [MOVE | {"y_mm": True}]},
+        "question: events[0].y_mm: expected a number",
+    ),
     (
         {"question": "range0_after", "events": [MOVE | {"heading_deg": None}]},
         "question: events[0].heading_deg: expected",
@@ -85,21 +120,33 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"question": "range0_after", "events": [MOVE | {"type": "partial_maneuver"}]},
         "events[0].last_overlapped: is miss",
     ),
-    ({"question": "range0_after", "events": [PARTIAL | {"last_overlapped": "a"}]}, "a ship does not overlap itself"),
-    ({"question": "range0_after", "events": [PARTIAL | {"last_overlapped": "rock"}]}, "last_overlapped: 'rock' is no"),
+    (
+        {"question": "range0_after", "events": [PARTIAL | {"last_overlapped": "a"}]},
+        "a ship does not overlap itself",
+    ),
+    (
+        {"question": "range0_after", "events": [PARTIAL | {"last_overlapped": "rock"}]},
+        "last_overlapped: 'rock' is no",
+    ),
 ]
 
 
 def test_a_plate_whose_front_the_photo_does_not_show_has_no_arcs() -> None:
     found = scene(ship("a", 0, 0, heading_modulo_deg=90, **arcs(MAIN)), ship("b", 200, 0))
-    with pytest.raises(BadInput, match=r"pieces\[0\]: its heading is known but for turns of 90 degrees"):
+    with pytest.raises(
+        BadInput, match=r"pieces\[0\]: its heading is known but for turns of 90 degrees"
+    ):
         ask(found, aim())
     assert ask(found, {"question": "range", "from": "a", "to": "b"}).answer["range"] == 2
-    assert ask(scene(ship("a", 0, 0, heading_modulo_deg=360, **arcs(MAIN)), ship("b", 200, 0)), aim()).answer["in_arc"]
+    assert ask(
+        scene(ship("a", 0, 0, heading_modulo_deg=360, **arcs(MAIN)), ship("b", 200, 0)), aim()
+    ).answer["in_arc"]
 
 
 @pytest.mark.parametrize(("question", "message"), REFUSED, ids=[message for _, message in REFUSED])
-def test_a_bad_question_is_refused_by_the_place_of_the_mistake(question: dict[str, Any], message: str) -> None:
+def test_a_bad_question_is_refused_by_the_place_of_the_mistake(
+    question: dict[str, Any], message: str
+) -> None:
     cloud = {"id": "cloud", "footprint_mm": [[500, 0], [600, 0], [600, 100]], "top_z_mm": 20}
     pair = [ship("a", 0, 0), ship("b", 150, 0, unit="pair"), ship("c", 250, 0, unit="pair")]
     with pytest.raises(BadInput) as error:
@@ -116,14 +163,32 @@ def test_a_bad_question_is_refused_by_the_place_of_the_mistake(question: dict[st
         ({"arcs": [MAIN, {}]}, "pieces[0].stats.arcs[1].name: is missing"),
         ({"arcs": [MAIN, MAIN]}, "pieces[0].stats.arcs[1].name: repeats 'main'"),
         ({"arcs": [MAIN | {"name": 1}]}, "pieces[0].stats.arcs[0].name: expected text"),
-        ({"arcs": [MAIN | {"apex_mm": [0]}]}, "pieces[0].stats.arcs[0].apex_mm: expected 2 numbers"),
-        ({"arcs": [MAIN | {"from_deg": True}]}, "pieces[0].stats.arcs[0].from_deg: expected a number"),
-        ({"arcs": [MAIN | {"from_deg": math.nan}]}, "pieces[0].stats.arcs[0].from_deg: is not a finite number"),
+        (
+            {"arcs": [MAIN | {"apex_mm": [0]}]},
+            "pieces[0].stats.arcs[0].apex_mm: expected 2 numbers",
+        ),
+        (
+            {"arcs": [MAIN | {"from_deg": True}]},
+            "pieces[0].stats.arcs[0].from_deg: expected a number",
+        ),
+        (
+            {"arcs": [MAIN | {"from_deg": math.nan}]},
+            "pieces[0].stats.arcs[0].from_deg: is not a finite number",
+        ),
         ({"arcs": [MAIN | {"from_deg": 1e300}]}, "pieces[0].stats.arcs[0].from_deg: is no angle"),
         ({"arcs": [MAIN | {"to_deg": 316}]}, "pieces[0].stats.arcs[0].to_deg: sweeps 361 degrees"),
-        ({"arcs": [MAIN | {"width_mm": 0}]}, "pieces[0].stats.arcs[0].width_mm: must be greater than 0"),
-        ({"arcs": [{"name": "main", "from_deg": 0, "to_deg": 9}]}, "pieces[0].stats.arcs[0].apex_mm: is missing"),
-        ({"arcs": [{"name": "main", "apex_mm": [0, 0], "from_deg": 0}]}, "pieces[0].stats.arcs[0].to_deg: is missing"),
+        (
+            {"arcs": [MAIN | {"width_mm": 0}]},
+            "pieces[0].stats.arcs[0].width_mm: must be greater than 0",
+        ),
+        (
+            {"arcs": [{"name": "main", "from_deg": 0, "to_deg": 9}]},
+            "pieces[0].stats.arcs[0].apex_mm: is missing",
+        ),
+        (
+            {"arcs": [{"name": "main", "apex_mm": [0, 0], "from_deg": 0}]},
+            "pieces[0].stats.arcs[0].to_deg: is missing",
+        ),
     ],
 )
 def test_wrong_arcs_are_refused_whichever_is_asked_for(stats: dict[str, Any], message: str) -> None:
@@ -132,7 +197,9 @@ def test_wrong_arcs_are_refused_whichever_is_asked_for(stats: dict[str, Any], me
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("kind", ["range", "at", "within", "beyond", "attack_range", "range0_after"])
+@pytest.mark.parametrize(
+    "kind", ["range", "at", "within", "beyond", "attack_range", "range0_after"]
+)
 @pytest.mark.parametrize(
     ("held", "message"),
     [
@@ -143,7 +210,9 @@ def test_wrong_arcs_are_refused_whichever_is_asked_for(stats: dict[str, Any], me
         ([["a", "a"]], "state.range0[0]: names 'a' twice"),
     ],
 )
-def test_a_wrong_list_of_held_pairs_is_refused_by_every_question(kind: str, held: Any, message: str) -> None:
+def test_a_wrong_list_of_held_pairs_is_refused_by_every_question(
+    kind: str, held: Any, message: str
+) -> None:
     question = aim("front") | {"question": kind, "from": "a", "to": "b", "range": [1], "events": []}
     with pytest.raises(BadInput) as error:
         ask(scene(ship("a", 0, 0), ship("b", 150, 0), state={"range0": held}), question)
@@ -152,7 +221,10 @@ def test_a_wrong_list_of_held_pairs_is_refused_by_every_question(kind: str, held
 
 def test_an_unknown_held_piece_is_a_lookup_error_too() -> None:
     with pytest.raises(UnknownName):
-        ask(scene(ship("a", 0, 0), state={"range0": [["a", "b"]]}), {"question": "range0_after", "events": []})
+        ask(
+            scene(ship("a", 0, 0), state={"range0": [["a", "b"]]}),
+            {"question": "range0_after", "events": []},
+        )
 
 
 # --- arcs ---
@@ -165,7 +237,12 @@ def test_standard_arcs_meet_in_one_line(
 ) -> None:
     for turn, wanted in ((half_deg - inward * 0.1, 0), (half_deg + 180 - inward * 0.1, 1)):
         target = 300 * math.cos(math.radians(turn)), 300 * math.sin(math.radians(turn))
-        speck = {"id": "b", "base": {"shape": "circle", "diameter_mm": 0.1}, "x_mm": target[0], "y_mm": target[1]}
+        speck = {
+            "id": "b",
+            "base": {"shape": "circle", "diameter_mm": 0.1},
+            "x_mm": target[0],
+            "y_mm": target[1],
+        }
         found = [name for name in ("front", "left", "rear", "right") if _sees(side_mm, speck, name)]
         assert found == [expected[wanted]]
 
@@ -183,7 +260,9 @@ def test_a_ships_own_arc_comes_before_the_standard_one() -> None:
 
 @FEW
 @given(st.floats(-180, 180), st.floats(-300, 300), st.floats(-300, 300), st.floats(-180, 180))
-def test_the_four_arcs_cover_the_table(turn: float, x_mm: float, y_mm: float, heading: float) -> None:
+def test_the_four_arcs_cover_the_table(
+    turn: float, x_mm: float, y_mm: float, heading: float
+) -> None:
     table = scene(ship("a", 0, 0, heading_deg=turn), ship("b", x_mm, y_mm, 60, heading_deg=heading))
     free = ask(table, {"question": "distance", "from": "a", "to": "b"}).distance_mm
     parts = [ask(table, aim(name)).distance_mm for name in ("front", "rear", "left", "right")]
@@ -192,7 +271,9 @@ def test_the_four_arcs_cover_the_table(turn: float, x_mm: float, y_mm: float, he
 
 @FEW
 @given(st.floats(-400, 400), st.floats(-400, 400), st.floats(-180, 180))
-def test_range_reads_alike_from_both_sides_and_at_agrees(x_mm: float, y_mm: float, heading: float) -> None:
+def test_range_reads_alike_from_both_sides_and_at_agrees(
+    x_mm: float, y_mm: float, heading: float
+) -> None:
     table = scene(ship("a", 0, 0), ship("b", x_mm, y_mm, 80, heading_deg=heading))
     there, back = ({"question": "range", "from": p, "to": q} for p, q in (("a", "b"), ("b", "a")))
     value = ask(table, there).value
@@ -216,7 +297,9 @@ def joint(count: int, sigma_mm: float, seed: int = 3) -> Array:
 def free_draws(table: Scene) -> Array:
     """(DRAWS, N, 2), by a generator of their own."""
     assert table.covariance is not None
-    root = np.linalg.cholesky(np.array(table.covariance.rows) + 1e-12 * np.eye(2 * len(table.pieces)))
+    root = np.linalg.cholesky(
+        np.array(table.covariance.rows) + 1e-12 * np.eye(2 * len(table.pieces))
+    )
     return np.asarray((standard(len(root)) @ root.T).reshape(DRAWS, -1, 2))
 
 
@@ -245,9 +328,13 @@ def agrees(verdict: Verdict, away_mm: Array) -> None:
         share = float(np.mean((away_mm > 100 * band - 100) & (away_mm <= 100 * band)))
         assert verdict.probability[str(band)] == pytest.approx(share, abs=AGREED)
     assert verdict.probability["null"] == pytest.approx(float(np.mean(away_mm > 300)), abs=AGREED)
-    assert verdict.answer["in_arc_probability"] == pytest.approx(float(np.mean(np.isfinite(away_mm))), abs=AGREED)
+    assert verdict.answer["in_arc_probability"] == pytest.approx(
+        float(np.mean(np.isfinite(away_mm))), abs=AGREED
+    )
     if verdict.sigma_mm is not None:
-        assert verdict.sigma_mm == pytest.approx(float(away_mm[np.isfinite(away_mm)].std()), rel=0.03)
+        assert verdict.sigma_mm == pytest.approx(
+            float(away_mm[np.isfinite(away_mm)].std()), rel=0.03
+        )
 
 
 HALF_DEG = 40.6
@@ -258,7 +345,10 @@ SLOPE = math.tan(math.radians(HALF_DEG))
 @pytest.mark.parametrize(
     ("right_mm", "up_mm"),
     [
-        (91.0, 90.0),  # the lower right corner near the arc's line and band 1's both: the square ends at x = 131
+        (
+            91.0,
+            90.0,
+        ),  # the lower right corner near the arc's line and band 1's both: the square ends at x = 131
         (96.2, 116.0),  # in and out of arc
         (80.7, 90.8),  # in arc, near the band's line, along the arc's
         (150.0, 100.0),  # the arc's line cuts the far side, the closest corner is in
@@ -289,7 +379,9 @@ def test_a_held_pair_is_in_doubt_only_about_the_arc() -> None:
     pieces = [ship("a", 0, 0), ship("b", 116.2, 136.0)]
     table = unsure(pieces, joint(2, 1.0), state={"range0": [["b", "a"]]})
     drawn = free_draws(table)
-    share = float(np.mean(np.isfinite(in_front(HALF_DEG, drawn[:, 1] - drawn[:, 0] + (96.2, 116.0), 40))))
+    share = float(
+        np.mean(np.isfinite(in_front(HALF_DEG, drawn[:, 1] - drawn[:, 0] + (96.2, 116.0), 40)))
+    )
     odds = ask(table, aim("front")).probability
     assert odds is not None
     assert odds["0"] == pytest.approx(share, abs=AGREED)
@@ -314,7 +406,9 @@ def test_far_from_the_lines_of_the_arc_nothing_is_drawn(
     table = unsure([ship("a", 0, 0), ship("b", x_mm, 0, side_mm)], joint(2, 0.1))
     verdict = ask(table, aim("front"))
     assert verdict.value == value
-    assert max(verdict.probability or {}, key=lambda key: (verdict.probability or {})[key]) == json.dumps(verdict.value)
+    assert max(
+        verdict.probability or {}, key=lambda key: (verdict.probability or {})[key]
+    ) == json.dumps(verdict.value)
     assert verdict.answer["in_arc_probability"] == pytest.approx(float(value is not None))
 
 
@@ -335,7 +429,9 @@ def test_pairs_at_range_0_agree_with_a_million_draws() -> None:
     assert odds is not None
     for b, c in ((0, 0), (0, 1), (1, 0), (1, 1)):
         key = json.dumps([pair for pair, holds in ((["a", "b"], b), (["a", "c"], c)) if holds])
-        assert odds.get(key, 0.0) == pytest.approx(np.mean((touch_b == b) & (touch_c == c)), abs=AGREED)
+        assert odds.get(key, 0.0) == pytest.approx(
+            np.mean((touch_b == b) & (touch_c == c)), abs=AGREED
+        )
 
 
 def test_a_ship_that_an_event_places_is_placed_exactly() -> None:

@@ -88,7 +88,9 @@ def test_what_breaks_off_is_said_and_opened_again() -> None:
 
 def test_a_film_is_shown_at_its_own_pace_and_then_it_has_ended(tmp_path: Path) -> None:
     begin = time.monotonic()
-    levels = [int(one.grey[0, 0]) for one in parse_source(str(film(tmp_path / "film.mp4"))).open_shots()]
+    levels = [
+        int(one.grey[0, 0]) for one in parse_source(str(film(tmp_path / "film.mp4"))).open_shots()
+    ]
     assert time.monotonic() - begin >= 0.85
     assert levels == sorted(levels)
     assert len(levels) == 10
@@ -105,7 +107,9 @@ def test_a_film_that_begins_again_says_so(tmp_path: Path) -> None:
             number, one = got
             level = int(one.grey[0, 0])
             returns, last = returns + (level < last), level
-            assert returns <= live.time_jumps <= returns + 1  # it may have gone on to the next picture meanwhile
+            assert (
+                returns <= live.time_jumps <= returns + 1
+            )  # it may have gone on to the next picture meanwhile
             assert live.loss_reason() is None
     finally:
         live.stop()
@@ -122,7 +126,9 @@ def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
         live.stop()
 
 
-@pytest.mark.parametrize("address", ["no-such-film.mp4", "ftp://somewhere/film.mp4", "obs://localhost:4455"])
+@pytest.mark.parametrize(
+    "address", ["no-such-film.mp4", "ftp://somewhere/film.mp4", "obs://localhost:4455"]
+)
 def test_addresses_that_mean_nothing_are_refused(address: str) -> None:
     with pytest.raises(BadInput):
         parse_source(address)

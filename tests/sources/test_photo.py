@@ -92,9 +92,15 @@ def grey_frame(image: Image.Image, path: Path) -> NDArray[np.uint8]:
 def test_grey_and_sixteen_bit_pictures(tmp_path: Path) -> None:
     ramp = np.tile(np.linspace(0, 255, 96).round().astype(np.uint8), (72, 1))
     assert (grey_frame(Image.fromarray(ramp), tmp_path / "grey.png") == ramp).all()
-    assert close(grey_frame(Image.fromarray(ramp.astype(np.uint16) * 257), tmp_path / "deep.png"), ramp, 1)
-    assert close(grey_frame(Image.fromarray(ramp.astype(np.uint16) * 257), tmp_path / "deep.tif"), ramp, 1)
-    assert close(grey_frame(Image.fromarray(ramp.astype(np.float32) / 255), tmp_path / "float.tif"), ramp, 1)
+    assert close(
+        grey_frame(Image.fromarray(ramp.astype(np.uint16) * 257), tmp_path / "deep.png"), ramp, 1
+    )
+    assert close(
+        grey_frame(Image.fromarray(ramp.astype(np.uint16) * 257), tmp_path / "deep.tif"), ramp, 1
+    )
+    assert close(
+        grey_frame(Image.fromarray(ramp.astype(np.float32) / 255), tmp_path / "float.tif"), ramp, 1
+    )
 
 
 def test_transparent_parts_are_white_and_the_rest_as_it_was(tmp_path: Path) -> None:
@@ -133,8 +139,12 @@ def focal_of(tmp_path: Path, size: tuple[int, int], exif: Image.Exif) -> tuple[f
     return frame.focal_px, frame.focal_share
 
 
-def test_focal_length_of_a_whole_picture_lies_between_the_two_readings_of_the_standard(tmp_path: Path) -> None:
-    focal, share = focal_of(tmp_path, (4032, 3024), exif_with(focal_35mm=26, width=4032, height=3024))
+def test_focal_length_of_a_whole_picture_lies_between_the_two_readings_of_the_standard(
+    tmp_path: Path,
+) -> None:
+    focal, share = focal_of(
+        tmp_path, (4032, 3024), exif_with(focal_35mm=26, width=4032, height=3024)
+    )
     by_width, by_diagonal = 26 / 36 * 4032, 26 / 43.26661530556787 * 5040
     assert focal is not None
     assert by_width < focal < by_diagonal
@@ -161,7 +171,10 @@ def test_a_picture_held_upright_has_the_same_focal_length(tmp_path: Path) -> Non
     level = focal_of(tmp_path, (4032, 3024), exif_with(1, focal_35mm=26, width=4032, height=3024))
     upright = focal_of(tmp_path, (4032, 3024), exif_with(6, focal_35mm=26, width=4032, height=3024))
     assert level == upright
-    assert focal_of(tmp_path, (3024, 4032), exif_with(1, focal_35mm=26, width=3024, height=4032)) == level
+    assert (
+        focal_of(tmp_path, (3024, 4032), exif_with(1, focal_35mm=26, width=3024, height=4032))
+        == level
+    )
 
 
 @pytest.mark.parametrize("focal_35mm", [0, 4000])
@@ -177,7 +190,9 @@ def png_header(width: int, height: int) -> bytes:
     """A PNG that claims a size and holds nothing."""
     body = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunk = b"IHDR" + body
-    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    head = (
+        b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    )
     return head + struct.pack(">I", 1000) + b"IDAT"
 
 
@@ -202,7 +217,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_cannot_be_read_is_one_line_with_a_remedy_and_status_three(tmp_path: Path, name: str) -> None:
+def test_what_cannot_be_read_is_one_line_with_a_remedy_and_status_three(
+    tmp_path: Path, name: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(BROKEN[name])
     if name == "tiny.png":
@@ -223,10 +240,14 @@ def test_a_picture_too_large_is_refused_by_its_header(tmp_path: Path, name: str)
         load_photo(tmp_path / name)
 
 
-def test_without_the_extra_a_heic_picture_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_a_heic_picture_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     (tmp_path / "a.jpg").write_bytes(BROKEN["photo.heic"])
-    with pytest.raises(CannotMeasure, match=r"HEIC picture: .*overruler\[heic\].*, or save it as JPEG"):
+    with pytest.raises(
+        CannotMeasure, match=r"HEIC picture: .*overruler\[heic\].*, or save it as JPEG"
+    ):
         load_photo(tmp_path / "a.jpg")
 
 
@@ -273,7 +294,11 @@ def heic_bytes() -> bytes:
 
 
 def test_missing_files_and_folders_are_wrong_options(tmp_path: Path) -> None:
-    for path, words in ((tmp_path / "none.jpg", "no such file"), (tmp_path, "folder"), ("a\0b.jpg", "cannot be read")):
+    for path, words in (
+        (tmp_path / "none.jpg", "no such file"),
+        (tmp_path, "folder"),
+        ("a\0b.jpg", "cannot be read"),
+    ):
         with pytest.raises(BadInput, match=words) as caught:
             load_photo(path)
         assert caught.value.exit_code == 2

@@ -18,7 +18,9 @@ EVENLY = tuple(k / 25 for k in range(75))
 def written(path: Path, times_s: tuple[float, ...] = EVENLY, size: tuple[int, int] = SIZE) -> Path:
     """A film whose pictures have these times and get brighter by one level each."""
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=1000, options={"crf": "12", "g": "10", "bf": "2"})
+        stream = container.add_stream(
+            "libx264", rate=1000, options={"crf": "12", "g": "10", "bf": "2"}
+        )
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
         for number, time_s in enumerate(times_s):
@@ -77,7 +79,9 @@ def test_a_film_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> N
         assert f"can be read to {film.read_to_s:.1f} s of 10.0 s" in film.problems()[-1]
 
 
-def test_flipped_bits_cost_some_pictures_and_are_named_where_the_decoder_says_so(tmp_path: Path) -> None:
+def test_flipped_bits_cost_some_pictures_and_are_named_where_the_decoder_says_so(
+    tmp_path: Path,
+) -> None:
     data = bytearray(written(tmp_path / "whole.mkv").read_bytes())
     for place in np.random.default_rng(4).integers(1000, len(data), 40):
         data[place] ^= 0x5A
@@ -92,17 +96,27 @@ def textured(path: Path) -> Path:
     """Blotches that drift over the picture, a picture that stands alone each second."""
     rough = np.random.default_rng(3).integers(0, 255, (SIZE[1] * 2, SIZE[0] * 2), np.uint8) // 8 * 4
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=25, options={"crf": "20", "g": "25", "bf": "0", "preset": "fast"})
+        stream = container.add_stream(
+            "libx264", rate=25, options={"crf": "20", "g": "25", "bf": "0", "preset": "fast"}
+        )
         stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
         for k in range(200):
-            pixels = np.repeat(rough[k // 4 : k // 4 + SIZE[1], k // 3 : k // 3 + SIZE[0], None], 3, axis=2)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="bgr24")))
+            pixels = np.repeat(
+                rough[k // 4 : k // 4 + SIZE[1], k // 3 : k // 3 + SIZE[0], None], 3, axis=2
+            )
+            container.mux(
+                stream.encode(
+                    av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="bgr24")
+                )
+            )
         container.mux(stream.encode())
     return path
 
 
 @pytest.mark.parametrize("number", [30, 75, 120])
-def test_what_is_made_from_a_damaged_picture_is_not_shown_either(tmp_path: Path, number: int) -> None:
+def test_what_is_made_from_a_damaged_picture_is_not_shown_either(
+    tmp_path: Path, number: int
+) -> None:
     data = bytearray(textured(tmp_path / "whole.mkv").read_bytes())
     with av.open(str(tmp_path / "whole.mkv")) as container:
         packet = [bytes(packet) for packet in container.demux(video=0) if packet.size][number]
@@ -117,15 +131,22 @@ def test_what_is_made_from_a_damaged_picture_is_not_shown_either(tmp_path: Path,
     assert film.damaged_count
     assert len(whole) - 27 < len(shown) < len(whole), "all but what is left of a second"
     assert all(np.array_equal(shown[time_s], whole[time_s]) for time_s in shown)
-    hidden = {time_s for time_s in whole if any(a - 1e-3 <= time_s < b - 1e-3 for a, b in film.gaps_s)}
+    hidden = {
+        time_s for time_s in whole if any(a - 1e-3 <= time_s < b - 1e-3 for a, b in film.gaps_s)
+    }
     assert hidden == set(whole) - set(shown)
 
 
 @pytest.mark.parametrize(
     ("data", "error", "words"),
-    [(b"", CannotMeasure, "is empty"), (b"no film at all", CannotMeasure, "no film that can be read")],
+    [
+        (b"", CannotMeasure, "is empty"),
+        (b"no film at all", CannotMeasure, "no film that can be read"),
+    ],
 )
-def test_what_is_no_film_is_a_clear_refusal(tmp_path: Path, data: bytes, error: type[Exception], words: str) -> None:
+def test_what_is_no_film_is_a_clear_refusal(
+    tmp_path: Path, data: bytes, error: type[Exception], words: str
+) -> None:
     (tmp_path / "a.mp4").write_bytes(data)
     with pytest.raises(error, match=words):
         Film(tmp_path / "a.mp4")
@@ -138,7 +159,9 @@ def test_no_file_a_folder_and_sound_alone(tmp_path: Path) -> None:
         Film(tmp_path)
     with av.open(str(tmp_path / "sound.mka"), "w") as container:
         stream = container.add_stream("pcm_s16le", rate=8000)
-        sound = av.AudioFrame.from_ndarray(np.zeros((1, 800), np.int16), format="s16", layout="mono")
+        sound = av.AudioFrame.from_ndarray(
+            np.zeros((1, 800), np.int16), format="s16", layout="mono"
+        )
         sound.rate = 8000
         container.mux(stream.encode(sound))
     with pytest.raises(CannotMeasure, match="only sound"):
@@ -152,8 +175,14 @@ def drifting(path: Path, codec: str, options: dict[str, str]) -> Path:
         stream = container.add_stream(codec, rate=30, options=options)
         stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
         for k in range(90):
-            pixels = np.repeat(rough[k // 2 : k // 2 + SIZE[1], k // 3 : k // 3 + SIZE[0], None], 3, axis=2)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="bgr24")))
+            pixels = np.repeat(
+                rough[k // 2 : k // 2 + SIZE[1], k // 3 : k // 3 + SIZE[0], None], 3, axis=2
+            )
+            container.mux(
+                stream.encode(
+                    av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="bgr24")
+                )
+            )
         container.mux(stream.encode())
     return path
 
@@ -193,10 +222,14 @@ def test_pictures_that_nobody_looks_at_are_not_decoded_and_the_others_are_as_the
     all_of_them, whole = looked_at(path, looks_per_s=np.inf, threads=1)
     some, shown = looked_at(path, threads=1)
     assert all_of_them == len(whole) == 90
-    layered = codec == "libx265" and name == "a.ts"  # such a stream does not say beforehand whether it has layers
+    layered = (
+        codec == "libx265" and name == "a.ts"
+    )  # such a stream does not say beforehand whether it has layers
     assert some == 90 if layered else some < 75
     assert all(whole[time_s] == pixels for time_s, pixels in shown.items())
-    assert [int(time_s * 10 + 0.01) for time_s in shown] == list(range(30)), "one in each tenth of a second"
+    assert [int(time_s * 10 + 0.01) for time_s in shown] == list(range(30)), (
+        "one in each tenth of a second"
+    )
     assert looked_at(path, threads=3)[1] == shown
     part = looked_at(path, from_s=1.5, to_s=2.5)[1]
     assert part == {time_s: pixels for time_s, pixels in shown.items() if 1.5 <= time_s < 2.5}

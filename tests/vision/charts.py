@@ -47,22 +47,34 @@ POSES = (
 )  # fmt: skip
 
 
-def photo(camera: Camera, chart: Chart = SMALL, *, size_px: tuple[int, int] = SIZE, look: Look | None = None) -> Frame:
+def photo(
+    camera: Camera,
+    chart: Chart = SMALL,
+    *,
+    size_px: tuple[int, int] = SIZE,
+    look: Look | None = None,
+) -> Frame:
     """The photo of a flat sheet on a grey table."""
     look = look or Look()
     pixels = np.stack(np.meshgrid(np.arange(size_px[0]), np.arange(size_px[1])), -1).astype(float)
     board = np.nan_to_num(camera.unproject(pixels), nan=-1e6)
     by_v, by_u = (np.asarray(slope, float) for slope in np.gradient(board, axis=(0, 1)))
     codes, random = _codes(chart), np.random.default_rng(look.seed)
-    around = [_light(chart, codes, board + u * by_u + v * by_v) for u in (-0.8, 0.8) for v in (-0.8, 0.8)]
+    around = [
+        _light(chart, codes, board + u * by_u + v * by_v) for u in (-0.8, 0.8) for v in (-0.8, 0.8)
+    ]
     light, mixed = around[0], np.asarray(np.ptp(np.array(around), axis=0) > 0)
-    turn = random.random((int(mixed.sum()), 2))  # each pixel's own, so that no edge lies like that in all of them
+    turn = random.random(
+        (int(mixed.sum()), 2)
+    )  # each pixel's own, so that no edge lies like that in all of them
     rays = (_spread(RAYS)[:, None] + turn) % 1 - 0.5
     at = board[mixed] + rays[..., :1] * by_u[mixed] + rays[..., 1:] * by_v[mixed]
     light[mixed] = _light(chart, codes, at).mean(0)
     tone = cv2.GaussianBlur(light ** (1 / look.gamma), (0, 0), look.blur_px)
     grey = tone * 255 + random.normal(0, look.noise, tone.shape)
-    return Frame(np.repeat(np.clip(grey, 0, 255).round().astype(np.uint8)[:, :, None], 3, 2), "test")
+    return Frame(
+        np.repeat(np.clip(grey, 0, 255).round().astype(np.uint8)[:, :, None], 3, 2), "test"
+    )
 
 
 def _spread(count: int) -> Array:
@@ -81,7 +93,9 @@ def _codes(chart: Chart) -> Array:
         return np.full((chart.columns * chart.rows, 1, 1), CARD)
     family = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, chart.dictionary))
     side = family.markerSize + 2
-    cells = np.array([family.generateImageMarker(number, side) for number in chart.markers_mm]) > 127
+    cells = (
+        np.array([family.generateImageMarker(number, side) for number in chart.markers_mm]) > 127
+    )
     return np.asarray(np.where(cells, CARD, BLACK), float)
 
 
@@ -91,14 +105,21 @@ def _light(chart: Chart, codes: Array, xy_mm: Array) -> Array:
     column, row = np.floor(across).astype(int), np.floor(down).astype(int)
     within = (across >= 0) & (down >= 0) & (across < chart.columns) & (down < chart.rows)
     margin = MARGIN_MM / chart.square_mm
-    paper = (np.minimum(across, down) > -margin) & (across < chart.columns + margin) & (down < chart.rows + margin)
+    paper = (
+        (np.minimum(across, down) > -margin)
+        & (across < chart.columns + margin)
+        & (down < chart.rows + margin)
+    )
     black = within & ((column + row) % 2 == 0)
     light = np.where(paper, np.where(black, BLACK, CARD), MAT)
     if chart.marker_mm is None:
         return light
     number = (np.cumsum(_white(chart).ravel()) - 1).reshape(_white(chart).shape)
     cells = codes.shape[1]
-    inner = ((np.stack([across - column, down - row], -1) - 0.5) * chart.square_mm / chart.marker_mm + 0.5) * cells
+    inner = (
+        (np.stack([across - column, down - row], -1) - 0.5) * chart.square_mm / chart.marker_mm
+        + 0.5
+    ) * cells
     cell = np.floor(inner).astype(int)
     coded = within & ~black & (cell.min(-1) >= 0) & (cell.max(-1) < cells)
     at = number[row[coded], column[coded]], cell[coded][:, 1], cell[coded][:, 0]

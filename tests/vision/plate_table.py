@@ -52,11 +52,18 @@ SQUARE = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 
 
 def table_camera(tilt_deg: float) -> Camera:
-    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(290.0, 260.0))
+    return camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(290.0, 260.0)
+    )
 
 
 def table_with(
-    camera: Camera, ships: list[Ship], size_px: tuple[int, int], mat: int = 120, noise: float = 1.5, seed: int = 0
+    camera: Camera,
+    ships: list[Ship],
+    size_px: tuple[int, int],
+    mat: int = 120,
+    noise: float = 1.5,
+    seed: int = 0,
 ) -> Frame:
     """A photo of the ships' plates on a plain mat; a horizon is not drawn."""
     random = np.random.default_rng(seed)
@@ -85,9 +92,21 @@ def _draw(picture: Pixels, camera: Camera, ship: Ship) -> None:
         tuple((a + b) // 2 for a, b in zip(CARD, INK, strict=True)),
     )
     for end in (tip, tip * [1, -1], -tip, tip * [-1, 1]):
-        _line(picture, camera.project(ship.place(np.array([[0.0, 0.0], end]), PLATE_HEIGHT_MM)), INK, camera, ship)
+        _line(
+            picture,
+            camera.project(ship.place(np.array([[0.0, 0.0], end]), PLATE_HEIGHT_MM)),
+            INK,
+            camera,
+            ship,
+        )
     frame = SQUARE * (card - 0.5 / half)
-    _line(picture, camera.project(ship.place(np.vstack([frame, frame[:1]]), PLATE_HEIGHT_MM)), LIGHT, camera, ship)
+    _line(
+        picture,
+        camera.project(ship.place(np.vstack([frame, frame[:1]]), PLATE_HEIGHT_MM)),
+        LIGHT,
+        camera,
+        ship,
+    )
 
 
 def _at(pixels: Array) -> NDArray[np.int32]:
@@ -98,7 +117,11 @@ def _fill(picture: Pixels, outline_px: Array, colour: tuple[int, ...]) -> None:
     cv2.fillPoly(picture, [_at(outline_px)], colour, cv2.LINE_AA, 4)
 
 
-def _line(picture: Pixels, points_px: Array, colour: tuple[int, ...], camera: Camera, ship: Ship) -> None:
+def _line(
+    picture: Pixels, points_px: Array, colour: tuple[int, ...], camera: Camera, ship: Ship
+) -> None:
     """A line 0.5 mm wide."""
     scale = float(camera.mm_per_px(np.array([ship.x_mm, ship.y_mm, PLATE_HEIGHT_MM])))
-    cv2.polylines(picture, [_at(points_px)], False, colour, max(1, round(0.5 / scale * FINE)), cv2.LINE_AA, 4)
+    cv2.polylines(
+        picture, [_at(points_px)], False, colour, max(1, round(0.5 / scale * FINE)), cv2.LINE_AA, 4
+    )

@@ -44,12 +44,16 @@ def lifted(corners_mm: Array, bow: TableBow) -> Array:
     return np.asarray(corners_mm + np.array([0, 0, float(bow.z_mm(corners_mm[:, :2].mean(0)))]))
 
 
-def distances(found: Calibration, truth: Camera, bow: TableBow | None = None) -> tuple[Array, Array]:
+def distances(
+    found: Calibration, truth: Camera, bow: TableBow | None = None
+) -> tuple[Array, Array]:
     """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,).
 
     The spots lie on a flat table, or on a bowed one.
     """
-    pixels = truth.project(np.column_stack([SPOTS, np.zeros(len(SPOTS)) if bow is None else bow.z_mm(SPOTS)]))
+    pixels = truth.project(
+        np.column_stack([SPOTS, np.zeros(len(SPOTS)) if bow is None else bow.z_mm(SPOTS)])
+    )
     flat = found.camera.unproject(pixels)
     gap = np.diff(correct_for_bow_mm(found, flat)[PAIRS], axis=1)[:, 0]
     length = np.linalg.norm(gap, axis=1)
@@ -84,15 +88,21 @@ def as_stated(
     shape: float | None = None,
 ) -> list[Marker]:
     """Markers as a camera would find them, with all the noise that calibration states: heights and swell, too."""
-    lifted = {n: at + np.array([0, 0, spoil * MARKER_HEIGHT_SIGMA_MM * random.normal()]) for n, at in markers.items()}
+    lifted = {
+        n: at + np.array([0, 0, spoil * MARKER_HEIGHT_SIGMA_MM * random.normal()])
+        for n, at in markers.items()
+    }
     swell_px = MARKER_GROWTH_SIGMA_PX * (spoil if shape is None else shape) * random.normal()
     return swollen(seen_markers(camera, lifted, random, spoil, own, shape), swell_px)
 
 
-def as_told(camera: Camera, markers: Mapping[int, Array], random: np.random.Generator) -> list[Marker]:
+def as_told(
+    camera: Camera, markers: Mapping[int, Array], random: np.random.Generator
+) -> list[Marker]:
     """The same on a table that is as its board file says: laid well, on cards that lie flat."""
     lifted = {
-        n: at + np.array([0, 0, SPEC_SHARE * MARKER_HEIGHT_SIGMA_MM * random.normal()]) for n, at in markers.items()
+        n: at + np.array([0, 0, SPEC_SHARE * MARKER_HEIGHT_SIGMA_MM * random.normal()])
+        for n, at in markers.items()
     }
     return swollen(
         seen_markers(camera, lifted, random, PLACE_SPEC_SHARE, shape=1.0),
@@ -106,17 +116,28 @@ class Sight:
     monkeypatch: pytest.MonkeyPatch
 
     def __init__(
-        self, camera: Camera, markers: Mapping[int, Array], seed: int = 0, spoil: float = 1.0, told: bool = False
+        self,
+        camera: Camera,
+        markers: Mapping[int, Array],
+        seed: int = 0,
+        spoil: float = 1.0,
+        told: bool = False,
     ) -> None:
         random = np.random.default_rng(seed)
-        found = as_told(camera, markers, random) if told else as_stated(camera, markers, random, spoil)
-        self.monkeypatch.setattr(module, "find_markers", lambda frame, board: tuple(sorted(found, key=lambda m: m.id)))
+        found = (
+            as_told(camera, markers, random) if told else as_stated(camera, markers, random, spoil)
+        )
+        self.monkeypatch.setattr(
+            module, "find_markers", lambda frame, board: tuple(sorted(found, key=lambda m: m.id))
+        )
 
 
 def random_camera(random: np.random.Generator, **fixed: float) -> Camera:
     """A camera as the prior without metadata has it: its lens drawn from there, over a table at some tilt."""
     prior = lens_prior(blank(), None)
-    fx, fy, cx, cy, *distortion = prior.mean + np.linalg.cholesky(prior.covariance) @ random.normal(size=9)
+    fx, fy, cx, cy, *distortion = prior.mean + np.linalg.cholesky(prior.covariance) @ random.normal(
+        size=9
+    )
     camera = camera_over(fixed.get("tilt_deg", random.uniform(5, 40)), turn_deg=random.uniform(-20, 20), focal_px=fx,
                          height_mm=fx * random.uniform(0.95, 1.3), distortion=tuple(distortion))  # fmt: skip
     return camera.with_lens([[fx, 0, cx], [0, fy, cy], [0, 0, 1]], distortion)

@@ -46,11 +46,17 @@ def camera_over(
 
 
 def square_mm(
-    x_mm: float, y_mm: float, side_mm: float = MARKER_MM, heading_deg: float = 0.0, z_mm: float = 0.0
+    x_mm: float,
+    y_mm: float,
+    side_mm: float = MARKER_MM,
+    heading_deg: float = 0.0,
+    z_mm: float = 0.0,
 ) -> Array:
     """A marker's corners (4, 3) round its middle, the printed top left first and clockwise as printed."""
     c, s = np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))
-    corners = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * side_mm / 2 @ np.array([[c, s], [-s, c]])
+    corners = (
+        np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * side_mm / 2 @ np.array([[c, s], [-s, c]])
+    )
     return np.column_stack([corners + np.array([x_mm, y_mm]), np.full(4, z_mm)])
 
 
@@ -103,25 +109,41 @@ def _print(number: int, dictionary: str) -> Array:
 
 
 def _draw(
-    light: Array, camera: Camera, cells: Array, corners: Array, cover: Callable[[Array], NDArray[np.bool_]] | None
+    light: Array,
+    camera: Camera,
+    cells: Array,
+    corners: Array,
+    cover: Callable[[Array], NDArray[np.bool_]] | None,
 ) -> None:
-    middle, right, down = corners.mean(0), (corners[1] - corners[0])[:2], (corners[3] - corners[0])[:2]
+    middle, right, down = (
+        corners.mean(0),
+        (corners[1] - corners[0])[:2],
+        (corners[3] - corners[0])[:2],
+    )
     ring = camera.project(middle + (corners - middle) * 1.75)
     low = np.floor(ring.min(0)).astype(int).clip(0)
     high = np.ceil(ring.max(0)).astype(int).clip(0, np.array(light.shape)[::-1] - 1) + 1
     if (high <= low).any():
         return
-    pixels = np.stack(np.meshgrid(np.arange(low[0], high[0]), np.arange(low[1], high[1])), -1).astype(float)
+    pixels = np.stack(
+        np.meshgrid(np.arange(low[0], high[0]), np.arange(low[1], high[1])), -1
+    ).astype(float)
     board = camera.unproject(pixels, middle[2])
     by_v, by_u = np.gradient(board, axis=(0, 1))
-    patch, old, count = np.zeros(pixels.shape[:2]), light[low[1] : high[1], low[0] : high[0]], len(cells) - 4
+    patch, old, count = (
+        np.zeros(pixels.shape[:2]),
+        light[low[1] : high[1], low[0] : high[0]],
+        len(cells) - 4,
+    )
     for v in (np.arange(SUBPIXELS) + 0.5) / SUBPIXELS - 0.5:
         for u in (np.arange(SUBPIXELS) + 0.5) / SUBPIXELS - 0.5:
             at = board + by_u * u + by_v * v
             local = (at - corners[0, :2]) @ np.linalg.inv(np.stack([right, down])) * count + 2
             column, row = np.floor(local).astype(int).transpose(2, 0, 1)
             inside = (np.minimum(row, column) >= 0) & (np.maximum(row, column) < len(cells))
-            seen = np.where(inside, cells[row.clip(0, len(cells) - 1), column.clip(0, len(cells) - 1)], old)
+            seen = np.where(
+                inside, cells[row.clip(0, len(cells) - 1), column.clip(0, len(cells) - 1)], old
+            )
             patch += seen if cover is None else np.where(cover(at), 0.5, seen)
     light[low[1] : high[1], low[0] : high[0]] = patch / SUBPIXELS**2
 
@@ -144,7 +166,11 @@ def seen_markers(
 
 
 def _seen(
-    camera: Camera, number: int, corners: Array, random: np.random.Generator, scales: tuple[float, float, float]
+    camera: Camera,
+    number: int,
+    corners: Array,
+    random: np.random.Generator,
+    scales: tuple[float, float, float],
 ) -> Marker:
     cells = _print(number, DICTIONARY)[2:-2, 2:-2] > MAT
     spots = place_stations(cells, 2.0)
@@ -158,7 +184,9 @@ def _seen(
 
     tangent = project(middle + along * 1e-4) - project(middle - along * 1e-4)
     normal = np.column_stack([tangent[:, 1], -tangent[:, 0]])
-    normal *= np.sign((normal * (project(middle + across * 1e-4) - project(middle))).sum(1, keepdims=True))
+    normal *= np.sign(
+        (normal * (project(middle + across * 1e-4) - project(middle))).sum(1, keepdims=True)
+    )
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     true = MarkerEdges(middle, project(middle), normal, np.full(len(middle), 0.06), spots.line)
     seen = project(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float))
@@ -167,7 +195,11 @@ def _seen(
         shape * edge_noise.shape_noise_columns_px(true),
         place * edge_noise.place_noise_columns_px(true, MARKER_MM / side_px(seen)),
     ]
-    error = own * np.linalg.cholesky(edge_noise.edge_noise_covariance_px2(true)) @ random.normal(size=len(middle))
+    error = (
+        own
+        * np.linalg.cholesky(edge_noise.edge_noise_covariance_px2(true))
+        @ random.normal(size=len(middle))
+    )
     error += sum(columns @ random.normal(size=columns.shape[1]) for columns in shared)
     edges = replace(true, xy_px=true.xy_px + normal * error[:, None])
     return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, edges, 60.0))

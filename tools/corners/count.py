@@ -46,7 +46,9 @@ def run(indexes: Iterable[int], seed: int) -> Trials:
             frame = take(view, random_look(random, soft=soft), DICTIONARY, random)
             for name, method in METHODS.items():
                 found = method(frame, DICTIONARY)
-                trials[name] += [trial(view, number, found.get(number), soft) for number in view.corners_mm]
+                trials[name] += [
+                    trial(view, number, found.get(number), soft) for number in view.corners_mm
+                ]
     return trials
 
 
@@ -67,7 +69,9 @@ def trial(view: View, number: int, found: Found | None, soft: bool) -> Trial:
 
 def table(trials: Trials) -> Table:
     """One row a method and a kind of picture; ours by sizes and tilts too."""
-    result = Table("corners by", "pictures", "markers", "missed", "RMS px", "bias px", "u, v px", "z²")
+    result = Table(
+        "corners by", "pictures", "markers", "missed", "RMS px", "bias px", "u, v px", "z²"
+    )
     for name, all_of in trials.items():
         for soft in (False, True):
             some, kind = [t for t in all_of if t.soft == soft], "soft" if soft else "sharp"

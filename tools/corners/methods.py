@@ -41,7 +41,10 @@ def opencv(refinement: int | None) -> Method:
         grey = cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY)
         corners, ids, _ = cv2.aruco.ArucoDetector(code, parameters).detectMarkers(grey)
         numbers = [] if ids is None else [int(number) for number in np.reshape(ids, -1)]
-        return {i: Found(np.reshape(quad, (4, 2)).astype(float)) for i, quad in zip(numbers, corners, strict=True)}
+        return {
+            i: Found(np.reshape(quad, (4, 2)).astype(float))
+            for i, quad in zip(numbers, corners, strict=True)
+        }
 
     return find
 

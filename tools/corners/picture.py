@@ -57,7 +57,9 @@ def take(view: View, look: Look, dictionary: str, random: np.random.Generator) -
         _draw(light, view, number, print_of(number, dictionary), look.blur_px)
     light *= np.linspace(1.1, 0.9, view.size_px[0], dtype=np.float32)  # a lamp to the left
     tone = _toned(_noisy(np.asarray(light * look.exposure, np.float32), look, random), look)
-    coded = cv2.imencode(".jpg", np.repeat(tone[:, :, None], 3, 2), [cv2.IMWRITE_JPEG_QUALITY, look.quality])[1]
+    coded = cv2.imencode(
+        ".jpg", np.repeat(tone[:, :, None], 3, 2), [cv2.IMWRITE_JPEG_QUALITY, look.quality]
+    )[1]
     return Frame(np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8), "markers")
 
 
@@ -73,7 +75,9 @@ def print_of(number: int, dictionary: str) -> Array:
 def _draw(light: Floats, view: View, number: int, cells: Array, blur_px: float) -> None:
     """Draw a marker on its card, blurred, into the light."""
     corners_px = view.corners_px(number)
-    card = corners_px.mean(0) + (corners_px - corners_px.mean(0)) * (1 + 2.5 * MARGIN_CELLS / len(cells))
+    card = corners_px.mean(0) + (corners_px - corners_px.mean(0)) * (
+        1 + 2.5 * MARGIN_CELLS / len(cells)
+    )
     low = np.floor(card.min(0) - 12).astype(int).clip(0)
     high = np.ceil(card.max(0) + 12).astype(int).clip(0, view.size_px)
     fine = cv2.GaussianBlur(_shares(view, number, cells, low, high), (0, 0), blur_px * FINE)
@@ -90,7 +94,8 @@ def _shares(view: View, number: int, cells: Array, low: Array, high: Array) -> F
     # between the middles of neighbouring pixels the way on the table is straight to a few 1e-4 px
     x, y = cv2.split(cv2.resize(place, None, fx=FINE, fy=FINE, interpolation=cv2.INTER_LINEAR))
     width_x, width_y = (
-        np.maximum(np.abs(np.gradient(at, axis=0)) + np.abs(np.gradient(at, axis=1)), 1e-9) for at in (x, y)
+        np.maximum(np.abs(np.gradient(at, axis=0)) + np.abs(np.gradient(at, axis=1)), 1e-9)
+        for at in (x, y)
     )
     inside = _between(x, width_x, cells.T, y, width_y)
     card = _covered(x, width_x, count) * _covered(y, width_y, count)
@@ -124,7 +129,10 @@ def _nearest(at: Array, width: Array, count: int) -> tuple[Array, Array]:
 
 def _noisy(light: Floats, look: Look, random: np.random.Generator) -> Floats:
     """Photons come by chance: noise grows as the root of the light; neighbours share some, as colours are filled in."""
-    grain = np.asarray(cv2.GaussianBlur(random.normal(size=light.shape).astype(np.float32), (0, 0), 0.5), np.float32)
+    grain = np.asarray(
+        cv2.GaussianBlur(random.normal(size=light.shape).astype(np.float32), (0, 0), 0.5),
+        np.float32,
+    )
     slope = 0.45  # of the tone curve in what is white
     noise = grain / grain.std() * (look.noise / 255 / slope)
     return np.asarray(light + noise * np.sqrt(np.maximum(light, 0.02)), np.float32)

@@ -28,7 +28,9 @@ class View:
 
     def corners_px(self, number: int) -> Array:
         """(4, 2): where they are seen."""
-        return self.camera.project(np.column_stack([self.corners_mm[number], np.full(4, self.z_mm.get(number, 0.0))]))
+        return self.camera.project(
+            np.column_stack([self.corners_mm[number], np.full(4, self.z_mm.get(number, 0.0))])
+        )
 
 
 def random_view(random: np.random.Generator) -> View:
@@ -38,7 +40,9 @@ def random_view(random: np.random.Generator) -> View:
     fields = random.uniform(-0.15, 0.15, (COLUMNS * ROWS, 2))
     fields += [(column + 0.5, row + 0.5) for row in range(ROWS) for column in range(COLUMNS)]
     middles = camera.unproject(fields * np.array(SIZE_PX) / (COLUMNS, ROWS))
-    return View(camera, tilt_deg, {i: _square(camera, middle, random) for i, middle in enumerate(middles)})
+    return View(
+        camera, tilt_deg, {i: _square(camera, middle, random) for i, middle in enumerate(middles)}
+    )
 
 
 def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Camera:
@@ -56,7 +60,9 @@ def _square(camera: Camera, middle_mm: Array, random: np.random.Generator) -> Ar
     """A square (4, 2) round `middle_mm`, as large as its mean side in the picture asks."""
     turn, wanted_px = random.uniform(0, 2 * np.pi), random.uniform(LEAST_PX, MOST_PX)
     c, s = np.cos(turn), np.sin(turn)
-    shape = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) @ np.array([[c, s], [-s, c]])
+    shape = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) @ np.array(
+        [[c, s], [-s, c]]
+    )
     side_mm = wanted_px * float(camera.mm_per_px(np.append(middle_mm, 0.0)))
     for _ in range(3):
         seen = camera.project(np.column_stack([middle_mm + shape * side_mm, np.zeros(4)]))

@@ -37,13 +37,27 @@ def peers() -> dict[str, Callable[[Grey, float], Circles]]:
     return named
 
 
-def _hough(method: int, shrink: float, edge: float, votes: float, grey: Grey, mm_per_px: float) -> Circles:
+def _hough(
+    method: int, shrink: float, edge: float, votes: float, grey: Grey, mm_per_px: float
+) -> Circles:
     """OpenCV's answer (1, N, 3 or 4) as circles (N, 3)."""
     least, most = (size / 2 / mm_per_px for size in (ROUND_DIAMETERS_MM[0], ROUND_DIAMETERS_MM[-1]))
     found: NDArray[Any] | None = cv2.HoughCircles(
-        grey, method, shrink, APART_MM / mm_per_px, None, edge, votes, int(0.9 * least), int(1.1 * most)
+        grey,
+        method,
+        shrink,
+        APART_MM / mm_per_px,
+        None,
+        edge,
+        votes,
+        int(0.9 * least),
+        int(1.1 * most),
     )
-    return np.zeros((0, 3)) if found is None else np.asarray(found, float).reshape(-1, found.shape[-1])[:, :3]
+    return (
+        np.zeros((0, 3))
+        if found is None
+        else np.asarray(found, float).reshape(-1, found.shape[-1])[:, :3]
+    )
 
 
 def _ellipses(grey: Grey, mm_per_px: float) -> Circles:
@@ -54,7 +68,11 @@ def _ellipses(grey: Grey, mm_per_px: float) -> Circles:
     rows = np.zeros((0, 6)) if found is None else np.asarray(found, float).reshape(-1, 6)
     axes = np.where(rows[:, 2:3] > 0, rows[:, [2, 2]], rows[:, 3:5])
     sizes = np.array(ROUND_DIAMETERS_MM)[[0, -1]] / 2 / mm_per_px
-    fits = (axes.min(1) > LEAST_ROUND * axes.max(1)) & (axes.mean(1) > 0.9 * sizes[0]) & (axes.mean(1) < 1.1 * sizes[1])
+    fits = (
+        (axes.min(1) > LEAST_ROUND * axes.max(1))
+        & (axes.mean(1) > 0.9 * sizes[0])
+        & (axes.mean(1) < 1.1 * sizes[1])
+    )
     circles = np.column_stack([rows[fits, :2], axes[fits].mean(1)])
     kept: list[NDArray[np.float64]] = []
     for circle in circles[np.argsort(-circles[:, 2], kind="stable")]:
@@ -77,7 +95,9 @@ class FromAbove:
     def tally(self, find: Callable[[Grey, float], Circles], truth: Truth) -> Tally:
         """What one finder finds; the size is the catalogue's nearest."""
         grey = np.asarray(cv2.cvtColor(self.view.pixels, cv2.COLOR_BGR2GRAY), np.uint8)
-        circles = find(np.asarray(cv2.GaussianBlur(grey, (0, 0), 1.0), np.uint8), self.view.mm_per_px)
+        circles = find(
+            np.asarray(cv2.GaussianBlur(grey, (0, 0), 1.0), np.uint8), self.view.mm_per_px
+        )
         xy_mm = self.view.to_mm(circles[:, :2])
         xyz_mm = np.column_stack([xy_mm, np.zeros(len(xy_mm))])
         camera = self.calibration.camera
@@ -100,5 +120,8 @@ def _counted(centres_px: Pixels, diameters_mm: Pixels, mm_per_px: Pixels, truth:
         false=len(centres_px) - len(pairs),
         matched=len(pairs),
         sized=sum(same_size(float(diameters_mm[j]), there[i]["shape"]) for i, j in pairs),
-        errors_mm=[float(np.hypot(*(centres_px[j] - there[i]["center_px"])) * mm_per_px[j]) for i, j in pairs],
+        errors_mm=[
+            float(np.hypot(*(centres_px[j] - there[i]["center_px"])) * mm_per_px[j])
+            for i, j in pairs
+        ],
     )

@@ -31,7 +31,9 @@ class Rulers(Sum):
             return read
         off = np.abs(self.errors)
         within = np.mean(np.abs(self.z) <= 1.96)
-        told = f"half of them to {np.median(off):.2%}, the worst to {off.max():.2%}, in95 {within:.2f}"
+        told = (
+            f"half of them to {np.median(off):.2%}, the worst to {off.max():.2%}, in95 {within:.2f}"
+        )
         return f"{read}: {np.sum(off <= GOOD)} to {GOOD:.1%}, {told}"
 
 
@@ -47,7 +49,9 @@ def rulers(report: Report, truth: Truth) -> Rulers:
         counted.there += 1
         middle = np.mean([there["start_px"], *there["joints_px"], there["end_px"]], 0)
         for one in [one for one in read.values() if one.kind == there["kind"]]:
-            seen = camera.project(np.column_stack([one.path_mm, np.full(len(one.path_mm), there["z_mm"])])).mean(0)
+            seen = camera.project(
+                np.column_stack([one.path_mm, np.full(len(one.path_mm), there["z_mm"])])
+            ).mean(0)
             if np.linalg.norm(seen - middle) < NEAR * np.linalg.norm(ends[1] - ends[0]):
                 counted.errors.append(one.segment_mm / there["segment_mm"] - 1)
                 counted.z.append((one.segment_mm - there["segment_mm"]) / one.sigma_mm)

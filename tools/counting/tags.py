@@ -22,7 +22,12 @@ def photo_tags(truth: Truth) -> list[str]:
     tilt = math.floor(camera["tilt_deg"])
     span = next((low, high) for low, high in pairwise(TILTS_DEG) if tilt < high)
     mat, light = truth["board"]["mat"], truth["tags"][3]
-    return [f"mat {mat}", f"light {light}", f"tilt {span[0]}-{span[1]}°", f"camera {camera['kind']}"]
+    return [
+        f"mat {mat}",
+        f"light {light}",
+        f"tilt {span[0]}-{span[1]}°",
+        f"camera {camera['kind']}",
+    ]
 
 
 def piece_tags(piece: Truth) -> Iterator[str]:
@@ -40,7 +45,9 @@ def add_pieces(counts: Counts, scene: Scene, pairing: Pairing) -> None:
         if piece["visible_rim"] < LEAST_RIM:
             continue
         hit = found.get(i)
-        one = Tally(wanted=1, found=hit is not None, matched=hit is not None, sized=right_size(hit, piece))
+        one = Tally(
+            wanted=1, found=hit is not None, matched=hit is not None, sized=right_size(hit, piece)
+        )
         for tag in piece_tags(piece):
             add(counts, tag, OURS, one)
 

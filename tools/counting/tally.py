@@ -94,7 +94,11 @@ def tally(scene: Scene, truth: Truth) -> Tally:
     """Hold a measured scene against the truth."""
     pairing = pairing_of(scene, truth)
     names = {scene.pieces[j].id: pairing.there[i] for i, j in pairing.pairs}
-    right = {piece.id: names[piece.id]["id"] for piece in scene.pieces if right_size(piece, names.get(piece.id))}
+    right = {
+        piece.id: names[piece.id]["id"]
+        for piece in scene.pieces
+        if right_size(piece, names.get(piece.id))
+    }
     result = Tally(
         wanted=sum(p["visible_rim"] >= LEAST_RIM for p in pairing.there),
         found=sum(p["visible_rim"] >= LEAST_RIM for p in names.values()),
@@ -111,7 +115,9 @@ def tally(scene: Scene, truth: Truth) -> Tally:
 
 def pairing_of(scene: Scene, truth: Truth) -> Pairing:
     there = [p for p in truth["pieces"] if p.get("in_frame", 1) > 0.5]
-    centres = np.array([piece.extra["image"]["center_px"] for piece in scene.pieces], float).reshape(-1, 2)
+    centres = np.array(
+        [piece.extra["image"]["center_px"] for piece in scene.pieces], float
+    ).reshape(-1, 2)
     pairs = matches(centres, np.array([_radius_px(piece) for piece in scene.pieces]), there)
     return Pairing(there, pairs, len(scene.pieces) - len(pairs))
 
@@ -136,8 +142,13 @@ def right_size(piece: Piece | None, truth: Truth | None) -> bool:
     if piece is None or truth is None:
         return False
     shape = truth["shape"]
-    width_mm, length_mm = (shape.get("diameter_mm") or shape[key] for key in ("width_mm", "length_mm"))
-    right = abs(width_mm - piece.base.width_mm) < SAME_MM and abs(length_mm - piece.base.length_mm) < SAME_MM
+    width_mm, length_mm = (
+        shape.get("diameter_mm") or shape[key] for key in ("width_mm", "length_mm")
+    )
+    right = (
+        abs(width_mm - piece.base.width_mm) < SAME_MM
+        and abs(length_mm - piece.base.length_mm) < SAME_MM
+    )
     return bool(piece.base.shape == shape["type"] and right)
 
 
@@ -186,7 +197,9 @@ def calls(counted: Tally) -> list[str]:
         below = least
         if of.any():
             times = f"{of.sum()} of {len(said)} rulings"
-            lines.append(f"{times} are {call}: {held[of].mean():.2%} of them right, {said[of].mean():.2%} as they say")
+            lines.append(
+                f"{times} are {call}: {held[of].mean():.2%} of them right, {said[of].mean():.2%} as they say"
+            )
     return lines
 
 

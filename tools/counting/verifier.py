@@ -31,17 +31,24 @@ def judged(
     view = rectify_board(frame, calibration)
     known = find_discs(view, camera).rounds
     candidates = find_candidates(view, radii.tolist(), hidden, known)
-    guesses = estimate_rims(frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
+    guesses = estimate_rims(
+        frame, camera, np.column_stack([candidates.xy_mm, candidates.radius_mm])
+    )
     kept = np.array(suppress_overlaps(guesses, radii), int)
     found = fit_rounds(frame, calibration, guesses[kept], radii, 0.0, known)
-    there = [p for p in truth["pieces"] if p["shape"]["type"] == "circle" and p.get("in_frame", 1) > 0.5]
+    there = [
+        p for p in truth["pieces"] if p["shape"]["type"] == "circle" and p.get("in_frame", 1) > 0.5
+    ]
 
     def scored(score: Pixels, xy_mm: Pixels, radius_mm: Pixels) -> Scored:
         at = np.column_stack([xy_mm, np.zeros(len(xy_mm))])
         good = _first_hits(score, camera.project(at), radius_mm / camera.mm_per_px(at), there)
         return np.column_stack([score, good])
 
-    fits = np.array([one.score for one in found]), np.array([one.xy_mm for one in found]).reshape(-1, 2)
+    fits = (
+        np.array([one.score for one in found]),
+        np.array([one.xy_mm for one in found]).reshape(-1, 2),
+    )
     sizes = np.array([one.base.width_mm / 2 for one in found])
     return {
         STEPS[0]: scored(candidates.response, candidates.xy_mm, candidates.radius_mm),

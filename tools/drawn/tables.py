@@ -12,7 +12,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment, LensPrior, State
+from overruler.vision.camera.bundle_adjustment import (
+    BOW_SIGMA_SHARE,
+    BundleAdjustment,
+    LensPrior,
+    State,
+)
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET, add_height_uncertainty
 from overruler.vision.camera.observations import free_marker_observation, known_marker_observation
@@ -77,7 +82,10 @@ class Case:
     def corners(self, random: Generator) -> dict[int, Array]:
         """Where the markers lie: free ones at any heading."""
         turn = random.uniform(-180, 180, len(self.places)) * self.free
-        return {n: square_mm(*at, heading_deg=h) for (n, at), h in zip(self.places.items(), turn, strict=True)}
+        return {
+            n: square_mm(*at, heading_deg=h)
+            for (n, at), h in zip(self.places.items(), turn, strict=True)
+        }
 
 
 def random_camera(random: Generator, case: "Case") -> Camera:
@@ -94,13 +102,17 @@ def _camera(random: Generator, case: "Case") -> Camera:
     if case.families:
         families, shares = zip(*FAMILIES[case.size], strict=True)
         k1, k2, k3 = families[random.choice(len(families), p=shares)](random)
-        lens = np.array([width * random.uniform(0.70, 0.83), *random.normal(0, 0.003 * width, 2), k1, k2, k3])
+        lens = np.array(
+            [width * random.uniform(0.70, 0.83), *random.normal(0, 0.003 * width, 2), k1, k2, k3]
+        )
         fx, cx, cy, *_ = lens
         fy, distortion = fx, [k1, k2, *random.normal(0, 4e-4, 2), k3]
     else:
         focal = width * random.uniform(0.70, 0.83)
         prior = lens_prior(picture(case, focal if case.lens == "EXIF" else None), None)
-        fx, fy, cx, cy, *distortion = prior.mean + np.linalg.cholesky(prior.covariance) @ random.normal(size=9)
+        fx, fy, cx, cy, *distortion = prior.mean + np.linalg.cholesky(
+            prior.covariance
+        ) @ random.normal(size=9)
         cx, cy = cx - (width - 1) / 2, cy - (height - 1) / 2
     tilt = random.uniform(0, MOST_TILT_DEG) if case.tilt_deg is None else case.tilt_deg
     camera = camera_over(
@@ -146,17 +158,24 @@ class Truth:
 
     def on_table(self, xyz_mm: Array) -> Array:
         """Places (..., 3) of a flat table where this one has them."""
-        return np.asarray(xyz_mm + np.concatenate([0 * xyz_mm[..., :2], self.bow.z_mm(xyz_mm[..., :2])[..., None]], -1))
+        return np.asarray(
+            xyz_mm
+            + np.concatenate([0 * xyz_mm[..., :2], self.bow.z_mm(xyz_mm[..., :2])[..., None]], -1)
+        )
 
 
 def picture(case: Case, focal_px: float | None) -> Frame:
     width, height = SIZES[case.size]
-    return Frame(np.broadcast_to(np.uint8(90), (height, width, 3)), "drawn", focal_px, EXIF_SHARE[case.size])
+    return Frame(
+        np.broadcast_to(np.uint8(90), (height, width, 3)), "drawn", focal_px, EXIF_SHARE[case.size]
+    )
 
 
 def frame_of(case: Case, camera: Camera, random: Generator) -> Frame:
     share = TRUE_EXIF_SHARE[case.size] if case.families else EXIF_SHARE[case.size]
-    focal = float(camera.matrix[0, 0] * (1 + share * random.normal())) if case.lens == "EXIF" else None
+    focal = (
+        float(camera.matrix[0, 0] * (1 + share * random.normal())) if case.lens == "EXIF" else None
+    )
     return picture(case, focal)
 
 
@@ -169,7 +188,9 @@ def lens_file(camera: Camera, size_px: tuple[int, int], random: Generator) -> Le
     return Lens(size_px, matrix, np.array(distortion), np.diag(sigma**2))
 
 
-def best(case: Case, truth: Truth, found: Calibration, seen: list[Marker], prior: LensPrior) -> Calibration:
+def best(
+    case: Case, truth: Truth, found: Calibration, seen: list[Marker], prior: LensPrior
+) -> Calibration:
     """The true camera, as sure as the markers, the prior and a true knowledge of the noise can make it."""
     camera = truth.camera
     if case.free:
@@ -182,7 +203,9 @@ def best(case: Case, truth: Truth, found: Calibration, seen: list[Marker], prior
         groups = [known_marker_observation(marker, truth.corners[marker.id]) for marker in seen]
         groups, state = add_height_uncertainty(groups, camera), State(camera, 0.0, bow=truth.bow)
     joint = BundleAdjustment(groups, prior, truth.scales).covariance(state)
-    return replace(found, camera=camera, covariance=joint[:15, :15], covariance_with_bow=joint, bow=truth.bow)
+    return replace(
+        found, camera=camera, covariance=joint[:15, :15], covariance_with_bow=joint, bow=truth.bow
+    )
 
 
 def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:

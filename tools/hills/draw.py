@@ -75,7 +75,13 @@ class Canvas:
         """Where polygons (K, 2) in mm lie, 255 inside, smooth at the edge."""
         mask = np.zeros(self.labels.shape, np.uint8)
         for polygon in polygons:
-            cv2.fillPoly(mask, [np.round((polygon / FINE_MM - 0.5) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+            cv2.fillPoly(
+                mask,
+                [np.round((polygon / FINE_MM - 0.5) * 16).astype(np.int32)],
+                255,
+                cv2.LINE_AA,
+                4,
+            )
         return mask
 
     def lay(self, mask: Mask, colour: Floats, label: int | None = None) -> None:
@@ -111,7 +117,9 @@ def texture(rng: Rng, tile: Picture, size_px: int, scale: float = 1.0) -> Floats
     c, s = step * np.cos(turn), step * np.sin(turn)
     matrix = np.array([[c, -s, rng.uniform(0, SIDE)], [s, c, rng.uniform(0, SIDE)]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpAffine(small, matrix, (size_px, size_px), flags=flags, borderMode=cv2.BORDER_WRAP)
+    seen = cv2.warpAffine(
+        small, matrix, (size_px, size_px), flags=flags, borderMode=cv2.BORDER_WRAP
+    )
     return np.asarray(_LIGHT[seen])
 
 
@@ -146,7 +154,9 @@ def raise_block(canvas: Canvas, block: Block) -> None:
         _sides(canvas, block, (low, z_low), (high, z_high))
         wide = canvas.mask(canvas.eye.seen(high, z_high))
         last = z_high == block.heights_mm[-1]
-        canvas.lay(wide, block.top if last else block.side, block.label if last else _side_label(block))
+        canvas.lay(
+            wide, block.top if last else block.side, block.label if last else _side_label(block)
+        )
 
 
 def _levels(block: Block) -> list[tuple[Array, float]]:
@@ -157,14 +167,22 @@ def _side_label(block: Block) -> int:
     return SIDE_OF if block.label == TOP else block.label
 
 
-def _sides(canvas: Canvas, block: Block, lower: tuple[Array, float], upper: tuple[Array, float]) -> None:
+def _sides(
+    canvas: Canvas, block: Block, lower: tuple[Array, float], upper: tuple[Array, float]
+) -> None:
     """The faces between two outlines, shaded by where they look."""
     low, high = canvas.eye.seen(*lower), canvas.eye.seen(*upper)
     shade = np.zeros(canvas.labels.shape, np.float32)
     for k in range(len(low)):
         normal = _normal(lower[0][k - 1], lower[0][k], upper[0][k], upper[1] - lower[1])
         quad = np.stack([low[k - 1], low[k], high[k], high[k - 1]])
-        cv2.fillPoly(shade, [np.round((quad / FINE_MM - 0.5) * 16).astype(np.int32)], canvas.lamp.shade(normal), 8, 4)
+        cv2.fillPoly(
+            shade,
+            [np.round((quad / FINE_MM - 0.5) * 16).astype(np.int32)],
+            canvas.lamp.shade(normal),
+            8,
+            4,
+        )
     mask = np.asarray((shade > 0) * 255, np.uint8)
     canvas.lay(mask, np.asarray(block.side * shade[..., None], np.float32), _side_label(block))
 

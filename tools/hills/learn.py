@@ -44,7 +44,10 @@ def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats]:
         blob = blob[..., [*rng.permutation(3), 3, 4]]
         blob[..., :3] *= rng.normal(1, 0.15, 3).astype(np.float32)
     raised = _cells(shares)
-    there = np.concatenate([1 - raised.sum(0, keepdims=True), raised]) * seen[::OUTPUT_STRIDE_PX, ::OUTPUT_STRIDE_PX]
+    there = (
+        np.concatenate([1 - raised.sum(0, keepdims=True), raised])
+        * seen[::OUTPUT_STRIDE_PX, ::OUTPUT_STRIDE_PX]
+    )
     return np.ascontiguousarray(blob.transpose(2, 0, 1)), np.asarray(there, np.float32)
 
 
@@ -62,7 +65,9 @@ def _lean_field(one: Sample) -> Floats:
     return np.stack(np.meshgrid(step + one.lean[0], step + one.lean[1]), -1)
 
 
-def _turned(pixels: Picture, shares: Picture, lean: Floats, rng: Rng) -> tuple[Picture, Picture, Floats]:
+def _turned(
+    pixels: Picture, shares: Picture, lean: Floats, rng: Rng
+) -> tuple[Picture, Picture, Floats]:
     """One of the eight ways to lay a square."""
     if rng.random() < 0.5:
         pixels, shares = pixels.swapaxes(0, 1), shares.swapaxes(0, 1)
@@ -79,11 +84,16 @@ def _seen(count: int, rng: Rng | None) -> np.ndarray[tuple[int, ...], np.dtype[n
     if rng is None or rng.random() < 0.8:
         return np.ones((count, count), np.bool_)
     step, turn = np.linspace(-0.5, 0.5, count, dtype=np.float32), rng.uniform(0, 6.3)
-    return np.asarray(step * np.float32(np.cos(turn)) + step[:, None] * np.float32(np.sin(turn)) < rng.uniform(0, 0.5))
+    return np.asarray(
+        step * np.float32(np.cos(turn)) + step[:, None] * np.float32(np.sin(turn))
+        < rng.uniform(0, 0.5)
+    )
 
 
 def batch(samples: Sequence[Sample], rng: Rng, count: int) -> tuple[Floats, Floats]:
-    blobs, truths = zip(*(lesson(samples[int(k)], rng) for k in rng.integers(0, len(samples), count)), strict=True)
+    blobs, truths = zip(
+        *(lesson(samples[int(k)], rng) for k in rng.integers(0, len(samples), count)), strict=True
+    )
     return np.stack(blobs), np.stack(truths)
 
 
@@ -120,7 +130,9 @@ def figures(net: nn.Module, checks: Sequence[Sample]) -> str:
     both, either, losses = 0.0, 0.0, list[float]()
     with torch.inference_mode():
         for one in checks:
-            blob, truth = (torch.from_numpy(part)[None].to(device_of(net)) for part in lesson(one, None))
+            blob, truth = (
+                torch.from_numpy(part)[None].to(device_of(net)) for part in lesson(one, None)
+            )
             answer = net(blob)
             losses.append(float(loss(answer, truth)))
             said, true = answer.softmax(1)[:, 1] > 0.5, truth[:, 1] > 0.5

@@ -15,7 +15,9 @@ class Wide(nn.Module):  # type: ignore[misc]
     def __init__(self, width: int, apart: int) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv2d(width, width, 3, 1, apart, apart, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True)
+            nn.Conv2d(width, width, 3, 1, apart, apart, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(inplace=True),
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -31,7 +33,9 @@ class HillNet(nn.Module):  # type: ignore[misc]
         self.near = seen(INPUTS, near, 7, OUTPUT_STRIDE_PX)
         self.mid = nn.Sequential(seen(near, mid, 3, 2), Wide(mid, 1))
         self.far = nn.Sequential(seen(mid, far, 3, 2), Wide(far, 1), Wide(far, 2), Wide(far, 4))
-        self.up = nn.ModuleList([nn.ConvTranspose2d(far, mid, 2, 2), nn.ConvTranspose2d(mid, near, 2, 2)])
+        self.up = nn.ModuleList(
+            [nn.ConvTranspose2d(far, mid, 2, 2), nn.ConvTranspose2d(mid, near, 2, 2)]
+        )
         self.join = nn.ModuleList([seen(mid, mid, 3), seen(near, near, 3)])
         self.last = nn.Conv2d(near, OUTPUT_CHANNELS, 1)
 

@@ -34,12 +34,24 @@ def any_outline(rng: Rng) -> Array:
     kind = rng.random()
     if kind < 0.45:
         count = int(rng.integers(5, 12))
-        angles = np.linspace(0, 2 * np.pi, count, endpoint=False) + rng.uniform(-0.4, 0.4, count) * 2 * np.pi / count
-        shape = np.stack([np.cos(angles), np.sin(angles)], -1) * rng.uniform(0.7, 1.2, (count, 1)) * reach
+        angles = (
+            np.linspace(0, 2 * np.pi, count, endpoint=False)
+            + rng.uniform(-0.4, 0.4, count) * 2 * np.pi / count
+        )
+        shape = (
+            np.stack([np.cos(angles), np.sin(angles)], -1)
+            * rng.uniform(0.7, 1.2, (count, 1))
+            * reach
+        )
     elif kind < 0.8:
         angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
-        wave = sum(rng.normal(0, 0.22 / k) * np.cos(k * angles + rng.uniform(0, 6.3)) for k in range(1, 7))
-        shape = np.stack([np.cos(angles), np.sin(angles)], -1) * (reach * np.clip(1 + wave, 0.4, 1.8))[:, None]
+        wave = sum(
+            rng.normal(0, 0.22 / k) * np.cos(k * angles + rng.uniform(0, 6.3)) for k in range(1, 7)
+        )
+        shape = (
+            np.stack([np.cos(angles), np.sin(angles)], -1)
+            * (reach * np.clip(1 + wave, 0.4, 1.8))[:, None]
+        )
     elif kind < 0.92:
         shape = rectangle(rng.uniform(0.7, 1.6, 2) * reach)
     else:

@@ -54,7 +54,9 @@ def _furnish(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], side_mm: float)
     for block in raised:
         cast(canvas, block)
     people(canvas, rng, rng.uniform(0, side_mm, (int(rng.integers(0, 14)), 2)), 0.0)
-    for block in sorted(raised, key=lambda b: -float(np.hypot(*(b.outlines_mm[0].mean(0) - canvas.eye.below_mm)))):
+    for block in sorted(
+        raised, key=lambda b: -float(np.hypot(*(b.outlines_mm[0].mean(0) - canvas.eye.below_mm)))
+    ):
         raise_block(canvas, block)
         if block.label == TOP and rng.random() < 0.75:
             climbers(canvas, rng, block)
@@ -62,7 +64,10 @@ def _furnish(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], side_mm: float)
 
 def _eye(rng: Rng, side_mm: float) -> Eye:
     height = float(rng.uniform(800, 2300))
-    away, around = float(rng.choice([rng.uniform(0, 0.7), rng.uniform(0, 1.3)])), rng.uniform(0, 6.3)
+    away, around = (
+        float(rng.choice([rng.uniform(0, 0.7), rng.uniform(0, 1.3)])),
+        rng.uniform(0, 6.3),
+    )
     return Eye(side_mm / 2 - away * height * np.array([np.cos(around), np.sin(around)]), height)
 
 
@@ -71,7 +76,9 @@ def _lamp(rng: Rng) -> Lamp:
         float(rng.choice([rng.uniform(0.5, 1.5), rng.uniform(0.25, 0.7)], p=[0.65, 0.35])),
         rng.uniform(0, 6.3),
     )
-    towards = np.array([np.cos(height) * np.cos(around), np.cos(height) * np.sin(around), np.sin(height)])
+    towards = np.array(
+        [np.cos(height) * np.cos(around), np.cos(height) * np.sin(around), np.sin(height)]
+    )
     soft = float(rng.choice([rng.uniform(0.5, 3), rng.uniform(2, 14)]))
     return Lamp(towards, rng.uniform(0.05, 0.9), soft, rng.uniform(0, 0.6), rng.uniform(1, 14))
 
@@ -80,6 +87,6 @@ def _weather(canvas: Canvas, rng: Rng) -> None:
     """Uneven light over the table."""
     x, y = np.meshgrid(*[np.linspace(-1, 1, canvas.size_px, dtype=np.float32)] * 2)
     slope = rng.normal(0, rng.choice([0.25, 0.5]), 2)
-    canvas.light *= np.exp(slope[0] * x + slope[1] * y - rng.uniform(0, 0.2) * (x * x + y * y))[..., None].astype(
-        np.float32
-    )
+    canvas.light *= np.exp(slope[0] * x + slope[1] * y - rng.uniform(0, 0.2) * (x * x + y * y))[
+        ..., None
+    ].astype(np.float32)

@@ -36,9 +36,12 @@ def _hill(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], spot: Array) -> Bl
     height = float(np.clip(np.exp(rng.normal(np.log(25), 0.6)), 7, 90))
     middle, reach = foot.mean(0), float(np.hypot(*(foot - foot.mean(0)).T).mean())
     kind = str(rng.choice(["upright", "steep", "sloped", "steps"], p=[0.35, 0.25, 0.28, 0.12]))
-    run = {"upright": 0.0, "steep": rng.uniform(0, 0.2), "sloped": rng.uniform(0.1, 1.2), "steps": rng.uniform(0.2, 1)}[
-        kind
-    ]
+    run = {
+        "upright": 0.0,
+        "steep": rng.uniform(0, 0.2),
+        "sloped": rng.uniform(0.1, 1.2),
+        "steps": rng.uniform(0.2, 1),
+    }[kind]
     most = 1 - min(run * height / reach, 0.45)
     stops = np.array([0, 1.0])
     outlines, heights = [foot], [0.0]
@@ -55,7 +58,9 @@ def _hill(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], spot: Array) -> Bl
         outlines.append(middle + (foot - middle) * most)
         heights.append(height)
     top = _top(canvas, rng, tiles, foot)
-    side = top * np.float32(rng.uniform(0.4, 1.3)) if rng.random() < 0.5 else tile(rng, tiles, canvas)
+    side = (
+        top * np.float32(rng.uniform(0.4, 1.3)) if rng.random() < 0.5 else tile(rng, tiles, canvas)
+    )
     return Block(outlines, heights, np.asarray(top, np.float32), np.asarray(side, np.float32))
 
 
@@ -64,7 +69,9 @@ def _top(canvas: Canvas, rng: Rng, tiles: Sequence[Picture], foot: Array) -> Flo
     kind = rng.choice(["own", "near", "any", "paint"], p=[0.13, 0.5, 0.32, 0.05])
     if kind == "own":
         away = tuple(rng.integers(40, canvas.size_px - 40, 2).tolist())
-        return np.asarray(np.roll(canvas.light, away, (0, 1)) * np.float32(rng.uniform(0.75, 1.25)), np.float32)
+        return np.asarray(
+            np.roll(canvas.light, away, (0, 1)) * np.float32(rng.uniform(0.75, 1.25)), np.float32
+        )
     if kind == "paint":
         rough = rng.uniform(0, 0.1) * rng.standard_normal(canvas.labels.shape, np.float32)
         return np.asarray(colour(rng) * np.exp(rough)[..., None], np.float32)
@@ -106,7 +113,11 @@ def climbers(canvas: Canvas, rng: Rng, block: Block) -> None:
     middle, reach = _round_of(block)
     spots = middle + rng.normal(0, 0.25, (int(rng.integers(1, 6)), 2)) * reach
     top = np.asarray(block.outlines_mm[-1], np.float32).reshape(-1, 1, 2)
-    on = [spot for spot in spots if cv2.pointPolygonTest(top, (float(spot[0]), float(spot[1])), False) > 0]
+    on = [
+        spot
+        for spot in spots
+        if cv2.pointPolygonTest(top, (float(spot[0]), float(spot[1])), False) > 0
+    ]
     people(canvas, rng, np.array(on).reshape(-1, 2), block.heights_mm[-1])
 
 
@@ -118,10 +129,19 @@ def people(canvas: Canvas, rng: Rng, spots: Array, z_mm: float) -> None:
         tall, body = rng.uniform(0, 2.5) * r, colour(rng)
         base = circle(r) + spot
         far = canvas.eye.seen(canvas.lamp.fall(spot + circle(r * 0.5), tall), z_mm)
-        shadow = cv2.convexHull(np.vstack([canvas.eye.seen(base, z_mm), far]).astype(np.float32)).reshape(-1, 2)
-        canvas.darken(canvas.mask(shadow.astype(float)), canvas.lamp.soft_mm * 0.5, canvas.lamp.share)
-        canvas.lay(canvas.mask(canvas.eye.seen(base, z_mm)), paint * np.float32(rng.uniform(0.3, 1)))
+        shadow = cv2.convexHull(
+            np.vstack([canvas.eye.seen(base, z_mm), far]).astype(np.float32)
+        ).reshape(-1, 2)
+        canvas.darken(
+            canvas.mask(shadow.astype(float)), canvas.lamp.soft_mm * 0.5, canvas.lamp.share
+        )
+        canvas.lay(
+            canvas.mask(canvas.eye.seen(base, z_mm)), paint * np.float32(rng.uniform(0.3, 1))
+        )
         canvas.lay(canvas.mask(canvas.eye.seen(spot + circle(r * 0.88), z_mm + 3.5)), paint)
         for level in np.linspace(4, tall + 4, 4):
             blob = spot + circle(r * rng.uniform(0.2, 0.6)) + rng.normal(0, 0.15, 2) * r
-            canvas.lay(canvas.mask(canvas.eye.seen(blob, z_mm + level)), body * np.float32(rng.uniform(0.3, 1.6)))
+            canvas.lay(
+                canvas.mask(canvas.eye.seen(blob, z_mm + level)),
+                body * np.float32(rng.uniform(0.3, 1.6)),
+            )

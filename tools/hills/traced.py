@@ -36,14 +36,20 @@ def read_traced(path: Path, size_px: int) -> list[Sample]:
     shares = _labels(view, camera, truth["terrain"])
     rng = np.random.default_rng(truth["seed"])
     places = _corners(rng, view, truth["terrain"], size_px)
-    return [_piece(view, camera, shares, at, size_px) for at in places if view.seen[_square(at, size_px)].all()]
+    return [
+        _piece(view, camera, shares, at, size_px)
+        for at in places
+        if view.seen[_square(at, size_px)].all()
+    ]
 
 
 def _labels(view: Orthophoto, camera: Camera, terrain: list[dict[str, Any]]) -> Picture:
     """(H, W, 2): 255 where a top is seen, and where a side is."""
     labels = np.full(view.seen.shape, REST, np.uint8)
     eye = camera.center_mm
-    for one in sorted(terrain, key=lambda one: -float(np.hypot(*(np.mean(one["footprint_mm"], 0) - eye[:2])))):
+    for one in sorted(
+        terrain, key=lambda one: -float(np.hypot(*(np.mean(one["footprint_mm"], 0) - eye[:2])))
+    ):
         foot, share = np.array(one["footprint_mm"]), DRAWN_IN.get(one["kind"], 1.0)
         top = foot.mean(0) + (foot - foot.mean(0)) * max(share, NEEDLE)
         seen = reproject_to_height(camera, top, one["top_z_mm"], 0.0)
@@ -58,7 +64,9 @@ def _px(view: Orthophoto, outline_mm: ArrayLike) -> NDArray[np.int32]:
     return np.rint(view.to_px(outline_mm)).astype(np.int32)
 
 
-def _corners(rng: Rng, view: Orthophoto, terrain: list[dict[str, Any]], size_px: int) -> Iterator[tuple[int, int]]:
+def _corners(
+    rng: Rng, view: Orthophoto, terrain: list[dict[str, Any]], size_px: int
+) -> Iterator[tuple[int, int]]:
     """Upper left corners (row, column) of the pieces to take."""
     most = np.array(view.seen.shape) - size_px
     hills = [np.mean(one["footprint_mm"], 0) for one in terrain if one["kind"] == "hill"]
@@ -74,7 +82,9 @@ def _square(corner: tuple[int, int], size_px: int) -> tuple[slice, slice]:
     return slice(corner[0], corner[0] + size_px), slice(corner[1], corner[1] + size_px)
 
 
-def _piece(view: Orthophoto, camera: Camera, shares: Picture, at: tuple[int, int], size_px: int) -> Sample:
+def _piece(
+    view: Orthophoto, camera: Camera, shares: Picture, at: tuple[int, int], size_px: int
+) -> Sample:
     here, count = _square(at, size_px), size_px // COARSE
     some = cv2.resize(shares[here], (count, count), interpolation=cv2.INTER_AREA)
     middle, eye = view.to_mm(np.array(at[::-1]) + (size_px - 1) / 2), camera.center_mm

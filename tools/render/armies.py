@@ -78,7 +78,20 @@ TROOPS = {
     ],
 }
 """What a game's armies are made of; the first is the usual one."""
-RIM_CHOICE = ("black", "black", "brown", "brown", "sand", "white", "grey", "green", "goblin", "team0", "team1", "team2")
+RIM_CHOICE = (
+    "black",
+    "black",
+    "brown",
+    "brown",
+    "sand",
+    "white",
+    "grey",
+    "green",
+    "goblin",
+    "team0",
+    "team1",
+    "team2",
+)
 TOP_CHOICE = ("sand", "grass", "grass", "mud", "rock", "sand", "snow", "dark")
 STEP_MM = {"legion": 152.4, "xwing": 100.0}
 BANDS = {"legion": 5, "xwing": 3}
@@ -93,16 +106,27 @@ class Muster:
         self.pieces: list[Piece] = []
         self.critical: list[tuple[str, str, float]] = []
 
-    def add(self, kind: Kind, dress: "Dress", at: Place, unit: str, player: str, leader: bool) -> Piece:
+    def add(
+        self, kind: Kind, dress: "Dress", at: Place, unit: str, player: str, leader: bool
+    ) -> Piece:
         """A piece at a place that is free."""
         rng, (x, y, z, heading) = self._looks, at
-        style = "xw" if self.game == "xwing" else str(rng.choice(["cone", "cone", "cone", "cone", "lipped", "flat"]))
+        style = (
+            "xw"
+            if self.game == "xwing"
+            else str(rng.choice(["cone", "cone", "cone", "cone", "lipped", "flat"]))
+        )
         base = stand(kind.shape, style, dress.rim, dress.topping, rng)
-        figure = [p.moved(0, 0, base.height_mm + 0.3) for p in build(kind.figure, dress.paints, rng, kind.size)]
+        figure = [
+            p.moved(0, 0, base.height_mm + 0.3)
+            for p in build(kind.figure, dress.paints, rng, kind.size)
+        ]
         parts = [p.moved(x, y, z, heading) for p in figure]
         turned, place = base.moved(x, y, z, heading), (x, y, z, heading % 360)
         name = f"p{len(self.pieces) + 1:02d}"
-        piece = Piece(name, kind.shape, *place, turned, kind.figure, parts, self.game, player, unit, leader)
+        piece = Piece(
+            name, kind.shape, *place, turned, kind.figure, parts, self.game, player, unit, leader
+        )
         self.pieces.append(piece)
         if z == 0:
             self.ground.take(footprint(kind.shape, x, y, heading))
@@ -122,7 +146,12 @@ class Dress:
 
 
 def muster(
-    game: str, crowd: float, ground: Ground, hills: list[Terrain], rng: Rng, armies: Sequence[str] | None = None
+    game: str,
+    crowd: float,
+    ground: Ground,
+    hills: list[Terrain],
+    rng: Rng,
+    armies: Sequence[str] | None = None,
 ) -> tuple[list[Piece], list[tuple[str, str, float]]]:
     """Two players' units, and the pairs that were put near a line of the ruler."""
     host = Muster(game, ground, rng)
@@ -136,10 +165,17 @@ def muster(
         dress = _dress(game, str(armies[player]), looks[player], rng)
         _unit(host, kind, dress, f"U{k + 1}", str(armies[player]), player)
     for one in hills:
-        _garrison(host, one, _dress(game, str(armies[0]), looks[0], rng), f"U{count + 1}", str(armies[0]))
+        _garrison(
+            host, one, _dress(game, str(armies[0]), looks[0], rng), f"U{count + 1}", str(armies[0])
+        )
     if game in STEP_MM:
         for k in range(int(rng.integers(1, 4))):
-            _near_a_line(host, _dress(game, str(armies[1]), looks[1], rng), f"U{count + 2 + k}", str(armies[1]))
+            _near_a_line(
+                host,
+                _dress(game, str(armies[1]), looks[1], rng),
+                f"U{count + 2 + k}",
+                str(armies[1]),
+            )
     return host.pieces, host.critical
 
 
@@ -154,7 +190,11 @@ def _dress(game: str, army: str, look: tuple[str, str], rng: Rng) -> Dress:
 def _unit(host: Muster, kind: Kind, dress: Dress, unit: str, army: str, player: int) -> None:
     """A leader somewhere in the player's half, the others around."""
     rng, size = host.rng, host.ground.size_mm
-    low, high = ((0, 0), (size[0], size[1] * 0.62)) if player == 0 else ((0, size[1] * 0.38), (size[0], size[1]))
+    low, high = (
+        ((0, 0), (size[0], size[1] * 0.62))
+        if player == 0
+        else ((0, size[1] * 0.38), (size[0], size[1]))
+    )
     leader = _somewhere(host, kind.shape, low, high)
     if leader is None:
         return
@@ -165,7 +205,9 @@ def _unit(host: Muster, kind: Kind, dress: Dress, unit: str, army: str, player: 
             members.append(host.add(kind, dress, at, unit, army, False))
 
 
-def _somewhere(host: Muster, shape: Shape, low: tuple[float, float], high: tuple[float, float]) -> Place | None:
+def _somewhere(
+    host: Muster, shape: Shape, low: tuple[float, float], high: tuple[float, float]
+) -> Place | None:
     for _ in range(300):
         x, y = host.rng.uniform(low, high)
         at = (float(x), float(y), 0.0, float(host.rng.uniform(0, 360)))
@@ -179,7 +221,9 @@ def _beside(host: Muster, shape: Shape, members: list[Piece], rng: Rng) -> Place
     for _ in range(60):
         friend = members[rng.integers(len(members))]
         touch = rng.random() < (0.5 if shape.type == "rectangle" else 0.3)
-        at = _next_to(friend, shape, 0.0 if touch and shape.type != "oval" else float(rng.uniform(1, 45)), rng)
+        at = _next_to(
+            friend, shape, 0.0 if touch and shape.type != "oval" else float(rng.uniform(1, 45)), rng
+        )
         if host.fits(shape, at):
             return at
     return None
@@ -192,7 +236,12 @@ def _next_to(friend: Piece, shape: Shape, gap_mm: float, rng: Rng) -> Place:
         apart = _reach(friend.shape, side) + _reach(shape, side) + gap_mm
         step = about_z(friend.heading_deg + 90 * side)[:2, 0] * apart
         slide = about_z(friend.heading_deg + 90 * side)[:2, 1] * rng.uniform(-10, 10)
-        return float(friend.x_mm + step[0] + slide[0]), float(friend.y_mm + step[1] + slide[1]), 0.0, friend.heading_deg
+        return (
+            float(friend.x_mm + step[0] + slide[0]),
+            float(friend.y_mm + step[1] + slide[1]),
+            0.0,
+            friend.heading_deg,
+        )
     angle = rng.uniform(0, 2 * np.pi)
     reach = (friend.shape.length_mm + shape.length_mm) / 2 + gap_mm
     return (
@@ -216,9 +265,18 @@ def _garrison(host: Muster, one: Terrain, dress: Dress, unit: str, army: str) ->
     for _ in range(80):
         x, y = host.rng.uniform(one.footprint_mm.min(0), one.footprint_mm.max(0))
         base = footprint(kind.shape, float(x), float(y), 0)
-        if len(stood) < 3 and top.contains(base.buffer(2)) and all(base.distance(b) > 0.5 for b in stood):
+        if (
+            len(stood) < 3
+            and top.contains(base.buffer(2))
+            and all(base.distance(b) > 0.5 for b in stood)
+        ):
             host.add(
-                kind, dress, (float(x), float(y), one.top_mm, float(host.rng.uniform(0, 360))), unit, army, not stood
+                kind,
+                dress,
+                (float(x), float(y), one.top_mm, float(host.rng.uniform(0, 360))),
+                unit,
+                army,
+                not stood,
             )
             stood.append(base)
 
@@ -243,7 +301,9 @@ def _near_a_line(host: Muster, dress: Dress, unit: str, army: str) -> None:
 def _at_distance(enemy: Piece, shape: Shape, gap_mm: float, rng: Rng) -> Place:
     if shape.type == "rectangle":
         side = int(rng.integers(4))
-        way = about_z(enemy.heading_deg + 90 * side)[:2, 0] * (_reach(enemy.shape, side) + _reach(shape, side) + gap_mm)
+        way = about_z(enemy.heading_deg + 90 * side)[:2, 0] * (
+            _reach(enemy.shape, side) + _reach(shape, side) + gap_mm
+        )
         return float(enemy.x_mm + way[0]), float(enemy.y_mm + way[1]), 0.0, enemy.heading_deg
     return _next_to(enemy, shape, gap_mm, rng)
 

@@ -39,7 +39,11 @@ BLUR_PX = {"phone": (0.7, 1.5), "hd": (0.5, 1.0), "4k": (0.6, 1.2)}
 
 def style(kind: str, dim: bool, rng: np.random.Generator) -> Style:
     """A camera's habits; `dim` light makes noise."""
-    noise = {"phone": 0.012, "hd": 0.012, "4k": 0.011}[kind] * rng.uniform(0.7, 1.5) * (2.2 if dim else 1)
+    noise = (
+        {"phone": 0.012, "hd": 0.012, "4k": 0.011}[kind]
+        * rng.uniform(0.7, 1.5)
+        * (2.2 if dim else 1)
+    )
     return Style(
         blur_px=round(float(rng.uniform(*BLUR_PX[kind])), 3),
         grain_px=float(rng.uniform(0.3, 0.8)),
@@ -69,7 +73,9 @@ def develop(light: Floats, style: Style, rng: np.random.Generator) -> Picture:
 def _key(light: Floats) -> float:
     """The brightness that a light meter takes for middle grey: the geometric mean, held by the brightest parts."""
     tone = light[::7, ::7].mean(-1)
-    return max(float(np.exp(np.log(tone + 1e-4).mean())), 0.22 * float(np.percentile(tone, 99.5)) / 0.9)
+    return max(
+        float(np.exp(np.log(tone + 1e-4).mean())), 0.22 * float(np.percentile(tone, 99.5)) / 0.9
+    )
 
 
 def _fringe(image: Floats, share: float) -> Floats:
@@ -81,7 +87,13 @@ def _fringe(image: Floats, share: float) -> Floats:
         shift = np.array([width - 1, height - 1]) / 2 * (1 - scale)
         matrix = np.array([[scale, 0, shift[0]], [0, scale, shift[1]]])
         planes[i] = np.asarray(
-            cv2.warpAffine(planes[i], matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE),
+            cv2.warpAffine(
+                planes[i],
+                matrix,
+                (width, height),
+                flags=cv2.INTER_CUBIC,
+                borderMode=cv2.BORDER_REPLICATE,
+            ),
             np.float32,
         )
     return np.stack(planes, -1)
@@ -100,7 +112,11 @@ def _tone(image: Floats, contrast: float) -> Floats:
     return np.asarray(y + contrast * (y * y * (3 - 2 * y) - y) * 0.5, np.float32)
 
 
-MAKERS = {"phone": ("Tern", "Tern 9"), "hd": ("Overlook", "Webcam 1080"), "4k": ("Overlook", "Desk 4K")}
+MAKERS = {
+    "phone": ("Tern", "Tern 9"),
+    "hd": ("Overlook", "Webcam 1080"),
+    "4k": ("Overlook", "Desk 4K"),
+}
 
 
 def jpeg(picture: Picture, view: View, quality: int) -> bytes:
@@ -113,7 +129,16 @@ def jpeg(picture: Picture, view: View, quality: int) -> bytes:
         detail = exif.get_ifd(0x8769)
         share = view.camera.matrix[0, 0] / view.size_px[0]
         detail.update({0xA405: round(36 * share), 0x920A: round(6.4 * share, 3), 0x829D: 1.8})
-        detail.update({0xA002: view.size_px[0], 0xA003: view.size_px[1], 0x829A: 1 / 60, 0x8827: 100})
+        detail.update(
+            {0xA002: view.size_px[0], 0xA003: view.size_px[1], 0x829A: 1 / 60, 0x8827: 100}
+        )
     buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=quality, subsampling=2 if view.kind != "4k" else 0, exif=exif, optimize=True)
+    image.save(
+        buffer,
+        "JPEG",
+        quality=quality,
+        subsampling=2 if view.kind != "4k" else 0,
+        exif=exif,
+        optimize=True,
+    )
     return buffer.getvalue()

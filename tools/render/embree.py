@@ -29,7 +29,9 @@ class Hits:
     """(N, 3): the triangle's own normal, of any length."""
 
     def __getitem__(self, mask: NDArray[np.bool_]) -> "Hits":
-        return Hits(self.triangle[mask], self.u[mask], self.v[mask], self.reach[mask], self.face[mask])
+        return Hits(
+            self.triangle[mask], self.u[mask], self.v[mask], self.reach[mask], self.face[mask]
+        )
 
 
 class Solid:
@@ -37,7 +39,9 @@ class Solid:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._scene = EmbreeScene()
-        TriangleMesh(self._scene, np.concatenate([p.mesh.points_mm for p in parts]).astype(np.float32))
+        TriangleMesh(
+            self._scene, np.concatenate([p.mesh.points_mm for p in parts]).astype(np.float32)
+        )
 
     def meet(self, origins_mm: Floats, rays: Floats) -> Hits:
         """What rays (N, 3) from (N, 3) meet first."""

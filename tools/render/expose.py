@@ -41,11 +41,17 @@ ROUGH = Effort(3, 7, 2)
 
 
 def expose(
-    tracer: Tracer, view: View, effort: Effort, progress: Callable[[float], None] = lambda share: None
+    tracer: Tracer,
+    view: View,
+    effort: Effort,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Floats:
     """The light (H, W, 3) on each pixel: the mean over its square."""
     (width, height), rays = view.size_px, Rays(view)
-    image, part, shade = np.empty((height, width, 3), np.float32), *np.empty((2, height, width), np.int32)
+    image, part, shade = (
+        np.empty((height, width, 3), np.float32),
+        *np.empty((2, height, width), np.int32),
+    )
     step = max(1, BAND_PX // width)
     bands = [slice(top, min(top + step, height)) for top in range(0, height, step)]
     for band in bands:
@@ -60,13 +66,26 @@ def expose(
     for band in bands:
         _refine(tracer, rays, image[band], band.start, _cells(effort.edge), edge[band], keep=False)
         _refine(tracer, rays, image[band], band.start, _spread(effort.shadow), shadow[band])
-        _refine(tracer, rays, image[band], band.start, _spread(effort.smooth), ~edge[band] & ~shadow[band])
+        _refine(
+            tracer,
+            rays,
+            image[band],
+            band.start,
+            _spread(effort.smooth),
+            ~edge[band] & ~shadow[band],
+        )
         progress(0.2 + 0.8 * band.stop / height)
     return image
 
 
 def _refine(
-    tracer: Tracer, rays: Rays, image: Floats, top: int, offsets: NDArray[np.float64], mask: Mask, keep: bool = True
+    tracer: Tracer,
+    rays: Rays,
+    image: Floats,
+    top: int,
+    offsets: NDArray[np.float64],
+    mask: Mask,
+    keep: bool = True,
 ) -> None:
     """Take more rays at offsets (K, 2) from the masked pixels; `keep` counts the ray that they have too."""
     if not mask.any():

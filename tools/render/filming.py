@@ -89,11 +89,17 @@ def ahead(angle: float) -> Array:
 
 
 def write(
-    path: Path, size_px: tuple[int, int], pictures: Iterable[NDArray[np.uint8]], order: str, crf: str = "18"
+    path: Path,
+    size_px: tuple[int, int],
+    pictures: Iterable[NDArray[np.uint8]],
+    order: str,
+    crf: str = "18",
 ) -> None:
     """Pictures (H, W, 3) of each step as a film; `order` is `rgb24` or `bgr24`, `crf` how coarsely H.264 codes it."""
     with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=FPS, options={"crf": crf, "preset": "veryfast"})
+        stream: Any = container.add_stream(
+            "libx264", rate=FPS, options={"crf": crf, "preset": "veryfast"}
+        )
         stream.width, stream.height, stream.pix_fmt = *size_px, "yuv420p"
         for step, picture in enumerate(pictures):
             for k in range(FPS // STEPS_PER_S):
@@ -105,7 +111,9 @@ def write(
 
 def parser_of(about: str | None, moves: int, out: str) -> argparse.ArgumentParser:
     """The command line of both, with its defaults."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1, help="films, with seeds one after another")
     parser.add_argument("--moves", type=int, default=moves)

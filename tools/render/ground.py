@@ -28,7 +28,10 @@ class Ground:
         """Whether it lies on the board, clear of all else by `gap_mm`."""
         if not self._inside.contains(outline):
             return False
-        return all(outline.distance(other) > gap_mm - 1e-9 and not outline.intersects(other) for other in self._taken)
+        return all(
+            outline.distance(other) > gap_mm - 1e-9 and not outline.intersects(other)
+            for other in self._taken
+        )
 
     def settle(
         self, outline: Array, rng: Rng, low: Place, high: Place, gap_mm: float = 4

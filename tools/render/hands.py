@@ -51,7 +51,13 @@ class Carry(Carried):
         stand = one.stand.moved(-one.x_mm, -one.y_mm, 0, 0).moved(x, y, z, turn)
         figure = [part.moved(x, y, z, turn) for part in home]
         return replace(
-            one, x_mm=x, y_mm=y, z_mm=z, heading_deg=one.heading_deg + turn, stand=stand, figure_parts=figure
+            one,
+            x_mm=x,
+            y_mm=y,
+            z_mm=z,
+            heading_deg=one.heading_deg + turn,
+            stand=stand,
+            figure_parts=figure,
         )
 
     def hand(self, time_s: float, skin: str, sleeve: str) -> list[Part]:
@@ -64,25 +70,45 @@ class Carry(Carried):
         side = np.array([-away[1], away[0]])
         tip = place + self.grip_mm + away * 700 * gone**1.5
 
-        def stick(a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float) -> Part:
-            start, end = (np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b))
+        def stick(
+            a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float
+        ) -> Part:
+            start, end = (
+                np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b)
+            )
             return Part(limb(start, end, r0, r1, 16), plain(skin, gloss=0.1))
 
-        fingers = [stick((4 * abs(k), 17 * k, 22), (58, 11 * k, 48), 7.5, 9.5) for k in (-1.5, -0.5, 0.5, 1.5)]
+        fingers = [
+            stick((4 * abs(k), 17 * k, 22), (58, 11 * k, 48), 7.5, 9.5)
+            for k in (-1.5, -0.5, 0.5, 1.5)
+        ]
         palm = stick((55, 0, 50), (100, 0, 58), 26, 30)
         wrist = stick((95, 0, 58), (175, 0, 70), 24, 25)
-        arm = replace(stick((165, 0, 72), (1500, 0, 160), 36, 48), material=plain(sleeve, gloss=0.05))
+        arm = replace(
+            stick((165, 0, 72), (1500, 0, 160), 36, 48), material=plain(sleeve, gloss=0.05)
+        )
         return [*fingers, stick((6, -34, 22), (62, -24, 46), 9, 11), palm, wrist, arm]
 
 
 def carries(
-    table: Table, count: int, rng: np.random.Generator, stories: Sequence[str], least_mm: float, pause_s: float
+    table: Table,
+    count: int,
+    rng: np.random.Generator,
+    stories: Sequence[str],
+    least_mm: float,
+    pause_s: float,
 ) -> list[Carry]:
     """What hands do one after another with round bases and plates on the board, to free places; `least_mm`: none
     smaller; before the middle one nothing happens for `pause_s` more."""
     stands = {piece.id: piece for piece in table.pieces}
-    movable = [one.id for one in table.pieces if one.shape.type != "oval" and one.z_mm == 0 and _long(one) >= least_mm]
-    others = [Polygon(one.footprint_mm) for one in table.terrain] + [Polygon(m.card_mm[:, :2]) for m in table.markers]
+    movable = [
+        one.id
+        for one in table.pieces
+        if one.shape.type != "oval" and one.z_mm == 0 and _long(one) >= least_mm
+    ]
+    others = [Polygon(one.footprint_mm) for one in table.terrain] + [
+        Polygon(m.card_mm[:, :2]) for m in table.markers
+    ]
     others += [Polygon(prop.outline_mm) for prop in table.props] + [
         LineString(r.path_mm).buffer(25) for r in table.rulers
     ]
@@ -93,7 +119,11 @@ def carries(
         piece = stands[str(rng.choice(movable))]
         path = _path(piece, story, table.spec.size_mm, rng)
         foot = Point(path[-1]).buffer(_long(piece) / 2)
-        rest = [Point(one.x_mm, one.y_mm).buffer(_long(one) / 2) for one in stands.values() if one is not piece]
+        rest = [
+            Point(one.x_mm, one.y_mm).buffer(_long(one) / 2)
+            for one in stands.values()
+            if one is not piece
+        ]
         inside = ((path > 60) & (path < np.array(table.spec.size_mm) - 60)).all()
         ends = [foot.distance(other) < 5 for other in [*others, *rest]]
         if story in MOVES and (not inside or any(ends)):
@@ -127,7 +157,9 @@ def carries(
     raise ValueError(f"seed {table.spec.seed}: no room for {count} moves; take another")
 
 
-def _path(piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random.Generator) -> Array:
+def _path(
+    piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random.Generator
+) -> Array:
     """The corners (N, 2) of a piece's way."""
     start = np.array([piece.x_mm, piece.y_mm])
     if story == "rest":
@@ -143,7 +175,9 @@ def _path(piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random
 def _long(piece: Piece) -> float:
     """Across it at most."""
     one = piece.shape
-    return float(np.hypot(one.width_mm, one.length_mm)) if one.type == "rectangle" else one.length_mm
+    return (
+        float(np.hypot(one.width_mm, one.length_mm)) if one.type == "rectangle" else one.length_mm
+    )
 
 
 def _unit(rng: np.random.Generator) -> Array:

@@ -36,7 +36,11 @@ class View:
         matrix = self.camera.matrix.copy()
         matrix[:2] *= shares[:, None]
         matrix[:2, 2] += (shares - 1) / 2  # pixels are counted from the middle of the first one
-        return replace(self, camera=self.camera.with_lens(matrix, self.camera.distortion), size_px=(width, height))
+        return replace(
+            self,
+            camera=self.camera.with_lens(matrix, self.camera.distortion),
+            size_px=(width, height),
+        )
 
     def inside(self, xy_px: ArrayLike, margin_px: float = 0) -> NDArray[np.bool_]:
         """Which pixels (..., 2) lie in the picture."""
@@ -49,7 +53,10 @@ def choose(kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
     """A lens of that kind: matrix (3, 3) and distortion (5,)."""
     width, height = SIZES_PX[kind]
     focal = rng.uniform(*FOCAL_SHARE[kind]) * width
-    cx, cy = (width - 1) / 2 + rng.normal(0, 0.003 * width), (height - 1) / 2 + rng.normal(0, 0.003 * width)
+    cx, cy = (
+        (width - 1) / 2 + rng.normal(0, 0.003 * width),
+        (height - 1) / 2 + rng.normal(0, 0.003 * width),
+    )
     k1, k2 = rng.uniform(*BARREL[kind]), rng.uniform(-0.03, 0.03)
     p1, p2 = rng.uniform(-8e-4, 8e-4, 2)
     return np.array([[focal, 0, cx], [0, focal, cy], [0, 0, 1]]), np.array([k1, k2, p1, p2, 0])
@@ -65,7 +72,9 @@ def aim(
 ) -> View:
     """The camera over the targets (N, 3), as near as shows them all within `fill` of the picture."""
     rotation = _rotation(tilt_deg, rng.normal(90, 25), rng.normal(0, 2.5))
-    centre = np.append((targets_mm[:, :2].max(0) + targets_mm[:, :2].min(0)) / 2 + rng.normal(0, 8, 2), 0)
+    centre = np.append(
+        (targets_mm[:, :2].max(0) + targets_mm[:, :2].min(0)) / 2 + rng.normal(0, 8, 2), 0
+    )
     near, far = 300.0, 6000.0
     while far - near > 1:
         reach = (near + far) / 2
@@ -74,7 +83,9 @@ def aim(
     return _view(kind, lens, rotation, centre, far, tilt_deg)
 
 
-def over_board(kind: str, size_mm: tuple[float, float], tilt_deg: float, rng: np.random.Generator) -> View:
+def over_board(
+    kind: str, size_mm: tuple[float, float], tilt_deg: float, rng: np.random.Generator
+) -> View:
     """A camera that sees a whole board; its lens is drawn again until it does not fold over in the picture."""
     corners = np.column_stack([np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * size_mm, np.zeros(4)])
     while True:
@@ -85,9 +96,18 @@ def over_board(kind: str, size_mm: tuple[float, float], tilt_deg: float, rng: np
             return view
 
 
-def _view(kind: str, lens: tuple[Array, Array], rotation: Array, centre: Array, reach: float, tilt_deg: float) -> View:
+def _view(
+    kind: str,
+    lens: tuple[Array, Array],
+    rotation: Array,
+    centre: Array,
+    reach: float,
+    tilt_deg: float,
+) -> View:
     eye = centre - rotation[2] * reach
-    return View(kind, Camera(lens[0], lens[1], Pose(rotation, -rotation @ eye)), tilt_deg, SIZES_PX[kind])
+    return View(
+        kind, Camera(lens[0], lens[1], Pose(rotation, -rotation @ eye)), tilt_deg, SIZES_PX[kind]
+    )
 
 
 def _fits(view: View, targets_mm: Array, fill: float) -> bool:
@@ -102,7 +122,9 @@ def _rotation(tilt_deg: float, towards_deg: float, roll_deg: float) -> Array:
     z = np.array([np.sin(tilt) * np.cos(towards), np.sin(tilt) * np.sin(towards), -np.cos(tilt)])
     y = -np.array([0.0, 1, 0]) + z * z[1]
     y /= np.linalg.norm(y)
-    return np.asarray(rotation_from_vector([0, 0, np.radians(roll_deg)]) @ np.stack([np.cross(y, z), y, z]))
+    return np.asarray(
+        rotation_from_vector([0, 0, np.radians(roll_deg)]) @ np.stack([np.cross(y, z), y, z])
+    )
 
 
 class Rays:

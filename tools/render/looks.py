@@ -19,11 +19,17 @@ class Looks:
         names = list(grains())
         self._maps = np.stack([grains()[n] for n in names])
         self._color = np.array([m.color for m in materials], np.float32)
-        self._second = np.array([m.second or [0.75 * c for c in m.color] for m in materials], np.float32)
+        self._second = np.array(
+            [m.second or [0.75 * c for c in m.color] for m in materials], np.float32
+        )
         self._map = np.array([names.index(m.grain) for m in materials])
         self._per_mm = np.array([TILE / m.grain_mm for m in materials], np.float32)
-        self.gloss, self.rough, self.clear = np.array([[m.gloss, m.rough, m.clear] for m in materials], np.float32).T
-        self._prints = {i: (m.image, m.sharp) for i, m in enumerate(materials) if m.image is not None}
+        self.gloss, self.rough, self.clear = np.array(
+            [[m.gloss, m.rough, m.clear] for m in materials], np.float32
+        ).T
+        self._prints = {
+            i: (m.image, m.sharp) for i, m in enumerate(materials) if m.image is not None
+        }
         self._printed = np.array([m.image is not None for m in materials])
 
     def albedo(self, part: Ints, points: Floats, face: Floats, uv: Floats) -> Floats:
@@ -45,7 +51,10 @@ class Looks:
         across = np.where(side & (steep[:, 0] > steep[:, 1]), points[:, 1], points[:, 0])
         along = np.where(side, points[:, 2], points[:, 1])
         scale = self._per_mm[part]
-        columns, rows = (across * scale).astype(np.intp) % TILE, (along * scale).astype(np.intp) % TILE
+        columns, rows = (
+            (across * scale).astype(np.intp) % TILE,
+            (along * scale).astype(np.intp) % TILE,
+        )
         share = self._maps[self._map[part], rows, columns][:, None]
         return np.asarray(self._color[part] * (1 - share) + self._second[part] * share)
 

@@ -38,7 +38,12 @@ class Marker:
         return self._square(self.size_mm + 2 * self.quiet_mm)
 
     def _square(self, side: float) -> Array:
-        flat = np.array([[-1, 1], [1, 1], [1, -1], [-1, -1]]) * side / 2 @ about_z(self.turn_deg)[:2, :2].T
+        flat = (
+            np.array([[-1, 1], [1, 1], [1, -1], [-1, -1]])
+            * side
+            / 2
+            @ about_z(self.turn_deg)[:2, :2].T
+        )
         return np.column_stack([flat + np.array([self.x_mm, self.y_mm]), np.full(4, CARD_MM)])
 
     def parts(self, dictionary: str, white: str, gloss: float) -> list[Part]:

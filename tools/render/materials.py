@@ -25,7 +25,9 @@ def linear(srgb: ArrayLike) -> Array:
 
 def paint(name: str) -> tuple[float, float, float]:
     """`#rrggbb` as reflectances; black paint still gives back 1 %, white 85 %."""
-    red, green, blue = (0.012 + 0.84 * linear([int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)])).tolist()
+    red, green, blue = (
+        0.012 + 0.84 * linear([int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    ).tolist()
     return red, green, blue
 
 
@@ -62,7 +64,9 @@ class Part:
     solid: bool = True
     """Whether it hides what is behind; blades of grass, loose stones and clear plates do not count."""
 
-    def moved(self, x_mm: float = 0, y_mm: float = 0, z_mm: float = 0, turn_deg: float = 0) -> "Part":
+    def moved(
+        self, x_mm: float = 0, y_mm: float = 0, z_mm: float = 0, turn_deg: float = 0
+    ) -> "Part":
         return Part(self.mesh.moved(x_mm, y_mm, z_mm, turn_deg), self.material, self.solid)
 
     def scaled(self, size: float) -> "Part":

@@ -20,7 +20,9 @@ class Mesh:
     uv: Array
     """(T, 3, 2): 0 to 1 over a printed picture, v up; 0 where there is none."""
 
-    def moved(self, x_mm: float = 0, y_mm: float = 0, z_mm: float = 0, turn_deg: float = 0) -> "Mesh":
+    def moved(
+        self, x_mm: float = 0, y_mm: float = 0, z_mm: float = 0, turn_deg: float = 0
+    ) -> "Mesh":
         """Turned counter-clockwise about z, then shifted."""
         return self.mapped(about_z(turn_deg), (x_mm, y_mm, z_mm))
 
@@ -32,7 +34,9 @@ class Mesh:
     def mapped(self, matrix: ArrayLike, shift_mm: ArrayLike = (0, 0, 0)) -> "Mesh":
         """Under a linear map (3, 3) and a shift (3,)."""
         m = np.asarray(matrix, float)
-        return Mesh(self.points_mm @ m.T + np.asarray(shift_mm), self.normals @ np.linalg.inv(m), self.uv)
+        return Mesh(
+            self.points_mm @ m.T + np.asarray(shift_mm), self.normals @ np.linalg.inv(m), self.uv
+        )
 
     def scaled(self, x: float, y: float, z: float) -> "Mesh":
         return self.mapped(np.diag([x, y, z]))
@@ -66,20 +70,32 @@ def rounded(width_mm: float, length_mm: float, corner_mm: float, points: int = 8
     arc = corner_mm * np.stack([np.cos(angles), np.sin(angles)], 1)
     half = np.array([length_mm, width_mm]) / 2 - corner_mm
     return np.concatenate(
-        [arc @ about_z(90 * k)[:2, :2].T + half * sign for k, sign in enumerate(([1, 1], [-1, 1], [-1, -1], [1, -1]))]
+        [
+            arc @ about_z(90 * k)[:2, :2].T + half * sign
+            for k, sign in enumerate(([1, 1], [-1, 1], [-1, -1], [1, -1]))
+        ]
     )
 
 
-def stack(rings_mm: ArrayLike, smooth: bool = False, facets: bool = False, cap: bool = True) -> Mesh:
+def stack(
+    rings_mm: ArrayLike, smooth: bool = False, facets: bool = False, cap: bool = True
+) -> Mesh:
     """Rings (K, N, 3), each counter-clockwise seen from above, lowest first, sewn into a surface.
 
     `smooth` rounds it off from ring to ring, `facets` leaves it edged around; `cap` closes the last ring.
     """
     rings = np.asarray(rings_mm, float)
     ahead = np.roll(rings, -1, axis=1)
-    flat = np.cross(ahead[:-1] - rings[:-1] + ahead[1:] - rings[1:], rings[1:] - rings[:-1] + ahead[1:] - ahead[:-1])
+    flat = np.cross(
+        ahead[:-1] - rings[:-1] + ahead[1:] - rings[1:],
+        rings[1:] - rings[:-1] + ahead[1:] - ahead[:-1],
+    )
     flat /= np.linalg.norm(flat, axis=-1, keepdims=True) + 1e-12
-    left, right = (flat, flat) if facets else (flat + np.roll(flat, 1, axis=1), flat + np.roll(flat, -1, axis=1))
+    left, right = (
+        (flat, flat)
+        if facets
+        else (flat + np.roll(flat, 1, axis=1), flat + np.roll(flat, -1, axis=1))
+    )
     low, high = (_blend(left), _blend(right)) if smooth else ((left, left), (right, right))
     a, b, c, d = rings[:-1], ahead[:-1], ahead[1:], rings[1:]
     points = np.stack([np.stack([a, b, c], -2), np.stack([a, c, d], -2)]).reshape(-1, 3, 3)
@@ -90,7 +106,10 @@ def stack(rings_mm: ArrayLike, smooth: bool = False, facets: bool = False, cap: 
 
 def _blend(normals: Array) -> tuple[Array, Array]:
     """Normals of K - 1 bands at their lower and their upper ring, mixed with the neighbouring band's."""
-    below, above = np.concatenate([normals[:1], normals[:-1]]), np.concatenate([normals[1:], normals[-1:]])
+    below, above = (
+        np.concatenate([normals[:1], normals[:-1]]),
+        np.concatenate([normals[1:], normals[-1:]]),
+    )
     return normals + below, normals + above
 
 
@@ -99,7 +118,9 @@ def fan(ring_mm: ArrayLike, uv: ArrayLike | None = None) -> Mesh:
     ring = np.asarray(ring_mm, float)
     marks = np.zeros((len(ring), 2)) if uv is None else np.asarray(uv, float)
     around = np.stack([ring, np.roll(ring, -1, 0), np.broadcast_to(ring.mean(0), ring.shape)], 1)
-    prints = np.stack([marks, np.roll(marks, -1, 0), np.broadcast_to(marks.mean(0), marks.shape)], 1)
+    prints = np.stack(
+        [marks, np.roll(marks, -1, 0), np.broadcast_to(marks.mean(0), marks.shape)], 1
+    )
     normal = np.cross(around[:, 1] - around[:, 0], around[:, 2] - around[:, 0]).sum(0)
     return Mesh(around, np.broadcast_to(normal, around.shape).copy(), prints)
 
@@ -108,18 +129,26 @@ def lathe(profile_mm: ArrayLike, points: int = 48, smooth: bool = False, cap: bo
     """A profile (K, 2) of radius and height, lowest first, turned about z."""
     ring = circle(1, points)
     return stack(
-        [np.column_stack([ring * radius, np.full(points, height)]) for radius, height in np.asarray(profile_mm, float)],
+        [
+            np.column_stack([ring * radius, np.full(points, height)])
+            for radius, height in np.asarray(profile_mm, float)
+        ],
         smooth=smooth,
         cap=cap,
     )
 
 
-def prism(outline_mm: ArrayLike, low_mm: float, high_mm: float, shrink: float = 1, facets: bool = True) -> Mesh:
+def prism(
+    outline_mm: ArrayLike, low_mm: float, high_mm: float, shrink: float = 1, facets: bool = True
+) -> Mesh:
     """An outline (N, 2) raised from one height to another; the top is `shrink` times the bottom about its mean."""
     low = np.asarray(outline_mm, float)
     high = low.mean(0) + (low - low.mean(0)) * shrink
     return stack(
-        [np.column_stack([low, np.full(len(low), low_mm)]), np.column_stack([high, np.full(len(low), high_mm)])],
+        [
+            np.column_stack([low, np.full(len(low), low_mm)]),
+            np.column_stack([high, np.full(len(low), high_mm)]),
+        ],
         facets=facets,
     )
 
@@ -149,15 +178,27 @@ def sheet(corners_mm: ArrayLike) -> Mesh:
 def ball(radius_mm: float, points: int = 14) -> Mesh:
     """A sphere about the origin."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, points // 2 + 2)
-    return lathe(radius_mm * np.stack([np.cos(angles).clip(1e-4), np.sin(angles)], 1), points, smooth=True, cap=False)
+    return lathe(
+        radius_mm * np.stack([np.cos(angles).clip(1e-4), np.sin(angles)], 1),
+        points,
+        smooth=True,
+        cap=False,
+    )
 
 
 def limb(
-    start_mm: ArrayLike, end_mm: ArrayLike, radius_mm: float, end_radius_mm: float | None = None, points: int = 10
+    start_mm: ArrayLike,
+    end_mm: ArrayLike,
+    radius_mm: float,
+    end_radius_mm: float | None = None,
+    points: int = 10,
 ) -> Mesh:
     """A rounded stick from one point to another."""
     a, b = np.asarray(start_mm, float), np.asarray(end_mm, float)
-    length, tip = float(np.linalg.norm(b - a)), radius_mm if end_radius_mm is None else end_radius_mm
+    length, tip = (
+        float(np.linalg.norm(b - a)),
+        radius_mm if end_radius_mm is None else end_radius_mm,
+    )
     profile = [(1e-3, -radius_mm), (0.8 * radius_mm, -0.6 * radius_mm), (radius_mm, 0)]
     profile += [(tip, length), (0.8 * tip, length + 0.6 * tip), (1e-3, length + tip)]
     return lathe(profile, points, smooth=True, cap=False).mapped(_towards(b - a), a)

@@ -16,9 +16,16 @@ def clouds(shape: Shape, size_px: float, rng: Rng, octaves: int = 5, fade: float
         cell = size_px / 2**octave
         if cell < 1:
             break
-        small = rng.standard_normal((int(shape[0] / cell) + 3, int(shape[1] / cell) + 3)).astype(np.float32)
+        small = rng.standard_normal((int(shape[0] / cell) + 3, int(shape[1] / cell) + 3)).astype(
+            np.float32
+        )
         height, width = round(small.shape[0] * cell), round(small.shape[1] * cell)
-        total += weight * cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)[: shape[0], : shape[1]]
+        total += (
+            weight
+            * cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)[
+                : shape[0], : shape[1]
+            ]
+        )
         power, weight = power + 0.6 * weight**2, weight * fade
     return np.asarray(total / np.sqrt(power), np.float32)
 

@@ -30,13 +30,21 @@ def photograph(name: str, spec: Spec, scale: float = 1) -> dict[str, bytes]:
     with Progress(transient=True) as bar:
         task = bar.add_task(f"{name} {spec.game} {spec.kind}", total=1.0)
         effort = EFFORT[spec.kind] if scale == 1 else ROUGH
-        light = expose(tracer, view.shrunk(scale), effort, lambda share: bar.update(task, completed=share))
+        light = expose(
+            tracer, view.shrunk(scale), effort, lambda share: bar.update(task, completed=share)
+        )
     if scale != 1:
-        light = np.asarray(cv2.resize(light, view.size_px, interpolation=cv2.INTER_CUBIC).clip(0), np.float32)
+        light = np.asarray(
+            cv2.resize(light, view.size_px, interpolation=cv2.INTER_CUBIC).clip(0), np.float32
+        )
     picture = develop(light, habits, rng)
     facts = truth(f"{name}.jpg", table, view, tracer, habits, scale)
     board = board_toml(table, name.replace("_", " "))
-    return {".jpg": jpeg(picture, view, habits.jpeg_quality), ".json": _lines(facts), ".toml": board.encode()}
+    return {
+        ".jpg": jpeg(picture, view, habits.jpeg_quality),
+        ".json": _lines(facts),
+        ".toml": board.encode(),
+    }
 
 
 def _texel_mm(spec: Spec, view: View) -> float:

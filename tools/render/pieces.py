@@ -65,12 +65,18 @@ class Shape:
         closed = np.vstack([ring, ring[:1]])
         points = np.stack([np.interp(at, along, closed[:, k]) for k in (0, 1)], 1)
         edge = (np.roll(ring, -1, 0) - ring)[np.searchsorted(along, at) - 1]
-        return points, np.stack([edge[:, 1], -edge[:, 0]], 1) / np.linalg.norm(edge, axis=1, keepdims=True)
+        return points, np.stack([edge[:, 1], -edge[:, 0]], 1) / np.linalg.norm(
+            edge, axis=1, keepdims=True
+        )
 
     def truth(self) -> dict[str, float | str]:
         if self.type == "circle":
             return {"type": "circle", "diameter_mm": self.length_mm}
-        size: dict[str, float | str] = {"type": self.type, "width_mm": self.width_mm, "length_mm": self.length_mm}
+        size: dict[str, float | str] = {
+            "type": self.type,
+            "width_mm": self.width_mm,
+            "length_mm": self.length_mm,
+        }
         return size | ({"corner_radius_mm": self.corner_mm} if self.type == "rectangle" else {})
 
 
@@ -137,12 +143,16 @@ class Piece:
         points, normals = self.shape.rim(count)
         turn = about_z(self.heading_deg)[:2, :2].T
         flat = points @ turn + [self.x_mm, self.y_mm]
-        return np.column_stack([flat, np.full(count, self.z_mm)]), np.column_stack([normals @ turn, np.zeros(count)])
+        return np.column_stack([flat, np.full(count, self.z_mm)]), np.column_stack(
+            [normals @ turn, np.zeros(count)]
+        )
 
     def top_rim_mm(self, count: int) -> Array:
         """Points (count, 3) of the top's edge."""
         centre = np.array([self.x_mm, self.y_mm])
-        flat = centre + (self.rim_mm(count)[0][:, :2] - centre) * (self.stand.top_mm / self.shape.length_mm)
+        flat = centre + (self.rim_mm(count)[0][:, :2] - centre) * (
+            self.stand.top_mm / self.shape.length_mm
+        )
         return np.column_stack([flat, np.full(count, self.z_mm + self.stand.height_mm)])
 
 
@@ -162,7 +172,9 @@ def profile(style: str, rng: Rng) -> tuple[list[tuple[float, float]], float]:
 def stand(shape: Shape, style: str, rim: str, topping: str, rng: Rng) -> Stand:
     """A base about the origin."""
     if style == "xw":
-        return Stand(style, rim, topping, PLATE_MM, shape.length_mm - 1, _plate_parts(shape, rim, rng))
+        return Stand(
+            style, rim, topping, PLATE_MM, shape.length_mm - 1, _plate_parts(shape, rim, rng)
+        )
     rings, inset = profile(style, rng)
     sides = stack([_ring(shape, i, z) for i, z in rings], cap=False)
     paint = plain(RIMS[rim], gloss=float(rng.uniform(0.1, 0.5)), rough=float(rng.uniform(0.2, 0.5)))
@@ -194,7 +206,10 @@ def _top(shape: Shape, inset_mm: float, z_mm: float, rng: Rng) -> Mesh:
 def _litter(shape: Shape, topping: str, top: tuple[float, float], rng: Rng) -> list[Part]:
     reach = shape.length_mm / 2 - top[0] - 1.5
     squash = shape.width_mm / shape.length_mm
-    places = [reach * np.sqrt(rng.random()) * np.array([1, squash]) * _unit(rng) for _ in range(int(reach / 2.5))]
+    places = [
+        reach * np.sqrt(rng.random()) * np.array([1, squash]) * _unit(rng)
+        for _ in range(int(reach / 2.5))
+    ]
     if topping == "grass":
         return [
             Part(_blade(at, top[1], rng), plain("#5a7a2c", "#3a5a1c", gloss=0.05), solid=False)
@@ -204,7 +219,11 @@ def _litter(shape: Shape, topping: str, top: tuple[float, float], rng: Rng) -> l
     if topping in ("rock", "sand", "mud"):
         stone = plain("#7c7870", "#55524c", grain="stone")
         return [
-            Part(blob(float(rng.uniform(0.5, 1.4)), 0.4, rng, 8).shifted([*at, top[1] + 0.4]), stone, solid=False)
+            Part(
+                blob(float(rng.uniform(0.5, 1.4)), 0.4, rng, 8).shifted([*at, top[1] + 0.4]),
+                stone,
+                solid=False,
+            )
             for at in places
         ]
     return []
@@ -217,13 +236,19 @@ def _unit(rng: Rng) -> Array:
 
 def _blade(at: Array, z_mm: float, rng: Rng) -> Mesh:
     start = np.array([*(at + rng.normal(0, 0.8, 2)), z_mm])
-    return limb(start, start + np.array([*rng.normal(0, 1.0, 2), rng.uniform(1.5, 3.5)]), 0.28, 0.05, 4)
+    return limb(
+        start, start + np.array([*rng.normal(0, 1.0, 2), rng.uniform(1.5, 3.5)]), 0.28, 0.05, 4
+    )
 
 
 def _plate_parts(shape: Shape, rim: str, rng: Rng) -> list[Part]:
     """A plate, a millimetre shorter above, with a printed card on it."""
     clear = rim == "clear"
-    paint = plain(RIMS[rim], gloss=0.8, rough=0.1, clear=0.7) if clear else plain(RIMS[rim], gloss=0.4, rough=0.25)
+    paint = (
+        plain(RIMS[rim], gloss=0.8, rough=0.1, clear=0.7)
+        if clear
+        else plain(RIMS[rim], gloss=0.4, rough=0.25)
+    )
     body = stack([_ring(shape, 0, 0), _ring(shape, 0.5, PLATE_MM)], facets=True)
     half = shape.length_mm / 2 - rng.uniform(1.2, 2.2)
     corners = np.array([[-half, -half], [half, -half], [half, half], [-half, half]])[
@@ -239,7 +264,10 @@ def ship_card(rng: Rng) -> Picture:
     image = Image.new("RGB", (240, 240), dark)
     draw = ImageDraw.Draw(image)
     tint = tuple(int(v) for v in rng.integers(90, 230, 3))
-    draw.polygon([(120, 120), (14, 0), (226, 0)], fill=tuple((a + b) // 2 for a, b in zip(dark, tint, strict=True)))
+    draw.polygon(
+        [(120, 120), (14, 0), (226, 0)],
+        fill=tuple((a + b) // 2 for a, b in zip(dark, tint, strict=True)),
+    )
     for end in ((14, 0), (226, 0), (14, 240), (226, 240)):
         draw.line([(120, 120), end], fill=tint, width=3)
     draw.ellipse([70, 70, 170, 170], outline=tint, width=3)
@@ -250,7 +278,9 @@ def ship_card(rng: Rng) -> Picture:
         fill=(235, 235, 235),
         font=ImageFont.load_default(22),
     )
-    draw.text((196, 200), str(rng.integers(1, 7)), fill=(240, 160, 40), font=ImageFont.load_default(28))
+    draw.text(
+        (196, 200), str(rng.integers(1, 7)), fill=(240, 160, 40), font=ImageFont.load_default(28)
+    )
     return np.asarray(image)
 
 
@@ -265,7 +295,11 @@ def distance_mm(a: Piece, b: Piece) -> float:
             cores.append(Point(piece.x_mm, piece.y_mm))
             swell += piece.shape.length_mm / 2
             continue
-        cores.append(Polygon(_core(piece.shape) @ about_z(piece.heading_deg)[:2, :2].T + [piece.x_mm, piece.y_mm]))
+        cores.append(
+            Polygon(
+                _core(piece.shape) @ about_z(piece.heading_deg)[:2, :2].T + [piece.x_mm, piece.y_mm]
+            )
+        )
         swell += piece.shape.corner_mm if piece.shape.type == "rectangle" else 0
     gap = float(cores[0].distance(cores[1])) - swell
     return 0.0 if gap < 1e-4 else gap

@@ -44,7 +44,10 @@ class Ruler:
 def ruler(kind: str, start_mm: Array, heading_deg: float, rng: Rng) -> Ruler:
     """A ruler from a place (2,) along a heading."""
     segment, count, width, high = RULERS[kind]
-    bends = np.cumsum(_turns_deg(rng, count) if kind.startswith("legion") else np.zeros(count)) + heading_deg
+    bends = (
+        np.cumsum(_turns_deg(rng, count) if kind.startswith("legion") else np.zeros(count))
+        + heading_deg
+    )
     steps = segment * np.stack([np.cos(np.radians(bends)), np.sin(np.radians(bends))], 1)
     path = np.vstack([[0, 0], np.cumsum(steps, 0)]) + start_mm
     prints = _prints(kind, count, rng)
@@ -52,9 +55,18 @@ def ruler(kind: str, start_mm: Array, heading_deg: float, rng: Rng) -> Ruler:
     for k in range(count):
         middle = (path[k] + path[k + 1]) / 2
         bar = prism(rectangle(segment, width), 0, high, 0.995 if kind.startswith("legion") else 1)
-        parts.append(Part(bar.moved(turn_deg=bends[k]).shifted(middle), plain("#2a2a2c", gloss=0.3)))
-        top = sheet(np.column_stack([rectangle(segment - 0.1, width - 0.4), np.full(4, high + 0.02)]))
-        parts.append(Part(top.moved(turn_deg=bends[k]).shifted(middle), printed(prints[k], gloss=0.35, rough=0.3)))
+        parts.append(
+            Part(bar.moved(turn_deg=bends[k]).shifted(middle), plain("#2a2a2c", gloss=0.3))
+        )
+        top = sheet(
+            np.column_stack([rectangle(segment - 0.1, width - 0.4), np.full(4, high + 0.02)])
+        )
+        parts.append(
+            Part(
+                top.moved(turn_deg=bends[k]).shifted(middle),
+                printed(prints[k], gloss=0.35, rough=0.3),
+            )
+        )
     return Ruler(kind, segment, count, width, path, high, parts)
 
 
@@ -81,7 +93,9 @@ def _prints(kind: str, count: int, rng: Rng) -> list[Picture]:
     if kind == "xwing":
         color = str(rng.choice(["#a01d1d", "#1c1d20", "#1f4f6b"]))
         return [_band(color, k + 1) for k in range(count)]
-    color, ink = [("#c9a764", "#2a1c0c"), ("#2a2a2c", "#e8e8e8"), ("#d8b52a", "#1a1a1a")][rng.integers(3)]
+    color, ink = [("#c9a764", "#2a1c0c"), ("#2a2a2c", "#e8e8e8"), ("#d8b52a", "#1a1a1a")][
+        rng.integers(3)
+    ]
     return [inch(color, ink, k + 1) for k in range(count)]
 
 
@@ -117,7 +131,11 @@ def inch(color: str, ink: str, number: int) -> Picture:
     image = Image.new("RGB", (254, 200), color)
     draw = ImageDraw.Draw(image)
     for k in range(8):
-        draw.line([(k * 254 / 8 + 126 / 8, 0), (k * 254 / 8 + 126 / 8, 60 if k % 4 == 3 else 35)], fill=ink, width=4)
+        draw.line(
+            [(k * 254 / 8 + 126 / 8, 0), (k * 254 / 8 + 126 / 8, 60 if k % 4 == 3 else 35)],
+            fill=ink,
+            width=4,
+        )
     draw.line([(251, 0), (251, 100)], fill=ink, width=5)
     draw.text((195, 110), str(number), fill=ink, font=ImageFont.load_default(60))
     return np.asarray(image)

@@ -11,7 +11,12 @@ from render.spec import Spec
 Rng = np.random.Generator
 MAT_MM = 2.0
 """A mat's thickness: its top is at 0."""
-FELTS = {"laminate": ("#d8d6d0", 0.3), "felt": ("#1d1e20", 0.02), "baize": ("#24382a", 0.02), "steel": ("#6d747c", 0.2)}
+FELTS = {
+    "laminate": ("#d8d6d0", 0.3),
+    "felt": ("#1d1e20", 0.02),
+    "baize": ("#24382a", 0.02),
+    "steel": ("#6d747c", 0.2),
+}
 
 
 def draw_grid(spec: Spec, rng: Rng) -> Grid | None:

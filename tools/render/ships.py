@@ -26,18 +26,24 @@ def _cross(p: Paints, rng: Rng) -> list[Part]:
         for up in (1, -1):
             tilt = np.radians(9 * up)
             wing = prism([[-14, 3], [0, 3], [-4, 24], [-13, 24]], -0.5, 0.5).scaled(1, s, s)
-            wings.append((wing.mapped([[1, 0, 0], [0, np.cos(tilt), 0], [0, s * np.sin(tilt), 1]]), p.armour))
+            wings.append(
+                (wing.mapped([[1, 0, 0], [0, np.cos(tilt), 0], [0, s * np.sin(tilt), 1]]), p.armour)
+            )
             wings.append((limb([-14, 24 * s, 4 * up], [14, 24 * s, 4 * up], 0.7, 0.5, 8), p.metal))
         wings.append((limb([-16, 5 * s, 0], [-4, 5 * s, 0], 2.6, 2.6, 12), p.metal))
     nose = limb([-14, 0, 0], [28, 0, -1], 4.2, 1.6, 12)
     cockpit = ball(2.6).scaled(2, 1, 1).moved(-1, 0, 3.2)
-    return parts(*wings, (nose, p.armour), (cockpit, p.metal), (box(6, 8.6, 1.2).moved(8, 0, 1.2), p.accent))
+    return parts(
+        *wings, (nose, p.armour), (cockpit, p.metal), (box(6, 8.6, 1.2).moved(8, 0, 1.2), p.accent)
+    )
 
 
 def _panels(p: Paints, rng: Rng) -> list[Part]:
     """A ball between two walls."""
     side = prism([[-14, 0], [-7, -13], [7, -13], [14, 0], [7, 13], [-7, 13]], -0.6, 0.6)
-    walls = [(side.mapped([[1, 0, 0], [0, 0, 1], [0, 1, 0]], [0, 16 * s, 0]), p.metal) for s in (1, -1)]
+    walls = [
+        (side.mapped([[1, 0, 0], [0, 0, 1], [0, 1, 0]], [0, 16 * s, 0]), p.metal) for s in (1, -1)
+    ]
     arm = limb([0, -15, 0], [0, 15, 0], 1.6, 1.6, 10)
     window = lathe([(3, 0), (3, 0.8)], 16).mapped([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], [6, 0, 0])
     return parts(*walls, (arm, p.armour), (ball(6.5, 20), p.armour), (window, p.accent))
@@ -48,7 +54,9 @@ def _arrow(p: Paints, rng: Rng) -> list[Part]:
     wing = prism([[26, 0], [-16, 17], [-10, 0], [-16, -17]], -1.2, 1.4, 0.9)
     engines = [(limb([-16, 6 * s, 0], [-5, 6 * s, 1], 2.4, 2.2, 12), p.metal) for s in (1, -1)]
     spine = limb([-10, 0, 1], [12, 0, 1], 3.2, 1.4, 12)
-    return parts((wing, p.armour), *engines, (spine, p.cloth), (box(9, 3, 1).moved(-4, 8, 1), p.accent))
+    return parts(
+        (wing, p.armour), *engines, (spine, p.cloth), (box(9, 3, 1).moved(-4, 8, 1), p.accent)
+    )
 
 
 def _saucer(p: Paints, rng: Rng) -> list[Part]:

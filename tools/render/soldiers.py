@@ -12,7 +12,11 @@ Rng = np.random.Generator
 def soldier(p: Paints, rng: Rng, weapon: str = "rifle") -> list[Part]:
     """A standing figure 30 mm tall."""
     spread, lean = rng.uniform(2, 4.5), rng.uniform(-1.5, 2.5)
-    hips, chest, head = np.array([0, 0, 12.0]), np.array([lean, 0, 20.0]), np.array([lean * 1.3, 0, 26.5])
+    hips, chest, head = (
+        np.array([0, 0, 12.0]),
+        np.array([lean, 0, 20.0]),
+        np.array([lean * 1.3, 0, 26.5]),
+    )
     turn = rng.uniform(-0.6, 0.6)
     left, right = (off(chest, s * turn, 4.2 * s, 1.5) for s in (1, -1))
     hand = off(chest, 6.5, rng.uniform(-2, 2), rng.uniform(-3, 2))
@@ -34,7 +38,9 @@ def _gear(p: Paints, rng: Rng, chest: Array, head: Array) -> list[Part]:
     if rng.random() < 0.7:
         gear += parts(
             (
-                lathe([(3.2, 0), (3.1, 1.5), (2.0, 2.9), (0.1, 3.3)], 16, smooth=True).shifted(off(head, 0, 0, 0.4)),
+                lathe([(3.2, 0), (3.1, 1.5), (2.0, 2.9), (0.1, 3.3)], 16, smooth=True).shifted(
+                    off(head, 0, 0, 0.4)
+                ),
                 p.armour,
             )
         )
@@ -58,14 +64,17 @@ def _spear(p: Paints, rng: Rng, hand: Array) -> list[Part]:
         [[0, 0, 1], [0, 1, 0], [-1, 0, 0]], off(hand, 1.5, 4.5, 0)
     )
     return parts(
-        (limb(start, end, 0.55, 0.5, 6), p.skin), (limb(end, end + tilt * 4, 1.0, 0.1, 6), p.metal), (shield, p.accent)
+        (limb(start, end, 0.55, 0.5, 6), p.skin),
+        (limb(end, end + tilt * 4, 1.0, 0.1, 6), p.metal),
+        (shield, p.accent),
     )
 
 
 def _sword(p: Paints, rng: Rng, hand: Array) -> list[Part]:
     tip = hand + np.array([rng.uniform(4, 14), rng.uniform(-6, 6), rng.uniform(-2, 14)])
     return parts(
-        (limb(hand, tip, 0.9, 0.5, 6), p.accent if rng.random() < 0.3 else p.metal), (ball(1.4).shifted(hand), p.skin)
+        (limb(hand, tip, 0.9, 0.5, 6), p.accent if rng.random() < 0.3 else p.metal),
+        (ball(1.4).shifted(hand), p.skin),
     )
 
 
@@ -74,7 +83,11 @@ WEAPONS = {"rifle": _rifle, "spear": _spear, "sword": _sword}
 
 def hero(p: Paints, rng: Rng) -> list[Part]:
     """A figure with a cloak and a sword, a little larger."""
-    cloak = lathe([(7.5, 2), (6, 10), (4.2, 20), (2.5, 23)], 20, smooth=True, cap=False).scaled(0.8, 1, 1).moved(-2.6)
+    cloak = (
+        lathe([(7.5, 2), (6, 10), (4.2, 20), (2.5, 23)], 20, smooth=True, cap=False)
+        .scaled(0.8, 1, 1)
+        .moved(-2.6)
+    )
     return [part.scaled(1.15) for part in soldier(p, rng, "sword") + parts((cloak, p.accent))]
 
 
@@ -89,13 +102,17 @@ def kneeling(p: Paints, rng: Rng) -> list[Part]:
         (ball(2.7).moved(3, 0, 18), p.skin),
         (limb([0, -4, 13], [8, -1, 14], 1.6, 1.2), p.cloth),
     )
-    return low + _gear(p, rng, chest, np.array([3, 0, 18.0])) + _rifle(p, rng, np.array([9, -1, 14.0]))
+    return (
+        low + _gear(p, rng, chest, np.array([3, 0, 18.0])) + _rifle(p, rng, np.array([9, -1, 14.0]))
+    )
 
 
 def rider(p: Paints, rng: Rng) -> list[Part]:
     """A figure on a horse or something like one, 60 mm long."""
     hide = plain(str(rng.choice(["#5a3a22", "#8a7a68", "#2a2522", "#c8bfae"])), gloss=0.12)
-    legs = [(limb([x, y, 0.5], [x * 0.9, y, 17], 1.5, 2.6), hide) for x in (-14, 13) for y in (-4, 4)]
+    legs = [
+        (limb([x, y, 0.5], [x * 0.9, y, 17], 1.5, 2.6), hide) for x in (-14, 13) for y in (-4, 4)
+    ]
     beast = parts(
         *legs,
         (limb([-13, 0, 20], [13, 0, 20], 6.3, 5.6), hide),

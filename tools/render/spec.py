@@ -6,7 +6,12 @@ import numpy as np
 
 from render.light import STYLES
 
-BOARDS_MM = {"legion": (1828.8, 914.4), "inches": (914.4, 914.4), "xwing": (914.4, 914.4), "ranks": (1219.2, 914.4)}
+BOARDS_MM = {
+    "legion": (1828.8, 914.4),
+    "inches": (914.4, 914.4),
+    "xwing": (914.4, 914.4),
+    "ranks": (1219.2, 914.4),
+}
 """Regiments on rectangles and riders on ovals are drawn only where asked for."""
 MATS = {
     "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),

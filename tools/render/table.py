@@ -51,7 +51,12 @@ class Table:
     @property
     def parts(self) -> list[Part]:
         """Every surface."""
-        owners: list[Piece | Terrain | Prop | Ruler] = [*self.pieces, *self.terrain, *self.props, *self.rulers]
+        owners: list[Piece | Terrain | Prop | Ruler] = [
+            *self.pieces,
+            *self.terrain,
+            *self.props,
+            *self.rulers,
+        ]
         return self.scenery + [part for owner in owners for part in owner.parts]
 
 
@@ -80,7 +85,9 @@ def _markers(spec: Spec, ground: Ground, rng: Rng) -> list[Marker]:
         found = [_anywhere(i, k % 4, spec.marker_mm, quiet, ground, rng) for k, i in enumerate(ids)]
         return [m for m in found if m]
     places = _regular(spec, spec.marker_mm / 2 + quiet + float(rng.uniform(2, 25)))
-    known = [Marker(i, spec.marker_mm, quiet, x, y, 0.0) for i, (x, y) in zip(ids, places, strict=True)]
+    known = [
+        Marker(i, spec.marker_mm, quiet, x, y, 0.0) for i, (x, y) in zip(ids, places, strict=True)
+    ]
     for m in known:
         ground.take(m.card_mm[:, :2])
     return known
@@ -90,11 +97,18 @@ def _regular(spec: Spec, inset: float) -> list[tuple[float, float]]:
     """Corners, then the middles of the long sides, then of the short ones."""
     width, height = spec.size_mm
     corners = [(x, y) for y in (inset, height - inset) for x in (inset, width - inset)]
-    middles = [(width / 2, inset), (width / 2, height - inset), (inset, height / 2), (width - inset, height / 2)]
+    middles = [
+        (width / 2, inset),
+        (width / 2, height - inset),
+        (inset, height / 2),
+        (width - inset, height / 2),
+    ]
     return [*corners, *middles][: spec.markers]
 
 
-def _anywhere(marker: int, quarter: int, size: float, quiet: float, ground: Ground, rng: Rng) -> Marker | None:
+def _anywhere(
+    marker: int, quarter: int, size: float, quiet: float, ground: Ground, rng: Rng
+) -> Marker | None:
     """A marker somewhere in a quarter of the board, as people spread them."""
     side = size + 2 * quiet
     low = ground.size_mm / 2 * [quarter % 2, quarter // 2]
@@ -103,7 +117,10 @@ def _anywhere(marker: int, quarter: int, size: float, quiet: float, ground: Grou
 
 
 def _cards(spec: Spec, markers: list[Marker], rng: Rng) -> list[Part]:
-    white, gloss = str(rng.choice(["#f0f0ec", "#e6e4dc", "#f4f4f4"])), float(rng.choice([0.05, 0.2, 0.5]))
+    white, gloss = (
+        str(rng.choice(["#f0f0ec", "#e6e4dc", "#f4f4f4"])),
+        float(rng.choice([0.05, 0.2, 0.5])),
+    )
     return [part for m in markers for part in m.parts(spec.dictionary, white, gloss)]
 
 
@@ -111,7 +128,10 @@ def _rulers(spec: Spec, ground: Ground, rng: Rng) -> list[Ruler]:
     found = []
     for _ in range(spec.rulers):
         kind = str(rng.choice(RULER_KINDS[spec.game]))
-        tries = (ruler(kind, rng.uniform((0, 0), ground.size_mm), float(rng.uniform(0, 360)), rng) for _ in range(200))
+        tries = (
+            ruler(kind, rng.uniform((0, 0), ground.size_mm), float(rng.uniform(0, 360)), rng)
+            for _ in range(200)
+        )
         one = next((r for r in tries if ground.free(Polygon(r.footprint_mm))), None)
         if one:
             ground.take(one.footprint_mm)
@@ -125,7 +145,9 @@ def _terrain(spec: Spec, ground: Ground, rng: Rng) -> list[Terrain]:
     found = []
     for k in range(spec.terrain):
         hilly = k == 0 and rng.random() < 0.6
-        raw = hill(rng, float(rng.uniform(90, 140))) if hilly else KINDS[str(rng.choice(names))](rng)
+        raw = (
+            hill(rng, float(rng.uniform(90, 140))) if hilly else KINDS[str(rng.choice(names))](rng)
+        )
         at = ground.settle(raw.footprint_mm, rng, (0, 0), ground.size_mm, 8)
         if at:
             found.append(raw.moved(*at))

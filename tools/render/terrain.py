@@ -23,10 +23,17 @@ class Terrain:
 
     def moved(self, x_mm: float, y_mm: float, turn_deg: float) -> "Terrain":
         outline = self.footprint_mm @ about_z(turn_deg)[:2, :2].T + [x_mm, y_mm]
-        return Terrain(self.kind, outline, self.top_mm, [p.moved(x_mm, y_mm, 0, turn_deg) for p in self.parts])
+        return Terrain(
+            self.kind, outline, self.top_mm, [p.moved(x_mm, y_mm, 0, turn_deg) for p in self.parts]
+        )
 
 
-WALLS = (("#b8a88c", "#8c7d64"), ("#8f8c86", "#6b6862"), ("#c7b48e", "#a08a62"), ("#7d6a58", "#5a4a3c"))
+WALLS = (
+    ("#b8a88c", "#8c7d64"),
+    ("#8f8c86", "#6b6862"),
+    ("#c7b48e", "#a08a62"),
+    ("#7d6a58", "#5a4a3c"),
+)
 
 
 def _wall(rng: Rng) -> Material:
@@ -68,9 +75,13 @@ def ruin(rng: Rng) -> Terrain:
     wall = _wall(rng)
     parts = [Part(box(length, width, 4, 0.98), plain("#6b655c", "#4c4740", grain="stone"))]
     for x in np.arange(-length / 2 + 8, length / 2 - 4, 15):
-        parts.append(Part(box(15, 8, height * rng.uniform(0.35, 1)).moved(x, width / 2 - 5, 0), wall))
+        parts.append(
+            Part(box(15, 8, height * rng.uniform(0.35, 1)).moved(x, width / 2 - 5, 0), wall)
+        )
     for y in np.arange(-width / 2 + 10, width / 2 - 8, 15):
-        parts.append(Part(box(8, 15, height * rng.uniform(0.3, 0.9)).moved(-length / 2 + 5, y, 0), wall))
+        parts.append(
+            Part(box(8, 15, height * rng.uniform(0.3, 0.9)).moved(-length / 2 + 5, y, 0), wall)
+        )
     for _ in range(14):
         at = rng.uniform(-0.42, 0.42, 2) * [length, width]
         parts.append(Part(blob(float(rng.uniform(2, 6)), 0.5, rng, 10).shifted([*at, 4]), wall))
@@ -80,13 +91,22 @@ def ruin(rng: Rng) -> Terrain:
 def container(rng: Rng) -> Terrain:
     """A ribbed steel box."""
     length, width, height = rng.uniform(110, 150), rng.uniform(42, 56), rng.uniform(38, 50)
-    paint = plain(str(rng.choice(["#8a3a24", "#2f5a6b", "#5c6a34", "#7a7d80"])), grain="cloud", gloss=0.25)
+    paint = plain(
+        str(rng.choice(["#8a3a24", "#2f5a6b", "#5c6a34", "#7a7d80"])), grain="cloud", gloss=0.25
+    )
     ribs = [
-        Part(box(3, width + 2, height - 4).moved(x, 0, 2), paint) for x in np.arange(-length / 2 + 6, length / 2, 9)
+        Part(box(3, width + 2, height - 4).moved(x, 0, 2), paint)
+        for x in np.arange(-length / 2 + 6, length / 2, 9)
     ]
-    roof = [Part(box(4, width - 4, 1).moved(x, 0, height), paint) for x in np.arange(-length / 2 + 8, length / 2, 12)]
+    roof = [
+        Part(box(4, width - 4, 1).moved(x, 0, height), paint)
+        for x in np.arange(-length / 2 + 8, length / 2, 12)
+    ]
     return Terrain(
-        "container", rectangle(length, width + 2), height + 1, [Part(box(length, width, height), paint), *ribs, *roof]
+        "container",
+        rectangle(length, width + 2),
+        height + 1,
+        [Part(box(length, width, height), paint), *ribs, *roof],
     )
 
 
@@ -95,7 +115,10 @@ def barricade(rng: Rng) -> Terrain:
     count, height, wall = int(rng.integers(3, 6)), rng.uniform(16, 27), _wall(rng)
     parts = [
         Part(
-            box(23, 12, height, 0.75).moved((k - (count - 1) / 2) * 24.5, rng.normal(0, 0.7), 0, rng.normal(0, 3)), wall
+            box(23, 12, height, 0.75).moved(
+                (k - (count - 1) / 2) * 24.5, rng.normal(0, 0.7), 0, rng.normal(0, 3)
+            ),
+            wall,
         )
         for k in range(count)
     ]
@@ -130,7 +153,13 @@ def tree(rng: Rng) -> Terrain:
     radius, height = rng.uniform(24, 42), rng.uniform(60, 105)
     bark, leaf = (
         plain("#4a3524", "#33241a", grain="wood"),
-        plain(str(rng.choice(["#3a5a22", "#4f6b24", "#2c4a24"])), "#1c3010", grain="blades", grain_mm=24, gloss=0.05),
+        plain(
+            str(rng.choice(["#3a5a22", "#4f6b24", "#2c4a24"])),
+            "#1c3010",
+            grain="blades",
+            grain_mm=24,
+            gloss=0.05,
+        ),
     )
     parts = [Part(limb([0, 0, 0], [2, 0, height - radius], 4.5, 3, 12), bark)]
     for _ in range(int(rng.integers(4, 7))):
@@ -174,17 +203,25 @@ def rock(rng: Rng) -> Terrain:
     """A boulder."""
     radius = rng.uniform(24, 44)
     stretch = rng.uniform(0.7, 1.2, 2)
-    mesh = blob(radius, 0.5, rng, 30).scaled(float(stretch[0]), float(stretch[1]), float(rng.uniform(0.6, 0.9)))
+    mesh = blob(radius, 0.5, rng, 30).scaled(
+        float(stretch[0]), float(stretch[1]), float(rng.uniform(0.6, 0.9))
+    )
     top = float(mesh.points_mm[..., 2].max())
     outline = _ring(radius * 1.1) * stretch
     return Terrain(
-        "rock", outline, top, [Part(mesh, plain("#6f6962", "#48443f", grain="stone", grain_mm=70, gloss=0.05))]
+        "rock",
+        outline,
+        top,
+        [Part(mesh, plain("#6f6962", "#48443f", grain="stone", grain_mm=70, gloss=0.05))],
     )
 
 
 def hill(rng: Rng, size_mm: float = 120) -> Terrain:
     """A hill with a flat top that bases stand on."""
-    angles = np.sort(rng.uniform(0, 2 * np.pi, 9)) * 0.25 + np.linspace(0, 2 * np.pi, 9, endpoint=False) * 0.75
+    angles = (
+        np.sort(rng.uniform(0, 2 * np.pi, 9)) * 0.25
+        + np.linspace(0, 2 * np.pi, 9, endpoint=False) * 0.75
+    )
     low = np.stack([np.cos(angles), np.sin(angles)], 1) * rng.uniform(0.8, 1.15, (9, 1)) * size_mm
     height = rng.uniform(14, 40)
     color, second, grain = [

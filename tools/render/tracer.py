@@ -38,7 +38,9 @@ class Tracer:
     @property
     def soft(self) -> NDArray[np.bool_]:
         """Which parts (and last, nothing at all) show a print as smooth as a photo."""
-        return np.array([p.material.image is not None and not p.material.sharp for p in self.parts] + [True])
+        return np.array(
+            [p.material.image is not None and not p.material.sharp for p in self.parts] + [True]
+        )
 
     @cached_property
     def solid(self) -> Solid:
@@ -70,18 +72,28 @@ class Tracer:
             start = points[through] + rays[active] * np.float32(0.05)
         return light, first, shade
 
-    def _surface(self, hits: Hits, origins: Floats, rays: Floats, dice: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    def _surface(
+        self, hits: Hits, origins: Floats, rays: Floats, dice: Floats
+    ) -> tuple[Floats, Floats, Ints, Ints]:
         """Where rays meet a surface, the light that it sends back, its part, and what shades it."""
         points = origins + rays * hits.reach
         face = _facing(hits.face, rays)
         normals = _facing(_blend(self._normals[hits.triangle], hits), rays)
         part = self._part[hits.triangle]
         albedo = self._look.albedo(part, points, face, _blend(self._uv[hits.triangle], hits))
-        light, dark = self._shade(part, points + face * np.float32(LIFT_MM), normals, rays, albedo, dice)
+        light, dark = self._shade(
+            part, points + face * np.float32(LIFT_MM), normals, rays, albedo, dice
+        )
         return points, light, part, dark
 
     def _shade(
-        self, part: Ints, points: Floats, normals: Floats, rays: Floats, albedo: Floats, dice: Floats
+        self,
+        part: Ints,
+        points: Floats,
+        normals: Floats,
+        rays: Floats,
+        albedo: Floats,
+        dice: Floats,
     ) -> tuple[Floats, Ints]:
         """Light scattered by the paint, and lamps and room mirrored in it."""
         way = rays / np.linalg.norm(rays, axis=1, keepdims=True)
@@ -95,7 +107,11 @@ class Tracer:
             dark += (lit == 0).astype(np.intp) << (number + 1)
             fall += lamp.reach(points, normals) * lit[:, None]
             bright = np.flatnonzero(lit * shine > 2e-3)
-            seen = lamp.mirrored(points[bright], np.asarray(mirror[bright], np.float32), self._look.rough[part[bright]])
+            seen = lamp.mirrored(
+                points[bright],
+                np.asarray(mirror[bright], np.float32),
+                self._look.rough[part[bright]],
+            )
             glint[bright] += lamp.glow * (seen * shine[bright])[:, None]
         return np.asarray(albedo * fall + glint, np.float32), dark
 
@@ -125,12 +141,16 @@ def _dot(a: Floats, b: Floats) -> Floats:
 def _facing(normals: Floats, rays: Floats) -> Floats:
     """Normals (N, 3) at length 1, turned against the rays."""
     length = np.sqrt(_dot(normals, normals)) + np.float32(1e-12)
-    return np.asarray(normals * (-np.sign(_dot(normals, rays) + np.float32(1e-9)) / length)[:, None])
+    return np.asarray(
+        normals * (-np.sign(_dot(normals, rays) + np.float32(1e-9)) / length)[:, None]
+    )
 
 
 def _blend(corners: Floats, hits: Hits) -> Floats:
     """Values (N, D) between the three corners' (N, 3, D)."""
-    return np.asarray(corners[:, 0] * (1 - hits.u - hits.v) + corners[:, 1] * hits.u + corners[:, 2] * hits.v)
+    return np.asarray(
+        corners[:, 0] * (1 - hits.u - hits.v) + corners[:, 1] * hits.u + corners[:, 2] * hits.v
+    )
 
 
 def _sphere(dice: Floats) -> Floats:

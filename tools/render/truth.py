@@ -26,7 +26,13 @@ RIM_RAYS = 144
 def truth(name: str, table: Table, view: View, tracer: Tracer, style: Style, scale: float) -> Json:
     """Everything about a photo; lengths in mm to 1e-4 or better, pixels to 1e-4."""
     spec, (width, height) = table.spec, view.size_px
-    facts: Json = {"image": name, "width": width, "height": height, "tags": tags(table), "difficulty": spec.difficulty}
+    facts: Json = {
+        "image": name,
+        "width": width,
+        "height": height,
+        "tags": tags(table),
+        "difficulty": spec.difficulty,
+    }
     facts |= {"seed": spec.seed, "camera": _camera(view)}
     facts["board"] = {"width_mm": spec.size_mm[0], "height_mm": spec.size_mm[1], "mat": spec.mat}
     facts["markers"] = _markers(table, view, tracer)
@@ -37,7 +43,9 @@ def truth(name: str, table: Table, view: View, tracer: Tracer, style: Style, sca
     if table.grid:
         facts["grid"] = _grid(table.grid)
     facts["critical_pairs"] = _critical(table)
-    facts["distances"] = [{"a": a, "b": b, "mm": round(mm, 4)} for a, b, mm in all_distances(table.pieces)]
+    facts["distances"] = [
+        {"a": a, "b": b, "mm": round(mm, 4)} for a, b, mm in all_distances(table.pieces)
+    ]
     return facts | {"photo": {"render_scale": scale, **_photo(style)}}
 
 
@@ -54,12 +62,22 @@ def _photo(style: Style) -> Json:
 
 def _markers(table: Table, view: View, tracer: Tracer) -> Json:
     spec, items = table.spec, [_marker(m, view, tracer) for m in table.markers]
-    return {"dictionary": spec.dictionary, "size_mm": spec.marker_mm, "layout": spec.layout, "items": items}
+    return {
+        "dictionary": spec.dictionary,
+        "size_mm": spec.marker_mm,
+        "layout": spec.layout,
+        "items": items,
+    }
 
 
 def _terrain(one: Terrain) -> Json:
     outline = _list(one.footprint_mm, 2)
-    return {"kind": one.kind, "footprint_mm": outline, "base_z_mm": 0.0, "top_z_mm": round(one.top_mm, 2)}
+    return {
+        "kind": one.kind,
+        "footprint_mm": outline,
+        "base_z_mm": 0.0,
+        "top_z_mm": round(one.top_mm, 2),
+    }
 
 
 def tags(table: Table) -> list[str]:
@@ -77,7 +95,13 @@ def tags(table: Table) -> list[str]:
         "contact": any(mm == 0 for _, _, mm in all_distances(table.pieces)),
         spec.dictionary: spec.dictionary != "DICT_4X4_50",
     }
-    return [spec.game, spec.mat, spec.kind, spec.light, *(word for word, holds in words.items() if holds)]
+    return [
+        spec.game,
+        spec.mat,
+        spec.kind,
+        spec.light,
+        *(word for word, holds in words.items() if holds),
+    ]
 
 
 def _camera(view: View) -> Json:
@@ -117,7 +141,12 @@ def _seen(points: Array, view: View, tracer: Tracer) -> float:
 
 
 def _piece(piece: Piece, view: View, tracer: Tracer) -> Json:
-    place = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "z_mm": piece.z_mm, "heading_deg": piece.heading_deg}
+    place = {
+        "x_mm": piece.x_mm,
+        "y_mm": piece.y_mm,
+        "z_mm": piece.z_mm,
+        "heading_deg": piece.heading_deg,
+    }
     return {
         "id": piece.id,
         "shape": piece.shape.truth(),
@@ -141,7 +170,9 @@ def _sight(piece: Piece, view: View, tracer: Tracer) -> Json:
     """How much of its rim the camera sees."""
     eye = view.camera.center_mm
     rim, outward = piece.rim_mm(RIM_RAYS)
-    rim = rim + outward * 0.03 + [0, 0, 0.03]  # off the surface, so that a ray does not meet what it leaves
+    rim = (
+        rim + outward * 0.03 + [0, 0, 0.03]
+    )  # off the surface, so that a ray does not meet what it leaves
     inside = view.inside(view.camera.project(rim))
     facing = ~Solid(piece.stand.parts[:2]).hides(rim, eye)
     seen = inside & facing & ~tracer.solid.hides(rim, eye)
@@ -156,7 +187,9 @@ def _sight(piece: Piece, view: View, tracer: Tracer) -> Json:
 
 
 def _ruler(ruler: Ruler, view: View) -> Json:
-    pixels = view.camera.project(np.column_stack([ruler.path_mm, np.full(len(ruler.path_mm), ruler.z_mm)]))
+    pixels = view.camera.project(
+        np.column_stack([ruler.path_mm, np.full(len(ruler.path_mm), ruler.z_mm)])
+    )
     return {
         "kind": ruler.kind,
         "segment_mm": ruler.segment_mm,
@@ -187,7 +220,12 @@ def _critical(table: Table) -> Sequence[Json]:
 
 
 def _grid(grid: Grid) -> Json:
-    return {"type": "hex", "orientation": grid.orientation, "size_mm": grid.size_mm, "origin_mm": list(grid.origin_mm)}
+    return {
+        "type": "hex",
+        "orientation": grid.orientation,
+        "size_mm": grid.size_mm,
+        "origin_mm": list(grid.origin_mm),
+    }
 
 
 def _list(values: Array, digits: int) -> object:

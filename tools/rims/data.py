@@ -56,7 +56,10 @@ def write(folder: Path, drawn: Sequence[Samples]) -> None:
     """Samples into a folder, a file for each of their fields."""
     folder.mkdir(parents=True, exist_ok=True)
     for field in fields(Samples):
-        np.save(folder / f"{field.name}.npy", np.concatenate([getattr(some, field.name) for some in drawn]))
+        np.save(
+            folder / f"{field.name}.npy",
+            np.concatenate([getattr(some, field.name) for some in drawn]),
+        )
 
 
 def read(*folders: Path, rings: bool = False) -> Data:

@@ -21,7 +21,9 @@ def _noisy(rng: Rng, light: Floats) -> Floats:
     level = rng.uniform(0, 0.02) ** 1.3
     grain = rng.standard_normal(light.shape, np.float32)
     if rng.random() < 0.5:
-        grain = np.asarray(cv2.GaussianBlur(grain, (0, 0), rng.uniform(0.4, 1.0)), np.float32) * np.float32(1.8)
+        grain = np.asarray(
+            cv2.GaussianBlur(grain, (0, 0), rng.uniform(0.4, 1.0)), np.float32
+        ) * np.float32(1.8)
     return np.asarray(light + level * grain * np.sqrt(light + 0.05), np.float32)
 
 

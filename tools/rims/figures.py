@@ -21,7 +21,13 @@ def palette(rng: Rng) -> Floats:
     """A unit's paints (5, 3): cloth, armour, skin, metal, trim."""
     skin = np.array([0.2, 0.32, 0.6], np.float32) * rng.uniform(0.3, 1.1)
     return np.stack(
-        [any_colour(rng), any_colour(rng), skin, np.full(3, rng.uniform(0.03, 0.4)), any_colour(rng)]
+        [
+            any_colour(rng),
+            any_colour(rng),
+            skin,
+            np.full(3, rng.uniform(0.03, 0.4)),
+            any_colour(rng),
+        ]
     ).astype(np.float32)
 
 
@@ -35,28 +41,50 @@ def trooper(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
 
     stance = rng.uniform(2, 6)
     parts = [
-        capsule(at(rng.uniform(-3, 3), side * stance, 0), at(0, side * 1.5, 12), s * 2, paints[0]) for side in (-1, 1)
+        capsule(at(rng.uniform(-3, 3), side * stance, 0), at(0, side * 1.5, 12), s * 2, paints[0])
+        for side in (-1, 1)
     ]
     parts.append(ball(at(0, 0, 17), s * np.array([3.2, 4.6, 6.5]), paints[1], turn))
-    parts.append(ball(at(1, 0, 26), s * np.full(3, rng.uniform(2.2, 3.2)), paints[int(rng.integers(1, 5))]))
-    hands = [at(rng.uniform(0, 9), side * rng.uniform(2, 9), rng.uniform(10, 24)) for side in (-1, 1)]
+    parts.append(
+        ball(at(1, 0, 26), s * np.full(3, rng.uniform(2.2, 3.2)), paints[int(rng.integers(1, 5))])
+    )
+    hands = [
+        at(rng.uniform(0, 9), side * rng.uniform(2, 9), rng.uniform(10, 24)) for side in (-1, 1)
+    ]
     parts += [
-        capsule(at(0, side * 4.5, 21), hand, s * 1.4, paints[0]) for side, hand in zip((-1, 1), hands, strict=True)
+        capsule(at(0, side * 4.5, 21), hand, s * 1.4, paints[0])
+        for side, hand in zip((-1, 1), hands, strict=True)
     ]
     return parts + _gear(rng, at, hands[0], s, paints)
 
 
-def _gear(rng: Rng, at: Callable[[float, float, float], Array], hand: Array, s: float, paints: Floats) -> list[Solid]:
+def _gear(
+    rng: Rng, at: Callable[[float, float, float], Array], hand: Array, s: float, paints: Floats
+) -> list[Solid]:
     parts = []
     if rng.random() < 0.7:
         reach = rng.uniform(5, 22)
-        parts.append(capsule(hand, hand + s * reach * leaning(rng, 2.2), s * rng.uniform(0.5, 1.2), paints[3]))
+        parts.append(
+            capsule(
+                hand, hand + s * reach * leaning(rng, 2.2), s * rng.uniform(0.5, 1.2), paints[3]
+            )
+        )
     if rng.random() < 0.3:
-        parts.append(cone(at(-7, 0, rng.uniform(2, 8)), at(-1, 0, 22), s * rng.uniform(5, 9), s * 2.5, paints[4]))
+        parts.append(
+            cone(
+                at(-7, 0, rng.uniform(2, 8)),
+                at(-1, 0, 22),
+                s * rng.uniform(5, 9),
+                s * 2.5,
+                paints[4],
+            )
+        )
     if rng.random() < 0.25:
         parts.append(box(at(-4, 0, 19), s * np.array([2, 3, 4]), np.eye(3), paints[3]))
     if rng.random() < 0.2:
-        parts.append(cone(hand, hand + s * np.array([0.3, 0, 0.3]), s * rng.uniform(4, 7), s * 4, paints[4]))
+        parts.append(
+            cone(hand, hand + s * np.array([0.3, 0, 0.3]), s * rng.uniform(4, 7), s * 4, paints[4])
+        )
     return parts
 
 
@@ -69,7 +97,9 @@ def beast(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
 
     height = rng.uniform(8, 16)
     parts = [
-        capsule(at(x, y, 0), at(x * 0.8, y * 0.5, height), s * 1.8, paints[0]) for x in (-9, 9) for y in (-4.5, 4.5)
+        capsule(at(x, y, 0), at(x * 0.8, y * 0.5, height), s * 1.8, paints[0])
+        for x in (-9, 9)
+        for y in (-4.5, 4.5)
     ]
     parts.append(ball(at(0, 0, height + 3), s * np.array([13, 5.5, 5.5]), paints[0], turn))
     head = at(rng.uniform(14, 20), rng.uniform(-4, 4), height + rng.uniform(2, 16))
@@ -77,7 +107,14 @@ def beast(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
         capsule(at(10, 0, height + 4), head, s * 3, paints[0]),
         ball(head, s * np.array([5, 3, 3]), paints[1], turn),
     ]
-    parts.append(capsule(at(-12, 0, height + 2), at(-22, rng.uniform(-8, 8), rng.uniform(3, 15)), s * 1.5, paints[0]))
+    parts.append(
+        capsule(
+            at(-12, 0, height + 2),
+            at(-22, rng.uniform(-8, 8), rng.uniform(3, 15)),
+            s * 1.5,
+            paints[0],
+        )
+    )
     if rng.random() < 0.4:
         span = rng.uniform(10, 26)
         parts += [
@@ -103,19 +140,29 @@ def machine(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     if height > 8:
         for y in (-7, 7):
             hip = foot + s * (turn @ [rng.uniform(-4, 4), y * 0.6, height])
-            parts.append(capsule(foot + s * (turn @ [rng.uniform(-8, 8), y, 0]), hip, s * 2.5, paints[3]))
+            parts.append(
+                capsule(foot + s * (turn @ [rng.uniform(-8, 8), y, 0]), hip, s * 2.5, paints[3])
+            )
     body = foot + s * np.array([0, 0, height + 5])
     parts.append(box(body, s * rng.uniform([9, 6, 4], [14, 9, 7]), turn, paints[0]))
     top = body + s * np.array([0, 0, 7])
-    parts.append(box(top, s * rng.uniform([3, 3, 2], [7, 6, 4]), turned(rng.uniform(0, 6)), paints[1]))
-    parts.append(capsule(top, top + s * (turn @ [rng.uniform(10, 24), rng.uniform(-5, 5), 2]), s * 1.2, paints[3]))
+    parts.append(
+        box(top, s * rng.uniform([3, 3, 2], [7, 6, 4]), turned(rng.uniform(0, 6)), paints[1])
+    )
+    parts.append(
+        capsule(
+            top, top + s * (turn @ [rng.uniform(10, 24), rng.uniform(-5, 5), 2]), s * 1.2, paints[3]
+        )
+    )
     return parts
 
 
 def tank(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     """A hull between two tracks, `size` times 30 mm long or more, that hides most of the base under it."""
     long, turn = size * rng.uniform(13, 20), turned(rng.uniform(0, 2 * np.pi))
-    wide, low, high = long * np.array([rng.uniform(0.35, 0.65), rng.uniform(0, 0.15), rng.uniform(0.2, 0.35)])
+    wide, low, high = long * np.array(
+        [rng.uniform(0.35, 0.65), rng.uniform(0, 0.15), rng.uniform(0.2, 0.35)]
+    )
     middle = foot + turn @ [rng.uniform(-0.3, 0.3) * long, rng.uniform(-0.2, 0.2) * long, 0]
 
     def at(x: float, y: float, z: float) -> Array:
@@ -124,18 +171,27 @@ def tank(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     parts = [box(at(0, 0, low + high), [long * rng.uniform(0.7, 1), wide, high], turn, paints[0])]
     if rng.random() < 0.5:  # a pointed nose
         nose = turn @ turned(np.pi / 4)
-        parts.append(box(at(0.8 * long, 0, low + high), [0.7 * wide, 0.7 * wide, 0.9 * high], nose, paints[0]))
+        parts.append(
+            box(
+                at(0.8 * long, 0, low + high), [0.7 * wide, 0.7 * wide, 0.9 * high], nose, paints[0]
+            )
+        )
     track, reach = long * rng.uniform(0.1, 0.2), long * rng.uniform(0.7, 1)
     tread = paints[int(rng.integers(0, 4))]
     round_ones = rng.random() < 0.5
     for y in (-wide, wide):
         ends = at(-reach, y, track), at(reach, y, track)
         block = [reach, track, track]
-        parts.append(capsule(*ends, track, tread) if round_ones else box(at(0, y, track), block, turn, tread))
+        parts.append(
+            capsule(*ends, track, tread) if round_ones else box(at(0, y, track), block, turn, tread)
+        )
     top = at(rng.uniform(-0.4, 0.3) * long, 0, low + 2 * high)
     turret = wide * rng.uniform(0.3, 0.8)
     up = np.asarray(top + np.array([0, 0, 0.5 * turret]))
-    drum, cube = cone(top, up, turret, 0.8 * turret, paints[1]), box(top, np.full(3, turret), turn, paints[1])
+    drum, cube = (
+        cone(top, up, turret, 0.8 * turret, paints[1]),
+        box(top, np.full(3, turret), turn, paints[1]),
+    )
     parts.append(drum if rng.random() < 0.5 else cube)
     way = turned(rng.uniform(-0.6, 0.6)) @ turn @ [long * rng.uniform(0.5, 1.1), 0, 0]
     parts.append(capsule(up, up + way, long * rng.uniform(0.03, 0.07), paints[3]))
@@ -147,7 +203,9 @@ def plant(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     """Leaves or spikes out of one foot."""
     count = int(rng.integers(4, 14))
     tips = [foot + size * rng.uniform(8, 30) * leaning(rng, 1.4) for _ in range(count)]
-    return [cone(foot, tip, size * rng.uniform(1, 3), 0.3, paints[i % 2]) for i, tip in enumerate(tips)]
+    return [
+        cone(foot, tip, size * rng.uniform(1, 3), 0.3, paints[i % 2]) for i, tip in enumerate(tips)
+    ]
 
 
 def heap(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
@@ -189,7 +247,9 @@ def dice(rng: Rng, foot: Place) -> list[Solid]:
         turn = turned(rng.uniform(0, 6))
         parts.append(box(center, np.full(3, half), turn, paint))
         spots = rng.choice([-0.5, 0, 0.5], (int(rng.integers(1, 7)), 2)) * half
-        parts += [ball(center + turn @ [*spot, half], [half / 6, half / 6, 0.1], pip) for spot in spots]
+        parts += [
+            ball(center + turn @ [*spot, half], [half / 6, half / 6, 0.1], pip) for spot in spots
+        ]
     return parts
 
 

@@ -5,7 +5,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from overruler.vision.learned.patches import RING_ANGLE_COUNT, WRAP_COLUMNS, patch_input, ring_angles, ring_input
+from overruler.vision.learned.patches import (
+    RING_ANGLE_COUNT,
+    WRAP_COLUMNS,
+    patch_input,
+    ring_angles,
+    ring_input,
+)
 from overruler.vision.learned.rim_net import fit_circles
 from rims.learn import Figures, Task
 from rims.network import PatchNet, RingNet
@@ -33,7 +39,9 @@ def patch_loss(answer: Tensor, truth: Tensor) -> Tensor:
     size = error[:, 2] ** 2 * torch.exp(-2 * log_size) / 2 + log_size
     shown = nn.functional.binary_cross_entropy_with_logits(said[:, 6], true[:, 4])
     steady = nn.functional.smooth_l1_loss(said[:, 1:4], true[:, 1:4], beta=0.03)
-    return judged + 0.15 * (place.clamp(max=50) + size.clamp(max=50)).mean() + 0.3 * shown + 2 * steady
+    return (
+        judged + 0.15 * (place.clamp(max=50) + size.clamp(max=50)).mean() + 0.3 * shown + 2 * steady
+    )
 
 
 def patch_figures(said: Numbers, truth: Numbers) -> Figures:
@@ -91,7 +99,9 @@ def ring_loss(answer: Tensor, truth: Tensor) -> Tensor:
     turn = torch.from_numpy(ring_angles()).float().to(answer.device)
     slope = torch.stack([turn.cos(), turn.sin(), torch.ones_like(turn)], -1)
     weight = torch.exp(-2 * log_sigma)
-    information = torch.einsum("nk,ki,kj->nij", weight, slope, slope) + 10 * torch.eye(3, device=answer.device)
+    information = torch.einsum("nk,ki,kj->nij", weight, slope, slope) + 10 * torch.eye(
+        3, device=answer.device
+    )
     circle = torch.linalg.solve(information, torch.einsum("nk,ki->ni", weight * error, slope))
     far = nn.functional.smooth_l1_loss(circle, torch.zeros_like(circle), beta=0.005)
     steady = nn.functional.smooth_l1_loss(error, torch.zeros_like(error), beta=0.02)

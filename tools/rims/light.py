@@ -34,7 +34,9 @@ class Lamp:
 def any_lamp(rng: Rng) -> Lamp:
     low = rng.random() < LOW
     height, around = rng.uniform(*LOW_RAD) if low else rng.uniform(0.45, 1.45), rng.uniform(0, 6.3)
-    towards = np.array([np.cos(height) * np.cos(around), np.cos(height) * np.sin(around), np.sin(height)])
+    towards = np.array(
+        [np.cos(height) * np.cos(around), np.cos(height) * np.sin(around), np.sin(height)]
+    )
     share = rng.uniform(0.4, 0.95) if low else rng.uniform(0.05, 0.8)
     warm = np.exp(rng.uniform(-0.25, 0.25) * np.array([-1, 0, 1]))
     cool = np.exp(rng.uniform(-0.15, 0.15) * np.array([-1, 0, 1]))
@@ -60,7 +62,9 @@ def light_on(casters: Sequence[Array], view: View, lamp: Lamp, z_mm: float) -> F
     for fall in _shadows(casters, view, lamp, z_mm):
         cv2.fillConvexPoly(shade, np.round(hull(fall) * 16).astype(np.int32), 255, cv2.LINE_8, 4)
     sun = 1 - softened(shade, lamp.soft_mm * px_per_mm(view))
-    return np.asarray(lamp.sky + lamp.lamp * np.float32(lamp.towards[2]) * sun[..., None], np.float32)
+    return np.asarray(
+        lamp.sky + lamp.lamp * np.float32(lamp.towards[2]) * sun[..., None], np.float32
+    )
 
 
 def _shadows(casters: Sequence[Array], view: View, lamp: Lamp, z_mm: float) -> Iterator[Array]:
@@ -78,7 +82,10 @@ def corners_of(plate: Plate) -> Array:
     """The foot and the upper edge of a plate (2K, 3)."""
     foot, top = plate.center_mm + plate.outline_mm, plate.center_mm + inner(plate, plate.inset_mm)
     return np.concatenate(
-        [np.column_stack([foot, np.zeros(len(foot))]), np.column_stack([top, np.full(len(top), plate.height_mm)])]
+        [
+            np.column_stack([foot, np.zeros(len(foot))]),
+            np.column_stack([top, np.full(len(top), plate.height_mm)]),
+        ]
     )
 
 
@@ -93,4 +100,6 @@ def contact(plates: Sequence[Plate], view: View, lamp: Lamp) -> Floats:
     dark = view.blank()
     for plate in plates:
         fill(dark, view.pixels(plate.center_mm + plate.outline_mm, 0.0))
-    return np.asarray(1 - np.float32(lamp.contact) * softened(dark, lamp.contact_mm * px_per_mm(view)), np.float32)
+    return np.asarray(
+        1 - np.float32(lamp.contact) * softened(dark, lamp.contact_mm * px_per_mm(view)), np.float32
+    )

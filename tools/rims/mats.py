@@ -55,7 +55,9 @@ def grain(kind: int) -> Floats:
     fy, fx = np.meshgrid(np.fft.fftfreq(SIDE), np.fft.rfftfreq(SIDE), indexing="ij")
     frequency = np.hypot(fx * stretch, fy)
     frequency[0, 0] = np.inf
-    noise = np.fft.irfft2(np.fft.rfft2(rng.normal(size=(SIDE, SIDE))) * frequency**-slope, s=(SIDE, SIDE))
+    noise = np.fft.irfft2(
+        np.fft.rfft2(rng.normal(size=(SIDE, SIDE))) * frequency**-slope, s=(SIDE, SIDE)
+    )
     return np.asarray(noise / noise.std(), np.float32)
 
 
@@ -97,7 +99,12 @@ def _speckled(rng: Rng, tile: Floats, count: int) -> Floats:
     for x, y in rng.uniform(0, SIDE, (count, 2)):
         size, shade = rng.uniform(0.5, 3), rng.uniform(0.15, 1.3)
         value = tile[int(y), int(x)] * shade
-        cv2.ellipse(tile, ((x, y), (2 * size, 2 * size * rng.uniform(0.5, 1)), rng.uniform(0, 180)), value.tolist(), -1)
+        cv2.ellipse(
+            tile,
+            ((x, y), (2 * size, 2 * size * rng.uniform(0.5, 1)), rng.uniform(0, 180)),
+            value.tolist(),
+            -1,
+        )
     return tile
 
 
@@ -116,14 +123,23 @@ def _cells(rng: Rng, count: int, width: int) -> Floats:
         division.insert((float(x), float(y)))
     facets, _ = division.getVoronoiFacetList([])
     picture = np.zeros((SIDE, SIDE), np.uint8)
-    cv2.polylines(picture, [np.round(facet).astype(np.int32) for facet in facets], True, 255, width, cv2.LINE_AA)
+    cv2.polylines(
+        picture,
+        [np.round(facet).astype(np.int32) for facet in facets],
+        True,
+        255,
+        width,
+        cv2.LINE_AA,
+    )
     return _wobbled(rng, np.asarray(picture / 255, np.float32), 4)
 
 
 def _wobbled(rng: Rng, picture: Floats, px: float) -> Floats:
     y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32)
     at = x + px * shuffled_grain(rng, 2), y + px * shuffled_grain(rng, 2)
-    return np.asarray(cv2.remap(picture, *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP), np.float32)
+    return np.asarray(
+        cv2.remap(picture, *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP), np.float32
+    )
 
 
 def _bricks(rng: Rng, colours: Floats) -> Floats:
@@ -145,7 +161,14 @@ def _asphalt(rng: Rng, colours: Floats) -> Floats:
     if rng.random() < 0.6:
         y, paint = int(rng.integers(0, SIDE)), float(rng.uniform(0.3, 0.7))
         for x in range(0, SIDE, 100):
-            cv2.line(tile, (x, y), (x + 55, y), (paint, paint, paint), int(rng.integers(4, 12)), cv2.LINE_AA)
+            cv2.line(
+                tile,
+                (x, y),
+                (x + 55, y),
+                (paint, paint, paint),
+                int(rng.integers(4, 12)),
+                cv2.LINE_AA,
+            )
     return tile
 
 
@@ -153,7 +176,14 @@ def _space(rng: Rng, colours: Floats) -> Floats:
     tile = ramp(np.clip(0.4 + 0.3 * shuffled_grain(rng, 3), 0, 1), colours) * rng.uniform(0.5, 2)
     for x, y in rng.uniform(0, SIDE, (int(rng.integers(50, 400)), 2)):
         bright = float(rng.uniform(0.05, 1) ** 2)
-        cv2.circle(tile, (int(x), int(y)), int(rng.random() < 0.1), (bright, bright, bright * 0.9), -1, cv2.LINE_AA)
+        cv2.circle(
+            tile,
+            (int(x), int(y)),
+            int(rng.random() < 0.1),
+            (bright, bright, bright * 0.9),
+            -1,
+            cv2.LINE_AA,
+        )
     return tile
 
 
@@ -182,7 +212,9 @@ def _deck(rng: Rng, colours: Floats) -> Floats:
 
 
 def _felt(rng: Rng, colours: Floats) -> Floats:
-    return _mottled(rng, colours[rng.integers(0, 4)][None].repeat(2, 0), 0.2, rng.uniform(0.01, 0.15))
+    return _mottled(
+        rng, colours[rng.integers(0, 4)][None].repeat(2, 0), 0.2, rng.uniform(0.01, 0.15)
+    )
 
 
 _RECIPES: dict[str, Callable[[Rng, Floats], Floats]] = {
@@ -208,7 +240,15 @@ def _hexes(rng: Rng, tile: Floats) -> Floats:
         if (np.abs(middle - SIDE / 2) < SIDE / 2 + size).all():
             turn = np.pi / 6 + np.arange(6) * np.pi / 3
             points = middle + size * np.stack([np.cos(turn), np.sin(turn)], -1)
-            cv2.polylines(tile, [np.round(points * 16).astype(np.int32)], True, ink.tolist(), width, cv2.LINE_AA, 4)
+            cv2.polylines(
+                tile,
+                [np.round(points * 16).astype(np.int32)],
+                True,
+                ink.tolist(),
+                width,
+                cv2.LINE_AA,
+                4,
+            )
     return tile
 
 

@@ -6,12 +6,16 @@ from torch import Tensor, nn
 from overruler.vision.learned.patches import RING_ROW_COUNT, WRAP_COLUMNS
 
 
-def seen(inside: int, outside: int, kernel: int | tuple[int, int], stride: int | tuple[int, int] = 1) -> nn.Sequential:
+def seen(
+    inside: int, outside: int, kernel: int | tuple[int, int], stride: int | tuple[int, int] = 1
+) -> nn.Sequential:
     """A convolution that keeps the size but for its stride, normalised, without its negative part."""
     pair = (kernel, kernel) if isinstance(kernel, int) else kernel
     padding = (pair[0] // 2, pair[1] // 2)
     return nn.Sequential(
-        nn.Conv2d(inside, outside, pair, stride, padding, bias=False), nn.BatchNorm2d(outside), nn.ReLU(inplace=True)
+        nn.Conv2d(inside, outside, pair, stride, padding, bias=False),
+        nn.BatchNorm2d(outside),
+        nn.ReLU(inplace=True),
     )
 
 
@@ -26,7 +30,11 @@ class Block(nn.Module):  # type: ignore[misc]
             nn.BatchNorm2d(outside),
         )
         same = inside == outside and stride == (1, 1)
-        self.short = nn.Identity() if same else nn.Sequential(nn.AvgPool2d(stride), nn.Conv2d(inside, outside, 1))
+        self.short = (
+            nn.Identity()
+            if same
+            else nn.Sequential(nn.AvgPool2d(stride), nn.Conv2d(inside, outside, 1))
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = torch.relu(self.body(x) + self.short(x))
@@ -48,7 +56,9 @@ class PatchNet(nn.Module):  # type: ignore[misc]
             Block(2 * w, 2 * w, (2, 2)),
             seen(2 * w, w // 2, 1),
         )
-        self.head = nn.Sequential(nn.Flatten(), nn.Linear(64 * (w // 2), 96), nn.ReLU(inplace=True), nn.Linear(96, 7))
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(64 * (w // 2), 96), nn.ReLU(inplace=True), nn.Linear(96, 7)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = self.head(self.trunk(x))
@@ -71,7 +81,9 @@ class RingNet(nn.Module):  # type: ignore[misc]
             nn.ReLU(inplace=True),
         )
         self.whole = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(2 * w, 2 * w, 1))
-        self.near = seen(2 * w, 2 * w, (1, 5))  # in the order in which they are asked: `training.revived` reads so
+        self.near = seen(
+            2 * w, 2 * w, (1, 5)
+        )  # in the order in which they are asked: `training.revived` reads so
         self.head = nn.Sequential(seen(2 * w, 2 * w, (1, 5)), nn.Conv2d(2 * w, 2, 1))
 
     def forward(self, x: Tensor) -> Tensor:

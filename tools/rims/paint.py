@@ -76,7 +76,15 @@ def _cover(item: Print, view: View) -> Floats:
         fill(mask, points, 255, convex=False)
     else:
         width = max(1, round((item.width_mm or 1) * scale))
-        cv2.polylines(mask, [np.round(points * 16).astype(np.int32)], len(points) > 2, 255, width, cv2.LINE_8, 4)
+        cv2.polylines(
+            mask,
+            [np.round(points * 16).astype(np.int32)],
+            len(points) > 2,
+            255,
+            width,
+            cv2.LINE_8,
+            4,
+        )
     covered = np.float32(item.strength) * softened(mask, item.soft_mm * scale)
     return covered if item.worn_mm is None else covered * _left(view, item.worn_mm)
 
@@ -93,7 +101,12 @@ def _left(view: View, worn_mm: Array) -> Floats:
 
 
 def _draw_plate(
-    patch: Floats, plate: Plate, casters: Sequence[Array], view: View, lamp: Lamp, tiles: Sequence[Picture]
+    patch: Floats,
+    plate: Plate,
+    casters: Sequence[Array],
+    view: View,
+    lamp: Lamp,
+    tiles: Sequence[Picture],
 ) -> Mask:
     """Paint a plate on its part of the canvas; where it is (h, w)."""
     corners = view.camera.project(corners_of(plate))
@@ -123,7 +136,9 @@ def _side(plate: Plate, view: View, lamp: Lamp, body: Mask) -> Floats:
     )
     sun = np.maximum(facing, 0)[:, None]
     shine = np.float32(0.5 * plate.gloss) * sun**8
-    return np.asarray(plate.rim * (0.7 * lamp.sky + lamp.lamp * sun) + lamp.lamp * shine, np.float32)
+    return np.asarray(
+        plate.rim * (0.7 * lamp.sky + lamp.lamp * sun) + lamp.lamp * shine, np.float32
+    )
 
 
 def _top(plate: Plate, view: View, tiles: Sequence[Picture]) -> Floats:
@@ -158,12 +173,16 @@ def _topping(plate: Plate) -> Array:
 # --- solids ---
 
 
-def draw_solids(canvas: Floats, owners: Mask, solids: Sequence[Solid], view: View, lamp: Lamp) -> None:
+def draw_solids(
+    canvas: Floats, owners: Mask, solids: Sequence[Solid], view: View, lamp: Lamp
+) -> None:
     """All solids, the farthest triangle first."""
     if not solids:
         return
     corners = np.concatenate([solid.points_mm[solid.faces] for solid in solids])  # (m, 3, 3)
-    colours = np.concatenate([np.repeat(solid.colour[None], len(solid.faces), 0) for solid in solids])
+    colours = np.concatenate(
+        [np.repeat(solid.colour[None], len(solid.faces), 0) for solid in solids]
+    )
     seen = view.camera.project(corners)
     u, v = seen[:, 1] - seen[:, 0], seen[:, 2] - seen[:, 0]
     front = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0  # the picture's y points down
@@ -183,4 +202,6 @@ def _flat_light(corners: Array, lamp: Lamp) -> Floats:
     sky = 0.55 + 0.45 * normal[:, 2]
     low = np.clip(corners[:, :, 2].mean(1) / 15, 0.3, 1)
     sun = np.maximum(normal @ lamp.towards, 0)
-    return np.asarray(low[:, None] * (sky[:, None] * lamp.sky + sun[:, None] * lamp.lamp), np.float32)
+    return np.asarray(
+        low[:, None] * (sky[:, None] * lamp.sky + sun[:, None] * lamp.lamp), np.float32
+    )

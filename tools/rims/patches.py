@@ -64,7 +64,9 @@ def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Samples:
     sensor = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
     photo = develop(rng, np.asarray(sensor, np.float32))
     bases = [(k, plate) for k, plate in enumerate(scene.plates) if plate.is_base]
-    truth = np.array([[*p.center_mm, p.radius_mm, visible_share(k, p, owners, view)] for k, p in bases]).reshape(-1, 4)
+    truth = np.array(
+        [[*p.center_mm, p.radius_mm, visible_share(k, p, owners, view)] for k, p in bases]
+    ).reshape(-1, 4)
     candidates = _inside(_candidates(rng, photo, view, scene.plates, reach), view)
     return teach(rng, photo, view.camera, candidates, truth)
 
@@ -73,7 +75,11 @@ def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Ar
     """Cutouts of a photo around candidates (N, 3) and rims, given its bases (M, 4): x, y, radius on z = 0, visible."""
     levels = build_pyramid(photo)
     clear = truth[truth[:, 3] >= LEAST_VISIBLE, :3]
-    rims = _in_picture(np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)]), camera, photo)
+    rims = _in_picture(
+        np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)]),
+        camera,
+        photo,
+    )
     parts = np.array_split(candidates, len(candidates) // AT_ONCE + 1)
     return Samples(
         np.concatenate([cut_patches(levels, camera, part) for part in parts]),
@@ -100,7 +106,9 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
     near = (place < NEAR_SHARE) & (np.abs(size) < NEAR_LOG)
     result[:, 0] = np.where(good & (visible >= LEAST_VISIBLE), 1, np.where(near, -1, 0))
     axes = patch_axes_mm(camera, candidates)
-    result[:, 1:3] = np.einsum("nkd,nd->nk", axes, offset[rows, match]) / candidates[:, 2, None] ** 2
+    result[:, 1:3] = (
+        np.einsum("nkd,nd->nk", axes, offset[rows, match]) / candidates[:, 2, None] ** 2
+    )
     result[:, 3], result[:, 4] = size, visible
     return result
 
@@ -110,7 +118,11 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
 
 def _view(rng: Rng) -> tuple[View, float]:
     """A camera over the origin, and how far from it the scene reaches."""
-    reach = float(rng.choice([rng.uniform(35, 70), rng.uniform(60, 130), rng.uniform(110, 190)], p=[0.4, 0.36, 0.24]))
+    reach = float(
+        rng.choice(
+            [rng.uniform(35, 70), rng.uniform(60, 130), rng.uniform(110, 190)], p=[0.4, 0.36, 0.24]
+        )
+    )
     mm_per_px = max(rng.uniform(0.28, 1.15), 2 * reach / 320)
     height, angle = rng.uniform(800, 2100), rng.uniform(0, 0.72) ** 1.3 * 0.72**-0.3
     around, roll = rng.uniform(0, 6.3, 2)
@@ -127,7 +139,9 @@ def view_from(eye: Array, at: Array, roll: float, reach_mm: float, mm_per_px: fl
     focal = depth / mm_per_px * np.sqrt(eye[2] / np.linalg.norm(eye))
     side = int(2 * reach_mm / mm_per_px)
     middle = focal * pose.translation_mm[:2] / depth
-    matrix = np.array([[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]])
+    matrix = np.array(
+        [[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]]
+    )
     return View(Camera(matrix, np.zeros(5), pose), side, side)
 
 
@@ -160,22 +174,30 @@ def _owner(owners: Mask, at: Array) -> NDArray[np.int64]:
     column, row = np.round(at).astype(int).T
     inside = (column >= 0) & (row >= 0) & (column < owners.shape[1]) & (row < owners.shape[0])
     return np.where(
-        inside, owners[row.clip(0, owners.shape[0] - 1), column.clip(0, owners.shape[1] - 1)].astype(int), 255
+        inside,
+        owners[row.clip(0, owners.shape[0] - 1), column.clip(0, owners.shape[1] - 1)].astype(int),
+        255,
     )
 
 
 # --- candidates ---
 
 
-def _candidates(rng: Rng, photo: Picture, view: View, plates: Sequence[Plate], reach: float) -> Array:
+def _candidates(
+    rng: Rng, photo: Picture, view: View, plates: Sequence[Plate], reach: float
+) -> Array:
     """Guesses (N, 3) near every plate, what a ring filter finds, and a few at random."""
     things = np.array([[*plate.center_mm, plate.radius_mm] for plate in plates]).reshape(-1, 3)
     guesses = [shaken(rng, things, share) for share in (0.4, 0.4, 0.4, 0.12, 0.05)]
     guesses += [misled(rng, things), misled(rng, things)]
     if rng.random() < 0.5 or not len(things):
         radii = rng.choice(RADII_MM, 5, replace=False).tolist()
-        guesses.append(ring_candidates(photo, view.camera, (-reach, -reach, reach, reach), radii, most=24))
-    loose = np.column_stack([rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))])
+        guesses.append(
+            ring_candidates(photo, view.camera, (-reach, -reach, reach, reach), radii, most=24)
+        )
+    loose = np.column_stack(
+        [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
+    )
     return np.concatenate([*guesses, loose])
 
 
@@ -192,10 +214,14 @@ def misled(rng: Rng, things: Array) -> Array:
     """Guesses that sit on a thing's edge, or are far too large or too small for it."""
     count = len(things)
     turn, out = rng.uniform(0, 6.3, count), rng.uniform(0.6, 1.4, count)
-    beside = things[:, :2] + (out * things[:, 2])[:, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
+    beside = things[:, :2] + (out * things[:, 2])[:, None] * np.stack(
+        [np.cos(turn), np.sin(turn)], -1
+    )
     edge = np.column_stack([beside, things[:, 2] * np.exp(rng.uniform(-0.6, 0.6, count))])
     factor = rng.choice([-1, 1], count) * rng.uniform(0.46, 0.9, count)
-    wrong = np.column_stack([things[:, :2] * (1 + rng.normal(size=(count, 2)) * 0.1), things[:, 2] * np.exp(factor)])
+    wrong = np.column_stack(
+        [things[:, :2] * (1 + rng.normal(size=(count, 2)) * 0.1), things[:, 2] * np.exp(factor)]
+    )
     return np.concatenate([edge, wrong])
 
 

@@ -49,8 +49,12 @@ def round_bases(truth: dict[str, Any], camera: Camera) -> Array:
 
 def _others(truth: dict[str, Any], camera: Camera) -> Array:
     """Pieces that are not round and round things that are no pieces (K, 3)."""
-    odd = [_apparent(camera, piece) for piece in truth["pieces"] if piece["shape"]["type"] != "circle"]
-    tokens = [(p["x_mm"], p["y_mm"], p["diameter_mm"] / 2) for p in truth["props"] if p.get("diameter_mm")]
+    odd = [
+        _apparent(camera, piece) for piece in truth["pieces"] if piece["shape"]["type"] != "circle"
+    ]
+    tokens = [
+        (p["x_mm"], p["y_mm"], p["diameter_mm"] / 2) for p in truth["props"] if p.get("diameter_mm")
+    ]
     return np.array(odd + tokens, float).reshape(-1, 3)
 
 

@@ -84,7 +84,9 @@ def any_base(rng: Rng, mat: int, tiles: Sequence[Picture]) -> Plate:
     )
     flat = rng.random() < 0.12
     height = rng.uniform(1.2, 3) if flat else rng.uniform(2.8, 4.9)
-    inset = rng.choice([rng.uniform(0, 0.2), rng.uniform(1.2, 2.4)], p=[0.9, 0.1] if flat else [0.3, 0.7])
+    inset = rng.choice(
+        [rng.uniform(0, 0.2), rng.uniform(1.2, 2.4)], p=[0.9, 0.1] if flat else [0.3, 0.7]
+    )
     rim = _rim(rng, tiles[mat])
     bare = flat and rng.random() < 0.6
     return Plate(
@@ -95,7 +97,9 @@ def any_base(rng: Rng, mat: int, tiles: Sequence[Picture]) -> Plate:
         rim,
         mat if rng.random() < 0.15 else int(rng.integers(0, len(tiles))),
         (rim / 0.25 if bare else np.ones(3) * rng.uniform(0.4, 1.3)).astype(np.float32),
-        ring_mm=float(rng.choice([0, rng.uniform(0, 0.8), rng.uniform(0.8, 2.5)], p=[0.35, 0.3, 0.35])),
+        ring_mm=float(
+            rng.choice([0, rng.uniform(0, 0.8), rng.uniform(0.8, 2.5)], p=[0.35, 0.3, 0.35])
+        ),
         wobble_mm=float(rng.choice([0, rng.uniform(0, 1.2)])),
         gloss=float(rng.choice([0, rng.uniform(0, 0.6)])),
         highlight=float(rng.choice([0, rng.uniform(0, 0.4)], p=[0.7, 0.3])),
@@ -105,7 +109,11 @@ def any_base(rng: Rng, mat: int, tiles: Sequence[Picture]) -> Plate:
 
 def _plain(rng: Rng, rim: Floats) -> Floats:
     """Bare plastic as the rim, or one coat of paint."""
-    return rim if rng.random() < 0.4 else np.asarray(any_colour(rng) * rng.uniform(0.4, 1.2), np.float32)
+    return (
+        rim
+        if rng.random() < 0.4
+        else np.asarray(any_colour(rng) * rng.uniform(0.4, 1.2), np.float32)
+    )
 
 
 def _rim(rng: Rng, mat: Picture) -> Floats:
@@ -133,10 +141,18 @@ def _token(rng: Rng, base: Plate) -> Plate:
     glyph_ink = np.full(3, rng.choice([0.01, 0.8]), np.float32)
     border = np.full(3, rng.choice([0.02, 0.35, 0.8]), np.float32) if rng.random() < 0.7 else ink
     plain = replace(
-        base, inset_mm=0.0, wobble_mm=0.0, gloss=0.0, highlight=0.0, glyph=(glyph, glyph_ink), is_base=False
+        base,
+        inset_mm=0.0,
+        wobble_mm=0.0,
+        gloss=0.0,
+        highlight=0.0,
+        glyph=(glyph, glyph_ink),
+        is_base=False,
     )
     height, ring = rng.uniform([0.8, 0], [2.4, 2]).tolist()
-    return replace(plain, outline_mm=circle(radius), height_mm=height, rim=border, tint=ink * 4, ring_mm=ring)
+    return replace(
+        plain, outline_mm=circle(radius), height_mm=height, rim=border, tint=ink * 4, ring_mm=ring
+    )
 
 
 def _bright(rng: Rng) -> Floats:

@@ -25,7 +25,9 @@ def ring_candidates(
         mm = max(0.8, radius / 12)
         field = _double_angle(_from_above(photo, camera, box_mm, mm))
         peaks = _peaks(_answer(field, radius / mm), radius / mm)
-        found += [(a, box_mm[0] + (x + 0.5) * mm, box_mm[3] - (y + 0.5) * mm, radius) for x, y, a in peaks]
+        found += [
+            (a, box_mm[0] + (x + 0.5) * mm, box_mm[3] - (y + 0.5) * mm, radius) for x, y, a in peaks
+        ]
     found.sort(reverse=True)
     return np.array([item[1:] for item in found[:most]]).reshape(-1, 3)
 
@@ -35,7 +37,9 @@ def _from_above(photo: Picture, camera: Camera, box_mm: Box, mm: float) -> Float
     left, low, right, high = box_mm
     x, y = np.meshgrid(np.arange(left + mm / 2, right, mm), np.arange(high - mm / 2, low, -mm))
     at = camera.project(np.stack([x, y, np.zeros_like(x)], -1)).astype(np.float32)
-    seen = cv2.remap(photo, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    seen = cv2.remap(
+        photo, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
     lab = cv2.cvtColor(seen.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
     return np.asarray(cv2.GaussianBlur(lab, (0, 0), 1.0), np.float32)
 
@@ -54,7 +58,9 @@ def _answer(field: tuple[Floats, Floats], radius_px: float) -> Floats:
     weight = np.exp(-((np.hypot(x, y) - radius_px) ** 2) / 2 / _WIDTH_PX**2)
     weight /= weight.sum()
     turn = 2 * np.arctan2(y, x)
-    answer = cv2.filter2D(field[0], -1, weight * np.cos(turn)) + cv2.filter2D(field[1], -1, weight * np.sin(turn))
+    answer = cv2.filter2D(field[0], -1, weight * np.cos(turn)) + cv2.filter2D(
+        field[1], -1, weight * np.sin(turn)
+    )
     return np.asarray(answer, np.float32)
 
 

@@ -31,7 +31,9 @@ def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
     bare = rng.random() < 2 / 7
     plates = _odd_things(rng, reach_mm, mat, tiles) if bare else _cluster(rng, reach_mm, mat, tiles)
     paints = [palette(rng) for _ in range(2)]
-    crowd = [part for plate in plates for part in _standing(rng, plate, paints[int(rng.random() < 0.3)])]
+    crowd = [
+        part for plate in plates for part in _standing(rng, plate, paints[int(rng.random() < 0.3)])
+    ]
     return Scene(
         mat,
         float(rng.uniform(0, 6.3)),
@@ -65,15 +67,22 @@ def _odd_things(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> l
     plates: list[Plate] = []
     for _ in range(int(rng.integers(0, 4))):
         plate = replace(any_oddity(rng, mat, tiles), center_mm=rng.uniform(-reach, reach, 2))
-        if all(np.linalg.norm(plate.center_mm - p.center_mm) >= p.radius_mm + plate.radius_mm for p in plates):
+        if all(
+            np.linalg.norm(plate.center_mm - p.center_mm) >= p.radius_mm + plate.radius_mm
+            for p in plates
+        ):
             plates.append(plate)
     return plates
 
 
-def _next_plate(rng: Rng, plates: list[Plate], style: Plate, mat: int, tiles: Sequence[Picture]) -> Plate:
+def _next_plate(
+    rng: Rng, plates: list[Plate], style: Plate, mat: int, tiles: Sequence[Picture]
+) -> Plate:
     kind = rng.random()
     if kind < 0.5:
-        return replace(style, tile=style.tile if rng.random() < 0.5 else int(rng.integers(0, len(tiles))))
+        return replace(
+            style, tile=style.tile if rng.random() < 0.5 else int(rng.integers(0, len(tiles)))
+        )
     if kind < 0.78:
         return any_base(rng, mat, tiles)
     return any_oddity(rng, mat, tiles)
@@ -82,10 +91,16 @@ def _next_plate(rng: Rng, plates: list[Plate], style: Plate, mat: int, tiles: Se
 def _free_place(rng: Rng, plate: Plate, plates: list[Plate], reach: float) -> Array | None:
     for _ in range(12):
         near = plates[int(rng.integers(0, len(plates)))]
-        gap = float(rng.choice([0.02, rng.uniform(0, 1.5), rng.uniform(0, 12), rng.uniform(0, reach)]))
+        gap = float(
+            rng.choice([0.02, rng.uniform(0, 1.5), rng.uniform(0, 12), rng.uniform(0, reach)])
+        )
         turn = rng.uniform(0, 2 * np.pi)
-        place = near.center_mm + (near.radius_mm + plate.radius_mm + gap) * np.array([np.cos(turn), np.sin(turn)])
-        apart = all(np.linalg.norm(place - p.center_mm) >= p.radius_mm + plate.radius_mm for p in plates)
+        place = near.center_mm + (near.radius_mm + plate.radius_mm + gap) * np.array(
+            [np.cos(turn), np.sin(turn)]
+        )
+        apart = all(
+            np.linalg.norm(place - p.center_mm) >= p.radius_mm + plate.radius_mm for p in plates
+        )
         if apart and np.abs(place).max() < reach:
             return np.asarray(place)
     return None
@@ -98,8 +113,14 @@ def _standing(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
     """The figure on a plate, and tufts near its edge."""
     if plate.glyph is not None or plate.height_mm > 10:
         return []
-    foot = np.array([*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.height_mm])
-    parts = figure(rng, foot, plate.radius_mm, paints) if rng.random() < (0.9 if plate.height_mm > 2.8 else 0.4) else []
+    foot = np.array(
+        [*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.height_mm]
+    )
+    parts = (
+        figure(rng, foot, plate.radius_mm, paints)
+        if rng.random() < (0.9 if plate.height_mm > 2.8 else 0.4)
+        else []
+    )
     return parts + (_basing(rng, plate) if rng.random() < 0.3 else [])
 
 
@@ -110,7 +131,12 @@ def _basing(rng: Rng, plate: Plate) -> list[Solid]:
     for _ in range(int(rng.integers(1, 6))):
         turn = rng.uniform(0, 6.3)
         way = np.array([np.cos(turn), np.sin(turn)])
-        spot = np.array([*plate.center_mm + way * (plate.radius_mm - 2) * rng.uniform(0.4, 1) ** 0.5, plate.height_mm])
+        spot = np.array(
+            [
+                *plate.center_mm + way * (plate.radius_mm - 2) * rng.uniform(0.4, 1) ** 0.5,
+                plate.height_mm,
+            ]
+        )
         if rng.random() < 0.5:
             parts.append(ball(spot, rng.uniform(0.8, 3, 3), paint))
         else:
@@ -126,7 +152,10 @@ def _clutter(rng: Rng, reach: float, plates: list[Plate]) -> list[Solid]:
     for _ in range(int(rng.choice([0, 1, 2], p=[0.5, 0.35, 0.15]))):
         spot = rng.uniform(-reach, reach, 2)
         for solid in makers[int(rng.integers(0, 4))](rng, np.array([*spot, 0])):
-            middle, size = solid.points_mm[:, :2].mean(0), np.ptp(solid.points_mm[:, :2], 0).max() / 2
+            middle, size = (
+                solid.points_mm[:, :2].mean(0),
+                np.ptp(solid.points_mm[:, :2], 0).max() / 2,
+            )
             if all(np.linalg.norm(middle - p.center_mm) > p.radius_mm + 0.8 * size for p in plates):
                 parts.append(solid)
     return parts

@@ -51,7 +51,10 @@ def _lathe(radii: Array, heights: Array, count: int) -> tuple[Array, NDArray[np.
     turn = np.arange(count) * 2 * np.pi / count
     ring = np.stack([np.cos(turn), np.sin(turn)], -1)
     points = np.concatenate(
-        [np.column_stack([r * ring, np.full(count, z)]) for r, z in zip(radii, heights, strict=True)]
+        [
+            np.column_stack([r * ring, np.full(count, z)])
+            for r, z in zip(radii, heights, strict=True)
+        ]
     )
     here = np.arange(count)
     after = (here + 1) % count

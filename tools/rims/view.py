@@ -30,7 +30,9 @@ class View:
         matrix = self.camera.matrix.copy()
         matrix[:2] *= times
         matrix[:2, 2] += (times - 1) / 2
-        return View(replace(self.camera, matrix=matrix), self.width_px * times, self.height_px * times)
+        return View(
+            replace(self.camera, matrix=matrix), self.width_px * times, self.height_px * times
+        )
 
     def part(self, box: Box) -> "View":
         """A box x, y, width, height of the canvas."""
@@ -48,7 +50,12 @@ class View:
         """The homography (3, 3) from the plane at z, in mm, to the canvas."""
         pose = self.camera.T_camera_board
         columns = np.stack(
-            [pose.rotation[:, 0], pose.rotation[:, 1], pose.rotation[:, 2] * z_mm + pose.translation_mm], 1
+            [
+                pose.rotation[:, 0],
+                pose.rotation[:, 1],
+                pose.rotation[:, 2] * z_mm + pose.translation_mm,
+            ],
+            1,
         )
         return np.asarray(self.camera.matrix @ columns)
 
@@ -57,7 +64,9 @@ def fill(mask: Mask, points: Array, value: int = 255, convex: bool = True) -> No
     """Fill a polygon (n, 2), taking off what OpenCV adds to it."""
     middle = points.mean(0)
     out = points - middle
-    shrunk = middle + out * (1 - GROWTH_PX / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1))
+    shrunk = middle + out * (
+        1 - GROWTH_PX / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1)
+    )
     fixed = np.round(shrunk * 16).astype(np.int32)
     if convex:
         cv2.fillConvexPoly(mask, fixed, value, cv2.LINE_8, 4)
@@ -76,7 +85,8 @@ def softened(mask: Mask, sigma_px: float) -> Floats:
     small = mask if times == 1 else cv2.resize(mask, size, interpolation=cv2.INTER_AREA)
     soft = cv2.GaussianBlur(small.astype(np.float32) / 255, (0, 0), max(sigma_px / times, 0.4))
     return np.asarray(
-        soft if times == 1 else cv2.resize(soft, mask.shape[::-1], interpolation=cv2.INTER_LINEAR), np.float32
+        soft if times == 1 else cv2.resize(soft, mask.shape[::-1], interpolation=cv2.INTER_LINEAR),
+        np.float32,
     )
 
 

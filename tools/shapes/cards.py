@@ -9,7 +9,20 @@ from rims.solids import Array, Rng
 
 SIDE = 160
 """Pixels of a card."""
-WORDS = ("RED TWO", "ONYX", "MED 4", "GOLD", "SABRE", "ACE", "No. 7", "WING LEADER", "iota", "HULL 5", "K-12", "vigil")
+WORDS = (
+    "RED TWO",
+    "ONYX",
+    "MED 4",
+    "GOLD",
+    "SABRE",
+    "ACE",
+    "No. 7",
+    "WING LEADER",
+    "iota",
+    "HULL 5",
+    "K-12",
+    "vigil",
+)
 ARCS_DEG = (41.3, 41.3, 40.5, 42.0, 45.0, 35.0, 60.0, 90.0)
 
 
@@ -37,7 +50,9 @@ def any_card(rng: Rng) -> Floats:
 def _ink(rng: Rng) -> Array:
     """A line's colour: mostly bright and of one hue."""
     hue = rng.permutation([rng.uniform(0.3, 0.9), rng.uniform(0.02, 0.8), rng.uniform(0.0, 0.3)])
-    return np.asarray(hue if rng.random() < 0.75 else np.full(3, rng.choice([0.01, 0.3, 0.8])), float)
+    return np.asarray(
+        hue if rng.random() < 0.75 else np.full(3, rng.choice([0.01, 0.3, 0.8])), float
+    )
 
 
 def _ground(rng: Rng) -> Floats:
@@ -45,10 +60,14 @@ def _ground(rng: Rng) -> Floats:
     base, other = any_colour(rng), any_colour(rng)
     kind = rng.random()
     if kind < 0.2:
-        base = np.full(3, rng.uniform(0.3, 0.8), np.float32) * np.exp(rng.normal(0, 0.15, 3)).astype(np.float32)
+        base = np.full(3, rng.uniform(0.3, 0.8), np.float32) * np.exp(
+            rng.normal(0, 0.15, 3)
+        ).astype(np.float32)
     elif kind < 0.7:
         base = base * np.float32(rng.uniform(0.05, 0.5))
-    cloud = np.clip(0.5 + rng.uniform(0, 0.6) * _noise(rng, 3) + rng.uniform(0, 0.15) * _noise(rng, 1), 0, 1)
+    cloud = np.clip(
+        0.5 + rng.uniform(0, 0.6) * _noise(rng, 3) + rng.uniform(0, 0.15) * _noise(rng, 1), 0, 1
+    )
     card = base + cloud[..., None] * np.float32(rng.choice([0.0, 0.3, 1.0])) * (other - base)
     for x, y in rng.integers(0, SIDE, (int(rng.choice([0, 0, 30, 120])), 2)):
         card[y, x] += np.float32(rng.uniform(0.05, 0.8) ** 2)
@@ -63,7 +82,9 @@ def _glow(rng: Rng, card: Floats) -> None:
     """A planet, a blast or a lamp's reflection."""
     y, x = np.mgrid[:SIDE, :SIDE]
     at, reach = rng.uniform(0, SIDE, 2), rng.uniform(15, 90)
-    card += np.exp(-((x - at[0]) ** 2 + (y - at[1]) ** 2) / reach**2)[..., None].astype(np.float32) * any_colour(rng)
+    card += np.exp(-((x - at[0]) ** 2 + (y - at[1]) ** 2) / reach**2)[..., None].astype(
+        np.float32
+    ) * any_colour(rng)
 
 
 def _near_middle(rng: Rng) -> tuple[int, int]:
@@ -79,7 +100,9 @@ def _arcs(rng: Rng, card: Floats, ink: Array) -> None:
     start = middle + rng.choice([0, rng.uniform(0, 30)])
     for chance, (a, b) in ((0.7, (0, 1)), (0.15, (2, 3)), (0.1, (0, 2)), (0.1, (1, 3))):
         if rng.random() < chance:
-            corners = np.array([[middle, middle], middle + reach * ways[a], middle + reach * ways[b]])
+            corners = np.array(
+                [[middle, middle], middle + reach * ways[a], middle + reach * ways[b]]
+            )
             _tint(rng, card, corners, ink if rng.random() < 0.7 else _ink(rng))
     width = int(rng.choice([1, 2, 2, 3, 4, 5]))
     if rng.random() < 0.85:
@@ -90,7 +113,9 @@ def _arcs(rng: Rng, card: Floats, ink: Array) -> None:
             x = middle + beside * rng.uniform(25, 34)
             _line(card, np.array([x, middle]), np.array([x, 0]), ink, max(1, width // 2))
     if rng.random() < 0.35:
-        cv2.circle(card, _near_middle(rng), int(rng.uniform(18, 62)), ink.tolist(), width, cv2.LINE_AA)
+        cv2.circle(
+            card, _near_middle(rng), int(rng.uniform(18, 62)), ink.tolist(), width, cv2.LINE_AA
+        )
 
 
 def _tint(rng: Rng, card: Floats, corners: Array, ink: Array) -> None:
@@ -124,18 +149,29 @@ def _mark(rng: Rng, card: Floats) -> None:
     if rng.random() < 0.5:
         cv2.rectangle(card, low, high, ink, int(rng.choice([-1, 1, 2])), cv2.LINE_AA)
     else:
-        cv2.ellipse(card, (at.tolist(), (2 * half).tolist(), 0.0), ink, int(rng.choice([-1, 1, 2])), cv2.LINE_AA)
+        cv2.ellipse(
+            card,
+            (at.tolist(), (2 * half).tolist(), 0.0),
+            ink,
+            int(rng.choice([-1, 1, 2])),
+            cv2.LINE_AA,
+        )
 
 
 def _words(rng: Rng, card: Floats) -> None:
     for _ in range(int(rng.integers(0, 4))):
         text = str(rng.choice(WORDS)) if rng.random() < 0.6 else str(rng.integers(0, 100))
         ink = np.full(3, rng.choice([0.8, 0.8, 0.02])) if rng.random() < 0.6 else _ink(rng)
-        place = int(rng.uniform(4, 100)), int(rng.choice([rng.uniform(130, 156), rng.uniform(20, 156)]))
+        place = (
+            int(rng.uniform(4, 100)),
+            int(rng.choice([rng.uniform(130, 156), rng.uniform(20, 156)])),
+        )
         font, scale = int(rng.choice([0, 2, 3, 4])), rng.uniform(0.35, 1.3)
         mask = np.zeros((SIDE, SIDE), np.uint8)
         cv2.putText(mask, text, place, font, scale, 255, int(rng.integers(1, 4)), cv2.LINE_AA)
-        mask = np.asarray(mask[::-1, ::-1] if rng.random() < 0.5 else mask, np.uint8)  # to be read from either end
+        mask = np.asarray(
+            mask[::-1, ::-1] if rng.random() < 0.5 else mask, np.uint8
+        )  # to be read from either end
         card += (mask / np.float32(255))[..., None] * (ink.astype(np.float32) - card)
 
 

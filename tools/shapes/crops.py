@@ -56,7 +56,9 @@ def read_sheet(path: Path) -> Sheet:
     box = (-MARGIN_MM, -MARGIN_MM, width + MARGIN_MM, height + MARGIN_MM)
     view = rectify_photo(photo, camera, box, FINE_MM)
     rows = [_base(camera, piece) for piece in truth["pieces"] if piece["shape"]["type"] != "circle"]
-    return Sheet(view.pixels, view.left_mm, view.top_mm, camera, np.array(rows, float).reshape(-1, 7))
+    return Sheet(
+        view.pixels, view.left_mm, view.top_mm, camera, np.array(rows, float).reshape(-1, 7)
+    )
 
 
 def camera_of(truth: dict[str, Any]) -> Camera:
@@ -74,7 +76,13 @@ def on_board(camera: Camera, piece: dict[str, Any]) -> list[float]:
     eye, shape = camera.center_mm, piece["shape"]
     scale = eye[2] / (eye[2] - piece["z_mm"])
     x, y = eye[:2] + (np.array([piece["x_mm"], piece["y_mm"]]) - eye[:2]) * scale
-    return [x, y, shape["length_mm"] * scale, shape["width_mm"] * scale, np.radians(piece["heading_deg"])]
+    return [
+        x,
+        y,
+        shape["length_mm"] * scale,
+        shape["width_mm"] * scale,
+        np.radians(piece["heading_deg"]),
+    ]
 
 
 def crop(rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:
@@ -88,7 +96,10 @@ def crop(rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:
     c, s = np.cos(turn), np.sin(turn)
     spin = np.array([[c, -s], [s, c]]) @ np.diag([mirror, 1.0]) / scale
     pixels = recoloured(rng, cut(sheet, middle, spin))
-    lean = np.linalg.solve(spin, (middle - sheet.camera.center_mm[:2]) / sheet.camera.center_mm[2]) / scale
+    lean = (
+        np.linalg.solve(spin, (middle - sheet.camera.center_mm[:2]) / sheet.camera.center_mm[2])
+        / scale
+    )
     there = np.broadcast_to(lean * [1, -1], (SIDE, SIDE, 2)).astype(np.float32)
     return picture_input(pixels, there), _labels(sheet, middle, spin, scale)
 
@@ -111,7 +122,10 @@ def cut(sheet: Sheet, middle: Array, spin: Array) -> NDArray[np.uint8]:
     warp = np.column_stack([linear, move])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     return np.asarray(
-        cv2.warpAffine(sheet.pixels, warp, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE), np.uint8
+        cv2.warpAffine(
+            sheet.pixels, warp, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE
+        ),
+        np.uint8,
     )
 
 
@@ -121,11 +135,17 @@ def recoloured(rng: Rng, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if rng.random() < 0.3:
         light = light[..., rng.permutation(3)]
     light = np.asarray(light ** np.float32(np.exp(rng.normal(0, 0.2))), np.float32)
-    light *= np.exp(rng.normal(-0.1, 0.3) + rng.normal(0, rng.choice([0.08, 0.3]), 3)).astype(np.float32)
+    light *= np.exp(rng.normal(-0.1, 0.3) + rng.normal(0, rng.choice([0.08, 0.3]), 3)).astype(
+        np.float32
+    )
     if rng.random() < 0.35:
-        light = np.asarray(cv2.GaussianBlur(light, (0, 0), float(rng.uniform(0.3, 1.2))), np.float32)
+        light = np.asarray(
+            cv2.GaussianBlur(light, (0, 0), float(rng.uniform(0.3, 1.2))), np.float32
+        )
     if rng.random() < 0.35:
-        light = light + np.float32(rng.uniform(0.2, 0.8)) * (light - cv2.GaussianBlur(light, (0, 0), 1.0))
+        light = light + np.float32(rng.uniform(0.2, 0.8)) * (
+            light - cv2.GaussianBlur(light, (0, 0), 1.0)
+        )
     light = light + np.float32(rng.uniform(0, 0.03)) * rng.standard_normal(light.shape, np.float32)
     return np.asarray(np.clip(light, 0, 1) * 255, np.uint8)
 
@@ -138,14 +158,22 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
     y, x = np.mgrid[:CELLS, :CELLS]
     for bx, by, length, width, heading, kind, shown in sheet.bases:
         q = np.linalg.solve(spin, np.array([bx, by]) - middle)
-        at = (q * [1, -1] / OVERVIEW_MM_PER_PX + (SIDE - 1) / 2 + 0.5) / OUTPUT_STRIDE_PX - 0.5  # in cells
+        at = (
+            q * [1, -1] / OVERVIEW_MM_PER_PX + (SIDE - 1) / 2 + 0.5
+        ) / OUTPUT_STRIDE_PX - 0.5  # in cells
         if (np.abs(at - CELLS / 2) > CELLS / 2 + 4).any() or shown < HIDDEN:
             continue
         away = np.hypot(x - at[0], y - at[1])
-        if shown < HALF_SEEN or max(length, width) * scale > max(LARGEST_MM, 1.16 * max(length, width)):
-            truth[3][away < max(2.5, 0.3 * width * scale / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX)] = 0
+        if shown < HALF_SEEN or max(length, width) * scale > max(
+            LARGEST_MM, 1.16 * max(length, width)
+        ):
+            truth[3][
+                away < max(2.5, 0.3 * width * scale / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX)
+            ] = 0
             continue
-        spread = float(np.clip(0.18 * width * scale / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX, 0.6, 1.2))
+        spread = float(
+            np.clip(0.18 * width * scale / OVERVIEW_MM_PER_PX / OUTPUT_STRIDE_PX, 0.6, 1.2)
+        )
         truth[int(kind)] = np.maximum(truth[int(kind)], np.exp(-0.5 * (away / spread) ** 2))
         cell = np.round(at).astype(int)
         if (cell >= 0).all() and (cell < CELLS).all():
@@ -155,7 +183,13 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
         way = np.linalg.solve(spin, [np.cos(heading), np.sin(heading)])
         angle = np.arctan2(way[1], way[0])
         square, round_ = abs(length - width) < 1, KINDS[int(kind)] == "oval"
-        values = [1, 0, 0, np.log(length * scale / REFERENCE_SIZE_MM), np.log(width * scale / REFERENCE_SIZE_MM)]
+        values = [
+            1,
+            0,
+            0,
+            np.log(length * scale / REFERENCE_SIZE_MM),
+            np.log(width * scale / REFERENCE_SIZE_MM),
+        ]
         values += [f(k * angle) for k in (1, 2, 4) for f in (np.cos, np.sin)]
         values += [kind == 0, kind == 0 or not square, not round_]
         truth[4:18, near] = np.array(values, np.float32)[:, None]

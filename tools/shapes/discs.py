@@ -48,7 +48,12 @@ def drawn_discs(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     shapes = [_reshaped(rng, plate) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in shapes])
     light, owners = paint(scene, view.finer(FINER), any_lamp(rng), tiles)
-    photo = develop(rng, np.asarray(cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)))
+    photo = develop(
+        rng,
+        np.asarray(
+            cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
+        ),
+    )
     rows = [
         [
             *plate.center_mm,
@@ -59,7 +64,9 @@ def drawn_discs(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
         if plate.is_base or oval
     ]
     flat = rectify_photo(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), FINE_MM)
-    return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 6))
+    return Sheet(
+        flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 6)
+    )
 
 
 def _reshaped(rng: Rng, plate: Plate) -> tuple[Plate, Oval | None]:
@@ -67,7 +74,10 @@ def _reshaped(rng: Rng, plate: Plate) -> tuple[Plate, Oval | None]:
     odd = plate.glyph is None and not plate.is_base and plate.height_mm < HIGH_MM
     if not odd and (not plate.is_base or plate.radius_mm < LEAST_MM or rng.random() > OVALS):
         return plate, None
-    turn, (width, length) = float(rng.uniform(0, np.pi)), OVAL_SIDES_MM[int(rng.integers(len(OVAL_SIDES_MM)))]
+    turn, (width, length) = (
+        float(rng.uniform(0, np.pi)),
+        OVAL_SIDES_MM[int(rng.integers(len(OVAL_SIDES_MM)))],
+    )
     half = plate.radius_mm * np.array([1, width / length])
     spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     outline = (half * circle(1)) @ spin
@@ -85,8 +95,14 @@ def read_discs(path: Path) -> Sheet:
     photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
     box = (-MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM)
     view = rectify_photo(photo, camera, box, FINE_MM)
-    rows = [_base(camera, piece) for piece in truth["pieces"] if piece["shape"]["type"] in ("circle", "oval")]
-    return Sheet(view.pixels, view.left_mm, view.top_mm, camera, np.array(rows, float).reshape(-1, 6))
+    rows = [
+        _base(camera, piece)
+        for piece in truth["pieces"]
+        if piece["shape"]["type"] in ("circle", "oval")
+    ]
+    return Sheet(
+        view.pixels, view.left_mm, view.top_mm, camera, np.array(rows, float).reshape(-1, 6)
+    )
 
 
 def _base(camera: Camera, piece: dict[str, Any]) -> list[float]:
@@ -94,20 +110,33 @@ def _base(camera: Camera, piece: dict[str, Any]) -> list[float]:
     eye, shape = camera.center_mm, piece["shape"]
     scale = eye[2] / (eye[2] - piece["z_mm"])
     at = eye[:2] + (np.array([piece["x_mm"], piece["y_mm"]]) - eye[:2]) * scale
-    size = (shape["length_mm"], shape["width_mm"]) if shape["type"] == "oval" else (shape["diameter_mm"],) * 2
+    size = (
+        (shape["length_mm"], shape["width_mm"])
+        if shape["type"] == "oval"
+        else (shape["diameter_mm"],) * 2
+    )
     shown = piece["visible_rim_total"] if piece["in_frame"] > 0.5 else 0
     return [*at, *(side * scale for side in size), np.radians(piece["heading_deg"]), shown]
 
 
 def crop(rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:
     """What the network sees (5, 128, 128), and the truth of its cells (11, 32, 32)."""
-    turn, mirror, scale = rng.uniform(0, 2 * np.pi), rng.choice([-1.0, 1.0]), float(np.exp(rng.uniform(-0.2, 0.2)))
+    turn, mirror, scale = (
+        rng.uniform(0, 2 * np.pi),
+        rng.choice([-1.0, 1.0]),
+        float(np.exp(rng.uniform(-0.2, 0.2))),
+    )
     c, s = np.cos(turn), np.sin(turn)
     spin = np.array([[c, -s], [s, c]]) @ np.diag([mirror, 1.0]) / scale
     middle = _middle(rng, sheet)
-    lean = np.linalg.solve(spin, (middle - sheet.camera.center_mm[:2]) / sheet.camera.center_mm[2]) / scale
+    lean = (
+        np.linalg.solve(spin, (middle - sheet.camera.center_mm[:2]) / sheet.camera.center_mm[2])
+        / scale
+    )
     there = np.broadcast_to(lean * [1, -1], (SIDE, SIDE, 2)).astype(np.float32)
-    return picture_input(recoloured(rng, cut(sheet, middle, spin)), there), _labels(sheet, middle, spin, scale)
+    return picture_input(recoloured(rng, cut(sheet, middle, spin)), there), _labels(
+        sheet, middle, spin, scale
+    )
 
 
 def _middle(rng: Rng, sheet: Sheet) -> Array:
@@ -145,7 +174,9 @@ def _labels(sheet: Sheet, middle: Array, spin: Array, scale: float) -> Floats:
         twice = 2 * np.arctan2(way[1], way[0])
         truth[3][near] = 1
         truth[4][near], truth[5][near] = (at[0] - x)[near], (at[1] - y)[near]
-        truth[6:, near] = np.array([kind, *np.log(half / REFERENCE_SIZE_MM), np.cos(twice), np.sin(twice)])[:, None]
+        truth[6:, near] = np.array(
+            [kind, *np.log(half / REFERENCE_SIZE_MM), np.cos(twice), np.sin(twice)]
+        )[:, None]
     return truth
 
 
@@ -158,7 +189,9 @@ def batch(rng: Rng, sheets: Sequence[Sheet], count: int) -> tuple[Floats, Floats
 def loss(answer: Tensor, truth: Tensor) -> Tensor:
     """How far the heat of either kind is off, and in it the place, the size and an oval's heading."""
     counts, on = truth[:, 2], truth[:, 3] > 0
-    total = sum(_heat_loss(answer[:, said], truth[:, true], counts) for said, true in ((0, 0), (4, 1)))
+    total = sum(
+        _heat_loss(answer[:, said], truth[:, true], counts) for said, true in ((0, 0), (4, 1))
+    )
     if not on.any():
         return torch.as_tensor(total)
     said, true = answer.permute(0, 2, 3, 1)[on], truth.permute(0, 2, 3, 1)[on]

@@ -37,13 +37,20 @@ def drawn_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, bases)
 
 
-def drawn_photo(rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int) -> tuple[Picture, Array]:
+def drawn_photo(
+    rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int
+) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and what is neither round nor high on it (N, 7), as `Sheet` has it."""
     scene = make_scene(rng, reach_mm, tiles)
     shapes = [_reshaped(rng, plate) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in shapes])
     light, owners = paint(scene, view.finer(finer), any_lamp(rng), tiles)
-    photo = develop(rng, np.asarray(cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)))
+    photo = develop(
+        rng,
+        np.asarray(
+            cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
+        ),
+    )
     rows = [
         [*plate.center_mm, *size, visible_share(k, plate, owners, view)]
         for k, (plate, size) in enumerate(shapes)
@@ -54,7 +61,9 @@ def drawn_photo(rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float,
 
 def _reshaped(rng: Rng, plate: Plate) -> tuple[Plate, tuple[float, float, float, int] | None]:
     """A base as it is, or as an oval or a rectangle that fits into it: its length, width, heading and kind."""
-    odd = plate.glyph is None and not plate.is_base and plate.height_mm < HIGH_MM  # drawn as some oval or rectangle
+    odd = (
+        plate.glyph is None and not plate.is_base and plate.height_mm < HIGH_MM
+    )  # drawn as some oval or rectangle
     if not odd and (not plate.is_base or plate.radius_mm < LEAST_MM or rng.random() > OTHERS):
         return plate, None
     turn, kind = float(rng.uniform(0, 2 * np.pi)), int(rng.choice([1, 2]))
@@ -74,5 +83,9 @@ def view_of(rng: Rng, reach_mm: float, mm_per_px: float) -> View:
     """A camera over the origin that shows so far around it: from straight above to 42° aside."""
     height = rng.uniform(800, 2100)
     angle, around, roll = rng.uniform(0, 0.74), *rng.uniform(0, 6.3, 2)
-    eye: Array = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
-    return view_from(eye, np.append(rng.uniform(-0.3, 0.3, 2) * height, 0), roll, reach_mm, mm_per_px)
+    eye: Array = height * np.array(
+        [np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1]
+    )
+    return view_from(
+        eye, np.append(rng.uniform(-0.3, 0.3, 2) * height, 0), roll, reach_mm, mm_per_px
+    )

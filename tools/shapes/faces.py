@@ -58,7 +58,9 @@ def faces_of(sheet: Sheet, mm_per_px: float = FINE_MM) -> Faces:
 def _guesses(sheet: Sheet, mm_per_px: float) -> list[ShapeCandidate]:
     size = [round(n * mm_per_px / OVERVIEW_MM_PER_PX) for n in sheet.pixels.shape[1::-1]]
     pixels = np.asarray(cv2.resize(sheet.pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    view = Orthophoto(pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, OVERVIEW_MM_PER_PX)
+    view = Orthophoto(
+        pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, OVERVIEW_MM_PER_PX
+    )
     return find_plate_candidates(view, sheet.camera)
 
 
@@ -102,15 +104,23 @@ def _supposed(rng: Rng, table: Faces, kind: str) -> tuple[Array, float, float] |
     turn = turn + np.radians(rng.normal(0, wide * OFF_DEG))
     if kind == "beside":
         return _beside(rng, table, xy, float(turn), float(side))
-    return (xy, float(turn), float(side)) if kind == "plate" else _other_size(rng, xy, float(turn), float(side))
+    return (
+        (xy, float(turn), float(side))
+        if kind == "plate"
+        else _other_size(rng, xy, float(turn), float(side))
+    )
 
 
 def _anywhere(rng: Rng, table: Faces) -> Array:
     size = np.array(table.sheet.pixels.shape[1::-1]) * table.mm_per_px
-    return np.asarray([table.sheet.left_mm, table.sheet.top_mm] + rng.uniform(0, 1, 2) * size * [1, -1])
+    return np.asarray(
+        [table.sheet.left_mm, table.sheet.top_mm] + rng.uniform(0, 1, 2) * size * [1, -1]
+    )
 
 
-def _beside(rng: Rng, table: Faces, xy: Array, turn: float, side: float) -> tuple[Array, float, float] | None:
+def _beside(
+    rng: Rng, table: Faces, xy: Array, turn: float, side: float
+) -> tuple[Array, float, float] | None:
     """A near miss that is no hit of another plate."""
     if rng.random() < 0.3:
         return xy, turn + np.radians(rng.choice([-1, 1]) * rng.uniform(*TURNED_DEG)), side
@@ -137,7 +147,9 @@ def _seen(rng: Rng, table: Faces, xy_mm: Array, turn_rad: float, side_mm: float)
     return face_seen(rng, table.sheet, table.mm_per_px, frame, xy_mm, side_mm)
 
 
-def face_seen(rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Array, side_mm: float) -> Floats:
+def face_seen(
+    rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Array, side_mm: float
+) -> Floats:
     """What a network sees (6, S, S) of a square at `xy_mm`: the plane of its upper face, and how things lean, in any
     light.
 
@@ -151,12 +163,16 @@ def face_seen(rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Arr
     warp = to_px @ ground
     warp[:, 2] -= to_px @ [sheet.left_mm, sheet.top_mm] + 0.5
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    crop = cv2.warpAffine(sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    crop = cv2.warpAffine(
+        sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE
+    )
     colours = recoloured(rng, np.asarray(crop, np.uint8)).astype(np.float32) / 64 - 2
     scale = float(np.linalg.norm(frame[:, 0]))
     lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / RELIEF_SCALE
     there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
-    return face_input(np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm)
+    return face_input(
+        np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm
+    )
 
 
 def batch(rng: Rng, tables: Sequence[Faces], count: int) -> tuple[Floats, Floats]:

@@ -28,7 +28,18 @@ FINER = 2
 SIDES_MM, SHARES = (40.0, 60.0, 80.0), (0.6, 0.2, 0.2)
 FIRST = 100
 """In the map of owners: the first slab; pieces of other kinds come before."""
-CARDBOARD_MM = ((41, 63), (63, 88), (20, 40), (20, 100), (20, 180), (20, 300), (18, 18), (25, 25), (25, 50), (30, 45))
+CARDBOARD_MM = (
+    (41, 63),
+    (63, 88),
+    (20, 40),
+    (20, 100),
+    (20, 180),
+    (20, 300),
+    (18, 18),
+    (25, 25),
+    (25, 50),
+    (30, 45),
+)
 """Cards, templates, rulers and tokens: no plates."""
 
 PLATES = 1, 12
@@ -69,7 +80,10 @@ class Slab:
     def place(self, forward_left: Array, z_mm: float) -> Array:
         c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
         return np.column_stack(
-            [forward_left @ np.array([[c, s], [-s, c]]) + self.xy_mm, np.full(len(forward_left), z_mm)]
+            [
+                forward_left @ np.array([[c, s], [-s, c]]) + self.xy_mm,
+                np.full(len(forward_left), z_mm),
+            ]
         )
 
     @property
@@ -101,7 +115,9 @@ def fleet_sheet(
         for slab, seen in zip(slabs, shown, strict=True)
         if slab.is_plate
     ]
-    return Sheet(flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 7))
+    return Sheet(
+        flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 7)
+    )
 
 
 def fleet_photo(
@@ -117,7 +133,10 @@ def fleet_photo(
     slabs, lamp, fine = _slabs(rng, reach_mm, plates), any_lamp(rng), view.finer(finer)
     grown = float(rng.choice([SMALL, LARGE]))
     solids = [
-        part for slab in slabs if slab.is_plate for part in any_ship(rng, slab.xy_mm, slab.turn_rad, _side(slab), grown)
+        part
+        for slab in slabs
+        if slab.is_plate
+        for part in any_ship(rng, slab.xy_mm, slab.turn_rad, _side(slab), grown)
     ]
     light, owners = paint(scene, fine, lamp, tiles)
     casters = [solid.points_mm for solid in solids]
@@ -152,7 +171,14 @@ def _table(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> tuple[Scene, 
     prints = any_prints(rng, reach_mm, rng.random() < 0.3) if rng.random() < 0.5 else []
     prints += [planet(rng, reach_mm) for _ in range(int(rng.choice([0, 0, 1])))]
     low = [thing for thing in few if thing.height_mm < 10]
-    scene = Scene(len(tiles), scene.tile_turn, scene.tile_scale * rng.uniform(0.7, 2), scene.tile_shift_mm, low, prints)
+    scene = Scene(
+        len(tiles),
+        scene.tile_turn,
+        scene.tile_scale * rng.uniform(0.7, 2),
+        scene.tile_shift_mm,
+        low,
+        prints,
+    )
     return scene, [*tiles, tile]
 
 
@@ -194,21 +220,35 @@ def _at(slab: Slab, xy_mm: Array, turn_rad: float) -> Slab:
 def _slab(rng: Rng, side_mm: float, like: Slab | None = None) -> Slab:
     """A plate about the origin; most plates of a table are of one make."""
     same = like is not None and rng.random() < 0.75
-    paint, clear, shine = (like.paint, like.clear, like.shine) if same and like is not None else _body(rng)
-    taper = like.taper_mm if same and like is not None else float(rng.choice([0.5, rng.uniform(0, 1)]))
+    paint, clear, shine = (
+        (like.paint, like.clear, like.shine) if same and like is not None else _body(rng)
+    )
+    taper = (
+        like.taper_mm if same and like is not None else float(rng.choice([0.5, rng.uniform(0, 1)]))
+    )
     inset = like.inset_mm if same and like is not None else float(rng.uniform(0.4, 4))
     high, corner = rng.uniform(2.6, 3.4), rng.uniform(0.3, 2.5)
     half = np.full(2, side_mm / 2)
-    return Slab(np.zeros(2), 0.0, half, high, taper, inset, corner, paint, clear, shine, any_card(rng), True)
+    return Slab(
+        np.zeros(2), 0.0, half, high, taper, inset, corner, paint, clear, shine, any_card(rng), True
+    )
 
 
 def _body(rng: Rng) -> tuple[Floats, float, float]:
     """A plate's paint, how clear it is, and how its edges shine."""
     kind = rng.random()
     if kind < 0.35:
-        return np.full(3, rng.uniform(0.4, 0.8), np.float32), float(rng.uniform(0.5, 0.98)), float(rng.uniform(0, 0.5))
+        return (
+            np.full(3, rng.uniform(0.4, 0.8), np.float32),
+            float(rng.uniform(0.5, 0.98)),
+            float(rng.uniform(0, 0.5)),
+        )
     if kind < 0.8:
-        return np.full(3, rng.uniform(0.004, 0.05), np.float32), 0.0, float(rng.choice([0, rng.uniform(0, 0.2)]))
+        return (
+            np.full(3, rng.uniform(0.004, 0.05), np.float32),
+            0.0,
+            float(rng.choice([0, rng.uniform(0, 0.2)])),
+        )
     return any_colour(rng), float(rng.choice([0, rng.uniform(0, 0.8)])), float(rng.uniform(0, 0.2))
 
 
@@ -220,7 +260,18 @@ def _cardboard(rng: Rng) -> Slab:
     card = any_card(rng)
     card[..., 3] = 1
     return Slab(
-        np.zeros(2), 0.0, half, rng.uniform(0.2, 2), 0.0, 0.0, rng.uniform(0.3, 4), paint, 0.0, 0.0, card, False
+        np.zeros(2),
+        0.0,
+        half,
+        rng.uniform(0.2, 2),
+        0.0,
+        0.0,
+        rng.uniform(0.3, 4),
+        paint,
+        0.0,
+        0.0,
+        card,
+        False,
     )
 
 
@@ -236,7 +287,15 @@ def _contact(slabs: Sequence[Slab], view: View, lamp: Lamp) -> Floats:
     return np.asarray(1 - opaque * softened(dark, lamp.contact_mm * px_per_mm(view)), np.float32)
 
 
-def _draw(light: Floats, owners: Mask, slab: Slab, k: int, view: View, lamp: Lamp, casters: Sequence[Array]) -> None:
+def _draw(
+    light: Floats,
+    owners: Mask,
+    slab: Slab,
+    k: int,
+    view: View,
+    lamp: Lamp,
+    casters: Sequence[Array],
+) -> None:
     """Paint a slab on the canvas."""
     corners = view.camera.project(slab.body)
     box = bounds(corners, view, 2)
@@ -251,25 +310,34 @@ def _draw(light: Floats, owners: Mask, slab: Slab, k: int, view: View, lamp: Lam
     lit = light_on(casters, part, lamp, slab.high_mm)
     beneath = np.roll(patch, 2, (0, 1)) if slab.clear else patch
     glass = slab.clear * beneath + (1 - slab.clear) * slab.paint * lit
-    side = glass * np.float32(0.6 if slab.paint.mean() > 0.1 else 1.0) + np.float32(0.3 * slab.shine) * lamp.sky
+    side = (
+        glass * np.float32(0.6 if slab.paint.mean() > 0.1 else 1.0)
+        + np.float32(0.3 * slab.shine) * lamp.sky
+    )
     patch[body > 0] = side[body > 0]
     patch[top > 0] = glass[top > 0]
     _print(patch, top, slab, part, lit)
     for ring, share in ((edge, 1.0), (corners[:20] - off, 0.5)):
         if slab.shine * share > 0.02:
             shine = (slab.paint * lit.mean((0, 1)) + slab.shine * share).tolist()
-            cv2.polylines(patch, [np.round(ring * 16).astype(np.int32)], True, shine, 1, cv2.LINE_8, 4)
+            cv2.polylines(
+                patch, [np.round(ring * 16).astype(np.int32)], True, shine, 1, cv2.LINE_8, 4
+            )
     owners[here][body > 0] = FIRST + k
 
 
 def _print(patch: Floats, top: Mask, slab: Slab, view: View, lit: Floats) -> None:
     """The card, its upper edge ahead."""
     half = slab.half_mm - slab.inset_mm
-    corners = view.camera.project(slab.place(half * [[1, 1], [1, -1], [-1, -1], [-1, 1]], slab.high_mm))
+    corners = view.camera.project(
+        slab.place(half * [[1, 1], [1, -1], [-1, -1], [-1, 1]], slab.high_mm)
+    )
     source = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]], np.float32) - np.float32(0.5)
     warp = cv2.getPerspectiveTransform(source, corners.astype(np.float32))
     size = (view.width_px, view.height_px)
-    card = cv2.warpPerspective(slab.card, warp, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    card = cv2.warpPerspective(
+        slab.card, warp, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT
+    )
     cover = card[..., 3:] * (top > 0)[..., None]
     patch += cover * (card[..., :3] / np.maximum(card[..., 3:], 0.2) * lit - patch)
 

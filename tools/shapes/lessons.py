@@ -23,7 +23,10 @@ def loss(answer: Tensor, truth: Tensor) -> Tensor:
     place = nn.functional.smooth_l1_loss(said[:, 3:5], true[:, 5:7], beta=0.1)
     size = nn.functional.smooth_l1_loss(said[:, 5:7], true[:, 7:9], beta=0.03)
     turn = sum(
-        (((said[:, 7 + 2 * k : 9 + 2 * k] - true[:, 9 + 2 * k : 11 + 2 * k]) ** 2).sum(1) * true[:, 15 + k]).sum()
+        (
+            ((said[:, 7 + 2 * k : 9 + 2 * k] - true[:, 9 + 2 * k : 11 + 2 * k]) ** 2).sum(1)
+            * true[:, 15 + k]
+        ).sum()
         / true[:, 15 + k].sum().clamp(min=1)
         for k in range(3)
     )

@@ -14,7 +14,13 @@ from torch import Tensor, nn
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
-from overruler.vision.plates.side_net import INPUT_CHANNELS, OFFSET_BINS, ZERO_SAMPLE, side_strips, stretch_samples_mm
+from overruler.vision.plates.side_net import (
+    INPUT_CHANNELS,
+    OFFSET_BINS,
+    ZERO_SAMPLE,
+    side_strips,
+    stretch_samples_mm,
+)
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, side_normals
 from rims.mats import Floats, Picture, library
 from rims.solids import Rng
@@ -45,7 +51,11 @@ def drawn_block(number: int, plates: bool) -> Block:
         mm_per_px = float(rng.uniform(*((0.25, 0.5) if rng.random() < 0.35 else (0.5, 1.15))))
         view = view_of(rng, REACH_MM, mm_per_px)
         finer = 2 if mm_per_px > 0.4 else 1
-        drawn = _ships(rng, view, tiles, finer) if plates else drawn_photo(rng, view, tiles, REACH_MM, finer)
+        drawn = (
+            _ships(rng, view, tiles, finer)
+            if plates
+            else drawn_photo(rng, view, tiles, REACH_MM, finer)
+        )
         photo, rectangles = drawn
         for *rectangle, kind, seen in rectangles:
             if kind < OVAL and seen > LEAST_SHOWN:
@@ -69,8 +79,14 @@ def traced_block(paths: Sequence[Path], plates: bool) -> Block:
     rng, found = np.random.default_rng(5), []
     for path in paths:
         truth = json.loads(path.read_text(encoding="utf-8"))
-        photo, camera = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8), camera_of(truth["camera"])
-        found += [lessons(rng, photo, camera, one, TIMES) for one in _standing(camera, truth["pieces"], plates)]
+        photo, camera = (
+            np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8),
+            camera_of(truth["camera"]),
+        )
+        found += [
+            lessons(rng, photo, camera, one, TIMES)
+            for one in _standing(camera, truth["pieces"], plates)
+        ]
     return _joined(found)
 
 
@@ -78,7 +94,11 @@ def _standing(camera: Camera, pieces: Sequence[dict[str, Any]], plates: bool) ->
     """Plates or other rectangles (5,) as `lessons` takes them, as large and where they appear on the board."""
     for piece in pieces:
         shown = piece["in_frame"] > 0.7 and piece["visible_rim"] > LEAST_SHOWN
-        if shown and piece["shape"]["type"] == "rectangle" and (piece["base_style"] == "xw") == plates:
+        if (
+            shown
+            and piece["shape"]["type"] == "rectangle"
+            and (piece["base_style"] == "xw") == plates
+        ):
             yield np.array(on_board(camera, piece))
 
 
@@ -103,7 +123,9 @@ def recoloured(rng: Rng, strips: Floats) -> Floats:
     return np.asarray(out, np.float32)
 
 
-def lessons(rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: int) -> tuple[Array, Array] | None:
+def lessons(
+    rng: Rng, photo: Picture, camera: Camera, rectangle: Array, count: int
+) -> tuple[Array, Array] | None:
     """Strips (N, 6, 44, 12) along the sides of a rectangle (x, y, length, width, heading), `count` times.
 
     And where the sides are (N,), in steps. None where the photo does not show it.
@@ -138,7 +160,9 @@ class SidesNet(nn.Module):  # type: ignore[misc]
     def __init__(self, w: int = 24) -> None:
         super().__init__()
 
-        def conv(a: int, b: int, kernel: tuple[int, int], stride: int = 1, apart: int = 1) -> nn.Sequential:
+        def conv(
+            a: int, b: int, kernel: tuple[int, int], stride: int = 1, apart: int = 1
+        ) -> nn.Sequential:
             pad = (kernel[0] // 2 * apart, 1 if kernel[1] == 3 and stride else 0)
             layer = nn.Conv2d(a, b, kernel, (1, max(stride, 1)), pad, (apart, 1), bias=False)
             return nn.Sequential(layer, nn.BatchNorm2d(b), nn.ReLU(inplace=True))
@@ -168,5 +192,8 @@ def loss(answer: Tensor, place: Tensor) -> Tensor:
     low = at.floor().long()
     part = at - low
     logs = torch.log_softmax(answer, -1)
-    said = logs.gather(1, low[:, None])[:, 0] * (1 - part) + logs.gather(1, low[:, None] + 1)[:, 0] * part
+    said = (
+        logs.gather(1, low[:, None])[:, 0] * (1 - part)
+        + logs.gather(1, low[:, None] + 1)[:, 0] * part
+    )
     return -(said * inside).sum() / inside.sum().clamp(min=1)

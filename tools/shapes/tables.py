@@ -49,12 +49,19 @@ def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
         table = _any_fleet(table, rng)
     elif spec.game in ("legion", "inches") and rng.random() < ANY_FIGURES:
         table = _any_armies(table, rng)
-    table = replace(table, terrain=[_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain])
-    tracer, habits = Tracer(table.parts, table.lights), style(spec.kind, spec.light in ("low", "lamp"), rng)
+    table = replace(
+        table, terrain=[_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain]
+    )
+    tracer, habits = (
+        Tracer(table.parts, table.lights),
+        style(spec.kind, spec.light in ("low", "lamp"), rng),
+    )
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
     cv2.imwrite(
-        str(path.with_suffix(".jpg")), picture[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 95))]
+        str(path.with_suffix(".jpg")),
+        picture[..., ::-1],
+        [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 95))],
     )
     path.write_text(json.dumps(facts), encoding="utf-8")
 
@@ -63,7 +70,9 @@ def table_spec(seed: int, game: str | None = None) -> Spec:
     """What the table of a seed is to show: a game's, or any."""
     rng = np.random.default_rng([seed, 11])
     game = game or str(rng.choice(GAMES, p=SHARES))
-    spec = draw_spec(seed, str(rng.choice(["phone", "hd"])) if game in ("xwing", "ranks") else "phone", game)
+    spec = draw_spec(
+        seed, str(rng.choice(["phone", "hd"])) if game in ("xwing", "ranks") else "phone", game
+    )
     mats = sorted({mat for some in MATS.values() for mat in some} - {"hex"})
     return replace(
         spec,
@@ -84,7 +93,10 @@ def _any_fleet(table: Table, rng: Rng) -> Table:
 
 def _with_any_ship(piece: Piece, grown: float, rng: Rng) -> Piece:
     at, turn = np.array([piece.x_mm, piece.y_mm]), float(np.radians(piece.heading_deg))
-    ship, gloss = any_ship(rng, at, turn, piece.shape.length_mm, grown), float(rng.uniform(0.1, 0.6))
+    ship, gloss = (
+        any_ship(rng, at, turn, piece.shape.length_mm, grown),
+        float(rng.uniform(0.1, 0.6)),
+    )
     return replace(piece, figure_parts=[_part(solid, gloss) for solid in ship])
 
 
@@ -97,7 +109,9 @@ def _any_armies(table: Table, rng: Rng) -> Table:
         solids = figure(rng, foot, piece.shape.width_mm / 2, paints[int(rng.integers(len(paints)))])
         return [_part(solid, float(rng.uniform(0.0, 0.5))) for solid in solids]
 
-    return replace(table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces])
+    return replace(
+        table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces]
+    )
 
 
 def _any_hill(hill: Terrain, rng: Rng) -> Terrain:
@@ -106,7 +120,10 @@ def _any_hill(hill: Terrain, rng: Rng) -> Terrain:
         return hill
     top, side = (_any_stuff(rng) for _ in range(2))
     stuff = [top if rng.random() < 0.5 else side, top]
-    return replace(hill, parts=[replace(part, material=one) for part, one in zip(hill.parts, stuff, strict=True)])
+    return replace(
+        hill,
+        parts=[replace(part, material=one) for part, one in zip(hill.parts, stuff, strict=True)],
+    )
 
 
 def _any_stuff(rng: Rng) -> Material:

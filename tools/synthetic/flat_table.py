@@ -58,9 +58,12 @@ def render_table(
     canvas = np.full((height * OVERSAMPLE, width * OVERSAMPLE, 3), (0.02, 0.03, 0.04), np.float32)
     w, h = board_mm
     outline = (
-        camera.project(_densify_outline(np.array([[0, 0, 0], [w, 0, 0], [w, h, 0], [0, h, 0.0]]))) + 0.5
+        camera.project(_densify_outline(np.array([[0, 0, 0], [w, 0, 0], [w, h, 0], [0, h, 0.0]])))
+        + 0.5
     ) * OVERSAMPLE
-    cv2.fillPoly(canvas, [np.rint(outline).astype(np.int32)], mat)  # fast; nobody measures the mat's edge
+    cv2.fillPoly(
+        canvas, [np.rint(outline).astype(np.int32)], mat
+    )  # fast; nobody measures the mat's edge
     for number, corners in (markers or {}).items():
         _draw_marker(canvas, camera, corners, number, dictionary)
     eye = camera.center_mm
@@ -69,8 +72,12 @@ def render_table(
     return _develop_photo(canvas, noise, blur_px, seed)
 
 
-def _develop_photo(canvas: NDArray[np.float32], noise: float, blur_px: float, seed: int) -> NDArray[np.uint8]:
-    light = cv2.resize(canvas, None, fx=1 / OVERSAMPLE, fy=1 / OVERSAMPLE, interpolation=cv2.INTER_AREA)
+def _develop_photo(
+    canvas: NDArray[np.float32], noise: float, blur_px: float, seed: int
+) -> NDArray[np.uint8]:
+    light = cv2.resize(
+        canvas, None, fx=1 / OVERSAMPLE, fy=1 / OVERSAMPLE, interpolation=cv2.INTER_AREA
+    )
     light = np.clip(cv2.GaussianBlur(light, (0, 0), blur_px) if blur_px else light, 0, 1)
     coded = encode_srgb(light) * 255
     if noise:
@@ -85,8 +92,12 @@ def encode_srgb(light: NDArray[Any]) -> NDArray[np.floating]:
 
 def _draw_plinth(canvas: NDArray[np.float32], camera: Camera, plinth: Plinth) -> None:
     lower = _circle_points(plinth, plinth.diameter_mm / 2, plinth.z_mm)
-    upper = _circle_points(plinth, plinth.diameter_mm / 2 - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
-    seen = cv2.convexHull(np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32))
+    upper = _circle_points(
+        plinth, plinth.diameter_mm / 2 - plinth.taper_mm, plinth.z_mm + plinth.height_mm
+    )
+    seen = cv2.convexHull(
+        np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32)
+    )
     _fill_polygon_px(canvas, seen[:, 0].astype(float), plinth.rim)
     _fill_polygon_mm(canvas, camera, upper, plinth.top)
 
@@ -97,7 +108,9 @@ def _circle_points(plinth: Plinth, radius_mm: float, z_mm: float) -> Array:
     return np.stack([x, y, np.full(CIRCLE_POINTS, z_mm)], -1)
 
 
-def _draw_marker(canvas: NDArray[np.float32], camera: Camera, corners: Array, number: int, dictionary: str) -> None:
+def _draw_marker(
+    canvas: NDArray[np.float32], camera: Camera, corners: Array, number: int, dictionary: str
+) -> None:
     """A white card one module wider than the black square, the square, and the code's white modules."""
     code = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
     modules = code.markerSize + 2
@@ -107,7 +120,9 @@ def _draw_marker(canvas: NDArray[np.float32], camera: Camera, corners: Array, nu
     def cell(column: float, row: float, size: float) -> Array:
         start = corners[0] + column * right + row * down
         return _densify_outline(
-            np.array([start, start + size * right, start + size * (right + down), start + size * down])
+            np.array(
+                [start, start + size * right, start + size * (right + down), start + size * down]
+            )
         )
 
     _fill_polygon_mm(canvas, camera, cell(-1, -1, modules + 2), WHITE)
@@ -123,7 +138,9 @@ def _densify_outline(corners: Array, pieces: int = 24) -> Array:
     return np.concatenate([a + share * (b - a) for a, b in zip(corners, ends, strict=True)])
 
 
-def _fill_polygon_mm(canvas: NDArray[np.float32], camera: Camera, outline_mm: Array, colour: Colour) -> None:
+def _fill_polygon_mm(
+    canvas: NDArray[np.float32], camera: Camera, outline_mm: Array, colour: Colour
+) -> None:
     _fill_polygon_px(canvas, camera.project(outline_mm), colour)
 
 

@@ -45,7 +45,9 @@ def mixed(
     kinds: Sequence[Callable[[int], tuple[Floats, Floats]]],
 ) -> tuple[Floats, Floats]:
     """So many samples, each kind's share of them about as large as told."""
-    parts = [kind(int(n)) for kind, n in zip(kinds, rng.multinomial(count, shares), strict=True) if n]
+    parts = [
+        kind(int(n)) for kind, n in zip(kinds, rng.multinomial(count, shares), strict=True) if n
+    ]
     blobs, truths = zip(*parts, strict=True)
     return np.concatenate(blobs), np.concatenate(truths)
 

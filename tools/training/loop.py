@@ -24,7 +24,10 @@ Report = Callable[[int, float, nn.Module], None]
 
 
 def begin(
-    make: Callable[[], nn.Module], options: argparse.Namespace, alike: bool = True, pictures: Tensor | None = None
+    make: Callable[[], nn.Module],
+    options: argparse.Namespace,
+    alike: bool = True,
+    pictures: Tensor | None = None,
 ) -> nn.Module:
     """A network with the weights of `options.start`; where the two are not alike, with those of the same shape.
 
@@ -40,7 +43,9 @@ def begin(
     elif options.start is not None:
         known, own = torch.load(options.start, "cpu"), net.state_dict()
         if not alike:
-            known = own | {name: w for name, w in known.items() if name in own and own[name].shape == w.shape}
+            known = own | {
+                name: w for name, w in known.items() if name in own and own[name].shape == w.shape
+            }
         net.load_state_dict(known)
     return net
 
@@ -71,7 +76,9 @@ def step(net: nn.Module, pair: Batch, optimizer: torch.optim.Optimizer, loss_of:
     return value.detach()
 
 
-def checks_of(batch: Callable[[np.random.Generator], tuple[Floats, Floats]], count: int) -> list[tuple[Tensor, ...]]:
+def checks_of(
+    batch: Callable[[np.random.Generator], tuple[Floats, Floats]], count: int
+) -> list[tuple[Tensor, ...]]:
     """So many batches that nothing is learnt from, always the same."""
     rng = np.random.default_rng(77)
     return [tuple(map(torch.from_numpy, batch(rng))) for _ in range(count)]
@@ -84,7 +91,9 @@ def check_of(checks: Sequence[tuple[Tensor, ...]], loss_of: Loss) -> Check:
         net.eval()
         with torch.inference_mode():
             pairs = ([part.to(device_of(net)) for part in pair] for pair in checks)
-            return f"check {np.mean([float(loss_of(net(blob), truth)) for blob, truth in pairs]):.4f}"
+            return (
+                f"check {np.mean([float(loss_of(net(blob), truth)) for blob, truth in pairs]):.4f}"
+            )
 
     return check
 
@@ -109,14 +118,22 @@ def device_of(net: nn.Module) -> torch.device:
 
 
 def train(
-    net: nn.Module, draw: Callable[[], Batch], loss_of: Loss, options: argparse.Namespace, every: int, report: Report
+    net: nn.Module,
+    draw: Callable[[], Batch],
+    loss_of: Loss,
+    options: argparse.Namespace,
+    every: int,
+    report: Report,
 ) -> nn.Module:
     """Learn for `options.minutes`, at most at `options.rate`; the running mean of the weights.
 
     `draw` gives a batch; after `every` so many steps `report` hears their number, the mean loss, and that mean.
     """
     net = net.to(options.device, memory_format=torch.channels_last)
-    mean, losses = AveragedModel(net, avg_fn=averaged, use_buffers=True), deque[Tensor](maxlen=every)
+    mean, losses = (
+        AveragedModel(net, avg_fn=averaged, use_buffers=True),
+        deque[Tensor](maxlen=every),
+    )
     optimizer = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
     start, steps = time.monotonic(), 0
     while (progress := (time.monotonic() - start) / 60 / options.minutes) < 1:
@@ -130,13 +147,20 @@ def train(
     return mean.module.cpu()
 
 
-def add_options(parser: argparse.ArgumentParser, minutes: float, rate: float, model: Path, batch: int = 16) -> None:
+def add_options(
+    parser: argparse.ArgumentParser, minutes: float, rate: float, model: Path, batch: int = 16
+) -> None:
     """How long and how fast `train` is to go, where and from where, and where the network goes."""
     parser.add_argument("--minutes", type=float, default=minutes)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=rate, help="the highest learning rate")
     parser.add_argument("--device", default="cpu", help="where to learn: cpu or cuda")
-    parser.add_argument("--workers", type=int, default=0, help="processes that draw batches beside the one that learns")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        help="processes that draw batches beside the one that learns",
+    )
     parser.add_argument("--batch", type=int, default=batch)
     parser.add_argument("--start", type=Path, help="weights to start from: .pt, or .onnx")
     parser.add_argument("--model", type=Path, default=model, help="the network's file")
@@ -152,7 +176,9 @@ def export(
     """A network as ONNX, its input like the example but of any size along some axes; one that looks from above."""
     net.eval()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs packages of its own
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # the newer exporter needs packages of its own
         torch.onnx.export(
             net, (torch.zeros(*example),), str(path), opset_version=13, input_names=names[:1], output_names=names[1:],
             dynamic_axes={name: dict(axes) for name in names}, dynamo=False,

@@ -10,7 +10,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-KINDS: dict[type[nn.Module], str] = {nn.Conv2d: "Conv", nn.ConvTranspose2d: "ConvTranspose", nn.Linear: "Gemm"}
+KINDS: dict[type[nn.Module], str] = {
+    nn.Conv2d: "Conv",
+    nn.ConvTranspose2d: "ConvTranspose",
+    nn.Linear: "Gemm",
+}
 """Layers with weights, and what ONNX calls them."""
 
 
@@ -20,7 +24,9 @@ def revive(net: nn.Module, path: Path, pictures: Tensor) -> None:
     ValueError where the file is of another network.
     """
     stored, layers, norms = _weights(path), _layers(net), _norms(net)
-    if [tuple(layer.weight.shape) for layer in layers] != [tuple(weight.shape) for weight, _ in stored]:
+    if [tuple(layer.weight.shape) for layer in layers] != [
+        tuple(weight.shape) for weight, _ in stored
+    ]:
         raise ValueError(f"{path}: holds another network than this")
     with torch.no_grad():
         for layer, (weight, bias) in zip(layers, stored, strict=True):
@@ -33,7 +39,12 @@ def revive(net: nn.Module, path: Path, pictures: Tensor) -> None:
                 _set(norm, bias, torch.zeros_like(bias), torch.ones_like(bias))
         for layer, said in _said(net, list(norms), pictures).items():
             norm = norms[layer]
-            _set(norm, norm.bias.clone(), said.mean((0, 2, 3)), said.std((0, 2, 3), correction=0).clamp(min=1e-3))
+            _set(
+                norm,
+                norm.bias.clone(),
+                said.mean((0, 2, 3)),
+                said.std((0, 2, 3), correction=0).clamp(min=1e-3),
+            )
 
 
 def _set(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, spread: Tensor) -> None:
@@ -54,7 +65,10 @@ def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
     import onnx
 
     graph = onnx.load(str(path)).graph
-    held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
+    held = {
+        one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy())
+        for one in graph.initializer
+    }
     nodes = [node for kind in KINDS.values() for node in graph.node if node.op_type == kind]
     return [(held[node.input[1]], held[node.input[2]]) for node in nodes]
 
@@ -69,7 +83,9 @@ def _norms(net: nn.Module) -> dict[nn.Conv2d, nn.BatchNorm2d]:
 def _said(net: nn.Module, layers: list[nn.Conv2d], pictures: Tensor) -> dict[nn.Conv2d, Tensor]:
     """What each convolution says of the pictures."""
     said: dict[nn.Conv2d, Tensor] = {}
-    hooks = [layer.register_forward_hook(lambda one, _, out: said.update({one: out})) for layer in layers]
+    hooks = [
+        layer.register_forward_hook(lambda one, _, out: said.update({one: out})) for layer in layers
+    ]
     net.eval()
     with torch.inference_mode():
         net(pictures)

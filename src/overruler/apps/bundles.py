@@ -32,7 +32,15 @@ MANIFEST_FILE, SCENE_FILE, QUESTION_FILE, ANSWER_FILE, README_FILE = (
 )
 PHOTO_FILES = ("photo.jpg", "photo.png", "photo.webp")
 OPTIONAL_FILES = ("board.toml", "lens.toml", "fix.json")
-MEMBER_NAMES = (README_FILE, ANSWER_FILE, MANIFEST_FILE, QUESTION_FILE, SCENE_FILE, *PHOTO_FILES, *OPTIONAL_FILES)
+MEMBER_NAMES = (
+    README_FILE,
+    ANSWER_FILE,
+    MANIFEST_FILE,
+    QUESTION_FILE,
+    SCENE_FILE,
+    *PHOTO_FILES,
+    *OPTIONAL_FILES,
+)
 """Every name that a file of a bundle can have."""
 MAX_BUNDLE_BYTES = 100_000_000
 PACKAGE = Path(overruler.__file__).parent
@@ -57,14 +65,18 @@ def answer_and_sentence(scene: Scene, question: Node | Mapping[str, Any]) -> tup
     return json.dumps(verdict.to_json(), allow_nan=False) + "\n", verdict.sentence()
 
 
-def make_bundle(files: Mapping[str, bytes], arguments: Sequence[str], question: Mapping[str, Any]) -> bytes:
+def make_bundle(
+    files: Mapping[str, bytes], arguments: Sequence[str], question: Mapping[str, Any]
+) -> bytes:
     """The bundle of a photo's files (the scene among them), measured with these arguments, and a question."""
     scene = Scene.from_json(Node.of_json(files[SCENE_FILE].decode(), SCENE_FILE))
     answer, sentence = answer_and_sentence(scene, question)
     members = dict(files)
     members[QUESTION_FILE] = (json.dumps(question) + "\n").encode()
     members[ANSWER_FILE] = answer.encode()
-    members[README_FILE] = README_TEMPLATE.format(version=version("overruler"), sentence=sentence).encode()
+    members[README_FILE] = README_TEMPLATE.format(
+        version=version("overruler"), sentence=sentence
+    ).encode()
     return pack_zip(members | {MANIFEST_FILE: _manifest(members, arguments)})
 
 
@@ -73,7 +85,9 @@ def _manifest(members: Mapping[str, bytes], arguments: Sequence[str]) -> bytes:
         "schema": SCHEMA,
         "measure": list(arguments),
         "versions": collect_versions(),
-        "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(members.items())},
+        "sha256": {
+            name: hashlib.sha256(data).hexdigest() for name, data in sorted(members.items())
+        },
     }
     return (json.dumps(said, indent=1) + "\n").encode()
 
@@ -124,7 +138,9 @@ def unpack_zip(data: bytes, name: str) -> dict[str, bytes]:
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
         if isinstance(error, BadInput):
             raise
-        raise BadInput(f"{name}: is no bundle, or damaged: {' '.join(str(error).split())}") from None
+        raise BadInput(
+            f"{name}: is no bundle, or damaged: {' '.join(str(error).split())}"
+        ) from None
 
 
 def _check_entries(entries: Iterable[zipfile.ZipInfo], name: str) -> None:
@@ -132,8 +148,14 @@ def _check_entries(entries: Iterable[zipfile.ZipInfo], name: str) -> None:
     strange = [found for found in names if found not in MEMBER_NAMES]
     if strange or len(set(names)) < len(names):
         raise BadInput(f"{name}: is no bundle: it holds {', '.join(map(repr, strange or names))}")
-    if missing := [needed for needed in (MANIFEST_FILE, SCENE_FILE, QUESTION_FILE, ANSWER_FILE) if needed not in names]:
-        raise BadInput(f"{name}: is no bundle: {', '.join(missing)} is missing: is it whole, as the page made it?")
+    if missing := [
+        needed
+        for needed in (MANIFEST_FILE, SCENE_FILE, QUESTION_FILE, ANSWER_FILE)
+        if needed not in names
+    ]:
+        raise BadInput(
+            f"{name}: is no bundle: {', '.join(missing)} is missing: is it whole, as the page made it?"
+        )
     if sum(entry.file_size for entry in entries) > MAX_BUNDLE_BYTES:
         raise BadInput(f"{name}: holds more than {MAX_BUNDLE_BYTES / 1e6:g} MB")
 

@@ -25,16 +25,24 @@ if TYPE_CHECKING:
     from overruler.vision.camera.bundle_adjustment import LensPrior
     from overruler.vision.markers.marker import Marker
 
-LENS_EXAMPLE = "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml --picture lens.png"
-BOARD_EXAMPLE = "overruler calibrate board left.jpg right.jpg --marker-mm 60 --lens lens.toml --out table.toml"
+LENS_EXAMPLE = (
+    "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml --picture lens.png"
+)
+BOARD_EXAMPLE = (
+    "overruler calibrate board left.jpg right.jpg --marker-mm 60 --lens lens.toml --out table.toml"
+)
 SIZE_MISMATCH = "is {} × {} pixels as the camera stores it, the others are {} × {}: use one camera and one picture size"
-ORIENTATION_MISMATCH = "was taken at another size or the other way round: hold the camera alike for all photos"
+ORIENTATION_MISMATCH = (
+    "was taken at another size or the other way round: hold the camera alike for all photos"
+)
 
 T = TypeVar("T")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    kinds = parser.add_subparsers(dest="what", required=True, parser_class=Parser, metavar="lens | board")
+    kinds = parser.add_subparsers(
+        dest="what", required=True, parser_class=Parser, metavar="lens | board"
+    )
     _add_lens_parser(kinds)
     _add_board_parser(kinds)
 
@@ -49,13 +57,26 @@ def _add_lens_parser(kinds: "argparse._SubParsersAction[Parser]") -> None:
     )
     lens.example = LENS_EXAMPLE
     _add_photo_arguments(lens, Path("lens.toml"), "LENS.toml", "the lens file (lens.toml)")
-    sheet = lens.add_argument_group("another sheet than the one that overruler markers --charuco prints").add_argument
+    sheet = lens.add_argument_group(
+        "another sheet than the one that overruler markers --charuco prints"
+    ).add_argument
     sheet("--charuco", metavar="COLUMNSxROWS", help="its squares across and down (7x10)")
-    sheet("--chessboard", metavar="COLUMNSxROWS", help="a plain chessboard: its squares across and down")
+    sheet(
+        "--chessboard",
+        metavar="COLUMNSxROWS",
+        help="a plain chessboard: its squares across and down",
+    )
     sheet("--square-mm", type=float, metavar="SIZE", help="side of a square (25)")
-    sheet("--marker-mm", type=float, metavar="SIZE", help="side of the black squares within the white ones (18)")
+    sheet(
+        "--marker-mm",
+        type=float,
+        metavar="SIZE",
+        help="side of the black squares within the white ones (18)",
+    )
     sheet("--dictionary", metavar="NAME", help="family of its markers (DICT_5X5_100)")
-    lens.add_argument("--picture", type=Path, metavar="OUT.png", help="draw what was covered and how sure it is")
+    lens.add_argument(
+        "--picture", type=Path, metavar="OUT.png", help="draw what was covered and how sure it is"
+    )
 
 
 def _add_board_parser(kinds: "argparse._SubParsersAction[Parser]") -> None:
@@ -69,18 +90,33 @@ def _add_board_parser(kinds: "argparse._SubParsersAction[Parser]") -> None:
     _add_photo_arguments(board, Path("board.toml"), "BOARD.toml", "the board file (board.toml)")
     known = board.add_argument_group("what is known of the markers (one of the two)").add_argument
     known("--marker-mm", type=float, metavar="SIZE", help="side of the markers' black squares")
-    known("--board", type=Path, metavar="BOARD.toml", help="a board file without places, its print confirmed")
+    known(
+        "--board",
+        type=Path,
+        metavar="BOARD.toml",
+        help="a board file without places, its print confirmed",
+    )
     more = board.add_argument_group("what else is known").add_argument
-    more("--dictionary", metavar="NAME", help="family of the markers, with --marker-mm (found where absent)")
+    more(
+        "--dictionary",
+        metavar="NAME",
+        help="family of the markers, with --marker-mm (found where absent)",
+    )
     more("--lens", type=Path, metavar="LENS.toml", help="the lens file of the camera")
     more("--board-mm", metavar="WxH", help="the board's size (the box round the markers)")
     more("--name", help="the board's name (the file's)")
 
 
-def _add_photo_arguments(parser: argparse.ArgumentParser, default: Path, metavar: str, words: str) -> None:
-    parser.add_argument("photos", type=Path, nargs="+", metavar="PHOTO", help="photos by one camera at one zoom")
+def _add_photo_arguments(
+    parser: argparse.ArgumentParser, default: Path, metavar: str, words: str
+) -> None:
+    parser.add_argument(
+        "photos", type=Path, nargs="+", metavar="PHOTO", help="photos by one camera at one zoom"
+    )
     parser.add_argument("--out", type=Path, default=default, metavar=metavar, help=words)
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON and nothing else")
+    parser.add_argument(
+        "--json", action="store_true", help="print what was found as JSON and nothing else"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -99,20 +135,28 @@ def calibrate_lens(args: argparse.Namespace) -> int:
     if args.picture:
         check_writable(args.picture)
         if args.picture.suffix.lower() not in ENDINGS:
-            raise BadInput(f"--picture: {args.picture}: the name must end in {' or '.join(ENDINGS)}")
+            raise BadInput(
+                f"--picture: {args.picture}: the name must end in {' or '.join(ENDINGS)}"
+            )
     fit, left_out = _fit_lens_to_photos(args.photos, chart)
     from overruler.apps import calibration_output
     from overruler.vision.calibrators.lens_error_map import map_lens_error, suggest_photos
 
     trust, helpful = map_lens_error(fit.lens), suggest_photos(fit, chart)
-    picture = calibration_output.lens_picture(fit, trust, args.picture.suffix.lower()) if args.picture else None
+    picture = (
+        calibration_output.lens_picture(fit, trust, args.picture.suffix.lower())
+        if args.picture
+        else None
+    )
     fit.lens.save(args.out)
     if picture is not None:
         write_atomically(args.picture, picture)
     if args.json:
         print(json.dumps(calibration_output.lens_json(fit, left_out, trust, helpful)))
     else:
-        calibration_output.show_lens(fit, left_out, trust, helpful, [path for path in (args.out, args.picture) if path])
+        calibration_output.show_lens(
+            fit, left_out, trust, helpful, [path for path in (args.out, args.picture) if path]
+        )
     return 0
 
 
@@ -120,7 +164,9 @@ def _read_chart(args: argparse.Namespace) -> Chart:
     if args.charuco and args.chessboard:
         raise BadInput("--charuco and --chessboard exclude each other: give one")
     if args.chessboard and (args.marker_mm is not None or args.dictionary is not None):
-        raise BadInput("--marker-mm and --dictionary go with --charuco: a plain chessboard has no markers")
+        raise BadInput(
+            "--marker-mm and --dictionary go with --charuco: a plain chessboard has no markers"
+        )
     usual = Chart()
     size = args.chessboard or args.charuco
     columns, rows = _parse_squares(size) if size else (usual.columns, usual.rows)
@@ -131,7 +177,13 @@ def _read_chart(args: argparse.Namespace) -> Chart:
     if dictionary not in DICTIONARIES:
         raise UnknownName("--dictionary", dictionary, DICTIONARIES)
     share = (usual.marker_mm or 0.0) / usual.square_mm
-    return Chart(columns, rows, square, share * square if args.marker_mm is None else args.marker_mm, dictionary)
+    return Chart(
+        columns,
+        rows,
+        square,
+        share * square if args.marker_mm is None else args.marker_mm,
+        dictionary,
+    )
 
 
 def _parse_squares(text: str) -> tuple[int, int]:
@@ -153,10 +205,16 @@ def _fit_lens_to_photos(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, 
 
     found, left_out = _process_photos(paths, look, "looking for the sheet")
     size = _most_common([size for _, size, _ in found.values()])
-    others = {name: SIZE_MISMATCH.format(*own, *size) for name, (_, own, _) in found.items() if own != size}
+    others = {
+        name: SIZE_MISMATCH.format(*own, *size)
+        for name, (_, own, _) in found.items()
+        if own != size
+    }
     left_out |= others
     sightings = {name: sighting for name, (sighting, own, _) in found.items() if own == size}
-    focal = next((focal for name, (_, _, focal) in found.items() if name in sightings and focal), None)
+    focal = next(
+        (focal for name, (_, _, focal) in found.items() if name in sightings and focal), None
+    )
     fit = _fit_or_explain(lambda: fit_lens(size, sightings, focal), left_out)
     return fit, left_out | fit.left_out
 
@@ -181,7 +239,9 @@ def calibrate_board(args: argparse.Namespace) -> int:
 
 def _read_board_without_layout(args: argparse.Namespace) -> Board:
     if (args.board is None) == (args.marker_mm is None):
-        raise BadInput("give either --marker-mm SIZE (the side of the markers' black squares) or --board BOARD.toml")
+        raise BadInput(
+            "give either --marker-mm SIZE (the side of the markers' black squares) or --board BOARD.toml"
+        )
     if args.board is None:
         if not 0 < args.marker_mm < float("inf"):
             raise BadInput(f"--marker-mm: must be greater than 0, is {args.marker_mm:g}")
@@ -192,7 +252,9 @@ def _read_board_without_layout(args: argparse.Namespace) -> Board:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
     board = Board.load(args.board)
     if board.layout_known:
-        raise BadInput(f"{args.board}: says already where its markers lie; give one without [markers.corners_mm]")
+        raise BadInput(
+            f"{args.board}: says already where its markers lie; give one without [markers.corners_mm]"
+        )
     return board
 
 

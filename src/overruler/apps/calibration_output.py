@@ -10,7 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from overruler.picture.lens_coverage import draw_coverage, encode_drawing
-from overruler.vision.calibrators.lens_error_map import REFERENCE_TABLE_MM, REFERENCE_TILT_DEG, LensErrorMap, Suggestion
+from overruler.vision.calibrators.lens_error_map import (
+    REFERENCE_TABLE_MM,
+    REFERENCE_TILT_DEG,
+    LensErrorMap,
+    Suggestion,
+)
 from overruler.vision.calibrators.lens_fit import LensFit
 from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, MarkerMapFit
 
@@ -69,12 +74,17 @@ def _lens(fit: LensFit) -> Table:
         zip(LENS_PARAMETERS, values, np.sqrt(np.diag(fit.lens.covariance)), strict=True)
     ):
         digits = 2 if k < 4 else 5
-        table.add_row(f"{name} px" if k < 4 else name, f"{value:.{digits}f}", f"{1.96 * sigma:.{digits}f}")
+        table.add_row(
+            f"{name} px" if k < 4 else name, f"{value:.{digits}f}", f"{1.96 * sigma:.{digits}f}"
+        )
     return table
 
 
 def _lens_lines(fit: LensFit, trust: LensErrorMap, helpful: Sequence[Suggestion]) -> list[str]:
-    lines = [_table_precision_line(trust), f"corners fit to {fit.rms_px:.3f} px in {len(fit.photos)} photos"]
+    lines = [
+        _table_precision_line(trust),
+        f"corners fit to {fit.rms_px:.3f} px in {len(fit.photos)} photos",
+    ]
     if fit.disagreement > DISAGREEMENT_WARNING:
         lines.append(
             f"! the photos contradict one another {np.sqrt(fit.disagreement):.1f} times more than noise does: "
@@ -86,7 +96,9 @@ def _lens_lines(fit: LensFit, trust: LensErrorMap, helpful: Sequence[Suggestion]
             "The doubts allow for it"
         )
     if abs(fit.bow_mm) > BOW_WARNING_MM:
-        lines.append(f"! the sheet stands {abs(fit.bow_mm):.1f} mm off flat in its middle: glue it to a board or glass")
+        lines.append(
+            f"! the sheet stands {abs(fit.bow_mm):.1f} mm off flat in its middle: glue it to a board or glass"
+        )
     lines += [f"would help: {one.text} (± {1.96 * one.typical_mm:.2f} mm)" for one in helpful]
     return lines
 
@@ -141,7 +153,9 @@ def lens_picture(fit: LensFit, trust: LensErrorMap, ending: str) -> bytes:
         f"1 σ in mm on a table {REFERENCE_TABLE_MM / 1000:g} m wide: {trust.typical_mm:.2f}, at worst {trust.worst_mm:.2f}",
     )
     corners = [photo.corners.xy_px for photo in fit.photos]
-    return encode_drawing(draw_coverage(fit.lens.size_px, corners, trust.xy_px, trust.error_mm, title), ending)
+    return encode_drawing(
+        draw_coverage(fit.lens.size_px, corners, trust.xy_px, trust.error_mm, title), ending
+    )
 
 
 # --- a board ---
@@ -176,7 +190,9 @@ def _board_lines(fit: MarkerMapFit) -> list[str]:
         f"edges fit to {fit.rms_px:.3f} px in {len(fit.photos)} photos",
     ]
     if fit.disagreement > DISAGREEMENT_WARNING:
-        lines.append("! the photos contradict one another: do the markers lie flat, and did none move in between?")
+        lines.append(
+            "! the photos contradict one another: do the markers lie flat, and did none move in between?"
+        )
     if fit.scale_share >= UNMEASURED_SCALE_SHARE:
         lines.append(
             f"the scale is that of the print, ± {196 * fit.scale_share:.2g} %: measure a printed bar with a steel rule "
@@ -189,7 +205,12 @@ def board_json(fit: MarkerMapFit, left_out: Mapping[str, str]) -> dict[str, Any]
     """The same for programs."""
     return {
         "markers": [
-            {"id": marker, "x_mm": float(x), "y_mm": float(y), "heading_deg": float(np.degrees(turn))}
+            {
+                "id": marker,
+                "x_mm": float(x),
+                "y_mm": float(y),
+                "heading_deg": float(np.degrees(turn)),
+            }
             for marker, (x, y, turn) in fit.places.items()
         ],
         "corners_mm": {str(marker): corners.tolist() for marker, corners in fit.corners_mm.items()},
@@ -198,7 +219,8 @@ def board_json(fit: MarkerMapFit, left_out: Mapping[str, str]) -> dict[str, Any]
         "rms_px": fit.rms_px,
         "disagreement": fit.disagreement,
         "photos": [
-            {"photo": photo.name, "markers": list(photo.markers), "rms_px": photo.rms_px} for photo in fit.photos
+            {"photo": photo.name, "markers": list(photo.markers), "rms_px": photo.rms_px}
+            for photo in fit.photos
         ],
         "left_out": [{"photo": name, "reason": reason} for name, reason in left_out.items()],
     }

@@ -11,7 +11,13 @@ from importlib import import_module
 from typing import NoReturn
 
 from overruler import __version__
-from overruler.apps.commands import COMMANDS, COMMANDS_WITH_USER_CONFIG, COMMANDS_WITHOUT_TEARDOWN, Command, Parser
+from overruler.apps.commands import (
+    COMMANDS,
+    COMMANDS_WITH_USER_CONFIG,
+    COMMANDS_WITHOUT_TEARDOWN,
+    Command,
+    Parser,
+)
 from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
 
 EXIT_INTERRUPTED = 130
@@ -35,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _leave_quietly()
     except OSError as error:
-        return _print_error(BadInput(f"{error.filename or 'input or output'}: {error.strerror or error}"))
+        return _print_error(
+            BadInput(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        )
     except ImportError as error:
         known = explain_import_error(error)
         if known is None:
@@ -46,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_process() -> NoReturn:
     """`main`, then the end of the process."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads gain nothing here, and wait by running in circles
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # its threads gain nothing here, and wait by running in circles
     at_once = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN
     if at_once:
         import_module("overruler.apps.memory").keep_memory()
@@ -103,7 +113,9 @@ def _top_parser() -> Parser:
 
 def _command_parser(name: str, command: Command) -> Parser:
     line, example = COMMANDS[name]
-    parser = Parser(prog=f"overruler {name}", description=f"{line[0].upper()}{line[1:]}.", allow_abbrev=False)
+    parser = Parser(
+        prog=f"overruler {name}", description=f"{line[0].upper()}{line[1:]}.", allow_abbrev=False
+    )
     parser.example = example
     command.add_arguments(parser)
     return parser

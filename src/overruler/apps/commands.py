@@ -12,7 +12,10 @@ COMMANDS = {
         "ask a scene file for a ruling",
         """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
     ),
-    "markers": ("make a sheet of markers to print", "overruler markers --paper a4 --size-mm 60 --out markers.pdf"),
+    "markers": (
+        "make a sheet of markers to print",
+        "overruler markers --paper a4 --size-mm 60 --out markers.pdf",
+    ),
     "analyze": (
         "turn a film of a game into moves, positions, rulings and a page",
         "overruler analyze game.mp4 --board calibration/boards/legion-6x3.toml --game legion --out games",
@@ -30,12 +33,27 @@ COMMANDS = {
         "ask what analyze has written, in SQL",
         """overruler query games "select piece, sum(path_mm) from moves group by piece\"""",
     ),
-    "rules": ("say what a game can be asked, and by which clauses it is ruled", "overruler rules legion"),
+    "rules": (
+        "say what a game can be asked, and by which clauses it is ruled",
+        "overruler rules legion",
+    ),
     "config": ("say what the user's own file makes the default", "overruler config show --origin"),
-    "serve": ("open the page for phones: photograph the table, tap two bases", "overruler serve --lan"),
-    "settle": ("check a dispute bundle: its files, answer and photo", "overruler settle dispute.zip"),
-    "demo": ("measure a sample photo, and show step by step how", "overruler demo --out demo --open"),
-    "schema": ("print the JSON Schema of a file, a question or an answer", "overruler schema scene"),
+    "serve": (
+        "open the page for phones: photograph the table, tap two bases",
+        "overruler serve --lan",
+    ),
+    "settle": (
+        "check a dispute bundle: its files, answer and photo",
+        "overruler settle dispute.zip",
+    ),
+    "demo": (
+        "measure a sample photo, and show step by step how",
+        "overruler demo --out demo --open",
+    ),
+    "schema": (
+        "print the JSON Schema of a file, a question or an answer",
+        "overruler schema scene",
+    ),
     "completion": ("complete commands and options in the shell", "overruler completion bash"),
     "doctor": ("check what is installed", "overruler doctor"),
 }
@@ -64,7 +82,9 @@ class Parser(argparse.ArgumentParser):
     example = ""
 
     def format_help(self) -> str:
-        return f"{self.example}\n\n{super().format_help()}" if self.example else super().format_help()
+        return (
+            f"{self.example}\n\n{super().format_help()}" if self.example else super().format_help()
+        )
 
     def error(self, message: str) -> NoReturn:
         one_line = " ".join(message.split())

@@ -31,7 +31,9 @@ def complete() -> None:
     """Tell the shell that asks by its environment how the line may go on, and end the process."""
     import argcomplete
 
-    argcomplete.autocomplete(whole_parser(os.environ.get("COMP_LINE", "")), always_complete_options="long")
+    argcomplete.autocomplete(
+        whole_parser(os.environ.get("COMP_LINE", "")), always_complete_options="long"
+    )
 
 
 def whole_parser(line: str) -> argparse.ArgumentParser:

@@ -28,8 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from overruler.apps.measure import add_table_arguments
 
     what = "show what holds, print the file's path, or check the file"
-    parser.add_argument("what", choices=("show", "path", "check"), metavar="show | path | check", help=what)
-    parser.add_argument("--origin", action="store_true", help="with show: where each value comes from")
+    parser.add_argument(
+        "what", choices=("show", "path", "check"), metavar="show | path | check", help=what
+    )
+    parser.add_argument(
+        "--origin", action="store_true", help="with show: where each value comes from"
+    )
     add_table_arguments(parser)
 
 
@@ -76,17 +80,29 @@ def effective_lines(config: Config, args: argparse.Namespace) -> Iterator[tuple[
             yield _toml_line(key, kept), config.origin[f"table.{key}"]
         else:
             yield f"# {key}: {otherwise}", DEFAULT
-    for section, given, option in (("bases", args.own_base, "--own-base"), ("players", args.player, "--player")):
-        yield from _section_lines(config, section, dict(text.split("=", 1) for text in given if "=" in text), option)
-    yield from _rule_lines(config, dict(text.split("=", 1) for text in args.house_rule if "=" in text))
+    for section, given, option in (
+        ("bases", args.own_base, "--own-base"),
+        ("players", args.player, "--player"),
+    ):
+        yield from _section_lines(
+            config, section, dict(text.split("=", 1) for text in given if "=" in text), option
+        )
+    yield from _rule_lines(
+        config, dict(text.split("=", 1) for text in args.house_rule if "=" in text)
+    )
 
 
-def _section_lines(config: Config, section: str, given: dict[str, str], option: str) -> Iterator[tuple[str, str]]:
+def _section_lines(
+    config: Config, section: str, given: dict[str, str], option: str
+) -> Iterator[tuple[str, str]]:
     kept = getattr(config, section)
     if kept or given:
         yield f"[{section}]", ""
     for key, value in {**kept, **given}.items():
-        yield _toml_line(key, value), f"option {option}" if key in given else config.origin[f"{section}.{key}"]
+        yield (
+            _toml_line(key, value),
+            f"option {option}" if key in given else config.origin[f"{section}.{key}"],
+        )
 
 
 def _rule_lines(config: Config, given: dict[str, str]) -> Iterator[tuple[str, str]]:

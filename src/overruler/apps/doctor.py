@@ -45,12 +45,20 @@ def run_checks() -> Iterator[Finding]:
     yield check_python(sys.version_info[:3])
     yield from check_libraries(requires("overruler") or [])
     yield check_wheels([found.metadata["Name"] or "" for found in distributions()])
-    opencv = run_check("OpenCV loads", selftest.check_opencv, f"pip install --force-reinstall {OPENCV}")
+    opencv = run_check(
+        "OpenCV loads", selftest.check_opencv, f"pip install --force-reinstall {OPENCV}"
+    )
     yield opencv
     if opencv.level == "ok":
-        yield run_check("markers", selftest.check_aruco, "pip install --upgrade 'opencv-python>=4.13'")
+        yield run_check(
+            "markers", selftest.check_aruco, "pip install --upgrade 'opencv-python>=4.13'"
+        )
         for name in selftest.ENDING_BY_FORMAT:
-            yield run_check(name, partial(selftest.check_codec, name), f"save photos in another format than {name}")
+            yield run_check(
+                name,
+                partial(selftest.check_codec, name),
+                f"save photos in another format than {name}",
+            )
     yield run_check("networks", _check_networks, "pip install --force-reinstall onnxruntime")
     yield run_check("lettering", selftest.check_font, "pip install --force-reinstall resvg-py")
 
@@ -104,7 +112,10 @@ def check_wheels(installed: list[str]) -> Finding:
     return Finding("fail", "OpenCV wheels", ", ".join(wheels), remedy)
 
 
-OPENCV_WHEELS = {OPENCV, *(f"{OPENCV}-headless", "opencv-contrib-python", "opencv-contrib-python-headless")}
+OPENCV_WHEELS = {
+    OPENCV,
+    *(f"{OPENCV}-headless", "opencv-contrib-python", "opencv-contrib-python-headless"),
+}
 
 
 def run_check(what: str, check: Callable[[], str], remedy: str) -> Finding:
@@ -114,7 +125,9 @@ def run_check(what: str, check: Callable[[], str], remedy: str) -> Finding:
     except ImportError as error:
         known = explain_import_error(error)
         return Finding("fail", what, _one_line(error), str(known) if known else remedy)
-    except Exception as error:  # a broken library may raise anything, and the doctor's table must still appear
+    except (
+        Exception
+    ) as error:  # a broken library may raise anything, and the doctor's table must still appear
         return Finding("fail", what, _one_line(error), remedy)
 
 
@@ -135,7 +148,9 @@ def _print_findings(findings: list[Finding]) -> None:
 
 def summarize_findings(findings: list[Finding]) -> str:
     """What all of it comes to, in one sentence."""
-    broken, lacking = ([one.what for one in findings if one.level == level] for level in ("fail", "warn"))
+    broken, lacking = (
+        [one.what for one in findings if one.level == level] for level in ("fail", "warn")
+    )
     if broken:
         return f"Overruler cannot work here before this is mended: {', '.join(broken)}."
     if lacking:

@@ -12,7 +12,9 @@ from overruler.scene import GAMES
 
 def add_house_arguments(parser: argparse.ArgumentParser) -> None:
     """For whatever measures a table."""
-    own = parser.add_argument_group("what is the table's own (kept in the file of overruler config)").add_argument
+    own = parser.add_argument_group(
+        "what is the table's own (kept in the file of overruler config)"
+    ).add_argument
     base = "a base of one's own that is looked for too, in mm as for --bases: skiff=66x38o"
     own("--own-base", action="append", default=[], metavar="NAME=SIZE", help=base)
     player = f"whose pieces are: by their ring's colour or their half of the board ({', '.join(OWNER_SIGNS)})"
@@ -23,20 +25,29 @@ def add_house_arguments(parser: argparse.ArgumentParser) -> None:
 def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
     """For whatever rules on one."""
     rule = "what the table chose where a game leaves it open: legion.ranged_in_contact=false (overruler rules GAME)"
-    parser.add_argument("--house-rule", action="append", default=[], metavar="GAME.SETTING=true|false", help=rule)
+    parser.add_argument(
+        "--house-rule", action="append", default=[], metavar="GAME.SETTING=true|false", help=rule
+    )
 
 
 def read_house(args: argparse.Namespace) -> HouseRules:
     """What the options say of players and rules; `BadInput` names what is wrong."""
-    return HouseRules(_parse_players(getattr(args, "player", ())), dict(map(_parse_house_rule, args.house_rule)))
+    return HouseRules(
+        _parse_players(getattr(args, "player", ())), dict(map(_parse_house_rule, args.house_rule))
+    )
 
 
 def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
     """The table's own bases by their names."""
-    return {name: parse_own_base(f"--own-base {name}", name, size) for name, size in _parse_pairs("--own-base", texts)}
+    return {
+        name: parse_own_base(f"--own-base {name}", name, size)
+        for name, size in _parse_pairs("--own-base", texts)
+    }
 
 
-def select_bases(text: str | None, own: Mapping[str, Base], game: str | None) -> tuple[Base, ...] | None:
+def select_bases(
+    text: str | None, own: Mapping[str, Base], game: str | None
+) -> tuple[Base, ...] | None:
     """The bases to look for: those of `text` (sizes and names of one's own), else the game's and one's own."""
     if text is None:
         return tuple(dict.fromkeys((*catalogue(game), *own.values()))) if own else None
@@ -45,7 +56,9 @@ def select_bases(text: str | None, own: Mapping[str, Base], game: str | None) ->
                                    for part in text.split(",")))  # fmt: skip
     except BadInput as error:
         names = f", or a name of one's own: {', '.join(own)}" if own else ""
-        raise BadInput(f"--bases: {error}{names}; give several with commas between, 27,50 say") from None
+        raise BadInput(
+            f"--bases: {error}{names}; give several with commas between, 27,50 say"
+        ) from None
 
 
 def parse_own_base(where: str, name: str, size: str) -> Base:

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.apps.measure import add_table_arguments
-from overruler.apps.serve import ACCESS_KEY_BYTES, ServerAddress, add_network_arguments, check_installed, listen, serve
+from overruler.apps.serve import (
+    ACCESS_KEY_BYTES,
+    ServerAddress,
+    add_network_arguments,
+    check_installed,
+    listen,
+    serve,
+)
 
 if TYPE_CHECKING:
     from overruler.apps.web.live.app import LiveServices
@@ -24,7 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser)
     add_network_arguments(parser, DEFAULT_PORT)
     out = parser.add_argument_group("what comes out").add_argument
-    out("--record", type=Path, metavar="DIR", help="write what overruler analyze writes, when it ends")
+    out(
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="write what overruler analyze writes, when it ends",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,7 +77,10 @@ def _assemble_server(
         lambda seen: desk.update_table(seen, eyes.shot),
         ticked,
     )
-    hosts = host_names(place.hosts[0] if place.key else None) | {*place.hosts, *(name.lower() for name in args.name)}
+    hosts = host_names(place.hosts[0] if place.key else None) | {
+        *place.hosts,
+        *(name.lower() for name in args.name),
+    }
     return LiveServices(desk, eyes, AccessPolicy(frozenset(hosts), place.key), overlay_key), finish
 
 
@@ -86,10 +101,14 @@ def _print_addresses(place: ServerAddress, overlay_key: str | None) -> None:
         print(terminal_qr_code(control))
     print(f"{place.base_url}overlay" + (f"?key={overlay_key}" if overlay_key else ""))
     print(control)
-    print("the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends", flush=True)
+    print(
+        "the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends", flush=True
+    )
 
 
-def _serve_live(args: argparse.Namespace, air: "LiveServices", sockets: list[socket.socket]) -> None:
+def _serve_live(
+    args: argparse.Namespace, air: "LiveServices", sockets: list[socket.socket]
+) -> None:
     from overruler.apps.web.live.app import make_live_app
 
     serve(args, make_live_app(air), sockets)

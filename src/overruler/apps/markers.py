@@ -24,10 +24,20 @@ FLUSH_TOLERANCE_MM = 0.05
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
-    parser.add_argument("--count", type=int, metavar="N", help="how many markers (8: corners and mid-edges)")
-    parser.add_argument("--size-mm", type=float, metavar="SIZE", help="side of the black square (60)")
+    parser.add_argument(
+        "--count", type=int, metavar="N", help="how many markers (8: corners and mid-edges)"
+    )
+    parser.add_argument(
+        "--size-mm", type=float, metavar="SIZE", help="side of the black square (60)"
+    )
     parser.add_argument("--dictionary", metavar="NAME", help="family of markers (DICT_4X4_50)")
-    parser.add_argument("--out", type=Path, default=Path("markers.pdf"), metavar="PDF", help="the file (markers.pdf)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("markers.pdf"),
+        metavar="PDF",
+        help="the file (markers.pdf)",
+    )
     parser.add_argument(
         "--board-mm",
         metavar="WxH",
@@ -51,9 +61,15 @@ def _add_confirm_parser(parser: argparse.ArgumentParser) -> None:
     )
     confirm.example = CONFIRM_EXAMPLE
     confirm.add_argument("board", type=Path, metavar="BOARD.toml", help="the board file")
-    confirm.add_argument("--across", type=float, required=True, metavar="MM", help="what the level bar measures")
-    confirm.add_argument("--along", type=float, required=True, metavar="MM", help="what the upright bar measures")
-    confirm.add_argument("--doubt", type=float, default=0.2, metavar="MM", help="1 σ of either, in mm (0.2)")
+    confirm.add_argument(
+        "--across", type=float, required=True, metavar="MM", help="what the level bar measures"
+    )
+    confirm.add_argument(
+        "--along", type=float, required=True, metavar="MM", help="what the upright bar measures"
+    )
+    confirm.add_argument(
+        "--doubt", type=float, default=0.2, metavar="MM", help="1 σ of either, in mm (0.2)"
+    )
     confirm.add_argument(
         "--printed",
         type=float,
@@ -78,7 +94,9 @@ def _write_card_sheet(args: argparse.Namespace) -> int:
     size = parse_board_size(args.board_mm) if args.board_mm else None
     board = board_file(cards, *size) if size else None
     write_atomically(out, marker_sheet_pdf(cards, args.paper))
-    print(f"{out}: {cards.count} markers of {cards.size_mm:g} mm, {cards.dictionary}. Print at 100 %, not fit to page.")
+    print(
+        f"{out}: {cards.count} markers of {cards.size_mm:g} mm, {cards.dictionary}. Print at 100 %, not fit to page."
+    )
     if board:
         board_path = out.with_suffix(".toml")
         write_atomically(board_path, board)
@@ -91,12 +109,16 @@ def _write_chart_sheet(args: argparse.Namespace) -> int:
 
     for option in ("count", "size_mm", "dictionary", "board_mm"):
         if getattr(args, option) is not None:
-            raise BadInput(f"--{option.replace('_', '-')} does not go with --charuco: there is one such sheet a paper")
+            raise BadInput(
+                f"--{option.replace('_', '-')} does not go with --charuco: there is one such sheet a paper"
+            )
     check_writable(args.out)
     chart = chart_for_paper(args.paper)
     write_atomically(args.out, chart_sheet_pdf(args.paper))
     what = f"a lens sheet of {chart.columns} × {chart.rows} squares of {chart.square_mm:g} mm, {chart.dictionary}"
-    print(f"{args.out}: {what}. Print at 100 %, not fit to page, and glue it flat on glass or stiff board.")
+    print(
+        f"{args.out}: {what}. Print at 100 %, not fit to page, and glue it flat on glass or stiff board."
+    )
     return 0
 
 
@@ -108,7 +130,9 @@ def _cards(args: argparse.Namespace) -> CardSet:
     if dictionary not in DICTIONARIES:
         raise UnknownName("--dictionary", dictionary, DICTIONARIES)
     if not MIN_MARKER_MM <= size_mm <= MAX_MARKER_MM:
-        raise BadInput(f"--size-mm: must be {MIN_MARKER_MM:g} to {MAX_MARKER_MM:g} mm, is {size_mm:g}")
+        raise BadInput(
+            f"--size-mm: must be {MIN_MARKER_MM:g} to {MAX_MARKER_MM:g} mm, is {size_mm:g}"
+        )
     if count < 1:
         raise BadInput(f"--count: must be at least 1, is {count}")
     return CardSet(count, size_mm, dictionary)
@@ -119,9 +143,13 @@ def parse_board_size(text: str) -> tuple[float, float]:
     try:
         width, height = (float(side) for side in text.lower().replace("×", "x").split("x"))
     except ValueError:
-        raise BadInput(f"--board-mm: expected WIDTHxHEIGHT in mm, 1828.8x914.4 say, found {text!r}") from None
+        raise BadInput(
+            f"--board-mm: expected WIDTHxHEIGHT in mm, 1828.8x914.4 say, found {text!r}"
+        ) from None
     if not (0 < width < 1e5 and 0 < height < 1e5):
-        raise BadInput(f"--board-mm: a board measures more than 0 and less than 100 m, found {text!r}")
+        raise BadInput(
+            f"--board-mm: a board measures more than 0 and less than 100 m, found {text!r}"
+        )
     return width, height
 
 
@@ -140,7 +168,10 @@ def board_file(cards: CardSet, width_mm: float, height_mm: float, name: str | No
         "[markers.corners_mm]  # printed top left, then clockwise; the cards' edges lie flush with the board's",
     ]
     corners = cards.corners_mm(width_mm, height_mm)
-    return "\n".join([*lines, *(_corner_line(cards, marker, corners[marker]) for marker in corners)]) + "\n"
+    return (
+        "\n".join([*lines, *(_corner_line(cards, marker, corners[marker]) for marker in corners)])
+        + "\n"
+    )
 
 
 def _corner_line(cards: CardSet, marker: int, corners: Sequence[Sequence[float]]) -> str:
@@ -153,7 +184,9 @@ def _corner_line(cards: CardSet, marker: int, corners: Sequence[Sequence[float]]
 def confirm(args: argparse.Namespace) -> int:
     """Write the table `[markers.print]` into a board file in place of the one that it may have; all else stays."""
     path: Path = args.board
-    printed = PrintMeasurement(args.printed, args.across, args.along, args.doubt, _cards_lie_flush(path))
+    printed = PrintMeasurement(
+        args.printed, args.across, args.along, args.doubt, _cards_lie_flush(path)
+    )
     _check_print(printed)
     text = f"{_remove_print_table(read_text(path))}\n{printed.to_toml()}"
     _check_toml(path, text)
@@ -161,10 +194,14 @@ def confirm(args: argparse.Namespace) -> int:
     board = Board.load(path)
     across, along = (f"{100 * (share - 1):+.2f} %" for share in printed.scale_factors)
     side = " × ".join(f"{side:.2f}" for side in board.sides_mm or ())
-    print(f"{path}: printed {across} across and {along} along; the black squares measure {side} mm.")
+    print(
+        f"{path}: printed {across} across and {along} along; the black squares measure {side} mm."
+    )
     if board.corners_mm is not None:
         how = (
-            "their cards' edges lie flush with the board's" if printed.flush else "their middles lie where they should"
+            "their cards' edges lie flush with the board's"
+            if printed.flush
+            else "their middles lie where they should"
         )
         print(f"The markers are taken to lie so that {how}.")
     return 0
@@ -181,13 +218,20 @@ def _check_print(printed: PrintMeasurement) -> None:
                 "--printed says what the measured length was meant to be"
             )
     if printed.doubt_mm > MAX_PRINT_SCALE_ERROR * printed.printed_mm:
-        raise BadInput(f"--doubt: {printed.doubt_mm:g} mm of {printed.printed_mm:g} mm says nothing about the print")
+        raise BadInput(
+            f"--doubt: {printed.doubt_mm:g} mm of {printed.printed_mm:g} mm says nothing about the print"
+        )
 
 
 def _cards_lie_flush(path: Path) -> bool:
     """Whether a board file's markers lie where cards laid flush with its edges have them, as it was meant."""
     board = Board.load(path, as_meant=True)
-    if board.corners_mm is None or board.width_mm is None or board.height_mm is None or board.dictionary == "auto":
+    if (
+        board.corners_mm is None
+        or board.width_mm is None
+        or board.height_mm is None
+        or board.dictionary == "auto"
+    ):
         return False
     cards = CardSet(len(board.corners_mm), board.marker_mm, board.dictionary)
     try:

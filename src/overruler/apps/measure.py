@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overruler.apps.house_options import add_house_arguments, read_house, read_own_bases, select_bases
+from overruler.apps.house_options import (
+    add_house_arguments,
+    read_house,
+    read_own_bases,
+    select_bases,
+)
 from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
@@ -58,33 +63,77 @@ class MeasureOptions:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("photo", type=Path, metavar="PHOTO", help="the photo: JPEG, PNG, WebP or TIFF")
+    parser.add_argument(
+        "photo", type=Path, metavar="PHOTO", help="the photo: JPEG, PNG, WebP or TIFF"
+    )
     add_table_arguments(parser)
     beside = "another photo of the table by the same camera, not zoomed: the lens is surer (as often as wanted)"
-    parser.add_argument("--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside)
+    parser.add_argument(
+        "--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside
+    )
     out = parser.add_argument_group("what comes out").add_argument
     asked = "a question (JSON), as to overruler ask (absent: what the closest opponents' range is)"
     out("--ask", action="append", default=[], metavar="QUESTION", help=asked)
     out("--scene", type=Path, metavar="OUT.json", help="write the scene file")
     out("--picture", type=Path, metavar="OUT.png", help="write the annotated photo (.png or .svg)")
-    out("--doubt", type=Path, metavar="OUT.png", help="draw how sure distances are over the board (.png or .svg)")
+    out(
+        "--doubt",
+        type=Path,
+        metavar="OUT.png",
+        help="draw how sure distances are over the board (.png or .svg)",
+    )
     out("--json", action="store_true", help="print the scene and nothing else")
 
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """What is known of the table, for photos and films alike."""
     known = parser.add_argument_group("what is known of the table (one of the three)").add_argument
-    known("--board", type=Path, metavar="BOARD.toml", help="a board file: markers whose places are known")
-    known("--marker-mm", type=float, metavar="SIZE", help="side of the markers' black squares; they may lie anywhere")
-    point = "a pixel = its place on the board in mm, four times or more: for a photo without markers"
+    known(
+        "--board",
+        type=Path,
+        metavar="BOARD.toml",
+        help="a board file: markers whose places are known",
+    )
+    known(
+        "--marker-mm",
+        type=float,
+        metavar="SIZE",
+        help="side of the markers' black squares; they may lie anywhere",
+    )
+    point = (
+        "a pixel = its place on the board in mm, four times or more: for a photo without markers"
+    )
     known("--point", action="append", default=[], metavar="U,V=X,Y", help=point)
     more = parser.add_argument_group("what else is known").add_argument
-    more("--dictionary", metavar="NAME", help="family of the markers, with --marker-mm (found where absent)")
-    more("--lens", type=Path, metavar="LENS.toml", help="a lens file (found from the photo where absent)")
+    more(
+        "--dictionary",
+        metavar="NAME",
+        help="family of the markers, with --marker-mm (found where absent)",
+    )
+    more(
+        "--lens",
+        type=Path,
+        metavar="LENS.toml",
+        help="a lens file (found from the photo where absent)",
+    )
     more("--game", metavar="NAME", help=f"the game: {', '.join(GAMES)}")
-    more("--terrain", type=Path, metavar="TERRAIN.toml", help="a terrain file: hills, how high they are")
-    more("--fix", type=Path, metavar="FIX.toml", help="a fix file: what to correct in what is found (.toml or .json)")
-    more("--bases", metavar="27,50x25,75x42o", help="the bases to look for, in mm: round, rectangle, oval")
+    more(
+        "--terrain",
+        type=Path,
+        metavar="TERRAIN.toml",
+        help="a terrain file: hills, how high they are",
+    )
+    more(
+        "--fix",
+        type=Path,
+        metavar="FIX.toml",
+        help="a fix file: what to correct in what is found (.toml or .json)",
+    )
+    more(
+        "--bases",
+        metavar="27,50x25,75x42o",
+        help="the bases to look for, in mm: round, rectangle, oval",
+    )
     add_house_arguments(parser)
 
 
@@ -111,7 +160,9 @@ def measure_photo(options: MeasureOptions, say: Callable[[str], None]) -> "Repor
     say("reading the photo")
     pool = ThreadPoolExecutor()
     reading = pool.submit(load_photo, options.photo)  # while all that looks at it is imported
-    pool.submit(warm_up_libraries)  # nobody waits for that: what it has not come to is made ready where it is used
+    pool.submit(
+        warm_up_libraries
+    )  # nobody waits for that: what it has not come to is made ready where it is used
     from overruler.apps.rulings import rule_on_questions
     from overruler.referee import Referee
 
@@ -119,7 +170,9 @@ def measure_photo(options: MeasureOptions, say: Callable[[str], None]) -> "Repor
     pool.shutdown(wait=False)
     known = (options.board, options.points, options.lens, options.game, options.bases)
     others = tuple(map(load_photo, options.beside))
-    referee = Referee(*known, terrain=options.terrain, fixes=options.fixes, house=options.house, beside=others)
+    referee = Referee(
+        *known, terrain=options.terrain, fixes=options.fixes, house=options.house, beside=others
+    )
     report = referee.look(frame, say)
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
@@ -132,14 +185,21 @@ def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Pat
     if options.picture:
         from overruler import picture
 
-        files.append((options.picture, picture.annotated_bytes(report, options.picture.suffix.lower())))
+        files.append(
+            (options.picture, picture.annotated_bytes(report, options.picture.suffix.lower()))
+        )
     if options.doubt:
         from overruler.picture import precision_map
         from overruler.vision.camera.precision_map import doubt_map
 
         doubt = doubt_map(report.calibration, lens=options.lens is not None)
         ending = options.doubt.suffix.lower()
-        files.append((options.doubt, precision_map.encode_map(report.calibration, doubt, report.frame.pixels, ending)))
+        files.append(
+            (
+                options.doubt,
+                precision_map.encode_map(report.calibration, doubt, report.frame.pixels, ending),
+            )
+        )
     return files
 
 
@@ -185,7 +245,9 @@ def read_options(args: argparse.Namespace) -> MeasureOptions:
         terrain=load_terrain(args.terrain) if args.terrain else (),
         fixes=load_fixes(args.fix) if args.fix else (),
         house=read_house(args),
-        questions=tuple(_parse_question(text, number, args.game) for number, text in enumerate(args.ask, 1)),
+        questions=tuple(
+            _parse_question(text, number, args.game) for number, text in enumerate(args.ask, 1)
+        ),
         scene=args.scene,
         picture=args.picture,
         doubt=args.doubt,
@@ -196,7 +258,11 @@ def read_options(args: argparse.Namespace) -> MeasureOptions:
 def _check_scale_options(args: argparse.Namespace) -> None:
     given = [
         option
-        for option, value in (("--board", args.board), ("--marker-mm", args.marker_mm), ("--point", args.point or None))
+        for option, value in (
+            ("--board", args.board),
+            ("--marker-mm", args.marker_mm),
+            ("--point", args.point or None),
+        )
         if value is not None
     ]
     if not given:
@@ -207,7 +273,9 @@ def _check_scale_options(args: argparse.Namespace) -> None:
     if len(given) > 1:
         raise BadInput(f"{' and '.join(given)} exclude each other: give one")
     if args.beside and args.point:
-        raise BadInput("--beside goes with markers, by which photos share their lens: leave --point away")
+        raise BadInput(
+            "--beside goes with markers, by which photos share their lens: leave --point away"
+        )
     if args.dictionary is not None and args.marker_mm is None:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
     if args.point and len(args.point) < MIN_POINTS:
@@ -243,7 +311,9 @@ def _parse_point(text: str) -> PointCorrespondence:
         u, v = (float(value) for value in pixel.split(","))
         x, y = (float(value) for value in place.split(","))
     except ValueError:
-        raise BadInput(f"--point: expected U,V=X,Y (a pixel = its place in mm), found {text!r}") from None
+        raise BadInput(
+            f"--point: expected U,V=X,Y (a pixel = its place in mm), found {text!r}"
+        ) from None
     if not all(map(math.isfinite, (u, v, x, y))):
         raise BadInput(f"--point: {text!r} holds a number that is not finite")
     return u, v, x, y

@@ -37,7 +37,12 @@ RECONNECT_DELAY_S = 2.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("setup",), metavar="setup", help="create the overlay's source, or mend it")
+    parser.add_argument(
+        "action",
+        choices=("setup",),
+        metavar="setup",
+        help="create the overlay's source, or mend it",
+    )
     obs = parser.add_argument_group(
         "the running OBS (its password: the environment variable OBS_PASSWORD)"
     ).add_argument
@@ -47,7 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     live = parser.add_argument_group("what is shown").add_argument
     overlay = f"http://localhost:{LIVE_PORT}/overlay"
     live("--overlay", default=overlay, metavar="URL", help=f"the overlay's address ({overlay})")
-    live("--image", action="store_true", help="feed a slide show, even where OBS has a browser source")
+    live(
+        "--image",
+        action="store_true",
+        help="feed a slide show, even where OBS has a browser source",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,7 +68,13 @@ def run(args: argparse.Namespace) -> int:
         kinds = obs.request("GetInputKindList")["inputKinds"]
         if BROWSER_KIND in kinds and not args.image:
             width, height = _canvas(obs)
-            page = {"url": args.overlay, "width": width, "height": height, "fps_custom": False, "shutdown": False}
+            page = {
+                "url": args.overlay,
+                "width": width,
+                "height": height,
+                "fps_custom": False,
+                "shutdown": False,
+            }
             put_input_on_top(obs, scene, BROWSER_KIND, page)
             print(f"{INPUT_NAME}: a browser source in the scene {scene!r}")
             return 0
@@ -69,8 +84,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_overlay_address(address: str) -> None:
     parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.netloc or not parts.path.endswith("/overlay"):
-        raise BadInput(f"--overlay: expected the address that overruler live prints, found {address!r}")
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.netloc
+        or not parts.path.endswith("/overlay")
+    ):
+        raise BadInput(
+            f"--overlay: expected the address that overruler live prints, found {address!r}"
+        )
 
 
 def _canvas(obs: "Obs") -> tuple[int, int]:
@@ -81,20 +102,34 @@ def _canvas(obs: "Obs") -> tuple[int, int]:
 def put_input_on_top(obs: "Obs", scene: str, kind: str, settings: dict[str, object]) -> None:
     """The overlay's source, in front of everything in a scene and as large as the canvas, new or as it was."""
     known = {one["inputName"]: one["inputKind"] for one in obs.request("GetInputList")["inputs"]}
-    if INPUT_NAME in known and _kind_without_version(known[INPUT_NAME]) != _kind_without_version(kind):
+    if INPUT_NAME in known and _kind_without_version(known[INPUT_NAME]) != _kind_without_version(
+        kind
+    ):
         obs.request("RemoveInput", inputName=INPUT_NAME)
         time.sleep(0.5)  # OBS lets go of it a little later than it says
         del known[INPUT_NAME]
     if INPUT_NAME not in known:
-        item = obs.request("CreateInput", sceneName=scene, inputName=INPUT_NAME, inputKind=kind, inputSettings=settings)
+        item = obs.request(
+            "CreateInput",
+            sceneName=scene,
+            inputName=INPUT_NAME,
+            inputKind=kind,
+            inputSettings=settings,
+        )
         number = item["sceneItemId"]
     else:
         obs.request("SetInputSettings", inputName=INPUT_NAME, inputSettings=settings)
         number = _scene_item_id(obs, scene)
     width, height = _canvas(obs)
-    bounds = {"boundsType": "OBS_BOUNDS_STRETCH", "boundsWidth": float(width), "boundsHeight": float(height)}
+    bounds = {
+        "boundsType": "OBS_BOUNDS_STRETCH",
+        "boundsWidth": float(width),
+        "boundsHeight": float(height),
+    }
     where = {"positionX": 0.0, "positionY": 0.0, **bounds}
-    obs.request("SetSceneItemTransform", sceneName=scene, sceneItemId=number, sceneItemTransform=where)
+    obs.request(
+        "SetSceneItemTransform", sceneName=scene, sceneItemId=number, sceneItemTransform=where
+    )
     last = len(obs.request("GetSceneItemList", sceneName=scene)["sceneItems"]) - 1
     obs.request("SetSceneItemIndex", sceneName=scene, sceneItemId=number, sceneItemIndex=last)
 
@@ -104,7 +139,9 @@ def _scene_item_id(obs: "Obs", scene: str) -> int:
     found = [int(item["sceneItemId"]) for item in items if item["sourceName"] == INPUT_NAME]
     if found:
         return found[0]
-    return int(obs.request("CreateSceneItem", sceneName=scene, sourceName=INPUT_NAME)["sceneItemId"])
+    return int(
+        obs.request("CreateSceneItem", sceneName=scene, sourceName=INPUT_NAME)["sceneItemId"]
+    )
 
 
 def _kind_without_version(kind: str) -> str:
@@ -120,13 +157,19 @@ def feed_until_stopped(opened: "Callable[[], Obs]", scene: str, overlay: str) ->
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
         with opened() as obs:  # what is wrong from the first is said, and ends it
             SlideShow(obs, Path(folder)).put_in_scene(scene)
-        print(f"{INPUT_NAME}: an image slide show in the scene {scene!r}, fed until Ctrl-C", flush=True)
+        print(
+            f"{INPUT_NAME}: an image slide show in the scene {scene!r}, fed until Ctrl-C",
+            flush=True,
+        )
         said = ""
         while True:
             try:
                 with opened() as obs:
                     _mirror_overlay(SlideShow(obs, Path(folder)), scene, overlay)
-            except (CannotMeasure, BadInput) as error:  # a restarted OBS answers before it has its scenes
+            except (
+                CannotMeasure,
+                BadInput,
+            ) as error:  # a restarted OBS answers before it has its scenes
                 if str(error) != said:
                     print(f"overruler: {error}; trying again", file=sys.stderr, flush=True)
                 said = str(error)
@@ -150,22 +193,36 @@ class SlideShow:
             if _kind_without_version(kind) == SLIDESHOW_KIND
         ]
         if not kinds:
-            raise BadInput("this OBS has neither browser sources nor image slide shows: install its own plugins")
+            raise BadInput(
+                "this OBS has neither browser sources nor image slide shows: install its own plugins"
+            )
         self.png = transparent_png()
         put_input_on_top(self.obs, scene, kinds[0], self._settings())
 
     def show(self, png: bytes) -> None:
         """Hold a picture for `SLIDE_TIME_S` more."""
         if png == self.png:
-            self.obs.request("TriggerMediaInputAction", inputName=INPUT_NAME, mediaAction=RESTART_ACTION)
+            self.obs.request(
+                "TriggerMediaInputAction", inputName=INPUT_NAME, mediaAction=RESTART_ACTION
+            )
             return
         self.png = png
         self.obs.request("SetInputSettings", inputName=INPUT_NAME, inputSettings=self._settings())
 
     def _settings(self) -> dict[str, object]:
-        show = {"slide_mode": "mode_auto", "playback_behavior": "always_play", "loop": False, "hide": True}
+        show = {
+            "slide_mode": "mode_auto",
+            "playback_behavior": "always_play",
+            "loop": False,
+            "hide": True,
+        }
         cut = {"transition": "cut", "transition_speed": 0, "slide_time": round(1000 * SLIDE_TIME_S)}
-        return {"files": [{"value": str(self._write_next_file())}], "randomize": False, **show, **cut}
+        return {
+            "files": [{"value": str(self._write_next_file())}],
+            "randomize": False,
+            **show,
+            **cut,
+        }
 
     def _write_next_file(self) -> Path:
         """The picture in a file of a new name, for OBS keeps what it has read; it may still be reading the last one."""
@@ -196,7 +253,9 @@ def poll_overlay(slide: SlideShow, overlay: str, tag: str = "") -> str:
     `tag` is the picture's that is shown now, the answer that of the new one: the same one is not drawn again.
     """
     parts = urlsplit(overlay)
-    asked = urllib.request.Request(parts._replace(path=f"{parts.path}.png").geturl(), headers={"if-none-match": tag})
+    asked = urllib.request.Request(
+        parts._replace(path=f"{parts.path}.png").geturl(), headers={"if-none-match": tag}
+    )
     png, tag = transparent_png(), ""
     try:
         with urllib.request.urlopen(asked, timeout=ANSWER_TIMEOUT_S) as answer:

@@ -13,8 +13,12 @@ TABLES = ("positions", "moves", "rulings", "allowances", "contacts", "turns")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder that analyze wrote into")
-    parser.add_argument("sql", metavar="SQL", help=f"a query over {', '.join(TABLES)}; each has a column film")
+    parser.add_argument(
+        "folder", type=Path, metavar="DIR", help="the folder that analyze wrote into"
+    )
+    parser.add_argument(
+        "sql", metavar="SQL", help=f"a query over {', '.join(TABLES)}; each has a column film"
+    )
     parser.add_argument("--csv", action="store_true", help="print comma-separated values")
 
 
@@ -43,8 +47,12 @@ def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]
         raise MissingExtra.with_install_hint("queries need DuckDB", "tables") from None
     with duckdb.connect() as connection:
         if not sum(_attach(connection, folder, name) for name in TABLES):
-            raise BadInput(f"{folder}: holds no tables; give the folder that overruler analyze wrote into")
-        connection.execute("SET enable_external_access = false")  # a query reads these tables and nothing else
+            raise BadInput(
+                f"{folder}: holds no tables; give the folder that overruler analyze wrote into"
+            )
+        connection.execute(
+            "SET enable_external_access = false"
+        )  # a query reads these tables and nothing else
         try:
             found = connection.execute(sql)
             rows = found.fetchall()

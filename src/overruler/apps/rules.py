@@ -12,7 +12,12 @@ from overruler.scene import GAMES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("game", nargs="?", metavar="GAME", help=f"one of: {', '.join(GAMES)}; without it, all in brief")
+    parser.add_argument(
+        "game",
+        nargs="?",
+        metavar="GAME",
+        help=f"one of: {', '.join(GAMES)}; without it, all in brief",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
 
 
@@ -30,7 +35,11 @@ def run(args: argparse.Namespace) -> int:
 
 def game_record(game: Game) -> dict[str, Any]:
     """A game as plain data."""
-    ruler = {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments} if game.ruler else None
+    ruler = (
+        {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments}
+        if game.ruler
+        else None
+    )
     return {
         "game": game.name,
         "title": game.title,
@@ -41,7 +50,8 @@ def game_record(game: Game) -> dict[str, Any]:
         },
         "clauses": {**game.clauses, **COMMON_CLAUSES},
         "settings": {
-            name: {"default": setting.default, "about": setting.text} for name, setting in game.settings.items()
+            name: {"default": setting.default, "about": setting.text}
+            for name, setting in game.settings.items()
         },
     }
 
@@ -56,7 +66,9 @@ def brief(games: list[Game]) -> Iterator[str]:
 def game_lines(game: Mapping[str, Any]) -> Iterator[str]:
     """All of one game, for people."""
     ruler = game["ruler"]
-    yield f"{game['title']}" + (f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm" if ruler else "")
+    yield f"{game['title']}" + (
+        f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm" if ruler else ""
+    )
     yield "\nquestions:"
     for question in game["questions"].values():
         yield f"  {question['about']}\n    {json.dumps(question['example'])}"
@@ -64,7 +76,9 @@ def game_lines(game: Mapping[str, Any]) -> Iterator[str]:
     yield from _columns(game["clauses"])
     yield "\nsettings, chosen in a scene's state.settings:" if game["settings"] else "\nno settings"
     settings = game["settings"].items()
-    yield from _columns({f"{name} = {json.dumps(item['default'])}": item["about"] for name, item in settings})
+    yield from _columns(
+        {f"{name} = {json.dumps(item['default'])}": item["about"] for name, item in settings}
+    )
 
 
 def _columns(rows: Mapping[str, str]) -> Iterator[str]:

@@ -22,7 +22,10 @@ def rule_on_questions(scene: Scene, questions: Sequence[dict[str, Any]]) -> tupl
         return tuple(ask(scene, question) for question in questions)
     game = game_of(scene.game)
     name = "range" if game.ruler and "range" in game.questions else "distance"
-    return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in closest_opponents(scene))
+    return tuple(
+        ask(scene, {"question": name, "from": a.id, "to": b.id})
+        for a, b in closest_opponents(scene)
+    )
 
 
 def closest_opponents(scene: Scene) -> list[PiecePair]:
@@ -35,14 +38,22 @@ def closest_opponents(scene: Scene) -> list[PiecePair]:
 def group_by_player(pieces: Sequence[Piece]) -> list[list[Piece]]:
     """The pieces by player, empty where fewer than two players are known."""
     names = dict.fromkeys(piece.player for piece in pieces if piece.player)
-    return [[piece for piece in pieces if piece.player == name] for name in names] if len(names) > 1 else []
+    return (
+        [[piece for piece in pieces if piece.player == name] for name in names]
+        if len(names) > 1
+        else []
+    )
 
 
 def group_by_cohesion(pieces: Sequence[Piece]) -> list[list[Piece]]:
     """The pieces in groups: whoever stands within cohesion of a member is one."""
     found: list[list[Piece]] = []
     for piece in pieces:
-        near = [group for group in found if any(_gap_mm((piece, other)) <= COHESION_MM for other in group)]
+        near = [
+            group
+            for group in found
+            if any(_gap_mm((piece, other)) <= COHESION_MM for other in group)
+        ]
         found = [group for group in found if group not in near]
         found.append([*(member for group in near for member in group), piece])
     return found

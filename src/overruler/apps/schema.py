@@ -7,7 +7,12 @@ from overruler.errors import UnknownName
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help="scene, board, lens …; without it, all that there are")
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="scene, board, lens …; without it, all that there are",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

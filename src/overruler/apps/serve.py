@@ -31,11 +31,29 @@ def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
     """Where a server listens, and whom it lets in."""
     reach = parser.add_argument_group("who can reach it").add_argument
     reach(
-        "--lan", action="store_true", help="let phones on this network in: prints an address with a key, as a QR code"
+        "--lan",
+        action="store_true",
+        help="let phones on this network in: prints an address with a key, as a QR code",
     )
-    reach("--host", metavar="ADDRESS", help="the address to listen at (127.0.0.1; with --lan this machine's own)")
-    reach("--port", type=int, default=port, metavar="N", help=f"the port ({port}; 0 for any that is free)")
-    reach("--name", action="append", default=[], metavar="HOST", help="another name that the server may be called by")
+    reach(
+        "--host",
+        metavar="ADDRESS",
+        help="the address to listen at (127.0.0.1; with --lan this machine's own)",
+    )
+    reach(
+        "--port",
+        type=int,
+        default=port,
+        metavar="N",
+        help=f"the port ({port}; 0 for any that is free)",
+    )
+    reach(
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="another name that the server may be called by",
+    )
     reach("--tls-cert", type=Path, metavar="PEM", help="a certificate, for https; with --tls-key")
     reach("--tls-key", type=Path, metavar="PEM", help="its key")
 
@@ -43,11 +61,30 @@ def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_network_arguments(parser, DEFAULT_PORT)
     table = parser.add_argument_group("what is known of the tables").add_argument
-    table("--board", type=Path, action="append", default=[], metavar="BOARD.toml", help="a board file to choose from")
-    table("--lens", type=Path, action="append", default=[], metavar="LENS.toml", help="a lens file to choose from")
+    table(
+        "--board",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="BOARD.toml",
+        help="a board file to choose from",
+    )
+    table(
+        "--lens",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="LENS.toml",
+        help="a lens file to choose from",
+    )
     add_house_arguments(parser)
     kept = parser.add_argument_group("what is kept").add_argument
-    kept("--store", type=Path, metavar="DIR", help="where photos and scenes are kept (this user's data folder)")
+    kept(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="where photos and scenes are kept (this user's data folder)",
+    )
     kept(
         "--keep",
         type=float,
@@ -62,7 +99,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MB",
         help=f"the largest photo taken ({DEFAULT_MAX_PHOTO_MB:g})",
     )
-    kept("--workers", type=int, metavar="N", help="photos measured at once: 1 or 2 (by the number of cores)")
+    kept(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="photos measured at once: 1 or 2 (by the number of cores)",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +168,9 @@ def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress
         try:
             sockets.append(open_listener(host, port))
         except (OSError, OverflowError) as error:
-            raise BadInput(f"cannot listen at {host}, port {port}: {error}; --port chooses another") from None
+            raise BadInput(
+                f"cannot listen at {host}, port {port}: {error}; --port chooses another"
+            ) from None
         port = sockets[-1].getsockname()[1]
     open_to_others = any(host not in ("127.0.0.1", "::1") for host in hosts)
     key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if open_to_others else None
@@ -143,7 +187,9 @@ def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
         return (args.host or "127.0.0.1",)
     own = args.host or find_lan_address()
     if own is None:
-        raise BadInput("--lan: this machine is on no network that could be found: name its address with --host")
+        raise BadInput(
+            "--lan: this machine is on no network that could be found: name its address with --host"
+        )
     return (own, "127.0.0.1") if own != "127.0.0.1" else (own,)
 
 
@@ -156,12 +202,17 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
 
     if args.keep <= 0 or args.most_mb <= 0:
         raise BadInput("--keep and --most-mb must be greater than 0")
-    workers = args.workers if args.workers is not None else max(1, min(2, (os.cpu_count() or 1) // 2))
+    workers = (
+        args.workers if args.workers is not None else max(1, min(2, (os.cpu_count() or 1) // 2))
+    )
     if workers not in (1, 2):
         raise BadInput(f"--workers: 1 or 2, not {workers}")
     boards = {Board.load(path).name: read_text(path) for path in args.board}
     lenses = {path.stem: read_text(path) for path in args.lens if Lens.load(path)}
-    hosts = host_names(place.hosts[0] if place.key else None) | {*place.hosts, *(name.lower() for name in args.name)}
+    hosts = host_names(place.hosts[0] if place.key else None) | {
+        *place.hosts,
+        *(name.lower() for name in args.name),
+    }
     return Settings(
         store=args.store or _data_folder(),
         access_policy=AccessPolicy(frozenset(hosts), place.key),
@@ -177,7 +228,11 @@ def house_arguments(args: argparse.Namespace) -> tuple[str, ...]:
     """What is the tables' own, as every measurement is told it; `BadInput` names what is wrong with it."""
     read_house(args)
     read_own_bases(args.own_base)
-    kept = ("--own-base", args.own_base), ("--player", args.player), ("--house-rule", args.house_rule)
+    kept = (
+        ("--own-base", args.own_base),
+        ("--player", args.player),
+        ("--house-rule", args.house_rule),
+    )
     return tuple(f"{option}={text}" for option, texts in kept for text in texts)
 
 
@@ -195,7 +250,8 @@ def _print_address(place: ServerAddress, settings: "Settings") -> None:
     print(place.url)
     who = "whoever is on this network and has the address" if place.key else "this machine alone"
     print(
-        f"open to {who}; photos are kept in {settings.store} for {settings.keep_days:g} days; Ctrl-C ends", flush=True
+        f"open to {who}; photos are kept in {settings.store} for {settings.keep_days:g} days; Ctrl-C ends",
+        flush=True,
     )
 
 

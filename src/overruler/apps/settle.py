@@ -33,7 +33,9 @@ class CheckResult:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP)")
     parser.add_argument("--quick", action="store_true", help="do not measure the photo anew")
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON and nothing else")
+    parser.add_argument(
+        "--json", action="store_true", help="print what was found as JSON and nothing else"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
 def _read_bundle(path: Path) -> bytes:
     try:
         if path.stat().st_size > bundles.MAX_BUNDLE_BYTES:
-            raise BadInput(f"{path}: is larger than any bundle: give the ZIP file that the page made")
+            raise BadInput(
+                f"{path}: is larger than any bundle: give the ZIP file that the page made"
+            )
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -66,7 +70,8 @@ def check_bundle(
     yield from files
     if all(file.matches for file in files) and (packed := bundles.pack_zip(members)) != data:
         yield CheckResult(
-            False, f"{_first_difference(packed, data)} of the ZIP file, in none of its files, was changed"
+            False,
+            f"{_first_difference(packed, data)} of the ZIP file, in none of its files, was changed",
         )
     say("asking again")
     yield _run_check("answer.json", lambda: check_answer(members))
@@ -104,7 +109,10 @@ def check_file_hashes(members: Mapping[str, bytes]) -> Iterator[CheckResult]:
 
 
 def _first_difference(one: bytes, other: bytes) -> str:
-    at = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    at = next(
+        (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
     return f"byte {at}"
 
 
@@ -117,9 +125,12 @@ def check_answer(members: Mapping[str, bytes]) -> CheckResult:
     question = Node.of_json(members[bundles.QUESTION_FILE].decode(), bundles.QUESTION_FILE)
     answer, sentence = bundles.answer_and_sentence(scene, question)
     if answer.encode() == members[bundles.ANSWER_FILE]:
-        return CheckResult(True, f"the question asked again gives the same answer, byte for byte: {sentence}")
+        return CheckResult(
+            True, f"the question asked again gives the same answer, byte for byte: {sentence}"
+        )
     return CheckResult(
-        False, f"the question asked again gives another answer: {sentence}; {_describe_version_changes(members)}"
+        False,
+        f"the question asked again gives another answer: {sentence}; {_describe_version_changes(members)}",
     )
 
 
@@ -134,7 +145,10 @@ def check_scene(members: Mapping[str, bytes], say: ProgressCallback) -> CheckRes
     anew = Scene.from_json(Node.of_json(text, "the scene measured anew"))
     scene = Scene.from_json(Node.of_json(members[bundles.SCENE_FILE].decode(), bundles.SCENE_FILE))
     said = f"the photo measured anew gives another scene: {_describe_difference(scene, anew)}"
-    return CheckResult(False, f"{said}; {_describe_new_answer(anew, members)}; {_describe_version_changes(members)}")
+    return CheckResult(
+        False,
+        f"{said}; {_describe_new_answer(anew, members)}; {_describe_version_changes(members)}",
+    )
 
 
 def remeasured_scene_text(members: Mapping[str, bytes], say: ProgressCallback) -> str:
@@ -142,9 +156,13 @@ def remeasured_scene_text(members: Mapping[str, bytes], say: ProgressCallback) -
     from overruler.apps.measure import measure_photo
     from overruler.apps.web.phone.worker_tasks import scene_text
 
-    options = Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)["measure"]
+    options = Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)[
+        "measure"
+    ]
     with _extracted_to_folder(members):
-        report = measure_photo(_read_measure_options([item.text() for item in options.items()]), say)
+        report = measure_photo(
+            _read_measure_options([item.text() for item in options.items()]), say
+        )
     return scene_text(report.scene.to_json())
 
 
@@ -168,8 +186,16 @@ def _read_measure_options(arguments: list[str]) -> Any:
 
     options = parse_options(arguments)
     paths = [argument for argument in arguments if "/" in argument or "\\" in argument]
-    if paths or options.scene or options.picture or options.doubt or options.photo.name not in bundles.PHOTO_FILES:
-        raise BadInput(f"{bundles.MANIFEST_FILE}: measure: names files that are no part of a bundle")
+    if (
+        paths
+        or options.scene
+        or options.picture
+        or options.doubt
+        or options.photo.name not in bundles.PHOTO_FILES
+    ):
+        raise BadInput(
+            f"{bundles.MANIFEST_FILE}: measure: names files that are no part of a bundle"
+        )
     return options
 
 
@@ -207,15 +233,23 @@ def _describe_version_changes(members: Mapping[str, bytes]) -> str:
 # --- telling ---
 
 
-def _print(data: bytes, members: Mapping[str, bytes], findings: list[CheckResult], settled: bool) -> None:
+def _print(
+    data: bytes, members: Mapping[str, bytes], findings: list[CheckResult], settled: bool
+) -> None:
     for finding in findings:
         print(f"{'ok     ' if finding.matches else 'DIFFERS'}  {finding.text}")
     print(f"\nfingerprint {bundles.fingerprint(data)}")
     wrong = sum(not finding.matches for finding in findings)
-    print("settled: everything matches" if settled else f"not settled: {wrong} of {len(findings)} do not match")
+    print(
+        "settled: everything matches"
+        if settled
+        else f"not settled: {wrong} of {len(findings)} do not match"
+    )
 
 
-def _print_json(data: bytes, members: Mapping[str, bytes], findings: list[CheckResult], settled: bool) -> None:
+def _print_json(
+    data: bytes, members: Mapping[str, bytes], findings: list[CheckResult], settled: bool
+) -> None:
     told = [{"matches": finding.matches, "text": finding.text} for finding in findings]
     said = {"settled": settled, "fingerprint": bundles.fingerprint(data), "findings": told}
     try:

@@ -54,7 +54,9 @@ class Config:
         if path is not None and path.exists():
             return cls.load(path)
         if os.environ.get(CONFIG_VARIABLE):
-            raise BadInput(f"{CONFIG_VARIABLE} names {path}, which is not there: correct it, or unset it")
+            raise BadInput(
+                f"{CONFIG_VARIABLE} names {path}, which is not there: correct it, or unset it"
+            )
         return cls()
 
     @classmethod
@@ -69,9 +71,13 @@ class Config:
                 found[section][key] = _SECTION_READERS[section](node, key)
                 origin[f"{section}.{key}"] = node.name
         if "board" in found["table"] and "marker_mm" in found["table"]:
-            raise BadInput(f"{origin['table.marker_mm']}: table has both board and marker_mm; keep one of the two")
+            raise BadInput(
+                f"{origin['table.marker_mm']}: table has both board and marker_mm; keep one of the two"
+            )
         if "dictionary" in found["table"] and "marker_mm" not in found["table"]:
-            raise BadInput(f"{origin['table.dictionary']}: table.dictionary goes with marker_mm; a board names its own")
+            raise BadInput(
+                f"{origin['table.dictionary']}: table.dictionary goes with marker_mm; a board names its own"
+            )
         return cls(**found, origin=origin)
 
     def fill_defaults(self, args: argparse.Namespace) -> None:
@@ -81,10 +87,17 @@ class Config:
                 getattr(args, name).extend(value for value in [self.table.get(name)] if value)
         else:
             self._fill_table_options(args)
-        for name, kept in (("own_base", self.bases), ("player", self.players), ("house_rule", self.rules)):
+        for name, kept in (
+            ("own_base", self.bases),
+            ("player", self.players),
+            ("house_rule", self.rules),
+        ):
             if hasattr(args, name):
                 setattr(
-                    args, name, [f"{key}={_option_text(value)}" for key, value in kept.items()] + getattr(args, name)
+                    args,
+                    name,
+                    [f"{key}={_option_text(value)}" for key, value in kept.items()]
+                    + getattr(args, name),
                 )
 
     def _fill_table_options(self, args: argparse.Namespace) -> None:
@@ -102,7 +115,9 @@ def _option_text(value: str | bool) -> str:
 # --- reading ---
 
 
-def _checked_keys(node: Node, known: tuple[str, ...], path: Path, lines: Mapping[str, int]) -> list[str]:
+def _checked_keys(
+    node: Node, known: tuple[str, ...], path: Path, lines: Mapping[str, int]
+) -> list[str]:
     """The keys of an object, all of which must be `known`."""
     for key in node.keys():  # noqa: SIM118 - a Node is no dict
         if key not in known:

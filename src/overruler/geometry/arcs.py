@@ -32,7 +32,9 @@ class Edge:
     length_mm: float = math.inf
 
     def point_at(self, along_mm: float) -> Point:
-        return self.start[0] + along_mm * self.direction[0], self.start[1] + along_mm * self.direction[1]
+        return self.start[0] + along_mm * self.direction[0], self.start[
+            1
+        ] + along_mm * self.direction[1]
 
     def along_and_left_mm(self, point: Point) -> tuple[float, float]:
         """How far along the edge's line a point lies, and how far to the left of it."""
@@ -131,7 +133,10 @@ def gap_inside_region(region: Region, a: Shape, b: Shape) -> Gap | None:
 
 def distance_to_outline_mm(region: Region, shape: Shape) -> float:
     """How far a shape is from a region's outline: 0 where that crosses it, infinite where there is none."""
-    return min((gap(shape, edge.segment_near(shape)).distance_mm for edge in region.edges), default=math.inf)
+    return min(
+        (gap(shape, edge.segment_near(shape)).distance_mm for edge in region.edges),
+        default=math.inf,
+    )
 
 
 def chord_on_edge(shape: Shape, edge: Edge) -> Polygon | None:
@@ -140,12 +145,19 @@ def chord_on_edge(shape: Shape, edge: Edge) -> Polygon | None:
     Where the edge grazes the shape, or runs along a side of it, what comes within a millionth of a millimetre counts.
     """
     met = [edge.point_at(along) for along in edge_interval_inside(shape, edge) or ()]
-    met += [point for point in _extreme_points(shape, edge) if edge.distance_to_mm(point) <= CONTACT_TOLERANCE_MM]
+    met += [
+        point
+        for point in _extreme_points(shape, edge)
+        if edge.distance_to_mm(point) <= CONTACT_TOLERANCE_MM
+    ]
     start = gap(shape, Disc(edge.start))
     met += [start.from_point] if start.distance_mm <= CONTACT_TOLERANCE_MM else []
     if not met:
         return None
-    ends = min(met, key=lambda p: edge.along_and_left_mm(p)[0]), max(met, key=lambda p: edge.along_and_left_mm(p)[0])
+    ends = (
+        min(met, key=lambda p: edge.along_and_left_mm(p)[0]),
+        max(met, key=lambda p: edge.along_and_left_mm(p)[0]),
+    )
     return Polygon(tuple(dict.fromkeys(ends)))
 
 
@@ -160,7 +172,9 @@ def _extreme_points(shape: Shape, edge: Edge) -> tuple[Point, ...]:
 def edge_interval_inside(shape: Shape, edge: Edge) -> tuple[float, float] | None:
     """From where to where along an edge it runs through a shape; None where it does not."""
     low, high = (
-        _line_polygon_interval(shape, edge) if isinstance(shape, Polygon) else _line_ellipse_interval(shape, edge)
+        _line_polygon_interval(shape, edge)
+        if isinstance(shape, Polygon)
+        else _line_ellipse_interval(shape, edge)
     )
     low, high = max(low, 0.0), min(high, edge.length_mm)
     return (low, high) if low <= high else None
@@ -173,7 +187,9 @@ def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
     """Each side leaves a half of the line. (Cyrus and Beck, Generalized two- and three-dimensional clipping, 1978.)"""
     low, high = -math.inf, math.inf
     (x, y), (ux, uy) = edge.start, edge.direction
-    for (ax, ay), (bx, by) in zip(shape.corners, shape.corners[1:] + shape.corners[:1], strict=True):
+    for (ax, ay), (bx, by) in zip(
+        shape.corners, shape.corners[1:] + shape.corners[:1], strict=True
+    ):
         within = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
         grows = (bx - ax) * uy - (by - ay) * ux
         if grows > 0:
@@ -187,7 +203,11 @@ def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
 
 def _line_ellipse_interval(shape: Disc | Ellipse, edge: Edge) -> tuple[float, float]:
     """Where the line comes nearest to the centre, in the measure that makes the rim a unit circle, and as far again."""
-    x, y, (ux, uy) = edge.start[0] - shape.center[0], edge.start[1] - shape.center[1], edge.direction
+    x, y, (ux, uy) = (
+        edge.start[0] - shape.center[0],
+        edge.start[1] - shape.center[1],
+        edge.direction,
+    )
     xx, xy, yy = rim_quadratic_form(shape)
     size = xx * ux * ux + 2 * xy * ux * uy + yy * uy * uy
     middle = -(xx * x * ux + xy * (x * uy + y * ux) + yy * y * uy) / size

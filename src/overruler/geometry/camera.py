@@ -7,7 +7,23 @@ from numpy.typing import ArrayLike
 
 from overruler.geometry.pose import Array, Pose
 
-CAMERA_PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3", "rx", "ry", "rz", "tx", "ty", "tz")
+CAMERA_PARAMETERS = (
+    "fx",
+    "fy",
+    "cx",
+    "cy",
+    "k1",
+    "k2",
+    "p1",
+    "p2",
+    "k3",
+    "rx",
+    "ry",
+    "rz",
+    "tx",
+    "ty",
+    "tz",
+)
 """The order of every vector and matrix over a camera's parameters: nine of the lens, then a step of the pose
 (`Pose.moved`): a rotation vector in the camera frame about the board's origin, and a translation in mm."""
 
@@ -35,7 +51,9 @@ class Camera:
         return Camera(matrix, self.distortion + step[4:9], self.T_camera_board.moved(step[9:]))
 
     def with_lens(self, matrix: ArrayLike, distortion: ArrayLike) -> "Camera":
-        return replace(self, matrix=np.asarray(matrix, float), distortion=np.asarray(distortion, float))
+        return replace(
+            self, matrix=np.asarray(matrix, float), distortion=np.asarray(distortion, float)
+        )
 
     # --- board to picture ---
 
@@ -49,25 +67,34 @@ class Camera:
         xx, yy, xy = x * x, y * y, x * y
         r2 = xx + yy
         radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        return x * radial + 2 * p1 * xy + p2 * (r2 + 2 * xx), y * radial + p1 * (r2 + 2 * yy) + 2 * p2 * xy
+        return x * radial + 2 * p1 * xy + p2 * (r2 + 2 * xx), y * radial + p1 * (
+            r2 + 2 * yy
+        ) + 2 * p2 * xy
 
     def project(self, xyz_mm: ArrayLike) -> Array:
         """Board points (..., 3) to pixels (..., 2). Points behind the camera give NaN."""
         points, pose = np.asarray(xyz_mm, float), self.T_camera_board
-        x, y, z = pose.rotation @ points.reshape(-1, 3).T + pose.translation_mm[:, None]  # rows: quicker than columns
+        x, y, z = (
+            pose.rotation @ points.reshape(-1, 3).T + pose.translation_mm[:, None]
+        )  # rows: quicker than columns
         z[z <= 0] = np.nan
         pixels = np.empty((len(z), 2))
         for k, distorted in enumerate(self._distort_xy(x / z, y / z)):
             pixels[:, k] = distorted * self.matrix[k, k] + self.matrix[k, 2]
         return pixels.reshape(*points.shape[:-1], 2)
 
-    def project_along_rays(self, start_mm: Array, directions: Array, reach_mm: Array) -> tuple[Array, Array]:
+    def project_along_rays(
+        self, start_mm: Array, directions: Array, reach_mm: Array
+    ) -> tuple[Array, Array]:
         """The pixels u and v (K, S) of board points that lie so far (K, S) along level rays: many points, quickly.
 
         Rays begin at `start_mm` (K, 3) and go along `directions` (K, 2).
         """
         pose = self.T_camera_board
-        starts, ways = start_mm @ pose.rotation.T + pose.translation_mm, directions @ pose.rotation[:, :2].T
+        starts, ways = (
+            start_mm @ pose.rotation.T + pose.translation_mm,
+            directions @ pose.rotation[:, :2].T,
+        )
         x, y, z = (starts[:, k, None] + ways[:, k, None] * reach_mm for k in range(3))
         z[z <= 0] = np.nan
         u, v = self._distort_xy(x / z, y / z)
@@ -76,7 +103,9 @@ class Camera:
     def project_with_jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
         """Board points (..., 3) to pixels (..., 2); slopes by the point (..., 2, 3) and the parameters (..., 2, 15)."""
         rotated = np.asarray(xyz_mm, float) @ self.T_camera_board.rotation.T
-        x, y, d_pixel_d_camera = self._pixel_by_camera_point_jacobian(rotated + self.T_camera_board.translation_mm)
+        x, y, d_pixel_d_camera = self._pixel_by_camera_point_jacobian(
+            rotated + self.T_camera_board.translation_mm
+        )
         fx, fy = self.matrix[0, 0], self.matrix[1, 1]
         r2 = x * x + y * y
         parameters = np.zeros((*x.shape, 2, 15))
@@ -91,7 +120,9 @@ class Camera:
         # d (ω × q) / d ω = -[q]×, with q the rotated point
         a, b, c = rotated[..., 0], rotated[..., 1], rotated[..., 2]
         o = np.zeros_like(a)
-        turn = np.stack([np.stack([o, c, -b], -1), np.stack([-c, o, a], -1), np.stack([b, -a, o], -1)], -2)
+        turn = np.stack(
+            [np.stack([o, c, -b], -1), np.stack([-c, o, a], -1), np.stack([b, -a, o], -1)], -2
+        )
         parameters[..., 9:12] = d_pixel_d_camera @ turn
         parameters[..., 12:15] = d_pixel_d_camera
         pixels = distorted * np.array([fx, fy]) + self.matrix[:2, 2]
@@ -112,7 +143,9 @@ class Camera:
         slope = k1 + r2 * (2 * k2 + 3 * r2 * k3)  # d radial / d r2
         d_distorted = np.empty((*x.shape, 2, 2))
         d_distorted[..., 0, 0] = radial + 2 * x * x * slope + 2 * p1 * y + 6 * p2 * x
-        d_distorted[..., 0, 1] = d_distorted[..., 1, 0] = 2 * x * y * slope + 2 * p1 * x + 2 * p2 * y
+        d_distorted[..., 0, 1] = d_distorted[..., 1, 0] = (
+            2 * x * y * slope + 2 * p1 * x + 2 * p2 * y
+        )
         d_distorted[..., 1, 1] = radial + 2 * y * y * slope + 6 * p1 * y + 2 * p2 * x
         d_ideal = np.zeros((*x.shape, 2, 3))
         d_ideal[..., 0, 0] = d_ideal[..., 1, 1] = 1 / z
@@ -160,7 +193,10 @@ class Camera:
     def unproject(self, xy_px: ArrayLike, z_mm: ArrayLike = 0.0) -> Array:
         """The board points (..., 2) at height `z_mm` that pixels (..., 2) see; NaN where the ray misses the plane."""
         ideal = self.undistort(xy_px)
-        rays = np.concatenate([ideal, np.ones((*ideal.shape[:-1], 1))], -1) @ self.T_camera_board.rotation
+        rays = (
+            np.concatenate([ideal, np.ones((*ideal.shape[:-1], 1))], -1)
+            @ self.T_camera_board.rotation
+        )
         eye = self.center_mm
         reach = (np.asarray(z_mm, float) - eye[2]) / rays[..., 2]
         reach = np.where(reach > 0, reach, np.nan)

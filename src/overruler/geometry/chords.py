@@ -59,12 +59,19 @@ def blocked_intervals(
 
     def shut(c: float) -> bool:
         enters, leaves = chord_of_line(obstacle, angle, c)
-        return max(chord_of_line(a, angle, c)[1], enters) < min(chord_of_line(b, angle, c)[0], leaves) - 1e-9
+        return (
+            max(chord_of_line(a, angle, c)[1], enters)
+            < min(chord_of_line(b, angle, c)[0], leaves) - 1e-9
+        )
 
     places = [low + (high - low) * (k + 0.5) / SAMPLE_LINES for k in range(SAMPLE_LINES)]
     found = [shut(c) for c in places]
     edges = [low] if found[0] else []
-    edges += [_bisect_edge(shut, p, q) for (p, s), (q, t) in pairwise(zip(places, found, strict=True)) if s != t]
+    edges += [
+        _bisect_edge(shut, p, q)
+        for (p, s), (q, t) in pairwise(zip(places, found, strict=True))
+        if s != t
+    ]
     edges += [high] if found[-1] else []
     yield from zip(edges[::2], edges[1::2], strict=True)
 

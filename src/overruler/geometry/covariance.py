@@ -33,7 +33,9 @@ class Covariance:
         rows = [[0.0] * (2 * len(blocks)) for _ in range(2 * len(blocks))]
         for index, block in enumerate(blocks):
             for axis in (0, 1):
-                rows[2 * index + axis][2 * index : 2 * index + 2] = block[axis] if block else (0.0, 0.0)
+                rows[2 * index + axis][2 * index : 2 * index + 2] = (
+                    block[axis] if block else (0.0, 0.0)
+                )
         return cls(rows)
 
     @cached_property
@@ -52,7 +54,9 @@ class Covariance:
         """The covariance of point j less point i; None for a point that is exact."""
         if i is None or j is None:
             index = i if j is None else j
-            return ((0.0, 0.0), (0.0, 0.0)) if index is None else self.cross_covariance(index, index)
+            return (
+                ((0.0, 0.0), (0.0, 0.0)) if index is None else self.cross_covariance(index, index)
+            )
         (axx, axy), (_, ayy) = self.cross_covariance(i, i)
         (bxx, bxy), (_, byy) = self.cross_covariance(j, j)
         (cxx, cxy), (cyx, cyy) = self.cross_covariance(i, j)

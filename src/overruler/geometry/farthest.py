@@ -22,8 +22,12 @@ def farthest_gap(a: Shape, b: Shape) -> Gap:
     """
     if isinstance(a, Disc) and isinstance(b, Disc):
         return _farthest_of_discs(a, b)
-    if isinstance(b, Polygon):  # the distance to a convex shape is a convex function: a corner has the most of it
-        return max((gap(a, Disc(corner)) for corner in b.corners), key=lambda found: found.distance_mm)
+    if isinstance(
+        b, Polygon
+    ):  # the distance to a convex shape is a convex function: a corner has the most of it
+        return max(
+            (gap(a, Disc(corner)) for corner in b.corners), key=lambda found: found.distance_mm
+        )
     if isinstance(b, Disc) and (center := gap(a, Disc(b.center))).distance_mm > CONVERGED_MM:
         return _farthest_beyond_center(center, b)
     best = max(_reach_maxima(a, b), key=lambda span: span.along)
@@ -65,7 +69,11 @@ def _reach_maxima(a: Shape, b: Shape) -> Iterator[SupportDifference]:
     for low, high in zip(angles, [*angles[1:], angles[0] + 2 * math.pi], strict=True):
         yield support_difference(a, b, low, 1)
         inside = 1e-9 * (high - low)  # to one side of a jump
-        if support_difference(a, b, low + inside, 1).across > 0 > support_difference(a, b, high - inside, 1).across:
+        if (
+            support_difference(a, b, low + inside, 1).across
+            > 0
+            > support_difference(a, b, high - inside, 1).across
+        ):
             yield _refine_maximum(a, b, low, high)
 
 

@@ -49,7 +49,8 @@ class SlicedGaussian:
     def probability_inside(self, stretches: Sequence[Interval]) -> float:
         """The probability that the displacement lies in a stretch of each slice."""
         return math.fsum(
-            w * self._probability_between(s, m) for (w, _, m), s in zip(self.slices, stretches, strict=True)
+            w * self._probability_between(s, m)
+            for (w, _, m), s in zip(self.slices, stretches, strict=True)
         )
 
     def _probability_between(self, stretch: Interval, middle: float) -> float:
@@ -58,10 +59,14 @@ class SlicedGaussian:
             return 0.0
         if not self.sigma_mm:
             return float(low <= middle <= high)
-        return normal_cdf((high - middle) / self.sigma_mm) - normal_cdf((low - middle) / self.sigma_mm)
+        return normal_cdf((high - middle) / self.sigma_mm) - normal_cdf(
+            (low - middle) / self.sigma_mm
+        )
 
 
-def slice_gaussian(covariance: Matrix2, normal: Point, bend_mm: float, slope: float = 0.0) -> SlicedGaussian:
+def slice_gaussian(
+    covariance: Matrix2, normal: Point, bend_mm: float, slope: float = 0.0
+) -> SlicedGaussian:
     """A Gaussian cut so that few slices do: along `normal`, or along its own long axis where it is long and thin.
 
     What is asked has an edge across `normal` or at a `slope` to that, which bends no tighter than a circle of radius
@@ -70,7 +75,10 @@ def slice_gaussian(covariance: Matrix2, normal: Point, bend_mm: float, slope: fl
     axis = _long_axis(covariance)
     cosine = abs(axis[0] * normal[0] + axis[1] * normal[1])
     slanted = slope + math.sqrt(max(1 - cosine * cosine, 0.0)) / max(cosine, 1e-3)
-    ways = (_Slicing.of(covariance, normal, bend_mm, slope), _Slicing.of(covariance, axis, bend_mm, slanted))
+    ways = (
+        _Slicing.of(covariance, normal, bend_mm, slope),
+        _Slicing.of(covariance, axis, bend_mm, slanted),
+    )
     return min(ways, key=lambda way: way.steps).sliced_gaussian()
 
 
@@ -98,14 +106,20 @@ class _Slicing(NamedTuple):
         lean = both / across
         left = math.sqrt(max(along - lean * both, 0.0))
         slant = (abs(lean) + slope + SLICED_SIGMAS * wide / max(bend_mm, wide)) * wide
-        count = MAX_SLICES if left * MAX_SLICES <= 20 * slant else max(MIN_SLICES, int(20 * slant / left) | 1)
+        count = (
+            MAX_SLICES
+            if left * MAX_SLICES <= 20 * slant
+            else max(MIN_SLICES, int(20 * slant / left) | 1)
+        )
         return cls(u, left, wide, lean, count)
 
     def sliced_gaussian(self) -> SlicedGaussian:
         if self.steps == 1:
             return SlicedGaussian(self.u, self.sigma_along_mm, ((1.0, 0.0, 0.0),))
         places = ((w, z * self.sigma_across_mm) for w, z in _normal_quadrature(self.steps))
-        return SlicedGaussian(self.u, self.sigma_along_mm, tuple((w, v, self.regression_slope * v) for w, v in places))
+        return SlicedGaussian(
+            self.u, self.sigma_along_mm, tuple((w, v, self.regression_slope * v) for w, v in places)
+        )
 
 
 def _long_axis(covariance: Matrix2) -> Point:
@@ -144,14 +158,20 @@ def _disc_intervals(slices: SlicedGaussian, a: Disc, b: Disc, line_mm: float) ->
     (ux, uy), radius = slices.u, a.radius_mm + b.radius_mm + line_mm
     apart, aside = x * ux + y * uy, y * ux - x * uy
     halves = (radius * radius - (aside + v) ** 2 for _, v, _ in slices.slices)
-    return [(-math.sqrt(h) - apart, math.sqrt(h) - apart) if h >= 0 else EMPTY_INTERVAL for h in halves]
+    return [
+        (-math.sqrt(h) - apart, math.sqrt(h) - apart) if h >= 0 else EMPTY_INTERVAL for h in halves
+    ]
 
 
-def _is_one_sided(slices: SlicedGaussian, a: Shape, b: Shape, line_mm: float, distance: DistanceFunction) -> bool:
+def _is_one_sided(
+    slices: SlicedGaussian, a: Shape, b: Shape, line_mm: float, distance: DistanceFunction
+) -> bool:
     """Whether every stretch begins where no displacement leads: so it does where those of both outer slices do."""
     outer = (slices.slices[0], slices.slices[-1])
     ends = [(m - 8 * slices.sigma_mm, v) for _, v, m in outer]
-    return all(distance(a, _displace_shape(b, slices.u, at, v)).distance_mm <= line_mm for at, v in ends)
+    return all(
+        distance(a, _displace_shape(b, slices.u, at, v)).distance_mm <= line_mm for at, v in ends
+    )
 
 
 def _interval_end(
@@ -172,7 +192,11 @@ def _interval_end(
         if abs(over) <= ROOT_TOLERANCE_MM:
             break
         dx, dy = found.to_point[0] - found.from_point[0], found.to_point[1] - found.from_point[1]
-        slope = (dx * ux + dy * uy) / size if (size := math.hypot(dx, dy)) and found.distance_mm > 0 else 0.0
+        slope = (
+            (dx * ux + dy * uy) / size
+            if (size := math.hypot(dx, dy)) and found.distance_mm > 0
+            else 0.0
+        )
         if side * slope > 1e-9:
             at -= over / slope
         elif not tried_far:  # from far outside every step leads back to the edge
@@ -205,7 +229,9 @@ def _rectified_gaussian_moments(mean: float, sigma: float) -> tuple[float, float
 
 
 def _start_distance_mm(a: Shape, b: Shape, line_mm: float) -> float:
-    return math.dist(a.center, b.center) + a.bounding_radius_mm + b.bounding_radius_mm + line_mm + 1.0
+    return (
+        math.dist(a.center, b.center) + a.bounding_radius_mm + b.bounding_radius_mm + line_mm + 1.0
+    )
 
 
 def _displace_shape(shape: Shape, u: Point, along: float, across: float) -> Shape:

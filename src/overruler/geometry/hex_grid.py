@@ -41,19 +41,26 @@ class HexGrid:
 
     def hex_at(self, point: Point) -> Hex:
         """The hex that a point lies in: the one with the nearest centre; on a border either of the two."""
-        return round_axial(*self._axial_coordinates(point[0] - self.origin_mm[0], point[1] - self.origin_mm[1]))
+        return round_axial(
+            *self._axial_coordinates(point[0] - self.origin_mm[0], point[1] - self.origin_mm[1])
+        )
 
     def neighbour_distances_mm(self, point: Point) -> dict[Hex, float]:
         """How far a point lies from each of the six hexes round its own: from the side that they share."""
         q, r = hexagon = self.hex_at(point)
         x, y = self.center(hexagon)
-        return {(q + dq, r + dr): self._distance_to_side(point[0] - x, point[1] - y, dq, dr) for dq, dr in NEIGHBOURS}
+        return {
+            (q + dq, r + dr): self._distance_to_side(point[0] - x, point[1] - y, dq, dr)
+            for dq, dr in NEIGHBOURS
+        }
 
     def _distance_to_side(self, x: float, y: float, dq: int, dr: int) -> float:
         """The distance of a point (x, y) from the hex's centre to its side towards a neighbour."""
         width = self.size_mm * sqrt(3)
         nx, ny = (part / width for part in self._center_offset(dq, dr))
-        return hypot(width / 2 - (x * nx + y * ny), max(abs(y * nx - x * ny) - self.size_mm / 2, 0.0))
+        return hypot(
+            width / 2 - (x * nx + y * ny), max(abs(y * nx - x * ny) - self.size_mm / 2, 0.0)
+        )
 
     def _center_offset(self, q: float, r: float) -> Point:
         wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
@@ -62,7 +69,11 @@ class HexGrid:
     def _axial_coordinates(self, x: N, y: N) -> tuple[N, N]:
         """The axial coordinates of a place from the origin, fractions and all."""
         wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
-        return (x / wide - y / high / 2, y / high) if self.pointy else (x / high, y / wide - x / high / 2)
+        return (
+            (x / wide - y / high / 2, y / high)
+            if self.pointy
+            else (x / high, y / wide - x / high / 2)
+        )
 
     def hexes_at(self, xy_mm: "Array") -> "Array":
         """The hexes (n, 2), whole numbers, that points (n, 2) lie in."""

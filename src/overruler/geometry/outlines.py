@@ -15,12 +15,16 @@ def first_self_intersection(points: Sequence[Point]) -> tuple[int, int] | None:
     sides = [(points[i], points[(i + 1) % n]) for i in range(n)]
     by_left = sorted(range(n), key=lambda i: min(sides[i][0][0], sides[i][1][0]))
     found = [
-        tuple(sorted((i, j))) for i, j in _pairs_sharing_x(sides, by_left) if _segments_cross(*sides[i], *sides[j])
+        tuple(sorted((i, j)))
+        for i, j in _pairs_sharing_x(sides, by_left)
+        if _segments_cross(*sides[i], *sides[j])
     ]
     return min(((i, j) for i, j in found), default=None)
 
 
-def _pairs_sharing_x(sides: list[tuple[Point, Point]], by_left: list[int]) -> Iterator[tuple[int, int]]:
+def _pairs_sharing_x(
+    sides: list[tuple[Point, Point]], by_left: list[int]
+) -> Iterator[tuple[int, int]]:
     """Pairs of sides that share some x."""
     for place, i in enumerate(by_left):
         right = max(sides[i][0][0], sides[i][1][0])
@@ -89,5 +93,7 @@ def _is_ear(ring: list[Point], i: int) -> bool:
 
 def _triangle_contains(a: Point, b: Point, c: Point, p: Point) -> bool:
     return (
-        _doubled_signed_area(a, b, p) >= 0 and _doubled_signed_area(b, c, p) >= 0 and _doubled_signed_area(c, a, p) >= 0
+        _doubled_signed_area(a, b, p) >= 0
+        and _doubled_signed_area(b, c, p) >= 0
+        and _doubled_signed_area(c, a, p) >= 0
     )

@@ -16,5 +16,9 @@ def parabolic_peak_offset(before: ArrayLike, highest: ArrayLike, after: ArrayLik
     """
     one, middle, other = (np.asarray(values) for values in (before, highest, after))
     return np.asarray(
-        np.clip(0.5 * (one - other) / np.minimum(one - 2 * middle + other, FLATTEST_CURVATURE), -0.5, 0.5)
+        np.clip(
+            0.5 * (one - other) / np.minimum(one - 2 * middle + other, FLATTEST_CURVATURE),
+            -0.5,
+            0.5,
+        )
     )

@@ -21,7 +21,9 @@ def rotation_from_vector(vector: ArrayLike) -> Array:
     k = skew(v)
     if angle < 1e-8:
         return np.asarray(np.eye(3) + k + k @ k / 2)
-    return np.asarray(np.eye(3) + np.sin(angle) / angle * k + (1 - np.cos(angle)) / angle**2 * (k @ k))
+    return np.asarray(
+        np.eye(3) + np.sin(angle) / angle * k + (1 - np.cos(angle)) / angle**2 * (k @ k)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

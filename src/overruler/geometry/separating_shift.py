@@ -38,7 +38,11 @@ def shortest_separating_shift(pairs: Sequence[ShapePair], reach_mm: float) -> Po
         return farthest  # every way out leaves the deepest of the sets, and none is shorter than the shortest out of it
     if all(isinstance(shape, Disc) for pair in pairs for shape in pair):
         return min(
-            (d for d in _circle_exit_candidates(pairs, reach_mm) if is_separated(pairs, d, reach_mm)),
+            (
+                d
+                for d in _circle_exit_candidates(pairs, reach_mm)
+                if is_separated(pairs, d, reach_mm)
+            ),
             key=shift_length_mm,
         )
     return _search_directions(pairs, reach_mm, straight)
@@ -56,7 +60,10 @@ def pair_separating_shift(a: Shape, b: Shape, reach_mm: float) -> Point:
 
 
 def is_separated(pairs: Sequence[ShapePair], shift: Point, reach_mm: float) -> bool:
-    return all(gap(translate_shape(a, *shift), b).distance_mm >= reach_mm - DISTANCE_TOLERANCE_MM for a, b in pairs)
+    return all(
+        gap(translate_shape(a, *shift), b).distance_mm >= reach_mm - DISTANCE_TOLERANCE_MM
+        for a, b in pairs
+    )
 
 
 # --- discs: the sets are circles ---
@@ -106,15 +113,23 @@ class _BoundedPair(NamedTuple):
     @classmethod
     def of(cls, a: Shape, b: Shape, reach_mm: float) -> "_BoundedPair":
         (ax, ay), (bx, by) = a.center, b.center
-        inner, outer = _inscribed_radius_mm(a) + _inscribed_radius_mm(b), a.bounding_radius_mm + b.bounding_radius_mm
-        return cls(a, b, (bx - ax, by - ay), inner + reach_mm - DISTANCE_TOLERANCE_MM, outer + reach_mm)
+        inner, outer = (
+            _inscribed_radius_mm(a) + _inscribed_radius_mm(b),
+            a.bounding_radius_mm + b.bounding_radius_mm,
+        )
+        return cls(
+            a, b, (bx - ax, by - ay), inner + reach_mm - DISTANCE_TOLERANCE_MM, outer + reach_mm
+        )
 
     def is_within_reach(self, x: float, y: float, reach_mm: float) -> bool:
         """Whether a shift leaves the pair within reach."""
         apart = math.hypot(self.center[0] - x, self.center[1] - y)
         if not self.inner_mm <= apart < self.outer_mm:
             return apart < self.inner_mm
-        return gap(translate_shape(self.a, x, y), self.b).distance_mm < reach_mm - DISTANCE_TOLERANCE_MM
+        return (
+            gap(translate_shape(self.a, x, y), self.b).distance_mm
+            < reach_mm - DISTANCE_TOLERANCE_MM
+        )
 
 
 def _inscribed_radius_mm(shape: Shape) -> float:
@@ -122,11 +137,17 @@ def _inscribed_radius_mm(shape: Shape) -> float:
     if isinstance(shape, Polygon):
         normals = ((math.cos(kink), math.sin(kink)) for kink in shape.edge_normal_angles)
         x, y = shape.center
-        return min((px - x) * ux + (py - y) * uy for ux, uy in normals for px, py in [shape.support_point(ux, uy)])
+        return min(
+            (px - x) * ux + (py - y) * uy
+            for ux, uy in normals
+            for px, py in [shape.support_point(ux, uy)]
+        )
     return shape.radius_mm if isinstance(shape, Disc) else min(shape.length_mm, shape.width_mm) / 2
 
 
-def _search_directions(pairs: Sequence[ShapePair], reach_mm: float, straight: Sequence[Point]) -> Point:
+def _search_directions(
+    pairs: Sequence[ShapePair], reach_mm: float, straight: Sequence[Point]
+) -> Point:
     """The shortest way along one of many directions, made shorter by turning it a little."""
     deepest = sorted(zip(straight, pairs, strict=True), key=lambda each: -shift_length_mm(each[0]))
     near = [_BoundedPair.of(a, b, reach_mm) for _, (a, b) in deepest]
@@ -164,14 +185,18 @@ def _golden_section_search(
     return best
 
 
-def _exit_distance_mm(near: Sequence[_BoundedPair], reach_mm: float, angle: float, enough: float = math.inf) -> float:
+def _exit_distance_mm(
+    near: Sequence[_BoundedPair], reach_mm: float, angle: float, enough: float = math.inf
+) -> float:
     """How far it is out of all the sets in one direction: out of one, and of those that the way then stands in.
 
     Infinite where it is not less than `enough`.
     """
     ux, uy = math.cos(angle), math.sin(angle)
     at, left = 0.0, list(near)
-    while held := next((one for one in left if one.is_within_reach(at * ux, at * uy, reach_mm)), None):
+    while held := next(
+        (one for one in left if one.is_within_reach(at * ux, at * uy, reach_mm)), None
+    ):
         at = _pair_exit_distance_mm(held.a, held.b, ux, uy, reach_mm)
         if at >= enough:
             return math.inf

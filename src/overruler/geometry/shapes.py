@@ -128,7 +128,11 @@ Shape = Disc | Ellipse | Polygon
 
 
 def rectangle(
-    center: Point, length_mm: float, width_mm: float, heading_deg: float = 0.0, corner_radius_mm: float = 0.0
+    center: Point,
+    length_mm: float,
+    width_mm: float,
+    heading_deg: float = 0.0,
+    corner_radius_mm: float = 0.0,
 ) -> Polygon:
     """A rectangle with its length along the heading.
 
@@ -141,11 +145,18 @@ def rectangle(
     if corner_radius_mm:
         out = corner_radius_mm / math.cos(math.pi / 4 / SIDES_PER_ROUNDED_CORNER)
         turns = [
-            [math.pi / 2 * (corner + (k + 0.5) / SIDES_PER_ROUNDED_CORNER) for k in range(SIDES_PER_ROUNDED_CORNER)]
+            [
+                math.pi / 2 * (corner + (k + 0.5) / SIDES_PER_ROUNDED_CORNER)
+                for k in range(SIDES_PER_ROUNDED_CORNER)
+            ]
             for corner in range(4)
         ]
         corners = zip(points, turns, strict=True)
-        points = [(x + out * math.cos(turn), y + out * math.sin(turn)) for (x, y), some in corners for turn in some]
+        points = [
+            (x + out * math.cos(turn), y + out * math.sin(turn))
+            for (x, y), some in corners
+            for turn in some
+        ]
     return Polygon(tuple((center[0] + c * x - s * y, center[1] + s * x + c * y) for x, y in points))
 
 
@@ -234,7 +245,11 @@ def _gap_by_bracketing(a: Shape, b: Shape) -> Gap:
         seen.append(here)
         if low >= high and lower == 0:
             return _common_point(seen)
-    return Gap(lower, _interpolate_points(below.a, above.a, share), _interpolate_points(below.b, above.b, share))
+    return Gap(
+        lower,
+        _interpolate_points(below.a, above.a, share),
+        _interpolate_points(below.b, above.b, share),
+    )
 
 
 def _nearest_to_origin(p: SupportDifference, q: SupportDifference) -> tuple[float, float, float]:
@@ -261,7 +276,10 @@ def _common_point(spans: Sequence[SupportDifference]) -> Gap:
         ((_barycentric_weights_of_origin(trio), trio) for trio in combinations(spans, 3)),
         key=lambda found: min(found[0]),
     )
-    x, y = (sum(weight * span.a[axis] for weight, span in zip(weights, trio, strict=True)) for axis in (0, 1))
+    x, y = (
+        sum(weight * span.a[axis] for weight, span in zip(weights, trio, strict=True))
+        for axis in (0, 1)
+    )
     return Gap(0.0, (x, y), (x, y))
 
 

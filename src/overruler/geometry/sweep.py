@@ -49,7 +49,10 @@ def contact_interval(mover: Shape, other: Shape, ux: float, uy: float) -> Contac
 def lateral_overlap_mm(mover: Shape, other: Shape, ux: float, uy: float) -> float:
     """How far `mover` would have to step aside to pass `other` without contact, on the shorter side; negative: how far
     off it passes."""
-    left, right = _support_difference(mover, other, -uy, ux), _support_difference(mover, other, uy, -ux)
+    left, right = (
+        _support_difference(mover, other, -uy, ux),
+        _support_difference(mover, other, uy, -ux),
+    )
     return min(left[1] * ux - left[0] * uy, right[0] * uy - right[1] * ux)
 
 
@@ -102,7 +105,11 @@ def signed_separation(a: Shape, b: Shape) -> float:
     best = max(_separation_and_slope(a, b, angle)[0] for angle in angles)
     for low, high in pairwise(angles):
         inside = 1e-9 * (high - low)  # to one side of a jump
-        if _separation_and_slope(a, b, low + inside)[1] > 0 > _separation_and_slope(a, b, high - inside)[1]:
+        if (
+            _separation_and_slope(a, b, low + inside)[1]
+            > 0
+            > _separation_and_slope(a, b, high - inside)[1]
+        ):
             best = max(best, _refine_maximum(a, b, low, high))
     return min(best, 0.0)
 
@@ -111,7 +118,8 @@ def separation_sample_angles(a: Shape, b: Shape) -> list[float]:
     """Angles round the whole turn, ascending from 0, with all in which the strip between two shapes has a kink."""
     kinks = [*a.edge_normal_angles, *(kink + math.pi for kink in b.edge_normal_angles)]
     return sorted(
-        {math.tau * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)} | {kink % math.tau for kink in kinks}
+        {math.tau * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)}
+        | {kink % math.tau for kink in kinks}
     )
 
 
@@ -132,20 +140,26 @@ def _refine_maximum(a: Shape, b: Shape, low: float, high: float) -> float:
 # --- going into another ---
 
 
-def entry_distance(mover: Shape, other: Shape, ux: float, uy: float, length_mm: float = math.inf) -> float | None:
+def entry_distance(
+    mover: Shape, other: Shape, ux: float, uy: float, length_mm: float = math.inf
+) -> float | None:
     """Where on its way `mover` comes into contact with `other` and goes on into it; None where it does not.
 
     What only touches it, slides along it or leaves it does not go into it: a shape that stands in contact, or in the
     other, goes into it where its first steps lead deeper, and then at 0.
     """
-    if not _may_touch(mover, other, length_mm) or lateral_overlap_mm(mover, other, ux, uy) <= CONTACT_TOLERANCE_MM:
+    if (
+        not _may_touch(mover, other, length_mm)
+        or lateral_overlap_mm(mover, other, ux, uy) <= CONTACT_TOLERANCE_MM
+    ):
         return None
     depth = signed_separation(mover, other)
     if depth <= CONTACT_TOLERANCE_MM:
         step = translate_shape(mover, PROBE_STEP_MM * ux, PROBE_STEP_MM * uy)
         return (
             0.0
-            if length_mm > CONTACT_TOLERANCE_MM and signed_separation(step, other) < depth - PROBE_STEP_MM * 1e-8
+            if length_mm > CONTACT_TOLERANCE_MM
+            and signed_separation(step, other) < depth - PROBE_STEP_MM * 1e-8
             else None
         )
     met = contact_interval(mover, other, ux, uy)
@@ -164,7 +178,9 @@ def first_contact_distance(mover: Shape, other: Shape, ux: float, uy: float) -> 
 
 
 def _may_touch(mover: Shape, other: Shape, length_mm: float) -> bool:
-    apart = math.dist(mover.center, other.center) - mover.bounding_radius_mm - other.bounding_radius_mm
+    apart = (
+        math.dist(mover.center, other.center) - mover.bounding_radius_mm - other.bounding_radius_mm
+    )
     return apart <= length_mm + CONTACT_TOLERANCE_MM
 
 

@@ -52,7 +52,9 @@ class Separation(NamedTuple):
 # --- two shapes ---
 
 
-def _support_offset(a: ConvexShape, b: ConvexShape, angle: float, sign: float) -> tuple[float, float]:
+def _support_offset(
+    a: ConvexShape, b: ConvexShape, angle: float, sign: float
+) -> tuple[float, float]:
     """How far b's support point in a direction (`sign` 1), or in the opposite one (-1), lies past a's; the slope."""
     ux, uy = math.cos(angle), math.sin(angle)
     ax, ay = a.support_point(ux, uy)
@@ -78,12 +80,19 @@ def _separation_maxima(a: ConvexShape, b: ConvexShape) -> Iterator[Separation]:
     turns = {math.tau * k / COARSE_DIRECTIONS for k in range(COARSE_DIRECTIONS)}
     angles = sorted(
         turns
-        | {kink % math.tau for kink in (*a.edge_normal_angles, *(kink + math.pi for kink in b.edge_normal_angles))}
+        | {
+            kink % math.tau
+            for kink in (*a.edge_normal_angles, *(kink + math.pi for kink in b.edge_normal_angles))
+        }
     )
     for low, high in pairwise([*angles, angles[0] + math.tau]):
         yield Separation(_support_offset(a, b, low, -1)[0], low)
         inside = 1e-9 * (high - low)  # to one side of a jump
-        if _support_offset(a, b, low + inside, -1)[1] > 0 > _support_offset(a, b, high - inside, -1)[1]:
+        if (
+            _support_offset(a, b, low + inside, -1)[1]
+            > 0
+            > _support_offset(a, b, high - inside, -1)[1]
+        ):
             yield _refine_maximum(a, b, low, high)
 
 
@@ -96,15 +105,21 @@ def _refine_maximum(a: ConvexShape, b: ConvexShape, low: float, high: float) -> 
 
 def outer_tangents(a: ConvexShape, b: ConvexShape, towards: float) -> tuple[float, float]:
     """The normals of the two common tangents with both shapes on one side; `towards` is a direction that parts them."""
-    return tuple(_find_tangent_angle(a, b, 1, towards + side * math.pi, towards) for side in (-1, 1))  # type: ignore[return-value]
+    return tuple(
+        _find_tangent_angle(a, b, 1, towards + side * math.pi, towards) for side in (-1, 1)
+    )  # type: ignore[return-value]
 
 
 def inner_tangents(a: ConvexShape, b: ConvexShape, towards: float) -> tuple[float, float]:
     """The normals of the two common tangents between the shapes, to the right and to the left of `towards`."""
-    return tuple(_find_tangent_angle(a, b, -1, towards + side * QUARTER_TURN, towards) for side in (-1, 1))  # type: ignore[return-value]
+    return tuple(
+        _find_tangent_angle(a, b, -1, towards + side * QUARTER_TURN, towards) for side in (-1, 1)
+    )  # type: ignore[return-value]
 
 
-def _find_tangent_angle(a: ConvexShape, b: ConvexShape, sign: float, below: float, above: float) -> float:
+def _find_tangent_angle(
+    a: ConvexShape, b: ConvexShape, sign: float, below: float, above: float
+) -> float:
     """The angle between `below`, where `_support_offset` is at most 0, and `above`, where it is more, at which it is 0.
 
     Newton's iteration, held in a bracket that closes.
@@ -137,7 +152,11 @@ class Hull:
     @cached_property
     def edge_normal_angles(self) -> tuple[float, ...]:
         towards = widest_separation(self.a, self.b).angle
-        return (*self.a.edge_normal_angles, *self.b.edge_normal_angles, *outer_tangents(self.a, self.b, towards))
+        return (
+            *self.a.edge_normal_angles,
+            *self.b.edge_normal_angles,
+            *outer_tangents(self.a, self.b, towards),
+        )
 
     def support_point(self, ux: float, uy: float) -> Point:
         p, q = self.a.support_point(ux, uy), self.b.support_point(ux, uy)
@@ -193,7 +212,8 @@ class ObstructedView:
     def obstacle_separating_angles(self) -> tuple[tuple[float, float], ...]:
         """For each obstacle the directions that part it from either end: a line that meets it runs in both."""
         return tuple(
-            (widest_separation(self.a, shape).angle, widest_separation(shape, self.b).angle) for shape in self.obstacles
+            (widest_separation(self.a, shape).angle, widest_separation(shape, self.b).angle)
+            for shape in self.obstacles
         )
 
     @cached_property
@@ -202,7 +222,8 @@ class ObstructedView:
         return frozenset(
             place
             for place, shape in enumerate(self.obstacles)
-            if min(widest_separation(end, shape).signed_gap_mm for end in (self.a, self.b)) < -CONTACT_TOLERANCE_MM
+            if min(widest_separation(end, shape).signed_gap_mm for end in (self.a, self.b))
+            < -CONTACT_TOLERANCE_MM
         )
 
     @cached_property
@@ -226,7 +247,14 @@ class ObstructedView:
             if self.obstacles_overlapping_ends
             else []
         )
-        angles = sorted({first, last, *more, *self._normals_in_window(common.angle for common in self.common_tangents)})
+        angles = sorted(
+            {
+                first,
+                last,
+                *more,
+                *self._normals_in_window(common.angle for common in self.common_tangents),
+            }
+        )
         yield from angles
         yield from ((low + high) / 2 for low, high in pairwise(angles))
 
@@ -239,7 +267,9 @@ class ObstructedView:
         for (i, p), (j, q) in combinations(enumerate(self.obstacles, 2), 2):
             parted = widest_separation(p, q)
             if parted.signed_gap_mm > CONTACT_TOLERANCE_MM:  # else no line passes between the two
-                found += [CommonTangent(i, j, -1, angle) for angle in inner_tangents(p, q, parted.angle)]
+                found += [
+                    CommonTangent(i, j, -1, angle) for angle in inner_tangents(p, q, parted.angle)
+                ]
         return tuple(found)
 
     def _end_tangents(self, i: int, j: int, towards: float) -> Iterator[CommonTangent]:
@@ -256,23 +286,35 @@ class ObstructedView:
     def line_intervals(self, angle: float) -> tuple[float, float, list[tuple[float, float]]]:
         """For lines of one normal: the least and most c that meets both ends, and those of each obstacle between."""
         ux, uy = math.cos(angle), math.sin(angle)
-        (a0, a1), (b0, b1) = _projection_interval(self.a, ux, uy), _projection_interval(self.b, ux, uy)
+        (a0, a1), (b0, b1) = (
+            _projection_interval(self.a, ux, uy),
+            _projection_interval(self.b, ux, uy),
+        )
         low, high = max(a0, b0), min(a1, b1)
         between = [
-            shut for place in range(len(self.obstacles)) for shut in self._blocked_intervals(place, angle, low, high)
+            shut
+            for place in range(len(self.obstacles))
+            for shut in self._blocked_intervals(place, angle, low, high)
         ]
         return low, high, sorted(between)
 
-    def _blocked_intervals(self, place: int, angle: float, low: float, high: float) -> Iterator[tuple[float, float]]:
+    def _blocked_intervals(
+        self, place: int, angle: float, low: float, high: float
+    ) -> Iterator[tuple[float, float]]:
         """The intervals of c in which an obstacle stands in the way; of one that reaches into an end, up to the ends
         of the lines that meet both."""
         least, most = _projection_interval(self.obstacles[place], math.cos(angle), math.sin(angle))
         if place not in self.obstacles_overlapping_ends:
-            if all(math.cos(angle - QUARTER_TURN - towards) > 0 for towards in self.obstacle_separating_angles[place]):
+            if all(
+                math.cos(angle - QUARTER_TURN - towards) > 0
+                for towards in self.obstacle_separating_angles[place]
+            ):
                 yield least, most
         elif least < high and most > low:
             first, last = max(least, low), min(most, high)
-            for start, end in blocked_intervals(self.a, self.b, self.obstacles[place], angle, first, last):
+            for start, end in blocked_intervals(
+                self.a, self.b, self.obstacles[place], angle, first, last
+            ):
                 yield least if start == first else start, most if end == last else end
 
     def is_free(self, angle: float) -> bool:
@@ -301,7 +343,9 @@ class ObstructedView:
     @cached_property
     def widest_opening(self) -> Opening:
         """The widest way of any direction looked at: where there is none, that is the widest of all."""
-        kinks = self._normals_in_window(kink for shape in self.shapes for kink in shape.edge_normal_angles)
+        kinks = self._normals_in_window(
+            kink for shape in self.shapes for kink in shape.edge_normal_angles
+        )
         return max(map(self.opening_at, (*self.candidate_normals(), *kinks)))
 
 

@@ -26,7 +26,9 @@ def annotated_pixels(report: "Report") -> "Pixels":
 
     pixels = report.frame.pixels
     return raster.composite_pixels(
-        report_drawing.draw_overlay(report), pixels, raster.output_size((pixels.shape[1], pixels.shape[0]))
+        report_drawing.draw_overlay(report),
+        pixels,
+        raster.output_size((pixels.shape[1], pixels.shape[0])),
     )
 
 

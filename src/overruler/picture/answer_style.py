@@ -24,5 +24,8 @@ YES_STYLE = AnswerStyle("in", YES_COLOUR, (), "M-.45 .02L-.12 .36L.48 -.34")
 MEASURED_STYLE = AnswerStyle("measured", YES_COLOUR, (), "M-.5 0H.5M-.5 -.26V.26M.5 -.26V.26")
 NO_STYLE = AnswerStyle("out", "#f07c00", (3.2, 2.4), "M-.36 -.36L.36 .36M.36 -.36L-.36 .36")
 CLOSE_STYLE = AnswerStyle(
-    "too close to call", "#6b2c96", (0.01, 2.0), "M-.5 -.14q.25 -.3 .5 0t.5 0M-.5 .24q.25 -.3 .5 0t.5 0"
+    "too close to call",
+    "#6b2c96",
+    (0.01, 2.0),
+    "M-.5 -.14q.25 -.3 .5 0t.5 0M-.5 .24q.25 -.3 .5 0t.5 0",
 )

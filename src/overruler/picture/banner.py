@@ -53,13 +53,18 @@ class Banner:
     @property
     def high(self) -> float:
         """The plate's height."""
-        return (sum(row.high for row in self.rows) + (MORE_ROW.high if self.hidden_count else 0.0) + 14.0) * self.unit
+        return (
+            sum(row.high for row in self.rows)
+            + (MORE_ROW.high if self.hidden_count else 0.0)
+            + 14.0
+        ) * self.unit
 
     def to_svg(self, left: float, top: float) -> str:
         """The banner with its upper left corner at (left, top)."""
         tops = np.cumsum([7.0, *(row.high for row in self.rows)]) * self.unit
         parts = [
-            _draw_row(self, claim, row, at) for claim, row, at in zip(self.claims, self.rows, tops[:-1], strict=True)
+            _draw_row(self, claim, row, at)
+            for claim, row, at in zip(self.claims, self.rows, tops[:-1], strict=True)
         ]
         if self.hidden_count:
             y = float(tops[-1]) + 14.0 * self.unit
@@ -76,16 +81,21 @@ class Banner:
         return group((_draw_plate(self), *parts), transform=f"translate({left:.2f} {top:.2f})")
 
 
-def build_banner(claims: Sequence[DrawableRuling], size_px: tuple[int, int], most: int = MAX_ROWS) -> Banner:
+def build_banner(
+    claims: Sequence[DrawableRuling], size_px: tuple[int, int], most: int = MAX_ROWS
+) -> Banner:
     """The rulings, the first `most` of them in words, as a banner that keeps the safe border of a picture of a size."""
     unit = max(size_px) / 1000
     room = size_px[0] * (1 - 2 * SAFE_SHARE)
     shown = tuple(claims[:most])
     rows = zip(shown, (FIRST_ROW, LATER_ROW, LATER_ROW, LATER_ROW), strict=False)
     widest = max(
-        max(text_width(claim.headline) * row.title, text_width(claim.detail) * row.detail) for claim, row in rows
+        max(text_width(claim.headline) * row.title, text_width(claim.detail) * row.detail)
+        for claim, row in rows
     )
-    return Banner(shown, len(claims) - len(shown), unit, min(room, (widest + TEXT_INDENT + 26.0) * unit))
+    return Banner(
+        shown, len(claims) - len(shown), unit, min(room, (widest + TEXT_INDENT + 26.0) * unit)
+    )
 
 
 def _draw_plate(banner: Banner) -> str:
@@ -114,11 +124,18 @@ def _draw_row(banner: Banner, claim: DrawableRuling, row: RowMetrics, top: float
             _draw_stripe(unit, row, claim.style, top),
             draw_icon(claim.style, 43.0 * unit, top + row.high / 2 * unit, row.icon * unit),
             text_line(title, left, top + 0.48 * row.high * unit, title_size, "start"),
-            text_line(detail, left, top + 0.82 * row.high * unit, detail_size, "start", DETAIL_COLOUR),
+            text_line(
+                detail, left, top + 0.82 * row.high * unit, detail_size, "start", DETAIL_COLOUR
+            ),
         )
     )
 
 
 def _draw_stripe(unit: float, row: RowMetrics, look: AnswerStyle, top: float) -> str:
-    box = {"x": 8.0 * unit, "y": top + 5.0 * unit, "width": 5.0 * unit, "height": (row.high - 10.0) * unit}
+    box = {
+        "x": 8.0 * unit,
+        "y": top + 5.0 * unit,
+        "width": 5.0 * unit,
+        "height": (row.high - 10.0) * unit,
+    }
     return element("rect", **box, rx=2.5 * unit, fill=look.colour)

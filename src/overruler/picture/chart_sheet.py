@@ -50,7 +50,12 @@ def _black_loops(chart: Chart, left_mm: float, top_mm: float) -> list[Loop]:
     """Everything black: the squares, and the markers within the white ones."""
     square = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
     loops = [
-        loop_in_mm(square, left_mm + column * chart.square_mm, top_mm + row * chart.square_mm, chart.square_mm)
+        loop_in_mm(
+            square,
+            left_mm + column * chart.square_mm,
+            top_mm + row * chart.square_mm,
+            chart.square_mm,
+        )
         for row in range(chart.rows)
         for column in range(chart.columns)
         if (column + row) % 2 == 0
@@ -67,6 +72,11 @@ def _draw_instructions(pdf: "FPDF", chart: Chart) -> None:
     pdf.set_font("Helvetica", size=7)
     pdf.set_text_color(0)
     x, y = MARGIN_MM + BAR_STRIP_MM + CHECK_BAR_MM + 5, pdf.h - MARGIN_MM - 12
-    size = {"columns": chart.columns, "rows": chart.rows, "square": chart.square_mm, "dictionary": chart.dictionary}
+    size = {
+        "columns": chart.columns,
+        "rows": chart.rows,
+        "square": chart.square_mm,
+        "dictionary": chart.dictionary,
+    }
     for number, line in enumerate(INSTRUCTION_LINES):
         pdf.text(x, y + 3.5 * number, line.format(**size))

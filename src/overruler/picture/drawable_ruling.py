@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.answer_style import CLOSE_STYLE, MEASURED_STYLE, NO_STYLE, YES_STYLE, AnswerStyle
+from overruler.picture.answer_style import (
+    CLOSE_STYLE,
+    MEASURED_STYLE,
+    NO_STYLE,
+    YES_STYLE,
+    AnswerStyle,
+)
 from overruler.scene import GAMES_IN_INCHES, Piece, Scene
 from overruler.units import format_length
 from overruler.verdict import TOO_CLOSE, Verdict
@@ -57,7 +63,9 @@ class DrawableRuling:
     def line_name(self, line_mm: float) -> str:
         """What a line is called: its number on the ruler, or its distance."""
         number = line_mm / self.segment_mm if self.segment_mm else 0.0
-        return f"{number:.0f}" if number and abs(number - round(number)) < 1e-6 else f"{line_mm:g} mm"
+        return (
+            f"{number:.0f}" if number and abs(number - round(number)) < 1e-6 else f"{line_mm:g} mm"
+        )
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
@@ -73,7 +81,9 @@ def _with_drawn_points(verdict: Verdict) -> Verdict:
     """A ruling that rests on no distance is shown between the two that it is about."""
     if verdict.from_point_mm or not verdict.drawn_between_mm:
         return verdict
-    return replace(verdict, from_point_mm=verdict.drawn_between_mm[0], to_point_mm=verdict.drawn_between_mm[1])
+    return replace(
+        verdict, from_point_mm=verdict.drawn_between_mm[0], to_point_mm=verdict.drawn_between_mm[1]
+    )
 
 
 def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
@@ -84,8 +94,12 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     return DrawableRuling(
         style=style_of(verdict),
         headline=f"{pair[0]} → {pair[1]}: {headline}" if verdict.pair else headline,
-        detail="  ·  ".join(part for part in (reason, _measure_text(verdict, scene.game, bool(reason))) if part),
-        line_label=re.sub(r" \(\d+ %\)", "", reason) if verdict.call == TOO_CLOSE else headline.removesuffix(" (95 %)"),
+        detail="  ·  ".join(
+            part for part in (reason, _measure_text(verdict, scene.game, bool(reason))) if part
+        ),
+        line_label=re.sub(r" \(\d+ %\)", "", reason)
+        if verdict.call == TOO_CLOSE
+        else headline.removesuffix(" (95 %)"),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm),

@@ -21,7 +21,9 @@ VP9_OPTIONS = {
 }
 
 
-def encode_webm(pictures: Iterable[NDArray[np.uint8]], size_px: tuple[int, int], per_s: int) -> bytes:
+def encode_webm(
+    pictures: Iterable[NDArray[np.uint8]], size_px: tuple[int, int], per_s: int
+) -> bytes:
     """A film of pictures (H, W, 4), red green blue alpha, straight; both sides even. `MissingExtra` without PyAV."""
     try:
         import av
@@ -44,7 +46,10 @@ MP4_TICKS_PER_S = 90_000
 
 
 def write_mp4(
-    pictures: Iterable[tuple[float, NDArray[np.uint8]]], size_px: tuple[int, int], per_s: float, path: Path
+    pictures: Iterable[tuple[float, NDArray[np.uint8]]],
+    size_px: tuple[int, int],
+    per_s: float,
+    path: Path,
 ) -> int:
     """Write pictures (H, W, 3), blue green red, each at its own time in s; both sides even. How many there were.
 
@@ -72,10 +77,15 @@ def write_mp4(
     return count
 
 
-MP4_CODEC_OPTIONS = {"libx264": {"crf": "21", "preset": "veryfast"}, "mpeg4": {"qscale": "4", "flags": "+qscale"}}
+MP4_CODEC_OPTIONS = {
+    "libx264": {"crf": "21", "preset": "veryfast"},
+    "mpeg4": {"qscale": "4", "flags": "+qscale"},
+}
 
 
 def _mp4_codec() -> str:
     import av
 
-    return next(name for name in MP4_CODEC_OPTIONS if name == "mpeg4" or name in av.codecs_available)
+    return next(
+        name for name in MP4_CODEC_OPTIONS if name == "mpeg4" or name in av.codecs_available
+    )

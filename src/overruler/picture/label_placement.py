@@ -39,16 +39,22 @@ class LabelLayout:
         if not self.boxes:
             return np.zeros(len(boxes))
         taken = np.stack(self.boxes)
-        over = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(boxes[:, None, :2], taken[:, :2])
+        over = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(
+            boxes[:, None, :2], taken[:, :2]
+        )
         smaller = np.minimum(_box_areas(boxes)[:, None], _box_areas(taken))
-        return np.asarray((np.prod(np.clip(over, 0, None), axis=-1) / np.maximum(smaller, 1e-9)) @ self.weights)
+        return np.asarray(
+            (np.prod(np.clip(over, 0, None), axis=-1) / np.maximum(smaller, 1e-9)) @ self.weights
+        )
 
     def leaves_canvas(self, boxes: Array) -> NDArray[np.bool_]:
         """Whether each of `boxes` (N, 4) leaves the drawing or its border (N,)."""
         low, high = self.border_px, np.array(self.size_px) - self.border_px
         return np.asarray((boxes[:, :2] < low).any(1) | (boxes[:, 2:] > high).any(1))
 
-    def place_beside(self, size: tuple[float, float], around: Sequence[float] | Array) -> tuple[float, float]:
+    def place_beside(
+        self, size: tuple[float, float], around: Sequence[float] | Array
+    ) -> tuple[float, float]:
         """The middle of the best box of a size beside the box `around`, which is then taken."""
         middles = _centres_beside(np.array(size), np.asarray(around, float))
         x, y = middles[self.reserve_best(size, middles)]
@@ -57,7 +63,11 @@ class LabelLayout:
     def reserve_best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
         """Which of some middles (N, 2) is best for a box of a size, earlier ones first; its box is then taken."""
         boxes = _boxes_around(size, middles)
-        cost = self.overlap_costs(boxes) + 10.0 * self.leaves_canvas(boxes) + np.linspace(0, 0.25, len(boxes))
+        cost = (
+            self.overlap_costs(boxes)
+            + 10.0 * self.leaves_canvas(boxes)
+            + np.linspace(0, 0.25, len(boxes))
+        )
         chosen = int(np.argmin(cost))
         self.reserve_box(boxes[chosen], weight)
         return chosen

@@ -21,7 +21,11 @@ FONT_SIZE_PX = 22.0
 
 
 def draw_coverage(
-    size_px: tuple[int, int], corners_px: Sequence[Array], places_px: Array, error_mm: Array, title: Sequence[str]
+    size_px: tuple[int, int],
+    corners_px: Sequence[Array],
+    places_px: Array,
+    error_mm: Array,
+    title: Sequence[str],
 ) -> str:
     """The drawing as SVG text: corners (N, 2) photo by photo over errors (R, C) at places (R, C, 2), under a title."""
     scale = WIDTH_PX / size_px[0]
@@ -31,7 +35,9 @@ def draw_coverage(
         f"<style>{font_face_css()}</style>",
         element("rect", width="100%", height="100%", fill=WHITE),
         *(
-            text_line(line, FONT_SIZE_PX / 2, 1.5 * FONT_SIZE_PX * (k + 1), FONT_SIZE_PX, "start", BLACK)
+            text_line(
+                line, FONT_SIZE_PX / 2, 1.5 * FONT_SIZE_PX * (k + 1), FONT_SIZE_PX, "start", BLACK
+            )
             for k, line in enumerate(title)
         ),
         group(
@@ -44,7 +50,14 @@ def draw_coverage(
         ),
     ]
     box = f"0 0 {WIDTH_PX} {head + high:.1f}"
-    return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", viewBox=box, width=WIDTH_PX, height=head + high)
+    return element(
+        "svg",
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=box,
+        width=WIDTH_PX,
+        height=head + high,
+    )
 
 
 def encode_drawing(svg: str, ending: str) -> bytes:
@@ -57,7 +70,8 @@ def error_colour(error_mm: float) -> str:
     low, high = np.log(ERROR_RANGE_MM)
     share = float(np.clip((np.log(max(error_mm, 1e-9)) - low) / (high - low), 0, 1))
     return "#" + "".join(
-        f"{round(255 * (a + share * (b - a))):02x}" for a, b in zip(LEAST_ERROR_RGB, GREATEST_ERROR_RGB, strict=True)
+        f"{round(255 * (a + share * (b - a))):02x}"
+        for a, b in zip(LEAST_ERROR_RGB, GREATEST_ERROR_RGB, strict=True)
     )
 
 
@@ -68,13 +82,27 @@ def _error_tiles(places: Array, error_mm: Array) -> str:
     for row, column in np.ndindex(mean.shape):
         (left, top), (right, bottom) = places[row, column], places[row + 1, column + 1]
         size = {"width": float(right - left) + 0.5, "height": float(bottom - top) + 0.5}
-        tiles.append(element("rect", x=float(left), y=float(top), fill=error_colour(float(mean[row, column])), **size))
+        tiles.append(
+            element(
+                "rect",
+                x=float(left),
+                y=float(top),
+                fill=error_colour(float(mean[row, column])),
+                **size,
+            )
+        )
     return group(tiles)
 
 
 def _corner_dots(corners_px: Sequence[Array], scale: float) -> str:
     marks = [
-        element("circle", cx=float(u) * scale, cy=float(v) * scale, r=2.4, fill=PHOTO_COLOURS[k % len(PHOTO_COLOURS)])
+        element(
+            "circle",
+            cx=float(u) * scale,
+            cy=float(v) * scale,
+            r=2.4,
+            fill=PHOTO_COLOURS[k % len(PHOTO_COLOURS)],
+        )
         for k, corners in enumerate(corners_px)
         for u, v in corners
     ]
@@ -89,6 +117,8 @@ def _error_labels(places: Array, error_mm: Array) -> str:
         u, v = places[4 * row, 4 * column]
         x, y = float(np.clip(u, 40, wide - 40)), float(np.clip(v, 24, high - 12))
         text = f"{error_mm[4 * row, 4 * column]:.2f}"
-        back = element("rect", x=x - 27, y=y - 18, width=54, height=24, rx=5, fill=WHITE, fill_opacity=0.8)
+        back = element(
+            "rect", x=x - 27, y=y - 18, width=54, height=24, rx=5, fill=WHITE, fill_opacity=0.8
+        )
         texts.append(back + text_line(text, x, y, 20.0, fill=BLACK))
     return group(texts)

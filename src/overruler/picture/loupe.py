@@ -62,7 +62,10 @@ def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe |
     if not free.any():
         return None
     return Loupe(
-        source, middles[free][room.reserve_best((side, side), middles[free], LOUPE_OVERLAP_WEIGHT)], times, radius
+        source,
+        middles[free][room.reserve_best((side, side), middles[free], LOUPE_OVERLAP_WEIGHT)],
+        times,
+        radius,
     )
 
 
@@ -121,7 +124,9 @@ def _draw_contents(view: View, claim: DrawableRuling, loupe: Loupe) -> list[str]
     parts = []
     if claim.to_piece:
         edge = loupe.to_loupe_px(base_outline(view, claim.to_piece))
-        parts.append(path(edge, True, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6))
+        parts.append(
+            path(edge, True, stroke=BLACK, stroke_width=2.6 * view.unit, stroke_opacity=0.6)
+        )
         parts.append(path(edge, True, stroke=WHITE, stroke_width=1.3 * view.unit))
     if claim.from_piece and claim.nearest_line_mm is not None:
         piece = claim.from_piece
@@ -136,7 +141,13 @@ def _line_label(view: View, claim: DrawableRuling, loupe: Loupe, line: Array) ->
     """The range line's number, on it, towards the rim and away from the base."""
     off = np.linalg.norm(line - loupe.middle, axis=1)
     x, y = line[np.nanargmin(np.abs(off - 0.78 * loupe.radius))]
-    return text_plate(claim.line_name(claim.nearest_line_mm or 0.0), float(x), float(y), 10 * view.unit, edge=BLACK)
+    return text_plate(
+        claim.line_name(claim.nearest_line_mm or 0.0),
+        float(x),
+        float(y),
+        10 * view.unit,
+        edge=BLACK,
+    )
 
 
 def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
@@ -144,7 +155,9 @@ def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
     way = claim.to_mm - claim.from_mm
     way = way / max(float(np.hypot(*way)), 1e-9)
     reach = 1.96 * claim.sigma_mm * way
-    ends = loupe.to_loupe_px(view.to_px(np.stack([claim.to_mm - reach, claim.to_mm + reach]), claim.z_mm))
+    ends = loupe.to_loupe_px(
+        view.to_px(np.stack([claim.to_mm - reach, claim.to_mm + reach]), claim.z_mm)
+    )
     x, y = loupe.to_loupe_px(view.to_px(claim.to_mm, claim.z_mm)[None])[0]
     dot = element("circle", cx=float(x), cy=float(y), r=1.5 * view.unit, fill=WHITE)
     return cased_line(ends, claim.style.colour, 3.4 * view.unit) + dot

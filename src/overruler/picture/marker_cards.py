@@ -57,13 +57,17 @@ class CardSet:
         """Each placed marker's corners (4, 3) on a board: the printed top left first, clockwise."""
         if min(width_mm, height_mm) < self.card_mm * (3 if self.count > 4 else 2):
             board = f"a board of {width_mm:g} × {height_mm:g} mm"
-            raise BadInput(f"{board} has no room for cards of {self.card_mm:.1f} mm: take smaller ones")
+            raise BadInput(
+                f"{board} has no room for cards of {self.card_mm:.1f} mm: take smaller ones"
+            )
         low = self.border_mm
         corners: dict[int, list[list[float]]] = {}
         for marker, (_, x_share, y_share) in enumerate(MARKER_PLACES[: self.count]):
             x = x_share * (width_mm - self.card_mm) + low
             y = y_share * (height_mm - self.card_mm) + low
-            x, y, right, top = (round(value, 4) for value in (x, y, x + self.size_mm, y + self.size_mm))
+            x, y, right, top = (
+                round(value, 4) for value in (x, y, x + self.size_mm, y + self.size_mm)
+            )
             corners[marker] = [[x, top, 0.0], [right, top, 0.0], [right, y, 0.0], [x, y, 0.0]]
         return corners
 
@@ -74,9 +78,14 @@ def marker_pattern(dictionary: str, marker: int) -> list[list[bool]]:
 
     family = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
     if not 0 <= marker < len(family.bytesList):
-        raise BadInput(f"{dictionary} has the markers 0 to {len(family.bytesList) - 1}, not {marker}")
+        raise BadInput(
+            f"{dictionary} has the markers 0 to {len(family.bytesList) - 1}, not {marker}"
+        )
     side = family.markerSize + 2
-    return [[bool(value == 0) for value in row] for row in cv2.aruco.generateImageMarker(family, marker, side)]
+    return [
+        [bool(value == 0) for value in row]
+        for row in cv2.aruco.generateImageMarker(family, marker, side)
+    ]
 
 
 def trace_outlines(cells: list[list[bool]]) -> list[Loop]:
@@ -114,4 +123,6 @@ def _black_edges(cells: list[list[bool]]) -> Iterator[tuple[tuple[int, int], tup
 
 def _drop_collinear(loop: Loop) -> Loop:
     around = zip(loop[-1:] + loop[:-1], loop, loop[1:] + loop[:1], strict=True)
-    return [here for before, here, after in around if before[0] != after[0] and before[1] != after[1]]
+    return [
+        here for before, here, after in around if before[0] != after[0] and before[1] != after[1]
+    ]

@@ -6,7 +6,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput, MissingExtra
-from overruler.picture.marker_cards import LABEL_STRIP_MM, MARKER_PLACES, CardSet, Loop, marker_pattern, trace_outlines
+from overruler.picture.marker_cards import (
+    LABEL_STRIP_MM,
+    MARKER_PLACES,
+    CardSet,
+    Loop,
+    marker_pattern,
+    trace_outlines,
+)
 
 if TYPE_CHECKING:
     from fpdf import FPDF
@@ -59,7 +66,9 @@ def _cards_per_page(cards: CardSet, paper: str) -> tuple[int, int]:
     columns, rows = (int((side + CARD_GAP_MM) // (cards.card_mm + CARD_GAP_MM)) for side in room)
     if min(columns, rows) < 1:
         most = (min(room) - 2 * LABEL_STRIP_MM) / (1 + 2 / cards.modules)
-        raise BadInput(f"a marker of {cards.size_mm:g} mm does not fit on {paper}; the largest is {int(most)} mm")
+        raise BadInput(
+            f"a marker of {cards.size_mm:g} mm does not fit on {paper}; the largest is {int(most)} mm"
+        )
     return columns, rows
 
 
@@ -131,14 +140,25 @@ def _draw_arrow(pdf: "FPDF", x_mm: float, y_mm: float) -> None:
 
 
 def _draw_centred_text(
-    pdf: "FPDF", text: str, x_mm: float, y_mm: float, width_mm: float, height_mm: float, grey: int, size_pt: float = 7.0
+    pdf: "FPDF",
+    text: str,
+    x_mm: float,
+    y_mm: float,
+    width_mm: float,
+    height_mm: float,
+    grey: int,
+    size_pt: float = 7.0,
 ) -> None:
     """One line of text in the middle of a box, made smaller where it would not fit."""
     pdf.set_text_color(grey)
     pdf.set_font("Helvetica", size=size_pt)
     wide = pdf.get_string_width(text)
     pdf.set_font_size(size_pt * min(1.0, 0.94 * width_mm / wide))
-    pdf.text(x_mm + (width_mm - pdf.get_string_width(text)) / 2, y_mm + height_mm / 2 + 0.12 * size_pt, text)
+    pdf.text(
+        x_mm + (width_mm - pdf.get_string_width(text)) / 2,
+        y_mm + height_mm / 2 + 0.12 * size_pt,
+        text,
+    )
 
 
 # --- what every page carries ---
@@ -189,7 +209,9 @@ def _draw_instructions(pdf: "FPDF", cards: CardSet) -> None:
     _draw_board_plan(pdf, cards, left, pdf.get_y() + 6, width)
 
 
-def _draw_board_plan(pdf: "FPDF", cards: CardSet, x_mm: float, y_mm: float, width_mm: float) -> None:
+def _draw_board_plan(
+    pdf: "FPDF", cards: CardSet, x_mm: float, y_mm: float, width_mm: float
+) -> None:
     """The board seen from above with each marker's number where it lies."""
     height, card = width_mm / 2, 13.0
     pdf.set_draw_color(0)
@@ -204,6 +226,15 @@ def _draw_board_plan(pdf: "FPDF", cards: CardSet, x_mm: float, y_mm: float, widt
         _draw_centred_text(pdf, str(marker), x, y, card, card, 255, size_pt=14)
         _draw_arrow(pdf, x + card / 2, y - 1.8)
     _draw_centred_text(
-        pdf, "the board, seen from above", x_mm, y_mm + height / 2 - 4, width_mm, 6, TEXT_GREY, size_pt=10
+        pdf,
+        "the board, seen from above",
+        x_mm,
+        y_mm + height / 2 - 4,
+        width_mm,
+        6,
+        TEXT_GREY,
+        size_pt=10,
     )
-    _draw_centred_text(pdf, "the near edge: you stand here", x_mm, y_mm + height + 1, width_mm, 6, 0, size_pt=10)
+    _draw_centred_text(
+        pdf, "the near edge: you stand here", x_mm, y_mm + height + 1, width_mm, 6, 0, size_pt=10
+    )

@@ -9,7 +9,17 @@ from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout
-from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path, text_line, text_plate, text_plate_size
+from overruler.picture.svg import (
+    BLACK,
+    WHITE,
+    cased_line,
+    element,
+    group,
+    path,
+    text_line,
+    text_plate,
+    text_plate_size,
+)
 from overruler.picture.view import View, offset_outline
 from overruler.scene import Piece, Terrain
 
@@ -27,7 +37,11 @@ def base_outline(view: View, piece: Piece) -> Array:
 def draw_base(view: View, piece: Piece, look: AnswerStyle | None = None) -> str:
     """A base's outline: thin and white, or in the colour of the ruling it takes part in; a tip where its front is."""
     edge = base_outline(view, piece)
-    front = _draw_front(view, piece, look) if piece.base.is_square and "heading_modulo_deg" not in piece.extra else ""
+    front = (
+        _draw_front(view, piece, look)
+        if piece.base.is_square and "heading_modulo_deg" not in piece.extra
+        else ""
+    )
     if look:
         return group((front, cased_line(edge, look.colour, 1.5 * view.unit, closed=True)))
     return group(
@@ -47,7 +61,9 @@ def _draw_front(view: View, piece: Piece, look: AnswerStyle | None) -> str:
     corners = middle + FRONT_TIP_SHARE * piece.base.length_mm * np.stack([left, forward, -left])
     shown = look.colour if look else WHITE
     edge = WHITE if look else BLACK
-    return path(view.to_px(corners, piece.z_mm), True, fill=shown, stroke=edge, stroke_width=0.8 * view.unit)
+    return path(
+        view.to_px(corners, piece.z_mm), True, fill=shown, stroke=edge, stroke_width=0.8 * view.unit
+    )
 
 
 def draw_terrain(view: View, terrain: Terrain) -> str:
@@ -58,7 +74,14 @@ def draw_terrain(view: View, terrain: Terrain) -> str:
     return group(
         (
             path(edge, True, stroke=BLACK, stroke_width=1.8 * view.unit, stroke_opacity=0.4),
-            path(edge, True, stroke=WHITE, stroke_width=0.9 * view.unit, stroke_opacity=0.8, stroke_dasharray=dash),
+            path(
+                edge,
+                True,
+                stroke=WHITE,
+                stroke_width=0.9 * view.unit,
+                stroke_opacity=0.8,
+                stroke_dasharray=dash,
+            ),
         )
     )
 
@@ -76,7 +99,10 @@ def draw_measured_line(view: View, claim: DrawableRuling) -> str:
     line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
     ends = [_bar_across(view, claim, share, 5.0) for share in (0.0, 1.0)]
     return group(
-        (*(cased_line(end, look.colour, width) for end in ends), cased_line(line, look.colour, width, dash=look.dash))
+        (
+            *(cased_line(end, look.colour, width) for end in ends),
+            cased_line(line, look.colour, width, dash=look.dash),
+        )
     )
 
 
@@ -87,19 +113,27 @@ def _bar_across(view: View, claim: DrawableRuling, share: float, half_length: fl
     length = float(np.hypot(*along))
     across = np.array([-along[1], along[0]]) / length if length > 1e-6 else np.array([0.0, 1.0])
     middle = start + share * along
-    return np.stack([middle - across * half_length * view.unit, middle + across * half_length * view.unit])
+    return np.stack(
+        [middle - across * half_length * view.unit, middle + across * half_length * view.unit]
+    )
 
 
 def draw_arc_borders(view: View, claim: DrawableRuling) -> str:
     """The borders of the arc that a ruling is about."""
-    return group(_thin_lines(view, [view.line_px(border[0], border[1], claim.z_mm) for border in claim.arc_mm]))
+    return group(
+        _thin_lines(
+            view, [view.line_px(border[0], border[1], claim.z_mm) for border in claim.arc_mm]
+        )
+    )
 
 
 def _thin_lines(view: View, lines: Sequence[Array]) -> list[str]:
     """Thin white lines, all over a dark casing."""
     cases = (BLACK, 2.6 * view.unit, 0.6), (WHITE, 1.2 * view.unit, None)
     return [
-        path(line, stroke=colour, stroke_width=width, stroke_opacity=opacity, stroke_linecap="round")
+        path(
+            line, stroke=colour, stroke_width=width, stroke_opacity=opacity, stroke_linecap="round"
+        )
         for colour, width, opacity in cases
         for line in lines
     ]
@@ -120,7 +154,11 @@ def draw_range_lines(view: View, claim: DrawableRuling, room: LabelLayout | None
     for name, arc in range_arcs(view, claim):
         parts += _thin_lines(view, [arc])
         ends = arc[[0, -1]]
-        for x, y in room.reserve_uncovered(text_plate_size(name, size), ends, MAX_LABEL_OVERLAP) if room else ends:
+        for x, y in (
+            room.reserve_uncovered(text_plate_size(name, size), ends, MAX_LABEL_OVERLAP)
+            if room
+            else ends
+        ):
             parts.append(text_plate(name, float(x), float(y), size, edge=BLACK))
         if room:
             for stretch in np.array_split(arc, BOXES_PER_ARC):
@@ -134,8 +172,14 @@ def range_arcs(view: View, claim: DrawableRuling) -> list[tuple[str, Array]]:
     Contact is no line: it would lie on the base's own edge.
     """
     needed = sum(line < claim.distance_mm for line in claim.lines_mm) + 1
-    found = [(claim.line_name(line), _range_arc(view, claim, line)) for line in claim.lines_mm[:needed] if line > 0]
-    return [(name, arc) for name, arc in found if len(arc) > 1 and view.contains_all(arc, 8 * view.unit)]
+    found = [
+        (claim.line_name(line), _range_arc(view, claim, line))
+        for line in claim.lines_mm[:needed]
+        if line > 0
+    ]
+    return [
+        (name, arc) for name, arc in found if len(arc) > 1 and view.contains_all(arc, 8 * view.unit)
+    ]
 
 
 def _range_arc(view: View, claim: DrawableRuling, distance_mm: float) -> Array:
@@ -172,15 +216,24 @@ def draw_scale_bar(view: View, ends: Array, text: str, parts: int) -> str:
     joints = ends[0] * (1 - steps) + ends[1] * steps
     bars = [path(ends, stroke=BLACK, stroke_width=height + 1.4 * view.unit)]
     for i, (start, end) in enumerate(pairwise(joints)):
-        bars.append(path(np.stack([start, end]), stroke=(WHITE, "#50565e")[i % 2], stroke_width=height))
+        bars.append(
+            path(np.stack([start, end]), stroke=(WHITE, "#50565e")[i % 2], stroke_width=height)
+        )
     middle = ends.mean(0)
-    return group((*bars, text_plate(text, middle[0], middle[1] - 11 * view.unit, 9.5 * view.unit, edge=BLACK)))
+    return group(
+        (
+            *bars,
+            text_plate(text, middle[0], middle[1] - 11 * view.unit, 9.5 * view.unit, edge=BLACK),
+        )
+    )
 
 
 def draw_warning(lines: Sequence[str], x: float, y: float, size: float, wide: float) -> str:
     """Lines of text on a plate with a warning triangle, its upper left corner at (x, y)."""
     high = (len(lines) * 1.35 + 0.6) * size
-    box = element("rect", x=x, y=y, width=wide, height=high, rx=size * 0.4, fill="#3a2c00", fill_opacity=0.88)
+    box = element(
+        "rect", x=x, y=y, width=wide, height=high, rx=size * 0.4, fill="#3a2c00", fill_opacity=0.88
+    )
     edge = element(
         "rect",
         x=x,
@@ -200,6 +253,7 @@ def draw_warning(lines: Sequence[str], x: float, y: float, size: float, wide: fl
     )
     mark = text_line("!", x + 1.2 * size, y + 1.36 * size, 0.8 * size, fill=BLACK)
     rows: Iterable[str] = (
-        text_line(line, x + 2.2 * size, y + (1.35 * i + 1.36) * size, size, "start") for i, line in enumerate(lines)
+        text_line(line, x + 2.2 * size, y + (1.35 * i + 1.36) * size, size, "start")
+        for i, line in enumerate(lines)
     )
     return group((box, edge, triangle, mark, *rows))

@@ -10,7 +10,16 @@ import numpy as np
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import NO_STYLE, YES_COLOUR
 from overruler.picture.raster import Pixels, composite_pixels, encode_small_jpeg
-from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path, text_plate, text_plate_size
+from overruler.picture.svg import (
+    BLACK,
+    WHITE,
+    cased_line,
+    element,
+    group,
+    path,
+    text_plate,
+    text_plate_size,
+)
 
 WIDTH_PX = 1600
 CONFIDENCE_95_SIGMAS = float(np.sqrt(-2 * np.log(0.05)))
@@ -34,14 +43,22 @@ def draw_markers(pixels: Pixels, seen: Mapping[int, tuple[Array, Array]], times:
         x, y = square.mean(0)
         parts.append(text_plate(str(number), float(x), float(y), 9 * unit))
     return _encode_drawing(
-        pixels, [*parts, _draw_caption(pixels, f"doubt of the corners, 95 %, drawn {times:.0f} times larger")]
+        pixels,
+        [
+            *parts,
+            _draw_caption(pixels, f"doubt of the corners, 95 %, drawn {times:.0f} times larger"),
+        ],
     )
 
 
-def draw_orthophoto(pixels: Pixels, squares_px: Sequence[Array], lines_px: Sequence[Array], told: str) -> bytes:
+def draw_orthophoto(
+    pixels: Pixels, squares_px: Sequence[Array], lines_px: Sequence[Array], told: str
+) -> bytes:
     """The board from above: where the markers lie (4, 2 each), and lines (K, 2) that are 100 mm apart."""
     unit = _drawing_unit(pixels)
-    parts = [path(line, stroke=WHITE, stroke_opacity=0.5, stroke_width=0.6 * unit) for line in lines_px]
+    parts = [
+        path(line, stroke=WHITE, stroke_opacity=0.5, stroke_width=0.6 * unit) for line in lines_px
+    ]
     parts += [cased_line(square, YES_COLOUR, 0.9 * unit, closed=True) for square in squares_px]
     return _encode_drawing(pixels, [*parts, _draw_caption(pixels, told)])
 
@@ -49,16 +66,25 @@ def draw_orthophoto(pixels: Pixels, squares_px: Sequence[Array], lines_px: Seque
 def draw_candidates(pixels: Pixels, guesses: Array, shares: Array, told: str) -> bytes:
     """Circles (N, 3), x, y and radius, that may be bases: the likelier (shares (N,)) the stronger."""
     unit, parts = _drawing_unit(pixels), []
-    for (x, y, radius), share in sorted(zip(guesses, shares, strict=True), key=lambda pair: float(pair[1])):
+    for (x, y, radius), share in sorted(
+        zip(guesses, shares, strict=True), key=lambda pair: float(pair[1])
+    ):
         colour, wide = (YES_COLOUR, 2.0) if share > 0.5 else (NO_STYLE.colour, 1.0)
         ring = {"cx": float(x), "cy": float(y), "r": float(radius), "fill": "none"}
-        parts.append(element("circle", **ring, stroke=WHITE, stroke_width=2 * wide * unit, stroke_opacity=0.7))
+        parts.append(
+            element(
+                "circle", **ring, stroke=WHITE, stroke_width=2 * wide * unit, stroke_opacity=0.7
+            )
+        )
         parts.append(element("circle", **ring, stroke=colour, stroke_width=wide * unit))
     return _encode_drawing(pixels, [*parts, _draw_caption(pixels, told)])
 
 
 def draw_outlines(
-    pixels: Pixels, outlines: Mapping[str, Array], told: str, box: tuple[int, int, int, int] | None = None
+    pixels: Pixels,
+    outlines: Mapping[str, Array],
+    told: str,
+    box: tuple[int, int, int, int] | None = None,
 ) -> bytes:
     """Bases' outlines (K, 2) by their names, in all of the photo or in a box of it (left, top, right, bottom)."""
     left, top, right, bottom = box or (0, 0, pixels.shape[1], pixels.shape[0])
@@ -75,7 +101,12 @@ def draw_outlines(
 
 
 def draw_positions(
-    pixels: Pixels, centers: Array, own: Sequence[Array], shared: Sequence[Array], times: float, told: str
+    pixels: Pixels,
+    centers: Array,
+    own: Sequence[Array],
+    shared: Sequence[Array],
+    times: float,
+    told: str,
 ) -> bytes:
     """Bases' middles (N, 2) with their doubt (2, 2 each) in the photo's pixels, of the own part and of all of it."""
     unit, parts = _drawing_unit(pixels), []
@@ -121,5 +152,7 @@ def _encode_drawing(pixels: Pixels, parts: Sequence[str]) -> bytes:
     height, width = pixels.shape[:2]
     size = WIDTH_PX, max(1, round(height * WIDTH_PX / width))
     box = {"viewBox": f"0 0 {width} {height}", "width": size[0], "height": size[1]}
-    svg = element("svg", *parts, xmlns="http://www.w3.org/2000/svg", preserveAspectRatio="none", **box)
+    svg = element(
+        "svg", *parts, xmlns="http://www.w3.org/2000/svg", preserveAspectRatio="none", **box
+    )
     return encode_small_jpeg(composite_pixels(svg, pixels, size), WIDTH_PX)

@@ -7,7 +7,16 @@ from overruler.geometry.pose import Array
 from overruler.picture import ENDINGS
 from overruler.picture.lens_coverage import error_colour
 from overruler.picture.raster import Pixels, composite_png, data_uri, font_face_css, output_size
-from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path_data, text_line, text_plate
+from overruler.picture.svg import (
+    BLACK,
+    WHITE,
+    cased_line,
+    element,
+    group,
+    path_data,
+    text_line,
+    text_plate,
+)
 from overruler.picture.text_layout import fit_text
 from overruler.picture.text_layout import text_width as text_width
 from overruler.picture.view import View
@@ -30,7 +39,9 @@ def encode_map(calibration: Calibration, doubt: PrecisionMap, pixels: Pixels, en
     if ending == ".png":
         return composite_png(draw_map(calibration, doubt), pixels)
     photo = element(
-        "image", href=data_uri(pixels, output_size(calibration.size_px)), **_image_attributes(calibration.size_px)
+        "image",
+        href=data_uri(pixels, output_size(calibration.size_px)),
+        **_image_attributes(calibration.size_px),
     )
     return draw_map(calibration, doubt, element("style", font_face_css()) + photo).encode()
 
@@ -39,10 +50,26 @@ def draw_map(calibration: Calibration, doubt: PrecisionMap, ground: str = "") ->
     """The map as SVG text, on a `ground` or on none."""
     view = View(calibration.camera, calibration.size_px)
     shown = output_size(calibration.size_px)
-    squares = [cased_line(view.to_px(square), WHITE, 0.7 * view.unit, closed=True) for square in calibration.squares_mm]
-    layers = [ground, _sigma_tiles(view, doubt), *squares, _sigma_labels(view, doubt), _draw_text(view, doubt)]
+    squares = [
+        cased_line(view.to_px(square), WHITE, 0.7 * view.unit, closed=True)
+        for square in calibration.squares_mm
+    ]
+    layers = [
+        ground,
+        _sigma_tiles(view, doubt),
+        *squares,
+        _sigma_labels(view, doubt),
+        _draw_text(view, doubt),
+    ]
     box = f"0 0 {calibration.size_px[0]} {calibration.size_px[1]}"
-    return element("svg", *layers, xmlns="http://www.w3.org/2000/svg", viewBox=box, width=shown[0], height=shown[1])
+    return element(
+        "svg",
+        *layers,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=box,
+        width=shown[0],
+        height=shown[1],
+    )
 
 
 def _image_attributes(size_px: tuple[int, int]) -> dict[str, object]:
@@ -51,7 +78,11 @@ def _image_attributes(size_px: tuple[int, int]) -> dict[str, object]:
 
 def _sigma_tiles(view: View, doubt: PrecisionMap) -> str:
     """A tile for each four neighbouring places that the photo shows, in the shade of their mean doubt."""
-    px, sigma, seen = view.to_px(doubt.xy_mm), _mean_of_neighbours(doubt.sigma_mm), _mean_of_neighbours(doubt.visible)
+    px, sigma, seen = (
+        view.to_px(doubt.xy_mm),
+        _mean_of_neighbours(doubt.sigma_mm),
+        _mean_of_neighbours(doubt.visible),
+    )
     tiles = []
     for row, column in np.argwhere(seen > 0.99):
         corners = px[[row, row, row + 1, row + 1], [column, column + 1, column + 1, column]]
@@ -62,7 +93,9 @@ def _sigma_tiles(view: View, doubt: PrecisionMap) -> str:
 
 def _shade_share(sigma_mm: float) -> float:
     """How dark a doubt is drawn, 0 to 1: the same on every map, so that maps can be compared."""
-    share = np.log(max(sigma_mm, LIGHTEST_SIGMA_MM) / LIGHTEST_SIGMA_MM) / np.log(DARKEST_SIGMA_MM / LIGHTEST_SIGMA_MM)
+    share = np.log(max(sigma_mm, LIGHTEST_SIGMA_MM) / LIGHTEST_SIGMA_MM) / np.log(
+        DARKEST_SIGMA_MM / LIGHTEST_SIGMA_MM
+    )
     return float(min(share, 1.0))
 
 
@@ -82,9 +115,14 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
         for column in columns:
             if doubt.visible[row, column]:
                 x, y = view.to_px(doubt.xy_mm[row, column])
-                if left - 2 * size < x < left + wide + 2 * size and top - size < y < top + high + size:
+                if (
+                    left - 2 * size < x < left + wide + 2 * size
+                    and top - size < y < top + high + size
+                ):
                     continue
-                parts.append(text_plate(f"{doubt.sigma_mm[row, column]:.2f}", float(x), float(y), size))
+                parts.append(
+                    text_plate(f"{doubt.sigma_mm[row, column]:.2f}", float(x), float(y), size)
+                )
     return group(parts)
 
 
@@ -93,7 +131,9 @@ def headline_text(doubt: PrecisionMap) -> str:
     shown = doubt.sigma_mm[doubt.visible > 0]
     if not shown.size:
         return "the photo shows nothing of the board"
-    return f"1 σ of a distance of {doubt.length_mm:.0f} mm: {shown.min():.2f} to {shown.max():.2f} mm"
+    return (
+        f"1 σ of a distance of {doubt.length_mm:.0f} mm: {shown.min():.2f} to {shown.max():.2f} mm"
+    )
 
 
 def advice_sentence(advice: Advice) -> str:
@@ -102,7 +142,10 @@ def advice_sentence(advice: Advice) -> str:
 
 
 def _text_lines(doubt: PrecisionMap) -> list[str]:
-    return [headline_text(doubt), *(advice_sentence(advice) for advice in doubt.advice[:MAX_ADVICE_LINES])]
+    return [
+        headline_text(doubt),
+        *(advice_sentence(advice) for advice in doubt.advice[:MAX_ADVICE_LINES]),
+    ]
 
 
 def _text_plate_box(view: View, doubt: PrecisionMap) -> tuple[float, float, float, float]:

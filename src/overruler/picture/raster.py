@@ -40,7 +40,10 @@ def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
 
 def composite_png(overlay_svg: str, pixels: Pixels) -> bytes:
     """The PNG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
-    return _encode_image(".png", composite_pixels(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))))
+    return _encode_image(
+        ".png",
+        composite_pixels(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))),
+    )
 
 
 def composite_pixels(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
@@ -52,7 +55,9 @@ def render_layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
     """A transparent drawing as pixels (H, W, 4), blue green red alpha."""
     import cv2
 
-    drawn = cv2.imdecode(np.frombuffer(render_png(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED)
+    drawn = cv2.imdecode(
+        np.frombuffer(render_png(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED
+    )
     if drawn is None or drawn.shape != (size_px[1], size_px[0], 4):
         raise RuntimeError("the drawing could not be rendered")
     return np.asarray(drawn, np.uint8)
@@ -70,19 +75,27 @@ def alpha_composite(layer_: Pixels, pixels: Pixels) -> Pixels:
 
 def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
     """The photo as a JPEG of the given size in a `data:` address."""
-    return "data:image/jpeg;base64," + base64.b64encode(_encode_image(".jpg", resize_by_area(pixels, size_px))).decode()
+    return (
+        "data:image/jpeg;base64,"
+        + base64.b64encode(_encode_image(".jpg", resize_by_area(pixels, size_px))).decode()
+    )
 
 
 def encode_jpeg(pixels: Pixels) -> bytes:
     """The photo as a JPEG for screens, no larger than `MAX_SIDE_PX`."""
-    return _encode_image(".jpg", resize_by_area(pixels, output_size((pixels.shape[1], pixels.shape[0]))))
+    return _encode_image(
+        ".jpg", resize_by_area(pixels, output_size((pixels.shape[1], pixels.shape[0])))
+    )
 
 
 def encode_small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
     """A picture of a film as a JPEG whose longer side is at most so long."""
     height, width = pixels.shape[:2]
     share = min(1.0, longest_px / max(width, height))
-    return _encode_image(".jpg", resize_by_area(pixels, (max(1, round(width * share)), max(1, round(height * share)))))
+    return _encode_image(
+        ".jpg",
+        resize_by_area(pixels, (max(1, round(width * share)), max(1, round(height * share)))),
+    )
 
 
 def shrink_quickly(pixels: Pixels, longest_px: int) -> Pixels:
@@ -97,7 +110,8 @@ def shrink_quickly(pixels: Pixels, longest_px: int) -> Pixels:
         return pixels
     whole = max(width, height) // longest_px
     means = resize_by_area(
-        pixels[: height - height % whole, : width - width % whole], (width // whole, height // whole)
+        pixels[: height - height % whole, : width - width % whole],
+        (width // whole, height // whole),
     )
     share = longest_px / max(width, height)
     size = max(1, round(width * share)), max(1, round(height * share))

@@ -111,8 +111,14 @@ def _draw_banner(view: View, room: LabelLayout, told: list[DrawableRuling]) -> s
     for rows in range(min(len(told), MAX_ROWS), 0, -1):
         plate_ = build_banner(told, view.size_px, rows)
         size, corners = (plate_.wide, plate_.high), _banner_corners(view, plate_)
-        if rows == 1 or room.least_overlap_cost(size, corners + np.array(size) / 2) < DECISIVE_OVERLAP_WEIGHT / 4:
-            left, top = corners[room.reserve_best(size, corners + np.array(size) / 2, DECISIVE_OVERLAP_WEIGHT)]
+        if (
+            rows == 1
+            or room.least_overlap_cost(size, corners + np.array(size) / 2)
+            < DECISIVE_OVERLAP_WEIGHT / 4
+        ):
+            left, top = corners[
+                room.reserve_best(size, corners + np.array(size) / 2, DECISIVE_OVERLAP_WEIGHT)
+            ]
             return plate_.to_svg(float(left), float(top))
     return ""
 
@@ -155,7 +161,9 @@ def _draw_labels(
         x, y = room.place_beside(text_plate_size(piece.id, size), (*edge.min(0), *edge.max(0)))
         leaders.append(_leader_line(view, edge, np.array([x, y]), size))
         plates.append(text_plate(piece.id, x, y, size, fill=look.colour if look else "#15191e"))
-    return group(leaders + plates + [_height_label(view, terrain, room) for terrain in report.scene.terrain])
+    return group(
+        leaders + plates + [_height_label(view, terrain, room) for terrain in report.scene.terrain]
+    )
 
 
 def _is_covered(point: Array, boxes: list[Array]) -> bool:
@@ -215,7 +223,10 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
 
 def _place_warnings(view: View, report: Report, room: LabelLayout) -> str:
     """The calibration's worst problems, in the upper left corner or where there is room, in longer lines or shorter."""
-    size, problems = 11.5 * view.unit, [problem.text for problem in report.calibration.problems[:MAX_WARNINGS]]
+    size, problems = (
+        11.5 * view.unit,
+        [problem.text for problem in report.calibration.problems[:MAX_WARNINGS]],
+    )
     if not problems:
         return ""
     ways = [

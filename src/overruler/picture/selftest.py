@@ -46,7 +46,10 @@ def check_font() -> str:
     from overruler.picture.svg import element, text_line
 
     size = {"width": 40, "height": 40, "xmlns": "http://www.w3.org/2000/svg"}
-    blank, lettered = (render_png(element("svg", child, **size), 40) for child in ("<g/>", text_line("M", 20, 30, 30)))
+    blank, lettered = (
+        render_png(element("svg", child, **size), 40)
+        for child in ("<g/>", text_line("M", 20, 30, 30))
+    )
     if blank == lettered:
         raise RuntimeError(f"{FONT_PATH} draws nothing")
     return FONT_PATH.stem

@@ -38,7 +38,9 @@ def path_data(points: Array, closed: bool = False) -> str:
         elif pieces[-1]:
             pieces.append([])
     whole = len(pieces) == 1
-    return "".join(f"M{'L'.join(piece)}{'Z' if closed and whole else ''}" for piece in pieces if len(piece) > 1)
+    return "".join(
+        f"M{'L'.join(piece)}{'Z' if closed and whole else ''}" for piece in pieces if len(piece) > 1
+    )
 
 
 def path(points: Array, closed: bool = False, **attributes: object) -> str:
@@ -46,20 +48,38 @@ def path(points: Array, closed: bool = False, **attributes: object) -> str:
     return element("path", d=path_data(points, closed), **{"fill": "none", **attributes})
 
 
-def cased_line(points: Array, core: str, width_px: float, closed: bool = False, dash: Sequence[float] = ()) -> str:
+def cased_line(
+    points: Array, core: str, width_px: float, closed: bool = False, dash: Sequence[float] = ()
+) -> str:
     """A line that shows on any ground: a coloured core, a white casing, a black one outside it; dashes in the core."""
     round_ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
     pattern = " ".join(f"{length * width_px:.2f}" for length in dash) or None
     return group(
         (
-            path(points, closed, stroke=BLACK, stroke_width=width_px * 3.0, stroke_opacity=0.9, **round_ends),
+            path(
+                points,
+                closed,
+                stroke=BLACK,
+                stroke_width=width_px * 3.0,
+                stroke_opacity=0.9,
+                **round_ends,
+            ),
             path(points, closed, stroke=WHITE, stroke_width=width_px * 2.1, **round_ends),
-            path(points, closed, stroke=core, stroke_width=width_px, stroke_dasharray=pattern, **round_ends),
+            path(
+                points,
+                closed,
+                stroke=core,
+                stroke_width=width_px,
+                stroke_dasharray=pattern,
+                **round_ends,
+            ),
         )
     )
 
 
-def text_line(text: str, x: float, y: float, size: float, anchor: str = "middle", fill: str = WHITE) -> str:
+def text_line(
+    text: str, x: float, y: float, size: float, anchor: str = "middle", fill: str = WHITE
+) -> str:
     """One line of text whose baseline starts, is centred or ends at (x, y)."""
     return element(
         "text",
@@ -80,7 +100,13 @@ def text_plate_size(text: str, size: float) -> tuple[float, float]:
 
 
 def text_plate(
-    text: str, x: float, y: float, size: float, fill: str = BLACK, ink: str = WHITE, edge: str = WHITE
+    text: str,
+    x: float,
+    y: float,
+    size: float,
+    fill: str = BLACK,
+    ink: str = WHITE,
+    edge: str = WHITE,
 ) -> str:
     """One line of text centred on (x, y), on a plate that keeps it readable."""
     wide, high = text_plate_size(text, size)

@@ -51,7 +51,9 @@ class View:
     def line_px(self, start_mm: ArrayLike, end_mm: ArrayLike, z_mm: float = 0.0) -> Array:
         """A straight line of the board (N, 2) on the drawing, bent as the lens bends it."""
         share = np.linspace(0, 1, 33)[:, None]
-        return self.to_px(np.asarray(start_mm, float) * (1 - share) + np.asarray(end_mm, float) * share, z_mm)
+        return self.to_px(
+            np.asarray(start_mm, float) * (1 - share) + np.asarray(end_mm, float) * share, z_mm
+        )
 
     def contains_all(self, places: Array, border_px: float = 0.0) -> bool:
         """Whether all places (N, 2) lie on the drawing, a border away from its edge."""

@@ -58,4 +58,8 @@ def game_of(name: str) -> Game:
 
 def clause_text(name: str) -> str:
     """What a clause says, in one sentence."""
-    return COMMON_CLAUSES[name] if name in COMMON_CLAUSES else game_of(name.partition(".")[0]).clauses[name]
+    return (
+        COMMON_CLAUSES[name]
+        if name in COMMON_CLAUSES
+        else game_of(name.partition(".")[0]).clauses[name]
+    )

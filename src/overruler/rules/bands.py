@@ -9,7 +9,11 @@ from typing import Any
 from overruler.reading import Node
 from overruler.rules.changes import Outcome, smallest_changes
 from overruler.rules.measure import Measure, band_of, verdict_on
-from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty, probability_within
+from overruler.rules.uncertainty import (
+    DistanceUncertainty,
+    distance_uncertainty,
+    probability_within,
+)
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
@@ -42,7 +46,10 @@ class Reading:
     @property
     def on_line(self) -> bool:
         """Whether the closest part touches the line between two bands."""
-        return any(abs(self.measure.distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.lines_mm[1:])
+        return any(
+            abs(self.measure.distance_mm - line) <= CONTACT_TOLERANCE_MM
+            for line in self.lines_mm[1:]
+        )
 
     @cached_property
     def uncertainty(self) -> DistanceUncertainty | None:
@@ -63,9 +70,14 @@ class Reading:
         margin = min((abs(self.measure.distance_mm - line) for line in edges), default=None)
         inside = value is not None and value is not False
         verdict = self._verdict(
-            value, self._answer_probabilities(outcome), margin if inside or margin is None else -margin, edges
+            value,
+            self._answer_probabilities(outcome),
+            margin if inside or margin is None else -margin,
+            edges,
         )
-        return replace(verdict, changes=smallest_changes(self.measure, self.lines_mm, self.band, outcome))
+        return replace(
+            verdict, changes=smallest_changes(self.measure, self.lines_mm, self.band, outcome)
+        )
 
     def decide_within(self, first: int, last: int) -> Verdict:
         """Whether every part of the second side lies in the bands from `first` to `last`; band 1 begins nowhere."""
@@ -79,7 +91,9 @@ class Reading:
         if self.scene.covariance is not None:
             yes = probability_within(self.scene, self.measure, lower, upper)
             odds = {"true": yes, "false": 1 - yes}
-        return self._verdict(value, odds, min(room), [line for line in (lower, upper) if line is not None])
+        return self._verdict(
+            value, odds, min(room), [line for line in (lower, upper) if line is not None]
+        )
 
     def _answer_probabilities(self, outcome: Outcome) -> dict[str, float] | None:
         if self.band_probabilities is None:
@@ -91,11 +105,17 @@ class Reading:
         return odds
 
     def _verdict(
-        self, value: Any, odds: dict[str, float] | None, margin_mm: float | None, lines_mm: Sequence[float]
+        self,
+        value: Any,
+        odds: dict[str, float] | None,
+        margin_mm: float | None,
+        lines_mm: Sequence[float],
     ) -> Verdict:
         sigma = self.uncertainty.sigma_mm if self.uncertainty else 0.0
         verdict = verdict_on(self.question, self.measure, sigma)
-        return replace(verdict, value=value, probability=odds, margin_mm=margin_mm, lines_mm=tuple(lines_mm))
+        return replace(
+            verdict, value=value, probability=odds, margin_mm=margin_mm, lines_mm=tuple(lines_mm)
+        )
 
 
 def range_in_words(value: int | None) -> str:

@@ -19,7 +19,9 @@ Outcome = Callable[[int], Any]
 """The answer in each band between ascending lines: 0 is up to the first of them."""
 
 
-def smallest_changes(measure: Measure, lines_mm: Sequence[float], band: int, outcome: Outcome) -> tuple[Change, ...]:
+def smallest_changes(
+    measure: Measure, lines_mm: Sequence[float], band: int, outcome: Outcome
+) -> tuple[Change, ...]:
     """The least moves that change the answer, the nearer one first; of equally short ones any.
 
     What moves is the first side as a whole, a unit in its formation; the second where the first is terrain. Terrain
@@ -29,9 +31,15 @@ def smallest_changes(measure: Measure, lines_mm: Sequence[float], band: int, out
     if not first_moves and measure.closest.b.index is None:
         return ()
     edges = [k for k in range(len(lines_mm)) if outcome(k) != outcome(k + 1)]
-    found = [_change_nearer(measure.closest.gap, lines_mm[k], outcome(k), first_moves) for k in edges if k < band][-1:]
+    found = [
+        _change_nearer(measure.closest.gap, lines_mm[k], outcome(k), first_moves)
+        for k in edges
+        if k < band
+    ][-1:]
     for k in [k for k in edges if k >= band][:1]:
-        found.append(_change_farther(_moving_pairs(measure, first_moves), lines_mm[k], outcome(k + 1)))
+        found.append(
+            _change_farther(_moving_pairs(measure, first_moves), lines_mm[k], outcome(k + 1))
+        )
     return tuple(found)
 
 

@@ -47,7 +47,10 @@ class Game:
 
     def example(self, kind: str) -> dict[str, Any]:
         """How a question is asked."""
-        return {"question": kind, **self.examples.get(kind, BAND_EXAMPLES.get(kind, FROM_TO_EXAMPLE))}
+        return {
+            "question": kind,
+            **self.examples.get(kind, BAND_EXAMPLES.get(kind, FROM_TO_EXAMPLE)),
+        }
 
     def ruler_of(self, scene: Scene) -> Ruler:
         """The scene's own ruler or the game's."""
@@ -65,7 +68,9 @@ class Game:
         settings = _read_settings(scene)
         for name in settings.keys():  # noqa: SIM118 - a Node is no dict
             if name not in self.settings:
-                settings[name].fail(f"{self.title} has no such setting; it has: {', '.join(self.settings) or 'none'}")
+                settings[name].fail(
+                    f"{self.title} has no such setting; it has: {', '.join(self.settings) or 'none'}"
+                )
             settings[name].boolean()
 
 

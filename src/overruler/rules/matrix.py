@@ -18,7 +18,11 @@ from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
 from overruler.reading import Node
 from overruler.rules import game_of
-from overruler.rules.games.tide_of_iron.hex_position import HexPosition, find_hex_position, hex_count_probabilities
+from overruler.rules.games.tide_of_iron.hex_position import (
+    HexPosition,
+    find_hex_position,
+    hex_count_probabilities,
+)
 from overruler.rules.games.xwing.range_zero import held_pairs
 from overruler.rules.games.xwing.ship_ruler import band_ends_mm
 from overruler.rules.measure import between
@@ -70,7 +74,8 @@ def _blend_matrices(found: Matrix, other: Matrix, share: float) -> Matrix:
     assert other.probability is not None
     ranges = max(found.ranges, other.ranges, key=len)  # of hexes, more numbers may be possible
     usual, rare = (
-        np.pad(one, ((0, 0), (0, 0), (0, len(ranges) - one.shape[2]))) for one in (found.probability, other.probability)
+        np.pad(one, ((0, 0), (0, 0), (0, len(ranges) - one.shape[2])))
+        for one in (found.probability, other.probability)
     )
     return replace(found, ranges=ranges, probability=(1 - share) * usual + share * rare)
 
@@ -95,11 +100,17 @@ def _build_matrix(scene: Scene, game: str | None) -> Matrix:
 def _band_ends_mm(scene: Scene) -> tuple[float, ...] | None:
     """Where each band of the game's ruler ends, contact first; None for a game without a ruler."""
     if scene.game == "xwing":
-        return band_ends_mm(game_of("xwing").ruler_of(scene), game_of("xwing").chosen(scene, "nearer_band"))
-    return (0.0, *game_of(scene.game).ruler_of(scene).lines_mm) if game_of(scene.game).ruler else None
+        return band_ends_mm(
+            game_of("xwing").ruler_of(scene), game_of("xwing").chosen(scene, "nearer_band")
+        )
+    return (
+        (0.0, *game_of(scene.game).ruler_of(scene).lines_mm) if game_of(scene.game).ruler else None
+    )
 
 
-def _with_ruler_bands(scene: Scene, found: Matrix, lines: tuple[float, ...], shares: Array | None) -> Matrix:
+def _with_ruler_bands(
+    scene: Scene, found: Matrix, lines: tuple[float, ...], shares: Array | None
+) -> Matrix:
     """Bands as `rules.bands` counts them: 0 is contact, which is range 1 in Legion; past the last there is no range."""
     bands, first = (
         np.searchsorted(np.array(lines), found.distance_mm - CONTACT_TOLERANCE_MM),
@@ -144,10 +155,16 @@ def _distance_uncertainties(
 
 
 def _fill_disc_probabilities(
-    scene: Scene, spread: Array, wanted: NDArray[np.bool_], lines_mm: tuple[float, ...], shares: Array
+    scene: Scene,
+    spread: Array,
+    wanted: NDArray[np.bool_],
+    lines_mm: tuple[float, ...],
+    shares: Array,
 ) -> NDArray[np.bool_]:
     """Work out the `shares` of the `wanted` pairs of discs beyond contact, in arrays; (N, N): for which it was done."""
-    radius = np.array([shape.radius_mm if isinstance(shape, Disc) else np.nan for shape in scene.shapes])
+    radius = np.array(
+        [shape.radius_mm if isinstance(shape, Disc) else np.nan for shape in scene.shapes]
+    )
     x, y = np.array([shape.center for shape in scene.shapes]).reshape(-1, 2).T
     i, j = np.nonzero(wanted & np.isfinite(radius[:, None] + radius))
     apart = np.stack([x[j] - x[i], y[j] - y[i]], 1)
@@ -161,7 +178,9 @@ def _fill_disc_probabilities(
     return settled
 
 
-def _pair_uncertainty(scene: Scene, i: int, j: int, lines_mm: tuple[float, ...]) -> DistanceUncertainty:
+def _pair_uncertainty(
+    scene: Scene, i: int, j: int, lines_mm: tuple[float, ...]
+) -> DistanceUncertainty:
     pair = Node({"from": scene.pieces[i].id, "to": scene.pieces[j].id}, "matrix")
     doubt = distance_uncertainty(scene, between(scene, pair), lines_mm)
     assert doubt is not None
@@ -205,7 +224,9 @@ def _with_hex_counts(scene: Scene, found: Matrix) -> Matrix:
     dq, dr = q[:, None] - q, r[:, None] - r
     band = np.maximum(np.maximum(np.abs(dq), np.abs(dr)), np.abs(dq + dr))
     uncertain = _uncertain_hex_counts(scene, places) if scene.covariance is not None else {}
-    most = max([int(band.max(initial=0)), *(number for odds in uncertain.values() for number in odds)])
+    most = max(
+        [int(band.max(initial=0)), *(number for odds in uncertain.values() for number in odds)]
+    )
     ranges, shares = tuple(range(most + 1)), None
     if scene.covariance is not None:
         shares = np.asarray(band[..., None] == np.arange(most + 1), float)
@@ -216,7 +237,9 @@ def _with_hex_counts(scene: Scene, found: Matrix) -> Matrix:
     return replace(found, ranges=ranges, band=band, probability=shares)
 
 
-def _uncertain_hex_counts(scene: Scene, places: list[HexPosition]) -> dict[tuple[int, int], dict[int, float]]:
+def _uncertain_hex_counts(
+    scene: Scene, places: list[HexPosition]
+) -> dict[tuple[int, int], dict[int, float]]:
     """The probability of each number of hexes, for the pairs of which one may stand in another hex."""
     return {
         (i, j): hex_count_probabilities(scene, a, b)

@@ -90,7 +90,11 @@ class Measure:
     def farthest_by_part(self) -> tuple[tuple[Body, Shape, float], ...]:
         """For each part of the bodies of the second side the largest distance from any point of it to the first."""
         parts = [part for body in self.from_bodies for part in body.parts]
-        return tuple((body, part, farthest_part(parts, part)) for body in self.to_bodies for part in body.parts)
+        return tuple(
+            (body, part, farthest_part(parts, part))
+            for body in self.to_bodies
+            for part in body.parts
+        )
 
 
 def between(scene: Scene, question: Node, from_key: str = "from", to_key: str = "to") -> Measure:
@@ -146,7 +150,10 @@ def gap_between(a: Body, b: Body) -> Gap:
     """The gap between two bodies."""
     best = Gap(math.inf, (0, 0), (0, 0))
     for p, q in product(a.parts, b.parts):
-        if math.dist(p.center, q.center) - p.bounding_radius_mm - q.bounding_radius_mm <= best.distance_mm:
+        if (
+            math.dist(p.center, q.center) - p.bounding_radius_mm - q.bounding_radius_mm
+            <= best.distance_mm
+        ):
             best = min(best, gap(p, q), key=lambda found: found.distance_mm)
     return best
 

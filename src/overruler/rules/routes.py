@@ -38,7 +38,9 @@ def legs_through(points: Sequence[Point]) -> tuple[Leg, ...]:
     for start, end in pairwise(points):
         length = math.dist(start, end)
         if length > CONTACT_TOLERANCE_MM * 1e-3:
-            found.append(Leg(start, (end[0] - start[0]) / length, (end[1] - start[1]) / length, length))
+            found.append(
+                Leg(start, (end[0] - start[0]) / length, (end[1] - start[1]) / length, length)
+            )
     return tuple(found)
 
 
@@ -95,7 +97,10 @@ def size_of(scene: Scene, body: Body) -> int:
 
 def is_thing(scene: Scene, body: Body) -> bool:
     """Whether it is an obstacle or a device, no character."""
-    return body.index is not None and scene.kind_of(scene.pieces[body.index]) in ("obstacle", "device")
+    return body.index is not None and scene.kind_of(scene.pieces[body.index]) in (
+        "obstacle",
+        "device",
+    )
 
 
 def piece_bodies(scene: Scene) -> Iterator[Body]:
@@ -112,7 +117,9 @@ def direction_away_from(mover: Point, target: Body, node: Node) -> Point:
     """The unit vector from the nearest point of a body to a point; `node` is complained about where there is none."""
     from_target = gap_between(target, Body("", (Disc(mover),)))
     if from_target.distance_mm <= CONTACT_TOLERANCE_MM:
-        node.fail(f"the middle of what moves stands on {target.id!r}: no direction leads straight away from it")
+        node.fail(
+            f"the middle of what moves stands on {target.id!r}: no direction leads straight away from it"
+        )
     (ax, ay), size = from_target.from_point, from_target.distance_mm
     return (mover[0] - ax) / size, (mover[1] - ay) / size
 
@@ -142,7 +149,11 @@ class Route:
     @cached_property
     def end_mm(self) -> Point:
         found = self.scene.pieces[self.index]
-        return self.legs[-1].point_at(self.legs[-1].length_mm) if self.legs else (found.x_mm, found.y_mm)
+        return (
+            self.legs[-1].point_at(self.legs[-1].length_mm)
+            if self.legs
+            else (found.x_mm, found.y_mm)
+        )
 
     # --- what it costs ---
 
@@ -213,7 +224,10 @@ class Route:
     def _first_entered(self, bodies: Sequence[Body]) -> Body | None:
         for leg in self.legs:
             base = self.shape_at(leg.start_mm)
-            met = [(entry_distance(base, body.parts[0], leg.ux, leg.uy, leg.length_mm), body) for body in bodies]
+            met = [
+                (entry_distance(base, body.parts[0], leg.ux, leg.uy, leg.length_mm), body)
+                for body in bodies
+            ]
             into = [(along, body) for along, body in met if along is not None]
             if into:
                 first = min(along for along, _ in into)
@@ -228,7 +242,10 @@ class Route:
         base, part = self.shape_at(leg.start_mm), body.parts[0]
         if (
             math.dist(base.center, part.center)
-            > base.bounding_radius_mm + part.bounding_radius_mm + leg.length_mm + CONTACT_TOLERANCE_MM
+            > base.bounding_radius_mm
+            + part.bounding_radius_mm
+            + leg.length_mm
+            + CONTACT_TOLERANCE_MM
         ):
             return False
         met = contact_interval(base, part, leg.ux, leg.uy)

@@ -18,7 +18,9 @@ def max_relative_shift_mm(scene: Scene, i: int | None, j: int | None) -> float:
     return scene.covariance.max_relative_shift_mm(i, j) if scene.covariance else 0.0
 
 
-def draw_displacements(scene: Scene, indices: Sequence[int | None], count: int | None = None) -> "Array":
+def draw_displacements(
+    scene: Scene, indices: Sequence[int | None], count: int | None = None
+) -> "Array":
     """Equally likely displacements (n, len(indices), 2) of those pieces, in mm, joint and always the same.
 
     None among the indices is terrain, which stays. `count` is a power of 2; None for as many as give probabilities to
@@ -29,9 +31,9 @@ def draw_displacements(scene: Scene, indices: Sequence[int | None], count: int |
     from overruler.geometry.batched.draws import difference_covariance, draw_gaussian
 
     array = scene.covariance.array if scene.covariance else np.zeros((2 * len(scene.pieces),) * 2)
-    return draw_gaussian(difference_covariance(array, [(None, index) for index in indices]), count).reshape(
-        -1, len(indices), 2
-    )
+    return draw_gaussian(
+        difference_covariance(array, [(None, index) for index in indices]), count
+    ).reshape(-1, len(indices), 2)
 
 
 def answer_probabilities(values: Iterable[Any]) -> dict[str, float]:

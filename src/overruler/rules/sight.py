@@ -71,7 +71,9 @@ def sight_probabilities(doubt: SightUncertainty, what: str) -> dict[str, float] 
     if settled is not None:
         return {"true": float(settled), "false": float(not settled)}
     places: Displacements = joint_displacements(doubt.scene, doubt.indices)
-    found = answer_probabilities(doubt.clear_in_draws(places) if what == "clear" else doubt.cover_in_draws(places))
+    found = answer_probabilities(
+        doubt.clear_in_draws(places) if what == "clear" else doubt.cover_in_draws(places)
+    )
     return {"true": found.get("true", 0.0), "false": found.get("false", 0.0)}
 
 

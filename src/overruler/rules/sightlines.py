@@ -46,7 +46,10 @@ class Obstacle:
 
 def all_obstacles(scene: Scene) -> tuple[Obstacle, ...]:
     """Everything that can stand in a line, pieces first."""
-    pieces = (Obstacle(piece.id, (scene.shapes[index],), index) for index, piece in enumerate(scene.pieces))
+    pieces = (
+        Obstacle(piece.id, (scene.shapes[index],), index)
+        for index, piece in enumerate(scene.pieces)
+    )
     return (*pieces, *(Obstacle(name, parts) for name, parts in scene.terrain_parts.items()))
 
 
@@ -83,12 +86,17 @@ class Sight:
     def nearby_obstacles(self) -> tuple[Obstacle, ...]:
         """What touches the lines, or can be displaced to touch them; terrain that is looked over is not among it."""
         low = {ground.id for ground in self.scene.terrain if self.looks_over(ground)}
-        third = (thing for thing in all_obstacles(self.scene) if thing.index not in (self.i, self.j))
+        third = (
+            thing for thing in all_obstacles(self.scene) if thing.index not in (self.i, self.j)
+        )
         return tuple(thing for thing in third if thing.id not in low and self._is_near(thing))
 
     def looks_over(self, ground: Terrain) -> bool:
         """Whether terrain does not stand higher than both bases."""
-        return ground.top_z_mm <= max(self.scene.pieces[k].z_mm for k in (self.i, self.j)) + CONTACT_TOLERANCE_MM
+        return (
+            ground.top_z_mm
+            <= max(self.scene.pieces[k].z_mm for k in (self.i, self.j)) + CONTACT_TOLERANCE_MM
+        )
 
     def _is_near(self, thing: Obstacle) -> bool:
         return any(self._may_meet(part, self.max_shift_mm(thing)) for part in thing.parts)
@@ -99,8 +107,16 @@ class Sight:
         size = dx * dx + dy * dy
         share = min(max((x * dx + y * dy) / size, 0.0), 1.0) if size else 0.0
         off = ((x - share * dx) ** 2 + (y - share * dy) ** 2) ** 0.5
-        most = part.bounding_radius_mm + max(end.bounding_radius_mm for end in self.ends) + reach + CONTACT_TOLERANCE_MM
-        return off <= most and widest_separation(self.hull, part).signed_gap_mm <= reach + CONTACT_TOLERANCE_MM
+        most = (
+            part.bounding_radius_mm
+            + max(end.bounding_radius_mm for end in self.ends)
+            + reach
+            + CONTACT_TOLERANCE_MM
+        )
+        return (
+            off <= most
+            and widest_separation(self.hull, part).signed_gap_mm <= reach + CONTACT_TOLERANCE_MM
+        )
 
     def overlaps_end(self, thing: Obstacle) -> bool:
         """Whether it is terrain that reaches into one of the two bases."""
@@ -113,7 +129,11 @@ class Sight:
     @cached_property
     def counted_obstacles(self) -> tuple[Obstacle, ...]:
         """What counts of all that is near."""
-        return () if self.touches else tuple(thing for thing in self.nearby_obstacles if not self.overlaps_end(thing))
+        return (
+            ()
+            if self.touches
+            else tuple(thing for thing in self.nearby_obstacles if not self.overlaps_end(thing))
+        )
 
     @cached_property
     def depths_mm(self) -> Mapping[str, float]:
@@ -126,11 +146,17 @@ class Sight:
     @cached_property
     def crossing_obstacles(self) -> tuple[Obstacle, ...]:
         """What crosses a line; touching the outermost is not crossing."""
-        return tuple(thing for thing in self.counted_obstacles if self.depths_mm[thing.id] > CONTACT_TOLERANCE_MM)
+        return tuple(
+            thing
+            for thing in self.counted_obstacles
+            if self.depths_mm[thing.id] > CONTACT_TOLERANCE_MM
+        )
 
     @cached_property
     def view(self) -> ObstructedView:
-        return ObstructedView(*self.ends, tuple(part for thing in self.counted_obstacles for part in thing.parts))
+        return ObstructedView(
+            *self.ends, tuple(part for thing in self.counted_obstacles for part in thing.parts)
+        )
 
     @cached_property
     def is_clear(self) -> bool:
@@ -144,7 +170,9 @@ class Sight:
 
     def large_enough(self, thing: Obstacle) -> bool:
         """Whether an object gives the target cover where it crosses a line."""
-        return self.sizes is None or self.sizes[thing.id] >= self.sizes[self.scene.pieces[self.j].id]
+        return (
+            self.sizes is None or self.sizes[thing.id] >= self.sizes[self.scene.pieces[self.j].id]
+        )
 
     def max_shift_mm(self, thing: Obstacle) -> float:
         """It is never displaced farther than this against the lines."""
@@ -159,7 +187,12 @@ class Sight:
     def cover_margin_mm(self) -> float | None:
         """How deep what gives cover reaches into the lines; less than 0: how far the nearest object stands clear."""
         return max(
-            (self.depths_mm[thing.id] for thing in self.counted_obstacles if self.large_enough(thing)), default=None
+            (
+                self.depths_mm[thing.id]
+                for thing in self.counted_obstacles
+                if self.large_enough(thing)
+            ),
+            default=None,
         )
 
     def rules(self, game: str) -> tuple[str, ...]:
@@ -169,11 +202,16 @@ class Sight:
             "bases_only": True,
             "third_base": any(thing.index is not None for thing in self.crossing_obstacles),
             "grazing": bool(self.counted_obstacles),
-            "looked_over": any(self.looks_over(ground) and self._in_the_way(ground) for ground in self.scene.terrain),
+            "looked_over": any(
+                self.looks_over(ground) and self._in_the_way(ground)
+                for ground in self.scene.terrain
+            ),
             "stood_on": any(map(self.overlaps_end, self.nearby_obstacles)),
             "sight_in_contact": self.touches,
         }
         return tuple(f"{game}.{name}" for name, holds in names.items() if holds)
 
     def _in_the_way(self, ground: Terrain) -> bool:
-        return not self.touches and any(self._may_meet(part, -2 * CONTACT_TOLERANCE_MM) for part in ground.parts)
+        return not self.touches and any(
+            self._may_meet(part, -2 * CONTACT_TOLERANCE_MM) for part in ground.parts
+        )

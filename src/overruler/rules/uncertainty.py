@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING
 
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.farthest import farthest_gap
-from overruler.geometry.gap_probability import SlicedGaussian, gap_sigma_mm, intervals_within_distance, slice_gaussian
+from overruler.geometry.gap_probability import (
+    SlicedGaussian,
+    gap_sigma_mm,
+    intervals_within_distance,
+    slice_gaussian,
+)
 from overruler.geometry.shapes import Point, Polygon, gap
 from overruler.rules.measure import Measure, band_of
 from overruler.rules.sampling import ClosestCandidate, max_relative_shift_mm
@@ -46,16 +51,22 @@ class DistanceUncertainty:
     crossed."""
 
 
-def distance_uncertainty(scene: Scene, measure: Measure, lines_mm: Sequence[float]) -> DistanceUncertainty | None:
+def distance_uncertainty(
+    scene: Scene, measure: Measure, lines_mm: Sequence[float]
+) -> DistanceUncertainty | None:
     """The doubt of the closest distance between ascending lines; None in a scene without covariance."""
     if scene.covariance is None:
         return None
     rivals = closest_candidates(scene, measure)
     low = min(rival.gap.distance_mm - rival.max_shift_mm for rival in rivals)
     high = min(rival.gap.distance_mm + rival.max_shift_mm for rival in rivals)
-    near = any(low <= line + CONTACT_TOLERANCE_MM <= high for line in (0.0, *lines_mm)) and low < high
+    near = (
+        any(low <= line + CONTACT_TOLERANCE_MM <= high for line in (0.0, *lines_mm)) and low < high
+    )
     if len(rivals) == 1:
-        return (_pair_uncertainty if near else _linear_uncertainty)(scene.covariance, rivals[0], lines_mm)
+        return (_pair_uncertainty if near else _linear_uncertainty)(
+            scene.covariance, rivals[0], lines_mm
+        )
     from overruler.rules.sampled.closest import several_pairs_uncertainty
 
     return DistanceUncertainty(*several_pairs_uncertainty(scene, rivals, lines_mm))
@@ -65,7 +76,12 @@ def closest_candidates(scene: Scene, measure: Measure) -> list[ClosestCandidate]
     """The parts that may be the closest, were every piece displaced as far as it can be."""
     every = [
         ClosestCandidate(
-            p, q, pair.a.index, pair.b.index, gap(p, q), max_relative_shift_mm(scene, pair.a.index, pair.b.index)
+            p,
+            q,
+            pair.a.index,
+            pair.b.index,
+            gap(p, q),
+            max_relative_shift_mm(scene, pair.a.index, pair.b.index),
         )
         for pair in measure.pairs
         for p, q in product(pair.a.parts, pair.b.parts)
@@ -85,10 +101,14 @@ def _linear_uncertainty(
         return DistanceUncertainty(0.0, shares)
     (xx, xy), (_, yy) = covariance.of_difference(one.i, one.j)
     x, y = (bx - ax) / distance, (by - ay) / distance
-    return DistanceUncertainty(math.sqrt(max(xx * x * x + 2 * xy * x * y + yy * y * y, 0.0)), shares)
+    return DistanceUncertainty(
+        math.sqrt(max(xx * x * x + 2 * xy * x * y + yy * y * y, 0.0)), shares
+    )
 
 
-def _pair_uncertainty(covariance: Covariance, one: ClosestCandidate, lines_mm: Sequence[float]) -> DistanceUncertainty:
+def _pair_uncertainty(
+    covariance: Covariance, one: ClosestCandidate, lines_mm: Sequence[float]
+) -> DistanceUncertainty:
     """One pair near a line: summed over slices of its displacement."""
     slices = slice_displacement(covariance, one)
     below = [_probability_below(slices, one, line) for line in lines_mm]
@@ -110,12 +130,18 @@ def slice_displacement(covariance: Covariance, one: ClosestCandidate) -> SlicedG
     """A pair's displacement, cut across the line between its closest points."""
     corners = isinstance(one.a, Polygon) or isinstance(one.b, Polygon)
     bend = one.a.bounding_radius_mm + one.b.bounding_radius_mm + one.gap.distance_mm
-    return slice_gaussian(covariance.of_difference(one.i, one.j), gap_direction(one), bend, slope=float(corners))
+    return slice_gaussian(
+        covariance.of_difference(one.i, one.j), gap_direction(one), bend, slope=float(corners)
+    )
 
 
 def gap_direction(one: ClosestCandidate) -> Point:
     """The unit direction from the first to the second, between their closest points; in contact between the centres."""
-    a, b = (one.gap.from_point, one.gap.to_point) if one.gap.distance_mm > 1e-3 else (one.a.center, one.b.center)
+    a, b = (
+        (one.gap.from_point, one.gap.to_point)
+        if one.gap.distance_mm > 1e-3
+        else (one.a.center, one.b.center)
+    )
     x, y = b[0] - a[0], b[1] - a[1]
     size = math.hypot(x, y)
     return (x / size, y / size) if size else (1.0, 0.0)
@@ -126,17 +152,24 @@ def _probability_below(slices: SlicedGaussian, one: ClosestCandidate, line_mm: f
     past = one.gap.distance_mm - line_mm - CONTACT_TOLERANCE_MM
     if abs(past) > one.max_shift_mm:
         return float(past < 0)
-    return slices.probability_inside(intervals_within_distance(slices, one.a, one.b, line_mm + CONTACT_TOLERANCE_MM))
+    return slices.probability_inside(
+        intervals_within_distance(slices, one.a, one.b, line_mm + CONTACT_TOLERANCE_MM)
+    )
 
 
 # --- for the whole of a base ---
 
 
-def probability_within(scene: Scene, measure: Measure, lower_mm: float | None, upper_mm: float) -> float:
+def probability_within(
+    scene: Scene, measure: Measure, lower_mm: float | None, upper_mm: float
+) -> float:
     """The probability that all of the second side lies past `lower_mm` (None: wherever) and not past `upper_mm`."""
     reach = max(max_relative_shift_mm(scene, pair.a.index, pair.b.index) for pair in measure.pairs)
     lower = -1.0 if lower_mm is None else lower_mm
-    room = [upper_mm - measure.farthest_mm, *([] if lower_mm is None else [measure.distance_mm - lower_mm])]
+    room = [
+        upper_mm - measure.farthest_mm,
+        *([] if lower_mm is None else [measure.distance_mm - lower_mm]),
+    ]
     if not reach or min(map(abs, room)) > reach:
         return float(
             measure.farthest_mm <= upper_mm + CONTACT_TOLERANCE_MM
@@ -145,7 +178,9 @@ def probability_within(scene: Scene, measure: Measure, lower_mm: float | None, u
     rivals = closest_candidates(scene, measure)
     alone = len(measure.pairs) == 1 and len(rivals) == 1 and len(measure.pairs[0].b.parts) == 1
     if alone and scene.covariance:
-        return _pair_probability_within(slice_displacement(scene.covariance, rivals[0]), rivals[0], lower_mm, upper_mm)
+        return _pair_probability_within(
+            slice_displacement(scene.covariance, rivals[0]), rivals[0], lower_mm, upper_mm
+        )
     from overruler.rules.sampled.closest import probability_all_within
 
     return probability_all_within(scene, measure, rivals, (lower, upper_mm), reach)
@@ -155,7 +190,9 @@ def _pair_probability_within(
     slices: SlicedGaussian, one: ClosestCandidate, lower_mm: float | None, upper_mm: float
 ) -> float:
     """As `probability_within`, for one pair of convex shapes: of every slice what is near enough, less what is too near."""
-    inside = intervals_within_distance(slices, one.a, one.b, upper_mm + CONTACT_TOLERANCE_MM, farthest_gap)
+    inside = intervals_within_distance(
+        slices, one.a, one.b, upper_mm + CONTACT_TOLERANCE_MM, farthest_gap
+    )
     if lower_mm is None or one.gap.distance_mm - lower_mm > one.max_shift_mm:
         return slices.probability_inside(inside)
     near = intervals_within_distance(slices, one.a, one.b, lower_mm + CONTACT_TOLERANCE_MM)

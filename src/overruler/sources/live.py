@@ -52,7 +52,10 @@ def parse_source(address: str, loop: bool = False) -> Source:
     if address.startswith(STREAM_SCHEMES):
         return Source(address, lambda: _stream_shots(address))
     if address.isdecimal() or address.startswith("/dev/"):
-        return Source(f"camera {address}", lambda: _camera_shots(int(address) if address.isdecimal() else address))
+        return Source(
+            f"camera {address}",
+            lambda: _camera_shots(int(address) if address.isdecimal() else address),
+        )
     path = Path(address)
     if "://" in address:
         raise BadInput(f"{address}: addresses begin with {', '.join((*STREAM_SCHEMES, 'obs://'))}")
@@ -81,7 +84,9 @@ def _stream_shots(address: str) -> Iterator[Shot]:
     try:
         with av.open(address, timeout=(OPEN_TIMEOUT_S, STALL_TIMEOUT_S)) as container:
             if not container.streams.video:
-                raise CannotMeasure(f"{address}: holds no pictures: is it a film or a camera's stream?")
+                raise CannotMeasure(
+                    f"{address}: holds no pictures: is it a film or a camera's stream?"
+                )
             stream: Any = container.streams.video[0]
             stream.thread_type = "AUTO"
             for picture in container.decode(stream):
@@ -101,8 +106,12 @@ def _camera_shots(which: int | str) -> Iterator[Shot]:
         while True:
             good, pixels = camera.read()
             if not good:
-                raise CannotMeasure(f"camera {which}: gives no more pictures; is it still plugged in?")
-            yield shot_from_pixels(np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}")
+                raise CannotMeasure(
+                    f"camera {which}: gives no more pictures; is it still plugged in?"
+                )
+            yield shot_from_pixels(
+                np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}"
+            )
     finally:
         camera.release()
 
@@ -175,11 +184,16 @@ class LiveReader:
             due = max(due + self._least_s, now + self._least_s / 2)
             with self._news:
                 number = self._slot[0] + 1 if self._slot else 1
-                self._slot = number, replace(shot, time_s=now - self._first_s, colours=_serialized_colours(shot))
+                self._slot = (
+                    number,
+                    replace(shot, time_s=now - self._first_s, colours=_serialized_colours(shot)),
+                )
                 self._news.notify_all()
 
 
-def _serialized_colours(shot: Shot) -> Callable[[PixelBox | None], np.ndarray[Any, np.dtype[np.uint8]]]:
+def _serialized_colours(
+    shot: Shot,
+) -> Callable[[PixelBox | None], np.ndarray[Any, np.dtype[np.uint8]]]:
     """A shot's colours for several threads: a decoder's picture is converted by one of them at a time."""
     lock = threading.Lock()
 

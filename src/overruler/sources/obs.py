@@ -54,25 +54,36 @@ class Obs:
         self._where, self._count, self._open = f"OBS at {host}:{port}", 0, ExitStack()
         self._answer_s = answer_s
         try:
-            opened = connect(f"ws://{host}:{port}", open_timeout=answer_s, max_size=2**26, compression=None)
+            opened = connect(
+                f"ws://{host}:{port}", open_timeout=answer_s, max_size=2**26, compression=None
+            )
             self._line = self._open.enter_context(opened)
         except self._faults as error:
-            raise CannotMeasure(f"{self._where} does not answer ({error}): Tools, WebSocket Server Settings") from None
+            raise CannotMeasure(
+                f"{self._where} does not answer ({error}): Tools, WebSocket Server Settings"
+            ) from None
         self._log_in(password if password is not None else os.environ.get(PASSWORD_VARIABLE, ""))
 
     def __enter__(self) -> "Obs":
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._open.close()
 
     def request(self, kind: str, **data: Any) -> JsonObject:
         """What OBS answers; `BadInput` with its own words where it cannot do so."""
         self._count += 1
-        self._send_message(OP_REQUEST, {"requestType": kind, "requestId": str(self._count), "requestData": data})
-        while (told := self._read_message())["op"] != OP_RESPONSE or told["d"]["requestId"] != str(self._count):
+        self._send_message(
+            OP_REQUEST, {"requestType": kind, "requestId": str(self._count), "requestData": data}
+        )
+        while (told := self._read_message())["op"] != OP_RESPONSE or told["d"]["requestId"] != str(
+            self._count
+        ):
             pass
         status = told["d"]["requestStatus"]
         if not status["result"]:
@@ -90,7 +101,9 @@ class Obs:
             self._read_message()
         except CannotMeasure:
             self._open.close()
-            raise CannotMeasure(f"{self._where} does not let us in: set {PASSWORD_VARIABLE} to its password") from None
+            raise CannotMeasure(
+                f"{self._where} does not let us in: set {PASSWORD_VARIABLE} to its password"
+            ) from None
 
     def _send_message(self, op: int, data: JsonObject) -> None:
         try:
@@ -124,7 +137,9 @@ def parse_address(address: str) -> tuple[str, int, str]:
         parts, host, port = urlsplit(""), "", 0
     name = unquote(parts.path.lstrip("/"))
     if parts.scheme != "obs" or not name:
-        raise BadInput(f"{address}: expected obs://HOST:PORT/Source name, obs://localhost:{DEFAULT_PORT}/Camera say")
+        raise BadInput(
+            f"{address}: expected obs://HOST:PORT/Source name, obs://localhost:{DEFAULT_PORT}/Camera say"
+        )
     return host, port, name
 
 
@@ -149,5 +164,7 @@ def take_screenshot(obs: Obs, source: str) -> NDArray[np.uint8]:
     data = obs.request("GetSourceScreenshot", **wanted)["imageData"].partition(",")[2]
     pixels = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
-        raise CannotMeasure(f"OBS: {source}: sent a picture that cannot be read: does the source show one?")
+        raise CannotMeasure(
+            f"OBS: {source}: sent a picture that cannot be read: does the source show one?"
+        )
     return np.asarray(pixels, np.uint8)

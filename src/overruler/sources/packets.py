@@ -25,7 +25,9 @@ LENGTH_SIZE_BYTE = {"h264": 4, "hevc": HEVC_LAYER_BYTE}
 """The byte of a record whose last two bits say how long a length is, less one."""
 
 
-def mark_wanted(packets: Iterable[Any], place: Callable[[Any], LookSlot | None]) -> Iterator[tuple[Any, bool]]:
+def mark_wanted(
+    packets: Iterable[Any], place: Callable[[Any], LookSlot | None]
+) -> Iterator[tuple[Any, bool]]:
     """Each packet, and whether its picture may be the one to look at in its stretch; one without a place may always."""
     waiting: deque[tuple[Any, LookSlot | None]] = deque()
     near: deque[LookSlot | None] = deque(maxlen=2 * REORDER_PACKETS + 1)
@@ -39,11 +41,15 @@ def mark_wanted(packets: Iterable[Any], place: Callable[[Any], LookSlot | None])
         yield _mark_packet(*waiting.popleft(), near)
 
 
-def _mark_packet(packet: Any, at: LookSlot | None, near: Iterable[LookSlot | None]) -> tuple[Any, bool]:
+def _mark_packet(
+    packet: Any, at: LookSlot | None, near: Iterable[LookSlot | None]
+) -> tuple[Any, bool]:
     if at is None:
         return packet, True
     stretch, late_s = at
-    return packet, not any(one is not None and one[0] == stretch and one[1] < late_s for one in near)
+    return packet, not any(
+        one is not None and one[0] == stretch and one[1] < late_s for one in near
+    )
 
 
 def knows_nonreference(context: Any) -> bool:
@@ -52,7 +58,9 @@ def knows_nonreference(context: Any) -> bool:
         return True
     record = context.extradata or b""
     return (
-        len(record) > HEVC_LAYER_BYTE and record[0] == CONFIG_RECORD_VERSION and record[HEVC_LAYER_BYTE] >> 3 & 7 == 1
+        len(record) > HEVC_LAYER_BYTE
+        and record[0] == CONFIG_RECORD_VERSION
+        and record[HEVC_LAYER_BYTE] >> 3 & 7 == 1
     )
 
 
@@ -63,9 +71,13 @@ def is_nonreference(context: Any, packet: Any) -> bool:
         return False
     record, head = context.extradata or b"", bytes(memoryview(packet)[:HEADER_BYTES])
     lengths = len(record) > at and record[0] == CONFIG_RECORD_VERSION
-    units = _length_prefixed_units(head, (record[at] & 3) + 1) if lengths else _start_code_units(head)
+    units = (
+        _length_prefixed_units(head, (record[at] & 3) + 1) if lengths else _start_code_units(head)
+    )
     found = (
-        _h264_nonreference(unit[0]) if context.name == "h264" else _hevc_nonreference(unit[0]) for unit in units if unit
+        _h264_nonreference(unit[0]) if context.name == "h264" else _hevc_nonreference(unit[0])
+        for unit in units
+        if unit
     )
     return next((one for one in found if one is not None), False)
 

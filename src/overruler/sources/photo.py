@@ -42,9 +42,20 @@ def load_photo(path: str | Path) -> Frame:
             raise _too_large(path) from None
         except UnidentifiedImageError:
             raise _not_a_picture(path) from None
-        except (OSError, SyntaxError, ValueError, LookupError, TypeError, EOFError, MemoryError, RuntimeError) as error:
+        except (
+            OSError,
+            SyntaxError,
+            ValueError,
+            LookupError,
+            TypeError,
+            EOFError,
+            MemoryError,
+            RuntimeError,
+        ) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise CannotMeasure(f"{path}: the picture is damaged ({reason}); copy or take it again") from None
+            raise CannotMeasure(
+                f"{path}: the picture is damaged ({reason}); copy or take it again"
+            ) from None
 
 
 def _check_file(path: Path) -> None:
@@ -54,9 +65,13 @@ def _check_file(path: Path) -> None:
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise BadInput(f"{path}: is a folder: name a photo in it (overruler analyze takes folders)") from None
+        raise BadInput(
+            f"{path}: is a folder: name a photo in it (overruler analyze takes folders)"
+        ) from None
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise BadInput(
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _read_frame(path: Path) -> Frame:
@@ -65,7 +80,9 @@ def _read_frame(path: Path) -> Frame:
         if width * height > MAX_PIXELS:
             raise _too_large(path)
         if min(width, height) < MIN_SIDE_PX:
-            raise CannotMeasure(f"{path}: is only {width} × {height} pixels; use the camera's full-size photo")
+            raise CannotMeasure(
+                f"{path}: is only {width} × {height} pixels; use the camera's full-size photo"
+            )
         exif = image.getexif()
         orientation = _exif_orientation(exif)
         focal_px, share = _exif_focal_px(exif, width, height)
@@ -87,13 +104,17 @@ def _open_image(path: Path) -> Image.Image:
     try:
         from pillow_heif import HeifImageFile
     except ImportError:
-        raise CannotMeasure(f"{path}: is a HEIC picture: {install_command('heic')}, or {_JPEG_REMEDY}") from None
+        raise CannotMeasure(
+            f"{path}: is a HEIC picture: {install_command('heic')}, or {_JPEG_REMEDY}"
+        ) from None
     found: Image.Image = HeifImageFile(path)  # type: ignore[no-untyped-call]
     return found
 
 
 def _too_large(path: Path) -> CannotMeasure:
-    return CannotMeasure(f"{path}: more than {MAX_PIXELS // 1_000_000} megapixels; save it smaller, 12 are plenty")
+    return CannotMeasure(
+        f"{path}: more than {MAX_PIXELS // 1_000_000} megapixels; save it smaller, 12 are plenty"
+    )
 
 
 def _not_a_picture(path: Path) -> CannotMeasure:
@@ -158,7 +179,10 @@ def _exif_focal_px(exif: Image.Exif, width: int, height: int) -> tuple[float | N
         return None, 0.15
     by_width = equivalent_mm / 36 * max(width, height)
     by_diagonal = equivalent_mm / math.hypot(36, 24) * math.hypot(width, height)
-    whole = {_positive_number(details.get(_WIDTH)), _positive_number(details.get(_HEIGHT))} == {width, height}
+    whole = {_positive_number(details.get(_WIDTH)), _positive_number(details.get(_HEIGHT))} == {
+        width,
+        height,
+    }
     zoomed = (_positive_number(details.get(_ZOOM)) or 1) > 1.01
     sure = whole and not zoomed and width * height >= 3_000_000
     return math.sqrt(by_width * by_diagonal), 0.03 if sure else 0.15

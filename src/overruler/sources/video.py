@@ -25,11 +25,34 @@ from overruler.sources.packets import (
     mark_wanted,
 )
 
-ENDINGS = (".mp4", ".mkv", ".mov", ".webm", ".avi", ".m4v", ".ts", ".mts", ".mpg", ".mpeg", ".ogv", ".flv", ".wmv")
+ENDINGS = (
+    ".mp4",
+    ".mkv",
+    ".mov",
+    ".webm",
+    ".avi",
+    ".m4v",
+    ".ts",
+    ".mts",
+    ".mpg",
+    ".mpeg",
+    ".ogv",
+    ".flv",
+    ".wmv",
+)
 """What the names of films end in."""
 LOOKS_PER_S = 10.0
 """Pictures looked at in a second of film."""
-LUMA_FIRST_FORMATS = ("yuv420p", "yuvj420p", "nv12", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "gray")
+LUMA_FIRST_FORMATS = (
+    "yuv420p",
+    "yuvj420p",
+    "nv12",
+    "yuv422p",
+    "yuvj422p",
+    "yuv444p",
+    "yuvj444p",
+    "gray",
+)
 """Ways to keep a picture whose first plane is its brightness, a byte a pixel."""
 FULL_RANGE = 2
 """FFmpeg's number for brightness that uses all of a byte."""
@@ -53,7 +76,9 @@ def _import_av() -> ModuleType:
         import av
     except ImportError:
         raise MissingExtra.with_install_hint("films need PyAV", "video") from None
-    return av  # its log stays off, as it comes: a decoder's thread that writes to it can wait for ever
+    return (
+        av  # its log stays off, as it comes: a decoder's thread that writes to it can wait for ever
+    )
 
 
 @dataclass
@@ -96,7 +121,10 @@ class Film:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._container.close()
 
@@ -129,7 +157,11 @@ class Film:
 
     def _look_index(self, time_s: float) -> float:
         """Which of the stretches of time it falls in, of each of which one picture is looked at."""
-        return time_s if self.looks_per_s == np.inf else np.floor(time_s * self.looks_per_s + EARLY_TOLERANCE)
+        return (
+            time_s
+            if self.looks_per_s == np.inf
+            else np.floor(time_s * self.looks_per_s + EARLY_TOLERANCE)
+        )
 
     def _decoded_pictures(self) -> Iterator[tuple[float, Any]]:
         """Every picture that can be decoded, in the order it is shown, with its time."""
@@ -182,9 +214,13 @@ class Film:
             return None
         time_s = float(packet.pts * packet.time_base - first)
         late_s = (
-            NONREFERENCE_DELAY_SHARE / self.looks_per_s if is_nonreference(self._stream.codec_context, packet) else 0.0
+            NONREFERENCE_DELAY_SHARE / self.looks_per_s
+            if is_nonreference(self._stream.codec_context, packet)
+            else 0.0
         )
-        return self._look_index(time_s) if time_s >= self.from_s - 1e-6 else -np.inf, time_s + late_s
+        return self._look_index(
+            time_s
+        ) if time_s >= self.from_s - 1e-6 else -np.inf, time_s + late_s
 
     def _demux_packets(self) -> Iterator[Any]:
         """The stream's packets; a last None where they cannot be read to their end."""
@@ -212,16 +248,28 @@ class Film:
         """What of the film could not be read, after all of it has been iterated over."""
         found = []
         if self.damaged_count:
-            found.append(f"{self.damaged_count} damaged pieces of the film were left out{self._gap_text()}")
-        if self.to_s == float("inf") and self.duration_s and self.read_to_s < self.duration_s - self._end_tolerance_s():
-            found.append(f"the film can be read to {self.read_to_s:.1f} s of {self.duration_s:.1f} s")
+            found.append(
+                f"{self.damaged_count} damaged pieces of the film were left out{self._gap_text()}"
+            )
+        if (
+            self.to_s == float("inf")
+            and self.duration_s
+            and self.read_to_s < self.duration_s - self._end_tolerance_s()
+        ):
+            found.append(
+                f"the film can be read to {self.read_to_s:.1f} s of {self.duration_s:.1f} s"
+            )
         return found
 
     def _gap_text(self) -> str:
         if not self.gaps_s:
             return ""
         told = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.gaps_s[:MAX_GAPS_LISTED])
-        more = f" and {len(self.gaps_s) - MAX_GAPS_LISTED} times more" if len(self.gaps_s) > MAX_GAPS_LISTED else ""
+        more = (
+            f" and {len(self.gaps_s) - MAX_GAPS_LISTED} times more"
+            if len(self.gaps_s) > MAX_GAPS_LISTED
+            else ""
+        )
         return f", and all that was made from them: nothing was seen from {told}{more}"
 
     def _end_tolerance_s(self) -> float:
@@ -238,7 +286,9 @@ def _check_file(path: Path) -> None:
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise BadInput(
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if empty:
         raise CannotMeasure(f"{path}: is empty; copy the film again")
 
@@ -253,11 +303,20 @@ def shot_from_picture(picture: Any, time_s: float, name: str) -> Shot:
     turns = round(picture.rotation / 90) % 4
 
     def colours(box: PixelBox | None) -> NDArray[np.uint8]:
-        if box is not None and not turns and picture.format.name == "yuv420p" and picture.color_range != FULL_RANGE:
+        if (
+            box is not None
+            and not turns
+            and picture.format.name == "yuv420p"
+            and picture.color_range != FULL_RANGE
+        ):
             return _crop_yuv420(picture, box)
         return crop_box(np.rot90(picture.to_ndarray(format="bgr24"), turns), box)
 
-    grey = np.ascontiguousarray(np.rot90(_luma_plane(picture), turns)) if turns else _luma_plane(picture)
+    grey = (
+        np.ascontiguousarray(np.rot90(_luma_plane(picture), turns))
+        if turns
+        else _luma_plane(picture)
+    )
     return Shot(time_s, grey, colours, f"{name} at {time_s:.2f} s")
 
 
@@ -280,7 +339,9 @@ def _crop_yuv420(picture: Any, box: PixelBox) -> NDArray[np.uint8]:
     left, top, right, bottom = box[0] & ~1, box[1] & ~1, box[2] + box[2] % 2, box[3] + box[3] % 2
     right, bottom = min(right, picture.width & ~1), min(bottom, picture.height & ~1)
     planes = [_plane_pixels(picture, 0)[top:bottom, left:right]]
-    planes += [_plane_pixels(picture, k)[top // 2 : bottom // 2, left // 2 : right // 2] for k in (1, 2)]
+    planes += [
+        _plane_pixels(picture, k)[top // 2 : bottom // 2, left // 2 : right // 2] for k in (1, 2)
+    ]
     packed = np.concatenate([plane.ravel() for plane in planes]).reshape(-1, right - left)
     pixels = np.asarray(cv2.cvtColor(packed, cv2.COLOR_YUV2BGR_I420), np.uint8)
     return crop_box(pixels, (box[0] - left, box[1] - top, box[2] - left, box[3] - top))

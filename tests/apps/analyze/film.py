@@ -26,11 +26,18 @@ def pictures() -> Iterator[Pixels]:
     rim = (0.03, 0.03, 0.04)
     rests = [
         render_table(
-            camera, SIZE_PX, BOARD_MM, [Plinth(*at, 27.0, rim=rim), Plinth(*STANDS, 50.0, rim=rim)], markers, noise=1.0
+            camera,
+            SIZE_PX,
+            BOARD_MM,
+            [Plinth(*at, 27.0, rim=rim), Plinth(*STANDS, 50.0, rim=rim)],
+            markers,
+            noise=1.0,
         )
         for at in (STARTS, ENDS)
     ]
-    first, last = (np.rint(camera.project(np.array([*at, 0.0]))).astype(int) for at in (STARTS, ENDS))
+    first, last = (
+        np.rint(camera.project(np.array([*at, 0.0]))).astype(int) for at in (STARTS, ENDS)
+    )
     bare, piece = rests[0].copy(), rests[0][_round(first)]
     bare[_round(first)] = rests[1][_round(first)]
     for step in range(round(LONG_S * SHOTS_PER_S)):
@@ -39,7 +46,9 @@ def pictures() -> Iterator[Pixels]:
             yield rests[int(share)]
             continue
         shown = bare.copy()
-        shown[_round(np.rint(first + (3 * share**2 - 2 * share**3) * (last - first)).astype(int))] = piece
+        shown[
+            _round(np.rint(first + (3 * share**2 - 2 * share**3) * (last - first)).astype(int))
+        ] = piece
         yield shown
 
 
@@ -50,7 +59,9 @@ def _round(at: Pixels) -> tuple[slice, slice]:
 def written(path: Path) -> Path:
     """Write the film and its board file (.toml)."""
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=SHOTS_PER_S, options={"crf": "16", "g": "10", "preset": "fast"})
+        stream = container.add_stream(
+            "libx264", rate=SHOTS_PER_S, options={"crf": "16", "g": "10", "preset": "fast"}
+        )
         stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
         for step, pixels in enumerate(pictures()):
             frame = av.VideoFrame.from_ndarray(pixels, format="bgr24")

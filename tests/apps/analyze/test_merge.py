@@ -23,19 +23,44 @@ def stay(x_mm: float, from_s: float, to_s: float) -> dict[str, Any]:
 
 def move(piece: str, start_s: float, end_s: float, x0: float, x1: float) -> dict[str, Any]:
     ends = {"from_x_mm": x0, "from_y_mm": 100.0, "to_x_mm": x1, "to_y_mm": 100.0}
-    lengths = {"distance_mm": abs(x1 - x0), "path_mm": abs(x1 - x0), "sigma_mm": 0.3, "path_sigma_mm": 0.3}
+    lengths = {
+        "distance_mm": abs(x1 - x0),
+        "path_mm": abs(x1 - x0),
+        "sigma_mm": 0.3,
+        "path_sigma_mm": 0.3,
+    }
     lengths["way_seen"] = True
     middle = [(start_s + end_s) / 2, (x0 + x1) / 2, 100.0]
-    return {"piece": piece, "start_s": start_s, "end_s": end_s, **ends, **lengths, "way_mm": [], "trail": [middle]}
+    return {
+        "piece": piece,
+        "start_s": start_s,
+        "end_s": end_s,
+        **ends,
+        **lengths,
+        "way_mm": [],
+        "trail": [middle],
+    }
 
 
-def part(begin: float, end: float | None, stays: dict[str, Any], moves: list[Any], times: range) -> dict[str, Any]:
+def part(
+    begin: float, end: float | None, stays: dict[str, Any], moves: list[Any], times: range
+) -> dict[str, Any]:
     marks = [{"time_s": float(t), "seen": list(stays)} for t in times]
     pieces = [{"id": name, "base": BASE} for name in stays]
     rests = [
-        {"time_s": float(times[-1]), "scene": {"pieces": pieces, "covariance": {"order": list(stays)}}, "still": ""}
+        {
+            "time_s": float(times[-1]),
+            "scene": {"pieces": pieces, "covariance": {"order": list(stays)}},
+            "still": "",
+        }
     ]
-    told = {"bases": dict.fromkeys(stays, BASE), "stays": stays, "marks": marks, "moves": moves, "rests": rests}
+    told = {
+        "bases": dict.fromkeys(stays, BASE),
+        "stays": stays,
+        "marks": marks,
+        "moves": moves,
+        "rests": rests,
+    }
     ends = {"from_s": begin, "to_s": end, "read_to_s": float(times[-1])}
     return {**told, **ends, "notes": [], "problems": [], "refused": None}
 
@@ -50,14 +75,22 @@ FIRST = part(
 SECOND = part(
     10.0,
     None,
-    {"p01": [stay(160.4, 6, 20)], "p02": [stay(299.8, 6, 12), stay(350, 13, 20)], "p03": [stay(500, 15, 20)]},
+    {
+        "p01": [stay(160.4, 6, 20)],
+        "p02": [stay(299.8, 6, 12), stay(350, 13, 20)],
+        "p03": [stay(500, 15, 20)],
+    },
     [move("p02", 12, 13, 300, 350)],
     range(6, 21),
 )
 # In the second segment the pieces come in another order.
 TURNED = SECOND | {
     "bases": dict.fromkeys(("p02", "p01", "p03"), BASE),
-    "stays": {"p02": SECOND["stays"]["p01"], "p01": SECOND["stays"]["p02"], "p03": SECOND["stays"]["p03"]},
+    "stays": {
+        "p02": SECOND["stays"]["p01"],
+        "p01": SECOND["stays"]["p02"],
+        "p03": SECOND["stays"]["p03"],
+    },
     "moves": [SECOND["moves"][0] | {"piece": "p01"}],
 }
 
@@ -68,11 +101,16 @@ def test_pieces_keep_their_names_over_the_seam(second: dict[str, Any]) -> None:
     assert sorted(film.bases) == ["p01", "p02", "p03"]
     assert [(one["piece"], one["start_s"]) for one in film.moves] == [("p01", 6), ("p02", 12)]
     assert [(one["x_mm"], one["to_s"]) for one in film.stays["p01"]] == [(100, 6), (160, 20)]
-    assert film.rests[-1]["scene"]["covariance"]["order"][0] == film.rests[-1]["scene"]["pieces"][0]["id"]
+    assert (
+        film.rests[-1]["scene"]["covariance"]["order"][0]
+        == film.rests[-1]["scene"]["pieces"][0]["id"]
+    )
 
 
 def test_moments_of_rest_need_little_memory_until_somebody_asks() -> None:
-    scene = json.dumps({"covariance": {"mm2": [[1.5 + j + k / 7 for j in range(60)] for k in range(60)]}})
+    scene = json.dumps(
+        {"covariance": {"mm2": [[1.5 + j + k / 7 for j in range(60)] for k in range(60)]}}
+    )
     tracemalloc.start()
     try:
         rests = [{"time_s": float(k), "scene": json.loads(scene), "still": ""} for k in range(9)]
@@ -92,14 +130,22 @@ def test_each_moment_is_told_once() -> None:
     film = merge_segments("film", [FIRST, SECOND])
     rows = [(row["piece"], row["time_s"]) for row in film.positions]
     assert len(rows) == len(set(rows))
-    at_rest = [row for row in film.positions if row["piece"] == "p02" and row["time_s"] in (9.0, 10.0, 11.0)]
+    at_rest = [
+        row
+        for row in film.positions
+        if row["piece"] == "p02" and row["time_s"] in (9.0, 10.0, 11.0)
+    ]
     assert [row["x_mm"] for row in at_rest] == [300, 299.8, 299.8]
-    assert [row["time_s"] for row in film.positions] == sorted(row["time_s"] for row in film.positions)
+    assert [row["time_s"] for row in film.positions] == sorted(
+        row["time_s"] for row in film.positions
+    )
 
 
 def test_a_move_is_a_row_at_either_end_and_on_its_way() -> None:
     rows = [
-        row for row in merge_segments("film", [FIRST]).positions if row["piece"] == "p01" and 6 <= row["time_s"] <= 7
+        row
+        for row in merge_segments("film", [FIRST]).positions
+        if row["piece"] == "p01" and 6 <= row["time_s"] <= 7
     ]
     places = {(row["time_s"], row["x_mm"]) for row in rows}
     assert {(6, 100), (6.5, 130), (7, 160)} <= places
@@ -112,15 +158,40 @@ def test_a_segment_that_nothing_was_seen_in_is_named_and_the_others_stand() -> N
         merge_segments("film", [SECOND | {"refused": "no marker was found"}])
 
 
-def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment, "rest_data", lambda time_s, report: {"time_s": time_s, "scene": {"pieces": []}})
+def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        segment, "rest_data", lambda time_s, report: {"time_s": time_s, "scene": {"pieces": []}}
+    )
     log = segment.EventLog(0.0)
-    for time_s, x_mm in ((0.0, 100.0), (1.0, 100.0), (2.0, None), (3.0, None), (4.0, 104.0), (5.0, 104.0)):
+    for time_s, x_mm in (
+        (0.0, 100.0),
+        (1.0, 100.0),
+        (2.0, None),
+        (3.0, None),
+        (4.0, 104.0),
+        (5.0, 104.0),
+    ):
         spots = (
-            (TrackedPosition("p01", Base.circle(27.0), x_mm, 50.0, 0.3, "static", True),) if x_mm is not None else ()
+            (TrackedPosition("p01", Base.circle(27.0), x_mm, 50.0, 0.3, "static", True),)
+            if x_mm is not None
+            else ()
         )
-        log.record_tick(Tick(time_s, spots, rest=rest(x_mm) if time_s in (0.0, 4.0) and x_mm is not None else None))
-    told = log.data() | {"from_s": 0.0, "to_s": None, "read_to_s": 5.0, "problems": [], "refused": None}
+        log.record_tick(
+            Tick(
+                time_s,
+                spots,
+                rest=rest(x_mm) if time_s in (0.0, 4.0) and x_mm is not None else None,
+            )
+        )
+    told = log.data() | {
+        "from_s": 0.0,
+        "to_s": None,
+        "read_to_s": 5.0,
+        "problems": [],
+        "refused": None,
+    }
     film = merge_segments("film", [told])
     assert [(row["time_s"], row["x_mm"]) for row in film.positions] == [
         (0.0, 100.0),
@@ -134,4 +205,6 @@ def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(monkeyp
 def rest(x_mm: float) -> Any:
     """A report as far as it is noted."""
     found = SimpleNamespace(xy_mm=np.array([x_mm, 50.0]))
-    return SimpleNamespace(scene=SimpleNamespace(pieces=[SimpleNamespace(id="p01")]), detections=[found])
+    return SimpleNamespace(
+        scene=SimpleNamespace(pieces=[SimpleNamespace(id="p01")]), detections=[found]
+    )

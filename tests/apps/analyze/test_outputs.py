@@ -46,9 +46,12 @@ def scene(x_mm: float) -> dict[str, Any]:
 
 @pytest.fixture
 def film() -> FilmResults:
-    told = FilmResults("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
+    told = FilmResults(
+        "a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"]
+    )
     told.rests = [
-        {"time_s": time_s, "scene": scene(x), "still": "data:,"} for time_s, x in ((1.0, 100), (30.0, 100), (63.0, 200))
+        {"time_s": time_s, "scene": scene(x), "still": "data:,"}
+        for time_s, x in ((1.0, 100), (30.0, 100), (63.0, 200))
     ]
     told.bases = {name: {"shape": "circle", "diameter_mm": 27.0} for name in ("p01", "p02")}
     places = {"x_mm": 100.0, "y_mm": 100.0, "sigma_mm": 0.2}
@@ -68,7 +71,16 @@ def test_tables_come_back_as_they_were_written(film: FilmResults, tmp_path: Path
     pytest.importorskip("duckdb", reason="queries need DuckDB")
     folder = tmp_path / "it's"
     folder.mkdir()
-    touching = [{"time_s": 1.0, "from": "p01", "to": "p02", "distance_mm": 0.0, "sigma_mm": 0.2, "probability": 0.5}]
+    touching = [
+        {
+            "time_s": 1.0,
+            "from": "p01",
+            "to": "p02",
+            "distance_mm": 0.0,
+            "sigma_mm": 0.2,
+            "probability": 0.5,
+        }
+    ]
     in_turns = turns.turn_rows(film, turns.guess_turns(film))
     tables.write_tables(film, folder, film_rulings.rule_all_pairs(film), None, touching, in_turns)
     names, rows = query.run_query(tmp_path, "SELECT film, piece, path_mm, end_s FROM moves")
@@ -76,7 +88,9 @@ def test_tables_come_back_as_they_were_written(film: FilmResults, tmp_path: Path
     assert rows == [("it's", "p01", 152.4, 62.75)]
     assert query.run_query(tmp_path, "SELECT seen FROM positions")[1] == [(True,)]
     assert query.run_query(tmp_path, "SELECT turn, moves FROM turns")[1] == [("1", 1)]
-    assert query.run_query(tmp_path, 'SELECT "from", "to", probability FROM contacts')[1] == [("p01", "p02", 0.5)]
+    assert query.run_query(tmp_path, 'SELECT "from", "to", probability FROM contacts')[1] == [
+        ("p01", "p02", 0.5)
+    ]
     assert (folder / "moves.csv").read_text().splitlines()[1].startswith("p01,61.5,62.75,100.0")
     lines = [json.loads(line) for line in (folder / "scenes.jsonl").read_text().splitlines()]
     assert [line["time_s"] for line in lines] == [1.0, 30.0, 63.0]
@@ -95,10 +109,14 @@ def test_queries_that_are_wrong_are_refused_in_a_line(film: FilmResults, tmp_pat
     assert not (tmp_path / "stolen.csv").exists()
 
 
-def test_pictures_stay_in_their_files_until_the_page_is_written(film: FilmResults, tmp_path: Path) -> None:
+def test_pictures_stay_in_their_files_until_the_page_is_written(
+    film: FilmResults, tmp_path: Path
+) -> None:
     stills = [f'data:,{number}"still":"\\é' for number in range(len(film.rests))]
     told = [rest | {"still": still} for rest, still in zip(film.rests, stills, strict=True)]
-    (tmp_path / "part.json").write_bytes(segment.encode_json({"rests": told, "told": 'no "still":"picture"'}))
+    (tmp_path / "part.json").write_bytes(
+        segment.encode_json({"rests": told, "told": 'no "still":"picture"'})
+    )
     film.rests = segment.load_segment(tmp_path / "part.json")["rests"]
     assert not any(isinstance(rest["still"], str) for rest in film.rests)
     (data,) = re.findall(r'id="data">(.*)</script>', "".join(page.render_page(film, None, None)))
@@ -107,7 +125,11 @@ def test_pictures_stay_in_their_files_until_the_page_is_written(film: FilmResult
 
 def test_the_page_is_whole_and_asks_nobody_for_anything(film: FilmResults) -> None:
     text = "".join(
-        page.render_page(film, film_rulings.rule_all_pairs(film), film_rulings.check_allowances(film, {"p01": 150.0}))
+        page.render_page(
+            film,
+            film_rulings.rule_all_pairs(film),
+            film_rulings.check_allowances(film, {"p01": 150.0}),
+        )
     )
     assert "<title>a &lt;b&gt; &amp; c: the game</title>" in text
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", text)
@@ -132,11 +154,16 @@ def ships(x_mm: float) -> dict[str, Any]:
     """Two ships 40 mm wide whose bases are x - 360 mm apart, to 0.2 mm in either place."""
     told = scene(x_mm)
     for piece in told["pieces"]:
-        piece |= {"base": {"shape": "rectangle", "width_mm": 40.0, "length_mm": 40.0}, "heading_deg": 90.0}
+        piece |= {
+            "base": {"shape": "rectangle", "width_mm": 40.0, "length_mm": 40.0},
+            "heading_deg": 90.0,
+        }
     return told | {"game": "xwing"}
 
 
-@pytest.mark.parametrize(("moved", "after"), [(None, [0, 0, 0]), ("p01", [0, 0, 1]), ("p02", [0, 0, 1])])
+@pytest.mark.parametrize(
+    ("moved", "after"), [(None, [0, 0, 0]), ("p01", [0, 0, 1]), ("p02", [0, 0, 1])]
+)
 def test_ships_that_touched_are_at_range_0_until_one_of_them_moves(
     film: FilmResults, moved: str | None, after: list[int]
 ) -> None:
@@ -157,13 +184,20 @@ def test_other_games_remember_no_range_0(film: FilmResults) -> None:
 
 
 def test_a_move_longer_than_allowed_has_a_probability(film: FilmResults) -> None:
-    assert film_rulings.check_allowances(film, {"p01": 152.4})[0]["probability"] == pytest.approx(0.5)
-    assert film_rulings.check_allowances(film, {"p01": 151.4})[0]["probability"] == pytest.approx(0.977, abs=1e-3)
+    assert film_rulings.check_allowances(film, {"p01": 152.4})[0]["probability"] == pytest.approx(
+        0.5
+    )
+    assert film_rulings.check_allowances(film, {"p01": 151.4})[0]["probability"] == pytest.approx(
+        0.977, abs=1e-3
+    )
     assert film_rulings.check_allowances(film, {"p02": 10.0}) == []
 
 
 def test_allowances_are_read_in_either_unit() -> None:
-    assert film_rulings.read_allowances(["p03=6in", "p04=150mm"]) == {"p03": pytest.approx(152.4), "p04": 150.0}
+    assert film_rulings.read_allowances(["p03=6in", "p04=150mm"]) == {
+        "p03": pytest.approx(152.4),
+        "p04": 150.0,
+    }
     for wrong in ("p03", "p03=6", "=6in", "p03=-1in", "p03=xin"):
         with pytest.raises(BadInput, match="--allowance"):
             film_rulings.read_allowances([wrong])

@@ -23,8 +23,13 @@ pytestmark = needs_browser
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of a film of 70 s in which one piece moves between its rests."""
-    told = FilmResults("a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"])
-    told.rests = [{"time_s": t, "scene": scene(x), "still": "data:,"} for t, x in ((1.0, 100.0), (63.0, 200.0))]
+    told = FilmResults(
+        "a <b> & c", read_to_s=70.0, moves=[dict(MOVE)], problems=["2 damaged </script> pieces"]
+    )
+    told.rests = [
+        {"time_s": t, "scene": scene(x), "still": "data:,"}
+        for t, x in ((1.0, 100.0), (63.0, 200.0))
+    ]
     told.bases = {name: {"shape": "circle", "diameter_mm": 27.0} for name in ("p01", "p02")}
     at = {"y_mm": 100.0, "sigma_mm": 0.2}
     told.stays = {
@@ -35,12 +40,27 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         "p02": [{"from_s": 0.0, "to_s": 70.0, "x_mm": 400.0, **at}],
     }
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
-    touching = [{"time_s": 63.0, "from": "p01", "to": "p02", "distance_mm": 0.2, "sigma_mm": 0.3, "probability": 0.31}]
+    touching = [
+        {
+            "time_s": 63.0,
+            "from": "p01",
+            "to": "p02",
+            "distance_mm": 0.2,
+            "sigma_mm": 0.3,
+            "probability": 0.31,
+        }
+    ]
     in_turns = turns.turn_rows(
-        told, [turns.Turn("1", 0.0, "red", "the start"), turns.Turn("<2>", 61.5, "", turns.WHY_LONG_PAUSE)]
+        told,
+        [
+            turns.Turn("1", 0.0, "red", "the start"),
+            turns.Turn("<2>", 61.5, "", turns.WHY_LONG_PAUSE),
+        ],
     )
     allowed = film_rulings.check_allowances(told, {"p01": 150.0})
-    text = "".join(pages.render_page(told, film_rulings.rule_all_pairs(told), allowed, touching, in_turns))
+    text = "".join(
+        pages.render_page(told, film_rulings.rule_all_pairs(told), allowed, touching, in_turns)
+    )
     path.write_text(text, encoding="utf-8")
     return path.as_uri()
 
@@ -51,10 +71,16 @@ def page(browser: "Browser", address: str) -> Iterator["Page"]:
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     found, complaints = context.new_page(), list[str]()
     found.on(
-        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+        "console",
+        lambda message: (
+            complaints.append(message.text) if message.type in ("error", "warning") else None
+        ),
     )
     found.on("pageerror", lambda error: complaints.append(str(error)))
-    found.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
+    found.on(
+        "request",
+        lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None,
+    )
     found.goto(address)
     yield found
     context.close()
@@ -122,7 +148,9 @@ def test_words_are_readable_in_either_look(page: "Page", look: str) -> None:
 def luminance(colour: str) -> float:
     """Relative luminance as WCAG 2 has it."""
     shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    red, green, blue = (
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -132,4 +160,6 @@ def test_turns_and_contacts_are_listed(page: "Page") -> None:
         ["1", "0:00.0", "1:01.5", "red", "0", "the start"],
         ["<2>", "1:01.5", "1:10.0", "", "1", "a long pause"],
     ]
-    assert page.locator("#contacts tbody tr").all_inner_texts() == ["p01 – p02\t1:03.0\t0.2 mm ± 0.6 mm\t31 %"]
+    assert page.locator("#contacts tbody tr").all_inner_texts() == [
+        "p01 – p02\t1:03.0\t0.2 mm ± 0.6 mm\t31 %"
+    ]

@@ -35,7 +35,18 @@ TABLES = ("moves.parquet", "positions.parquet", "scenes.jsonl")
 
 def arguments(video: Path, out: Path) -> list[str]:
     board = video.with_suffix(".toml")
-    return ["analyze", str(video), "--board", str(board), "--bases", "27,50", "--segment-s", "5", "--out", str(out)]
+    return [
+        "analyze",
+        str(video),
+        "--board",
+        str(board),
+        "--bases",
+        "27,50",
+        "--segment-s",
+        "5",
+        "--out",
+        str(out),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +72,9 @@ def test_the_move_is_found_where_and_when_it_was(unbroken: Path) -> None:
     assert move["path_mm"] == pytest.approx(straight, abs=0.7)
 
 
-def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_film_is_decoded_alike_wherever_it_is(
+    video: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a decoder makes of damage may hang on its threads: as many on every engine, however many cores it has."""
     asked = []
 
@@ -69,7 +82,9 @@ def test_a_film_is_decoded_alike_wherever_it_is(video: Path, monkeypatch: pytest
         asked.append(named.get("threads", 0))
         return Opened(*args, **named)  # type: ignore[arg-type]
 
-    part = segment.Segment(str(video), "", Referee(Board.load(video.with_suffix(".toml"))), 0.0, 0.1)
+    part = segment.Segment(
+        str(video), "", Referee(Board.load(video.with_suffix(".toml"))), 0.0, 0.1
+    )
     monkeypatch.setattr("overruler.apps.analyze.segment.Film", noted)
     monkeypatch.setattr(segment, "watch_shots", lambda *_: None)
     segment.analyze_segment(part)
@@ -89,12 +104,18 @@ def test_the_process_of_a_segment_has_settled_in_on_whatever_machine(
     cv2.setNumThreads(2)
     monkeypatch.setattr(pipeline, "share_memory", lambda: told.append("shared"))
     monkeypatch.setattr(pipeline, "analysed", analysed)
-    pipeline.run_task(pipeline.SegmentTask(segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"))
+    pipeline.run_task(
+        pipeline.SegmentTask(
+            segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"
+        )
+    )
     assert told == ["shared", "analysed, OpenCV's threads: 1"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's library decides")
-def test_what_a_segment_leaves_free_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_segment_leaves_free_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held: list[bytearray] = []
 
     def scattered(*_: object) -> dict[str, object]:
@@ -106,13 +127,17 @@ def test_what_a_segment_leaves_free_is_given_back(tmp_path: Path, monkeypatch: p
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     monkeypatch.setattr(pipeline, "analysed", scattered)
-    task = pipeline.SegmentTask(segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json")
+    task = pipeline.SegmentTask(
+        segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"
+    )
     before = resident()
     pipeline.run_task(task)
     assert resident() - before < 20e6
 
 
-def test_killed_in_its_middle_it_goes_on_to_the_same_results(video: Path, unbroken: Path, tmp_path: Path) -> None:
+def test_killed_in_its_middle_it_goes_on_to_the_same_results(
+    video: Path, unbroken: Path, tmp_path: Path
+) -> None:
     command = [sys.executable, "-m", "overruler", *arguments(video, tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
         while not (kept := segments(tmp_path / "game")):
@@ -164,7 +189,9 @@ def test_a_film_cut_off_in_the_middle_of_a_move_is_told_as_far_as_it_goes(
     assert len(pq.read_table(tmp_path / "cut" / "moves.parquet")) == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"nothing of the kind", None], ids=["empty", "no film", "no index"])
+@pytest.mark.parametrize(
+    "data", [b"", b"nothing of the kind", None], ids=["empty", "no film", "no index"]
+)
 def test_what_cannot_be_read_is_one_clear_line(
     data: bytes | None, video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,7 +238,9 @@ def shortened(video: Path, path: Path, count: int) -> Path:
 # --- the recording, drawn over ---
 
 
-def test_the_recording_is_drawn_over_and_keeps_its_times(video: Path, unbroken: Path, tmp_path: Path) -> None:
+def test_the_recording_is_drawn_over_and_keeps_its_times(
+    video: Path, unbroken: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "drawn.mp4"
     assert cli.main([*arguments(video, unbroken.parent), "--video", str(out)]) == 0
     before, after = pictures(video), pictures(out)
@@ -226,7 +255,9 @@ def test_the_recording_is_drawn_over_and_keeps_its_times(video: Path, unbroken: 
 
 
 def test_what_is_carried_is_drawn_in_part_as_it_would_be_on_the_whole(unbroken: Path) -> None:
-    film = merge_segments("film", [load_segment(path) for path in sorted((unbroken / ".segments").glob("*.json"))])
+    film = merge_segments(
+        "film", [load_segment(path) for path in sorted((unbroken / ".segments").glob("*.json"))]
+    )
     size, (move, *_) = (SIZE_PX[0] // 2, SIZE_PX[1] // 2), film.moves
     carried, named = overlay.Overlay(film, size).drawings_at((move["start_s"] + move["end_s"]) / 2)
     assert "<text" in named.svg  # drawn last: a way hides no name
@@ -236,7 +267,9 @@ def test_what_is_carried_is_drawn_in_part_as_it_would_be_on_the_whole(unbroken: 
     assert 0 <= top < bottom <= size[1]
     assert (right - left) * (bottom - top) < size[0] * size[1] / 4
     head = f'<svg width="{size[0]}" height="{size[1]}" viewBox="0 0 {SIZE_PX[0]} {SIZE_PX[1]}"'
-    whole = render_layer(re.sub(r'<svg width="\d+" height="\d+" viewBox="[^"]*"', head, carried.svg), size).astype(int)
+    whole = render_layer(
+        re.sub(r'<svg width="\d+" height="\d+" viewBox="[^"]*"', head, carried.svg), size
+    ).astype(int)
     part = render_layer(carried.svg, (right - left, bottom - top)).astype(int)
     assert whole[..., 3].max() > 200
     assert np.abs(whole[top:bottom, left:right] - part).max() <= 8
@@ -247,7 +280,10 @@ def test_what_is_carried_is_drawn_in_part_as_it_would_be_on_the_whole(unbroken: 
 def test_pictures_that_come_at_no_fixed_rate_keep_their_times(tmp_path: Path) -> None:
     times = [0.0, 0.04, 0.25, 0.25, 1.5, 1.501]
     black = np.zeros((48, 64, 3), np.uint8)
-    assert write_mp4(((time_s, black) for time_s in times), (64, 48), 29.97, tmp_path / "film.mp4") == 6
+    assert (
+        write_mp4(((time_s, black) for time_s in times), (64, 48), 29.97, tmp_path / "film.mp4")
+        == 6
+    )
     with av.open(str(tmp_path / "film.mp4")) as container:
         found = [picture.time for picture in container.decode(video=0)]
     assert found == pytest.approx(times, abs=1e-4)
@@ -256,11 +292,14 @@ def test_pictures_that_come_at_no_fixed_rate_keep_their_times(tmp_path: Path) ->
 def pictures(path: Path) -> dict[float, np.ndarray[tuple[int, ...], np.dtype[np.int16]]]:
     with av.open(str(path)) as container:
         return {
-            round(one.time, 3): one.to_ndarray(format="bgr24").astype(np.int16) for one in container.decode(video=0)
+            round(one.time, 3): one.to_ndarray(format="bgr24").astype(np.int16)
+            for one in container.decode(video=0)
         }
 
 
-def strongest(changed: np.ndarray[tuple[int, ...], np.dtype[np.int16]], at_mm: Sequence[float]) -> int:
+def strongest(
+    changed: np.ndarray[tuple[int, ...], np.dtype[np.int16]], at_mm: Sequence[float]
+) -> int:
     """The greatest change within some pixels of a place on the board."""
     u, v = np.rint(camera_over(9.0).project(np.array([*at_mm, 0.0]))).astype(int)
     return int(changed[v - 6 : v + 7, u - 6 : u + 7].max())
@@ -285,13 +324,19 @@ def test_a_film_that_cannot_be_drawn_to_its_end_leaves_what_was_there(
 
 @pytest.mark.parametrize(
     ("films", "out", "wrong"),
-    [(["a.mkv", "b.mkv"], "o.mp4", "one film"), (["."], "o.mp4", "one film"), (["a.mkv"], "o.avi", ".mp4")],
+    [
+        (["a.mkv", "b.mkv"], "o.mp4", "one film"),
+        (["."], "o.mp4", "one film"),
+        (["a.mkv"], "o.avi", ".mp4"),
+    ],
 )
 def test_drawn_films_that_cannot_be_are_refused_at_once(
     films: list[str], out: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [str(tmp_path / name) for name in films]
-    assert cli.main(["analyze", *given, "--out", str(tmp_path), "--video", str(tmp_path / out)]) == 2
+    assert (
+        cli.main(["analyze", *given, "--out", str(tmp_path), "--video", str(tmp_path / out)]) == 2
+    )
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("overruler: --video: ")
     assert wrong in line

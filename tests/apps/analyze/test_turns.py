@@ -16,7 +16,13 @@ from overruler.errors import BadInput
 
 
 def move(piece: str, start_s: float) -> dict[str, Any]:
-    return {"piece": piece, "start_s": start_s, "end_s": start_s + 2.0, "path_mm": 152.4, "way_seen": True}
+    return {
+        "piece": piece,
+        "start_s": start_s,
+        "end_s": start_s + 2.0,
+        "path_mm": 152.4,
+        "way_seen": True,
+    }
 
 
 def film(*moves: tuple[str, float], players: bool = True) -> FilmResults:
@@ -41,7 +47,10 @@ def test_a_turn_ends_where_another_player_moves_and_after_a_long_pause() -> None
 
 def test_without_players_only_pauses_tell() -> None:
     told = film(("r1", 5.0), ("b1", 12.0), ("r2", 100.0), ("b1", 107.0), players=False)
-    assert [(turn.from_s, turn.player) for turn in turns.guess_turns(told)] == [(0.0, ""), (100.0, "")]
+    assert [(turn.from_s, turn.player) for turn in turns.guess_turns(told)] == [
+        (0.0, ""),
+        (100.0, ""),
+    ]
 
 
 def test_a_film_in_which_nothing_moves_is_one_turn() -> None:
@@ -64,7 +73,9 @@ def test_turns_share_out_the_whole_film(moves: list[tuple[str, float]]) -> None:
 def test_turns_that_a_person_has_put_right_are_read_back_and_told(tmp_path: Path) -> None:
     told = film(("r1", 5.0), ("b1", 20.0))
     path = tmp_path / "turns.csv"
-    path.write_text(tables.encode_csv(turns.turn_rows(told, turns.guess_turns(told)), tables.TURN_COLUMNS))
+    path.write_text(
+        tables.encode_csv(turns.turn_rows(told, turns.guess_turns(told)), tables.TURN_COLUMNS)
+    )
     assert [(turn.name, turn.from_s, turn.player) for turn in turns.read_turns(path)] == [
         ("1", 0.0, "red"),
         ("2", 20.0, "blue"),
@@ -96,7 +107,9 @@ def test_turns_that_a_person_has_put_right_are_read_back_and_told(tmp_path: Path
         (b"turn,from_s\n\xff,5\n", "UTF-8"),
     ],
 )
-def test_turns_that_make_no_sense_are_refused(text: str | bytes, wrong: str, tmp_path: Path) -> None:
+def test_turns_that_make_no_sense_are_refused(
+    text: str | bytes, wrong: str, tmp_path: Path
+) -> None:
     path = tmp_path / "turns.csv"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(BadInput, match=f"--turns: .*{wrong}"):

@@ -63,7 +63,12 @@ class Ready:
     async def stop(self) -> None: ...
 
     async def do(
-        self, name: str, folder: Path, arguments: list[Any], say: Callable[[str], None], urgent: bool = False
+        self,
+        name: str,
+        folder: Path,
+        arguments: list[Any],
+        say: Callable[[str], None],
+        urgent: bool = False,
     ) -> Any:
         self.done.append((name, arguments))
         say("looking for bases")

@@ -12,7 +12,9 @@ OF_TABLE = ("table", "marker_mm", "points")
 
 def photo() -> bytes:
     out = io.BytesIO()
-    Image.fromarray(np.random.default_rng(1).integers(0, 255, (24, 32, 3), np.uint8)).save(out, "JPEG")
+    Image.fromarray(np.random.default_rng(1).integers(0, 255, (24, 32, 3), np.uint8)).save(
+        out, "JPEG"
+    )
     return out.getvalue()
 
 
@@ -25,7 +27,11 @@ def map_case(context: Any, case: Any) -> Any:
         case.body = photo()
     if case.operation.label.endswith(("/measurements", "/again")) and case.method == "POST":
         told = [name for name in OF_TABLE if name in (case.query or {})]
-        case.query = {key: value for key, value in (case.query or {}).items() if key not in (*told[1:], "lens")}
+        case.query = {
+            key: value
+            for key, value in (case.query or {}).items()
+            if key not in (*told[1:], "lens")
+        }
         if not told:
             case.query["marker_mm"] = 40
     return case

@@ -56,12 +56,18 @@ class Table:
         if self.hand:
             x, y = CAMERA.project(np.array([*self.places["p02"], 20.0])).astype(int)
             pixels = cv2.rectangle(
-                pixels.copy(), (int(x) - 60, int(y) - 700), (int(x) + 60, int(y) + 60), (120, 150, 200), -1
+                pixels.copy(),
+                (int(x) - 60, int(y) - 700),
+                (int(x) + 60, int(y) + 60),
+                (120, 150, 200),
+                -1,
             )
         if self.restless:
             at = CAMERA.project(np.array([500.0, 80.0, 0.0])).astype(int)
             grey = int(time.monotonic() * 1000) % 200
-            pixels = cv2.rectangle(pixels.copy(), (at - 20).tolist(), (at + 20).tolist(), (grey,) * 3, -1)
+            pixels = cv2.rectangle(
+                pixels.copy(), (at - 20).tolist(), (at + 20).tolist(), (grey,) * 3, -1
+            )
         return pixels
 
     def shots(self) -> Iterator[Shot]:
@@ -81,11 +87,15 @@ class Table:
         calibration = exact(CAMERA)
         return Report(frame, calibration, found, build_scene(calibration, found, "legion"))
 
-    def redetect_bases(self, frame: Frame, report: Report, bases: Any, within_mm: Array | None) -> tuple[Detection, ...]:
+    def redetect_bases(
+        self, frame: Frame, report: Report, bases: Any, within_mm: Array | None
+    ) -> tuple[Detection, ...]:
         low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
         places = {name: np.array(at) for name, at in self.places.items()}
         inside = [name for name, at in places.items() if (at > low).all() and (at < high).all()]
-        return tuple(one for one in map(self._detection, inside) if bases is None or one.base in bases)
+        return tuple(
+            one for one in map(self._detection, inside) if bases is None or one.base in bases
+        )
 
     def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> None:
         """Nothing more to be said."""
@@ -94,10 +104,14 @@ class Table:
         at = np.array(self.places[name])
         pixel = CAMERA.project(np.array([*at, 0.0]))
         base, doubt = Base.circle(SIZES_MM[name]), np.eye(2) * 0.01
-        return Detection(base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1)))
+        return Detection(
+            base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1))
+        )
 
 
-def air(table: Table, door: AccessPolicy | None = None, overlay_key: str | None = None) -> LiveServices:
+def air(
+    table: Table, door: AccessPolicy | None = None, overlay_key: str | None = None
+) -> LiveServices:
     """The live application's parts over a table."""
     desk = Desk()
     referee: Any = table
@@ -117,7 +131,9 @@ def served(found: LiveServices, port: int = 0) -> Iterator[tuple[str, uvicorn.Se
 def serving(app: Starlette, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
     """An application's address, while it is served by a thread."""
     line = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1)
+    )
     thread = threading.Thread(target=server.run, args=([line],), daemon=True)
     thread.start()
     try:

@@ -31,10 +31,32 @@ def fuzzed(address: str, folder: Path, seed: int) -> str:
     """What the fuzzer has to say of a server; empty where it is content."""
     config = folder / "schemathesis.toml"
     config.write_text(CONFIG)
-    told = ["-H", f"Authorization: Bearer {KEY}", "-c", "all", "-n", "2", "--seed", str(seed), "--continue-on-failure"]
+    told = [
+        "-H",
+        f"Authorization: Bearer {KEY}",
+        "-c",
+        "all",
+        "-n",
+        "2",
+        "--seed",
+        str(seed),
+        "--continue-on-failure",
+    ]
     asked = ["--phases", "coverage,fuzzing,stateful", "--max-time", "5", "--warnings", "off", *told]
-    program = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run", address, *asked]
-    own = os.environ | {"SCHEMATHESIS_HOOKS": "tests.apps.web.fuzz_hooks", "PYTHONPATH": str(Path(__file__).parents[3])}
+    program = [
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "--config-file",
+        str(config),
+        "run",
+        address,
+        *asked,
+    ]
+    own = os.environ | {
+        "SCHEMATHESIS_HOOKS": "tests.apps.web.fuzz_hooks",
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+    }
     done = subprocess.run(program, cwd=folder, env=own, capture_output=True, text=True, timeout=100)
     return done.stdout + done.stderr if done.returncode else ""
 

@@ -29,7 +29,9 @@ def lan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[TestClient]
 
 def send(found: TestClient, **headers: str) -> int:
     wish = {"game": "legion", "marker_mm": "60"}
-    status: int = found.post("/api/measurements", params=wish, content=jpeg(), headers=headers).status_code
+    status: int = found.post(
+        "/api/measurements", params=wish, content=jpeg(), headers=headers
+    ).status_code
     return status
 
 
@@ -39,7 +41,8 @@ def test_its_own_name_is_answered(local: TestClient, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8321", "localhost.evil.example", "192.168.1.5", "", "[::1]x"]
+    "host",
+    ["evil.example", "evil.example:8321", "localhost.evil.example", "192.168.1.5", "", "[::1]x"],
 )
 def test_a_name_turned_to_this_machine_is_refused(local: TestClient, host: str) -> None:
     answer = local.get("/api/about", headers={"host": host})
@@ -48,9 +51,12 @@ def test_a_name_turned_to_this_machine_is_refused(local: TestClient, host: str) 
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://localhost:1", "http://localhost.evil.example", "x"]
+    "origin",
+    ["http://evil.example", "null", "http://localhost:1", "http://localhost.evil.example", "x"],
 )
-def test_a_page_of_another_site_is_refused_and_nothing_is_kept(local: TestClient, origin: str, tmp_path: Path) -> None:
+def test_a_page_of_another_site_is_refused_and_nothing_is_kept(
+    local: TestClient, origin: str, tmp_path: Path
+) -> None:
     assert send(local, origin=origin) == 403
     assert not list((tmp_path / "store").glob(f"{NOTHING_KEPT}/*"))
 
@@ -67,17 +73,26 @@ def test_another_site_cannot_even_read(local: TestClient, mode: str) -> None:
 
 
 def test_a_link_on_another_site_may_lead_here(local: TestClient) -> None:
-    assert local.get("/", headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}).status_code == 200
+    assert (
+        local.get(
+            "/", headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+        ).status_code
+        == 200
+    )
 
 
 def test_a_socket_from_another_site_is_refused(local: TestClient) -> None:
     name = measured(local)
     address = f"/api/measurements/{name}/watch"
-    with local.websocket_connect(address, headers={"host": "localhost", "origin": "http://localhost"}) as socket:
+    with local.websocket_connect(
+        address, headers={"host": "localhost", "origin": "http://localhost"}
+    ) as socket:
         assert socket.receive_json()["state"] == "done"
     with (
         pytest.raises(WebSocketDisconnect),
-        local.websocket_connect(address, headers={"host": "localhost", "origin": "http://evil.example"}) as socket,
+        local.websocket_connect(
+            address, headers={"host": "localhost", "origin": "http://evil.example"}
+        ) as socket,
     ):
         socket.receive_json()
 
@@ -85,7 +100,9 @@ def test_a_socket_from_another_site_is_refused(local: TestClient) -> None:
 # --- the key ---
 
 
-@pytest.mark.parametrize("path", ["/", "/api/about", "/api/measurements", "/m/234567892345", "/api/openapi.json"])
+@pytest.mark.parametrize(
+    "path", ["/", "/api/about", "/api/measurements", "/m/234567892345", "/api/openapi.json"]
+)
 @pytest.mark.parametrize("key", [None, "", "wrong", KEY + "x", KEY[:-1], "ключ"])
 def test_without_the_key_nothing_is_told(lan: TestClient, path: str, key: str | None) -> None:
     answer = lan.get(path, params=None if key is None else {"key": key})

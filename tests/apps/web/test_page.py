@@ -68,7 +68,10 @@ def page(browser: "Browser", home: str) -> Iterator["Page"]:
 
 
 def expected(message: "ConsoleMessage") -> bool:
-    return any(f"status of {code}" in message.text and of in message.location["url"] for code, of in EXPECTED)
+    return any(
+        f"status of {code}" in message.text and of in message.location["url"]
+        for code, of in EXPECTED
+    )
 
 
 # --- what fingers do ---
@@ -107,7 +110,9 @@ def drag(page: "Page", path: list[tuple[float, float]], held: str = "") -> None:
     touch = page.context.new_cdp_session(page)
     for kind, places in (("touchStart", path[:1]), ("touchMove", path[1:])):
         for x, y in places:
-            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+            touch.send(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]}
+            )
     if held:
         page.wait_for_selector(held)
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
@@ -152,7 +157,9 @@ Opened = Callable[[str], dict[str, Any]]
 # --- tests ---
 
 
-@pytest.mark.parametrize(("game", "word"), [("legion", "range"), ("xwing", "range"), ("skirmish", " in")])
+@pytest.mark.parametrize(
+    ("game", "word"), [("legion", "range"), ("xwing", "range"), ("skirmish", " in")]
+)
 def test_from_photo_to_ruling(page: "Page", opened: Opened, game: str, word: str) -> None:
     found = opened(game)
     assert len(found["pieces"]) >= 5
@@ -198,7 +205,9 @@ def test_the_line_lies_at_the_closest_points(page: "Page", opened: Opened) -> No
         assert away == pytest.approx(piece["reach_px"], rel=0.2)
 
 
-def test_a_base_is_removed_added_and_named_and_it_can_be_undone(page: "Page", opened: Opened) -> None:
+def test_a_base_is_removed_added_and_named_and_it_can_be_undone(
+    page: "Page", opened: Opened
+) -> None:
     before = opened("skirmish")["pieces"]
     lone, other = apart(before)
     page.click("#mode-correct")
@@ -213,7 +222,11 @@ def test_a_base_is_removed_added_and_named_and_it_can_be_undone(page: "Page", op
     page.get_by_role("button", name="Add", exact=True).click()
     settled(page)
     page.wait_for_selector("text=Correct a base")
-    placed = [piece["place_mm"] for piece in told(page)["pieces"] if piece["id"] not in {one["id"] for one in before}]
+    placed = [
+        piece["place_mm"]
+        for piece in told(page)["pieces"]
+        if piece["id"] not in {one["id"] for one in before}
+    ]
     assert len(placed) == 1
     assert placed[0] == pytest.approx(lone["place_mm"], abs=6.0)
     page.click("text=Undo the last")
@@ -224,7 +237,9 @@ def test_a_base_is_removed_added_and_named_and_it_can_be_undone(page: "Page", op
     page.wait_for_selector("#modes:not([hidden])", timeout=MEASURED_MS)
     page.click("#mode-units")
     x, y = on_screen(page, other["center_px"])
-    drag(page, [(x - 20, y - 20), (x + 20, y - 20), (x + 20, y + 20), (x - 20, y + 20), (x - 20, y)])
+    drag(
+        page, [(x - 20, y - 20), (x + 20, y - 20), (x + 20, y + 20), (x - 20, y + 20), (x - 20, y)]
+    )
     page.fill("#editing label:has-text('Unit') input", "Guards")
     page.fill("#editing label:has-text('Player') input", "Blue")
     page.click("#editing >> text=Save")
@@ -235,7 +250,9 @@ def test_a_base_is_removed_added_and_named_and_it_can_be_undone(page: "Page", op
     assert {piece["player"] for piece in named.values()} == {"Blue"}
 
 
-def test_two_who_correct_the_same_table_lose_nothing(page: "Page", opened: Opened, home: str) -> None:
+def test_two_who_correct_the_same_table_lose_nothing(
+    page: "Page", opened: Opened, home: str
+) -> None:
     """Somebody else names a base meanwhile: the phone's own correction is refused, and what stands now is shown."""
     one, other = apart(opened("skirmish")["pieces"])
     tap(page, one)
@@ -263,7 +280,10 @@ def test_two_who_correct_the_same_table_lose_nothing(page: "Page", opened: Opene
 def name_elsewhere(page: "Page", piece: str, unit: str) -> None:
     """Another phone's correction."""
     place = page.url.replace("/m/", "/api/measurements/") + "/fixes"
-    fixes = {"schema": "overruler/fix/1", "fix": [*told(page)["fixes"], {"do": "name", "id": piece, "unit": unit}]}
+    fixes = {
+        "schema": "overruler/fix/1",
+        "fix": [*told(page)["fixes"], {"do": "name", "id": piece, "unit": unit}],
+    }
     request = urllib.request.Request(place, json.dumps(fixes).encode(), method="PUT")
     with urllib.request.urlopen(request) as answer:
         assert answer.status == 200
@@ -278,7 +298,10 @@ def test_a_shot_is_ruled_on_once_both_have_a_profile(page: "Page", opened: Opene
     tap(page, other)
     page.wait_for_selector(f"#ruling >> text={one['id']} lacks its ranged weapon")
     assert complaints == []  # what is known to be missing is not asked
-    for piece, filled in ((one, {"Weapon's range, in": "40", "Its piercing": "2"}), (other, {"Defence": "11"})):
+    for piece, filled in (
+        (one, {"Weapon's range, in": "40", "Its piercing": "2"}),
+        (other, {"Defence": "11"}),
+    ):
         page.click("#mode-units")
         tap(page, piece)
         page.get_by_role("button", name="Profile").click()
@@ -298,7 +321,12 @@ def test_a_shot_is_ruled_on_once_both_have_a_profile(page: "Page", opened: Opene
     found = {piece["id"]: piece["stats"] for piece in told(page)["pieces"]}
     assert [found[one["id"]][key] for key in ("shot_last_turn", "shot_this_turn")] == [True, False]
     assert found[other["id"]]["ranged_weapon"] is None
-    assert found[one["id"]]["ranged_weapon"] == {"range_in": 40, "piercing": 2, "injury": 0, "long_reload": False}
+    assert found[one["id"]]["ranged_weapon"] == {
+        "range_in": 40,
+        "piercing": 2,
+        "injury": 0,
+        "long_reload": False,
+    }
 
 
 def test_a_dragged_base_is_measured_again(page: "Page", opened: Opened) -> None:
@@ -315,7 +343,9 @@ def test_a_dragged_base_is_measured_again(page: "Page", opened: Opened) -> None:
     assert [fix["do"] for fix in found["fixes"]] == ["move"]
 
 
-def test_without_markers_the_corners_are_dragged(page: "Page", opened: Opened, photos: Path) -> None:
+def test_without_markers_the_corners_are_dragged(
+    page: "Page", opened: Opened, photos: Path
+) -> None:
     """The photo of a table with markers, whose corners are shown by hand: the same places come out."""
     found = opened("skirmish")
     width, height = found["board_mm"]
@@ -336,7 +366,10 @@ def test_without_markers_the_corners_are_dragged(page: "Page", opened: Opened, p
     page.click("#editing >> text=Measure")
     page.wait_for_selector("#modes:not([hidden])", timeout=MEASURED_MS)
     places = [piece["place_mm"] for piece in told(page)["pieces"]]
-    near = [min(abs(complex(x - a, y - b)) for a, b in places) for x, y in (one["place_mm"] for one in found["pieces"])]
+    near = [
+        min(abs(complex(x - a, y - b)) for a, b in places)
+        for x, y in (one["place_mm"] for one in found["pieces"])
+    ]
     assert sorted(near)[len(near) // 2] < 6.0
 
 
@@ -347,7 +380,9 @@ def board_corners(page: "Page", width: float, height: float) -> list[list[float]
 
     with urllib.request.urlopen(page.url.replace("/m/", "/api/measurements/") + "/scene") as answer:
         view = camera_view(Scene.from_json(json.load(answer)))
-    places: list[list[float]] = view.to_px(np.array([[0, height], [width, height], [width, 0], [0, 0]])).tolist()
+    places: list[list[float]] = view.to_px(
+        np.array([[0, height], [width, height], [width, 0], [0, 0]])
+    ).tolist()
     return places
 
 
@@ -403,7 +438,13 @@ def test_the_page_is_light(page: "Page", home: str) -> None:
 def test_the_example_of_the_api_runs(home: str, photos: Path) -> None:
     """The program in docs/api.md, with this server's address and a smaller photo."""
     text = (SAMPLES.parent / "docs" / "api.md").read_text()
-    (program,) = (block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "urllib" in block)
-    program = program.replace("http://localhost:8321/", home).replace("sample_images/", f"{photos}/")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=MEASURED_MS / 1000)
+    (program,) = (
+        block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "urllib" in block
+    )
+    program = program.replace("http://localhost:8321/", home).replace(
+        "sample_images/", f"{photos}/"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=MEASURED_MS / 1000
+    )
     assert done.stdout.startswith("range"), done.stderr

@@ -18,7 +18,9 @@ def test_every_tap_is_a_question_of_its_game(name: str) -> None:
     assert len({tap["label"] for tap in found}) == len(found)
 
 
-def test_a_game_without_taps_of_its_own_is_asked_what_its_examples_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_without_taps_of_its_own_is_asked_what_its_examples_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def rule(*told: Any) -> Any: ...
 
     kinds = ("range", "spell", "wide_reach", "between", "morale")

@@ -32,7 +32,9 @@ def test_a_base_is_drawn_round_its_place() -> None:
         edge = places_mm(shown["d"])
         away = [gap(piece.shape, Disc((x, y), 1e-9)).distance_mm for x, y in edge]
         assert max(away) < 0.05
-        assert places_mm("{} {}".format(*shown["center_px"]))[0] == pytest.approx((piece.x_mm, piece.y_mm), abs=0.05)
+        assert places_mm("{} {}".format(*shown["center_px"]))[0] == pytest.approx(
+            (piece.x_mm, piece.y_mm), abs=0.05
+        )
 
 
 def test_a_ring_lies_at_its_distance_from_the_edge() -> None:
@@ -48,7 +50,9 @@ def test_the_line_runs_between_the_closest_points_and_the_doubt_spans_95_percent
     ends = places_mm(told["drawing"]["line"])[[0, -1]]
     assert ends == pytest.approx(np.array([verdict.from_point_mm, verdict.to_point_mm]), abs=0.05)
     doubt = places_mm(told["drawing"]["doubt"])[[0, -1]]
-    assert np.linalg.norm(doubt[1] - doubt[0]) == pytest.approx(2 * 1.96 * (verdict.sigma_mm or 0), abs=0.05)
+    assert np.linalg.norm(doubt[1] - doubt[0]) == pytest.approx(
+        2 * 1.96 * (verdict.sigma_mm or 0), abs=0.05
+    )
 
 
 def test_words_say_the_call_and_the_doubt() -> None:
@@ -96,14 +100,18 @@ def profiled(fields: list[dict[str, Any]]) -> Scene:
         stats[part] = {**stats.get(part, {}), name: value} if name else value
     grid = {"type": "hex", "orientation": "pointy", "size_mm": 30, "origin_mm": [0, 0]}
     told = scene().to_json()
-    return Scene.from_json({**told, "grid": grid, "pieces": [{**piece, "stats": stats} for piece in told["pieces"]]})
+    return Scene.from_json(
+        {**told, "grid": grid, "pieces": [{**piece, "stats": stats} for piece in told["pieces"]]}
+    )
 
 
 def test_a_profile_is_all_that_the_questions_ask_for() -> None:
     """Without one the answer names what is missing by its path, which the page puts in words of its own."""
     for game in games_json():
         for tap in PROFILE_QUESTIONS.get(game["name"], ()):
-            question = {key: {"A": "p01", "B": "p02"}.get(value, value) for key, value in tap["ask"].items()}
+            question = {
+                key: {"A": "p01", "B": "p02"}.get(value, value) for key, value in tap["ask"].items()
+            }
             table = replace(profiled(game["profile"]), game=game["name"])
             bare = replace(table, pieces=tuple(replace(piece, stats={}) for piece in table.pieces))
             with pytest.raises(BadInput, match=r"pieces\[\d+\]\.stats\.\w+"):

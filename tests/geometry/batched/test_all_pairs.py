@@ -15,7 +15,9 @@ TRIANGLE = Polygon(((0.0, 0.0), (30.0, 0.0), (10.0, 20.0)))
 
 
 def one_by_one(several: list[Shape]) -> Array:
-    return np.array([[gap(a, b).distance_mm if a is not b else 0.0 for b in several] for a in several])
+    return np.array(
+        [[gap(a, b).distance_mm if a is not b else 0.0 for b in several] for a in several]
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -80,11 +82,19 @@ def test_turning_and_shifting_all_changes_nothing(
 @settings(max_examples=80, deadline=None)
 @given(shapes, shapes, st.floats(0, 360))
 @example(rectangle((0.0, 0.0), 40.0, 40.0), Ellipse((0.0, 0.0), 60.0, 20.0, 45.0), 45.0)
-def test_shapes_that_are_moved_into_contact_touch_there_and_part_beyond(a: Shape, b: Shape, turn_deg: float) -> None:
+def test_shapes_that_are_moved_into_contact_touch_there_and_part_beyond(
+    a: Shape, b: Shape, turn_deg: float
+) -> None:
     """A kiss: b is pushed up against a, and 0.001 mm off."""
-    far = moved(b, 0.0, (float(500 * np.cos(np.radians(turn_deg))), float(500 * np.sin(np.radians(turn_deg)))))
+    far = moved(
+        b,
+        0.0,
+        (float(500 * np.cos(np.radians(turn_deg))), float(500 * np.sin(np.radians(turn_deg)))),
+    )
     apart = gap(far, a)
-    ux, uy = ((p - q) / apart.distance_mm for p, q in zip(apart.to_point, apart.from_point, strict=True))
+    ux, uy = (
+        (p - q) / apart.distance_mm for p, q in zip(apart.to_point, apart.from_point, strict=True)
+    )
     for left_mm in (0.001, 0.0):
         step = apart.distance_mm - left_mm
         near = moved(far, 0.0, (step * ux, step * uy))
@@ -98,5 +108,9 @@ def test_nothing_and_one_alone() -> None:
 
 
 def test_two_shapes_in_one_place_overlap() -> None:
-    same: list[Shape] = [Disc((1.0, 2.0), 3.0), Ellipse((1.0, 2.0), 5.0, 4.0), rectangle((1.0, 2.0), 5.0, 4.0)]
+    same: list[Shape] = [
+        Disc((1.0, 2.0), 3.0),
+        Ellipse((1.0, 2.0), 5.0, 4.0),
+        rectangle((1.0, 2.0), 5.0, 4.0),
+    ]
     assert not gap_matrix(same * 2).any()

@@ -24,9 +24,13 @@ FEW = settings(max_examples=40, deadline=None)
 
 @FEW
 @given(shapes, shapes, st.lists(places, min_size=1, max_size=3))
-def test_each_displacement_is_measured_as_if_alone(a: Shape, b: Shape, shifts: list[tuple[float, float]]) -> None:
+def test_each_displacement_is_measured_as_if_alone(
+    a: Shape, b: Shape, shifts: list[tuple[float, float]]
+) -> None:
     alone = [moved(b, 0, shift) for shift in shifts]
-    assert gaps_at_shifts(a, b, np.array(shifts)) == pytest.approx([gap(a, one).distance_mm for one in alone], abs=1e-8)
+    assert gaps_at_shifts(a, b, np.array(shifts)) == pytest.approx(
+        [gap(a, one).distance_mm for one in alone], abs=1e-8
+    )
     assert farthest_distances(a, b, np.array(shifts)) == pytest.approx(
         [farthest_gap(a, one).distance_mm for one in alone], abs=1e-8
     )
@@ -67,12 +71,26 @@ def _points_of(b: Shape) -> np.ndarray:
     return np.concatenate([b.center + share * (rim - b.center) for share in np.linspace(0, 1, 12)])
 
 
-RING = [Disc((153 * math.cos(turn), 153 * math.sin(turn)), 5) for turn in np.radians([90, 210, 330])]
+RING = [
+    Disc((153 * math.cos(turn), 153 * math.sin(turn)), 5) for turn in np.radians([90, 210, 330])
+]
 SEVERAL = [
-    (RING, Disc((0, 0), 80), 148.0),  # the hole in the middle is farther from all three than any part of the rim
+    (
+        RING,
+        Disc((0, 0), 80),
+        148.0,
+    ),  # the hole in the middle is farther from all three than any part of the rim
     ([Disc((-100, 0), 10), Disc((100, 0), 10)], Disc((0, 0), 50), math.hypot(100, 50) - 10),
-    ([Disc((-100, 0), 10), Disc((100, 0), 10)], rectangle((0, 0), 60, 40), math.hypot(100, 20) - 10),
-    ([rectangle((-100, 0), 10, 300), rectangle((100, 0), 10, 300)], rectangle((0, 0), 100, 60), 95.0),
+    (
+        [Disc((-100, 0), 10), Disc((100, 0), 10)],
+        rectangle((0, 0), 60, 40),
+        math.hypot(100, 20) - 10,
+    ),
+    (
+        [rectangle((-100, 0), 10, 300), rectangle((100, 0), 10, 300)],
+        rectangle((0, 0), 100, 60),
+        95.0,
+    ),
     ([Disc((-100, 0), 10), Disc((100, 0), 10)], Ellipse((0, 0), 40, 100), math.hypot(100, 50) - 10),
     ([Disc((0, 0), 50), Disc((10, 0), 50)], Disc((5, 0), 20), 0.0),
 ]
@@ -85,9 +103,15 @@ def test_farthest_from_all_by_hand(several: list[Shape], b: Shape, distance: flo
 
 @settings(max_examples=4, deadline=None)
 @given(st.lists(shapes, min_size=2, max_size=3), shapes, places)
-def test_the_rim_s_farthest_part_is_found_for_each_displacement(several: list[Shape], b: Shape, shift: Point) -> None:
-    found = rim_farthest_from_all(several, b, np.tile(np.array([(0.0, 0.0), shift]), (len(several), 1, 1)))
-    assert rim_farthest_from_all(several, b, np.zeros((len(several), 1, 2)))[0] == pytest.approx(found[0], abs=1e-5)
+def test_the_rim_s_farthest_part_is_found_for_each_displacement(
+    several: list[Shape], b: Shape, shift: Point
+) -> None:
+    found = rim_farthest_from_all(
+        several, b, np.tile(np.array([(0.0, 0.0), shift]), (len(several), 1, 1))
+    )
+    assert rim_farthest_from_all(several, b, np.zeros((len(several), 1, 2)))[0] == pytest.approx(
+        found[0], abs=1e-5
+    )
     for rim, place in zip(found, (b, moved(b, 0, shift)), strict=True):
         exact = farthest_from_all(several, place)
         assert rim <= exact + 1e-8
@@ -97,7 +121,9 @@ def test_the_rim_s_farthest_part_is_found_for_each_displacement(several: list[Sh
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 9999), st.integers(2, 6), st.floats(5, 60))
-def test_the_farthest_part_of_a_disc_from_points_is_that_of_the_search(seed: int, count: int, radius: float) -> None:
+def test_the_farthest_part_of_a_disc_from_points_is_that_of_the_search(
+    seed: int, count: int, radius: float
+) -> None:
     random = np.random.default_rng(seed)
     centers, shift = random.normal(size=(count, 2)) * 60, random.normal(size=2) * 20
     moved = Disc((float(shift[0]), float(shift[1])), radius)

@@ -78,21 +78,33 @@ def test_what_is_removed_is_gone_and_the_others_keep_their_names(report: Report)
     assert [d.base for d in done.detections] == [p.base for p in done.scene.pieces]
     assert report.scene.covariance is not None
     assert done.scene.covariance is not None
-    assert np.allclose(done.scene.covariance.cross_covariance(0, 2), report.scene.covariance.cross_covariance(0, 3))
+    assert np.allclose(
+        done.scene.covariance.cross_covariance(0, 2), report.scene.covariance.cross_covariance(0, 3)
+    )
     assert done.scene.extra["fixes"] == [{"do": "remove", "id": "p02"}]
 
 
 @pytest.mark.parametrize("name", ["p03", "p04"])
-def test_a_base_that_is_pointed_at_is_measured_as_if_it_had_been_found(report: Report, name: str) -> None:
+def test_a_base_that_is_pointed_at_is_measured_as_if_it_had_been_found(
+    report: Report, name: str
+) -> None:
     plinth, before = PLINTHS[int(name[1:]) - 1], piece(report, name)
-    entry = {"do": "add", "base": plinth.diameter_mm, "xy_px": middle_px(plinth), "player": "rebels", "unit": "squad"}
+    entry = {
+        "do": "add",
+        "base": plinth.diameter_mm,
+        "xy_px": middle_px(plinth),
+        "player": "rebels",
+        "unit": "squad",
+    }
     done = fixed(report, {"do": "remove", "id": name}, entry)
     new = done.scene.pieces[-1]
     assert (new.id, new.base, new.player, new.unit) == ("p05", before.base, "rebels", "squad")
     assert off_mm(new, plinth) < 0.3
     assert new.extra["fitted"]
     assert new.extra["score"] > 0.5
-    assert np.allclose(np.array(new.covariance_mm2), np.array(before.covariance_mm2), rtol=0.5, atol=0.02)
+    assert np.allclose(
+        np.array(new.covariance_mm2), np.array(before.covariance_mm2), rtol=0.5, atol=0.02
+    )
 
 
 def test_a_piece_is_moved_to_the_base_that_stands_there(report: Report) -> None:
@@ -110,7 +122,9 @@ def test_a_piece_is_moved_to_the_base_that_stands_there(report: Report) -> None:
 
 
 @pytest.mark.parametrize("sigma_px", [2.0, 6.0])
-def test_where_the_photo_shows_nothing_a_person_is_taken_at_their_word(report: Report, sigma_px: float) -> None:
+def test_where_the_photo_shows_nothing_a_person_is_taken_at_their_word(
+    report: Report, sigma_px: float
+) -> None:
     entry = {"do": "move", "id": "p01", "xy_mm": [250, 420], "sigma_px": sigma_px}
     moved = piece(fixed(report, entry), "p01")
     assert not moved.extra["fitted"]
@@ -118,7 +132,9 @@ def test_where_the_photo_shows_nothing_a_person_is_taken_at_their_word(report: R
     bow = 0.3  # how far the table's bow may have moved the place, and does not
     assert np.hypot(moved.x_mm - 250, moved.y_mm - 420) < bow
     sigma_mm = sigma_px * float(report.calibration.camera.mm_per_px(np.array([250, 420, 0.0])))
-    assert np.sqrt(np.linalg.det(np.array(moved.covariance_mm2))) == pytest.approx(sigma_mm**2, rel=0.3)
+    assert np.sqrt(np.linalg.det(np.array(moved.covariance_mm2))) == pytest.approx(
+        sigma_mm**2, rel=0.3
+    )
 
 
 def test_who_points_beside_a_base_does_not_mean_it(report: Report) -> None:
@@ -131,10 +147,20 @@ def test_who_points_beside_a_base_does_not_mean_it(report: Report) -> None:
     assert off_mm(meant, PLINTHS[3]) < 0.3
 
 
-def test_a_size_is_corrected_where_the_photo_agrees_and_doubted_where_it_does_not(report: Report) -> None:
-    wrong = replace(report.detections[2], base=Base.circle(27), xy_mm=report.detections[2].xy_mm + np.array([6, 3]))
-    scene = replace(report.scene, pieces=tuple(replace(p, base=Base.circle(27)) for p in report.scene.pieces))
-    mistaken = replace(report, detections=(*report.detections[:2], wrong, report.detections[3]), scene=scene)
+def test_a_size_is_corrected_where_the_photo_agrees_and_doubted_where_it_does_not(
+    report: Report,
+) -> None:
+    wrong = replace(
+        report.detections[2],
+        base=Base.circle(27),
+        xy_mm=report.detections[2].xy_mm + np.array([6, 3]),
+    )
+    scene = replace(
+        report.scene, pieces=tuple(replace(p, base=Base.circle(27)) for p in report.scene.pieces)
+    )
+    mistaken = replace(
+        report, detections=(*report.detections[:2], wrong, report.detections[3]), scene=scene
+    )
     right = piece(fixed(mistaken, {"do": "resize", "id": "p03", "base": "50"}), "p03")
     assert right.extra["fitted"]
     assert off_mm(right, PLINTHS[2]) < 0.3
@@ -146,7 +172,9 @@ def test_a_size_is_corrected_where_the_photo_agrees_and_doubted_where_it_does_no
 
 def test_a_piece_of_another_size_shares_its_hill_s_doubt_as_before(report: Report) -> None:
     moved, farther = np.array([0.5, 0.2]), np.array([1.0, 0.4])
-    on_hill = replace(report.detections[2], shared_shifts_mm={"h1": moved}, rare_shifts_mm={"h1": farther})
+    on_hill = replace(
+        report.detections[2], shared_shifts_mm={"h1": moved}, rare_shifts_mm={"h1": farther}
+    )
     there = replace(report, detections=(*report.detections[:2], on_hill, report.detections[3]))
     again = fixed(there, {"do": "resize", "id": "p03", "base": "50"}).detections[2]
     assert again is not on_hill
@@ -155,11 +183,20 @@ def test_a_piece_of_another_size_shares_its_hill_s_doubt_as_before(report: Repor
 
 
 def test_a_piece_is_told_to_stand_higher(report: Report) -> None:
-    before, after = (piece(one, "p02") for one in (report, fixed(report, {"do": "stand", "id": "p02", "z_mm": TOP_MM})))
+    before, after = (
+        piece(one, "p02")
+        for one in (report, fixed(report, {"do": "stand", "id": "p02", "z_mm": TOP_MM}))
+    )
     assert off_mm(before, PLINTHS[1]) > 8
     assert off_mm(after, PLINTHS[1]) < 1
-    assert (after.z_mm, after.extra["sigma_z_mm"], after.extra["by_hand"]) == (TOP_MM, 1.0, ["stand"])
-    vague = piece(fixed(report, {"do": "stand", "id": "p02", "z_mm": TOP_MM, "sigma_mm": 10}), "p02")
+    assert (after.z_mm, after.extra["sigma_z_mm"], after.extra["by_hand"]) == (
+        TOP_MM,
+        1.0,
+        ["stand"],
+    )
+    vague = piece(
+        fixed(report, {"do": "stand", "id": "p02", "z_mm": TOP_MM, "sigma_mm": 10}), "p02"
+    )
     assert np.array(vague.covariance_mm2).trace() > 20 * np.array(after.covariance_mm2).trace()
 
 
@@ -178,13 +215,29 @@ def test_what_is_put_on_a_hill_stands_at_its_height(report: Report) -> None:
 def test_names_are_given_in_order(report: Report) -> None:
     done = fixed(
         report,
-        {"do": "name", "id": "p01", "new_id": "luke", "unit": "squad", "kind": "device", "stats": {"size": 2}},
+        {
+            "do": "name",
+            "id": "p01",
+            "new_id": "luke",
+            "unit": "squad",
+            "kind": "device",
+            "stats": {"size": 2},
+        },
         {"do": "turn", "id": "luke", "heading_deg": 450},
     )
     luke = done.scene.pieces[0]
-    assert (luke.id, luke.unit, luke.kind, luke.stats, luke.heading_deg) == ("luke", "squad", "device", {"size": 2}, 90)
+    assert (luke.id, luke.unit, luke.kind, luke.stats, luke.heading_deg) == (
+        "luke",
+        "squad",
+        "device",
+        {"size": 2},
+        90,
+    )
     assert luke.extra["by_hand"] == ["name", "turn"]
-    assert (luke.x_mm, luke.covariance_mm2) == (piece(report, "p01").x_mm, piece(report, "p01").covariance_mm2)
+    assert (luke.x_mm, luke.covariance_mm2) == (
+        piece(report, "p01").x_mm,
+        piece(report, "p01").covariance_mm2,
+    )
     assert done.scene.extra["fixes"][0] == {"do": "name", "id": "p01", "new_id": "luke"}
     assert Scene.from_json(done.scene.to_json()).to_json() == done.scene.to_json()
 
@@ -204,19 +257,39 @@ def test_one_after_the_other_is_all_at_once(report: Report) -> None:
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ([{"do": "remove", "id": "p09"}], "fix[0]: there is no piece 'p09' to remove; there are: p01, p02, p03, p04"),
-        ([{"do": "remove", "id": "p01"}, {"do": "turn", "id": "p01", "heading_deg": 9}], "fix[1]: there is no piece"),
-        ([{"do": "move", "id": "p01", "xy_px": [-40, 10]}], "fix[0]: points outside the photo of 1200 × 900"),
+        (
+            [{"do": "remove", "id": "p09"}],
+            "fix[0]: there is no piece 'p09' to remove; there are: p01, p02, p03, p04",
+        ),
+        (
+            [{"do": "remove", "id": "p01"}, {"do": "turn", "id": "p01", "heading_deg": 9}],
+            "fix[1]: there is no piece",
+        ),
+        (
+            [{"do": "move", "id": "p01", "xy_px": [-40, 10]}],
+            "fix[0]: points outside the photo of 1200 × 900",
+        ),
         ([{"do": "move", "id": "p01", "xy_mm": [9000, 10]}], "fix[0]: points outside the photo"),
-        ([{"do": "move", "id": "p01", "xy_mm": [560, 331]}], "fix[0]: p01 would stand where p04 does"),
-        ([{"do": "add", "base": 27, "xy_mm": [150, 131]}], "fix[0]: p05 would stand where p01 does"),
+        (
+            [{"do": "move", "id": "p01", "xy_mm": [560, 331]}],
+            "fix[0]: p01 would stand where p04 does",
+        ),
+        (
+            [{"do": "add", "base": 27, "xy_mm": [150, 131]}],
+            "fix[0]: p05 would stand where p01 does",
+        ),
         ([{"do": "add", "id": "p01", "base": 27, "xy_mm": [250, 420]}], "fix[0]: 'p01' is taken"),
         ([{"do": "name", "id": "p01", "new_id": "p02"}], "fix[0]: 'p02' is taken"),
         ([{"do": "name", "id": "p01", "unit": "p02"}], "fix[0]: the unit 'p02' goes by the name"),
-        ([{"do": "stand", "id": "p01", "z_mm": 790}], "fix[0]: z_mm: 790 is too high, the camera is"),
+        (
+            [{"do": "stand", "id": "p01", "z_mm": 790}],
+            "fix[0]: z_mm: 790 is too high, the camera is",
+        ),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_its_entry(report: Report, entries: list[Any], said: str) -> None:
+def test_what_cannot_be_done_is_refused_with_its_entry(
+    report: Report, entries: list[Any], said: str
+) -> None:
     with pytest.raises(BadInput) as refused:
         fixed(report, *entries)
     assert str(refused.value).startswith(f"fix.json: {said}")

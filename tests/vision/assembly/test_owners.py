@@ -36,11 +36,15 @@ def paint(hue_deg: float, saturation: float = 0.75, value: float = 0.7) -> Colou
 
 def table(rings: Mapping[tuple[float, float], Colour], diameter_mm: float = 32.0) -> Report:
     """A photo of bases with rings of these colours, and what would be found in it."""
-    plinths = [Plinth(*at, diameter_mm, taper_mm=0.5, rim=colour, top=GREY) for at, colour in rings.items()]
+    plinths = [
+        Plinth(*at, diameter_mm, taper_mm=0.5, rim=colour, top=GREY) for at, colour in rings.items()
+    ]
     turn = np.linspace(0, 2 * np.pi, 72, endpoint=False)
     detections, pieces = [], []
     for number, (x, y) in enumerate(rings, 1):
-        edge = np.stack([x + diameter_mm / 2 * np.cos(turn), y + diameter_mm / 2 * np.sin(turn), 0 * turn], -1)
+        edge = np.stack(
+            [x + diameter_mm / 2 * np.cos(turn), y + diameter_mm / 2 * np.sin(turn), 0 * turn], -1
+        )
         middle, outline = CAMERA.project(np.array([[x, y, 0.0]]))[0], CAMERA.project(edge)
         found = Detection(
             Base.circle(diameter_mm),
@@ -65,13 +69,21 @@ def players(report: Report, **named: str) -> list[str | None]:
 
 
 @pytest.mark.parametrize(("saturation", "value"), [(0.9, 0.9), (0.6, 0.5)])
-def test_a_ring_names_the_player_of_its_colour_and_no_other(saturation: float, value: float) -> None:
-    rings = {(100.0 + 70 * k, 130.0 + 40 * (k % 3)): hue for k, hue in enumerate(RING_HUES_DEG.values())}
+def test_a_ring_names_the_player_of_its_colour_and_no_other(
+    saturation: float, value: float
+) -> None:
+    rings = {
+        (100.0 + 70 * k, 130.0 + 40 * (k % 3)): hue for k, hue in enumerate(RING_HUES_DEG.values())
+    }
     report = table({at: paint(hue, saturation, value) for at, hue in rings.items()})
     everyone = {name: name.title() for name in RING_HUES_DEG}
     assert players(report, **everyone) == list(everyone.values())
     for k, hue in enumerate(RING_HUES_DEG.values()):
-        far = {name: name for name, other in RING_HUES_DEG.items() if abs((other - hue + 180) % 360 - 180) > 40}
+        far = {
+            name: name
+            for name, other in RING_HUES_DEG.items()
+            if abs((other - hue + 180) % 360 - 180) > 40
+        }
         assert players(report, **far)[k] is None
 
 
@@ -120,13 +132,23 @@ def test_signs_that_contradict_each_other_name_nobody() -> None:
 def test_a_piece_that_was_known_stays_whose_it_was() -> None:
     report = table({(100.0, 200.0): GREY})
     before = {"p01": replace(report.scene.pieces[0], player="Ben")}
-    assert apply_house_rules(report, HouseRules({"left": "Anna"}), before).scene.pieces[0].player == "Ben"
-    told = replace(report, scene=replace(report.scene, pieces=(replace(report.scene.pieces[0], player="Cid"),)))
-    assert apply_house_rules(told, HouseRules({"left": "Anna"}), before).scene.pieces[0].player == "Cid"
+    assert (
+        apply_house_rules(report, HouseRules({"left": "Anna"}), before).scene.pieces[0].player
+        == "Ben"
+    )
+    told = replace(
+        report, scene=replace(report.scene, pieces=(replace(report.scene.pieces[0], player="Cid"),))
+    )
+    assert (
+        apply_house_rules(told, HouseRules({"left": "Anna"}), before).scene.pieces[0].player
+        == "Cid"
+    )
 
 
 def test_a_person_who_names_the_player_ends_the_doubt() -> None:
-    report = apply_house_rules(table({(100.0, 200.0): paint(0)}), HouseRules({"red": "Anna", "left": "Ben"}))
+    report = apply_house_rules(
+        table({(100.0, 200.0): paint(0)}), HouseRules({"red": "Anna", "left": "Ben"})
+    )
     entry = {"schema": "overruler/fix/1", "fix": [{"do": "name", "id": "p01", "player": "Ben"}]}
     piece = apply_corrections(report, read_fixes(Node(entry, "fix"))).scene.pieces[0]
     assert (piece.player, "player_unsure" in piece.extra) == ("Ben", False)

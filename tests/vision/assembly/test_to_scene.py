@@ -12,7 +12,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.scene import Grid
-from overruler.vision.assembly.to_scene import RARE_PROBABILITY, RARE_PROBLEM_FLAGS, build_scene, rare_covariance
+from overruler.vision.assembly.to_scene import (
+    RARE_PROBABILITY,
+    RARE_PROBLEM_FLAGS,
+    build_scene,
+    rare_covariance,
+)
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY
 from overruler.vision.contours.cone_fit import fit_base
 from overruler.vision.contours.shading import shade_covariance_mm2
@@ -39,7 +44,16 @@ def detections(frame: Frame, camera: Camera, starts: Array) -> list[Detection]:
         none = np.zeros((0, 2))
         found.append(
             Detection(
-                Base.circle(50), fit.xy_mm, 0, 0, np.zeros((2, 2)), fit.d_xy_d_camera, 1, fit.support, none[:0], none
+                Base.circle(50),
+                fit.xy_mm,
+                0,
+                0,
+                np.zeros((2, 2)),
+                fit.d_xy_d_camera,
+                1,
+                fit.support,
+                none[:0],
+                none,
             )
         )
     return found
@@ -48,18 +62,28 @@ def detections(frame: Frame, camera: Camera, starts: Array) -> list[Detection]:
 def test_the_camera_s_share_agrees_with_sampling(scene: tuple[Camera, Frame]) -> None:
     camera, frame = scene
     base = detections(frame, camera, PLACES)
-    calibration = Calibration(camera, np.diag(SIGMA**2), frame.size_px, 0, (), (700, 500), budget=NO_BUDGET)
+    calibration = Calibration(
+        camera, np.diag(SIGMA**2), frame.size_px, 0, (), (700, 500), budget=NO_BUDGET
+    )
     predicted = rare_covariance(calibration, base)
     rng = np.random.default_rng(3)
     draws = []
     for step in rng.normal(0, SIGMA, (80, 15)):
         starts = [d.xy_mm + d.d_xy_d_camera @ step for d in base]
-        draws.append(np.concatenate([d.xy_mm for d in detections(frame, camera.moved(step), np.array(starts))]))
+        draws.append(
+            np.concatenate(
+                [d.xy_mm for d in detections(frame, camera.moved(step), np.array(starts))]
+            )
+        )
     sampled = np.cov(np.array(draws).T)
     for direction in np.linalg.eigh(predicted)[1].T[-4:]:  # where there is anything to compare
-        assert direction @ sampled @ direction == pytest.approx(direction @ predicted @ direction, rel=0.5)
+        assert direction @ sampled @ direction == pytest.approx(
+            direction @ predicted @ direction, rel=0.5
+        )
     apart = np.array([-1, 0, 1, 0, 0, 0.0])
-    assert apart @ predicted @ apart < 0.1 * (predicted[0, 0] + predicted[2, 2])  # most of it cancels
+    assert apart @ predicted @ apart < 0.1 * (
+        predicted[0, 0] + predicted[2, 2]
+    )  # most of it cancels
     assert apart @ sampled @ apart < 0.1 * (sampled[0, 0] + sampled[2, 2])
 
 
@@ -68,7 +92,9 @@ def test_every_term_of_the_budget_counts_where_it_belongs(scene: tuple[Camera, F
     found = detections(frame, camera, PLACES)
 
     def covariance(budget: ErrorBudget) -> Array:
-        return rare_covariance(Calibration(camera, np.zeros((15, 15)), (9, 9), 0, (), (700, 500), budget=budget), found)
+        return rare_covariance(
+            Calibration(camera, np.zeros((15, 15)), (9, 9), 0, (), (700, 500), budget=budget), found
+        )
 
     assert np.allclose(covariance(NO_BUDGET), 0)
     scale = covariance(ErrorBudget(1e-3, 0, 0, 0, 0))
@@ -102,7 +128,9 @@ def test_what_is_usual_is_less_than_what_may_be(scene: tuple[Camera, Frame]) -> 
     )
     found = [replace(one, covariance_mm2=still) for one in detections(frame, camera, PLACES)]
     found[0] = replace(
-        found[0], shared_shifts_mm={"hill": np.array([0.6, 0])}, rare_shifts_mm={"hill": np.array([1.0, 0])}
+        found[0],
+        shared_shifts_mm={"hill": np.array([0.6, 0])},
+        rare_shifts_mm={"hill": np.array([1.0, 0])},
     )
     found[1] = found[1].with_added_covariance(np.eye(2) * 0.25, np.eye(2) * 4)
     result = build_scene(calibration, found).covariance
@@ -127,13 +155,18 @@ def test_a_photo_that_shows_that_something_is_amiss_is_not_as_sure_as_usual(
 ) -> None:
     camera, frame = scene
     assert flag in FLAGS_BY_SEVERITY
-    found = [one.with_added_covariance(np.eye(2) * 0.25, np.eye(2) * 4) for one in detections(frame, camera, PLACES)]
+    found = [
+        one.with_added_covariance(np.eye(2) * 0.25, np.eye(2) * 4)
+        for one in detections(frame, camera, PLACES)
+    ]
     amiss = replace(exact(camera), problems=(Problem(flag, "not as it should be"),))
     covariance = build_scene(amiss, found).covariance
     assert covariance is not None
     assert covariance.rare_alternative is None
     assert covariance.array == pytest.approx(rare_covariance(amiss, found))
-    usual = build_scene(replace(amiss, problems=(Problem("few_markers", "only four"),)), found).covariance
+    usual = build_scene(
+        replace(amiss, problems=(Problem("few_markers", "only four"),)), found
+    ).covariance
     assert usual is not None
     assert usual.rare_alternative is not None
     assert usual.rare_alternative.covariance.array == pytest.approx(covariance.array)
@@ -144,7 +177,9 @@ def test_a_budget_as_told_is_smaller_where_the_board_file_and_the_catalogue_spea
     assert told == ErrorBudget(2e-4, 2e-4, SPEC_SHARE, SPEC_SHARE * 0.2, 0.5)
 
 
-def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(scene: tuple[Camera, Frame]) -> None:
+def test_a_scene_has_a_piece_for_each_and_the_camera_for_others(
+    scene: tuple[Camera, Frame],
+) -> None:
     camera, frame = scene
     result = build_scene(exact(camera), detections(frame, camera, PLACES), "skirmish")
     assert [piece.id for piece in result.pieces] == ["p01", "p02", "p03"]
@@ -162,7 +197,11 @@ def test_ships_plates_are_as_they_are_made(scene: tuple[Camera, Frame]) -> None:
     camera, frame = scene
     plate, other, tray = detections(frame, camera, PLACES)
     seen = [
-        replace(plate, base=Base.rectangle(40, 40), alternative_bases=(Base.rectangle(60, 60), Base.circle(40))),
+        replace(
+            plate,
+            base=Base.rectangle(40, 40),
+            alternative_bases=(Base.rectangle(60, 60), Base.circle(40)),
+        ),
         replace(other, base=Base.rectangle(60, 60)),
         replace(tray, base=Base.rectangle(25, 50)),
     ]
@@ -178,9 +217,16 @@ def test_an_empty_table_is_a_scene(scene: tuple[Camera, Frame]) -> None:
 def test_rulers_and_a_grid_go_into_the_scene(scene: tuple[Camera, Frame]) -> None:
     path = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0]])
     ruler = DetectedRuler("xwing", 100.0, 100.02, 0.1, path, 20.0, 25.0)
-    result = build_scene(exact(scene[0]), [], None, [ruler], Grid("flat", 28.0, (3.0, 4.0))).to_json()
+    result = build_scene(
+        exact(scene[0]), [], None, [ruler], Grid("flat", 28.0, (3.0, 4.0))
+    ).to_json()
     (told,) = result["rulers"]
     assert told["joints_mm"] == [[100.0, 0.0], [200.0, 0.0]]
     assert told["ends_mm"] == [[0.0, 0.0], [300.0, 0.0]]
     assert (told["segment_mm"], told["sigma_mm"]) == (100.02, 0.1)
-    assert result["grid"] == {"type": "hex", "orientation": "flat", "size_mm": 28.0, "origin_mm": [3.0, 4.0]}
+    assert result["grid"] == {
+        "type": "hex",
+        "orientation": "flat",
+        "size_mm": 28.0,
+        "origin_mm": [3.0, 4.0],
+    }

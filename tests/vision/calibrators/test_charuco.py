@@ -43,7 +43,9 @@ def test_no_smooth_error_is_left_that_a_lens_would_be_bent_by(pose: int) -> None
     """Regressed on x, y, x y, x² and y² over the sheet, errors hold next to nothing of each."""
     sighting = find_chart(seen(pose), SMALL)
     x, y = ((sighting.xyz_mm[:, :2] - [87.5, -62.5]) / 62.5).T
-    slopes = np.linalg.lstsq(np.stack([np.ones_like(x), x, y, x * y, x * x, y * y], 1), errors(sighting, pose))[0]
+    slopes = np.linalg.lstsq(
+        np.stack([np.ones_like(x), x, y, x * y, x * x, y * y], 1), errors(sighting, pose)
+    )[0]
     assert np.abs(slopes).max() < 0.012
 
 
@@ -54,7 +56,9 @@ def test_opencv_s_own_detector_names_the_same_corners_and_is_less_exact() -> Non
     corners, ids, _, _ = detector.detectBoard(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY))
     theirs = np.reshape(corners, (-1, 2)) - truth.project(SMALL.corners_mm[np.ravel(ids)])
     assert np.abs(theirs).max() < 0.5
-    assert np.sqrt(np.mean(errors(find_chart(frame, SMALL), 1) ** 2)) < np.sqrt(np.mean(theirs**2)) / 2
+    assert (
+        np.sqrt(np.mean(errors(find_chart(frame, SMALL), 1) ** 2)) < np.sqrt(np.mean(theirs**2)) / 2
+    )
 
 
 def test_doubts_are_of_the_size_of_the_errors() -> None:
@@ -80,7 +84,9 @@ def test_a_plain_chessboard_serves_too() -> None:
 
 
 def test_a_hidden_corner_is_left_out_and_those_with_three_arms_stay_unbiased() -> None:
-    frame = seen(1, 2.2)  # a tone curve that shifts edges: an arm that is missing leaves that out of balance
+    frame = seen(
+        1, 2.2
+    )  # a tone curve that shifts edges: an arm that is missing leaves that out of balance
     spot = np.rint(POSES[1].project(SMALL.corners_mm[8])).astype(int)
     pixels = frame.pixels.copy()
     cv2.circle(pixels, (int(spot[0]), int(spot[1])), 66, (90, 120, 150), -1)
@@ -92,7 +98,12 @@ def test_a_hidden_corner_is_left_out_and_those_with_three_arms_stay_unbiased() -
 
 @pytest.mark.parametrize("orientation", [1, 3, 6, 8])
 def test_a_turned_photo_gives_the_corners_as_they_were_stored(orientation: int) -> None:
-    turns = {1: 0, 3: 2, 6: 3, 8: 1}  # quarters counter-clockwise that numpy turns what was stored by
+    turns = {
+        1: 0,
+        3: 2,
+        6: 3,
+        8: 1,
+    }  # quarters counter-clockwise that numpy turns what was stored by
     stored = seen(3)
     shown = np.ascontiguousarray(np.rot90(stored.pixels, turns[orientation]))
     frame = Frame(shown, "turned", orientation=orientation)
@@ -111,7 +122,10 @@ def test_a_mirrored_photo_is_refused() -> None:
     ("frame", "said"),
     [
         (lambda: Frame(np.full((400, 500, 3), 120, np.uint8), "blank"), "no marker of the sheet"),
-        (lambda: Frame(cv2.GaussianBlur(seen(1).pixels, (0, 0), 6).astype(np.uint8), "soft"), "marker|blurred"),
+        (
+            lambda: Frame(cv2.GaussianBlur(seen(1).pixels, (0, 0), 6).astype(np.uint8), "soft"),
+            "marker|blurred",
+        ),
         (lambda: photo(over(0, 0, distance_mm=1500), size_px=(400, 300)), "marker|small|corners"),
     ],
     ids=["blank", "blurred", "far"],
@@ -128,7 +142,14 @@ def test_a_photo_blurred_by_a_shaking_hand_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"columns": 2}, {"square_mm": 0.0}, {"square_mm": float("nan")}, {"marker_mm": 25.0}, {"marker_mm": -1.0}]
+    "wrong",
+    [
+        {"columns": 2},
+        {"square_mm": 0.0},
+        {"square_mm": float("nan")},
+        {"marker_mm": 25.0},
+        {"marker_mm": -1.0},
+    ],
 )
 def test_an_impossible_sheet_is_bad_input(wrong: dict[str, float]) -> None:
     with pytest.raises(BadInput):
@@ -138,4 +159,7 @@ def test_an_impossible_sheet_is_bad_input(wrong: dict[str, float]) -> None:
 def test_the_shorter_sheet_is_the_upper_part_of_the_longer() -> None:
     long, short = Chart(), Chart(rows=9)
     assert np.array_equal(long.corners_mm[: len(short.corners_mm)], short.corners_mm)
-    assert all(np.array_equal(long.markers_mm[number], corners) for number, corners in short.markers_mm.items())
+    assert all(
+        np.array_equal(long.markers_mm[number], corners)
+        for number, corners in short.markers_mm.items()
+    )

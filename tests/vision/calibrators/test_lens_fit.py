@@ -9,7 +9,11 @@ from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.calibrators.charuco import ChartCorners
-from overruler.vision.calibrators.lens_error_map import _camera_over_table, map_lens_error, suggest_photos
+from overruler.vision.calibrators.lens_error_map import (
+    _camera_over_table,
+    map_lens_error,
+    suggest_photos,
+)
 from overruler.vision.calibrators.lens_fit import LensFit, estimate_focal_px, fit_lens
 from overruler.vision.calibrators.sheet_model import LensAndPaper, PoseAndZoom, SheetAdjustment
 from tests.vision.charts import DISTORTION, MATRIX, POSES, SIZE, SMALL, over
@@ -19,7 +23,11 @@ NOISE_PX = 0.03
 
 
 def sightings(
-    seed: int, poses: Sequence[Camera] = POSES, noise_px: float = NOISE_PX, bow_mm: float = 0.0, stretch: float = 0.0
+    seed: int,
+    poses: Sequence[Camera] = POSES,
+    noise_px: float = NOISE_PX,
+    bow_mm: float = 0.0,
+    stretch: float = 0.0,
 ) -> dict[str, ChartCorners]:
     """The corners as cameras would see them on a sheet that is bent across and printed too long, with noise."""
     random = np.random.default_rng(seed)
@@ -66,7 +74,9 @@ def test_what_the_paper_does_is_found() -> None:
 @pytest.mark.parametrize("zoom", [1.03, 1.5])
 def test_a_photo_at_another_zoom_is_left_out_by_name(zoom: float) -> None:
     photos = sightings(5)
-    other = sightings(5, [over(32, 40, 20, lens=(MATRIX * [[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]], DISTORTION))])
+    other = sightings(
+        5, [over(32, 40, 20, lens=(MATRIX * [[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]], DISTORTION))]
+    )
     fit = fit_lens(SIZE, photos | {"zoomed": other["photo 0"]})
     assert list(fit.left_out) == ["zoomed"]
     assert "times better" in fit.left_out["zoomed"]
@@ -82,14 +92,20 @@ def test_a_stray_corner_changes_nothing() -> None:
     photos["photo 4"] = ChartCorners(seen.xyz_mm, spoiled, seen.covariance_px2, 1.0)
     fit = fit_lens(SIZE, photos)
     assert len(fit.photos[4].corners.xy_px) == len(spoiled) - 1
-    assert np.abs((numbers(fit) - numbers(whole)) / np.sqrt(np.diag(whole.lens.covariance))).max() < 0.5
+    assert (
+        np.abs((numbers(fit) - numbers(whole)) / np.sqrt(np.diag(whole.lens.covariance))).max()
+        < 0.5
+    )
 
 
 def breathing(seed: int, share: float) -> list[Camera]:
     """Cameras whose focal length changes from photo to photo, as focusing does; no single photo shows it."""
     zooms = 1 + np.random.default_rng(seed).normal(0, share, len(POSES))
     matrices = [MATRIX * [[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]] for zoom in zooms]
-    return [Camera(matrix, DISTORTION, c.T_camera_board) for matrix, c in zip(matrices, POSES, strict=True)]
+    return [
+        Camera(matrix, DISTORTION, c.T_camera_board)
+        for matrix, c in zip(matrices, POSES, strict=True)
+    ]
 
 
 def test_focus_that_moves_is_found_and_widens_the_doubt() -> None:
@@ -98,15 +114,22 @@ def test_focus_that_moves_is_found_and_widens_the_doubt() -> None:
     assert np.median([fit.zoom_sigma for fit in steady]) == 0
     assert 3e-3 < np.median([fit.zoom_sigma for fit in moving]) < 1.7e-2
     away = np.array([numbers(fit) - TRUTH for fit in moving])
-    squares = [a @ np.linalg.solve(f.lens.covariance, a) / 9 for a, f in zip(away, moving, strict=True)]
+    squares = [
+        a @ np.linalg.solve(f.lens.covariance, a) / 9 for a, f in zip(away, moving, strict=True)
+    ]
     assert 0.5 < np.mean(squares) < 1.6
     # the next photo's zoom is as uncertain as any
-    assert all(np.sqrt(fit.lens.covariance[0, 0]) > fit.zoom_sigma * fit.lens.matrix[0, 0] for fit in moving)
+    assert all(
+        np.sqrt(fit.lens.covariance[0, 0]) > fit.zoom_sigma * fit.lens.matrix[0, 0]
+        for fit in moving
+    )
 
 
 def test_two_photos_are_too_few_and_the_complaint_says_so() -> None:
     photos = sightings(9)
-    with pytest.raises(CannotMeasure, match="2 of the photos show the sheet well enough, 3 are needed"):
+    with pytest.raises(
+        CannotMeasure, match="2 of the photos show the sheet well enough, 3 are needed"
+    ):
         fit_lens(SIZE, {name: photos[name] for name in ("photo 0", "photo 1")})
 
 
@@ -130,8 +153,12 @@ def test_slopes_agree_with_finite_differences() -> None:
         assert moved is not None
         return moved.residual
 
-    for slopes, step in zip(np.hstack([rows.own_jacobian, rows.shared_jacobian]).T, np.eye(7 + 12) * 1e-6, strict=True):
-        assert slopes == pytest.approx((residual(step) - residual(-step)) / 2e-6, rel=1e-3, abs=1e-2)
+    for slopes, step in zip(
+        np.hstack([rows.own_jacobian, rows.shared_jacobian]).T, np.eye(7 + 12) * 1e-6, strict=True
+    ):
+        assert slopes == pytest.approx(
+            (residual(step) - residual(-step)) / 2e-6, rel=1e-3, abs=1e-2
+        )
 
 
 def test_the_map_of_doubt_is_the_error_that_is_made() -> None:
@@ -164,7 +191,9 @@ def test_the_suggested_photo_helps_as_much_as_was_said() -> None:
     before, best = map_lens_error(fit.lens).typical_mm, suggest_photos(fit, SMALL)
     assert best
     assert best[0].typical_mm < 0.9 * before
-    assert [one.typical_mm for one in best] == sorted((one.typical_mm for one in best), reverse=True)
+    assert [one.typical_mm for one in best] == sorted(
+        (one.typical_mm for one in best), reverse=True
+    )
     from overruler.vision.calibrators.lens_error_map import _candidate_views
 
     camera = dict(_candidate_views(fit.lens, SMALL))[best[0].text]

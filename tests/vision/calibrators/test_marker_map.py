@@ -23,7 +23,10 @@ from overruler.vision.markers.marker import Marker
 from tests.vision.sight import ANYWHERE, FREE, blank
 from tests.vision.table import camera_over, seen_markers, square_mm
 
-CAMERAS = [camera_over(tilt, turn_deg=turn) for tilt, turn in ((5.0, 2.0), (30.0, 40.0), (30.0, 130.0), (30.0, 220.0))]
+CAMERAS = [
+    camera_over(tilt, turn_deg=turn)
+    for tilt, turn in ((5.0, 2.0), (30.0, 40.0), (30.0, 130.0), (30.0, 220.0))
+]
 PRIOR = lens_prior(blank(1250.0), None)
 Seen = dict[str, tuple[Sequence[Marker], LensPrior]]
 
@@ -34,9 +37,14 @@ def markers_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edge_noise, "PLACE_SIGMA_MM", 0.0)
 
 
-def photos(seed: int, cameras: Sequence[Camera] = CAMERAS, layout: Mapping[int, Array] = ANYWHERE) -> Seen:
+def photos(
+    seed: int, cameras: Sequence[Camera] = CAMERAS, layout: Mapping[int, Array] = ANYWHERE
+) -> Seen:
     random = np.random.default_rng(seed)
-    return {f"photo {k}": (seen_markers(camera, layout, random), PRIOR) for k, camera in enumerate(cameras)}
+    return {
+        f"photo {k}": (seen_markers(camera, layout, random), PRIOR)
+        for k, camera in enumerate(cameras)
+    }
 
 
 def truth(layout: Mapping[int, Array] = ANYWHERE) -> Array:
@@ -46,7 +54,9 @@ def truth(layout: Mapping[int, Array] = ANYWHERE) -> Array:
     turn = np.stack([x, [-x[1], x[0]]], 1)
     flat = {number: corners[:, :2] @ turn for number, corners in sorted(layout.items())}
     low = np.concatenate(list(flat.values())).min(0)
-    return np.concatenate([[*(c.mean(0) - low), np.arctan2(*(c[1] - c[0])[::-1])] for c in flat.values()])
+    return np.concatenate(
+        [[*(c.mean(0) - low), np.arctan2(*(c[1] - c[0])[::-1])] for c in flat.values()]
+    )
 
 
 def away(fit: MarkerMapFit, layout: Mapping[int, Array] = ANYWHERE) -> Array:
@@ -66,7 +76,9 @@ def mean_square(fit: MarkerMapFit) -> float:
 def test_the_layout_lies_within_its_doubt() -> None:
     exact = Board("exact print", 60.0, "DICT_4X4_50", scale_share=1e-9)
     fits = [fit_marker_map(exact, photos(seed)) for seed in range(200, 210)]
-    assert 0.7 < np.mean([mean_square(fit) for fit in fits]) < 1.3  # 210 squares: a standard deviation of 0.1
+    assert (
+        0.7 < np.mean([mean_square(fit) for fit in fits]) < 1.3
+    )  # 210 squares: a standard deviation of 0.1
     assert max(np.abs(away(fit)).max() for fit in fits) < 1.5
     assert np.mean([np.median(fit.distance_sigmas_mm()) for fit in fits]) < 0.15
 
@@ -110,7 +122,9 @@ def test_the_scale_is_that_of_the_print_and_its_doubt_is_carried() -> None:
     told = Board("told", 60.3, "DICT_4X4_50", scale_share=4e-3)
     fit, plain = fit_marker_map(told, photos(3, layout=large)), fit_marker_map(FREE, photos(3))
     assert fit.size_mm[0] / plain.size_mm[0] == pytest.approx(60.3 / 60, rel=1e-6)
-    longest = max(np.linalg.norm(a[:2] - b[:2]) for a in fit.places.values() for b in fit.places.values())
+    longest = max(
+        np.linalg.norm(a[:2] - b[:2]) for a in fit.places.values() for b in fit.places.values()
+    )
     assert fit.distance_sigmas_mm().max() == pytest.approx(4e-3 * longest, rel=0.1)
     assert plain.scale_share == UNMEASURED_SCALE_SHARE
 
@@ -118,7 +132,10 @@ def test_the_scale_is_that_of_the_print_and_its_doubt_is_carried() -> None:
 def test_a_print_longer_than_wide_is_allowed_for() -> None:
     stretched = {number: _stretched(corners, 1.005) for number, corners in ANYWHERE.items()}
     known = Board("stretched", 60.15, "DICT_4X4_50", sides_mm=(60.0, 60.3), scale_share=1e-9)
-    fit, blind = fit_marker_map(known, photos(4, layout=stretched)), fit_marker_map(FREE, photos(4, layout=stretched))
+    fit, blind = (
+        fit_marker_map(known, photos(4, layout=stretched)),
+        fit_marker_map(FREE, photos(4, layout=stretched)),
+    )
     sides = np.linalg.norm(np.diff(np.stack(list(fit.corners_mm.values())), axis=1), axis=2)
     assert sides[:, 0] == pytest.approx(60.0)
     assert sides[:, 1] == pytest.approx(60.3)
@@ -174,7 +191,10 @@ def test_one_photo_is_enough_and_none_is_an_error() -> None:
 
 def test_slopes_agree_with_finite_differences() -> None:
     views, _ = link_views(
-        [LayoutView.from_markers(name, *given, (60.0, 60.0)) for name, given in photos(9, CAMERAS[:2]).items()]
+        [
+            LayoutView.from_markers(name, *given, (60.0, 60.0))
+            for name, given in photos(9, CAMERAS[:2]).items()
+        ]
     )
     table = MarkerMapAdjustment(views)
     layout, stand = table.start, table.stands[1]
@@ -187,13 +207,21 @@ def test_slopes_agree_with_finite_differences() -> None:
         return moved.residual
 
     for slopes, step in zip(
-        np.hstack([rows.own_jacobian, rows.shared_jacobian]).T, np.eye(7 + 9 + 3 * 7) * 1e-6, strict=True
+        np.hstack([rows.own_jacobian, rows.shared_jacobian]).T,
+        np.eye(7 + 9 + 3 * 7) * 1e-6,
+        strict=True,
     ):
-        assert slopes == pytest.approx((residual(step) - residual(-step)) / 2e-6, rel=1e-3, abs=1e-2)
+        assert slopes == pytest.approx(
+            (residual(step) - residual(-step)) / 2e-6, rel=1e-3, abs=1e-2
+        )
 
 
 def test_a_marker_upside_down_counts_its_turn_once() -> None:
-    layout = {4: square_mm(200, 200), 9: square_mm(700, 650, heading_deg=180.0), 11: square_mm(650, 250)}
+    layout = {
+        4: square_mm(200, 200),
+        9: square_mm(700, 650, heading_deg=180.0),
+        11: square_mm(650, 250),
+    }
     fit = fit_marker_map(FREE, photos(10, layout=layout))
     assert np.abs(away(fit, layout)).max() < 2
     assert np.abs(away(fit, layout)[2::3]).max() < 0.01

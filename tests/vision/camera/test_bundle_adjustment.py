@@ -33,7 +33,9 @@ def free_state() -> tuple[list[Observation], State]:
     corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
     found = seen_markers(CAMERA, corners, np.random.default_rng(1))
     places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
-    return [free_marker_observation(marker, MARKER_MM) for marker in found], State(CAMERA, 0.05, places)
+    return [free_marker_observation(marker, MARKER_MM) for marker in found], State(
+        CAMERA, 0.05, places
+    )
 
 
 def cost_and_gradient(bundle: BundleAdjustment, state: State) -> tuple[float, Array]:
@@ -52,12 +54,19 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
         groups = known() if layout == "known" else point_observations(clicked)
     bundle = BundleAdjustment(groups, PRIOR)
     gradient = cost_and_gradient(bundle, state)[1]
-    sizes = np.array([1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 4 + [1e-4, 1e-4, 1e-6] * 7)
+    sizes = np.array(
+        [1e-3] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3 + [1e-4] * 4 + [1e-4, 1e-4, 1e-6] * 7
+    )
     for i in range(state.unknown_count):
         step = np.zeros(state.unknown_count)
         step[i] = sizes[i]
-        rise = cost_and_gradient(bundle, state.moved(step))[0] - cost_and_gradient(bundle, state.moved(-step))[0]
-        assert 2 * gradient[i] == pytest.approx(rise / (2 * sizes[i]), rel=1e-3, abs=1e-3 * np.abs(gradient[i]) + 0.5)
+        rise = (
+            cost_and_gradient(bundle, state.moved(step))[0]
+            - cost_and_gradient(bundle, state.moved(-step))[0]
+        )
+        assert 2 * gradient[i] == pytest.approx(
+            rise / (2 * sizes[i]), rel=1e-3, abs=1e-3 * np.abs(gradient[i]) + 0.5
+        )
 
 
 def sure() -> LensPrior:
@@ -80,7 +89,8 @@ def test_noise_three_times_as_large_makes_the_doubt_three_times_as_large() -> No
     random = np.random.default_rng(2)
     roots = [np.linalg.cholesky(group.edge_covariance_px2) for group in exact]
     noise = [
-        (root @ random.normal(size=len(root)))[:, None] * g.normal_px for root, g in zip(roots, exact, strict=True)
+        (root @ random.normal(size=len(root)))[:, None] * g.normal_px
+        for root, g in zip(roots, exact, strict=True)
     ]
     doubts = []
     for times in (1.0, 3.0):
@@ -114,16 +124,21 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
     roots = [np.linalg.cholesky(group.covariance_as_specified((1.0, 1.0, 1.0))) for group in exact]
     for _ in range(200):
         spoiled = [
-            replace(g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px)
+            replace(
+                g, xy_px=g.xy_px + (root @ random.normal(size=len(root)))[:, None] * g.normal_px
+            )
             for g, root in zip(exact, roots, strict=True)
         ]
-        errors.append(BundleAdjustment(spoiled, sure()).solve(start).state.camera.center_mm - CAMERA.center_mm)
+        errors.append(
+            BundleAdjustment(spoiled, sure()).solve(start).state.camera.center_mm - CAMERA.center_mm
+        )
     by_pose = np.zeros((3, 17))
     for k in range(9, 15):
         step = np.eye(15)[k] * 1e-4
         by_pose[:, k] = (CAMERA.moved(step).center_mm - CAMERA.moved(-step).center_mm) / 2e-4
     told, as_they_are = (
-        by_pose @ joint @ by_pose.T for joint in (bundle.covariance_as_specified(start), bundle.covariance(start))
+        by_pose @ joint @ by_pose.T
+        for joint in (bundle.covariance_as_specified(start), bundle.covariance(start))
     )
     counted = np.cov(np.array(errors).T)
     assert np.diag(counted) == pytest.approx(np.diag(told), rel=0.25)
@@ -131,10 +146,14 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
 
 
 @pytest.mark.parametrize("layout", ["known", "free"])
-def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(
+    layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bundle_adjustment, "TOLD", 1.0)
     groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
-    same = BundleAdjustment([replace(g, specified_place_factors_px=g.place_factors_px) for g in groups], PRIOR)
+    same = BundleAdjustment(
+        [replace(g, specified_place_factors_px=g.place_factors_px) for g in groups], PRIOR
+    )
     size = np.sqrt(np.diag(same.covariance(state)))
     assert same.covariance_as_specified(state) / np.outer(size, size) == pytest.approx(
         same.covariance(state) / np.outer(size, size), abs=1e-6
@@ -172,7 +191,10 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
         """Of the height, mm²: with the noise as found, and with that noise told."""
         monkeypatch.setattr(bundle_adjustment, "MARKER_GROWTH_SIGMA_PX", swell_px)
         found = seen_markers(CAMERA, corners, np.random.default_rng(1), shape, shape)
-        groups, state = [free_marker_observation(marker, MARKER_MM) for marker in found], State(CAMERA, 0.0, places)
+        groups, state = (
+            [free_marker_observation(marker, MARKER_MM) for marker in found],
+            State(CAMERA, 0.0, places),
+        )
         averaged = (
             BundleAdjustment(groups, sure())
             .solve_averaging_scales(BundleAdjustment(groups, sure()).solve(state).state)[1]
@@ -182,7 +204,10 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
         return float(averaged[14, 14]), float(told[14, 14])
 
     shares = {
-        shape: [whole - rest for whole, rest in zip(variances(shape, 0.01), variances(shape, 1e-5), strict=True)]
+        shape: [
+            whole - rest
+            for whole, rest in zip(variances(shape, 0.01), variances(shape, 1e-5), strict=True)
+        ]
         for shape in (0.25, 1.0)
     }
     assert shares[0.25][0] < 0.25 * shares[1.0][0]
@@ -195,7 +220,9 @@ def test_leaving_one_out_is_solving_without_it() -> None:
     state = bundle.solve(State(CAMERA, 0.0)).state
     again = BundleAdjustment(groups[1:], PRIOR).solve(state).state
     spots = np.array([(x, y, 0.0) for x in (100, 450, 800) for y in (100, 450, 800)])
-    all_px, without_px, again_px = (s.camera.project(spots) for s in (state, bundle.state_without(state, 0), again))
+    all_px, without_px, again_px = (
+        s.camera.project(spots) for s in (state, bundle.state_without(state, 0), again)
+    )
     assert np.abs(without_px - again_px).max() < 0.1 * np.abs(all_px - again_px).max()
 
 
@@ -203,13 +230,19 @@ def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     groups = known(7)
     bundle = BundleAdjustment(groups, PRIOR)
     near = bundle.solve(State(CAMERA, 0.0))
-    far = bundle.solve(State(camera_at_pose(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3))
+    far = bundle.solve(
+        State(
+            camera_at_pose(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3
+        )
+    )
     assert far.log_evidence == pytest.approx(near.log_evidence, rel=1e-4)
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)
 
 
 @pytest.mark.parametrize(("sigma_px", "cost"), [(1000.0, np.log(10)), (1e-4, 0.0)])
-def test_a_prior_ten_times_as_wide_costs_only_what_the_data_told(sigma_px: float, cost: float) -> None:
+def test_a_prior_ten_times_as_wide_costs_only_what_the_data_told(
+    sigma_px: float, cost: float
+) -> None:
     """Occam's factor: of a focal length that the markers tell better by far, and of one that was known beforehand."""
 
     def evidence(sigma_px: float) -> float:
@@ -227,6 +260,10 @@ def test_a_point_is_as_unsure_as_its_click_and_its_place() -> None:
     """At 0.1 mm a pixel the half millimetre or so of its place rules; at 2 mm a pixel the click does."""
     square = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0)]
     for mm_per_px, sigma_px in ((0.1, np.hypot(1, 6)), (2.0, np.hypot(1, 0.3))):
-        groups = point_observations([(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square])
-        assert np.sqrt(groups[0].edge_covariance_px2) == pytest.approx(np.eye(2) * sigma_px, rel=0.02)
+        groups = point_observations(
+            [(100 + x / mm_per_px, 2000 - y / mm_per_px, x, y) for x, y in square]
+        )
+        assert np.sqrt(groups[0].edge_covariance_px2) == pytest.approx(
+            np.eye(2) * sigma_px, rel=0.02
+        )
         assert not any(group.is_marker for group in groups)

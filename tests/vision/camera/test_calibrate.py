@@ -9,7 +9,18 @@ from overruler.geometry.camera import Camera
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import tilt_deg
-from tests.vision.sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of, counted, distances, flags
+from tests.vision.sight import (
+    ANYWHERE,
+    BOARD,
+    FREE,
+    SIZE,
+    Sight,
+    blank,
+    corners_of,
+    counted,
+    distances,
+    flags,
+)
 from tests.vision.table import EIGHT, FOUR, Look, camera_over, known_board, shoot, square_mm
 
 # --- from pictures ---
@@ -27,7 +38,9 @@ def test_a_photo_with_eight_markers_measures_to_a_twentieth_of_a_millimetre() ->
     assert found.left_out_mm is not None
     assert found.left_out_mm < 0.3
     assert found.rms_px < 0.1
-    assert found.camera.matrix[0, 0] == pytest.approx(camera.matrix[0, 0], abs=3 * found.covariance[0, 0] ** 0.5)
+    assert found.camera.matrix[0, 0] == pytest.approx(
+        camera.matrix[0, 0], abs=3 * found.covariance[0, 0] ** 0.5
+    )
 
 
 def test_the_shift_of_edges_does_not_become_scale() -> None:
@@ -42,7 +55,9 @@ def test_the_shift_of_edges_does_not_become_scale() -> None:
 def test_a_marker_too_hidden_to_be_read_still_counts() -> None:
     camera, corners = camera_over(12), corners_of(known_board(FOUR))
     right = float(corners[2][1, 0])
-    frame = shoot(camera, corners, cover=lambda at: (np.abs(at[..., 0] - right) < 14) & (at[..., 1] > 600))
+    frame = shoot(
+        camera, corners, cover=lambda at: (np.abs(at[..., 0] - right) < 14) & (at[..., 1] > 600)
+    )
     found = calibrate(frame, known_board(FOUR))
     assert found.markers == (0, 1, 2, 3)
     errors, sigma = distances(found, camera)
@@ -52,7 +67,9 @@ def test_a_marker_too_hidden_to_be_read_still_counts() -> None:
 def test_a_marker_cut_off_by_the_picture_still_counts() -> None:
     camera = camera_over(12)
     edge = camera.unproject(np.array([[SIZE[0] - 1.0, SIZE[1] / 2]]))[0]
-    board = known_board(FOUR | {7: (float(edge[0]) - 10, float(edge[1]))})  # 40 of its 60 mm are in sight
+    board = known_board(
+        FOUR | {7: (float(edge[0]) - 10, float(edge[1]))}
+    )  # 40 of its 60 mm are in sight
     found = calibrate(shoot(camera, corners_of(board)), board)
     assert found.markers == (0, 1, 2, 3, 7)
     errors, sigma = distances(found, camera)
@@ -97,8 +114,12 @@ def test_markers_that_do_not_fit_the_board_are_refused(see: type[Sight]) -> None
     assert caught.value.exit_code == 3
 
 
-@pytest.mark.parametrize(("tilt", "flag"), [(3.0, "overhead_without_lens"), (20.0, None), (60.0, "low_view")])
-def test_the_view_is_flagged_where_it_makes_measures_worse(see: type[Sight], tilt: float, flag: str | None) -> None:
+@pytest.mark.parametrize(
+    ("tilt", "flag"), [(3.0, "overhead_without_lens"), (20.0, None), (60.0, "low_view")]
+)
+def test_the_view_is_flagged_where_it_makes_measures_worse(
+    see: type[Sight], tilt: float, flag: str | None
+) -> None:
     camera = camera_over(tilt, height_mm=1500 if tilt > 50 else 1100)
     see(camera, corners_of(BOARD))
     found = calibrate(blank(), BOARD)
@@ -125,7 +146,9 @@ def off_axis(seed: int) -> Camera:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("layout", [BOARD, known_board(FOUR), known_board({0: FOUR[0], 2: FOUR[2]}), FREE])
+@pytest.mark.parametrize(
+    "layout", [BOARD, known_board(FOUR), known_board({0: FOUR[0], 2: FOUR[2]}), FREE]
+)
 def test_a_picture_that_was_cut_in_a_camera_s_shape_is_no_surer_than_it_is_true(
     see: type[Sight], layout: Board
 ) -> None:
@@ -139,13 +162,17 @@ def test_a_picture_that_was_cut_in_a_camera_s_shape_is_no_surer_than_it_is_true(
 
 
 @pytest.mark.parametrize("layout", [BOARD, known_board({0: FOUR[0], 2: FOUR[2]})])
-def test_a_lens_file_of_the_whole_picture_is_not_trusted_for_a_cut_one(see: type[Sight], layout: Board) -> None:
+def test_a_lens_file_of_the_whole_picture_is_not_trusted_for_a_cut_one(
+    see: type[Sight], layout: Board
+) -> None:
     told = []
     for seed in range(12):
         camera = off_axis(seed)
         see(camera, corners_of(layout), seed)
         whole = np.array([[1300.0, 0, 799.5], [0, 1300, 599.5], [0, 0, 1]])
-        lens = Lens(SIZE, whole, camera.distortion, np.diag([1.0, 1, 4, 4, 1e-6, 1e-6, 1e-8, 1e-8, 1e-8]))
+        lens = Lens(
+            SIZE, whole, camera.distortion, np.diag([1.0, 1, 4, 4, 1e-6, 1e-6, 1e-8, 1e-8, 1e-8])
+        )
         found = calibrate(blank(), layout, lens=lens)
         assert "lens_disagrees" in flags(found)
         told.append(distances(found, camera))
@@ -161,8 +188,18 @@ def test_markers_close_together_are_flagged(see: type[Sight]) -> None:
 
 REFUSED = [
     (None, [], CannotMeasure, "0 points given, four are needed"),
-    (None, [(10, 10, 0, 0), (900, 10, 900, 0), (900, 900, 900, 900)], CannotMeasure, "3 points given"),
-    (None, [(10, 10, 0, 0), (300, 10, 300, 0), (600, 10, 600, 0), (900, 10, 900, 0)], CannotMeasure, "one line"),
+    (
+        None,
+        [(10, 10, 0, 0), (900, 10, 900, 0), (900, 900, 900, 900)],
+        CannotMeasure,
+        "3 points given",
+    ),
+    (
+        None,
+        [(10, 10, 0, 0), (300, 10, 300, 0), (600, 10, 600, 0), (900, 10, 900, 0)],
+        CannotMeasure,
+        "one line",
+    ),
     (
         None,
         [(10, 10, 0, 0), (900, 10, 900, 0), (900, 900, 900, 900), (10, 1200, 0, 900)],
@@ -175,8 +212,18 @@ REFUSED = [
         BadInput,
         "not a place",
     ),
-    (None, [(300, 900, 0, 0), (900, 900, 900, 900), (900, 300, 900, 0), (300, 300, 0, 900)], CannotMeasure, "order"),
-    (FREE, [(300, 900, 0, 0), (900, 900, 900, 0), (900, 300, 900, 900), (300, 300, 0, 900)], BadInput, "board file"),
+    (
+        None,
+        [(300, 900, 0, 0), (900, 900, 900, 900), (900, 300, 900, 0), (300, 300, 0, 900)],
+        CannotMeasure,
+        "order",
+    ),
+    (
+        FREE,
+        [(300, 900, 0, 0), (900, 900, 900, 0), (900, 300, 900, 900), (300, 300, 0, 900)],
+        BadInput,
+        "board file",
+    ),
     (BOARD, [], CannotMeasure, "no marker"),
     (FREE, [], CannotMeasure, "no marker"),
 ]
@@ -184,7 +231,10 @@ REFUSED = [
 
 @pytest.mark.parametrize(("board", "points", "error", "words"), REFUSED)
 def test_too_little_is_refused_in_one_line(
-    board: Board | None, points: list[tuple[float, float, float, float]], error: type[Exception], words: str
+    board: Board | None,
+    points: list[tuple[float, float, float, float]],
+    error: type[Exception],
+    words: str,
 ) -> None:
     with pytest.raises(error, match=words) as caught:
         calibrate(blank(), board, points)
@@ -211,7 +261,9 @@ def test_an_ultra_wide_camera_is_found_though_no_metadata_tells(
     see: type[Sight], tilt: float, focal: float, height: float, turn: float, k1: float, k2: float
 ) -> None:
     """Less than half the focal length that is expected: the first start ends in the wrong valley, another does not."""
-    camera = camera_over(tilt, focal_px=focal, height_mm=height, turn_deg=turn, distortion=(k1, k2, 0, 0, 0))
+    camera = camera_over(
+        tilt, focal_px=focal, height_mm=height, turn_deg=turn, distortion=(k1, k2, 0, 0, 0)
+    )
     see(camera, corners_of(BOARD), 16)
     found = calibrate(blank(), BOARD)
     assert found.camera.matrix[0, 0] == pytest.approx(focal, rel=0.03)

@@ -10,7 +10,12 @@ from overruler.board import Board
 from overruler.calibration import SPEC_SHARE, TableBow
 from overruler.lens import Lens
 from overruler.vision.camera import calibrate as module
-from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment, Solution, State
+from overruler.vision.camera.bundle_adjustment import (
+    BOW_SIGMA_SHARE,
+    BundleAdjustment,
+    Solution,
+    State,
+)
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.cross_validation import leave_one_out_error_mm
 from overruler.vision.camera.table_bow import correct_for_bow_mm
@@ -38,7 +43,9 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_stated_doubts_of_distances_are_what_errors_are(see: type[Sight], layout: str, told: bool) -> None:
+def test_stated_doubts_of_distances_are_what_errors_are(
+    see: type[Sight], layout: str, told: bool
+) -> None:
     """Over cameras and bowed tables drawn from the prior and noise as stated: 95 % within 1.96 σ, of all lengths.
 
     So are those of a table laid as the board file says, by what is said of such a table.
@@ -102,10 +109,17 @@ def test_badly_laid_markers_widen_the_doubt(see: type[Sight]) -> None:
 def test_a_lens_file_sharpens_what_four_markers_leave_open(see: type[Sight]) -> None:
     camera, board = camera_over(6), known_board(FOUR)
     see(camera, corners_of(board))
-    lens = Lens(SIZE, camera.matrix, camera.distortion, np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]))
+    lens = Lens(
+        SIZE,
+        camera.matrix,
+        camera.distortion,
+        np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]),
+    )
     found = [calibrate(blank(), board, lens=one) for one in (lens, None)]
     # a lens says nothing of the table's bow, which four markers in its corners leave as open as it was
-    with_lens, without = (distances(replace(one, bow=None, covariance_with_bow=None), camera)[1] for one in found)
+    with_lens, without = (
+        distances(replace(one, bow=None, covariance_with_bow=None), camera)[1] for one in found
+    )
     assert np.median(with_lens) < 0.4 * np.median(without)
 
 
@@ -118,7 +132,9 @@ def test_leaving_a_marker_out_says_what_solving_without_it_does(see: type[Sight]
         others = {n: c for n, c in corners_of(BOARD).items() if n != number}
         found = seen_markers(camera, corners_of(BOARD), np.random.default_rng(0), 3.0)
         Sight.monkeypatch.setattr(
-            module, "find_markers", lambda frame, board, f=found: tuple(m for m in f if m.id in board.corners_mm)
+            module,
+            "find_markers",
+            lambda frame, board, f=found: tuple(m for m in f if m.id in board.corners_mm),
         )
         part = calibrate(blank(), Board("part", MARKER_MM, "DICT_4X4_50", 900, 900, others))
         seen = next(marker for marker in found if marker.id == number).corners_px
@@ -148,7 +164,10 @@ def test_the_frame_of_free_markers_is_the_lowest_one_s(see: type[Sight]) -> None
     camera = camera_over(20)
     see(camera, ANYWHERE)
     found = calibrate(blank(), FREE)
-    corners = {n: correct_for_bow_mm(found, found.camera.unproject(camera.project(c))) for n, c in ANYWHERE.items()}
+    corners = {
+        n: correct_for_bow_mm(found, found.camera.unproject(camera.project(c)))
+        for n, c in ANYWHERE.items()
+    }
     everything = np.concatenate(list(corners.values()))
     assert everything.min(0) == pytest.approx([0, 0], abs=0.3)
     assert everything.max(0) == pytest.approx(found.board_mm, abs=0.3)

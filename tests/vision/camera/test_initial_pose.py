@@ -18,7 +18,9 @@ PLAIN = (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def angle_deg(a: Pose, b: Pose) -> float:
-    return float(np.degrees(np.arccos(np.clip((np.trace(a.rotation.T @ b.rotation) - 1) / 2, -1, 1))))
+    return float(
+        np.degrees(np.arccos(np.clip((np.trace(a.rotation.T @ b.rotation) - 1) / 2, -1, 1)))
+    )
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.01, 3.0, 20.0, 60.0])
@@ -73,15 +75,22 @@ def test_one_of_them_leans_the_other_way() -> None:
 
     along, across = lean(camera.T_camera_board)
     mirrored = [
-        lean(s.T_camera_board) for s in alternative_cameras(camera, middle) if s.matrix[0, 0] == camera.matrix[0, 0]
+        lean(s.T_camera_board)
+        for s in alternative_cameras(camera, middle)
+        if s.matrix[0, 0] == camera.matrix[0, 0]
     ]
-    assert any(a == pytest.approx(along) and b == pytest.approx(-across, abs=1e-6) for a, b in mirrored)
+    assert any(
+        a == pytest.approx(along) and b == pytest.approx(-across, abs=1e-6) for a, b in mirrored
+    )
 
 
 def test_a_moved_frame_sees_the_same_and_doubts_the_same() -> None:
     camera = camera_over(25)
     random = np.random.default_rng(1)
-    root = random.normal(size=(15, 15)) * np.array([1e-2] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3)[:, None]
+    root = (
+        random.normal(size=(15, 15))
+        * np.array([1e-2] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3)[:, None]
+    )
     moved, covariance = shift_board_origin(camera, np.array([120.0, -45.0]), root @ root.T)
     there = SPOTS - [120.0, -45.0, 0.0]
     assert moved.project(there) == pytest.approx(camera.project(SPOTS), abs=1e-9)

@@ -7,7 +7,9 @@ from overruler.frame import Frame
 from overruler.vision.camera.lens_prior import lens_prior
 
 
-def frame(focal_px: float | None = None, share: float = 0.03, size: tuple[int, int] = (1920, 1080)) -> Frame:
+def frame(
+    focal_px: float | None = None, share: float = 0.03, size: tuple[int, int] = (1920, 1080)
+) -> Frame:
     return Frame(np.broadcast_to(np.uint8(90), (size[1], size[0], 3)), "drawn", focal_px, share)
 
 
@@ -24,7 +26,10 @@ def test_published_lenses_are_no_surprise(distortion: tuple[float, float, float]
     prior = lens_prior(frame(), None)
     r2 = np.linspace(0.05, 0.45, 9)
     powers = np.stack([r2, r2**2, r2**3], 1)
-    bend, doubt = powers @ distortion, powers @ prior.covariance[np.ix_([4, 5, 8], [4, 5, 8])] @ powers.T
+    bend, doubt = (
+        powers @ distortion,
+        powers @ prior.covariance[np.ix_([4, 5, 8], [4, 5, 8])] @ powers.T,
+    )
     assert np.abs(bend / np.sqrt(np.diag(doubt))).max() < 3
 
 
@@ -43,7 +48,8 @@ def test_both_focal_lengths_are_in_doubt_together() -> None:
 
 
 @pytest.mark.parametrize(
-    "size", [(1920, 1080), (4032, 3024), (3024, 4032), (1200, 1200), (1366, 768), (427, 640), (2400, 1080)]
+    "size",
+    [(1920, 1080), (4032, 3024), (3024, 4032), (1200, 1200), (1366, 768), (427, 640), (2400, 1080)],
 )
 @pytest.mark.parametrize("focal_px", [None, 1500.0])
 def test_the_axis_of_a_picture_of_a_camera_s_shape_meets_its_middle(
@@ -55,11 +61,16 @@ def test_the_axis_of_a_picture_of_a_camera_s_shape_meets_its_middle(
 
 
 @pytest.mark.parametrize("size", [(1000, 660), (660, 800), (1500, 500), (743, 419), (858, 686)])
-def test_nobody_knows_where_the_axis_of_a_cut_picture_is_nor_how_wide_it_was(size: tuple[int, int]) -> None:
+def test_nobody_knows_where_the_axis_of_a_cut_picture_is_nor_how_wide_it_was(
+    size: tuple[int, int],
+) -> None:
     uncut, cut = lens_prior(frame(), None), lens_prior(frame(size=size), None)
     told = lens_prior(frame(1500.0, 0.15, size), None)
     for prior in (cut, told):
         assert np.sqrt(np.diag(prior.covariance)[2:4]).min() > 0.09 * max(size)
-        assert np.sqrt(prior.covariance[0, 0]) / prior.mean[0] > 2 * np.sqrt(uncut.covariance[0, 0]) / uncut.mean[0]
+        assert (
+            np.sqrt(prior.covariance[0, 0]) / prior.mean[0]
+            > 2 * np.sqrt(uncut.covariance[0, 0]) / uncut.mean[0]
+        )
     whole = lens_prior(frame(1500.0, 0.03, size), None)
     assert np.sqrt(np.diag(whole.covariance)[2:4]).max() < 0.01 * max(size)

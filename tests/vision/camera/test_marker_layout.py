@@ -20,7 +20,16 @@ from overruler.vision.camera.marker_layout import (
 )
 from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
 from overruler.vision.markers.marker import Marker
-from tests.vision.sight import BOARD, FREE, Sight, blank, corners_of, counted, distances, random_camera
+from tests.vision.sight import (
+    BOARD,
+    FREE,
+    Sight,
+    blank,
+    corners_of,
+    counted,
+    distances,
+    random_camera,
+)
 from tests.vision.table import EIGHT, FOUR, camera_over, known_board, seen_markers, square_mm
 
 CAMERA = camera_over(25)
@@ -38,7 +47,10 @@ def seen(number: int) -> Marker:
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_an_edge_moves_as_its_marker_does(axis: int) -> None:
-    group, plain = laid_marker_observation(seen(5), unsure()), laid_marker_observation(seen(5), BOARD)
+    group, plain = (
+        laid_marker_observation(seen(5), unsure()),
+        laid_marker_observation(seen(5), BOARD),
+    )
     columns = group.place_factors_px[:, plain.place_factors_px.shape[1] :]
     step = np.zeros(3)
     step[axis] = SIGMA[axis]
@@ -60,7 +72,9 @@ def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
     found = calibrate(blank(), replace(BOARD, scale_share=scale))
     nearer = CARD_THICKNESS_SIGMA_MM / found.camera.center_mm[2]
     assert found.budget.scale_share == pytest.approx(np.hypot(scale or 5e-4, nearer))
-    assert found.as_specified.budget.scale_share == pytest.approx(np.hypot(told, SPEC_SHARE * nearer))
+    assert found.as_specified.budget.scale_share == pytest.approx(
+        np.hypot(told, SPEC_SHARE * nearer)
+    )
 
 
 def test_on_a_table_as_told_a_card_lies_lower() -> None:
@@ -75,11 +89,15 @@ def test_on_a_table_as_told_a_card_lies_lower() -> None:
 def test_the_scale_of_all_is_not_counted_twice() -> None:
     middles = np.concatenate([[*corners_of(BOARD)[n].mean(0)[:2], 0.0] for n in sorted(EIGHT)])
     own = np.tile(SIGMA**2, 8)
-    board = replace(unsure(), covariance=np.diag(own) + 2e-3**2 * np.outer(middles, middles), scale_share=2e-3)
+    board = replace(
+        unsure(), covariance=np.diag(own) + 2e-3**2 * np.outer(middles, middles), scale_share=2e-3
+    )
     assert marker_place_covariance(board, 5) == pytest.approx(np.diag(SIGMA**2), abs=1e-9)
 
 
-def test_a_measured_scale_is_the_budget_s_and_the_cards_height_comes_to_it(see: type[Sight]) -> None:
+def test_a_measured_scale_is_the_budget_s_and_the_cards_height_comes_to_it(
+    see: type[Sight],
+) -> None:
     """A card 0.2 mm thick, seen from a metre, looks two parts in ten thousand larger."""
     see(CAMERA, corners_of(BOARD))
     share, found = 2.5e-4, calibrate(blank(), replace(BOARD, scale_share=2.5e-4))
@@ -109,16 +127,25 @@ def test_an_unsure_layout_widens_the_doubt_honestly(see: type[Sight]) -> None:
 def test_height_moves_an_edge_outwards_where_it_is_seen_at_a_slant() -> None:
     group = laid_marker_observation(seen(0), BOARD)
     raised = add_height_uncertainty([group], CAMERA)[0].place_factors_px[:, -1]
-    up = CAMERA.project(group.xyz_mm + np.array([0, 0, MARKER_HEIGHT_SIGMA_MM])) - CAMERA.project(group.xyz_mm)
+    up = CAMERA.project(group.xyz_mm + np.array([0, 0, MARKER_HEIGHT_SIGMA_MM])) - CAMERA.project(
+        group.xyz_mm
+    )
     assert raised == pytest.approx((up * group.normal_px).sum(1), rel=1e-3, abs=1e-6)
 
 
 def test_a_marker_printed_wider_than_high_is_taken_so(see: type[Sight]) -> None:
     board = replace(FREE, sides_mm=(60.6, 59.4), marker_mm=60.0)
-    assert printed_corners_mm(board)[:, :2] == pytest.approx(np.array([(0, 0), (60.6, 0), (60.6, -59.4), (0, -59.4)]))
+    assert printed_corners_mm(board)[:, :2] == pytest.approx(
+        np.array([(0, 0), (60.6, 0), (60.6, -59.4), (0, -59.4)])
+    )
     group = printed_marker_observation(seen(3), board)
-    assert np.ptp(group.xyz_mm[:, 0]) / np.ptp(group.xyz_mm[:, 1]) == pytest.approx(60.6 / 59.4, rel=0.02)
-    wide = {n: square_mm(x, y) * [1, 1, 1] + (square_mm(0, 0) * [0.01, -0.01, 0]) for n, (x, y) in EIGHT.items()}
+    assert np.ptp(group.xyz_mm[:, 0]) / np.ptp(group.xyz_mm[:, 1]) == pytest.approx(
+        60.6 / 59.4, rel=0.02
+    )
+    wide = {
+        n: square_mm(x, y) * [1, 1, 1] + (square_mm(0, 0) * [0.01, -0.01, 0])
+        for n, (x, y) in EIGHT.items()
+    }
     see(CAMERA, wide)
     errors, sigma = distances(calibrate(blank(), board), CAMERA)
     assert np.abs(errors / np.hypot(sigma, 0.3)).max() < 4

@@ -20,7 +20,12 @@ def things(markers: int, points: int = 0) -> list[Observation]:
     nothing = (np.zeros((1, 0)),) * 3
     return [
         Observation(
-            np.array([[float(i), 0, 0]]), np.zeros((1, 2)), np.ones((1, 2)), np.eye(1), *nothing, is_marker=i < markers
+            np.array([[float(i), 0, 0]]),
+            np.zeros((1, 2)),
+            np.ones((1, 2)),
+            np.eye(1),
+            *nothing,
+            is_marker=i < markers,
         )
         for i in range(markers + points)
     ]
@@ -29,8 +34,16 @@ def things(markers: int, points: int = 0) -> list[Observation]:
 class Oracle:
     """A solver that knows how large the residuals are without each thing."""
 
-    def __init__(self, whole: float, without: Mapping[int, float], strain: float = 0.0, count: int = 4) -> None:
-        self.whole, self.without, self.strain, self.count, self.calls = whole, without, strain, count, 0
+    def __init__(
+        self, whole: float, without: Mapping[int, float], strain: float = 0.0, count: int = 4
+    ) -> None:
+        self.whole, self.without, self.strain, self.count, self.calls = (
+            whole,
+            without,
+            strain,
+            count,
+            0,
+        )
 
     def __call__(self, groups: Sequence[Observation]) -> Solution:
         self.calls += 1
@@ -40,7 +53,9 @@ class Oracle:
         if sigma < 0:
             raise CannotMeasure("no pose")
         strain = self.strain if not missing else 0.0
-        misfits = tuple(10.0 if self.without.get(name, self.whole) < self.whole else 1.0 for name in names)
+        misfits = tuple(
+            10.0 if self.without.get(name, self.whole) < self.whole else 1.0 for name in names
+        )
         return Solution(STATE, np.eye(15), 0.0, 0.0, sigma, misfits, strain)
 
 
@@ -60,11 +75,15 @@ def test_a_strained_lens_is_a_reason_to_look_too() -> None:
     assert fit_without_outliers(things(4), Oracle(1.2, {2: 0.8}, strain=4.0))[1] == [0, 1, 3]
 
 
-WHOLE, CUT = LensPrior(np.zeros(9), np.eye(9)), LensPrior(np.zeros(9), np.eye(9), assumes_cropped=True)
+WHOLE, CUT = (
+    LensPrior(np.zeros(9), np.eye(9)),
+    LensPrior(np.zeros(9), np.eye(9), assumes_cropped=True),
+)
 
 
 @pytest.mark.parametrize(
-    ("strain", "whole", "cut", "taken"), [(0.9, 0.0, 9.0, WHOLE), (1.1, 0.0, 9.0, CUT), (9.0, 0.0, -1.0, WHOLE)]
+    ("strain", "whole", "cut", "taken"),
+    [(0.9, 0.0, 9.0, WHOLE), (1.1, 0.0, 9.0, CUT), (9.0, 0.0, -1.0, WHOLE)],
 )
 def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_it(
     strain: float, whole: float, cut: float, taken: LensPrior
@@ -83,7 +102,9 @@ def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_
 
 def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
     def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
-        return Oracle(1.0 if prior.assumes_cropped else 3.0, {2: 1.0}, 0.0 if prior.assumes_cropped else 4.0)(groups)
+        return Oracle(
+            1.0 if prior.assumes_cropped else 3.0, {2: 1.0}, 0.0 if prior.assumes_cropped else 4.0
+        )(groups)
 
     assert (
         fit_choosing_prior(things(4), solve, WHOLE, CUT)[1] is WHOLE
@@ -106,7 +127,15 @@ def test_one_after_the_other_may_go() -> None:
         def __call__(self, groups: Sequence[Observation]) -> Solution:
             names = {int(group.xyz_mm[0, 0]) for group in groups}
             sigma = 1.0 + 4.0 * (1 in names) + 10.0 * (6 in names)
-            return Solution(STATE, np.eye(15), 0.0, 0.0, sigma, tuple(float(n in (1, 6)) for n in sorted(names)), 0.0)
+            return Solution(
+                STATE,
+                np.eye(15),
+                0.0,
+                0.0,
+                sigma,
+                tuple(float(n in (1, 6)) for n in sorted(names)),
+                0.0,
+            )
 
     assert fit_without_outliers(things(8), Two(0, {}))[1] == [0, 2, 3, 4, 5, 7]
 

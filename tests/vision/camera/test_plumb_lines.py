@@ -36,12 +36,18 @@ def mat(
 ) -> Frame:
     """A patterned mat on a brighter table, each edge's middle standing outwards by so much; it may lie elsewhere."""
     s = np.linspace(-1, 1, 60)[:-1]
-    out = BOARD_MM / 2 + np.array(bent_mm)[:, None] * (1 - s**2) + ragged_mm * (np.arange(59) // 2 % 2)
+    out = (
+        BOARD_MM / 2
+        + np.array(bent_mm)[:, None] * (1 - s**2)
+        + ragged_mm * (np.arange(59) // 2 % 2)
+    )
     along = np.broadcast_to(s * BOARD_MM / 2, out.shape)
     edges = [(along[0], -out[0]), (out[1], along[1]), (-along[2], out[2]), (-out[3], -along[3])]
     c, d = np.cos(np.radians(turned_deg)), np.sin(np.radians(turned_deg))
     ring = (
-        np.concatenate([np.stack(edge, -1) for edge in edges]) @ np.array([[c, d], [-d, c]]) + BOARD_MM / 2 + moved_mm
+        np.concatenate([np.stack(edge, -1) for edge in edges]) @ np.array([[c, d], [-d, c]])
+        + BOARD_MM / 2
+        + moved_mm
     )
     light = np.full((SIZE[1] * FINER, SIZE[0] * FINER), 150, np.uint8)
     px = camera.project(np.column_stack([ring, np.zeros(len(ring))]))
@@ -51,12 +57,18 @@ def mat(
         cv2.fillPoly(light, [np.round((px + 0.5) * FINER * 16 - 8).astype(np.int32)], 220, shift=4)
     random = np.random.default_rng(seed)
     patches = cv2.resize(random.normal(0, 12, (40, 50)), SIZE, interpolation=cv2.INTER_CUBIC)
-    grey = cv2.resize(light, SIZE, interpolation=cv2.INTER_AREA) + patches + random.normal(0, 4, patches.shape)
+    grey = (
+        cv2.resize(light, SIZE, interpolation=cv2.INTER_AREA)
+        + patches
+        + random.normal(0, 4, patches.shape)
+    )
     grey = cv2.GaussianBlur(np.clip(grey, 0, 255).astype(np.uint8), (0, 0), 0.7)
     return Frame(np.repeat(grey[:, :, None], 3, 2), "mat")
 
 
-def both(camera: Camera, frame: Frame, see: type[Sight], seed: int = 0) -> tuple[Calibration, Calibration]:
+def both(
+    camera: Camera, frame: Frame, see: type[Sight], seed: int = 0
+) -> tuple[Calibration, Calibration]:
     """By the markers alone, and with the edges of the mat in this picture."""
     see(camera, corners_of(BOARD), seed)
     return calibrate(blank(), BOARD), calibrate(frame, BOARD)
@@ -67,7 +79,9 @@ def rms(results: Sequence[tuple[Calibration, Camera]], of: int = 0) -> float:
     return float(np.sqrt(np.mean([distances(found, camera)[of] ** 2 for found, camera in results])))
 
 
-def many(see: type[Sight], bent_mm: float = 0.0, moved_mm: float = 0.0) -> Iterator[list[tuple[Calibration, Camera]]]:
+def many(
+    see: type[Sight], bent_mm: float = 0.0, moved_mm: float = 0.0
+) -> Iterator[list[tuple[Calibration, Camera]]]:
     """By the markers alone, and with a mat of which one edge is bent, for cameras as the prior has them."""
     cameras = [random_camera(np.random.default_rng(100 + seed)) for seed in range(8)]
     bent = [np.roll([bent_mm, 0, 0, 0], seed).tolist() for seed in range(8)]
@@ -90,7 +104,11 @@ def known(camera: Camera, see: type[Sight]) -> Calibration:
 def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> None:
     camera, bent = camera_over(15, height_mm=1250), (1.5, -2.0, 0.0, 2.5)
     found = known(camera, see)
-    for frame in (mat(camera, bent), mat(camera, bent, 1, moved_mm=-6.0), mat(camera, bent, 2, turned_deg=0.5)):
+    for frame in (
+        mat(camera, bent),
+        mat(camera, bent, 1, moved_mm=-6.0),
+        mat(camera, bent, 2, turned_deg=0.5),
+    ):
         edges = [_measure_edge(frame, found, *side) for side in _board_sides(found)]
         assert [edge is not None for edge in edges] == [True] * 4
         sizes = np.array([edge.bend_mm for edge in edges if edge])
@@ -114,7 +132,9 @@ def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight])
 def test_what_is_ragged_is_no_edge(see: type[Sight]) -> None:
     camera = camera_over(15, height_mm=1250)
     found = known(camera, see)
-    assert [_measure_edge(mat(camera, ragged_mm=6.0), found, *side) for side in _board_sides(found)] == [None] * 4
+    assert [
+        _measure_edge(mat(camera, ragged_mm=6.0), found, *side) for side in _board_sides(found)
+    ] == [None] * 4
 
 
 def test_where_the_mat_lies_does_not_count(see: type[Sight]) -> None:
@@ -141,7 +161,9 @@ def test_a_lens_that_was_measured_needs_no_mat(see: type[Sight]) -> None:
     camera = camera_over(15)
     lens = Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12)
     see(camera, corners_of(BOARD))
-    by_markers, with_mat = (calibrate(frame, BOARD, lens=lens).covariance for frame in (blank(), mat(camera)))
+    by_markers, with_mat = (
+        calibrate(frame, BOARD, lens=lens).covariance for frame in (blank(), mat(camera))
+    )
     assert np.array_equal(by_markers, with_mat)
 
 

@@ -10,7 +10,16 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
-from tests.vision.sight import SIZE, Sight, blank, corners_of, counted, distances, flags, random_camera
+from tests.vision.sight import (
+    SIZE,
+    Sight,
+    blank,
+    corners_of,
+    counted,
+    distances,
+    flags,
+    random_camera,
+)
 from tests.vision.table import EIGHT, FOUR, camera_over, known_board
 
 CLICKED = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0), (450.0, 0.0), (450.0, 900.0)]
@@ -48,7 +57,9 @@ def test_the_doubt_of_points_is_counted_too(lens_known: bool) -> None:
         true = [(x + random.normal(0, 0.6), y + random.normal(0, 0.6)) for x, y in named]
         seen = clicks(camera, true, seed)
         points = [(u, v, *name) for (u, v, _, _), name in zip(seen, named, strict=True)]
-        lens = Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12) if lens_known else None
+        lens = (
+            Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12) if lens_known else None
+        )
         found = calibrate(blank(), None, points, lens)
         results.append(distances(found, camera))
     mean_square, within = counted(results)

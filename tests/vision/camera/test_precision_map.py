@@ -32,27 +32,43 @@ def four(see: type[Sight]) -> Calibration:
     return calibrate(blank(), known_board(FOUR))
 
 
-def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(four: Calibration) -> None:
+def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(
+    four: Calibration,
+) -> None:
     random, middle = np.random.default_rng(0), np.array([300.0, 500.0])
-    exact = replace(four, budget=replace(four.budget, scale_share=0.0), bow=None, covariance_with_bow=None)
+    exact = replace(
+        four, budget=replace(four.budget, scale_share=0.0), bow=None, covariance_with_bow=None
+    )
     turns = np.arange(4) * np.pi / 4
-    ends = [middle + side * REFERENCE_LENGTH_MM / 2 * np.stack([np.cos(turns), np.sin(turns)], -1) for side in (-1, 1)]
+    ends = [
+        middle + side * REFERENCE_LENGTH_MM / 2 * np.stack([np.cos(turns), np.sin(turns)], -1)
+        for side in (-1, 1)
+    ]
     pixels = [four.camera.project(np.column_stack([end, np.zeros(4)])) for end in ends]
-    root = np.linalg.cholesky(four.covariance * (1 + 1e-9) + np.diag(np.diag(four.covariance)) * 1e-12)
+    root = np.linalg.cholesky(
+        four.covariance * (1 + 1e-9) + np.diag(np.diag(four.covariance)) * 1e-12
+    )
     errors = []
     for _ in range(800):
-        moved = four.camera.moved(0.2 * root @ random.normal(size=15))  # small steps: the law is linear
+        moved = four.camera.moved(
+            0.2 * root @ random.normal(size=15)
+        )  # small steps: the law is linear
         errors.append(
-            np.linalg.norm(moved.unproject(pixels[1]) - moved.unproject(pixels[0]), axis=1) - REFERENCE_LENGTH_MM
+            np.linalg.norm(moved.unproject(pixels[1]) - moved.unproject(pixels[0]), axis=1)
+            - REFERENCE_LENGTH_MM
         )
     sampled = np.sqrt(np.mean(np.square(errors))) / 0.2
-    assert float(distance_sigmas_mm(exact, exact.joint_covariance, middle)) == pytest.approx(sampled, rel=0.1)
+    assert float(distance_sigmas_mm(exact, exact.joint_covariance, middle)) == pytest.approx(
+        sampled, rel=0.1
+    )
 
 
 def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
     assert four.joint_as_specified is not None
     surer = replace(
-        four, joint_as_specified=four.joint_as_specified / 4, budget=replace(four.budget, specified_scale_share=0.0)
+        four,
+        joint_as_specified=four.joint_as_specified / 4,
+        budget=replace(four.budget, specified_scale_share=0.0),
     )
     plain = replace(four, budget=replace(four.budget, specified_scale_share=0.0))
     assert doubt_map(surer).sigma_mm == pytest.approx(doubt_map(plain).sigma_mm / 2)
@@ -70,14 +86,17 @@ def test_what_changes_the_doubt_changes_that_of_a_table_as_told_alike(four: Cali
 def test_the_scale_of_the_print_is_part_of_the_doubt(four: Calibration) -> None:
     sure = replace(four, budget=replace(four.budget, scale_share=0.0))
     with_scale, without = (
-        distance_sigmas_mm(one, np.zeros((17, 17)), np.array([450.0, 450.0])) for one in (four, sure)
+        distance_sigmas_mm(one, np.zeros((17, 17)), np.array([450.0, 450.0]))
+        for one in (four, sure)
     )
     assert float(with_scale) == pytest.approx(four.budget.scale_share * REFERENCE_LENGTH_MM)
     assert float(without) == 0.0
 
 
 @pytest.mark.parametrize("where", [(840.0, 450.0), (450.0, 60.0)])
-def test_a_marker_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], where: tuple[float, float]) -> None:
+def test_a_marker_is_worth_what_it_turns_out_to_be_worth(
+    see: type[Sight], where: tuple[float, float]
+) -> None:
     """Promised without it, and measured once it is laid."""
     spots = np.array([(x, y) for x in (250.0, 450.0, 650.0) for y in (250.0, 450.0, 650.0)])
     before: list[Calibration] = []
@@ -87,7 +106,9 @@ def test_a_marker_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], where
         see(CAMERA, corners_of(board))
         found = calibrate(blank(), board)
         (before if places is FOUR else after).append(found)
-    promised = covariance_with_marker(before[0], before[0].joint_covariance, square_mm(*where)[:, :2])
+    promised = covariance_with_marker(
+        before[0], before[0].joint_covariance, square_mm(*where)[:, :2]
+    )
     kept, gain = (
         distance_sigmas_mm(before[0], promised, spots),
         distance_sigmas_mm(before[0], before[0].joint_covariance, spots),
@@ -103,7 +124,9 @@ def test_four_markers_are_told_where_a_fifth_would_help(four: Calibration) -> No
     assert any(text.startswith("add a marker at the") for text in texts)
     assert any("lens file" in text for text in texts)
     assert all(advice.after_mm < 0.81 * advice.before_mm for advice in found.advice)
-    assert [advice.after_mm for advice in found.advice] == sorted(advice.after_mm for advice in found.advice)
+    assert [advice.after_mm for advice in found.advice] == sorted(
+        advice.after_mm for advice in found.advice
+    )
     assert found.advice[0].before_mm == pytest.approx(float((found.sigma_mm * found.visible).max()))
 
 
@@ -118,13 +141,21 @@ def test_eight_markers_need_nothing_more(see: type[Sight]) -> None:
 
 def test_a_new_marker_lies_in_sight_and_off_the_others(four: Calibration) -> None:
     rooms = dict(possible_new_markers(four))
-    assert sorted(rooms) == ["at the left edge", "at the lower edge", "at the right edge", "at the upper edge"]
+    assert sorted(rooms) == [
+        "at the left edge",
+        "at the lower edge",
+        "at the right edge",
+        "at the upper edge",
+    ]
     assert rooms["at the left edge"][:, 0].max() < 450 < rooms["at the right edge"][:, 0].min()
     assert rooms["at the lower edge"][:, 1].max() < 450 < rooms["at the upper edge"][:, 1].min()
     for corners in rooms.values():
         seen = four.camera.project(np.column_stack([corners, np.zeros(4)]))
         assert np.all((seen >= 0) & (seen <= np.array(four.size_px) - 1))
-        assert min(np.linalg.norm(corners.mean(0) - square.mean(0)) for square in four.squares_mm) > 100
+        assert (
+            min(np.linalg.norm(corners.mean(0) - square.mean(0)) for square in four.squares_mm)
+            > 100
+        )
 
 
 def test_markers_squares_lie_where_the_camera_as_it_is_then_sees_them(four: Calibration) -> None:
@@ -143,21 +174,29 @@ def test_a_marker_that_lies_anywhere_says_less(see: type[Sight]) -> None:
     see(CAMERA, {n: ANYWHERE[n] for n in FOUR})
     free = calibrate(blank(), FREE)
     corners, spot = square_mm(*EIGHT[4])[:, :2], np.array([450.0, 450.0])
-    anywhere = distance_sigmas_mm(free, covariance_with_marker(free, free.joint_covariance, corners), spot)
+    anywhere = distance_sigmas_mm(
+        free, covariance_with_marker(free, free.joint_covariance, corners), spot
+    )
     laid = distance_sigmas_mm(
-        free, covariance_with_marker(replace(free, layout_known=True), free.joint_covariance, corners), spot
+        free,
+        covariance_with_marker(replace(free, layout_known=True), free.joint_covariance, corners),
+        spot,
     )
     assert laid < anywhere <= distance_sigmas_mm(free, free.joint_covariance, spot) * (1 + 1e-9)
 
 
-def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(see: type[Sight], four: Calibration) -> None:
+def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(
+    see: type[Sight], four: Calibration
+) -> None:
     spot = np.array([450.0, 450.0])
     lens = Lens(SIZE, CAMERA.matrix, CAMERA.distortion, np.diag(np.square(
         [1e-3 * 1250, 1e-3 * 1250, 2, 2, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3])))  # fmt: skip
     see(CAMERA, corners_of(known_board(FOUR)))
     found = calibrate(blank(), known_board(FOUR), lens=lens)
     promised = distance_sigmas_mm(four, covariance_with_lens_file(four), spot)
-    assert float(distance_sigmas_mm(found, found.joint_covariance, spot)) == pytest.approx(float(promised), rel=0.2)
+    assert float(distance_sigmas_mm(found, found.joint_covariance, spot)) == pytest.approx(
+        float(promised), rel=0.2
+    )
 
 
 @settings(max_examples=30, deadline=None)

@@ -22,7 +22,8 @@ from tests.vision.table import FOUR, camera_over, known_board, square_mm
 
 def test_every_flag_has_its_place_in_the_order() -> None:
     source = "".join(
-        Path(str(module.__file__)).read_text() for module in (problems, marker_scale, hexgrid, shading, find)
+        Path(str(module.__file__)).read_text()
+        for module in (problems, marker_scale, hexgrid, shading, find)
     )
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
     assert named == set(FLAGS_BY_SEVERITY)
@@ -31,7 +32,11 @@ def test_every_flag_has_its_place_in_the_order() -> None:
 
 def test_the_worst_comes_first() -> None:
     mixed = [Problem(flag, "words") for flag in ("markers_hidden", "large_residuals", "blurred")]
-    assert [problem.flag for problem in sort_by_severity(mixed)] == ["large_residuals", "blurred", "markers_hidden"]
+    assert [problem.flag for problem in sort_by_severity(mixed)] == [
+        "large_residuals",
+        "blurred",
+        "markers_hidden",
+    ]
 
 
 def test_several_are_said_at_once(see: type[Sight]) -> None:
@@ -47,25 +52,31 @@ def test_markers_that_are_bent_are_told_from_markers_that_are_moved(
 ) -> None:
     camera, random = camera_over(20), np.random.default_rng(1)
     bent = {
-        n: at + np.column_stack([random.normal(0, 0.9, (4, 2)), np.zeros(4)]) for n, at in corners_of(BOARD).items()
+        n: at + np.column_stack([random.normal(0, 0.9, (4, 2)), np.zeros(4)])
+        for n, at in corners_of(BOARD).items()
     }
     see(camera, bent)
     assert "markers_not_flat" in flags(calibrate(blank(), BOARD))
     with monkeypatch.context() as fine:
-        fine.setattr(problems, "MIN_SHAPE_ERROR_MM", 1.5)  # as though they were seen from so near that this is nothing
+        fine.setattr(
+            problems, "MIN_SHAPE_ERROR_MM", 1.5
+        )  # as though they were seen from so near that this is nothing
         assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
     see(camera, {n: square_mm(x + random.normal(0, 2), y + random.normal(0, 2)) for n, (x, y) in
                  {n: tuple(at.mean(0)[:2]) for n, at in corners_of(BOARD).items()}.items()})  # fmt: skip
     assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
 
 
-def test_distances_that_are_unsure_come_with_what_would_help(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distances_that_are_unsure_come_with_what_would_help(
+    see: type[Sight], monkeypatch: pytest.MonkeyPatch
+) -> None:
     see(camera_over(5), corners_of(known_board(FOUR)))
     monkeypatch.setattr(problems, "UNSURE_DISTANCE_SIGMA_MM", 0.2)
     found = calibrate(blank(), known_board(FOUR))
     said = next(problem for problem in found.problems if problem.flag == "unsure_distances")
     assert re.search(
-        r"unsure by up to \d\.\d\d mm .*: (add a marker|add markers|make a lens file).*then \d\.\d\d mm", said.text
+        r"unsure by up to \d\.\d\d mm .*: (add a marker|add markers|make a lens file).*then \d\.\d\d mm",
+        said.text,
     )
     see(camera_over(5), corners_of(BOARD))
     monkeypatch.undo()
@@ -83,7 +94,12 @@ def test_a_cropped_photo_is_named_as_such(see: type[Sight], layout: Board) -> No
         assert "large_residuals" not in flags(found)
         errors, sigma = distances(found, camera)
         assert np.abs(errors).max() < 4 * sigma.max()
-    lens = Lens(SIZE, camera_over(30).matrix, camera.distortion, np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]))
+    lens = Lens(
+        SIZE,
+        camera_over(30).matrix,
+        camera.distortion,
+        np.diag([1.0, 1, 1, 1, 1e-6, 1e-6, 1e-9, 1e-9, 1e-8]),
+    )
     assert "cropped" not in flags(calibrate(blank(), layout, lens=lens))
 
 

@@ -19,7 +19,15 @@ from overruler.vision.camera.shared_lens import (
     fuse_lens_information,
     information_added_by,
 )
-from tests.vision.sight import Sight, as_stated, blank, corners_of, counted, distances, random_camera
+from tests.vision.sight import (
+    Sight,
+    as_stated,
+    blank,
+    corners_of,
+    counted,
+    distances,
+    random_camera,
+)
 from tests.vision.table import FOUR, camera_over, known_board, seen_markers, shoot
 
 BOARD = known_board(FOUR)
@@ -33,11 +41,17 @@ def test_photos_of_one_table_share_their_lens_and_stay_honest() -> None:
         lens = random_camera(random)
         cameras = [camera_over(tilt, turn_deg=30 * k, height_mm=lens.matrix[0, 0] * 0.85).with_lens(
             lens.matrix, lens.distortion) for k, tilt in enumerate(TILTS)]  # fmt: skip
-        seen = [as_stated(c, corners_of(BOARD), np.random.default_rng([seed, k])) for k, c in enumerate(cameras)]
+        seen = [
+            as_stated(c, corners_of(BOARD), np.random.default_rng([seed, k]))
+            for k, c in enumerate(cameras)
+        ]
         frames = [blank() for _ in cameras]
         many = calibrate_many_from_markers(frames, BOARD, seen)
         prior = lens_prior(frames[0], None)
-        alone = [calibrate_from_markers(f, BOARD, s, (), prior, False) for f, s in zip(frames, seen, strict=True)]
+        alone = [
+            calibrate_from_markers(f, BOARD, s, (), prior, False)
+            for f, s in zip(frames, seen, strict=True)
+        ]
         results += [distances(one, camera) for one, camera in zip(many, cameras, strict=True)]
         shares += [np.median(distances(m, c)[1] / distances(a, c)[1]) for m, a, c in zip(
             many, alone, cameras, strict=True)]  # fmt: skip
@@ -47,14 +61,18 @@ def test_photos_of_one_table_share_their_lens_and_stay_honest() -> None:
     assert np.median(shares) < 0.8
 
 
-def test_what_a_photo_says_makes_its_answer_of_its_prior(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_photo_says_makes_its_answer_of_its_prior(
+    see: type[Sight], monkeypatch: pytest.MonkeyPatch
+) -> None:
     see(camera_over(25), corners_of(BOARD))
     monkeypatch.setattr(shared_lens, "between_photo_covariance", lambda found: np.zeros((9, 9)))
     prior = lens_prior(blank(), None)
     found = calibrate(blank(), BOARD)
     again = fuse_lens_information(prior, [information_added_by(found, prior)])
     sigma = np.sqrt(np.diag(found.covariance)[:9])
-    mean = np.concatenate([found.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], found.camera.distortion])
+    mean = np.concatenate(
+        [found.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], found.camera.distortion]
+    )
     assert again.mean == pytest.approx(mean, abs=float(1e-3 * sigma.max()))
     assert (again.mean - mean) / sigma == pytest.approx(np.zeros(9), abs=0.02)
     assert np.sqrt(np.diag(again.covariance)) / sigma == pytest.approx(np.ones(9), rel=0.01)
@@ -69,15 +87,21 @@ def test_one_photo_says_nothing_to_itself() -> None:
     assert found.camera.matrix == pytest.approx(alone.camera.matrix)
 
 
-def test_a_lens_that_wanders_is_told_less(see: type[Sight], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lens_that_wanders_is_told_less(
+    see: type[Sight], monkeypatch: pytest.MonkeyPatch
+) -> None:
     see(camera_over(25), corners_of(BOARD))
     prior, found = lens_prior(blank(), None), calibrate(blank(), BOARD)
     doubts = []
     for times in (0.0, 1.0, 100.0):
         steady = shared_lens.between_photo_covariance(found)
         with monkeypatch.context() as patch:
-            patch.setattr(shared_lens, "between_photo_covariance", lambda found, s=steady * times: s)
-            doubts.append(fuse_lens_information(prior, [information_added_by(found, prior)]).covariance[0, 0])
+            patch.setattr(
+                shared_lens, "between_photo_covariance", lambda found, s=steady * times: s
+            )
+            doubts.append(
+                fuse_lens_information(prior, [information_added_by(found, prior)]).covariance[0, 0]
+            )
     assert doubts[0] < doubts[1] < doubts[2] < prior.covariance[0, 0]
 
 
@@ -96,7 +120,10 @@ def test_photos_of_different_sizes_are_refused() -> None:
 
 def test_many_finds_the_markers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     cameras = [camera_over(tilt) for tilt in TILTS[:2]]
-    found = {f"{k}": seen_markers(c, corners_of(BOARD), np.random.default_rng(k)) for k, c in enumerate(cameras)}
+    found = {
+        f"{k}": seen_markers(c, corners_of(BOARD), np.random.default_rng(k))
+        for k, c in enumerate(cameras)
+    }
     monkeypatch.setattr(shared_lens, "find_markers", lambda frame, board: tuple(found[frame.name]))
     frames = [replace(blank(), name=f"{k}") for k in range(2)]
     assert [one.markers for one in calibrate_many(frames, BOARD)] == [(0, 1, 2, 3)] * 2
@@ -105,7 +132,11 @@ def test_many_finds_the_markers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_photo_that_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     camera = camera_over(20)
     found = seen_markers(camera, corners_of(BOARD), np.random.default_rng(0))
-    monkeypatch.setattr(shared_lens, "find_markers", lambda frame, board: tuple(found[: 1 if frame.name == "b" else 4]))
+    monkeypatch.setattr(
+        shared_lens,
+        "find_markers",
+        lambda frame, board: tuple(found[: 1 if frame.name == "b" else 4]),
+    )
     frames = [replace(blank(), name=name) for name in "ab"]
     with pytest.raises(CannotMeasure, match=r"^b: only one marker"):
         calibrate_many(frames, BOARD)
@@ -115,7 +146,9 @@ def test_what_lies_elsewhere_is_left_out_of_every_photo(monkeypatch: pytest.Monk
     free = Board.free(60.0, "DICT_4X4_50")
     found = seen_markers(camera_over(20), corners_of(BOARD), np.random.default_rng(0))
     monkeypatch.setattr(shared_lens, "find_markers", lambda frame, board: tuple(found))
-    assert [one.markers for one in calibrate_many([blank(), blank()], free, elsewhere=(2,))] == [(0, 1, 3)] * 2
+    assert [one.markers for one in calibrate_many([blank(), blank()], free, elsewhere=(2,))] == [
+        (0, 1, 3)
+    ] * 2
 
 
 def test_the_referee_sees_a_photo_by_the_lens_of_those_beside_it() -> None:
@@ -123,7 +156,8 @@ def test_the_referee_sees_a_photo_by_the_lens_of_those_beside_it() -> None:
     above, beside = (camera_over(tilt, turn_deg=8.0 * tilt / 10) for tilt in (3.0, 35.0))
     frames = [shoot(camera, corners_of(BOARD)) for camera in (above, beside)]
     alone, together_ = (
-        Referee(BOARD, bases=[], beside=others).look(frames[0]).calibration for others in ((), frames[1:])
+        Referee(BOARD, bases=[], beside=others).look(frames[0]).calibration
+        for others in ((), frames[1:])
     )
     sigma = [float(found.covariance[0, 0] ** 0.5) for found in (alone, together_)]
     assert sigma[1] < 0.5 * sigma[0]

@@ -25,7 +25,9 @@ def bowed(height_mm: tuple[float, float]) -> TableBow:
 
 
 def lifted(markers: dict[int, Array], bow: TableBow) -> dict[int, Array]:
-    return {n: at + np.array([0, 0, float(bow.z_mm(at[:, :2].mean(0)))]) for n, at in markers.items()}
+    return {
+        n: at + np.array([0, 0, float(bow.z_mm(at[:, :2].mean(0)))]) for n, at in markers.items()
+    }
 
 
 def flat() -> Calibration:
@@ -41,8 +43,12 @@ def test_the_middle_stands_highest_and_the_edges_lie_on_the_plane() -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 40), st.floats(150, 750), st.floats(150, 750))
-def test_what_a_bow_lifts_is_put_back(along_x: float, along_y: float, z_mm: float, x: float, y: float) -> None:
+@given(
+    st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 40), st.floats(150, 750), st.floats(150, 750)
+)
+def test_what_a_bow_lifts_is_put_back(
+    along_x: float, along_y: float, z_mm: float, x: float, y: float
+) -> None:
     """A place on a bowed table is seen, taken for one on a flat table, and levelled: to a micrometre or so."""
     bow = bowed((along_x, along_y))
     found = replace(flat(), bow=bow)
@@ -56,9 +62,9 @@ def test_slopes_are_those_of_what_is_levelled() -> None:
     slopes = place_jacobian_bow(found, SPOTS)
     for axis in (0, 1):
         height = bowed((0.3, -0.2)).height_mm + step * np.eye(2)[axis]
-        moved = correct_for_bow_mm(replace(found, bow=TableBow(HALF, HALF, height)), SPOTS) - correct_for_bow_mm(
-            found, SPOTS
-        )
+        moved = correct_for_bow_mm(
+            replace(found, bow=TableBow(HALF, HALF, height)), SPOTS
+        ) - correct_for_bow_mm(found, SPOTS)
         assert slopes[..., axis] == pytest.approx(moved / step, abs=1e-6)
     assert place_jacobian_camera_bow(found, SPOTS).shape == (len(SPOTS), 2, 17)
 

@@ -21,10 +21,17 @@ COMMON = np.array([0.0, 0.0, 0.7])
 """1 σ of the unknowns that go by the scale of shapes."""
 
 
-def problem(random: np.random.Generator, groups: int = 3, rows: int = 7) -> list[tuple[Array, Array, Array, Array]]:
+def problem(
+    random: np.random.Generator, groups: int = 3, rows: int = 7
+) -> list[tuple[Array, Array, Array, Array]]:
     """Groups of place, shape, Jacobian and residual, the second without any place of its own."""
-    sizes = [(random.normal(size=(rows, 0 if g == 1 else 2)), random.normal(size=(rows, 3))) for g in range(groups)]
-    return [(p, s, random.normal(size=(rows, UNKNOWNS)), random.normal(size=rows)) for p, s in sizes]
+    sizes = [
+        (random.normal(size=(rows, 0 if g == 1 else 2)), random.normal(size=(rows, 3)))
+        for g in range(groups)
+    ]
+    return [
+        (p, s, random.normal(size=(rows, UNKNOWNS)), random.normal(size=rows)) for p, s in sizes
+    ]
 
 
 def prior_of(random: np.random.Generator) -> tuple[Array, Array]:
@@ -35,21 +42,25 @@ def prior_of(random: np.random.Generator) -> tuple[Array, Array]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.tuples(*[st.floats(0.3, 5)] * 3))
-def test_a_scale_is_as_likely_as_the_residuals_under_it(seed: int, scales: tuple[float, float, float]) -> None:
+def test_a_scale_is_as_likely_as_the_residuals_under_it(
+    seed: int, scales: tuple[float, float, float]
+) -> None:
     """The residuals are Gaussian once the unknowns are integrated out; everything by dense matrices."""
     random = np.random.default_rng(seed)
     groups, (prior, away) = problem(random), prior_of(random)
     jacobian, residual = (np.concatenate([group[k] for group in groups]) for k in (2, 3))
-    likely, step, covariance = LinearizedProblem.from_observations(groups, prior, away, COMMON).evaluate_scales(
-        np.array([scales, (1.0, 1.0, 1.0)])
-    )
+    likely, step, covariance = LinearizedProblem.from_observations(
+        groups, prior, away, COMMON
+    ).evaluate_scales(np.array([scales, (1.0, 1.0, 1.0)]))
     wanted = []
     for own, place, shape in (scales, (1.0, 1.0, 1.0)):
         noise = np.zeros((len(residual), len(residual)))
         for k, (by_place, by_shape, _, r) in enumerate(groups):
             at = slice(k * len(r), (k + 1) * len(r))
             noise[at, at] = (
-                own**2 * np.eye(len(r)) + place**2 * by_place @ by_place.T + shape**2 * by_shape @ by_shape.T
+                own**2 * np.eye(len(r))
+                + place**2 * by_place @ by_place.T
+                + shape**2 * by_shape @ by_shape.T
             )
         known = prior + np.diag([0, 0, 1 / (COMMON[2] * shape) ** 2])
         whole = noise + jacobian @ np.linalg.solve(known, jacobian.T)
@@ -57,26 +68,40 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(seed: int, scales: tuple
         off = residual - mean
         far = np.log([own, place, shape]) / LOG_SCALE_SIGMA + LOG_SCALE_SIGMA
         surprise = np.sum(
-            np.where(far < 0, far**2, (TAIL_DEGREES_OF_FREEDOM + 1) * np.log(1 + far**2 / TAIL_DEGREES_OF_FREEDOM))
+            np.where(
+                far < 0,
+                far**2,
+                (TAIL_DEGREES_OF_FREEDOM + 1) * np.log(1 + far**2 / TAIL_DEGREES_OF_FREEDOM),
+            )
         )
-        wanted.append(-(np.linalg.slogdet(whole)[1] + off @ np.linalg.solve(whole, off) + surprise) / 2)
+        wanted.append(
+            -(np.linalg.slogdet(whole)[1] + off @ np.linalg.solve(whole, off) + surprise) / 2
+        )
         information = jacobian.T @ np.linalg.solve(noise, jacobian) + known
-        best = -np.linalg.solve(information, jacobian.T @ np.linalg.solve(noise, residual) + known @ away)
+        best = -np.linalg.solve(
+            information, jacobian.T @ np.linalg.solve(noise, residual) + known @ away
+        )
         k = len(wanted) - 1
         assert step[k] == pytest.approx(best, rel=1e-6, abs=1e-8)
         assert covariance[k] == pytest.approx(np.linalg.inv(information), rel=1e-6, abs=1e-9)
     assert likely[0] - likely[1] == pytest.approx(wanted[0] - wanted[1], rel=1e-6, abs=1e-6)
 
 
-def drawn(random: np.random.Generator, scales: Array, groups: int, rows: int) -> tuple[MarginalSolution, Array]:
+def drawn(
+    random: np.random.Generator, scales: Array, groups: int, rows: int
+) -> tuple[MarginalSolution, Array]:
     """A least squares with noise of such scales, and the step that would have been right."""
     own, place, shape = scales
     true, parts = random.normal(size=UNKNOWNS) * np.where(COMMON > 0, COMMON * shape, 1), []
     for by_place, by_shape, jacobian, _ in problem(random, groups, rows):
-        noise = own * random.normal(size=rows) + place * by_place @ random.normal(size=by_place.shape[1])
+        noise = own * random.normal(size=rows) + place * by_place @ random.normal(
+            size=by_place.shape[1]
+        )
         noise += shape * by_shape @ random.normal(size=3)
         parts.append((by_place, by_shape, jacobian, noise - jacobian @ true))
-    linear = LinearizedProblem.from_observations(parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON)
+    linear = LinearizedProblem.from_observations(
+        parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON
+    )
     return marginalize_scales(linear, estimate_scales(linear)), true
 
 
@@ -85,7 +110,9 @@ def test_stated_doubts_are_what_errors_are(groups: int) -> None:
     """With unknowns, scales and noise drawn from their priors: few residuals and many."""
     random, z2, within = np.random.default_rng(3), [], []
     for _ in range(150):
-        found, true = drawn(random, np.exp(LOG_SCALE_SIGMA * (random.normal(size=3) - LOG_SCALE_SIGMA)), groups, 6)
+        found, true = drawn(
+            random, np.exp(LOG_SCALE_SIGMA * (random.normal(size=3) - LOG_SCALE_SIGMA)), groups, 6
+        )
         off = found.step - true
         z2.append(off @ np.linalg.solve(found.covariance, off) / UNKNOWNS)
         within += list(np.abs(off) < 1.96 * np.sqrt(np.diag(found.covariance)))

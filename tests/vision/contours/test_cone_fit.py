@@ -34,9 +34,14 @@ def turn(angles: Array) -> Array:
 @pytest.mark.parametrize("tilt_deg", [0.5, 20.0, 38.0])
 @pytest.mark.parametrize("taper_mm", [1.6, 0.0])
 @pytest.mark.parametrize("diameter_mm", [25.0, 32.0, 60.0])
-def test_places_are_found_to_a_small_part_of_a_pixel(tilt_deg: float, taper_mm: float, diameter_mm: float) -> None:
+def test_places_are_found_to_a_small_part_of_a_pixel(
+    tilt_deg: float, taper_mm: float, diameter_mm: float
+) -> None:
     camera = camera_over(tilt_deg)
-    frame = photo(camera, [Plinth(x, y, diameter_mm, 0.0, 3.9 if taper_mm else 3.6, taper_mm) for x, y in GRID])
+    frame = photo(
+        camera,
+        [Plinth(x, y, diameter_mm, 0.0, 3.9 if taper_mm else 3.6, taper_mm) for x, y in GRID],
+    )
     rng = np.random.default_rng(5)
     errors = []
     for x, y in GRID:
@@ -46,7 +51,9 @@ def test_places_are_found_to_a_small_part_of_a_pixel(tilt_deg: float, taper_mm: 
         assert fit is not None
         error = fit.xy_mm - [x, y]
         errors.append(np.hypot(*error) / scale)
-        assert error @ np.linalg.solve(fit.covariance_mm2, error) < 16  # four of its own standard deviations
+        assert (
+            error @ np.linalg.solve(fit.covariance_mm2, error) < 16
+        )  # four of its own standard deviations
     assert np.median(errors) < 0.3  # the start was 0.6 px off
 
 
@@ -65,12 +72,17 @@ def test_half_hidden_is_found_and_says_so() -> None:
     edge = int(camera.project([300.0, 240.0, 0.0])[0])
     pixels = half.pixels.copy()
     pixels[:, edge:] = (90, 140, 120)
-    fits = [fit_base(p, camera, np.array([300.3, 239.6]), 0.5, 20.0, 0.0) for p in (whole.pixels, pixels)]
+    fits = [
+        fit_base(p, camera, np.array([300.3, 239.6]), 0.5, 20.0, 0.0)
+        for p in (whole.pixels, pixels)
+    ]
     assert fits[0] is not None
     assert fits[1] is not None
     assert np.hypot(*(fits[1].xy_mm - [300.0, 240.0])) < 0.4
     assert fits[1].support < 0.75 * fits[0].support
-    assert np.trace(fits[1].covariance_mm2) > 4 * np.trace(fits[0].covariance_mm2)  # by its edges alone: 3.1
+    assert np.trace(fits[1].covariance_mm2) > 4 * np.trace(
+        fits[0].covariance_mm2
+    )  # by its edges alone: 3.1
 
 
 def test_nothing_there_is_no_fit() -> None:
@@ -88,7 +100,10 @@ def test_outside_the_picture_is_no_fit() -> None:
 def test_many_are_fitted_as_each_would_be() -> None:
     """Whatever is fitted beside it, on other scales and at other heights, and whoever is not seen."""
     camera = camera_over(30.0)
-    plinths = [Plinth(x, y, diameter) for (x, y), diameter in zip(GRID, (25.0, 60.0, 32.0) * 3, strict=True)]
+    plinths = [
+        Plinth(x, y, diameter)
+        for (x, y), diameter in zip(GRID, (25.0, 60.0, 32.0) * 3, strict=True)
+    ]
     frame = photo(camera, plinths)
     sought = [
         BaseHypothesis(np.array([p.x_mm + 0.4, p.y_mm - 0.3]), sigma, p.diameter_mm / 2, 0.0, ways)
@@ -99,11 +114,25 @@ def test_many_are_fitted_as_each_would_be() -> None:
     sought.insert(5, BaseHypothesis(np.array([5000.0, 200.0]), 1.0, 16.0, 0.0))
     together = fit_bases(frame.pixels, camera, sought)
     alone = [fit_bases(frame.pixels, camera, [one])[0] for one in sought]
-    assert [fit is None for fit in together] == [fit is None for fit in alone] == [k == 5 for k in range(len(sought))]
+    assert (
+        [fit is None for fit in together]
+        == [fit is None for fit in alone]
+        == [k == 5 for k in range(len(sought))]
+    )
     for one, other in zip(together, alone, strict=True):
         if one is not None and other is not None:
-            for name in ("xy_mm", "covariance_mm2", "d_xy_d_camera", "seen", "merit", "shown", "contrast"):
-                assert np.allclose(getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-9), name
+            for name in (
+                "xy_mm",
+                "covariance_mm2",
+                "d_xy_d_camera",
+                "seen",
+                "merit",
+                "shown",
+                "contrast",
+            ):
+                assert np.allclose(
+                    getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-9
+                ), name
             assert (one.profile, one.upper) == (other.profile, other.upper)
 
 
@@ -121,7 +150,12 @@ def test_rims_on_the_plane_are_what_the_camera_sees(
     camera = camera_over(tilt)
     here = np.array([x, y])
     upper = here + (radius - profile.taper_mm) * turn(np.linspace(0, 2 * np.pi, 721))
-    flat = camera.unproject(camera.project(np.column_stack([upper, np.full(721, profile.height_mm)])), 0.0) - here
+    flat = (
+        camera.unproject(
+            camera.project(np.column_stack([upper, np.full(721, profile.height_mm)])), 0.0
+        )
+        - here
+    )
     towards = flat / np.hypot(*flat.T)[:, None]
     rims = project_rims(camera, here, radius, 0.0, profile, towards)
     assert np.allclose(rims.upper_mm, np.hypot(*flat.T), atol=1e-6)
@@ -129,9 +163,13 @@ def test_rims_on_the_plane_are_what_the_camera_sees(
     rims = project_rims(camera, here, radius, 0.0, profile, directions)
     points = np.vstack([flat, radius * turn(np.linspace(0, 2 * np.pi, 721))])
     hull = MultiPoint(points).convex_hull.boundary
-    for direction, far, normal in zip(directions, rims.outline_mm, rims.outline_normals, strict=True):
+    for direction, far, normal in zip(
+        directions, rims.outline_mm, rims.outline_normals, strict=True
+    ):
         assert hull.distance(Point(direction * far)) < 2e-3
-        assert (points @ normal).max() <= direction @ normal * far + 1e-6  # the hull lies behind its tangents
+        assert (
+            points @ normal
+        ).max() <= direction @ normal * far + 1e-6  # the hull lies behind its tangents
 
 
 def test_the_place_follows_the_camera_as_the_sensitivity_says() -> None:
@@ -146,7 +184,9 @@ def test_the_place_follows_the_camera_as_the_sensitivity_says() -> None:
         expected = fit.d_xy_d_camera @ delta
         moved = fit_base(frame.pixels, camera.moved(delta), fit.xy_mm + expected, 0.5, 25.0, 0.0)
         assert moved is not None
-        assert np.allclose(moved.xy_mm - fit.xy_mm, expected, atol=0.06 + 0.05 * np.abs(expected).max())
+        assert np.allclose(
+            moved.xy_mm - fit.xy_mm, expected, atol=0.06 + 0.05 * np.abs(expected).max()
+        )
 
 
 @pytest.mark.parametrize("every_px", [0.3, 0.5])
@@ -159,10 +199,21 @@ def test_edges_looked_for_roughly_lie_where_close_steps_find_them(every_px: floa
     assert view is not None
     rays = ray_directions(20.0, view.mm_per_px)
     reach = np.full(len(rays), 20.0)
-    sought = view, np.array([300.0, 200.0]), rays, reach - 3 * view.mm_per_px, reach + 3 * view.mm_per_px
+    sought = (
+        view,
+        np.array([300.0, 200.0]),
+        rays,
+        reach - 3 * view.mm_per_px,
+        reach + 3 * view.mm_per_px,
+    )
     close, rough = find_radial_edges(*sought), find_radial_edges(*sought, every_px)
     steepest = [
-        np.array([edges.radius_mm[edges.ray == k][edges.strength[edges.ray == k].argmax()] for k in range(len(rays))])
+        np.array(
+            [
+                edges.radius_mm[edges.ray == k][edges.strength[edges.ray == k].argmax()]
+                for k in range(len(rays))
+            ]
+        )
         for edges in (close, rough)
     ]
     assert np.median(np.abs(steepest[1] - steepest[0])) < every_px / 3 * view.mm_per_px
@@ -181,5 +232,7 @@ def test_what_is_noise_at_one_step_is_noise_at_any(every_px: float) -> None:
         slope = steep * MIN_EDGE_SLOPE / RAY_STEP_PX * np.exp(-0.5 * (across_px / 2) ** 2)
         lab = np.zeros_like(view.lab)
         lab[..., 0] = np.cumsum(slope)
-        edges = find_radial_edges(replace(view, lab=lab), middle, np.array([[1.0, 0.0]]), -reach, reach, every_px)
+        edges = find_radial_edges(
+            replace(view, lab=lab), middle, np.array([[1.0, 0.0]]), -reach, reach, every_px
+        )
         assert (len(edges.ray) > 0) == many

@@ -38,27 +38,42 @@ def test_a_large_square_is_likelier_than_the_one_small_one_that_is_seen() -> Non
 def test_what_is_likelier_by_little_is_hardly_sure() -> None:
     scores = [0.7, 0.7, 0.7, 0.7, 0.95]
     for score in likeliest_compatible_set(ALL, scores, 0.5).values():
-        assert score == pytest.approx(1 / (1 + np.exp(-(4 * np.log(0.7 / 0.3) - np.log(0.95 / 0.05)))))
+        assert score == pytest.approx(
+            1 / (1 + np.exp(-(4 * np.log(0.7 / 0.3) - np.log(0.95 / 0.05))))
+        )
 
 
 def test_what_nothing_contests_is_as_sure_as_it_is_by_itself() -> None:
-    assert likeliest_compatible_set(FOUR, [0.9, 0.7, 0.6, 0.3], 0.4) == pytest.approx({0: 0.9, 1: 0.7, 2: 0.6})
+    assert likeliest_compatible_set(FOUR, [0.9, 0.7, 0.6, 0.3], 0.4) == pytest.approx(
+        {0: 0.9, 1: 0.7, 2: 0.6}
+    )
     assert likeliest_compatible_set([], [], 0.5) == {}
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.lists(st.tuples(st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 3), st.booleans()), max_size=7),
+    st.lists(
+        st.tuples(st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 3), st.booleans()),
+        max_size=7,
+    ),
     st.lists(st.floats(0.05, 0.95), min_size=7, max_size=7),
 )
-def test_no_other_choice_is_likelier(rows: list[tuple[float, float, float, bool]], scores: list[float]) -> None:
-    stands = [Stand(LARGE if large else SQUARE, np.array([x, y]), turn) for x, y, turn, large in rows]
+def test_no_other_choice_is_likelier(
+    rows: list[tuple[float, float, float, bool]], scores: list[float]
+) -> None:
+    stands = [
+        Stand(LARGE if large else SQUARE, np.array([x, y]), turn) for x, y, turn, large in rows
+    ]
     worth = np.log(scores) - np.log1p(-np.array(scores))
     possible = [
         choice
-        for choice in chain.from_iterable(combinations(range(len(stands)), n) for n in range(len(stands) + 1))
+        for choice in chain.from_iterable(
+            combinations(range(len(stands)), n) for n in range(len(stands) + 1)
+        )
         if not any(bases_overlap(stands[i], stands[j]) for i, j in combinations(choice, 2))
     ]
     together = likeliest_compatible_set(stands, scores[: len(stands)], 0.5)
     assert tuple(sorted(together)) in possible
-    assert worth[list(together)].sum() == pytest.approx(max(worth[list(choice)].sum() for choice in possible))
+    assert worth[list(together)].sum() == pytest.approx(
+        max(worth[list(choice)].sum() for choice in possible)
+    )

@@ -13,34 +13,54 @@ from overruler.calibration import Light
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.assembly.to_scene import rare_covariance
-from overruler.vision.contours.shading import MIN_PIECES, check_low_light, estimate_light, shade_covariance_mm2
+from overruler.vision.contours.shading import (
+    MIN_PIECES,
+    check_low_light,
+    estimate_light,
+    shade_covariance_mm2,
+)
 from overruler.vision.imaging.orthophoto import Orthophoto
 from tests.tables import BOARD_MM, camera_over, exact
 
 CAMERA = camera_over(25.0)
 PLACES = np.array([(x, y) for x in (120.0, 270.0, 410.0, 570.0) for y in (90.0, 250.0, 400.0)])
 MIDDLE = np.array(BOARD_MM) / 2
-BESIDE, FAR, OFF = (MIDDLE + np.array(step) for step in ((900.0, 0.0), (0.0, 1500.0), (40.0, -30.0)))
+BESIDE, FAR, OFF = (
+    MIDDLE + np.array(step) for step in ((900.0, 0.0), (0.0, 1500.0), (40.0, -30.0))
+)
 
 
 def piece(xy_mm: Array, size_mm: float = 27.0, shape: str = "circle") -> Detection:
     base = Base.circle(size_mm) if shape == "circle" else Base(shape, size_mm, size_mm)
-    return Detection(base, np.asarray(xy_mm, float), 0.0, 0.0, np.eye(2) * 0.01, np.zeros((2, 15)), 1.0, 1.0)
+    return Detection(
+        base, np.asarray(xy_mm, float), 0.0, 0.0, np.eye(2) * 0.01, np.zeros((2, 15)), 1.0, 1.0
+    )
 
 
 def table(lamp_mm: Array, long_mm: float, dark: float, seed: int = 1) -> Orthophoto:
     """A mottled table from above at a millimetre a pixel: pieces with shadows of one length, and stains anywhere."""
     random = np.random.default_rng(seed)
     width, height = (int(size) for size in BOARD_MM)
-    view = Orthophoto(np.zeros((height, width, 3), np.uint8), np.ones((height, width), bool), 0.0, float(height), 1.0)
+    view = Orthophoto(
+        np.zeros((height, width, 3), np.uint8),
+        np.ones((height, width), bool),
+        0.0,
+        float(height),
+        1.0,
+    )
     shade = np.zeros((height, width), np.float32)
     for at in PLACES:
         way = (at - lamp_mm) / np.hypot(*(at - lamp_mm))
-        foot, end = (tuple(np.round(view.to_px(place)).astype(int).tolist()) for place in (at, at + way * long_mm))
+        foot, end = (
+            tuple(np.round(view.to_px(place)).astype(int).tolist())
+            for place in (at, at + way * long_mm)
+        )
         cv2.line(shade, foot, end, dark, 9)
     for x, y in random.uniform((20, 20), (width - 20, height - 20), (12, 2)).astype(int).tolist():
         cv2.circle(shade, (x, y), 14, 0.4, -1)
-    mottled = 150 + cv2.GaussianBlur(random.normal(0, 60, (height, width)).astype(np.float32), (0, 0), 3)
+    mottled = 150 + cv2.GaussianBlur(
+        random.normal(0, 60, (height, width)).astype(np.float32), (0, 0), 3
+    )
     grey = np.clip(mottled * (1 - cv2.GaussianBlur(shade, (0, 0), 2)), 0, 255)
     for at in PLACES:
         cv2.circle(grey, tuple(np.round(view.to_px(at)).astype(int).tolist()), 13, 60.0, -1)
@@ -49,7 +69,9 @@ def table(lamp_mm: Array, long_mm: float, dark: float, seed: int = 1) -> Orthoph
 
 @settings(max_examples=12, deadline=None)
 @given(st.floats(0, 360), st.floats(900, 2200), st.integers(0, 99))
-def test_the_lamp_is_found_whatever_else_is_dark(turn_deg: float, away_mm: float, seed: int) -> None:
+def test_the_lamp_is_found_whatever_else_is_dark(
+    turn_deg: float, away_mm: float, seed: int
+) -> None:
     way = np.array([np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))])
     lamp = MIDDLE + away_mm * way
     light = estimate_light(table(lamp, 45.0, 0.7, seed), CAMERA, BOARD_MM, list(map(piece, PLACES)))
@@ -61,19 +83,29 @@ def test_the_lamp_is_found_whatever_else_is_dark(turn_deg: float, away_mm: float
 
 @pytest.mark.parametrize("seed", range(4))
 def test_light_from_everywhere_misleads_nobody(seed: int) -> None:
-    light = estimate_light(table(BESIDE, 0.0, 0.0, seed), CAMERA, BOARD_MM, list(map(piece, PLACES)))
+    light = estimate_light(
+        table(BESIDE, 0.0, 0.0, seed), CAMERA, BOARD_MM, list(map(piece, PLACES))
+    )
     assert light is not None
     assert light.strength < 0.4
 
 
 def test_few_pieces_and_plates_tell_nothing() -> None:
     view = table(BESIDE, 45.0, 0.7)
-    assert estimate_light(view, CAMERA, BOARD_MM, [piece(at) for at in PLACES[: MIN_PIECES - 1]]) is None
-    assert estimate_light(view, CAMERA, BOARD_MM, [piece(at, 40.0, "rectangle") for at in PLACES]) is None
+    assert (
+        estimate_light(view, CAMERA, BOARD_MM, [piece(at) for at in PLACES[: MIN_PIECES - 1]])
+        is None
+    )
+    assert (
+        estimate_light(view, CAMERA, BOARD_MM, [piece(at, 40.0, "rectangle") for at in PLACES])
+        is None
+    )
 
 
 @given(st.floats(0, 360), st.sampled_from([25.0, 50.0, 120.0]), st.floats(0.05, 1))
-def test_the_doubt_lies_along_the_shade_alone(turn_deg: float, size_mm: float, strength: float) -> None:
+def test_the_doubt_lies_along_the_shade_alone(
+    turn_deg: float, size_mm: float, strength: float
+) -> None:
     way = np.array([np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))])
     one = piece(OFF, size_mm)
     lit = replace(exact(CAMERA), light=Light(one.xy_mm + 1500 * way, strength))
@@ -90,7 +122,9 @@ def test_shade_towards_the_camera_misleads_most() -> None:
     one, eye = piece(MIDDLE), CAMERA.center_mm[:2]
     away = (one.xy_mm - eye) / np.hypot(*(one.xy_mm - eye))
     behind, before = (
-        shade_covariance_mm2(replace(exact(CAMERA), light=Light(one.xy_mm + side * 1500 * away, 1.0)), one)
+        shade_covariance_mm2(
+            replace(exact(CAMERA), light=Light(one.xy_mm + side * 1500 * away, 1.0)), one
+        )
         for side in (1, -1)
     )
     assert np.trace(behind) > 1.5 * np.trace(before)

@@ -14,7 +14,10 @@ from overruler.vision.rounds.ring_filter import Candidates
 from tests.tables import camera_over, exact, photo
 
 NO_CANDIDATES = Candidates(np.empty((0, 2)), np.empty(0), np.empty(0))
-PLATES, RECTANGLES = "overruler.vision.plates.find.find_plates", "overruler.vision.plates.rectangles.find_rectangles"
+PLATES, RECTANGLES = (
+    "overruler.vision.plates.find.find_plates",
+    "overruler.vision.plates.rectangles.find_rectangles",
+)
 CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
 
 
@@ -29,7 +32,11 @@ CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
     ids=["crowded", "not crowded", "a game of plates", "somebody's choice"],
 )
 def test_plates_are_looked_for_but_where_round_bases_crowd(
-    bases: tuple[Base, ...], likely: int, unlikely: int, looked_for: bool, monkeypatch: pytest.MonkeyPatch
+    bases: tuple[Base, ...],
+    likely: int,
+    unlikely: int,
+    looked_for: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     look = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(likely, unlikely))
@@ -54,7 +61,10 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
 def test_of_a_fleet_only_the_plates_are_looked_for(
     bases: tuple[Base, ...], squares: int, rounds: int, fleet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guesses = [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, score) for score in [0.6] * squares + [0.4] * 20]
+    guesses = [
+        ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, score)
+        for score in [0.6] * squares + [0.4] * 20
+    ]
     find_plates, find_candidates = Mock(return_value=[]), Mock(return_value=NO_CANDIDATES)
     find_ovals = Mock(return_value=[])
     monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(rounds, 20))
@@ -70,7 +80,9 @@ def test_of_a_fleet_only_the_plates_are_looked_for(
 
 
 def rounds_from_above(likely: int, unlikely: int) -> Discs:
-    rounds = np.column_stack([np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely])
+    rounds = np.column_stack(
+        [np.full((likely + unlikely, 3), 100.0), [0.6] * likely + [0.4] * unlikely]
+    )
     return Discs(rounds, np.empty((0, 6)))
 
 
@@ -89,7 +101,9 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     bases: tuple[Base, ...], looked_for: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_rectangles = Mock(return_value=[])
-    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(
+        detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6)))
+    )
     monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(PLATES, Mock(return_value=[]))
     monkeypatch.setattr(RECTANGLES, find_rectangles)
@@ -97,10 +111,14 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     assert detect(photo(camera, []), exact(camera), bases) == ()
     assert find_rectangles.called == looked_for
     if looked_for:
-        assert find_rectangles.call_args.args[3] == [base for base in bases if base.shape == "rectangle"]
+        assert find_rectangles.call_args.args[3] == [
+            base for base in bases if base.shape == "rectangle"
+        ]
 
 
-@pytest.mark.parametrize("within_mm", [None, np.array([[50.0, 50.0], [200.0, 200.0]])], ids=["all of it", "a part"])
+@pytest.mark.parametrize(
+    "within_mm", [None, np.array([[50.0, 50.0], [200.0, 200.0]])], ids=["all of it", "a part"]
+)
 def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
     within_mm: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,9 +129,16 @@ def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
     assert find_candidates.call_args.kwargs["rings"] == (within_mm is None)
 
 
-def test_squares_that_no_plate_is_as_large_as_are_no_plates(monkeypatch: pytest.MonkeyPatch) -> None:
-    find_plates, guesses = Mock(return_value=[]), [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)]
-    monkeypatch.setattr(detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+def test_squares_that_no_plate_is_as_large_as_are_no_plates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    find_plates, guesses = (
+        Mock(return_value=[]),
+        [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)],
+    )
+    monkeypatch.setattr(
+        detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6)))
+    )
     monkeypatch.setattr(detecting, "look", lambda *_: guesses)
     monkeypatch.setattr(PLATES, find_plates)
     monkeypatch.setattr(RECTANGLES, Mock(return_value=[]))

@@ -12,14 +12,22 @@ from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
 
 def found_at(x_mm: float, base: Base, score: float) -> Detection:
     none = np.zeros((0, 2))
-    return Detection(base, np.array([x_mm, 0.0]), 0, 0, np.eye(2), np.zeros((2, 15)), score, 1, none, none)
+    return Detection(
+        base, np.array([x_mm, 0.0]), 0, 0, np.eye(2), np.zeros((2, 15)), score, 1, none, none
+    )
 
 
 @pytest.mark.parametrize(
-    ("round_score", "plate_score", "left"), [(0.9, 0.99, "rectangle"), (0.999, 0.9, "circle"), (0.9, 0.8, "rectangle")]
+    ("round_score", "plate_score", "left"),
+    [(0.9, 0.99, "rectangle"), (0.999, 0.9, "circle"), (0.9, 0.8, "rectangle")],
 )
-def test_of_a_round_base_and_a_plate_at_one_place_one_stays(round_score: float, plate_score: float, left: str) -> None:
-    one, other = found_at(0, Base.circle(32), round_score), found_at(5, Base.rectangle(40, 40), plate_score)
+def test_of_a_round_base_and_a_plate_at_one_place_one_stays(
+    round_score: float, plate_score: float, left: str
+) -> None:
+    one, other = (
+        found_at(0, Base.circle(32), round_score),
+        found_at(5, Base.rectangle(40, 40), plate_score),
+    )
     assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == [left]
 
 
@@ -39,11 +47,18 @@ def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
     found = [*squares, found_at(1005.0, Base.circle(32), 0.999)]
     assert len(module._suppress_overlaps(found)) == len(squares)
-    assert [one.base.shape for one in module._keep_dominant_kind(found)] == ["rectangle"] * len(squares)
+    assert [one.base.shape for one in module._keep_dominant_kind(found)] == ["rectangle"] * len(
+        squares
+    )
 
 
-def test_plates_are_looked_for_only_where_there_may_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("overruler.vision.plates.find.find_plates", lambda *_, **__: pytest.fail("looked for plates"))
+def test_plates_are_looked_for_only_where_there_may_be_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "overruler.vision.plates.find.find_plates",
+        lambda *_, **__: pytest.fail("looked for plates"),
+    )
     monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: ())
     camera = table_camera(10.0)
     frame = table_with(camera, [], SIZE_PX)
@@ -57,5 +72,8 @@ def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> 
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS, SIZE_PX)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
-    shapes = [one.base.shape for one in module.detect(frame, calibration, [Base.circle(32), *catalogue("xwing")])]
+    shapes = [
+        one.base.shape
+        for one in module.detect(frame, calibration, [Base.circle(32), *catalogue("xwing")])
+    ]
     assert (shapes.count("circle"), shapes.count("rectangle")) == (len(rounds), len(SHIPS))

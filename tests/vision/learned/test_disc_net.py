@@ -59,7 +59,9 @@ def test_a_frame_set_elsewhere_moves_the_places_along() -> None:
     there = replace(camera, T_camera_board=Pose(pose.rotation, -pose.rotation @ eye))
     moved = find_discs(replace(view, left_mm=view.left_mm + 500, top_mm=view.top_mm - 300), there)
     still = find_discs(view, camera)
-    np.testing.assert_allclose(moved.rounds[:5], still.rounds[:5] + np.array([500, -300, 0, 0]), atol=0.02)
+    np.testing.assert_allclose(
+        moved.rounds[:5], still.rounds[:5] + np.array([500, -300, 0, 0]), atol=0.02
+    )
 
 
 def test_what_is_known_comes_first_and_takes_the_place_of_rings() -> None:
@@ -79,5 +81,8 @@ def test_known_places_that_are_hidden_or_of_no_such_size_do_not_count() -> None:
     view = seen(camera, [])
     known = np.array([[90.0, 80.0, 12.5, 0.4], [400.0, 300.0, 40.0, 0.2], [200.0, 300.0, 5.0, 0.2]])
     card = np.array([90.0, 80.0]) + 20 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    bare, left = find_candidates(view, [12.5, 16.0], [card]), find_candidates(view, [12.5, 16.0], [card], known)
+    bare, left = (
+        find_candidates(view, [12.5, 16.0], [card]),
+        find_candidates(view, [12.5, 16.0], [card], known),
+    )
     np.testing.assert_array_equal(left.xy_mm, bare.xy_mm)

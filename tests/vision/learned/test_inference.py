@@ -39,7 +39,9 @@ def test_batches_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.arange(len(PATCHES), dtype=float)[:, None]
     whole = infer_batch(rim_net.PATCH_MODEL, PATCHES)
     monkeypatch.setattr(rim_net, "BATCH_SIZE", 5)
-    found = rim_net.run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows)
+    found = rim_net.run_in_batches(
+        rim_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows
+    )
     np.testing.assert_allclose(found, whole, atol=1e-4)
     assert rim_net.run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
 
@@ -55,7 +57,10 @@ def test_a_picture_s_answers_lie_where_the_picture_does(model: Path) -> None:
 
 
 def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
-    strips = np.zeros((4 * side_net.STRETCHES_PER_SIDE, 6, side_net.SAMPLES_ACROSS, side_net.SAMPLES_ALONG), np.float32)
+    strips = np.zeros(
+        (4 * side_net.STRETCHES_PER_SIDE, 6, side_net.SAMPLES_ACROSS, side_net.SAMPLES_ALONG),
+        np.float32,
+    )
     said = infer_batch(side_net.MODEL, strips)
     assert said.size == 4 * side_net.STRETCHES_PER_SIDE * side_net.OFFSET_BINS
 

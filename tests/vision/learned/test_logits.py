@@ -4,7 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.vision.learned.logits import MAX_LOGIT, MAX_LOGIT_PER_VIEW, probability_to_logit, sigmoid
+from overruler.vision.learned.logits import (
+    MAX_LOGIT,
+    MAX_LOGIT_PER_VIEW,
+    probability_to_logit,
+    sigmoid,
+)
 
 
 @given(st.floats(-MAX_LOGIT, MAX_LOGIT))

@@ -20,7 +20,9 @@ MM_PER_PX = 0.5
 def look(tilt_deg: float, distortion: tuple[float, ...] = (0, 0, 0, 0, 0)) -> Camera:
     """A camera 1 m above the point (250, 200), tilted towards greater y, half a millimetre a pixel in its middle."""
     tilt = np.radians(tilt_deg)
-    rotation = np.array([[1, 0, 0], [0, -np.cos(tilt), -np.sin(tilt)], [0, np.sin(tilt), -np.cos(tilt)]])
+    rotation = np.array(
+        [[1, 0, 0], [0, -np.cos(tilt), -np.sin(tilt)], [0, np.sin(tilt), -np.cos(tilt)]]
+    )
     eye = np.array([250.0, 200 - 1000 * np.tan(tilt), 1000.0])
     focal = 1000 / np.cos(tilt) / MM_PER_PX
     matrix = np.array([[focal, 0, SIZE_PX[0] / 2], [0, focal, SIZE_PX[1] / 2], [0, 0, 1]])
@@ -35,7 +37,9 @@ def ring(x: float, y: float, z: float, radius: float) -> Array:
 class Table:
     """A picture to draw on, four times as fine as the photo that it becomes."""
 
-    def __init__(self, camera: Camera, seed: int = 0, mat: tuple[int, int, int] = (90, 120, 150)) -> None:
+    def __init__(
+        self, camera: Camera, seed: int = 0, mat: tuple[int, int, int] = (90, 120, 150)
+    ) -> None:
         self.camera = camera
         self.noise = np.random.default_rng(seed)
         grain = cv2.GaussianBlur(self.noise.normal(size=(SIZE_PX[1], SIZE_PX[0])), (0, 0), 2.0)
@@ -54,11 +58,17 @@ class Table:
         soft_px = 4 * soft_mm / MM_PER_PX
         at = (self.camera.project(outline_mm) + 0.5) * 4 - 0.5
         left, top = np.maximum(np.floor(at.min(0) - 3 * soft_px), 0).astype(int)
-        part = self.fine[top : int(at[:, 1].max() + 3 * soft_px), left : int(at[:, 0].max() + 3 * soft_px)]
+        part = self.fine[
+            top : int(at[:, 1].max() + 3 * soft_px), left : int(at[:, 0].max() + 3 * soft_px)
+        ]
         mask = np.zeros(part.shape[:2], np.float32)
-        cv2.fillConvexPoly(mask, np.round((at - [left, top]) * 16).astype(np.int32), 1.0, cv2.LINE_8, 4)
+        cv2.fillConvexPoly(
+            mask, np.round((at - [left, top]) * 16).astype(np.int32), 1.0, cv2.LINE_8, 4
+        )
         soft = cv2.GaussianBlur(mask, (0, 0), soft_px) if soft_px else mask
-        more = share if isinstance(share, float) else share[top:, left:][: len(part), : part.shape[1]]
+        more = (
+            share if isinstance(share, float) else share[top:, left:][: len(part), : part.shape[1]]
+        )
         part[:] = (part * (1 + more * soft)[..., None]).clip(0, 255)
 
     def rough(self) -> Array:
@@ -66,7 +76,9 @@ class Table:
         grain = cv2.GaussianBlur(self.noise.normal(size=(SIZE_PX[1], SIZE_PX[0])), (0, 0), 1.2)
         return np.asarray(np.repeat(np.repeat(1.2 * grain, 4, 0), 4, 1))
 
-    def base(self, x: float, y: float, diameter: float, rim: tuple[int, int, int] = (25, 25, 28)) -> None:
+    def base(
+        self, x: float, y: float, diameter: float, rim: tuple[int, int, int] = (25, 25, 28)
+    ) -> None:
         """A truncated cone 4 mm high with a green top and someone on it."""
         radius = diameter / 2
         foot, top = ring(x, y, 0, radius), ring(x, y, 4, radius - 1.7)
@@ -75,18 +87,31 @@ class Table:
         self.shape(np.concatenate([foot, top]), rim)
         self.shape(ring(x, y, 4, radius - 2.2), (50, 110, 80))
         self.light(ring(x, y, 4, radius - 2.2), 0.0, self.grains)
-        self.shape(np.concatenate([ring(x, y, 4, radius / 4), ring(x, y, 20, radius / 4)]), (120, 60, 60))
+        self.shape(
+            np.concatenate([ring(x, y, 4, radius / 4), ring(x, y, 20, radius / 4)]), (120, 60, 60)
+        )
 
     def photo(self) -> Frame:
         small = cv2.resize(self.fine, SIZE_PX, interpolation=cv2.INTER_AREA)
-        soft = cv2.GaussianBlur(small.astype(float), (0, 0), 0.7) + self.noise.normal(size=small.shape) * 2
+        soft = (
+            cv2.GaussianBlur(small.astype(float), (0, 0), 0.7)
+            + self.noise.normal(size=small.shape) * 2
+        )
         pixels = soft.clip(0, 255).astype(np.uint8)
         pixels.setflags(write=False)
         return Frame(pixels, "drawn")
 
 
 BASES = np.array(
-    [[90, 90, 25], [160, 90, 32], [250, 100, 40], [390, 110, 60], [120, 250, 80], [330, 270, 120], [420, 200, 28.5]]
+    [
+        [90, 90, 25],
+        [160, 90, 32],
+        [250, 100, 40],
+        [390, 110, 60],
+        [120, 250, 80],
+        [330, 270, 120],
+        [420, 200, 28.5],
+    ]
 )
 
 
@@ -102,7 +127,9 @@ def shaken(bases: Array, seed: int, place: float = 0.3, size: float = 0.2) -> Ar
     rng = np.random.default_rng(seed)
     turn = rng.uniform(0, 2 * np.pi, len(bases))
     shift = place * bases[:, 2:] / 2 * np.stack([np.cos(turn), np.sin(turn)], -1)
-    return np.column_stack([bases[:, :2] + shift, bases[:, 2] / 2 * np.exp(rng.uniform(-size, size, len(bases)))])
+    return np.column_stack(
+        [bases[:, :2] + shift, bases[:, 2] / 2 * np.exp(rng.uniform(-size, size, len(bases)))]
+    )
 
 
 # --- what it finds ---
@@ -137,7 +164,10 @@ def test_between_two_bases_is_no_base() -> None:
 def test_a_square_is_no_round_base() -> None:
     table = Table(look(8))
     corners = np.array([[-20, -20], [20, -20], [20, 20], [-20, 20]])
-    foot, top = (np.column_stack([corners * k + np.array([250, 200]), np.full(4, z)]) for k, z in ((1, 0), (0.9, 4)))
+    foot, top = (
+        np.column_stack([corners * k + np.array([250, 200]), np.full(4, z)])
+        for k, z in ((1, 0), (0.9, 4))
+    )
     table.shape(np.concatenate([foot, top]), (25, 25, 28))
     table.shape(top, (60, 90, 80))
     assert rim_net.estimate_rims(table.photo(), table.camera, [[250, 200, 20]]).score[0] < 0.5
@@ -185,7 +215,9 @@ def test_a_mirrored_table_has_mirrored_bases() -> None:
     turned = Camera(matrix, camera.distortion, camera.T_camera_board)
     candidates = shaken(BASES, 4)
     here = rim_net.estimate_rims(frame, camera, candidates)
-    there = rim_net.estimate_rims(mirror, turned, np.column_stack([500 - candidates[:, 0], candidates[:, 1:]]))
+    there = rim_net.estimate_rims(
+        mirror, turned, np.column_stack([500 - candidates[:, 0], candidates[:, 1:]])
+    )
     assert np.median(np.abs(here.xy_mm[:, 0] - (500 - there.xy_mm[:, 0])) / here.radius_mm) < 0.02
 
 
@@ -218,7 +250,10 @@ def test_a_base_counts_once_however_many_candidates_it_has() -> None:
 def test_sizes_at_one_place_are_told_apart() -> None:
     """A small thing on a large one is no second candidate of it."""
     score, ones = np.array([0.9, 0.8, 0.7, 0.6]), np.ones(4)
-    places, radii = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.array([32.0, 16.0, 32.0, 32.0])
+    places, radii = (
+        np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]),
+        np.array([32.0, 16.0, 32.0, 32.0]),
+    )
     guesses = rim_net.RimEstimates(score, places, radii, ones, ones, ones)
     rim_net._suppress_duplicates(guesses, 0.1)
     assert guesses.score.tolist() == [0.9, 0.8, 0.0, 0.6]
@@ -245,7 +280,10 @@ def test_candidates_off_the_picture_do_no_harm() -> None:
 @given(tilt=st.floats(0, 35), x=st.floats(60, 440), y=st.floats(60, 340), k1=st.floats(-0.2, 0.1))
 def test_up_is_away_from_the_camera(tilt: float, x: float, y: float, k1: float) -> None:
     camera = look(tilt, (k1, 0, 0, 0, 0))
-    (right, up), away = patches.patch_axes_mm(camera, np.array([[x, y, 16.0]]))[0] / 16, [x, y] - camera.center_mm[:2]
+    (right, up), away = (
+        patches.patch_axes_mm(camera, np.array([[x, y, 16.0]]))[0] / 16,
+        [x, y] - camera.center_mm[:2],
+    )
     assert np.linalg.norm(up) == pytest.approx(1)
     assert right @ up == pytest.approx(0, abs=1e-12)
     assert right[0] * up[1] - right[1] * up[0] == pytest.approx(1)
@@ -256,7 +294,9 @@ def test_up_is_away_from_the_camera(tilt: float, x: float, y: float, k1: float) 
 @given(
     tilt=st.floats(0, 35), x=st.floats(60, 440), y=st.floats(60, 340), radius=st.floats(12, 80), k1=st.floats(-0.2, 0.1)
 )  # fmt: skip
-def test_a_patch_samples_the_plane_where_it_says(tilt: float, x: float, y: float, radius: float, k1: float) -> None:
+def test_a_patch_samples_the_plane_where_it_says(
+    tilt: float, x: float, y: float, radius: float, k1: float
+) -> None:
     """The coarse grid with lines between stays within a tenth of a patch's pixel of the exact projection."""
     camera = look(tilt, (k1, 0.02, 0, 0, 0))
     candidate = np.array([[x, y, radius]])
@@ -279,7 +319,9 @@ def test_a_disc_fills_its_place_in_the_patch(radius: float) -> None:
     dark = (patch.mean(2) < 110).astype(np.uint8)
     rows, columns = np.nonzero(dark)
     assert (rows.mean(), columns.mean()) == pytest.approx((31.5, 31.5), abs=0.15)
-    assert np.sqrt(dark.sum() / np.pi) == pytest.approx(32 / patches.PATCH_HALF_WIDTH_RADII, abs=0.25)
+    assert np.sqrt(dark.sum() / np.pi) == pytest.approx(
+        32 / patches.PATCH_HALF_WIDTH_RADII, abs=0.25
+    )
 
 
 @pytest.mark.parametrize("radius", [12.5, 30, 80])
@@ -287,7 +329,9 @@ def test_a_disc_ends_in_the_middle_of_its_ring(radius: float) -> None:
     table = Table(look(20), mat=(200, 200, 200))
     table.shape(ring(250, 210, 0, radius), (20, 20, 20))
     circle = np.array([[250, 210, radius]])
-    unrolled = patches.cut_rings(patches.build_pyramid(table.photo().pixels), table.camera, circle)[0]
+    unrolled = patches.cut_rings(patches.build_pyramid(table.photo().pixels), table.camera, circle)[
+        0
+    ]
     dark = (unrolled.mean(2) < 110).sum(0) / patches.RING_ROW_COUNT
     edge = patches.RING_INNER_RADII + dark * (patches.RING_OUTER_RADII - patches.RING_INNER_RADII)
     assert edge == pytest.approx(np.ones(patches.RING_ANGLE_COUNT), abs=0.03)
@@ -305,7 +349,12 @@ def test_columns_of_a_ring_go_round_from_the_right(dx: float, dy: float, size: f
     turn = np.arctan2(seen @ up, seen @ right) % (2 * np.pi)
     assert np.abs(turn - patches.ring_angles()).max() < 1e-4
     reach = np.linalg.norm(seen, axis=-1) / circle[0, 2]
-    assert reach[0].max() < patches.RING_INNER_RADII + 0.02 < patches.RING_OUTER_RADII - 0.02 < reach[-1].min()
+    assert (
+        reach[0].max()
+        < patches.RING_INNER_RADII + 0.02
+        < patches.RING_OUTER_RADII - 0.02
+        < reach[-1].min()
+    )
 
 
 # --- the circle through the rim ---
@@ -319,7 +368,12 @@ def reach_of(x: float, y: float, size: float) -> Array:
 
 
 @settings(max_examples=60, deadline=None)
-@given(x=st.floats(-0.2, 0.2), y=st.floats(-0.2, 0.2), size=st.floats(0.8, 1.2), hidden=st.integers(0, 20))
+@given(
+    x=st.floats(-0.2, 0.2),
+    y=st.floats(-0.2, 0.2),
+    size=st.floats(0.8, 1.2),
+    hidden=st.integers(0, 20),
+)
 def test_an_exact_rim_gives_its_circle(x: float, y: float, size: float, hidden: int) -> None:
     """Also where a part of it is hidden and the network knows so."""
     reach, sigma = reach_of(x, y, size), np.full(48, 0.01)
@@ -337,7 +391,9 @@ def test_stray_directions_hardly_move_the_circle() -> None:
 
 
 def test_without_a_rim_the_first_guess_stands() -> None:
-    circle, doubt = rim_net.fit_circles(np.full((1, 48), 1.3), np.full((1, 48), 50.0), np.full((1, 3), 0.03))
+    circle, doubt = rim_net.fit_circles(
+        np.full((1, 48), 1.3), np.full((1, 48), 50.0), np.full((1, 3), 0.03)
+    )
     assert circle[0] == pytest.approx((0, 0, 1), abs=1e-3)
     assert doubt[0] == pytest.approx((0.03, 0.03), rel=0.02)
 
@@ -345,10 +401,16 @@ def test_without_a_rim_the_first_guess_stands() -> None:
 def test_the_circles_doubt_is_that_of_its_spread() -> None:
     """Independent errors of 2 %: the circles scatter as they say, but for the inflation that real rims need."""
     noise = np.random.default_rng(0).normal(size=(2000, 48)) * 0.02
-    circle, doubt = rim_net.fit_circles(reach_of(0, 0, 1) + noise, np.full((2000, 48), 0.02), np.full((2000, 3), 1e3))
+    circle, doubt = rim_net.fit_circles(
+        reach_of(0, 0, 1) + noise, np.full((2000, 48), 0.02), np.full((2000, 3), 1e3)
+    )
     spread = circle.std(0)
-    assert np.median(doubt[:, 0]) / rim_net.CENTRE_SIGMA_INFLATION == pytest.approx(spread[:2].mean(), rel=0.25)
-    assert np.median(doubt[:, 1]) / rim_net.RADIUS_SIGMA_INFLATION == pytest.approx(spread[2], rel=0.25)
+    assert np.median(doubt[:, 0]) / rim_net.CENTRE_SIGMA_INFLATION == pytest.approx(
+        spread[:2].mean(), rel=0.25
+    )
+    assert np.median(doubt[:, 1]) / rim_net.RADIUS_SIGMA_INFLATION == pytest.approx(
+        spread[2], rel=0.25
+    )
 
 
 @given(gain=st.floats(0.5, 1.5), offset=st.integers(0, 40))

@@ -25,8 +25,12 @@ BOX_MM = (0.0, 0.0, 400.0, 320.0)
 SHIPS = [Ship(120, 120, 12.0), Ship(270, 200, 100.0, 60.0)]
 
 
-def seen_from(tilt_deg: float, ships: list[Ship], mm_per_px: float = OVERVIEW_MM_PER_PX) -> tuple[Orthophoto, Camera]:
-    camera = camera_over(tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1400.0, aim_mm=(200.0, 160.0))
+def seen_from(
+    tilt_deg: float, ships: list[Ship], mm_per_px: float = OVERVIEW_MM_PER_PX
+) -> tuple[Orthophoto, Camera]:
+    camera = camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1400.0, aim_mm=(200.0, 160.0)
+    )
     frame = table_with(camera, ships, SIZE_PX)
     return rectify_photo(frame.pixels, camera, BOX_MM, mm_per_px), camera
 
@@ -48,7 +52,9 @@ def test_plates_are_guessed_where_they_lie_at_their_heading_and_size(tilt_deg: f
 
 @pytest.mark.parametrize("mm_per_px", [1.0, 3.2])
 def test_pictures_finer_or_coarser_are_brought_to_scale(mm_per_px: float) -> None:
-    first, second = sorted(find_plate_candidates(*seen_from(10.0, SHIPS, mm_per_px)), key=lambda one: one.length_mm)
+    first, second = sorted(
+        find_plate_candidates(*seen_from(10.0, SHIPS, mm_per_px)), key=lambda one: one.length_mm
+    )
     for guess, ship in [(first, SHIPS[0]), (second, SHIPS[1])]:
         assert np.hypot(*(guess.xy_mm - [ship.x_mm, ship.y_mm])) < 6
         assert abs(np.log(guess.length_mm / ship.side_mm)) < 0.25
@@ -58,7 +64,9 @@ def test_a_frame_set_elsewhere_moves_the_guesses_along() -> None:
     view, camera = seen_from(0.0, SHIPS)
     pose, eye = camera.T_camera_board, camera.center_mm + np.array([500.0, -300.0, 0.0])
     there = replace(camera, T_camera_board=Pose(pose.rotation, -pose.rotation @ eye))
-    moved = find_plate_candidates(replace(view, left_mm=view.left_mm + 500, top_mm=view.top_mm - 300), there)
+    moved = find_plate_candidates(
+        replace(view, left_mm=view.left_mm + 500, top_mm=view.top_mm - 300), there
+    )
     for one, other in zip(find_plate_candidates(view, camera), moved, strict=True):
         np.testing.assert_allclose(other.xy_mm - one.xy_mm, [500.0, -300.0], atol=0.01)
         assert other.score == pytest.approx(one.score, abs=1e-3)
@@ -85,12 +93,17 @@ places = st.lists(st.tuples(st.floats(0, 200), st.floats(0, 200), st.floats(20, 
 
 
 @given(places)
-def test_of_guesses_at_one_place_the_likeliest_stays(rows: list[tuple[float, float, float]]) -> None:
+def test_of_guesses_at_one_place_the_likeliest_stays(
+    rows: list[tuple[float, float, float]],
+) -> None:
     guesses = [ShapeCandidate(np.array([x, y]), side, side, 0.0, 1.0, 0.5) for x, y, side in rows]
     kept = _suppress_overlaps(guesses)
 
     def same(one: ShapeCandidate, other: ShapeCandidate) -> bool:
-        return bool(np.hypot(*(one.xy_mm - other.xy_mm)) <= MIN_SPACING_SHARE * min(one.width_mm, other.width_mm))
+        return bool(
+            np.hypot(*(one.xy_mm - other.xy_mm))
+            <= MIN_SPACING_SHARE * min(one.width_mm, other.width_mm)
+        )
 
     assert all(not same(one, other) for k, one in enumerate(kept) for other in kept[:k])
     assert all(any(one is k or same(one, k) for k in kept) for one in guesses)

@@ -25,16 +25,24 @@ def views(gamma: float, blur_px: float, noise: float = 1.0) -> tuple[tuple[Marke
     """Markers as found and their true corners, over views from straight above to 35° and turned every way."""
     found = []
     for tilt, turn, height in ((0, 1, 1000), (12, 3, 1150), (30, 31, 1250)):
-        camera = camera_over(tilt, turn_deg=turn, height_mm=height, distortion=(-0.12, 0.02, 0, 0, 0))
-        frame = shoot(camera, PLACES, look=Look(blur_px=blur_px, gamma=gamma, noise=noise, seed=turn))
-        found += [(marker, camera.project(PLACES[marker.id])) for marker in find_markers(frame, BOARD)]
+        camera = camera_over(
+            tilt, turn_deg=turn, height_mm=height, distortion=(-0.12, 0.02, 0, 0, 0)
+        )
+        frame = shoot(
+            camera, PLACES, look=Look(blur_px=blur_px, gamma=gamma, noise=noise, seed=turn)
+        )
+        found += [
+            (marker, camera.project(PLACES[marker.id])) for marker in find_markers(frame, BOARD)
+        ]
     return tuple(found)
 
 
 def outward(seen: Array, truth: Array) -> float:
     """Mean distance of corners (4, 2) away from the marker's middle, px."""
     away = truth - truth.mean(0)
-    return float(((seen - truth) * away / np.linalg.norm(away, axis=1, keepdims=True)).sum(1).mean())
+    return float(
+        ((seen - truth) * away / np.linalg.norm(away, axis=1, keepdims=True)).sum(1).mean()
+    )
 
 
 @pytest.mark.parametrize("blur_px", [0.7, 1.2])
@@ -67,7 +75,9 @@ def test_the_stated_doubt_of_corners_is_theirs(noise: float, least: float, most:
 
 def test_blur_is_measured() -> None:
     for blur_px in (0.7, 1.2):
-        assert np.median([marker.blur_px for marker, _ in views(1.0, blur_px)]) == pytest.approx(blur_px, abs=0.15)
+        assert np.median([marker.blur_px for marker, _ in views(1.0, blur_px)]) == pytest.approx(
+            blur_px, abs=0.15
+        )
 
 
 def test_every_marker_is_found_once_in_order_with_its_own_id() -> None:
@@ -86,12 +96,16 @@ def test_ids_that_the_board_does_not_have_are_left_alone() -> None:
     assert [marker.id for marker in find_markers(shoot(camera_over(10), PLACES), few)] == [0, 5]
 
 
-@pytest.mark.parametrize("dictionary", ["DICT_4X4_50", "DICT_5X5_100", "DICT_6X6_250", "DICT_APRILTAG_36h11"])
+@pytest.mark.parametrize(
+    "dictionary", ["DICT_4X4_50", "DICT_5X5_100", "DICT_6X6_250", "DICT_APRILTAG_36h11"]
+)
 def test_the_dictionary_is_found(dictionary: str) -> None:
     frame = shoot(camera_over(10), PLACES, dictionary=dictionary)
     markers = find_markers(frame, Board.free(60))
     assert [marker.id for marker in markers] == sorted(EIGHT)
-    assert {marker.dictionary.rsplit("_", 1)[0] for marker in markers} == {dictionary.rsplit("_", 1)[0]}
+    assert {marker.dictionary.rsplit("_", 1)[0] for marker in markers} == {
+        dictionary.rsplit("_", 1)[0]
+    }
 
 
 def test_names_of_dictionaries_may_be_written_in_any_case_and_must_exist() -> None:
@@ -117,7 +131,9 @@ def test_a_marker_whose_card_or_edge_is_cut_off_by_the_picture_is_read(share: fl
 
 
 @pytest.mark.parametrize("share", [0.2, 0.3, 0.5])
-def test_a_marker_of_which_half_is_outside_the_picture_is_measured_by_the_rest(share: float) -> None:
+def test_a_marker_of_which_half_is_outside_the_picture_is_measured_by_the_rest(
+    share: float,
+) -> None:
     frame, truth = cut_off(share)
     assert 7 not in {marker.id for marker in find_markers(frame, BOARD)}
     found = fit_expected_marker(frame, "DICT_4X4_50", 7, truth + np.array([2.0, -1.5]))
@@ -140,7 +156,9 @@ def test_a_marker_almost_outside_the_picture_is_left_alone() -> None:
 def test_a_marker_with_a_corner_under_a_hand_gives_its_other_corners() -> None:
     camera, corners = camera_over(12), PLACES[5]
     hidden = corners[1, :2]
-    frame = shoot(camera, {5: corners}, cover=lambda at: np.hypot(*np.moveaxis(at - hidden, -1, 0)) < 24)
+    frame = shoot(
+        camera, {5: corners}, cover=lambda at: np.hypot(*np.moveaxis(at - hidden, -1, 0)) < 24
+    )
     truth = camera.project(corners)
     found = fit_expected_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
     assert found is not None
@@ -160,7 +178,9 @@ def test_a_mirrored_print_is_no_marker() -> None:
 def test_a_marker_of_an_absurd_size_is_none() -> None:
     """A code seen in gravel, a tenth as large as the markers."""
     true = find_markers(shoot(camera_over(10), PLACES), BOARD)[:5]
-    tiny = replace(true[0], id=9, square=replace(true[0].square, corners_px=true[0].corners_px * 0.05))
+    tiny = replace(
+        true[0], id=9, square=replace(true[0].square, corners_px=true[0].corners_px * 0.05)
+    )
     assert _reject_odd_sizes((*true, tiny)) == true
     assert _reject_odd_sizes((true[0], tiny)) == (true[0], tiny)
 
@@ -169,7 +189,9 @@ def test_a_partly_hidden_marker_is_measured_by_what_it_shows() -> None:
     camera, corners = camera_over(12), PLACES[5]
     right, middle = float(corners[1, 0]), float(corners[:, 1].mean())
     # a slanting edge, so that it crosses the marker's own edges within the reach of the search
-    frame = shoot(camera, {5: corners}, cover=lambda at: at[..., 0] > right - 14 + 0.3 * (at[..., 1] - middle))
+    frame = shoot(
+        camera, {5: corners}, cover=lambda at: at[..., 0] > right - 14 + 0.3 * (at[..., 1] - middle)
+    )
     assert find_markers(frame, BOARD) == ()
     truth = camera.project(corners)
     found = fit_expected_marker(frame, "DICT_4X4_50", 5, truth + np.array([2.0, -1.5]))
@@ -183,7 +205,9 @@ def test_where_there_is_no_marker_none_is_found() -> None:
     frame = shoot(camera, {5: PLACES[5]})
     assert fit_expected_marker(frame, "DICT_4X4_50", 6, camera.project(PLACES[6])) is None
     assert fit_expected_marker(frame, "DICT_4X4_50", 6, camera.project(PLACES[5])) is None
-    assert fit_expected_marker(frame, "DICT_4X4_50", 5, camera.project(PLACES[5]) - [5000, 0]) is None
+    assert (
+        fit_expected_marker(frame, "DICT_4X4_50", 5, camera.project(PLACES[5]) - [5000, 0]) is None
+    )
     noise = np.random.default_rng(3).integers(0, 255, (600, 800, 3), np.uint8)
     assert find_markers(Frame(noise, "noise"), Board.free(60)) == ()
     assert find_markers(Frame(np.zeros((600, 800, 3), np.uint8), "dark"), BOARD) == ()
@@ -193,7 +217,9 @@ def test_another_marker_at_the_place_is_not_taken_for_the_one_looked_for() -> No
     camera = camera_over(12)
     frame = shoot(camera, {5: PLACES[5]})
     truth = camera.project(PLACES[5])
-    taken = [n for n in range(50) if fit_expected_marker(frame, "DICT_4X4_50", n, truth + 1) is not None]
+    taken = [
+        n for n in range(50) if fit_expected_marker(frame, "DICT_4X4_50", n, truth + 1) is not None
+    ]
     assert taken == [5]
 
 

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 
 from overruler.board import DICTIONARIES, Board
 from overruler.geometry.pose import Array
-from overruler.vision.markers.detect import _COMMON_DICTIONARIES, _UNCOMMON_DICTIONARIES, find_markers
-from overruler.vision.markers.dictionaries import GreyPicture, count_markers_by_dictionary, load_dictionary
+from overruler.vision.markers.detect import (
+    _COMMON_DICTIONARIES,
+    _UNCOMMON_DICTIONARIES,
+    find_markers,
+)
+from overruler.vision.markers.dictionaries import (
+    GreyPicture,
+    count_markers_by_dictionary,
+    load_dictionary,
+)
 from overruler.vision.markers.duplicates import resolve_duplicates
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import corners_of
@@ -46,7 +54,9 @@ def test_other_families_hardly_read_them() -> None:
 
 def test_the_same_marker_twice_counts_once_and_no_frame_counts_nothing() -> None:
     grey, quad = picture("DICT_6X6_250", 17, 1)
-    assert count_markers_by_dictionary(grey, [quad, quad + 0.3], ["DICT_6X6_250"], 0.3) == {"DICT_6X6_250": 1}
+    assert count_markers_by_dictionary(grey, [quad, quad + 0.3], ["DICT_6X6_250"], 0.3) == {
+        "DICT_6X6_250": 1
+    }
     grey[40:52, 40:160] = 230  # the frame's upper side
     grey[148:160, 40:160] = 230
     grey[40:160, 40:52] = 230
@@ -57,7 +67,10 @@ def test_the_same_marker_twice_counts_once_and_no_frame_counts_nothing() -> None
 def test_the_dictionary_is_found_where_none_is_told(name: str) -> None:
     numbers = (2, 7, 11, 26) if name != "DICT_6X6_1000" else (2, 700, 811, 926)
     camera = camera_over(20, size_px=(800, 600), focal_px=625.0)
-    there = {number: square_mm(*at, side_mm=90) for number, at in zip(numbers, FOUR.values(), strict=True)}
+    there = {
+        number: square_mm(*at, side_mm=90)
+        for number, at in zip(numbers, FOUR.values(), strict=True)
+    }
     frame = shoot(camera, there, size_px=(800, 600), dictionary=name)
     found = find_markers(frame, Board.free(90.0))
     assert [marker.id for marker in found] == sorted(numbers)
@@ -87,5 +100,7 @@ def test_of_two_markers_alike_the_one_in_its_place_is_the_board_s(score: float) 
 def test_where_no_place_is_known_the_better_score_decides() -> None:
     some = twins(0.05)
     assert resolve_duplicates(some, None)[0] is some[-1]
-    assert resolve_duplicates(some[:1] + some[-1:], corners_of(known_board(FOUR)))[0] is some[-1]  # nobody to ask
+    assert (
+        resolve_duplicates(some[:1] + some[-1:], corners_of(known_board(FOUR)))[0] is some[-1]
+    )  # nobody to ask
     assert resolve_duplicates(twins(-0.5), None)[0].score == 0.9

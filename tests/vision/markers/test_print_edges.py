@@ -50,5 +50,8 @@ def test_edges_stop_short_of_corners_and_not_of_edges_that_go_on() -> None:
 def test_edges_on_one_line_share_its_number() -> None:
     found = place_stations(np.zeros((4, 4), bool), 40)
     assert len(set(found.line)) == 4
-    sides = [found.place[np.isin(found.edge, np.nonzero(found.line == line)[0])] for line in set(found.line)]
+    sides = [
+        found.place[np.isin(found.edge, np.nonzero(found.line == line)[0])]
+        for line in set(found.line)
+    ]
     assert all(min(np.ptp(side, axis=0)) == 0 for side in sides)

@@ -34,7 +34,9 @@ def test_the_corners_of_the_state_are_where_the_corners_are_seen(state: Array) -
 @given(states())
 def test_several_states_at_once_are_the_same_as_each_alone(state: Array) -> None:
     bent, two = SquareModel(SIZE), np.stack([state, state + 0.01])
-    assert_allclose(bent.predict(two, PLACES), [bent.predict(one, PLACES) for one in two], atol=1e-9)
+    assert_allclose(
+        bent.predict(two, PLACES), [bent.predict(one, PLACES) for one in two], atol=1e-9
+    )
 
 
 @given(states())
@@ -55,7 +57,9 @@ def test_rows_are_the_slopes_of_the_residuals(state: Array) -> None:
     here, normal = bent.normals(state, PLACES, ACROSS)
     rows = bent.residual_jacobian(state, PLACES, normal)
     for i, step in enumerate(np.diag([0.02] * 8 + [2e-4, 0.02])):
-        ahead, behind = (bent.residuals(state + sign * step, PLACES, here, normal) for sign in (1, -1))
+        ahead, behind = (
+            bent.residuals(state + sign * step, PLACES, here, normal) for sign in (1, -1)
+        )
         assert_allclose(rows[:, i], (ahead - behind) / (2 * step[i]), rtol=2e-3, atol=2e-3)
 
 

@@ -28,7 +28,9 @@ SHIPS = [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 8
 
 
 def camera_at(tilt_deg: float) -> Camera:
-    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
+    return camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+    )
 
 
 def odds(frame: Frame, camera: Camera, ship: Ship) -> float:
@@ -41,10 +43,16 @@ def odds(frame: Frame, camera: Camera, ship: Ship) -> float:
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 40.0])
 @pytest.mark.parametrize("ship", SHIPS)
-def test_a_plate_is_known_and_every_other_size_is_much_less_likely(ship: Ship, tilt_deg: float) -> None:
+def test_a_plate_is_known_and_every_other_size_is_much_less_likely(
+    ship: Ship, tilt_deg: float
+) -> None:
     camera = camera_at(tilt_deg)
     frame = table_with(camera, [ship], SIZE_PX)
-    others = [Ship(ship.x_mm, ship.y_mm, ship.heading_deg, side) for side in (40.0, 60.0, 80.0) if side != ship.side_mm]
+    others = [
+        Ship(ship.x_mm, ship.y_mm, ship.heading_deg, side)
+        for side in (40.0, 60.0, 80.0)
+        if side != ship.side_mm
+    ]
     true = odds(frame, camera, ship)
     assert true > 3
     assert max(odds(frame, camera, other) for other in others) < true - 4
@@ -54,7 +62,14 @@ def test_a_plate_is_known_and_every_other_size_is_much_less_likely(ship: Ship, t
 def test_half_a_side_away_is_no_plate(ship: Ship) -> None:
     camera = camera_at(20.0)
     frame = table_with(camera, [ship], SIZE_PX)
-    assert odds(frame, camera, Ship(ship.x_mm + ship.side_mm / 2, ship.y_mm, ship.heading_deg, ship.side_mm)) < 0
+    assert (
+        odds(
+            frame,
+            camera,
+            Ship(ship.x_mm + ship.side_mm / 2, ship.y_mm, ship.heading_deg, ship.side_mm),
+        )
+        < 0
+    )
 
 
 @pytest.mark.parametrize("side_mm", [40.0, 60.0, 80.0])
@@ -68,13 +83,22 @@ def test_a_turned_picture_is_the_picture_of_the_turned_square(turn_rad: float) -
     camera, at = camera_at(30.0), np.array([200.0, 180.0])
     frame = table_with(camera, [Ship(205, 176, 50.0)], SIZE_PX)
     one, next_one = (
-        sample_picture(frame.pixels, camera, picture_to_board(at, turn, 1.0, SIDE_PX), 1.0, SIDE_PX, PLATE_HEIGHT_MM)
+        sample_picture(
+            frame.pixels,
+            camera,
+            picture_to_board(at, turn, 1.0, SIDE_PX),
+            1.0,
+            SIDE_PX,
+            PLATE_HEIGHT_MM,
+        )
         for turn in (turn_rad, turn_rad + np.pi / 2)
     )
     assert one is not None
     assert next_one is not None
     np.testing.assert_allclose(rotate_quarter(one)[3:], next_one[3:], atol=1e-4)
-    np.testing.assert_allclose(rotate_quarter(one)[:3], next_one[:3], atol=0.15)  # the grid in between is linear
+    np.testing.assert_allclose(
+        rotate_quarter(one)[:3], next_one[:3], atol=0.15
+    )  # the grid in between is linear
     assert np.abs(one - next_one).max() > 1
 
 
@@ -90,7 +114,9 @@ def test_a_plate_that_is_half_hidden_is_less_sure() -> None:
     camera, ship = camera_at(20.0), SHIPS[0]
     frame = table_with(camera, [ship], SIZE_PX)
     whole = odds(frame, camera, ship)
-    hull = camera.project(ship.place(np.array([[0.1, 1.4], [0.1, -1.4], [1.4, -1.4], [1.4, 1.4]]), PLATE_HEIGHT_MM))
+    hull = camera.project(
+        ship.place(np.array([[0.1, 1.4], [0.1, -1.4], [1.4, -1.4], [1.4, 1.4]]), PLATE_HEIGHT_MM)
+    )
     cv2.fillPoly(frame.pixels, [np.round(hull).astype(np.int32)], (90, 140, 90))
     assert odds(frame, camera, ship) < whole
 
@@ -102,23 +128,33 @@ def test_the_network_is_told_the_side() -> None:
 
 
 def test_a_place_out_of_sight_has_no_odds() -> None:
-    camera = camera_over(60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
+    camera = camera_over(
+        60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+    )
     frame = table_with(camera_at(0.0), [], SIZE_PX)
     assert face_logit(frame.pixels, camera, np.array([200.0, -1e5]), 0.0, 40.0) is None
 
 
-@given(st.floats(0, 6.3), st.floats(-1, 1), st.floats(-1, 1), st.floats(0.05, 2), st.floats(0.05, 2))
+@given(
+    st.floats(0, 6.3), st.floats(-1, 1), st.floats(-1, 1), st.floats(0.05, 2), st.floats(0.05, 2)
+)
 def test_a_leaning_is_likeliest_where_the_face_is(
     turn: float, along: float, across: float, sharp: float, sharper: float
 ) -> None:
     """Odds that fall off as a parabola about some place within the slides: there and nowhere else is it likeliest."""
-    axes, at = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]), np.array([50.0, -20.0])
+    axes, at = (
+        np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]),
+        np.array([50.0, -20.0]),
+    )
     peak, slide = 4 * np.array([along, across]), 4.0
 
     def odds(shift: Array) -> Array:
         return np.asarray(-np.array([sharp, sharper]) * (shift - peak) ** 2)
 
-    slid = np.stack([odds(np.full(2, -slide)), odds(np.full(2, slide))], -1) - odds(np.zeros(2))[:, None]
+    slid = (
+        np.stack([odds(np.full(2, -slide)), odds(np.full(2, slide))], -1)
+        - odds(np.zeros(2))[:, None]
+    )
     said = FaceLikelihood(at, turn, slide, slid)
     places = at + (peak + np.array([[0, 0], [0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5]])) @ axes
     there, *beside = said.log_likelihood_at(places)

@@ -37,13 +37,20 @@ def apart_deg(heading: Heading, other_deg: float) -> float:
     return float((np.degrees(heading.turn_rad) - other_deg + half) % heading.modulo_deg - half)
 
 
-likelihoods = st.lists(st.floats(-9.0, 0.0), min_size=4, max_size=4).map(lambda some: np.exp(some) / np.exp(some).sum())
+likelihoods = st.lists(st.floats(-9.0, 0.0), min_size=4, max_size=4).map(
+    lambda some: np.exp(some) / np.exp(some).sum()
+)
 """Some nearly sure, some open."""
 
 
 @given(likelihoods, st.floats(-4.0, 4.0), st.integers(0, 3))
-def test_headings_do_not_hang_on_the_side_that_is_counted_from(likely: Array, turn: float, quarters: int) -> None:
-    one, other = decide_heading(turn, likely), decide_heading(turn + quarters * np.pi / 2, np.roll(likely, -quarters))
+def test_headings_do_not_hang_on_the_side_that_is_counted_from(
+    likely: Array, turn: float, quarters: int
+) -> None:
+    one, other = (
+        decide_heading(turn, likely),
+        decide_heading(turn + quarters * np.pi / 2, np.roll(likely, -quarters)),
+    )
     assert other.modulo_deg == one.modulo_deg
     assert apart_deg(one, float(np.degrees(other.turn_rad))) == pytest.approx(0, abs=1e-6)
 
@@ -59,7 +66,9 @@ def test_headings_do_not_hang_on_the_side_that_is_counted_from(likely: Array, tu
         ((MIN_HEADING_PROBABILITY - 0.001, 0.001, 0.0, 0.02), 0, 90),
     ],
 )
-def test_no_more_is_told_than_is_sure(likely: tuple[float, ...], turned_deg: float, modulo_deg: float) -> None:
+def test_no_more_is_told_than_is_sure(
+    likely: tuple[float, ...], turned_deg: float, modulo_deg: float
+) -> None:
     heading = decide_heading(0.0, np.array(likely))
     assert np.degrees(heading.turn_rad) == pytest.approx(turned_deg)
     assert heading.modulo_deg == modulo_deg
@@ -72,15 +81,21 @@ def test_what_is_told_has_all_of_the_doubt_with_it(likely: Array) -> None:
     assert bool(others) <= (heading.modulo_deg == 360)
     assert heading.turn_rad not in others
     if heading.modulo_deg == 360:
-        assert likely.max() + sum(others.values()) == pytest.approx(1, abs=3 * NEGLIGIBLE_PROBABILITY)
+        assert likely.max() + sum(others.values()) == pytest.approx(
+            1, abs=3 * NEGLIGIBLE_PROBABILITY
+        )
 
 
-@pytest.mark.parametrize("ship", SHIPS, ids=lambda ship: f"{ship.side_mm:g} at {ship.heading_deg:g}")
+@pytest.mark.parametrize(
+    "ship", SHIPS, ids=lambda ship: f"{ship.side_mm:g} at {ship.heading_deg:g}"
+)
 def test_a_plate_faces_one_way_whichever_side_it_was_laid_by(ship: Ship) -> None:
     camera = table_camera(20.0)
     frame, xy = table_with(camera, SHIPS, SIZE_PX), np.array([ship.x_mm, ship.y_mm])
     found = [
-        find_heading(frame.pixels, camera, xy, np.radians(ship.heading_deg) + k * np.pi / 2, ship.side_mm)
+        find_heading(
+            frame.pixels, camera, xy, np.radians(ship.heading_deg) + k * np.pi / 2, ship.side_mm
+        )
         for k in range(4)
     ]
     assert len({one.modulo_deg for one in found}) == 1
@@ -96,7 +111,9 @@ def test_upside_down_things_lean_the_other_way_up() -> None:
 
 def test_what_a_person_says_of_a_heading_is_no_longer_open() -> None:
     seen = report()
-    open_ = replace(seen.detections[0], base=Base.rectangle(40, 40), other_headings=((180.0, 0.015),))
+    open_ = replace(
+        seen.detections[0], base=Base.rectangle(40, 40), other_headings=((180.0, 0.015),)
+    )
     told_ = set_heading(seen, open_, 370.0)
     assert (told_.heading_deg, told_.heading_modulo_deg, told_.other_headings) == (10.0, 360.0, ())
 
@@ -115,7 +132,10 @@ def off_deg(looked: Report) -> dict[str, float]:
     truth = json.loads(SAMPLE.with_suffix(".json").read_text())["pieces"]
     off = {}
     for piece in looked.scene.pieces:
-        true = min(truth, key=lambda one: float(np.hypot(piece.x_mm - one["x_mm"], piece.y_mm - one["y_mm"])))
+        true = min(
+            truth,
+            key=lambda one: float(np.hypot(piece.x_mm - one["x_mm"], piece.y_mm - one["y_mm"])),
+        )
         if "heading_modulo_deg" not in piece.extra:
             off[piece.id] = (piece.heading_deg - true["heading_deg"] + 180) % 360 - 180
     return off
@@ -126,9 +146,16 @@ def test_headings_that_are_told_are_right(off_deg: dict[str, float]) -> None:
     assert max(map(abs, off_deg.values())) < 2
 
 
-def test_arcs_are_ruled_on_where_the_heading_is_told(looked: Report, off_deg: dict[str, float]) -> None:
+def test_arcs_are_ruled_on_where_the_heading_is_told(
+    looked: Report, off_deg: dict[str, float]
+) -> None:
     attacker, defender, *_ = off_deg
-    question = {"question": "attack_range", "attacker": attacker, "defender": defender, "arc": "full_front"}
+    question = {
+        "question": "attack_range",
+        "attacker": attacker,
+        "defender": defender,
+        "arc": "full_front",
+    }
     ahead = ask(looked.scene, question).to_json()
     behind = ask(looked.scene, question | {"arc": "full_rear"}).to_json()
     assert ahead["in_arc"] or behind["in_arc"]

@@ -6,7 +6,12 @@ import pytest
 
 from overruler.geometry.camera import Camera
 from overruler.vision.learned.shape_net import RELIEF_SCALE, ShapeCandidate
-from overruler.vision.plates.more_views import SIDE_PX, picture_to_board, refine_guess, sample_picture
+from overruler.vision.plates.more_views import (
+    SIDE_PX,
+    picture_to_board,
+    refine_guess,
+    sample_picture,
+)
 from tests.vision.plate_table import Ship, table_with
 from tests.vision.table import camera_over
 
@@ -14,7 +19,9 @@ SIZE_PX = (900, 800)
 
 
 def camera_at(tilt_deg: float) -> Camera:
-    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
+    return camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+    )
 
 
 def guess_of(ship: Ship, dx: float, dy: float) -> ShapeCandidate:
@@ -22,22 +29,30 @@ def guess_of(ship: Ship, dx: float, dy: float) -> ShapeCandidate:
     return ShapeCandidate(at, ship.side_mm, ship.side_mm, 0.0, 0.5, 0.6)
 
 
-@pytest.mark.parametrize("ship", [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 80.0)])
+@pytest.mark.parametrize(
+    "ship", [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 80.0)]
+)
 def test_a_closer_look_corrects_a_guess(ship: Ship) -> None:
     camera = camera_at(20.0)
-    looks = refine_guess(table_with(camera, [ship], SIZE_PX).pixels, camera, guess_of(ship, 4.0, -4.0))
+    looks = refine_guess(
+        table_with(camera, [ship], SIZE_PX).pixels, camera, guess_of(ship, 4.0, -4.0)
+    )
     assert looks is not None
     guess = looks.guess
     assert np.hypot(*(guess.xy_mm - [ship.x_mm, ship.y_mm])) < 3.5
     assert abs(np.log(np.sqrt(guess.length_mm * guess.width_mm) / ship.side_mm)) < 0.2
     assert abs((np.degrees(guess.turn_rad) - ship.heading_deg + 45) % 90 - 45) < 7
-    assert guess.heading_confidence > 0.6  # the looks, each turned its own way, agree on the heading
+    assert (
+        guess.heading_confidence > 0.6
+    )  # the looks, each turned its own way, agree on the heading
     assert guess.score > 0.3
 
 
 def test_an_empty_mat_speaks_for_no_plate() -> None:
     camera = camera_at(20.0)
-    looks = refine_guess(table_with(camera, [], SIZE_PX).pixels, camera, guess_of(Ship(200, 180, 0.0), 0, 0))
+    looks = refine_guess(
+        table_with(camera, [], SIZE_PX).pixels, camera, guess_of(Ship(200, 180, 0.0), 0, 0)
+    )
     assert looks is not None
     assert looks.guess.score < 0.1
 
@@ -63,7 +78,8 @@ def test_a_picture_shows_the_plane_that_it_is_asked_for(z_mm: float) -> None:
     u, v = camera.project(np.append(at, z_mm))
     cv2.circle(frame.pixels, (round(u), round(v)), 4, (255, 255, 255), -1, cv2.LINE_AA)
     here, there = (
-        sample_picture(frame.pixels, camera, picture_to_board(at, 0.4, 0.5, 64), 0.5, 64, z) for z in (z_mm, 3.0 - z_mm)
+        sample_picture(frame.pixels, camera, picture_to_board(at, 0.4, 0.5, 64), 0.5, 64, z)
+        for z in (z_mm, 3.0 - z_mm)
     )
     assert here is not None
     assert there is not None
@@ -73,7 +89,9 @@ def test_a_picture_shows_the_plane_that_it_is_asked_for(z_mm: float) -> None:
 
 
 def test_a_place_out_of_sight_is_no_place() -> None:
-    camera = camera_over(60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0))
+    camera = camera_over(
+        60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+    )
     frame = table_with(camera_at(0.0), [], SIZE_PX)
     behind = Ship(200.0, -1e5, 0.0)
     assert refine_guess(frame.pixels, camera, guess_of(behind, 0, 0)) is None

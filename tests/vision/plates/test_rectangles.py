@@ -11,7 +11,12 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import find_rectangle_candidates
-from overruler.vision.plates.rectangles import BasePose, _poses_within, find_rectangles, place_hypotheses
+from overruler.vision.plates.rectangles import (
+    BasePose,
+    _poses_within,
+    find_rectangles,
+    place_hypotheses,
+)
 from tests.vision.rounds.test_find_ovals import BOX_MM, over, table
 
 SIZES = [Base.rectangle(*sides) for sides in ((20, 20), (25, 25), (50, 50), (25, 50), (40, 60))]
@@ -24,7 +29,11 @@ PLACES = [
 
 def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
     return find_rectangles(
-        frame, camera, rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), SIZES, hidden
+        frame,
+        camera,
+        rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX),
+        SIZES,
+        hidden,
     )
 
 
@@ -53,15 +62,21 @@ def test_every_rectangle_is_found_once_where_it_lies(tilt_deg: float) -> None:
         (Base.rectangle(25, 60), set()),
     ],
 )
-def test_side_by_side_within_a_large_base_others_may_lie(small: Base, tiles: set[tuple[float, float]]) -> None:
-    places = list(_poses_within(BasePose(Base.rectangle(50, 50), np.array([22.5, 20.0]), 0.0), small))
+def test_side_by_side_within_a_large_base_others_may_lie(
+    small: Base, tiles: set[tuple[float, float]]
+) -> None:
+    places = list(
+        _poses_within(BasePose(Base.rectangle(50, 50), np.array([22.5, 20.0]), 0.0), small)
+    )
     assert {tuple(place.xy_mm.round(6).tolist()) for place in places} == tiles
 
 
 def test_where_a_large_base_is_likely_its_halves_are_laid_too() -> None:
     camera, base = over(10.0), PLACES[2][0]
     frame = table(camera, PLACES[2:])
-    guesses = find_rectangle_candidates(rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera)
+    guesses = find_rectangle_candidates(
+        rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera
+    )
     (_, x, y, turn) = PLACES[2]
     nearest = min(guesses, key=lambda one: float(np.hypot(*(one.xy_mm - [x, y]))))
     laid = place_hypotheses(frame, camera, [base, Base.rectangle(25, 25)], [nearest])
@@ -82,7 +97,10 @@ def test_squares_in_contact_whose_seams_show_are_no_larger_one() -> None:
 
 def test_ovals_round_bases_and_bare_mats_are_no_rectangles() -> None:
     camera = over(25.0)
-    others = [(Base.oval(*size), x, y, 0.5) for size, x, y in (((50, 50), 110.0, 110.0), ((35, 60), 290.0, 220.0))]
+    others = [
+        (Base.oval(*size), x, y, 0.5)
+        for size, x, y in (((50, 50), 110.0, 110.0), ((35, 60), 290.0, 220.0))
+    ]
     assert found_on(table(camera, others), camera) == []
     assert found_on(table(camera, []), camera) == []
 
@@ -90,4 +108,6 @@ def test_ovals_round_bases_and_bare_mats_are_no_rectangles() -> None:
 def test_nothing_is_found_where_a_card_hides_it() -> None:
     camera = over(10.0)
     card = np.array([[60.0, 60], [160, 60], [160, 160], [60, 160]])
-    assert {one.base for one in found_on(table(camera, PLACES), camera, (card,))} == {base for base, *_ in PLACES[1:]}
+    assert {one.base for one in found_on(table(camera, PLACES), camera, (card,))} == {
+        base for base, *_ in PLACES[1:]
+    }

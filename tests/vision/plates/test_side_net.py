@@ -26,12 +26,16 @@ SHIP = Ship(150, 130, 25.0)
 
 
 def view_of(tilt_deg: float, covered: Array | None = None) -> LabPatch:
-    camera = camera_over(tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(150.0, 130.0))
+    camera = camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(150.0, 130.0)
+    )
     frame = table_with(camera, [SHIP], SIZE_PX)
     if covered is not None:
         hull = camera.project(SHIP.place(covered, PLATE_HEIGHT_MM))
         cv2.fillPoly(frame.pixels, [np.round(hull).astype(np.int32)], (90, 140, 90))
-    view = LabPatch.crop_around(frame.pixels, camera, np.array([SHIP.x_mm, SHIP.y_mm]), 30.0, PLATE_HEIGHT_MM)
+    view = LabPatch.crop_around(
+        frame.pixels, camera, np.array([SHIP.x_mm, SHIP.y_mm]), 30.0, PLATE_HEIGHT_MM
+    )
     assert view is not None
     return view
 
@@ -47,14 +51,18 @@ def shift_mm(edges: SideEvidence) -> Array:
 @pytest.mark.parametrize("off", [(0.0, 0.0), (2.0, -1.5), (-3.0, 1.0)])
 def test_sides_tell_where_their_plate_lies(tilt_deg: float, off: tuple[float, float]) -> None:
     turn, away = np.radians(SHIP.heading_deg), np.array(off)
-    edges = run_side_net(view_of(tilt_deg), np.array([SHIP.x_mm, SHIP.y_mm]) + away, turn, SHIP.side_mm, 0.5)
+    edges = run_side_net(
+        view_of(tilt_deg), np.array([SHIP.x_mm, SHIP.y_mm]) + away, turn, SHIP.side_mm, 0.5
+    )
     np.testing.assert_allclose(shift_mm(edges), -side_normals(turn)[:2] @ away, atol=0.8)
 
 
 def test_of_a_hidden_side_less_is_known() -> None:
     turn, at = np.radians(SHIP.heading_deg), np.array([SHIP.x_mm, SHIP.y_mm])
     ahead = np.array([[0.5, 1.6], [0.5, -1.6], [1.7, -1.6], [1.7, 1.6]])
-    seen, hidden = (run_side_net(view_of(15.0, cover), at, turn, SHIP.side_mm, 0.5) for cover in (None, ahead))
+    seen, hidden = (
+        run_side_net(view_of(15.0, cover), at, turn, SHIP.side_mm, 0.5) for cover in (None, ahead)
+    )
     told = [edges.log_likelihood.max(-1).mean(-1) for edges in (seen, hidden)]
     assert told[1][0] < 0.6 * told[0][0]
     assert told[1][2] > 0.6 * told[0][2]
@@ -62,8 +70,12 @@ def test_of_a_hidden_side_less_is_known() -> None:
 
 def test_strips_lie_on_the_card_whatever_the_tilt() -> None:
     turn, at = np.radians(SHIP.heading_deg), np.array([SHIP.x_mm, SHIP.y_mm])
-    flat, tilted = (side_strips(view_of(tilt), at, turn, SHIP.side_mm, 0.5)[:, 0, 4:18] for tilt in (0.0, 30.0))
-    assert np.corrcoef(flat.ravel(), tilted.ravel())[0, 1] > 0.9  # the part of the strips that is well inside
+    flat, tilted = (
+        side_strips(view_of(tilt), at, turn, SHIP.side_mm, 0.5)[:, 0, 4:18] for tilt in (0.0, 30.0)
+    )
+    assert (
+        np.corrcoef(flat.ravel(), tilted.ravel())[0, 1] > 0.9
+    )  # the part of the strips that is well inside
 
 
 @settings(max_examples=30, deadline=None)
@@ -89,11 +101,15 @@ def test_stretches_divide_each_side_without_its_corners() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.floats(-4, 4), st.floats(-0.1, 0.1), st.integers(0, STRETCHES_PER_SIDE - 1))
-def test_what_stretches_say_is_read_between_bins_and_turned(shift: float, turn: float, stretch: int) -> None:
+def test_what_stretches_say_is_read_between_bins_and_turned(
+    shift: float, turn: float, stretch: int
+) -> None:
     along = np.tile(stretch_samples_mm(40.0).mean(-1), (4, 1))
     logs = np.zeros((4, STRETCHES_PER_SIDE, OFFSET_BINS))
     logs[:, stretch] = (
         np.arange(OFFSET_BINS) - OFFSET_BINS // 2
     )  # a ramp: its value is the place that was read, in bins
-    read = SideEvidence(logs, along, 0.5).side_log_likelihood(np.array([shift]), np.array([turn]))[:, 0, 0]
+    read = SideEvidence(logs, along, 0.5).side_log_likelihood(np.array([shift]), np.array([turn]))[
+        :, 0, 0
+    ]
     np.testing.assert_allclose(read, (shift - along[0, stretch] * turn) / 0.5, atol=1e-9)

@@ -65,11 +65,17 @@ def test_a_radius_is_measured_to_a_tenth_of_a_millimetre(four: Calibration) -> N
     rings = [measure_rim(shown(), four, one) for one in bases()]
     assert all(ring is not None and abs(ring.radius_excess_mm) < 0.1 for ring in rings)
     larger = [measure_rim(shown(DIAMETER_MM + 0.8), four, one) for one in bases()]
-    assert np.median([ring.radius_excess_mm for ring in larger if ring]) == pytest.approx(0.4, abs=0.1)
+    assert np.median([ring.radius_excess_mm for ring in larger if ring]) == pytest.approx(
+        0.4, abs=0.1
+    )
 
 
-@pytest.mark.parametrize(("parameter", "size"), [(0, 8.0), (4, 6e-3), (5, 1.2e-2), (9, 4e-3), (14, 4.0)])
-def test_the_slope_of_a_radius_is_that_of_measuring_it_again(four: Calibration, parameter: int, size: float) -> None:
+@pytest.mark.parametrize(
+    ("parameter", "size"), [(0, 8.0), (4, 6e-3), (5, 1.2e-2), (9, 4e-3), (14, 4.0)]
+)
+def test_the_slope_of_a_radius_is_that_of_measuring_it_again(
+    four: Calibration, parameter: int, size: float
+) -> None:
     """Over all bases: a single one is measured to a few hundredths of a millimetre only."""
     frame, step = shown(), np.eye(15)[parameter] * size
     rises, wanted = [], []
@@ -77,7 +83,11 @@ def test_the_slope_of_a_radius_is_that_of_measuring_it_again(four: Calibration, 
         larger = []
         for side in (-1, 0, 1):
             camera = four.camera.moved(side * step)
-            ring = measure_rim(frame, replace(four, camera=camera), replace(one, xy_mm=camera.unproject(one.center_px)))
+            ring = measure_rim(
+                frame,
+                replace(four, camera=camera),
+                replace(one, xy_mm=camera.unproject(one.center_px)),
+            )
             assert ring is not None
             larger.append(ring.radius_excess_mm)
             if side == 0:
@@ -88,16 +98,22 @@ def test_the_slope_of_a_radius_is_that_of_measuring_it_again(four: Calibration, 
     assert np.dot(rises, wanted) / np.dot(wanted, wanted) == pytest.approx(1, abs=0.25)
 
 
-def drawn(covariance: Array, random: np.random.Generator, count: int = 12) -> tuple[list[RimMeasurement], Array]:
+def drawn(
+    covariance: Array, random: np.random.Generator, count: int = 12
+) -> tuple[list[RimMeasurement], Array]:
     """Rings of a camera that is off by a step (15,) drawn from its covariance, with noise as stated."""
-    step = np.linalg.cholesky(covariance + np.diag(np.diag(covariance)) * 1e-9) @ random.normal(size=15)
+    step = np.linalg.cholesky(covariance + np.diag(np.diag(covariance)) * 1e-9) @ random.normal(
+        size=15
+    )
     slopes = random.normal(size=(count, 15)) * 0.3 / np.sqrt(np.diag(covariance))
     rings = [
         RimMeasurement(0.0, 0.1, slope, (27.0, 50.0)[k % 2], 0.5, random.uniform(-1, 1, 2))
         for k, slope in enumerate(slopes)
     ]
     off = np.linalg.cholesky(radius_covariance(rings)) @ random.normal(size=count) - slopes @ step
-    return [replace(ring, radius_excess_mm=float(value)) for ring, value in zip(rings, off, strict=True)], step
+    return [
+        replace(ring, radius_excess_mm=float(value)) for ring, value in zip(rings, off, strict=True)
+    ], step
 
 
 @pytest.mark.parametrize("times", [1.0, 1 / 9])
@@ -112,34 +128,46 @@ def test_what_is_left_of_the_doubt_is_what_errors_are(times: float) -> None:
         found = kalman_update(measures_of(rings), covariance)
         off, after = found.step - step, found.updated_covariance(times * covariance)
         z2.append(off @ np.linalg.solve(after, off) / 15)
-        assert np.all(np.diag(found.updated_covariance(covariance)) <= np.diag(covariance) * (1 + 1e-9))
+        assert np.all(
+            np.diag(found.updated_covariance(covariance)) <= np.diag(covariance) * (1 + 1e-9)
+        )
     assert np.mean(z2) == pytest.approx(1, abs=0.08)
 
 
 def test_what_all_bases_share_says_nothing() -> None:
     """Bases all one per cent too large, of one size: no news, but for a scale that is hardly in doubt."""
     covariance = np.eye(15) * 1e-12
-    rings = [RimMeasurement(0.2, 0.05, np.zeros(15), 40.0, 0.5, np.array([x, 0.0])) for x in np.linspace(-1, 1, 8)]
+    rings = [
+        RimMeasurement(0.2, 0.05, np.zeros(15), 40.0, 0.5, np.array([x, 0.0]))
+        for x in np.linspace(-1, 1, 8)
+    ]
     assert np.abs(kalman_update(measures_of(rings), covariance).step).max() < 1e-9
     assert len(keep_consistent_rims(rings, covariance)) == len(rings)
 
 
 def test_a_base_that_the_others_contradict_is_dropped() -> None:
     covariance = np.eye(15) * 1e-6
-    rings = [RimMeasurement(0.01 * k, 0.05, np.zeros(15), 40.0, 0.5, np.array([0.1 * k, 0.0])) for k in range(8)]
+    rings = [
+        RimMeasurement(0.01 * k, 0.05, np.zeros(15), 40.0, 0.5, np.array([0.1 * k, 0.0]))
+        for k in range(8)
+    ]
     wrong = replace(rings[3], radius_excess_mm=1.5)
     kept = keep_consistent_rims([*rings[:3], wrong, *rings[4:]], covariance)
     assert wrong not in kept
     assert len(kept) == 7
 
 
-def test_few_markers_are_made_surer_by_bases(four: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_markers_are_made_surer_by_bases(
+    four: Calibration, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A camera whose lens is off is drawn towards the truth, with bases that are as equal as can be."""
     monkeypatch.setattr(base_scale, "BASE_TOLERANCE_SIGMA_MM", 0.01)
     monkeypatch.setattr(base_scale, "TREND_SIGMA_SHARE", 0.0)
     monkeypatch.setattr(base_scale, "MIN_RADIUS_SIGMA_PX", 0.02)
     monkeypatch.setattr(base_scale, "MAX_REMAINING_SHARE", 1.0)
-    values, vectors = np.linalg.eigh(four.covariance / np.outer(*[np.sqrt(np.diag(four.covariance))] * 2))
+    values, vectors = np.linalg.eigh(
+        four.covariance / np.outer(*[np.sqrt(np.diag(four.covariance))] * 2)
+    )
     off = np.sqrt(np.diag(four.covariance)) * (vectors[:, -1] * np.sqrt(values[-1])) * 1.5
     wrong = replace(four, camera=CAMERA.moved(off))
     found = [replace(one, xy_mm=wrong.camera.unproject(one.center_px)) for one in bases()]
@@ -155,7 +183,9 @@ def test_few_markers_are_made_surer_by_bases(four: Calibration, monkeypatch: pyt
     assert np.all(np.diag(better.covariance) <= np.diag(wrong.covariance) * (1 + 1e-9))
 
 
-def test_enough_markers_are_left_alone(see: type[Sight], four: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enough_markers_are_left_alone(
+    see: type[Sight], four: Calibration, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Even where anything that bases say would be listened to."""
     monkeypatch.setattr(base_scale, "MAX_REMAINING_SHARE", 2.0)
     see(CAMERA, corners_of(BOARD))
@@ -167,13 +197,17 @@ def test_enough_markers_are_left_alone(see: type[Sight], four: Calibration, monk
     assert refine_by_bases(shown(), four, bases())[0].camera is not four.camera
 
 
-def test_what_would_hardly_help_is_left_alone(four: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_would_hardly_help_is_left_alone(
+    four: Calibration, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(base_scale, "BASE_TOLERANCE_SIGMA_MM", 5.0)
     assert refine_by_bases(shown(), four, bases())[0].camera is four.camera
 
 
 @pytest.mark.parametrize("detections", [bases()[: MIN_BASES - 1], bases(visible=0.3)])
-def test_too_few_bases_or_too_little_of_them_say_nothing(four: Calibration, detections: list[Detection]) -> None:
+def test_too_few_bases_or_too_little_of_them_say_nothing(
+    four: Calibration, detections: list[Detection]
+) -> None:
     same, at = refine_by_bases(shown(), four, detections)
     assert same.camera is four.camera
     assert list(at) == detections

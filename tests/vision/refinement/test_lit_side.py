@@ -28,8 +28,14 @@ def frame() -> Frame:
     clean = photo(CAMERA, [Plinth(330.0, 260.0, SIZE_MM, rim=(0.05,) * 3)])
     turn = np.linspace(0, 2 * np.pi, 181)
     ring = np.column_stack([np.cos(turn), np.sin(turn)]) * SIZE_MM / 2
-    shade = [np.column_stack([AT + off + ring, np.zeros(181)]) for off in (np.zeros(2), SHADE_MM * (AT - LAMP) / 1500)]
-    beyond, under = (cv2.fillPoly(np.zeros(clean.pixels.shape[:2], np.uint8), [_px(one)], 255) for one in shade[::-1])
+    shade = [
+        np.column_stack([AT + off + ring, np.zeros(181)])
+        for off in (np.zeros(2), SHADE_MM * (AT - LAMP) / 1500)
+    ]
+    beyond, under = (
+        cv2.fillPoly(np.zeros(clean.pixels.shape[:2], np.uint8), [_px(one)], 255)
+        for one in shade[::-1]
+    )
     pixels = clean.pixels.copy()
     pixels[(beyond > 0) & (under == 0)] //= 3
     return replace(clean, pixels=pixels)
@@ -47,7 +53,9 @@ def drawn_along(frame: Frame) -> Detection:
     """What the whole rim says to one who comes from where the shade ends."""
     fit = fit_base(frame.pixels, CAMERA, AT + SHADE_MM * (AT - LAMP) / 1500, 0.6, SIZE_MM / 2, 0.0)
     assert fit is not None
-    return Detection(Base.circle(SIZE_MM), fit.xy_mm, 0.0, 0.0, fit.covariance_mm2, fit.d_xy_d_camera, 1.0, 1.0)
+    return Detection(
+        Base.circle(SIZE_MM), fit.xy_mm, 0.0, 0.0, fit.covariance_mm2, fit.d_xy_d_camera, 1.0, 1.0
+    )
 
 
 def off(one: Detection) -> float:
@@ -99,7 +107,9 @@ def test_only_the_side_that_faces_is_looked_at(frame: Frame) -> None:
     assert len(half.seen) == pytest.approx(len(whole.seen) / 2, abs=2)
 
 
-@pytest.mark.parametrize("why", ["mild light", "small base", "coarse pixels", "no light known", "a plate"])
+@pytest.mark.parametrize(
+    "why", ["mild light", "small base", "coarse pixels", "no light known", "a plate"]
+)
 def test_everything_else_stays_as_it_was(frame: Frame, why: str) -> None:
     one, calibration = drawn_along(frame), lit(0.3 if why == "mild light" else 1.0)
     if why == "small base":
@@ -107,7 +117,9 @@ def test_everything_else_stays_as_it_was(frame: Frame, why: str) -> None:
     elif why == "a plate":
         one = replace(one, base=Base("rectangle", SIZE_MM, SIZE_MM))
     elif why == "coarse pixels":
-        calibration = replace(calibration, camera=camera_over(14.0, height_mm=800.0, focal_px=700.0))
+        calibration = replace(
+            calibration, camera=camera_over(14.0, height_mm=800.0, focal_px=700.0)
+        )
     elif why == "no light known":
         calibration = exact(CAMERA)
     assert remeasure_by_lit_side(frame, calibration, one) is one

@@ -29,11 +29,20 @@ from tests.tables import camera_over, exact, photo
 RADII = np.array(sorted(ROUND_DIAMETERS_MM)) / 2
 SIZES = (25.0, 32.0, 50.0, 100.0)
 CAMERA = camera_over(8.0)
-PLACES = [(150.0, 120.0), (300.0, 150.0), (450.0, 130.0), (180.0, 330.0), (340.0, 320.0), (560.0, 330.0)]
+PLACES = [
+    (150.0, 120.0),
+    (300.0, 150.0),
+    (450.0, 130.0),
+    (180.0, 330.0),
+    (340.0, 320.0),
+    (560.0, 330.0),
+]
 MADE_MM = (25.0, 32.0, 50.0, 25.0, 32.0, 60.0)
 
 
-def rims(share: float, aside_mm: float = 0.0, sizes: tuple[float, ...] = SIZES) -> Mapping[float, list[Array]]:
+def rims(
+    share: float, aside_mm: float = 0.0, sizes: tuple[float, ...] = SIZES
+) -> Mapping[float, list[Array]]:
     """What is seen of rims that look so much larger, under the size of the catalogue that is nearest to each."""
     seen: dict[float, list[Array]] = {}
     for size in sizes:
@@ -65,18 +74,27 @@ def test_all_sizes_off_by_as_many_millimetres_are_none(aside_mm: float) -> None:
 def test_the_fewer_sizes_are_played_the_more_a_base_of_none_says() -> None:
     """27 mm, 6 % too small, may be 25: not where that is not played."""
     few = rims(-0.06, sizes=(27.0,))
-    assert gain(scale_log_likelihoods(few, np.array([13.5, 25.0]))) > gain(scale_log_likelihoods(few, RADII)) + 1
+    assert (
+        gain(scale_log_likelihoods(few, np.array([13.5, 25.0])))
+        > gain(scale_log_likelihoods(few, RADII)) + 1
+    )
 
 
 def test_a_print_is_seldom_off_by_a_tenth() -> None:
     nats = scale_log_likelihoods({}, RADII)
-    assert nats[[0, -1]] - nats[len(SCALE_OFFSETS) // 2] == pytest.approx(-0.5 * (0.1 / PRINT_SCALE_SIGMA) ** 2)
+    assert nats[[0, -1]] - nats[len(SCALE_OFFSETS) // 2] == pytest.approx(
+        -0.5 * (0.1 / PRINT_SCALE_SIGMA) ** 2
+    )
 
 
 def table(scale: float) -> tuple[Frame, list[Detection]]:
     """Bases drawn so many times as large as made, found under the sizes that are nearest to what they look like."""
     frame = photo(
-        CAMERA, [Plinth(*at, size * scale, rim=(0.03,) * 3) for at, size in zip(PLACES, MADE_MM, strict=True)]
+        CAMERA,
+        [
+            Plinth(*at, size * scale, rim=(0.03,) * 3)
+            for at, size in zip(PLACES, MADE_MM, strict=True)
+        ],
     )
     return frame, [_found(at, size * scale) for at, size in zip(PLACES, MADE_MM, strict=True)]
 
@@ -92,12 +110,17 @@ def doubted(found: Calibration) -> list[str]:
 
 
 @pytest.mark.parametrize(("scale", "word"), [(0.94, "smaller"), (1.05, "larger")])
-def test_a_print_of_another_size_is_told_and_all_lengths_are_in_doubt_by_as_much(scale: float, word: str) -> None:
+def test_a_print_of_another_size_is_told_and_all_lengths_are_in_doubt_by_as_much(
+    scale: float, word: str
+) -> None:
     frame, found = table(scale)
     told = flag_marker_size(frame, replace(exact(CAMERA), markers=(0, 1)), found, RADII)
     (text,) = doubted(told)
     assert f"{word} than they are made: measure the markers' printed size" in text
-    assert "check the points' places" in doubted(flag_marker_size(frame, exact(CAMERA), found, RADII))[0]
+    assert (
+        "check the points' places"
+        in doubted(flag_marker_size(frame, exact(CAMERA), found, RADII))[0]
+    )
     assert told.budget.scale_share == pytest.approx(abs(scale - 1), abs=0.011)
 
 
@@ -107,8 +130,12 @@ def test_the_right_size_is_not_doubted_and_few_bases_say_nothing() -> None:
     assert flag_marker_size(frame, right, found, RADII) is right
     frame, found = table(0.94)
     assert flag_marker_size(frame, right, found[:4], RADII) is right
-    assert flag_marker_size(frame, right, [replace(one, score=0.5) for one in found], RADII) is right
-    assert flag_marker_size(frame, right, [replace(one, z_mm=30.0) for one in found], RADII) is right
+    assert (
+        flag_marker_size(frame, right, [replace(one, score=0.5) for one in found], RADII) is right
+    )
+    assert (
+        flag_marker_size(frame, right, [replace(one, z_mm=30.0) for one in found], RADII) is right
+    )
     assert flag_marker_size(frame, right, [], RADII) is right
 
 
@@ -116,7 +143,9 @@ def test_the_right_size_is_not_doubted_and_few_bases_say_nothing() -> None:
     ("scale", "strength", "told"),
     [(0.94, LOW_LIGHT_STRENGTH, False), (0.94, LOW_LIGHT_STRENGTH - 0.1, True), (1.05, 1.0, True)],
 )
-def test_under_a_low_lamp_bases_look_smaller_than_they_are(scale: float, strength: float, told: bool) -> None:
+def test_under_a_low_lamp_bases_look_smaller_than_they_are(
+    scale: float, strength: float, told: bool
+) -> None:
     frame, found = table(scale)
     lit = replace(exact(CAMERA), light=Light(np.array([5000.0, 250.0]), strength))
     assert bool(doubted(flag_marker_size(frame, lit, found, RADII))) == told

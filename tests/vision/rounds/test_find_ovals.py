@@ -28,7 +28,9 @@ PLACES = [
 
 
 def over(tilt_deg: float) -> Camera:
-    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1100.0, aim_mm=(210.0, 190.0))
+    return camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1100.0, aim_mm=(210.0, 190.0)
+    )
 
 
 def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Frame:
@@ -61,9 +63,14 @@ def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> li
 def test_seen_from_aside_every_oval_is_found_once_with_its_size(tilt_deg: float) -> None:
     camera = over(tilt_deg)
     found = found_on(table(camera, PLACES), camera)
-    assert sorted(one.base.length_mm for one in found) == sorted(base.length_mm for base, *_ in PLACES)
+    assert sorted(one.base.length_mm for one in found) == sorted(
+        base.length_mm for base, *_ in PLACES
+    )
     for base, x, y, _ in PLACES:
-        assert min(np.hypot(*(one.xy_mm - [x, y])) for one in found if one.base == base) < base.width_mm / 8
+        assert (
+            min(np.hypot(*(one.xy_mm - [x, y])) for one in found if one.base == base)
+            < base.width_mm / 8
+        )
 
 
 def test_from_above_every_oval_is_found_once_where_it_lies() -> None:
@@ -83,7 +90,10 @@ def test_from_above_every_oval_is_found_once_where_it_lies() -> None:
 
 def test_round_bases_and_bare_mats_are_no_ovals() -> None:
     camera = over(25.0)
-    rounds = [(Base.oval(d, d), x, y, 0.0) for d, x, y in ((32, 110.0, 110.0), (60, 300.0, 120.0), (80, 200.0, 270.0))]
+    rounds = [
+        (Base.oval(d, d), x, y, 0.0)
+        for d, x, y in ((32, 110.0, 110.0), (60, 300.0, 120.0), (80, 200.0, 270.0))
+    ]
     assert found_on(table(camera, rounds), camera) == []
     assert found_on(table(camera, []), camera) == []
 
@@ -92,4 +102,7 @@ def test_nothing_is_found_where_a_card_hides_it() -> None:
     camera = over(10.0)
     card = np.array([[60.0, 60], [160, 60], [160, 160], [60, 160]])
     found = found_on(table(camera, PLACES), camera, (card,))
-    assert [one.base.length_mm for one in sorted(found, key=lambda one: one.base.length_mm)] == [75, 105]
+    assert [one.base.length_mm for one in sorted(found, key=lambda one: one.base.length_mm)] == [
+        75,
+        105,
+    ]

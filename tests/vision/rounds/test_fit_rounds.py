@@ -38,44 +38,71 @@ SURE = [(100.0, 100.0), (250.0, 120.0), (420.0, 90.0), (600.0, 130.0), (120.0, 3
 LOST = (400.0, 330.0)
 
 
-def guesses(xy_mm: list[tuple[float, float]], radius_mm: list[float], sigma_mm: float = 0.2) -> RimEstimates:
+def guesses(
+    xy_mm: list[tuple[float, float]], radius_mm: list[float], sigma_mm: float = 0.2
+) -> RimEstimates:
     ones = np.ones(len(xy_mm))
-    return RimEstimates(0.995 * ones, np.array(xy_mm), np.array(radius_mm), 0.3 * ones, sigma_mm * ones, 0.9 * ones)
+    return RimEstimates(
+        0.995 * ones, np.array(xy_mm), np.array(radius_mm), 0.3 * ones, sigma_mm * ones, 0.9 * ones
+    )
 
 
 def fitted(xy_mm: Array, shown: tuple[float, float] = (0.7, 0.2)) -> BaseFit:
     seen = np.full(60, shown[0])
     merit = shown[0] + 0.2 * shown[1]
-    return BaseFit(xy_mm, np.eye(2) * 0.01, np.zeros((2, 15)), seen, merit, CONE, upper=False, visible_shares=shown)
+    return BaseFit(
+        xy_mm,
+        np.eye(2) * 0.01,
+        np.zeros((2, 15)),
+        seen,
+        merit,
+        CONE,
+        upper=False,
+        visible_shares=shown,
+    )
 
 
 def test_a_lost_lower_rim_does_not_make_a_smaller_base() -> None:
     """The rim of one base has the mat's own colour: its upper edge is as large as a 25 mm base would be."""
     camera = camera_over(8.0)
-    plinths = [*(Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE), Plinth(*LOST, 27.0, rim=MAT, top=LIGHT)]
+    plinths = [
+        *(Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE),
+        Plinth(*LOST, 27.0, rim=MAT, top=LIGHT),
+    ]
     frame = photo(camera, plinths)
     height = camera.center_mm[2]
     upper = (13.5 - CONE.taper_mm) * height / (height - CONE.height_mm)
-    found = fit_rounds(frame, exact(camera), guesses([*SURE, LOST], [13.5] * 5 + [float(upper)]), RADII)
+    found = fit_rounds(
+        frame, exact(camera), guesses([*SURE, LOST], [13.5] * 5 + [float(upper)]), RADII
+    )
     assert [one.base.width_mm for one in found] == [27.0] * 6
     lost = min(found, key=lambda one: float(np.hypot(*(one.xy_mm - LOST))))
     assert np.hypot(*(lost.xy_mm - LOST)) < 0.6
     alone = fit_rounds(frame, exact(camera), guesses([LOST], [float(upper)]), RADII)
-    assert {base.width_mm for one in alone for base in (one.base, *one.alternative_bases)} >= {25.0, 27.0}
+    assert {base.width_mm for one in alone for base in (one.base, *one.alternative_bases)} >= {
+        25.0,
+        27.0,
+    }
 
 
 def test_chosen_sizes_may_all_meet() -> None:
     """Who asks for 25 and 27 mm knows that both are on the table."""
     camera = camera_over(8.0)
     small = (400.0, 330.0)
-    frame = photo(camera, [*(Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE), Plinth(*small, 25.0, rim=LIGHT)])
+    frame = photo(
+        camera, [*(Plinth(x, y, 27.0, rim=LIGHT) for x, y in SURE), Plinth(*small, 25.0, rim=LIGHT)]
+    )
     seen = guesses([*SURE, small], [13.5] * 5 + [12.5], sigma_mm=0.05)
-    sizes = {one.base.width_mm for one in fit_rounds(frame, exact(camera), seen, np.array([12.5, 13.5]))}
+    sizes = {
+        one.base.width_mm for one in fit_rounds(frame, exact(camera), seen, np.array([12.5, 13.5]))
+    }
     assert sizes == {25.0, 27.0}
 
 
 @given(st.sampled_from(range(len(RADII))), st.floats(0, 38), st.floats(60, 640), st.floats(60, 440))
-def test_a_rim_is_likeliest_where_its_base_shows_it(size: int, tilt_deg: float, x: float, y: float) -> None:
+def test_a_rim_is_likeliest_where_its_base_shows_it(
+    size: int, tilt_deg: float, x: float, y: float
+) -> None:
     camera = camera_over(tilt_deg)
     height = camera.center_mm[2]
     rims = RADII[size], (RADII[size] - CONE.taper_mm) * height / (height - CONE.height_mm)
@@ -113,14 +140,22 @@ def test_no_other_size_lies_far_outside_the_doubt(chance: float, dx: float, dy: 
         assert way @ usual @ way == pytest.approx(chance * off**2)
 
 
-@given(st.floats(0.01, 0.99), st.floats(0, 1), st.floats(0.05, 1), st.floats(0.1, 5), st.floats(0.2, 5))
+@given(
+    st.floats(0.01, 0.99), st.floats(0, 1), st.floats(0.05, 1), st.floats(0.1, 5), st.floats(0.2, 5)
+)
 def test_whatever_speaks_for_a_base_makes_it_likelier(
     look: float, shown: float, sigma_mm: float, contrast: float, company: float
 ) -> None:
-    def scored(look: float, shown: float, sigma_mm: float, contrast: float, company: float) -> float:
+    def scored(
+        look: float, shown: float, sigma_mm: float, contrast: float, company: float
+    ) -> float:
         seen = replace(guesses([(0, 0)], [16.0], sigma_mm), score=np.array([look]))
         return base_probability(
-            seen, 0, [SizeHypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)], contrast, company
+            seen,
+            0,
+            [SizeHypothesis(0, 0, fitted(np.zeros(2), (shown, 0.0)), 0.0)],
+            contrast,
+            company,
         )
 
     here = scored(look, shown, sigma_mm, contrast, company)
@@ -136,7 +171,10 @@ def test_contrast_is_against_what_is_usual_in_this_light() -> None:
     """Half the light halves every contrast and makes nothing less likely; what cannot be fitted has no say."""
 
     def told(light: float) -> Array:
-        fits = [replace(fitted(np.zeros(2)), contrast=light * (1 + step) - 1) for step in (40.0, 40.0, 9.0)]
+        fits = [
+            replace(fitted(np.zeros(2)), contrast=light * (1 + step) - 1)
+            for step in (40.0, 40.0, 9.0)
+        ]
         tried = [[SizeHypothesis(0, 0, fit, 0.0)] for fit in fits]
         return relative_contrast(guesses([(0.0, 0.0)] * 4, [13.5] * 4), [*tried, []])
 
@@ -187,9 +225,14 @@ def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
     assert any(not some[sizes == 27.0].any() for some in sets)
 
 
-def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     camera = camera_over(12.0)
-    frame, start = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE]), (SURE[0][0] + 0.6, SURE[0][1])
+    frame, start = (
+        photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE]),
+        (SURE[0][0] + 0.6, SURE[0][1]),
+    )
     seen = guesses([start, *SURE[1:]], [13.5] * 5)
 
     def told(scored: float) -> Detection:

@@ -26,11 +26,17 @@ turns = st.floats(0, np.pi)
 
 
 def over(tilt_deg: float) -> Camera:
-    return camera_over(tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1300.0, aim_mm=(230.0, 280.0))
+    return camera_over(
+        tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=1300.0, aim_mm=(230.0, 280.0)
+    )
 
 
-def contour(base: Base, xy_mm: Array, turn_rad: float, tilt_deg: float = 30.0, upper: bool = False) -> Array:
-    return project_silhouette(over(tilt_deg), base, xy_mm, turn_rad, 0.0, PROFILES[0], upper, 1.0).at_mm
+def contour(
+    base: Base, xy_mm: Array, turn_rad: float, tilt_deg: float = 30.0, upper: bool = False
+) -> Array:
+    return project_silhouette(
+        over(tilt_deg), base, xy_mm, turn_rad, 0.0, PROFILES[0], upper, 1.0
+    ).at_mm
 
 
 def reach(ring: Array) -> Array:
@@ -44,7 +50,9 @@ def reach(ring: Array) -> Array:
 
 @given(places, places, st.floats(0, 38), st.sampled_from(PROFILES))
 @settings(max_examples=30, deadline=None)
-def test_an_oval_as_wide_as_long_is_a_round_base(x: float, y: float, tilt_deg: float, profile: Profile) -> None:
+def test_an_oval_as_wide_as_long_is_a_round_base(
+    x: float, y: float, tilt_deg: float, profile: Profile
+) -> None:
     camera, xy = over(tilt_deg), np.array([x, y])
     found = project_silhouette(camera, Base.oval(50, 50), xy, 0.7, 0.0, profile, False, 1.0)
     off = found.at_mm - xy
@@ -57,17 +65,26 @@ def test_an_oval_as_wide_as_long_is_a_round_base(x: float, y: float, tilt_deg: f
 
 @given(places, places, turns, st.sampled_from(BASES), st.floats(0, 38))
 @settings(max_examples=30, deadline=None)
-def test_half_a_turn_changes_nothing(x: float, y: float, turn: float, base: Base, tilt_deg: float) -> None:
+def test_half_a_turn_changes_nothing(
+    x: float, y: float, turn: float, base: Base, tilt_deg: float
+) -> None:
     xy = np.array([x, y])
     one, other = (reach(contour(base, xy, t, tilt_deg)) for t in (turn, turn + np.pi))
-    np.testing.assert_allclose(one, other, atol=0.25)  # places along it differ by up to half a millimetre
+    np.testing.assert_allclose(
+        one, other, atol=0.25
+    )  # places along it differ by up to half a millimetre
 
 
 @given(places, places, turns, st.floats(20, 100), st.floats(20, 100))
 @settings(max_examples=30, deadline=None)
-def test_a_quarter_turn_swaps_length_and_width(x: float, y: float, turn: float, a: float, b: float) -> None:
+def test_a_quarter_turn_swaps_length_and_width(
+    x: float, y: float, turn: float, a: float, b: float
+) -> None:
     xy = np.array([x, y])
-    one, other = reach(contour(Base.oval(a, b), xy, turn)), reach(contour(Base.oval(b, a), xy, turn + np.pi / 2))
+    one, other = (
+        reach(contour(Base.oval(a, b), xy, turn)),
+        reach(contour(Base.oval(b, a), xy, turn + np.pi / 2)),
+    )
     np.testing.assert_allclose(one, other, atol=0.4)
 
 
@@ -89,7 +106,9 @@ def test_no_part_of_the_base_is_seen_outside_its_contour(
 
 @pytest.mark.parametrize("base", BASES, ids=NAMES)
 def test_normals_are_square_to_the_contour(base: Base) -> None:
-    found = project_silhouette(over(30.0), base, np.array([200.0, 300.0]), 0.4, 0.0, PROFILES[0], False, 0.5)
+    found = project_silhouette(
+        over(30.0), base, np.array([200.0, 300.0]), 0.4, 0.0, PROFILES[0], False, 0.5
+    )
     np.testing.assert_allclose(np.linalg.norm(found.normals, axis=1), 1, atol=1e-9)
     assert np.sum((found.at_mm - [200, 300]) * found.normals, axis=1).min() > 0
 
@@ -97,22 +116,34 @@ def test_normals_are_square_to_the_contour(base: Base) -> None:
 # --- fits ---
 
 
-def photo(camera: Camera, base: Base, xy_mm: Array, turn_rad: float, profile: Profile, noise: float = 2.0) -> Frame:
+def photo(
+    camera: Camera, base: Base, xy_mm: Array, turn_rad: float, profile: Profile, noise: float = 2.0
+) -> Frame:
     """A dark base with a sand top on a grey mat."""
     picture = np.full((SIZE_PX[1] * FINE, SIZE_PX[0] * FINE, 3), 125, np.uint8)
     spin = np.array([[np.cos(turn_rad), np.sin(turn_rad)], [-np.sin(turn_rad), np.cos(turn_rad)]])
     lower, upper = (base_outline(base, inset) @ spin + xy_mm for inset in (0.0, profile.taper_mm))
-    edges = [np.column_stack([ring, np.full(len(ring), z)]) for ring, z in ((lower, 0.0), (upper, profile.height_mm))]
+    edges = [
+        np.column_stack([ring, np.full(len(ring), z)])
+        for ring, z in ((lower, 0.0), (upper, profile.height_mm))
+    ]
     hull = cv2.convexHull(camera.project(np.vstack(edges)).astype(np.float32))[:, 0]
-    for ring, colour in ((np.asarray(hull, float), (30, 30, 34)), (camera.project(edges[1]), (90, 140, 180))):
+    for ring, colour in (
+        (np.asarray(hull, float), (30, 30, 34)),
+        (camera.project(edges[1]), (90, 140, 180)),
+    ):
         at = np.round(((ring + 0.5) * FINE - 0.5) * 16).astype(np.int32)
         cv2.fillPoly(picture, [at], colour, cv2.LINE_AA, 4)
     small = cv2.resize(picture, SIZE_PX, interpolation=cv2.INTER_AREA).astype(float)
-    small = cv2.GaussianBlur(small, (0, 0), 0.7) + np.random.default_rng(0).normal(0, noise, small.shape)
+    small = cv2.GaussianBlur(small, (0, 0), 0.7) + np.random.default_rng(0).normal(
+        0, noise, small.shape
+    )
     return Frame(np.clip(small, 0, 255).astype(np.uint8), "drawn")
 
 
-def fitted(base: Base, tilt_deg: float, profile: Profile, off: tuple[float, float, float]) -> OvalFit:
+def fitted(
+    base: Base, tilt_deg: float, profile: Profile, off: tuple[float, float, float]
+) -> OvalFit:
     camera, xy, turn = over(tilt_deg), np.array([230.0, 280.0]), 0.5
     frame = photo(camera, base, xy, turn, profile)
     start = PosePrior(np.array([*xy, turn]) + off, SIGMA)
@@ -124,7 +155,9 @@ def fitted(base: Base, tilt_deg: float, profile: Profile, off: tuple[float, floa
 @pytest.mark.parametrize("tilt_deg", [0.0, 35.0])
 @pytest.mark.parametrize("profile", PROFILES, ids=[p.name for p in PROFILES])
 @pytest.mark.parametrize("base", OVALS, ids=NAMES[:2])
-def test_the_fit_comes_home_from_rough_starts(base: Base, profile: Profile, tilt_deg: float) -> None:
+def test_the_fit_comes_home_from_rough_starts(
+    base: Base, profile: Profile, tilt_deg: float
+) -> None:
     fit = fitted(base, tilt_deg, profile, (1.6, -1.2, 0.07))
     off = fit.xy_mm - [230, 280]
     assert np.hypot(*off) < 0.25  # half a pixel
@@ -164,12 +197,20 @@ def test_another_base_explains_less(wrong: Base) -> None:
 def test_nothing_is_seen_of_a_base_outside_the_photo() -> None:
     camera = over(10.0)
     frame = photo(camera, BASES[0], np.array([230.0, 280.0]), 0.5, PROFILES[0])
-    assert fit_oval(frame.pixels, camera, PosePrior(np.array([5000.0, 0.0, 0.0]), SIGMA), BASES[0], 0.0) is None
+    assert (
+        fit_oval(
+            frame.pixels, camera, PosePrior(np.array([5000.0, 0.0, 0.0]), SIGMA), BASES[0], 0.0
+        )
+        is None
+    )
 
 
 def test_slopes_by_the_camera_agree_with_moving_it() -> None:
     camera, fit = over(25.0), fitted(BASES[1], 25.0, PROFILES[1], (0.5, 0.5, 0.0))
     step = np.zeros(15)
-    step[12:14] = 2.0, -1.5  # the camera aside: what the photo shows stays, so the board's places move with it
+    step[12:14] = (
+        2.0,
+        -1.5,
+    )  # the camera aside: what the photo shows stays, so the board's places move with it
     moved = camera.moved(step).unproject(camera.project(np.array([*fit.xy_mm, 0.0]))) - fit.xy_mm
     np.testing.assert_allclose(fit.d_xy_d_camera @ step, moved, atol=0.05)

@@ -7,7 +7,11 @@ import pytest
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.vision.rounds.remeasure import SHARED_ERROR_CORRELATION, remeasure_base, shared_error_variance_mm2
+from overruler.vision.rounds.remeasure import (
+    SHARED_ERROR_CORRELATION,
+    remeasure_base,
+    shared_error_variance_mm2,
+)
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
@@ -21,7 +25,9 @@ def found(size_mm: float, off_mm: tuple[float, float], base: Base | None = None)
     at = np.array(AT[size_mm]) + off_mm
     pixel = CAMERA.project(np.array([*at, 0.0]))
     doubt, base = np.eye(2) * 0.25, base or Base.circle(size_mm)
-    return Detection(base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1)))
+    return Detection(
+        base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1))
+    )
 
 
 def again(one: Detection) -> Detection:
@@ -55,7 +61,14 @@ def test_its_doubt_and_its_outline_are_of_the_new_place() -> None:
         replace(found(50.0, (0.0, 0.0)), z_mm=20.0),
         replace(found(50.0, (0.0, 0.0)), alternative_bases=(Base.circle(46.0),)),
     ],
-    ids=["smaller than said", "larger than said", "elsewhere", "square", "on a hill", "of unsure size"],
+    ids=[
+        "smaller than said",
+        "larger than said",
+        "elsewhere",
+        "square",
+        "on a hill",
+        "of unsure size",
+    ],
 )
 def test_another_size_another_shape_or_another_place_is_left_as_it_was(one: Detection) -> None:
     assert remeasure_base(FRAME, exact(CAMERA), one) is None
@@ -63,10 +76,15 @@ def test_another_size_another_shape_or_another_place_is_left_as_it_was(one: Dete
 
 def test_what_both_places_have_wrong_alike_is_no_doubt_of_the_way_between() -> None:
     along, flat = np.array([0.6, 0.8]), exact(CAMERA)
-    one, other = (replace(found(27.0, (0.0, 0.0)), covariance_mm2=np.diag(v)) for v in ([0.09, 0.04], [0.16, 0.25]))
+    one, other = (
+        replace(found(27.0, (0.0, 0.0)), covariance_mm2=np.diag(v))
+        for v in ([0.09, 0.04], [0.16, 0.25])
+    )
     a, b = (float(along @ place.covariance_mm2 @ along) for place in (one, other))
     both = SHARED_ERROR_CORRELATION * np.sqrt(a * b)
-    drawn = np.random.default_rng(4).multivariate_normal(np.zeros(2), [[a, both], [both, b]], 200_000)
+    drawn = np.random.default_rng(4).multivariate_normal(
+        np.zeros(2), [[a, both], [both, b]], 200_000
+    )
     assert np.var(drawn[:, 1] - drawn[:, 0]) == pytest.approx(
         a + b - shared_error_variance_mm2(flat, one, other, along), rel=0.02
     )

@@ -53,9 +53,14 @@ def test_every_base_is_a_candidate(tilt_deg: float) -> None:
 def test_without_rings_only_the_places_known_otherwise_are_left() -> None:
     camera = camera_over(20.0)
     view = rectify_board(photo(camera, TABLE), exact(camera))
-    known, radii = np.array([[90.0, 80.0, 12.5, 0.8], [333.0, 300.0, 47.0, 0.3]]), [d / 2 for d in ROUND_DIAMETERS_MM]
+    known, radii = (
+        np.array([[90.0, 80.0, 12.5, 0.8], [333.0, 300.0, 47.0, 0.3]]),
+        [d / 2 for d in ROUND_DIAMETERS_MM],
+    )
     only = find_candidates(view, radii, known=known, rings=False)
-    assert np.column_stack([only.xy_mm, only.radius_mm, only.response]) == pytest.approx(known + np.array([0, 0, 0, 1]))
+    assert np.column_stack([only.xy_mm, only.radius_mm, only.response]) == pytest.approx(
+        known + np.array([0, 0, 0, 1])
+    )
     assert len(find_candidates(view, radii, known=known).response) > len(TABLE)
 
 
@@ -80,7 +85,9 @@ def test_the_view_from_above_maps_both_ways() -> None:
     points = np.array([[0, 0], [310.0, 222.2], BOARD_MM])
     assert np.allclose(view.to_mm(view.to_px(points)), points)
     column, row = view.to_px([90, 80]).round().astype(int)
-    assert view.pixels[row, column].max() < view.pixels[row, column - 40].max()  # the dark base is where it stands
+    assert (
+        view.pixels[row, column].max() < view.pixels[row, column - 40].max()
+    )  # the dark base is where it stands
 
 
 def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
@@ -89,7 +96,9 @@ def test_an_orientation_is_the_doubled_angle_of_the_gradient() -> None:
     mask = np.zeros((90, 120), np.float32)
     mask[9:-9, 12:-12] = 1
     cosine, sine = normalize_gradients(double_angle_gradients(pixels), mask)
-    lab = cv2.GaussianBlur(cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), (0, 0), 1.0)
+    lab = cv2.GaussianBlur(
+        cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), (0, 0), 1.0
+    )
     gx, gy = cv2.Sobel(lab, cv2.CV_32F, 1, 0), cv2.Sobel(lab, cv2.CV_32F, 0, 1)
     length = np.hypot(cosine, sine)[mask > 0]
     twice = np.arctan2(2 * (gx * gy).sum(2), (gx**2 - gy**2).sum(2))[mask > 0]
@@ -105,7 +114,9 @@ def test_a_mesh_of_one_size_leaves_room_for_the_others() -> None:
     """A thousand strong answers to one ring on a lattice, and a few weak ones to others between them."""
     lattice = np.stack(np.meshgrid(np.arange(40) * 26.0, np.arange(25) * 26.0), -1).reshape(-1, 2)
     mesh = np.column_stack([lattice, np.full(1000, 13.0), np.linspace(0.6, 0.5, 1000)])
-    bases = np.array([[200.0, 150.0, 31.0, 0.3], [600.0, 300.0, 36.0, 0.2], [313.0, 313.0, 15.0, 0.1]])
+    bases = np.array(
+        [[200.0, 150.0, 31.0, 0.3], [600.0, 300.0, 36.0, 0.2], [313.0, 313.0, 15.0, 0.1]]
+    )
     kept = _suppress_overlaps(np.vstack([mesh, bases]))
     assert {tuple(row) for row in bases} <= {tuple(row) for row in kept}
     assert np.array_equal(kept[: -len(bases)], mesh[:MAX_PER_RING])
@@ -117,7 +128,9 @@ def test_bands_leave_no_seams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BAND_ROWS", 1000)
     whole = normalize_gradients(double_angle_gradients(pixels), mask)
     monkeypatch.setattr(module, "BAND_ROWS", 64)
-    np.testing.assert_allclose(normalize_gradients(double_angle_gradients(pixels), mask), whole, atol=1e-6)
+    np.testing.assert_allclose(
+        normalize_gradients(double_angle_gradients(pixels), mask), whole, atol=1e-6
+    )
 
 
 def noise_px(rows: int, columns: int) -> NDArray[np.uint8]:

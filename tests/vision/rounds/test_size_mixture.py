@@ -36,7 +36,9 @@ def test_a_doubtful_base_takes_the_size_of_its_table() -> None:
 
 
 def test_a_clear_base_keeps_its_size_among_others() -> None:
-    shares = size_probabilities(one_kind(np.vstack([np.tile([0.0, -9.0], (20, 1)), [[-12.0, 0.0]]])))
+    shares = size_probabilities(
+        one_kind(np.vstack([np.tile([0.0, -9.0], (20, 1)), [[-12.0, 0.0]]]))
+    )
     assert shares[-1, 1] > 0.95
 
 

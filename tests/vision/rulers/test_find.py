@@ -27,15 +27,23 @@ LEGION, SHORT, XWING, STICK = KNOWN_RULERS
 MAT, BAR, INK = 110, 45, 215
 
 
-def path_of(kind: RulerKind, start: tuple[float, float], heading_deg: float, bends_deg: Sequence[float] = ()) -> Array:
+def path_of(
+    kind: RulerKind, start: tuple[float, float], heading_deg: float, bends_deg: Sequence[float] = ()
+) -> Array:
     """The joints with both ends (n + 1, 2); each piece is turned against the one before."""
-    turned = np.radians(heading_deg + np.cumsum([0.0, *bends_deg, *[0.0] * kind.segments])[: kind.segments])
+    turned = np.radians(
+        heading_deg + np.cumsum([0.0, *bends_deg, *[0.0] * kind.segments])[: kind.segments]
+    )
     steps = kind.segment_mm * np.stack([np.cos(turned), np.sin(turned)], -1)
     return np.asarray(np.array(start) + np.concatenate([[[0, 0]], np.cumsum(steps, 0)]))
 
 
-def draw(canvas: NDArray[np.uint8], camera: Camera, corners_mm: Array, z_mm: float, grey: int) -> None:
-    dense = np.concatenate([np.linspace(a, b, 30) for a, b in zip(corners_mm, np.roll(corners_mm, -1, 0), strict=True)])
+def draw(
+    canvas: NDArray[np.uint8], camera: Camera, corners_mm: Array, z_mm: float, grey: int
+) -> None:
+    dense = np.concatenate(
+        [np.linspace(a, b, 30) for a, b in zip(corners_mm, np.roll(corners_mm, -1, 0), strict=True)]
+    )
     px = camera.project(np.column_stack([dense, np.full(len(dense), z_mm)]))
     at = ((px + 0.5) * OVERSAMPLE - 0.5) * 16
     cv2.fillPoly(canvas, [np.rint(at).astype(np.int32)], grey, shift=4)
@@ -63,12 +71,22 @@ def table(
             draw(canvas, camera, bar(a, b, kind.width_mm), kind.z_mm, BAR)
         for before, joint in pairwise(path):
             along = (joint - before) / np.linalg.norm(joint - before)
-            draw(canvas, camera, bar(joint - 1.8 * along, joint - 0.6 * along, 0.8 * kind.width_mm), kind.z_mm, INK)
+            draw(
+                canvas,
+                camera,
+                bar(joint - 1.8 * along, joint - 0.6 * along, 0.8 * kind.width_mm),
+                kind.z_mm,
+                INK,
+            )
     for polygon, grey in above:
         draw(canvas, camera, polygon, 5.0, grey)
     small = cv2.resize(canvas, SIZE_PX, interpolation=cv2.INTER_AREA).astype(float)
-    noisy = cv2.GaussianBlur(small, (0, 0), 0.6) + np.random.default_rng(4).normal(0, 2.0, small.shape)
-    return Frame(np.repeat(np.clip(np.rint(noisy), 0, 255).astype(np.uint8)[..., None], 3, 2), "drawn")
+    noisy = cv2.GaussianBlur(small, (0, 0), 0.6) + np.random.default_rng(4).normal(
+        0, 2.0, small.shape
+    )
+    return Frame(
+        np.repeat(np.clip(np.rint(noisy), 0, 255).astype(np.uint8)[..., None], 3, 2), "drawn"
+    )
 
 
 def known(camera: Camera) -> Calibration:
@@ -77,12 +95,16 @@ def known(camera: Camera) -> Calibration:
 
 def found(frame: Frame, camera: Camera) -> list[DetectedRuler]:
     calibration = known(camera)
-    return list(find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM)))
+    return list(
+        find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
+    )
 
 
 CASES = [
     pytest.param(LEGION, (80, 260), 28.0, [0.6] * 4, 12.0, id="legion, hardly bent"),
-    pytest.param(LEGION, (60, 300), 30.0, [5.8, -11.0, 2.0, -9.0], 12.0, id="legion, bent this way and that"),
+    pytest.param(
+        LEGION, (60, 300), 30.0, [5.8, -11.0, 2.0, -9.0], 12.0, id="legion, bent this way and that"
+    ),
     pytest.param(LEGION, (80, 180), 5.0, [9.0] * 4, 15.0, id="legion, bent into an arc"),
     pytest.param(SHORT, (300, 600), -20.0, [0.6], 25.0, id="two segments, tilted"),
     pytest.param(SHORT, (300, 600), -20.0, [-10.0], 10.0, id="two segments, bent"),
@@ -94,14 +116,22 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "start", "heading_deg", "bends_deg", "tilt_deg"), CASES)
 def test_a_ruler_is_read_as_it_lies(
-    kind: RulerKind, start: tuple[float, float], heading_deg: float, bends_deg: list[float], tilt_deg: float
+    kind: RulerKind,
+    start: tuple[float, float],
+    heading_deg: float,
+    bends_deg: list[float],
+    tilt_deg: float,
 ) -> None:
     camera, path = camera_over(tilt_deg), path_of(kind, start, heading_deg, bends_deg)
     calibration = known(camera)
     frame = table(camera, kind, path)
-    (ruler,) = find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
+    (ruler,) = find_rulers(
+        frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM)
+    )
     assert ruler.kind == kind.name
-    assert ruler.segment_mm == pytest.approx(kind.segment_mm, rel=1e-3 if kind.segments > 2 else 2e-3)
+    assert ruler.segment_mm == pytest.approx(
+        kind.segment_mm, rel=1e-3 if kind.segments > 2 else 2e-3
+    )
     assert abs(ruler.segment_mm - kind.segment_mm) < 3.5 * ruler.sigma_mm
     off = min(np.abs(ruler.path_mm - one).max() for one in (path, path[::-1]))
     assert off < 1.5
@@ -141,7 +171,9 @@ def test_markers_printed_too_large_are_given_away() -> None:
     shrunk = path.mean(0) + 0.98 * (path - path.mean(0))
     calibration = known(camera)
     frame = table(camera, XWING, shrunk)
-    (ruler,) = find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
+    (ruler,) = find_rulers(
+        frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM)
+    )
     assert ruler.segment_mm == pytest.approx(98.0, abs=0.4)
     (problem,) = ruler_problems([ruler])
     assert problem.flag == "ruler_disagrees"
@@ -191,7 +223,10 @@ def test_two_segments_whose_edges_go_on_are_not_five() -> None:
     camera, path = camera_over(10.0), path_of(SHORT, (300, 400), 20.0)
     along = (path[-1] - path[0]) / SHORT.length_mm
     ends = [(path[-1], path[-1] + 250 * along), (path[0] - 250 * along, path[0])]
-    (ruler,) = found(table(camera, SHORT, path, below=[(bar(*end, SHORT.width_mm), MAT - 12) for end in ends]), camera)
+    (ruler,) = found(
+        table(camera, SHORT, path, below=[(bar(*end, SHORT.width_mm), MAT - 12) for end in ends]),
+        camera,
+    )
     assert ruler.kind == SHORT.name
 
 
@@ -199,7 +234,12 @@ def test_no_base_is_looked_for_on_a_ruler() -> None:
     camera, path = camera_over(10.0), path_of(XWING, (300, 300), 40.0)
     calibration = known(camera)
     frame = table(camera, XWING, path)
-    polygons = ruler_footprints(find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM)))
+    polygons = ruler_footprints(
+        find_rulers(frame, calibration, rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
+    )
     assert len(polygons) == XWING.segments
     middle = path.mean(0).astype(np.float32)
-    assert any(cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0 for polygon in polygons)
+    assert any(
+        cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0
+        for polygon in polygons
+    )

@@ -22,7 +22,9 @@ def view_of(segments: list[tuple[Array, Array]], ink: int = 60, noise: float = 4
     canvas = np.full((height * OVERSAMPLE, width * OVERSAMPLE), 120, np.uint8)
     scale = OVERSAMPLE / MM_PER_PX
     for a, b in segments:
-        start, end = ((round(x * scale * 16), round((BOARD_MM[1] - y) * scale * 16)) for x, y in (a, b))
+        start, end = (
+            (round(x * scale * 16), round((BOARD_MM[1] - y) * scale * 16)) for x, y in (a, b)
+        )
         cv2.line(canvas, start, end, ink, 3, cv2.LINE_AA, 4)
     grey = cv2.resize(canvas, (width, height), interpolation=cv2.INTER_AREA).astype(float)
     grey += np.random.default_rng(7).normal(0, noise, grey.shape)
@@ -85,7 +87,10 @@ def triangles(step_mm: float) -> list[tuple[Array, Array]]:
     """Lines three ways through: the sides of hexes and their insides as well."""
     middle, found = np.array(BOARD_MM) / 2, []
     for angle in np.radians((0.0, 60.0, 120.0)):
-        along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        along, across = (
+            np.array([np.cos(angle), np.sin(angle)]),
+            np.array([-np.sin(angle), np.cos(angle)]),
+        )
         for k in range(-30, 31):
             center = middle + k * step_mm * across
             found.append((center - 900 * along, center + 900 * along))
@@ -93,7 +98,8 @@ def triangles(step_mm: float) -> list[tuple[Array, Array]]:
 
 
 @pytest.mark.parametrize(
-    "lines", [[], triangles(26.0), squares(25.0), squares(50.0), bricks(40.0, 34.6), bricks(24.0, 20.8)]
+    "lines",
+    [[], triangles(26.0), squares(25.0), squares(50.0), bricks(40.0, 34.6), bricks(24.0, 20.8)],
 )
 def test_what_is_no_hex_grid_is_none(lines: list[tuple[Array, Array]]) -> None:
     assert find_grid(view_of(lines), BOARD_MM) is None
@@ -101,4 +107,6 @@ def test_what_is_no_hex_grid_is_none(lines: list[tuple[Array, Array]]) -> None:
 
 def test_nothing_is_said_of_a_grid_that_lies_straight() -> None:
     assert grid_problems(None) == ()
-    assert grid_problems(find_grid(view_of(hexes(Grid("flat", 28.0, (10.0, 10.0)))), BOARD_MM)) == ()
+    assert (
+        grid_problems(find_grid(view_of(hexes(Grid("flat", 28.0, (10.0, 10.0)))), BOARD_MM)) == ()
+    )

@@ -36,8 +36,17 @@ def shot(on_mm: float) -> tuple[Camera, Frame, list[Detection]]:
     """A camera, its photo of bases `on_mm` high and beside, and what is found as if all stood on the board."""
     camera = camera_over(24.0)
     places = [(place, on_mm) for place in ON] + [(place, 0.0) for place in BESIDE]
-    frame = photo(camera, [Plinth(float(place[0]), float(place[1]), 60.0, z) for place, z in places])
-    return camera, frame, [found_at(frame, camera, reproject_to_height(camera, place, z, 0.0)) for place, z in places]
+    frame = photo(
+        camera, [Plinth(float(place[0]), float(place[1]), 60.0, z) for place, z in places]
+    )
+    return (
+        camera,
+        frame,
+        [
+            found_at(frame, camera, reproject_to_height(camera, place, z, 0.0))
+            for place, z in places
+        ],
+    )
 
 
 def found_at(frame: Frame, camera: Camera, start: Array) -> Detection:
@@ -45,7 +54,16 @@ def found_at(frame: Frame, camera: Camera, start: Array) -> Detection:
     assert fit is not None
     middle = camera.project(np.array([*fit.xy_mm, 0.0]))
     return Detection(
-        Base.circle(60), fit.xy_mm, 0, 0, fit.covariance_mm2, fit.d_xy_d_camera, 1, 1, middle, middle[None]
+        Base.circle(60),
+        fit.xy_mm,
+        0,
+        0,
+        fit.covariance_mm2,
+        fit.d_xy_d_camera,
+        1,
+        1,
+        middle,
+        middle[None],
     )
 
 
@@ -94,12 +112,17 @@ def test_the_more_open_sizes_are_the_less_they_tell() -> None:
 def looks(random: np.random.Generator, height_mm: float, on: int = 4, beside: int = 8) -> RimSizes:
     """Rims as they are measured, with noise as stated, some of them at a height."""
     size = random.choice([27.0, 50.0], on + beside)
-    rings = [RimMeasurement(0.0, 0.1, np.zeros(15), float(d), 0.3, random.uniform(-1, 1, 2)) for d in size]
+    rings = [
+        RimMeasurement(0.0, 0.1, np.zeros(15), float(d), 0.3, random.uniform(-1, 1, 2))
+        for d in size
+    ]
     raised = np.repeat([1.0, 0.0], [on, beside])
     off = np.linalg.cholesky(radius_covariance(rings)) @ random.normal(size=on + beside)
     off = off + raised * size / 2 * height_mm / (EYE_MM - height_mm)
     off = off + raised * GROUND_EDGE_SIGMA_PX * 0.3 * random.normal()
-    rings = [replace(ring, radius_excess_mm=float(value)) for ring, value in zip(rings, off, strict=True)]
+    rings = [
+        replace(ring, radius_excess_mm=float(value)) for ring, value in zip(rings, off, strict=True)
+    ]
     return RimSizes(rings, raised, EYE_MM, np.zeros((15, 15)))
 
 
@@ -107,7 +130,9 @@ def test_the_stated_height_holds_as_often_as_it_says() -> None:
     random = np.random.default_rng(5)
     z2 = []
     for _ in range(300):
-        true = THOUGHT.top_z_mm * float(np.exp(random.normal() * THOUGHT.sigma_mm / THOUGHT.top_z_mm))
+        true = THOUGHT.top_z_mm * float(
+            np.exp(random.normal() * THOUGHT.sigma_mm / THOUGHT.top_z_mm)
+        )
         height, sigma, _ = height_posterior(looks(random, min(true, 300.0)), THOUGHT)
         z2.append((np.log(height / true) / (sigma / height)) ** 2)
     assert np.mean(z2) == pytest.approx(1, abs=0.2)
@@ -119,7 +144,8 @@ def test_evidence_for_a_hill_is_honest() -> None:
     true = THOUGHT.top_z_mm * np.exp(random.normal(size=800) * THOUGHT.sigma_mm / THOUGHT.top_z_mm)
     hill = random.random(len(true)) < 0.5
     nats = [
-        height_posterior(looks(random, float(h), on=1), THOUGHT)[2] for h in np.where(hill, np.minimum(true, 300), 0)
+        height_posterior(looks(random, float(h), on=1), THOUGHT)[2]
+        for h in np.where(hill, np.minimum(true, 300), 0)
     ]
     chance = 1 / (1 + np.exp(-np.array(nats)))
     unsure = (chance > 0.15) & (chance < 0.85)
@@ -132,7 +158,12 @@ def test_evidence_for_a_hill_is_honest() -> None:
 @given(shift=st.floats(-0.3, 0.3), seed=st.integers(0, 1000))
 def test_what_all_bases_have_in_common_is_no_height(shift: float, seed: int) -> None:
     seen = looks(np.random.default_rng(seed), 30.0)
-    moved = replace(seen, rings=[replace(ring, radius_excess_mm=ring.radius_excess_mm + shift) for ring in seen.rings])
+    moved = replace(
+        seen,
+        rings=[
+            replace(ring, radius_excess_mm=ring.radius_excess_mm + shift) for ring in seen.rings
+        ],
+    )
     height, sigma, _ = height_posterior(seen, THOUGHT)
     assert abs(height_posterior(moved, THOUGHT)[0] - height) < 0.6 * sigma + abs(shift) * 20
 

@@ -36,7 +36,12 @@ def told() -> Array:
         view = table(camera, high, 3, run)
         for inset in INSETS_MM:
             rows.append(
-                (high, *height_from_walls(view, camera, top_as_seen(camera, high, run, inset), THOUGHT_MM, DOUBT_MM))
+                (
+                    high,
+                    *height_from_walls(
+                        view, camera, top_as_seen(camera, high, run, inset), THOUGHT_MM, DOUBT_MM
+                    ),
+                )
             )
     return np.array(rows)
 
@@ -57,7 +62,11 @@ def test_from_right_above_they_tell_next_to_nothing() -> None:
     view = table(camera, 45.0, 3, 10.0)
     slanted = camera_over(30.0)
     sure = height_from_walls(
-        table(slanted, 45.0, 3, 10.0), slanted, top_as_seen(slanted, 45.0, 10.0), THOUGHT_MM, DOUBT_MM
+        table(slanted, 45.0, 3, 10.0),
+        slanted,
+        top_as_seen(slanted, 45.0, 10.0),
+        THOUGHT_MM,
+        DOUBT_MM,
     )
     unsure = height_from_walls(view, camera, top_as_seen(camera, 45.0, 10.0), THOUGHT_MM, DOUBT_MM)
     assert unsure[1] / unsure[0] > 1.4 * sure[1] / sure[0]
@@ -69,7 +78,9 @@ def test_where_no_side_shows_what_was_thought_stays(height_mm: float, share: flo
     camera = camera_over(30.0)
     blank = np.full((400, 500, 3), 120, np.uint8)
     view = Orthophoto(blank, np.ones((400, 500), bool), -40.0, 600.0, 1.6)
-    height, sigma = height_from_walls(view, camera, top_as_seen(camera, 30.0, 0.0), height_mm, share * height_mm)
+    height, sigma = height_from_walls(
+        view, camera, top_as_seen(camera, 30.0, 0.0), height_mm, share * height_mm
+    )
     assert height == pytest.approx(height_mm, rel=0.2)
     assert sigma / height == pytest.approx(share, rel=0.25)
 

@@ -24,8 +24,15 @@ from tests.vision.table import seen_markers, square_mm
 
 TOP_MM = 40.0
 RIM = (0.03, 0.03, 0.04)
-FLAT = [Plinth(150, 130, 27.0, rim=RIM), Plinth(560, 330, 50.0, rim=RIM), Plinth(330, 185, 27.0, rim=RIM)]
-RAISED = [Plinth(300, 270, 27.0, z_mm=TOP_MM, rim=RIM), Plinth(372, 306, 50.0, z_mm=TOP_MM, rim=RIM)]
+FLAT = [
+    Plinth(150, 130, 27.0, rim=RIM),
+    Plinth(560, 330, 50.0, rim=RIM),
+    Plinth(330, 185, 27.0, rim=RIM),
+]
+RAISED = [
+    Plinth(300, 270, 27.0, z_mm=TOP_MM, rim=RIM),
+    Plinth(372, 306, 50.0, z_mm=TOP_MM, rim=RIM),
+]
 OUTLINE = ((270.0, 215.0), (430.0, 215.0), (430.0, 340.0), (270.0, 340.0))
 ON_TOP = {20: square_mm(400.0, 245.0, 40.0, 30.0, TOP_MM)}
 HILL = DeclaredTerrain("mesa", OUTLINE, False, TOP_MM, 1.0)
@@ -48,14 +55,19 @@ def told(frame: Frame) -> Report:
 
 
 def nearest(report: Report, plinth: Plinth) -> Piece:
-    return min(report.scene.pieces, key=lambda piece: np.hypot(piece.x_mm - plinth.x_mm, piece.y_mm - plinth.y_mm))
+    return min(
+        report.scene.pieces,
+        key=lambda piece: np.hypot(piece.x_mm - plinth.x_mm, piece.y_mm - plinth.y_mm),
+    )
 
 
 def off(report: Report, plinth: Plinth) -> tuple[float, float]:
     """How far off a piece is in mm, and the square of that in units of its doubt."""
     piece = nearest(report, plinth)
     away = np.array([piece.x_mm - plinth.x_mm, piece.y_mm - plinth.y_mm])
-    return float(np.hypot(*away)), float(away @ np.linalg.solve(np.array(piece.covariance_mm2), away))
+    return float(np.hypot(*away)), float(
+        away @ np.linalg.solve(np.array(piece.covariance_mm2), away)
+    )
 
 
 def test_pieces_on_a_hill_stand_at_its_height_and_others_on_the_mat(told: Report) -> None:
@@ -80,9 +92,13 @@ def test_the_scene_holds_the_hill_and_who_stands_on_it(told: Report) -> None:
 
 
 def test_the_height_of_a_hill_is_a_doubt_that_its_pieces_share(told: Report) -> None:
-    one, other, flat = (told.scene.pieces.index(nearest(told, plinth)) for plinth in (*RAISED, FLAT[0]))
+    one, other, flat = (
+        told.scene.pieces.index(nearest(told, plinth)) for plinth in (*RAISED, FLAT[0])
+    )
     assert told.scene.covariance is not None
-    shared, apart = (np.array(told.scene.covariance.cross_covariance(one, k)).trace() for k in (other, flat))
+    shared, apart = (
+        np.array(told.scene.covariance.cross_covariance(one, k)).trace() for k in (other, flat)
+    )
     assert shared > 0.1
     assert abs(apart) < 0.2 * shared
 
@@ -106,12 +122,16 @@ def about(corners: Array) -> tuple[tuple[float, float], ...]:
     """The outline in the frame of a marker that lies at `corners` (4, 3)."""
     right = (corners[1] - corners[0])[:2] / 40.0
     axes = np.array([right, [-right[1], right[0]]])
-    return tuple((float(x), float(y)) for x, y in (np.array(OUTLINE) - corners.mean(0)[:2]) @ axes.T)
+    return tuple(
+        (float(x), float(y)) for x, y in (np.array(OUTLINE) - corners.mean(0)[:2]) @ axes.T
+    )
 
 
 def test_a_marker_on_it_says_where_a_hill_is_and_how_high(frame: Frame) -> None:
     calibration = calibrate(frame, BOARD, elsewhere=(20,))
-    by_marker = DeclaredTerrain("mesa", about(ON_TOP[20]), True, None, 1.0, markers=(20,), marker_mm=40.0)
+    by_marker = DeclaredTerrain(
+        "mesa", about(ON_TOP[20]), True, None, 1.0, markers=(20,), marker_mm=40.0
+    )
     (area,) = locate_ground(frame, calibration, [by_marker], BOARD).areas
     assert abs(area.top_z_mm - TOP_MM) < 3 * area.sigma_mm
     assert 0.5 < area.sigma_mm < 6
@@ -148,12 +168,22 @@ def test_a_place_that_was_measured_tells_the_height_too(frame: Frame) -> None:
         ),
         (replace(HILL, top_z_mm=900.0), BadInput, "the top of 'mesa' would lie at 900 mm"),
         (replace(HILL, top_z_mm=None, markers=(20,), marker_mm=400.0), BadInput, "would lie at -"),
-        (replace(HILL, top_z_mm=None, markers=(20,), marker_mm=4.0), BadInput, "check top_z_mm, and marker_mm"),
+        (
+            replace(HILL, top_z_mm=None, markers=(20,), marker_mm=4.0),
+            BadInput,
+            "check top_z_mm, and marker_mm",
+        ),
         (replace(HILL, markers=(20,), marker_mm=44.0), BadInput, "times the doubt apart"),
-        (replace(HILL, top_z_mm=15.0, markers=(20,), marker_mm=40.0), BadInput, "times the doubt apart"),
+        (
+            replace(HILL, top_z_mm=15.0, markers=(20,), marker_mm=40.0),
+            BadInput,
+            "times the doubt apart",
+        ),
     ],
 )
-def test_what_cannot_be_is_refused(told: DeclaredTerrain, error: type[Exception], said: str, frame: Frame) -> None:
+def test_what_cannot_be_is_refused(
+    told: DeclaredTerrain, error: type[Exception], said: str, frame: Frame
+) -> None:
     with pytest.raises(error, match=said):
         locate_ground(frame, exact(CAMERA), [told], BOARD)
 
@@ -178,7 +208,9 @@ def test_a_level_sees_what_the_board_sees() -> None:
     )
     assert np.allclose(there @ level.camera_jacobian, here)
     one = np.einsum("nip,pq,njq->nij", here, calibration.covariance, here)
-    assert np.allclose(np.einsum("nip,pq,njq->nij", there, level.calibration.covariance, there), one)
+    assert np.allclose(
+        np.einsum("nip,pq,njq->nij", there, level.calibration.covariance, there), one
+    )
 
 
 def test_the_slopes_of_a_marker_on_a_hill_are_what_small_steps_say() -> None:
@@ -197,7 +229,9 @@ def test_the_slopes_of_a_marker_on_a_hill_are_what_small_steps_say() -> None:
         assert np.allclose((behind - ahead) / 2e-4, slope[:, k], rtol=1e-3, atol=1e-3)
     for k in (0, 4, 10, 14):
         step = np.eye(15)[k] * 1e-5
-        ahead, behind = (seen(replace(found, camera=CAMERA.moved(s * step)), state) for s in (1, -1))
+        ahead, behind = (
+            seen(replace(found, camera=CAMERA.moved(s * step)), state) for s in (1, -1)
+        )
         assert np.allclose((ahead - behind) / 2e-5, by_table[:, k], rtol=1e-3, atol=1e-2)
     for k in (0, 1):
         step = np.eye(2)[k] * 1e-3
@@ -209,11 +243,17 @@ def test_the_slopes_of_a_marker_on_a_hill_are_what_small_steps_say() -> None:
 
 def test_a_hill_stands_on_the_table_as_it_is_bowed() -> None:
     """On a table 3 mm higher there, its markers are seen 3 mm higher: the hill itself is as high as it was."""
-    (marker,) = seen_markers(CAMERA, {20: ON_TOP[20] + np.array([0, 0, 3.0])}, np.random.default_rng(1), 0.0, 0.0)
+    (marker,) = seen_markers(
+        CAMERA, {20: ON_TOP[20] + np.array([0, 0, 3.0])}, np.random.default_rng(1), 0.0, 0.0
+    )
     middle = ON_TOP[20].mean(0)[:2]
-    bowed = replace(exact(CAMERA), bow=TableBow(middle, np.array([450.0, 450.0]), np.array([1.0, 2.0])))
+    bowed = replace(
+        exact(CAMERA), bow=TableBow(middle, np.array([450.0, 450.0]), np.array([1.0, 2.0]))
+    )
     told = DeclaredTerrain("mesa", OUTLINE, False, None, 1.0, markers=(20,), marker_mm=40.0)
-    on_flat, on_bowed = (by_markers.measure_top(found, told, [marker], 40.0) for found in (exact(CAMERA), bowed))
+    on_flat, on_bowed = (
+        by_markers.measure_top(found, told, [marker], 40.0) for found in (exact(CAMERA), bowed)
+    )
     assert on_bowed.z_mm == pytest.approx(TOP_MM, abs=0.05)
     assert on_flat.z_mm == pytest.approx(TOP_MM + 3, abs=0.05)
     unsure = replace(bowed, covariance_with_bow=np.diag([1e-18] * 15 + [4.0, 9.0]))

@@ -15,7 +15,11 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.imaging.line_profiles import LOG_OFFSET
-from overruler.vision.imaging.orthophoto import Orthophoto, relief_displacement_map, resample_orthophoto
+from overruler.vision.imaging.orthophoto import (
+    Orthophoto,
+    relief_displacement_map,
+    resample_orthophoto,
+)
 from overruler.vision.learned.hill_net import picture_input, predict_hill_map
 from overruler.vision.terrain.find import USUAL_ERROR_SHARE, find_hills
 from tests.tables import BOARD_MM, camera_over, exact
@@ -44,7 +48,9 @@ def table(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.
     """A sandy mat with a hill on it, as seen from above; a print of the same shape where the height is 0."""
     shape = round((BOX[3] - BOX[1]) / PIXEL_MM), round((BOX[2] - BOX[0]) / PIXEL_MM)
     mat = stuff((105, 150, 185), 1.0, seed, shape)
-    view = Orthophoto(np.zeros((*shape, 3), np.uint8), np.ones(shape, bool), BOX[0], BOX[3], PIXEL_MM)
+    view = Orthophoto(
+        np.zeros((*shape, 3), np.uint8), np.ones(shape, bool), BOX[0], BOX[3], PIXEL_MM
+    )
     if height_mm is not None:
         middle = FOOT.mean(0)
         edge = middle + (FOOT - middle) * (1 - run_mm / np.hypot(*(FOOT - middle).T)[:, None])
@@ -83,7 +89,9 @@ def standing(camera: Camera, places: Array, z_mm: float) -> list[Detection]:
     ]
 
 
-def found_on(camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0) -> tuple[RaisedArea, ...]:
+def found_on(
+    camera: Camera, height_mm: float | None, seed: int, run_mm: float = 0.0
+) -> tuple[RaisedArea, ...]:
     pieces = [*standing(camera, ON, height_mm or 0.0), *standing(camera, BESIDE, 0.0)]
     return hills_of(table(camera, height_mm, seed, run_mm), camera, pieces)
 
@@ -95,7 +103,9 @@ def hills_of(
 
 
 @pytest.mark.parametrize(("height_mm", "run_mm"), [(36.0, 0.0), (36.0, 10.0), (60.0, 5.0)])
-def test_a_hill_under_pieces_is_found_with_an_honest_height(height_mm: float, run_mm: float) -> None:
+def test_a_hill_under_pieces_is_found_with_an_honest_height(
+    height_mm: float, run_mm: float
+) -> None:
     camera = camera_over(30.0)
     (hill,) = found_on(camera, height_mm, 3, run_mm)
     assert hill.probability > 0.9
@@ -109,7 +119,10 @@ def test_a_hill_under_pieces_is_found_with_an_honest_height(height_mm: float, ru
 
 def test_the_more_of_its_side_shows_the_likelier_it_is_raised() -> None:
     camera = camera_over(30.0)
-    chances = [max([hill.probability for hill in found_on(camera, z, 3)], default=0.0) for z in (0.0, 10.0, 16.0, 36.0)]
+    chances = [
+        max([hill.probability for hill in found_on(camera, z, 3)], default=0.0)
+        for z in (0.0, 10.0, 16.0, 36.0)
+    ]
     assert chances == sorted(chances)
     assert chances[-1] - chances[0] > 0.5
 
@@ -137,7 +150,8 @@ def test_what_covers_most_of_the_table_is_the_table(share: float, found: int) ->
     cells = predict_hill_map(view, camera)
     rows, columns = cells.top.shape
     inside = (
-        np.abs(np.indices((rows, columns)) / np.array([rows, columns])[:, None, None] - 0.5).max(0) < share**0.5 / 2
+        np.abs(np.indices((rows, columns)) / np.array([rows, columns])[:, None, None] - 0.5).max(0)
+        < share**0.5 / 2
     )
     said = replace(cells, top=np.where(inside, np.float32(0.99), np.float32(0)) * cells.view.seen)
     assert len(find_hills(view, said, exact(camera), standing_there)) == found
@@ -168,8 +182,13 @@ def test_no_hill_carries_a_marker_that_lies_on_the_board(beside: float, found: i
         [[-1, 1], [1, 1], [1, -1], [-1, -1.0]]
     )
     square[:, 0] += beside * np.ptp(FOOT[:, 0])
-    seen = replace(exact(camera), corners_px=(camera.project(np.column_stack([square, np.zeros(4)])),))
-    assert len(find_hills(view, predict_hill_map(view, camera), seen, standing(camera, ON, 36.0))) == found
+    seen = replace(
+        exact(camera), corners_px=(camera.project(np.column_stack([square, np.zeros(4)])),)
+    )
+    assert (
+        len(find_hills(view, predict_hill_map(view, camera), seen, standing(camera, ON, 36.0)))
+        == found
+    )
 
 
 @pytest.mark.parametrize(("diameter_mm", "found"), [(27.0, 1), (120.0, 1), (180.0, 0), (300.0, 0)])
@@ -191,7 +210,9 @@ def test_names_that_are_taken_are_not_given_again() -> None:
 def test_the_lean_says_where_high_things_are_seen(xy: tuple[float, float], tilt: float) -> None:
     """Something low z above a place is seen z times the lean there away from it."""
     camera = camera_over(tilt)
-    view = Orthophoto(np.zeros((290, 390, 3), np.uint8), np.ones((290, 390), bool), BOX[0], BOX[3], 2.0)
+    view = Orthophoto(
+        np.zeros((290, 390, 3), np.uint8), np.ones((290, 390), bool), BOX[0], BOX[3], 2.0
+    )
     column, row = np.round(view.to_px(xy)).astype(int)
     lean = relief_displacement_map(view, camera)[row, column]
     place = view.to_mm([column, row])
@@ -207,7 +228,9 @@ def test_another_resolution_shows_the_same_place(scale: float) -> None:
     view = Orthophoto(pixels, np.ones((300, 400), bool), -40.0, 600.0, 1.6)
     there = resample_orthophoto(view, scale)
     rows, columns = np.nonzero(there.pixels[..., 0] > 127)
-    assert there.to_mm([columns.mean(), rows.mean()]) == pytest.approx(view.to_mm([210, 130]), abs=0.3 * scale)
+    assert there.to_mm([columns.mean(), rows.mean()]) == pytest.approx(
+        view.to_mm([210, 130]), abs=0.3 * scale
+    )
 
 
 @given(gain=st.floats(0.3, 1.0))
@@ -217,7 +240,8 @@ def test_the_network_sees_ratios_of_brightness(gain: float) -> None:
     seen, lean = rng.random((40, 50)) < 0.8, np.zeros((40, 50, 2), np.float32)
     light = rng.uniform(60, 255, (40, 50, 3))
     full, dim = (
-        picture_input((part - LOG_OFFSET).clip(0).astype(np.uint8), seen, lean) for part in (light, light * gain)
+        picture_input((part - LOG_OFFSET).clip(0).astype(np.uint8), seen, lean)
+        for part in (light, light * gain)
     )
     assert np.abs(full - dim)[..., :3].max() < 0.25
     assert (full[~seen] == 0).all()

@@ -34,7 +34,12 @@ def table() -> tuple[Camera, Frame, list[Detection]]:
     camera = camera_over(24.0)
     plinths = [Plinth(x, y, 40.0, z) for (x, y), z in zip(PLACES, HEIGHTS, strict=True)]
     frame = photo(camera, plinths)
-    starts = np.stack([reproject_to_height(camera, place, z, 0.0) for place, z in zip(PLACES, HEIGHTS, strict=True)])
+    starts = np.stack(
+        [
+            reproject_to_height(camera, place, z, 0.0)
+            for place, z in zip(PLACES, HEIGHTS, strict=True)
+        ]
+    )
     return camera, frame, [found_at(frame, camera, start) for start in starts]
 
 
@@ -44,7 +49,16 @@ def found_at(frame: Frame, camera: Camera, start: Array) -> Detection:
     ring = fit.xy_mm + 20 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
     pixels = camera.project(np.column_stack([np.vstack([fit.xy_mm, ring]), np.zeros(5)]))
     return Detection(
-        Base.circle(40), fit.xy_mm, 0.0, 0.0, fit.covariance_mm2, fit.d_xy_d_camera, 1, 1, pixels[0], pixels[1:]
+        Base.circle(40),
+        fit.xy_mm,
+        0.0,
+        0.0,
+        fit.covariance_mm2,
+        fit.d_xy_d_camera,
+        1,
+        1,
+        pixels[0],
+        pixels[1:],
     )
 
 
@@ -78,13 +92,24 @@ def test_a_piece_beside_the_hill_is_left_as_it_is(table: Table) -> None:
     assert raise_pieces(frame, exact(camera), flat, [hill()])[2] is flat[2]
 
 
-def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside(table: Table) -> None:
+def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside(
+    table: Table,
+) -> None:
     camera, frame, _ = table
     edge = np.array([684.0, 464.0])
     seems = reproject_to_height(camera, edge, HIGH_MM, 0.0)
     assert (seems > HILL.max(0)).all()
     detection = Detection(
-        Base.rectangle(40, 40), seems, 0, 0, np.eye(2), np.zeros((2, 15)), 1, 1, np.zeros(2), np.zeros((4, 2))
+        Base.rectangle(40, 40),
+        seems,
+        0,
+        0,
+        np.eye(2),
+        np.zeros((2, 15)),
+        1,
+        1,
+        np.zeros(2),
+        np.zeros((4, 2)),
     )
     (raised,) = raise_pieces(frame, exact(camera), [detection], [hill(edge_mm=0.5, sigma_mm=0.5)])
     assert raised.standing_on == "h1"
@@ -93,7 +118,10 @@ def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside
 
 def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table) -> None:
     camera, frame, flat = table
-    some, every, _ = (raise_pieces(frame, exact(camera), flat, [hill(usual=share)])[0] for share in (0.6, 1.0, 1.0))
+    some, every, _ = (
+        raise_pieces(frame, exact(camera), flat, [hill(usual=share)])[0]
+        for share in (0.6, 1.0, 1.0)
+    )
     assert some.shared_shifts_mm["h1"] == pytest.approx(0.6 * every.shared_shifts_mm["h1"])
     assert some.rare_shifts_mm["h1"] == pytest.approx(every.shared_shifts_mm["h1"])
     assert some.sigma_z_mm == every.sigma_z_mm == 2.0
@@ -102,10 +130,15 @@ def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table
 def test_the_hill_s_height_moves_its_pieces_together(table: Table) -> None:
     camera, frame, flat = table
     calibration = replace(exact(camera), budget=ErrorBudget(0, 0, 0, 0, 0))
-    raised = [replace(d, covariance_mm2=np.zeros((2, 2))) for d in raise_pieces(frame, calibration, flat, [hill()])]
+    raised = [
+        replace(d, covariance_mm2=np.zeros((2, 2)))
+        for d in raise_pieces(frame, calibration, flat, [hill()])
+    ]
     stated = rare_covariance(calibration, raised)
     heights = np.random.default_rng(1).normal(HIGH_MM, 2.0, 4000)
-    moved = np.stack([reproject_to_height(camera, d.xy_mm, d.z_mm, heights[:, None]) for d in raised[:2]], 1)
+    moved = np.stack(
+        [reproject_to_height(camera, d.xy_mm, d.z_mm, heights[:, None]) for d in raised[:2]], 1
+    )
     sampled = np.cov(moved.reshape(len(heights), 4).T)
     assert np.allclose(stated[:4, :4], sampled, rtol=0.1, atol=1e-3)
     assert np.allclose(stated[4:], 0)
@@ -121,7 +154,9 @@ def joint_doubts(raised: Sequence[Detection]) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("probability", [0.6, 0.97])
-def test_where_it_is_unsure_the_other_place_is_within_reach(table: Table, probability: float) -> None:
+def test_where_it_is_unsure_the_other_place_is_within_reach(
+    table: Table, probability: float
+) -> None:
     camera, frame, flat = table
     raised = raise_pieces(frame, exact(camera), flat, [hill(probability=probability)])
     off = flat[0].xy_mm - raised[0].xy_mm
@@ -131,12 +166,19 @@ def test_where_it_is_unsure_the_other_place_is_within_reach(table: Table, probab
     assert raised[0].sigma_z_mm > HIGH_MM / 3.1
 
 
-def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the_hill(table: Table) -> None:
+def test_no_later_fit_takes_it_from_a_piece_at_the_edge_that_it_may_stand_on_the_hill(
+    table: Table,
+) -> None:
     camera, frame, flat = table
-    beside = replace(hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0]))
+    beside = replace(
+        hill(edge_mm=8.0), footprint_mm=HILL + np.array([PLACES[0, 0] + 5.0 - HILL[0, 0], 0.0])
+    )
     (one,) = raise_pieces(frame, exact(camera), flat[:1], [beside])
     other = reproject_to_height(camera, one.xy_mm, 0.0, HIGH_MM) - one.xy_mm
-    assert other @ np.linalg.solve(one.unmodelled_mm2 + one.rare_excess_mm2 + 0.1 * np.eye(2), other) < 3.05**2
+    assert (
+        other @ np.linalg.solve(one.unmodelled_mm2 + one.rare_excess_mm2 + 0.1 * np.eye(2), other)
+        < 3.05**2
+    )
     assert one.covariance_mm2 == pytest.approx(flat[0].covariance_mm2 + one.unmodelled_mm2)
 
 
@@ -153,7 +195,9 @@ def test_what_hardly_is_a_hill_leaves_its_pieces_on_the_board(table: Table) -> N
 def test_the_scene_says_what_stands_on_what(table: Table) -> None:
     camera, frame, flat = table
     calibration = exact(camera)
-    scene = build_scene(calibration, raise_pieces(frame, calibration, flat, [hill()]), raised=[hill()])
+    scene = build_scene(
+        calibration, raise_pieces(frame, calibration, flat, [hill()]), raised=[hill()]
+    )
     out = scene.to_json()
     assert [piece["z_mm"] for piece in out["pieces"]] == [HIGH_MM, HIGH_MM, 0.0]
     assert [piece.get("on") for piece in out["pieces"]] == ["h1", "h1", None]
@@ -164,20 +208,28 @@ def test_the_scene_says_what_stands_on_what(table: Table) -> None:
 
 
 @given(st.floats(0, 200), st.floats(0, 200), st.floats(-500, 1200), st.floats(-500, 1200))
-def test_a_point_that_is_raised_and_lowered_again_is_where_it_was(z: float, other: float, x: float, y: float) -> None:
+def test_a_point_that_is_raised_and_lowered_again_is_where_it_was(
+    z: float, other: float, x: float, y: float
+) -> None:
     camera = camera_over(20.0)
     place = np.array([x, y])
     there = reproject_to_height(camera, place, z, other)
-    assert np.allclose(camera.project([*there, other]), camera.project([x, y, z]), atol=1e-6, equal_nan=True)
+    assert np.allclose(
+        camera.project([*there, other]), camera.project([x, y, z]), atol=1e-6, equal_nan=True
+    )
     assert np.allclose(reproject_to_height(camera, there, other, z), place, atol=1e-6)
     step = reproject_to_height(camera, place, z, z + 1e-3) - place
     assert np.allclose(step, 1e-3 * relief_displacement_per_mm(camera, place, z), atol=1e-6)
 
 
 @pytest.mark.parametrize("probability", [1.0, 0.3], ids=["on the hill", "rather beside it"])
-def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(table: Table, probability: float) -> None:
+def test_what_no_fit_knows_stays_part_of_the_doubt_at_any_height(
+    table: Table, probability: float
+) -> None:
     camera, frame, (first, *_) = table
-    unsure = replace(first, covariance_mm2=first.covariance_mm2 + np.eye(2), unmodelled_mm2=np.eye(2))
+    unsure = replace(
+        first, covariance_mm2=first.covariance_mm2 + np.eye(2), unmodelled_mm2=np.eye(2)
+    )
     for one in (
         detection_at_height(camera, unsure, 200.0),
         *raise_pieces(frame, exact(camera), [unsure], [hill(probability=probability)]),
@@ -194,11 +246,17 @@ def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: 
     )
     assert sharp.z_mm == wide.z_mm == 0.0
     (cause,) = sharp.shared_shifts_mm
-    share = np.linalg.norm(wide.shared_shifts_mm[cause]) / np.linalg.norm(sharp.shared_shifts_mm[cause])
-    chances = [probability_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma)) for sigma in (1e-6, HIGH_MM / 2)]
+    share = np.linalg.norm(wide.shared_shifts_mm[cause]) / np.linalg.norm(
+        sharp.shared_shifts_mm[cause]
+    )
+    chances = [
+        probability_on(camera, flat[0], hill(probability=0.3, sigma_mm=sigma))
+        for sigma in (1e-6, HIGH_MM / 2)
+    ]
     assert min(chances) > 1 / 9  # so that as likely as it is, not at the least that is rare
     assert share == pytest.approx(np.sqrt(1.25 * chances[1] / chances[0]))
     rarely = [
-        np.linalg.norm(one.rare_shifts_mm[cause]) / np.sqrt(c) for one, c in zip((sharp, wide), chances, strict=True)
+        np.linalg.norm(one.rare_shifts_mm[cause]) / np.sqrt(c)
+        for one, c in zip((sharp, wide), chances, strict=True)
     ]
     assert rarely[1] / rarely[0] == pytest.approx(2.0)  # as high as by two σ more

@@ -42,9 +42,13 @@ LOOK = cut_patch(picture(HOME), CAMERA, HOME, 0.0, RADIUS_MM)
 @pytest.mark.parametrize("step", [(0.0, 0.0), (3.3, -7.1), (-10.4, 6.2)])
 @pytest.mark.parametrize("hidden_mm", [None, 4.0])
 @pytest.mark.parametrize("gain", [1.0, 0.85])
-def test_it_is_found_where_it_went(step: tuple[float, float], hidden_mm: float | None, gain: float) -> None:
+def test_it_is_found_where_it_went(
+    step: tuple[float, float], hidden_mm: float | None, gain: float
+) -> None:
     there = HOME + step
-    match = find_patch(picture(there, hidden_mm, gain), CAMERA, [LOOK], HOME, 0.0, 12.0, gain + 0.03)  # a shot ago
+    match = find_patch(
+        picture(there, hidden_mm, gain), CAMERA, [LOOK], HOME, 0.0, 12.0, gain + 0.03
+    )  # a shot ago
     assert np.hypot(*(match.xy_mm - there)) < 0.6
     assert match.share > (0.8 if hidden_mm is None else 0.4)
 
@@ -55,7 +59,10 @@ def test_where_it_is_not_little_of_it_is_seen() -> None:
 
 
 def test_the_share_falls_with_what_is_hidden() -> None:
-    shares = [align_patch(picture(HOME, hidden), CAMERA, LOOK, HOME, 0.0).share for hidden in (None, 10.0, 0.0, -10.0)]
+    shares = [
+        align_patch(picture(HOME, hidden), CAMERA, LOOK, HOME, 0.0).share
+        for hidden in (None, 10.0, 0.0, -10.0)
+    ]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > 0.95
     assert shares[-1] < 0.5
@@ -78,7 +85,10 @@ def test_a_look_that_is_not_there_is_soon_given_up(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(cv2, "solve", counted)
     rng = np.random.default_rng(2)
-    rough = np.asarray(cv2.GaussianBlur(rng.integers(0, 255, BOARD.shape[:2]).astype(np.uint8), (0, 0), 2), np.uint8)
+    rough = np.asarray(
+        cv2.GaussianBlur(rng.integers(0, 255, BOARD.shape[:2]).astype(np.uint8), (0, 0), 2),
+        np.uint8,
+    )
     bright = np.asarray(200 + rough // 8, np.uint8)
     assert align_patch(bright, CAMERA, LOOK, HOME, 0.0).share < EARLY_STOP_SHARE
     assert len(steps) == EARLY_STOP_ITERATION < MAX_ITERATIONS

@@ -10,7 +10,11 @@ from overruler.report import Report
 from overruler.shot import Shot
 from overruler.track import Tick
 from overruler.vision.assembly.to_scene import build_scene
-from overruler.vision.tracking.camera_motion import CAMERA_MOVED_NOTE, CAMERA_MOVED_S, CameraMotionGuard
+from overruler.vision.tracking.camera_motion import (
+    CAMERA_MOVED_NOTE,
+    CAMERA_MOVED_S,
+    CameraMotionGuard,
+)
 from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
 
@@ -30,7 +34,11 @@ class Fake:
         camera = camera_over(10.0)
         corners = tuple(camera.project(corners) for corners in eight_markers().values())
         calibration = replace(exact(camera), corners_px=corners)
-        report = Report(shot.frame(), calibration, (), build_scene(calibration, ())) if self._due else None
+        report = (
+            Report(shot.frame(), calibration, (), build_scene(calibration, ()))
+            if self._due
+            else None
+        )
         self._due = False
         return Tick(shot.time_s, (), rest=report)
 
@@ -53,11 +61,16 @@ def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[Fake, list[Tick]
     steady, aside = CameraMotionGuard(watch), np.roll(table, (-6, 9), (0, 1))
     times = np.arange(40) / 10
     frames = [aside if bumped_s[0] <= time_s < bumped_s[1] else table for time_s in times]
-    shots = (Shot.of(Frame(pixels, "film", time_s=float(at))) for pixels, at in zip(frames, times, strict=True))
+    shots = (
+        Shot.of(Frame(pixels, "film", time_s=float(at)))
+        for pixels, at in zip(frames, times, strict=True)
+    )
     return watch, [steady.look(shot) for shot in shots]
 
 
-def test_after_a_bump_nothing_is_told_until_it_is_sure_and_then_all_is_measured_anew(table: Pixels) -> None:
+def test_after_a_bump_nothing_is_told_until_it_is_sure_and_then_all_is_measured_anew(
+    table: Pixels,
+) -> None:
     watch, ticks = told(table, (1.0, 9.0))
     assert len(watch.again_s) == 1
     assert not [time_s for time_s in watch.looked_s if 1.0 <= time_s < 1.0 + CAMERA_MOVED_S - 0.05]

@@ -14,7 +14,9 @@ CAMERA = camera_over(10.0)
 MARKERS = eight_markers()
 
 
-def grey(seed: int = 1, step: tuple[float, ...] = (0.0,) * 6) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+def grey(
+    seed: int = 1, step: tuple[float, ...] = (0.0,) * 6
+) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     """The table as the camera sees it, moved by a step of its pose."""
     camera = CAMERA.moved([0.0] * 9 + list(step))
     pixels = render_table(camera, SIZE_PX, BOARD_MM, [], MARKERS, noise=2.0, seed=seed)
@@ -49,7 +51,9 @@ def test_a_shift_is_measured_while_it_is_small(marks: Landmarks) -> None:
     assert np.median(marks.shifts_px(seen)[:, 0]) == pytest.approx(truth, rel=0.25)
 
 
-def test_a_hand_over_a_marker_is_no_bump_and_a_cloth_over_all_hides_where_it_is(marks: Landmarks) -> None:
+def test_a_hand_over_a_marker_is_no_bump_and_a_cloth_over_all_hides_where_it_is(
+    marks: Landmarks,
+) -> None:
     covered = grey(seed=6)
     rows, columns = (at[marks.marker == 0] for at in marks.points_px)
     covered[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = 150

@@ -90,7 +90,9 @@ def lit(grey: NDArray[np.uint8], gain: float, offset: float) -> NDArray[np.uint8
 
 def test_a_shadow_is_told_from_what_stands_there_now() -> None:
     draw = np.random.default_rng(4)
-    then = np.asarray(cv2.GaussianBlur(draw.integers(60, 200, (160, 320)).astype(np.uint8), (0, 0), 2), np.uint8)
+    then = np.asarray(
+        cv2.GaussianBlur(draw.integers(60, 200, (160, 320)).astype(np.uint8), (0, 0), 2), np.uint8
+    )
     now = np.asarray(then + draw.integers(0, 3, then.shape), np.uint8)
     now[16:48, 16:64] = lit(now[16:48, 16:64], 0.85, 0)
     cv2.circle(now, (160, 80), 20, 90, -1)

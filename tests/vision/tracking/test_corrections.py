@@ -50,7 +50,9 @@ def test_a_piece_stands_where_it_was_put_and_has_not_been_moved(watch: Watch) ->
     ticks = after(watch)
     piece = told(ticks)["p02"]
     home = np.array(HOMES["p02"][:2])
-    assert np.hypot(piece.x_mm - home[0], piece.y_mm - home[1]) < 0.5  # the picture shows it: pointing was 5 mm off
+    assert (
+        np.hypot(piece.x_mm - home[0], piece.y_mm - home[1]) < 0.5
+    )  # the picture shows it: pointing was 5 mm off
     assert not any(tick.moves for tick in ticks)
     assert {spot.id: spot.state for spot in ticks[-1].spots} == dict.fromkeys(HOMES, "static")
 

@@ -16,7 +16,9 @@ from overruler.vision.tracking.path import MovePath, estimate_path
 from overruler.vision.tracking.table_state import CoarseShot, TableState
 from tests.vision.tracking.test_redetect import AT, CAMERA, table
 
-HAND = np.array([(-12, -18), (-30, 20), (-28, 90), (24, 96), (30, 30), (16, -10), (12, 14), (4, -26), (-4, 10)])
+HAND = np.array(
+    [(-12, -18), (-30, 20), (-28, 90), (24, 96), (30, 30), (16, -10), (12, 14), (4, -26), (-4, 10)]
+)
 """Its outline in mm; fingers point down, the piece is at the origin."""
 HIGH_MM = 35.0
 """So much higher than the piece: it seems to go farther."""
@@ -34,11 +36,15 @@ def seen(hand_mm: Array | None, time_s: float, beside: bool = False) -> CoarseSh
         outline = CAMERA.project(np.column_stack([HAND + hand_mm, np.full(len(HAND), HIGH_MM)]))
         cv2.fillPoly(grey, [np.rint(outline * 16).astype(np.int32)], (190,), cv2.LINE_AA, 4)
     one = CoarseShot.of(time_s, build_pyramid(grey))
-    noise = np.random.default_rng(round(time_s * 10)).normal(0, 0.0 if beside else 0.7, one.grey.shape)
+    noise = np.random.default_rng(round(time_s * 10)).normal(
+        0, 0.0 if beside else 0.7, one.grey.shape
+    )
     return replace(one, grey=np.asarray(np.clip(one.grey + noise, 0, 255), np.uint8))
 
 
-def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True, beside: bool = False) -> TableState:
+def watched(
+    corners: Array, leads_aside: Array | None = None, comes: bool = True, beside: bool = False
+) -> TableState:
     """A table over which a hand has come, taken a piece along a line of legs, and gone again."""
     BARE.recent_shots.clear()
     lengths = np.hypot(*np.diff(corners, axis=0).T)
@@ -47,7 +53,9 @@ def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True
         share = np.clip((k / 10 - STARTS_S) / (ENDS_S - STARTS_S), 0, 1)
         along = (3 * share**2 - 2 * share**3) * before[-1]
         at = np.array([np.interp(along, before, corners[:, axis]) for axis in (0, 1)])
-        away = max(STARTS_S - 0.2 - k / 10, k / 10 - ENDS_S - 0.2, 0) * np.array([60.0, 9000.0 if beside else 900.0])
+        away = max(STARTS_S - 0.2 - k / 10, k / 10 - ENDS_S - 0.2, 0) * np.array(
+            [60.0, 9000.0 if beside else 900.0]
+        )
         aside = share * leads_aside if leads_aside is not None else 0.0
         hand = at + away + aside if comes and away[1] < 500 else None
         BARE.recent_shots.append(seen(hand, k / 10, beside))
@@ -56,7 +64,9 @@ def watched(corners: Array, leads_aside: Array | None = None, comes: bool = True
 
 def unseen(corners: Array) -> MovePath:
     start, end = corners[0], corners[-1]
-    way = estimate_path(np.array([[STARTS_S, *start], [ENDS_S, *end]]), start, end, CAMERA.center_mm)
+    way = estimate_path(
+        np.array([[STARTS_S, *start], [ENDS_S, *end]]), start, end, CAMERA.center_mm
+    )
     assert not way.seen
     return way
 
@@ -94,8 +104,14 @@ STRAIGHT = np.array([AT, AT + np.array([90.0, 40.0])])
 
 
 def test_a_hand_that_leads_elsewhere_was_not_this_pieces() -> None:
-    assert follow_hand(watched(STRAIGHT, leads_aside=np.array([0.0, -25.0])), unseen(STRAIGHT), 0.0) is None
-    assert follow_hand(watched(STRAIGHT, leads_aside=np.array([0.0, -5.0])), unseen(STRAIGHT), 0.0) is not None
+    assert (
+        follow_hand(watched(STRAIGHT, leads_aside=np.array([0.0, -25.0])), unseen(STRAIGHT), 0.0)
+        is None
+    )
+    assert (
+        follow_hand(watched(STRAIGHT, leads_aside=np.array([0.0, -5.0])), unseen(STRAIGHT), 0.0)
+        is not None
+    )
 
 
 def test_what_lies_beside_the_piece_is_no_hand_that_rests() -> None:

@@ -40,7 +40,9 @@ def still_for(table: TableState, time_s: float) -> None:
     table.changes.last_moved_s[:] = table.shot.time_s - time_s
 
 
-def test_what_reaches_in_over_the_edge_is_a_hand_until_it_has_lain_still_for_long(watched: TableState) -> None:
+def test_what_reaches_in_over_the_edge_is_a_hand_until_it_has_lain_still_for_long(
+    watched: TableState,
+) -> None:
     changed(watched, AT - AT * [0, 1], AT * [1, 0.5], AT)
     assert is_disturbed(watched, 0.3)
     assert is_hand(watched, watched.changed_blocks)
@@ -48,7 +50,9 @@ def test_what_reaches_in_over_the_edge_is_a_hand_until_it_has_lain_still_for_lon
     assert not is_hand(watched, watched.changed_blocks)
 
 
-def test_an_arm_that_comes_from_beyond_the_picture_may_lie_there_for_much_longer(watched: TableState) -> None:
+def test_an_arm_that_comes_from_beyond_the_picture_may_lie_there_for_much_longer(
+    watched: TableState,
+) -> None:
     arm(watched, 200)
     for seconds, still_a_hand in (
         (0.5, True),
@@ -75,7 +79,9 @@ def test_the_table_may_be_told_though_an_arm_lies_on_it(watched: TableState) -> 
     assert not is_disturbed(watched, 0.3, OBJECT_STILL_S)
 
 
-def test_what_changes_in_the_middle_of_the_table_is_a_piece_even_where_none_was_known(watched: TableState) -> None:
+def test_what_changes_in_the_middle_of_the_table_is_a_piece_even_where_none_was_known(
+    watched: TableState,
+) -> None:
     changed(watched, AT, AT + np.array([190.0, 0.0]))
     assert not is_disturbed(watched, 0.3)
     assert not is_hand(watched, watched.changed_blocks)

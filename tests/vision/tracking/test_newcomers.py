@@ -46,11 +46,18 @@ def film(corners: Array) -> Iterator[Shot]:
         at = carried(corners, time_s)
         if tuple(at) not in drawn:
             places = [at if name == "p02" else np.array(home[:2]) for name, home in HOMES.items()]
-            plinths = [Plinth(float(x), float(y), home[2]) for (x, y), home in zip(places, HOMES.values(), strict=True)]
-            drawn[tuple(at)] = render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
+            plinths = [
+                Plinth(float(x), float(y), home[2])
+                for (x, y), home in zip(places, HOMES.values(), strict=True)
+            ]
+            drawn[tuple(at)] = render_table(
+                CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7
+            )
         pixels = drawn[tuple(at)].copy()
         away = 900 * max(START_S - 0.2 - time_s, time_s - END_S - 0.2, 0)
-        hand = CAMERA.project(np.column_stack([FINGERS + at + [0.0, away], np.full(len(FINGERS), 25.0)]))
+        hand = CAMERA.project(
+            np.column_stack([FINGERS + at + [0.0, away], np.full(len(FINGERS), 25.0)])
+        )
         cv2.fillPoly(pixels, [np.rint(hand).astype(np.int32)], (120, 150, 200))
         yield Shot.of(Frame(pixels, "film", time_s=time_s))
 
@@ -61,8 +68,12 @@ def told(corners: Array) -> Move:
     return move
 
 
-@pytest.mark.parametrize("corners", [np.array([HOME, FAR]), np.array([HOME, FAR, NEAR])], ids=["away", "and back"])
-def test_how_far_it_went_and_when_is_told_though_it_comes_back_to_where_it_stood(corners: Array) -> None:
+@pytest.mark.parametrize(
+    "corners", [np.array([HOME, FAR]), np.array([HOME, FAR, NEAR])], ids=["away", "and back"]
+)
+def test_how_far_it_went_and_when_is_told_though_it_comes_back_to_where_it_stood(
+    corners: Array,
+) -> None:
     move, length = told(corners), float(np.hypot(*np.diff(corners, axis=0).T).sum())
     assert move.from_mm == pytest.approx(corners[0], abs=0.7)
     assert move.to_mm == pytest.approx(corners[-1], abs=0.7)

@@ -15,7 +15,12 @@ EYE = np.array([450.0, 450.0, 1300.0])
 
 
 def carried(
-    corners: Array, rise_mm: float, noise_mm: float, seed: int, start_s: float = 2.0, end_s: float = 3.6
+    corners: Array,
+    rise_mm: float,
+    noise_mm: float,
+    seed: int,
+    start_s: float = 2.0,
+    end_s: float = 3.6,
 ) -> Array:
     """The trail (N, 3) that a camera ten times a second sees of a piece carried along a line of legs."""
     random = np.random.default_rng(seed)
@@ -26,7 +31,11 @@ def carried(
     before = np.concatenate([[0], np.cumsum(lengths)])
     places = np.stack([np.interp(share * before[-1], before, corners[:, k]) for k in (0, 1)], -1)
     lean = (places - EYE[:2]) / EYE[2]
-    seen = places + rise_mm * np.sin(np.pi * share)[:, None] * lean + random.normal(0, noise_mm, places.shape)
+    seen = (
+        places
+        + rise_mm * np.sin(np.pi * share)[:, None] * lean
+        + random.normal(0, noise_mm, places.shape)
+    )
     return np.column_stack([times, seen])
 
 
@@ -36,20 +45,28 @@ def way(corners: Array, rise_mm: float = 0.0, noise_mm: float = 0.0, seed: int =
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0, 2 * np.pi), st.floats(40, 300), st.floats(0, 6), st.integers(0, 100))
-def test_a_straight_way_is_as_long_as_it_is(angle: float, length: float, rise_mm: float, seed: int) -> None:
-    corners = np.array([[150.0, 700.0], [150 + length * np.cos(angle), 700 + length * np.sin(angle)]])
+def test_a_straight_way_is_as_long_as_it_is(
+    angle: float, length: float, rise_mm: float, seed: int
+) -> None:
+    corners = np.array(
+        [[150.0, 700.0], [150 + length * np.cos(angle), 700 + length * np.sin(angle)]]
+    )
     found = way(corners, rise_mm, 0.25, seed)
     assert found.length_mm == pytest.approx(length, abs=0.7)
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.floats(25, 155), st.floats(50, 150), st.floats(50, 150), st.floats(0, 5), st.integers(0, 100))
+@given(
+    st.floats(25, 155), st.floats(50, 150), st.floats(50, 150), st.floats(0, 5), st.integers(0, 100)
+)
 def test_two_legs_are_both_in_the_length(
     turn_deg: float, first: float, second: float, rise_mm: float, seed: int
 ) -> None:
     turn = np.radians(turn_deg)
     corner = np.array([200.0 + first, 600.0])
-    corners = np.array([[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])])
+    corners = np.array(
+        [[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])]
+    )
     found = way(corners, rise_mm, 0.2, seed)
     assert len(found.corners_mm) >= 3
     assert abs(found.length_mm - first - second) < max(3.5 * found.sigma_mm, 1.0)
@@ -65,7 +82,9 @@ def test_one_place_taken_from_a_finger_makes_no_corner() -> None:
     corners = np.array([[200.0, 600.0], [350.0, 600.0]])
     trail = carried(corners, 3.0, 0.2, 1)
     trail[len(trail) // 2, 2] += 9.0
-    assert estimate_path(trail, corners[0], corners[-1], EYE).length_mm == pytest.approx(150, abs=0.7)
+    assert estimate_path(trail, corners[0], corners[-1], EYE).length_mm == pytest.approx(
+        150, abs=0.7
+    )
 
 
 def test_a_way_that_nobody_saw_says_so() -> None:
@@ -104,7 +123,9 @@ def led(trail: Array, corners: Array, grown: float) -> Array:
 
 
 @pytest.mark.parametrize("grown", [0.0, 0.035])
-def test_a_hand_that_led_to_a_place_went_as_far_as_the_piece_for_all_that_it_is_higher(grown: float) -> None:
+def test_a_hand_that_led_to_a_place_went_as_far_as_the_piece_for_all_that_it_is_higher(
+    grown: float,
+) -> None:
     corners = np.array([[200.0, 600.0], [300.0, 640.0], [370.0, 560.0]])
     length = float(np.hypot(*np.diff(corners, axis=0).T).sum())
     trail = np.vstack([led(carried(corners, 3.0, 0.3, 4), corners, grown), [4.2, *corners[-1]]])
@@ -116,8 +137,12 @@ def test_a_hand_that_led_to_a_place_went_as_far_as_the_piece_for_all_that_it_is_
 def test_a_hand_that_was_followed_on_has_put_it_down_where_it_came_by() -> None:
     corners = np.array([[200.0, 600.0], [350.0, 600.0], [350.0, 680.0]])
     trail = carried(corners, 0.0, 0.2, 1)
-    away = np.column_stack([4.2 + np.arange(4) / 10, corners[-1] + np.outer(np.arange(1, 5), [40.0, 5.0])])
-    found = estimate_path(np.vstack([trail, away, [4.7, *corners[-1]]]), corners[0], corners[-1], EYE)
+    away = np.column_stack(
+        [4.2 + np.arange(4) / 10, corners[-1] + np.outer(np.arange(1, 5), [40.0, 5.0])]
+    )
+    found = estimate_path(
+        np.vstack([trail, away, [4.7, *corners[-1]]]), corners[0], corners[-1], EYE
+    )
     assert found.seen
     assert found.length_mm == pytest.approx(230, abs=1.0)
     assert found.end_s == pytest.approx(3.6, abs=0.15)
@@ -143,7 +168,9 @@ def found_by(places: Array) -> MovePath:
     beyond = (405.0, 548.8), (405.9, 553.1), (405.5, 552.8)
     trail = np.vstack([FROM, FROM, (459.3, 544.9), places, *beyond, TO])
     times = 9.6 + np.arange(len(trail)) / 10
-    return estimate_path(np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), led=0.08)
+    return estimate_path(
+        np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), led=0.08
+    )
 
 
 def test_a_hand_that_slipped_is_in_the_doubt() -> None:
@@ -152,7 +179,10 @@ def test_a_hand_that_slipped_is_in_the_doubt() -> None:
 
 
 def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() -> None:
-    found = found_by(np.array(SLIPPED) + 15.0 * np.array([[0, 1], [0, -1], [1, 1], [0, -1], [-1, 1], [1, -1], [0, 1]]))
+    found = found_by(
+        np.array(SLIPPED)
+        + 15.0 * np.array([[0, 1], [0, -1], [1, 1], [0, -1], [-1, 1], [1, -1], [0, 1]])
+    )
     assert not found.seen
     assert found.length_mm == pytest.approx(np.hypot(*(TO - FROM)))
     assert found.sigma_mm > 0.2 * found.length_mm
@@ -162,7 +192,9 @@ def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() 
 @given(st.floats(40, 140), st.integers(6, 9), st.integers(0, 100))
 def test_what_was_hidden_of_a_way_is_in_its_doubt(turn_deg: float, hidden: int, seed: int) -> None:
     turn, corner = np.radians(turn_deg), np.array([300.0, 600.0])
-    corners = np.array([[200.0, 600.0], corner, corner + 80.0 * np.array([np.cos(turn), np.sin(turn)])])
+    corners = np.array(
+        [[200.0, 600.0], corner, corner + 80.0 * np.array([np.cos(turn), np.sin(turn)])]
+    )
     trail = carried(corners, 3.0, 0.2, seed)
     at = int(np.argmin(np.hypot(*(trail[:, 1:] - corner).T)))
     kept = np.delete(trail, np.arange(at - 1, at - 1 + hidden), axis=0)
@@ -181,7 +213,9 @@ def test_what_turned_aside_out_of_sight_is_in_the_doubt(aside_mm: float, seed: i
     first, last = np.flatnonzero(hidden)[[0, -1]]
     kept = np.delete(trail, np.arange(first, max(last, first + 4) + 1), axis=0)
     found = estimate_path(kept, corners[0], corners[-1], EYE)
-    assert abs(found.length_mm - 120.0 - 2 * abs(aside_mm)) < 3.5 * found.sigma_mm  # nobody goes faster
+    assert (
+        abs(found.length_mm - 120.0 - 2 * abs(aside_mm)) < 3.5 * found.sigma_mm
+    )  # nobody goes faster
 
 
 @settings(max_examples=20, deadline=None)
@@ -199,9 +233,13 @@ def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(170, 190), st.floats(45, 120), st.floats(0.3, 0.7), st.integers(0, 100))
-def test_a_way_there_and_back_was_both(turn_deg: float, first: float, back: float, seed: int) -> None:
+def test_a_way_there_and_back_was_both(
+    turn_deg: float, first: float, back: float, seed: int
+) -> None:
     turn, corner = np.radians(turn_deg), np.array([200.0 + first, 600.0])
-    corners = np.array([[200.0, 600.0], corner, corner + back * first * np.array([np.cos(turn), np.sin(turn)])])
+    corners = np.array(
+        [[200.0, 600.0], corner, corner + back * first * np.array([np.cos(turn), np.sin(turn)])]
+    )
     found = estimate_path(carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, led=0.7)
     assert found.seen
     assert abs(found.length_mm - first * (1 + back)) < 2.5 * found.sigma_mm
@@ -214,7 +252,9 @@ def test_a_way_that_comes_back_along_itself_and_goes_on_has_all_its_legs_or_was_
 ) -> None:
     """Each place of the second leg lies on the first one, and those of the third lie on both."""
     x, y = 200.0, 600.0
-    corners = np.array([[x, y], [x + first, y], [x + (1 - back) * first, y + aside], [x + 1.2 * first, y]])
+    corners = np.array(
+        [[x, y], [x + first, y], [x + (1 - back) * first, y + aside], [x + 1.2 * first, y]]
+    )
     found = estimate_path(carried(corners, 3.0, 0.4, seed, 2.0, 5.0), corners[0], corners[-1], EYE)
     true = float(np.hypot(*np.diff(corners, axis=0).T).sum())
     assert found.length_mm > 0.8 * true or not found.seen
@@ -223,7 +263,9 @@ def test_a_way_that_comes_back_along_itself_and_goes_on_has_all_its_legs_or_was_
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 7), st.integers(1, 4), st.integers(0, 1000))
-def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(rows: int, columns: int, seed: int) -> None:
+def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(
+    rows: int, columns: int, seed: int
+) -> None:
     random = np.random.default_rng(seed)
     apart, back = random.uniform(0, 9, (rows, columns)), random.uniform(0, 9, (rows - 1, columns))
 
@@ -233,16 +275,22 @@ def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(rows: in
 
     found = tuple(_ordered_assignment(apart, back).tolist())
     assert list(found) == sorted(found)
-    assert cost(found) == pytest.approx(min(map(cost, combinations_with_replacement(range(columns), rows))))
+    assert cost(found) == pytest.approx(
+        min(map(cost, combinations_with_replacement(range(columns), rows)))
+    )
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(95, 150), st.floats(35, 60), st.floats(45, 80), st.integers(0, 100))
-def test_a_quick_way_back_is_no_straight_one(turn_deg: float, first: float, second: float, seed: int) -> None:
+def test_a_quick_way_back_is_no_straight_one(
+    turn_deg: float, first: float, second: float, seed: int
+) -> None:
     """Few places are seen on it, and none at its corner."""
     turn = np.radians(turn_deg)
     corner = np.array([200.0 + first, 600.0])
-    corners = np.array([[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])])
+    corners = np.array(
+        [[200.0, 600.0], corner, corner + second * np.array([np.cos(turn), np.sin(turn)])]
+    )
     found = estimate_path(carried(corners, 3.0, 0.2, seed, 2.0, 2.8), corners[0], corners[-1], EYE)
     assert abs(found.length_mm - first - second) < max(3.5 * found.sigma_mm, 2.0)
 

@@ -18,7 +18,9 @@ FASTER_MM_S2, FASTEST_S = 1000.0, 0.35
 
 def held() -> PieceTrack:
     base, pixel = Base.circle(2 * RADIUS_MM), CAMERA.project(np.array([*HOME, 0.0]))
-    here = Detection(base, HOME, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3))
+    here = Detection(
+        base, HOME, 0.0, 0.0, np.eye(2), np.zeros((2, 15)), 1.0, 1.0, pixel, np.stack([pixel] * 3)
+    )
     return PieceTrack.of("p01", here, picture(HOME), CAMERA)
 
 

@@ -33,11 +33,18 @@ def table(size_mm: float) -> TableState:
     shot = Shot.of(photo(CAMERA, [Plinth(float(AT[0]), float(AT[1]), size_mm, rim=FAINT)]))
     calibration = exact(CAMERA)
     report = Report(shot.frame(), calibration, (), build_scene(calibration, ()))
-    return TableState(report, BackgroundModel.of(block_means(build_pyramid(shot.grey)), 0.0), deque([shot]), Nobody())
+    return TableState(
+        report,
+        BackgroundModel.of(block_means(build_pyramid(shot.grey)), 0.0),
+        deque([shot]),
+        Nobody(),
+    )
 
 
 @pytest.mark.parametrize("size_mm", [60.0, 65.0, 70.0])
-def test_of_sizes_that_are_much_alike_the_faint_rim_tells_which_and_not_the_clear_top(size_mm: float) -> None:
+def test_of_sizes_that_are_much_alike_the_faint_rim_tells_which_and_not_the_clear_top(
+    size_mm: float,
+) -> None:
     watched = table(size_mm)
     where = np.zeros_like(watched.on_table)
     where[watched.blocks(AT, 0.0, size_mm / 2)] = True

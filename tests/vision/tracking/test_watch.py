@@ -45,7 +45,9 @@ class Oracle:
         if self.blind:
             return ()
         low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
-        inside = [name for name, at in self.places.items() if (at > low).all() and (at < high).all()]
+        inside = [
+            name for name, at in self.places.items() if (at > low).all() and (at < high).all()
+        ]
         found = (self.detection(name) for name in inside)
         return tuple(one for one in found if bases is None or one.base in bases)
 
@@ -56,7 +58,9 @@ class Oracle:
         at = self.places[name]
         pixel = CAMERA.project(np.array([*at, 0.0]))
         base, doubt = Base.circle(HOMES[name][2]), np.eye(2) * 0.01
-        return Detection(base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1)))
+        return Detection(
+            base, at, 0.0, 0.0, doubt, np.zeros((2, 15)), 1.0, 1.0, pixel, np.tile(pixel, (8, 1))
+        )
 
 
 def carried(time_s: float) -> Array:
@@ -80,14 +84,21 @@ def shots(moved: bool, hand: bool, until_s: float = 4.8) -> Iterator[Shot]:
         at = carried(time_s) if moved else np.array(HOMES["p02"][:2])
         key = tuple(at.round(3))
         if key not in drawn:
-            places = {name: at if name == "p02" else np.array(home[:2]) for name, home in HOMES.items()}
-            plinths = [Plinth(float(p[0]), float(p[1]), HOMES[name][2], rim=(0.02,) * 3) for name, p in places.items()]
+            places = {
+                name: at if name == "p02" else np.array(home[:2]) for name, home in HOMES.items()
+            }
+            plinths = [
+                Plinth(float(p[0]), float(p[1]), HOMES[name][2], rim=(0.02,) * 3)
+                for name, p in places.items()
+            ]
             drawn[key] = render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0, blur_px=0.7)
         pixels = drawn[key].copy()
         if hand and HAND_S[0] <= time_s < HAND_S[1]:
             away = 400 * max(START_S - time_s, time_s - END_S, 0) / 0.5
             x, y = CAMERA.project(np.array([at[0] + 6.0, at[1] + away, 30.0]))
-            arm = np.array([(x, y), (x + 55, y - 60), (x + 75, y - 900), (x - 35, y - 900), (x - 15, y - 60)])
+            arm = np.array(
+                [(x, y), (x + 55, y - 60), (x + 75, y - 900), (x - 35, y - 900), (x - 15, y - 60)]
+            )
             cv2.fillPoly(pixels, [np.rint(arm).astype(np.int32)], (120, 150, 200))
         yield Shot.of(Frame(pixels, "film", time_s=time_s))
 
@@ -138,7 +149,9 @@ def test_it_is_seen_on_its_way(ticks: list[Tick]) -> None:
         assert np.hypot(*(np.array([spot.x_mm, spot.y_mm]) - carried(tick.time_s))) < 3
 
 
-def test_rests_are_told_before_and_after_and_never_while_the_hand_is_there(ticks: list[Tick]) -> None:
+def test_rests_are_told_before_and_after_and_never_while_the_hand_is_there(
+    ticks: list[Tick],
+) -> None:
     rests = [(tick.time_s, tick.rest) for tick in ticks if tick.rest is not None]
     assert len(rests) == 2
     assert rests[0][0] < HAND_S[0]
@@ -195,7 +208,9 @@ def test_a_piece_that_comes_or_goes_has_not_moved() -> None:
     taken = begun.copy()
     taken[v - 60 : v + 60, u - 60 : u + 60] = ended[v - 60 : v + 60, u - 60 : u + 60]
     for first, second in ((begun, taken), (taken, ended)):
-        pictures = [Shot.of(Frame(first if k < 15 else second, "film", time_s=k / 10)) for k in range(35)]
+        pictures = [
+            Shot.of(Frame(first if k < 15 else second, "film", time_s=k / 10)) for k in range(35)
+        ]
         assert not [move for tick in overlooked(pictures) for move in tick.moves]
 
 
@@ -211,9 +226,14 @@ class Distracted(Oracle):
 
 @pytest.mark.parametrize("patient", [True, False])
 def test_what_was_overlooked_is_found_by_patient_eyes_where_it_stands(patient: bool) -> None:
-    watch, pixels = Watch(Distracted(), patient=patient), film(moved=False, hand=False)[0].frame().pixels
+    watch, pixels = (
+        Watch(Distracted(), patient=patient),
+        film(moved=False, hand=False)[0].frame().pixels,
+    )
     ticks = [watch.look(Shot.of(Frame(pixels, "film", time_s=k / 2))) for k in range(160)]
     assert not [move for tick in ticks for move in tick.moves]
-    assert [len(tick.rest.scene.pieces) for tick in ticks if tick.rest is not None] == ([2, 3] if patient else [2])
+    assert [len(tick.rest.scene.pieces) for tick in ticks if tick.rest is not None] == (
+        [2, 3] if patient else [2]
+    )
     first = next(tick.time_s for tick in ticks if len(tick.spots) == 3) if patient else 61.0
     assert first == pytest.approx(61, abs=1)

@@ -44,4 +44,8 @@ def contact_probability(scene: Scene, one: str, other: str) -> float:
     """The probability that two pieces are in contact, as every game has it: no gap between their bases."""
     measure = between(scene, Node({"from": one, "to": other}, "question"))
     contact = Contact(scene, measure.pairs, (0.0,))
-    return contact.probabilities["true"] if contact.probabilities is not None else float(contact.answer)
+    return (
+        contact.probabilities["true"]
+        if contact.probabilities is not None
+        else float(contact.answer)
+    )

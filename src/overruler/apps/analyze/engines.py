@@ -13,17 +13,24 @@ S = TypeVar("S")
 Result = Any
 
 ENGINES = ("serial", "dask")
-DASK_CONFIG = {"distributed.scheduler.worker-saturation": 1.0, "distributed.scheduler.allowed-failures": 2}
+DASK_CONFIG = {
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.scheduler.allowed-failures": 2,
+}
 """One task at a time to each worker, so that only the task that kills workers is blamed for it."""
 
 
 class Engine(Protocol):
     """Maps a function over specifications."""
 
-    def __call__(self, work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[tuple[S, Result | Exception]]: ...
+    def __call__(
+        self, work: Callable[[S], Result], specs: Sequence[S]
+    ) -> Iterator[tuple[S, Result | Exception]]: ...
 
 
-def serial_engine(work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[tuple[S, Result | Exception]]:
+def serial_engine(
+    work: Callable[[S], Result], specs: Sequence[S]
+) -> Iterator[tuple[S, Result | Exception]]:
     """One after the other."""
     for spec in specs:
         try:
@@ -35,7 +42,9 @@ def serial_engine(work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[t
 def dask_engine(workers: int, scheduler: str | None) -> Engine:
     """Dask's workers: `workers` processes of one thread each here, or those of a scheduler that is running."""
 
-    def run(work: Callable[[S], Result], specs: Sequence[S]) -> Iterator[tuple[S, Result | Exception]]:
+    def run(
+        work: Callable[[S], Result], specs: Sequence[S]
+    ) -> Iterator[tuple[S, Result | Exception]]:
         try:
             import dask
             import distributed
@@ -44,7 +53,11 @@ def dask_engine(workers: int, scheduler: str | None) -> Engine:
         local: Callable[..., Any] = distributed.LocalCluster
         completed: Callable[..., Any] = distributed.as_completed
         with dask.config.set(DASK_CONFIG):
-            cluster = None if scheduler else local(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+            cluster = (
+                None
+                if scheduler
+                else local(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+            )
             try:
                 with _connect_client(distributed.Client, scheduler or cluster) as client:
                     futures = {client.submit(work, spec, pure=False): spec for spec in specs}

@@ -55,7 +55,11 @@ def _pair_rows(rest: Data) -> list[Data]:
         band = int(found.band[i, j]) if found.band is not None else None
         share = None
         if band is not None:
-            share = 1.0 if found.probability is None else float(found.probability[i, j, found.ranges.index(band)])
+            share = (
+                1.0
+                if found.probability is None
+                else float(found.probability[i, j, found.ranges.index(band)])
+            )
         rows.append(
             {
                 "time_s": rest["time_s"],
@@ -80,7 +84,9 @@ def check_allowances(film: FilmResults, allowances_mm: Mapping[str, float]) -> l
             "path_mm": move["path_mm"],
             "allowance_mm": allowances_mm[move["piece"]],
             "sigma_mm": move["path_sigma_mm"],
-            "probability": _probability_above(move["path_mm"], allowances_mm[move["piece"]], move["path_sigma_mm"]),
+            "probability": _probability_above(
+                move["path_mm"], allowances_mm[move["piece"]], move["path_sigma_mm"]
+            ),
         }
         for move in film.moves
         if move["piece"] in allowances_mm
@@ -105,6 +111,8 @@ def read_allowances(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             value = 0.0
         if not piece or not unit or not 0 < value < 1e5:
-            raise BadInput(f"--allowance: expected PIECE=LENGTH, p03=6in or p03=150mm say, found {text!r}")
+            raise BadInput(
+                f"--allowance: expected PIECE=LENGTH, p03=6in or p03=150mm say, found {text!r}"
+            )
         found[piece.strip()] = value * (MM_PER_INCH if unit == "in" else 1.0)
     return found

@@ -75,13 +75,19 @@ def _add_segment(film: FilmResults, part: Data) -> None:
     film.problems += part["problems"]
     if part["refused"] is not None:
         if part["read_to_s"] > begin:
-            film.problems.append(f"from {begin:.0f} s to {min(end, part['read_to_s']):.0f} s: {part['refused']}")
+            film.problems.append(
+                f"from {begin:.0f} s to {min(end, part['read_to_s']):.0f} s: {part['refused']}"
+            )
         return
     names = _match_names(film, part, begin)
     for own, name in names.items():
         film.bases.setdefault(name, part["bases"][own])
         _extend_stays(film.stays.setdefault(name, []), part["stays"][own], begin)
-    moves = [move | {"piece": names[move["piece"]]} for move in part["moves"] if begin <= move["end_s"] < end]
+    moves = [
+        move | {"piece": names[move["piece"]]}
+        for move in part["moves"]
+        if begin <= move["end_s"] < end
+    ]
     film.moves += moves
     for rest in part["rests"]:
         if begin <= rest["time_s"] < end:
@@ -104,7 +110,13 @@ def _match_names(film: FilmResults, part: Data, begin: float) -> dict[str, str]:
             for there in [_stay_at(stays, max(begin, part["stays"][own][0]["from_s"]))]
         ]
         apart, name = min(near, default=(inf, ""))
-        names[own] = name if apart < SAME_PLACE_MM else own if not film.stays else next_piece_id([*film.stays, *taken])
+        names[own] = (
+            name
+            if apart < SAME_PLACE_MM
+            else own
+            if not film.stays
+            else next_piece_id([*film.stays, *taken])
+        )
     return names
 
 
@@ -151,7 +163,14 @@ def _rest_rows(part: Data, names: dict[str, str], begin: float, end: float) -> l
             stay = next((stay for stay in stays if stay["from_s"] <= time_s <= stay["to_s"]), None)
             if stay is not None and begin <= time_s < end:
                 rows.append(
-                    _position_row(names[own], time_s, stay["x_mm"], stay["y_mm"], stay["sigma_mm"], own in seen)
+                    _position_row(
+                        names[own],
+                        time_s,
+                        stay["x_mm"],
+                        stay["y_mm"],
+                        stay["sigma_mm"],
+                        own in seen,
+                    )
                 )
     return rows
 
@@ -160,7 +179,12 @@ def _move_rows(move: Data) -> list[Data]:
     """Rows for a piece on its way, both ends included."""
     ends = [
         _position_row(
-            move["piece"], move[f"{which}_s"], move[f"{end}_x_mm"], move[f"{end}_y_mm"], move["sigma_mm"], True
+            move["piece"],
+            move[f"{which}_s"],
+            move[f"{end}_x_mm"],
+            move[f"{end}_y_mm"],
+            move["sigma_mm"],
+            True,
         )
         for which, end in (("start", "from"), ("end", "to"))
     ]
@@ -172,5 +196,14 @@ def _move_rows(move: Data) -> list[Data]:
     return [ends[0], *between, ends[1]]
 
 
-def _position_row(piece: str, time_s: float, x_mm: float, y_mm: float, sigma_mm: float, seen: bool) -> Data:
-    return {"piece": piece, "time_s": time_s, "x_mm": x_mm, "y_mm": y_mm, "sigma_mm": sigma_mm, "seen": seen}
+def _position_row(
+    piece: str, time_s: float, x_mm: float, y_mm: float, sigma_mm: float, seen: bool
+) -> Data:
+    return {
+        "piece": piece,
+        "time_s": time_s,
+        "x_mm": x_mm,
+        "y_mm": y_mm,
+        "sigma_mm": sigma_mm,
+        "seen": seen,
+    }

@@ -20,7 +20,16 @@ from overruler.geometry.pose import Array
 from overruler.picture.answer_style import YES_COLOUR
 from overruler.picture.drawable_ruling import format_distance
 from overruler.picture.painters import base_outline, draw_base
-from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path, text_plate, text_plate_size
+from overruler.picture.svg import (
+    BLACK,
+    WHITE,
+    cased_line,
+    element,
+    group,
+    path,
+    text_plate,
+    text_plate_size,
+)
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
@@ -56,10 +65,18 @@ class Overlay:
         number = bisect_right(self._rest_times, time_s) - 1
         if number < 0:
             return []
-        moving = tuple(k for k, move in enumerate(self.film.moves) if move["start_s"] <= time_s < move["end_s"])
-        shown = tuple(k for k, move in enumerate(self.film.moves) if 0 <= time_s - move["end_s"] < PATH_SHOWN_S)
+        moving = tuple(
+            k for k, move in enumerate(self.film.moves) if move["start_s"] <= time_s < move["end_s"]
+        )
+        shown = tuple(
+            k
+            for k, move in enumerate(self.film.moves)
+            if 0 <= time_s - move["end_s"] < PATH_SHOWN_S
+        )
         landed = tuple(
-            k for k, move in enumerate(self.film.moves) if self._rest_times[number] < move["end_s"] <= time_s
+            k
+            for k, move in enumerate(self.film.moves)
+            if self._rest_times[number] < move["end_s"] <= time_s
         )
         carried = (self._draw_moving_piece(number, k, time_s) for k in moving)
         return [
@@ -77,19 +94,27 @@ class Overlay:
         return scene, camera_view(scene)
 
     @lru_cache(maxsize=4)  # noqa: B019
-    def _draw_static(self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]) -> Drawing:
+    def _draw_static(
+        self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]
+    ) -> Drawing:
         """Ways; bases and their names; the ruling: what stays the same while nothing happens."""
         scene, view = self._scene_and_view(number)
         away = {self.film.moves[k]["piece"] for k in moving}
         ends = {self.film.moves[k]["piece"]: self.film.moves[k] for k in landed}
-        pieces = [_move_to_end(piece, ends.get(piece.id)) for piece in scene.pieces if piece.id not in away]
+        pieces = [
+            _move_to_end(piece, ends.get(piece.id))
+            for piece in scene.pieces
+            if piece.id not in away
+        ]
         room = LabelPlacement(view)
         room.protect_lines([base_outline(view, piece) for piece in pieces])
         ruling = _draw_ruling(scene, None if moving or landed else self._last_moved_piece(number))
         ways = [_draw_path(view, scene, self.film.moves[k], room) for k in shown]
         names = [_draw_name(view, piece, room) for piece in pieces]
         bases = (_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces)
-        return self._make_drawing(number, [group(ways), group([*bases, *names]), ruling], (0, 0, *self.size_px))
+        return self._make_drawing(
+            number, [group(ways), group([*bases, *names]), ruling], (0, 0, *self.size_px)
+        )
 
     def _last_moved_piece(self, number: int) -> str | None:
         """The piece that had moved last when the table came to that rest."""
@@ -107,7 +132,9 @@ class Overlay:
         x, y = (float(np.interp(time_s, spots[:, 0], spots[:, axis])) for axis in (1, 2))
         so_far = np.vstack([spots[spots[:, 0] <= time_s, 1:], [(x, y)]])
         piece, way = replace(piece, x_mm=x, y_mm=y), view.to_px(so_far, piece.z_mm)
-        box = self._bounding_box_px(number, np.vstack([way, _outer_edge_px(view, piece, IN_MOTION_SIGMA_MM)]))
+        box = self._bounding_box_px(
+            number, np.vstack([way, _outer_edge_px(view, piece, IN_MOTION_SIGMA_MM)])
+        )
         if box is None:
             return None
         line = cased_line(way, YES_COLOUR, 1.2 * view.unit)
@@ -129,8 +156,16 @@ class Overlay:
         left, top, right, bottom = box
         across, down = np.divide(self._scene_and_view(number)[1].size_px, self.size_px).tolist()
         part = left * across, top * down, (right - left) * across, (bottom - top) * down
-        size = {"width": right - left, "height": bottom - top, "viewBox": " ".join(f"{value:.6g}" for value in part)}
-        kept = {"xmlns": "http://www.w3.org/2000/svg", "preserveAspectRatio": "none", "font_family": FONT_FAMILY}
+        size = {
+            "width": right - left,
+            "height": bottom - top,
+            "viewBox": " ".join(f"{value:.6g}" for value in part),
+        }
+        kept = {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "preserveAspectRatio": "none",
+            "font_family": FONT_FAMILY,
+        }
         return Drawing(element("svg", *layers, **size, **kept), box)
 
 
@@ -171,8 +206,13 @@ def _draw_name(view: View, piece: Piece, room: LabelPlacement) -> str:
     edge = base_outline(view, piece)
     away = LETTER_HEIGHT * 1.3 * view.unit
     middle = float(edge[:, 0].mean())
-    places = [np.array([middle, edge[:, 1].min() - away]), np.array([middle, edge[:, 1].max() + away])]
-    return _draw_plate(view, f"{piece.id} ± {1.96 * sigma:.1f} mm" if sigma else piece.id, places, room)
+    places = [
+        np.array([middle, edge[:, 1].min() - away]),
+        np.array([middle, edge[:, 1].max() + away]),
+    ]
+    return _draw_plate(
+        view, f"{piece.id} ± {1.96 * sigma:.1f} mm" if sigma else piece.id, places, room
+    )
 
 
 def _draw_path(view: View, scene: Scene, move: Data, room: LabelPlacement) -> str:
@@ -182,14 +222,20 @@ def _draw_path(view: View, scene: Scene, move: Data, room: LabelPlacement) -> st
     if not np.isfinite(line).all():
         return ""
     sigma = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
-    text = format_distance(move["path_mm"], 1.96 * sigma, scene.game) + ("" if move["way_seen"] else ", way not seen")
-    label = _draw_plate(view, text, [line[round(share * (len(line) - 1))] for share in (0.5, 0.35, 0.65)], room)
+    text = format_distance(move["path_mm"], 1.96 * sigma, scene.game) + (
+        "" if move["way_seen"] else ", way not seen"
+    )
+    label = _draw_plate(
+        view, text, [line[round(share * (len(line) - 1))] for share in (0.5, 0.35, 0.65)], room
+    )
     return cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
 
 
 def _draw_plate(view: View, text: str, places: Sequence[Array], room: LabelPlacement) -> str:
     size = np.array(text_plate_size(text, LETTER_HEIGHT * view.unit))
-    place = next((place for place in places if np.isfinite(place).all() and room.is_free(place, size)), None)
+    place = next(
+        (place for place in places if np.isfinite(place).all() and room.is_free(place, size)), None
+    )
     if place is None:
         return ""
     room.occupy_box(place, size)
@@ -202,7 +248,9 @@ def _draw_ruling(scene: Scene, name: str | None) -> str:
     if name is None or other is None:
         return ""
     try:
-        told = draw_graphics(scene, Selection(pair=(name, other)), frozenset(piece.id for piece in scene.pieces))
+        told = draw_graphics(
+            scene, Selection(pair=(name, other)), frozenset(piece.id for piece in scene.pieces)
+        )
     except BadInput:  # a question that this table cannot answer: a grid's, say
         return ""
     return group(told.layers.values())

@@ -31,11 +31,16 @@ def render_page(
     told = {
         "name": film.name,
         "length_s": round(film.read_to_s, 2),
-        "board": film.rests[-1]["scene"]["board"] if film.rests else {"width_mm": 1000, "height_mm": 1000},
+        "board": film.rests[-1]["scene"]["board"]
+        if film.rests
+        else {"width_mm": 1000, "height_mm": 1000},
         "pieces": [_piece_json(film, name) for name in sorted(film.bases)],
         "moves": [_move_json(move) for move in film.moves],
         "terrain": film.rests[-1]["scene"].get("terrain", []) if film.rests else [],
-        "problems": [*film.problems, *(f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes)],
+        "problems": [
+            *film.problems,
+            *(f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes),
+        ],
         "rulings": _last_rulings(rulings),
         "contacts": [_round_floats(row) for row in contacts[:MAX_CONTACTS]],
         "turns": [_round_floats(row) for row in turns] if len(turns) > 1 else [],
@@ -55,7 +60,8 @@ def _encode_json(data: Data) -> str:
 
 def _piece_json(film: FilmResults, name: str) -> Data:
     stays = [
-        [round(stay[key], 2) for key in ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")] for stay in film.stays[name]
+        [round(stay[key], 2) for key in ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")]
+        for stay in film.stays[name]
     ]
     return {"id": name, "base": film.bases[name], "stays": stays}
 
@@ -63,21 +69,29 @@ def _piece_json(film: FilmResults, name: str) -> Data:
 def _move_json(move: Data) -> Data:
     trail = [[round(value, 2) for value in spot] for spot in move["trail"]]
     way = [[round(value, 1) for value in corner] for corner in move["way_mm"]]
-    return _round_floats({key: value for key, value in move.items() if key not in ("trail", "way_mm")}) | {
+    return _round_floats(
+        {key: value for key, value in move.items() if key not in ("trail", "way_mm")}
+    ) | {
         "trail": trail,
         "way": way,
     }
 
 
 def _round_floats(row: Data) -> Data:
-    return {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
+    return {
+        key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()
+    }
 
 
 def _rest_json(rest: Data) -> Data:
     """A rest with its distances: each pair's in the order of the upper triangle, and 1 σ of each, in mm."""
     found = matrix(Scene.from_json(rest["scene"]))
     pairs = np.triu_indices(len(found.ids), 1)
-    told: Data = {"time_s": round(rest["time_s"], 2), "still": str(rest["still"]), "ids": list(found.ids)}
+    told: Data = {
+        "time_s": round(rest["time_s"], 2),
+        "still": str(rest["still"]),
+        "ids": list(found.ids),
+    }
     if len(pairs[0]) <= MAX_PAIRS:
         told["mm"] = np.round(found.distance_mm[pairs], 1).tolist()
         told["sigma"] = np.round(found.sigma_mm[pairs], 2).tolist()

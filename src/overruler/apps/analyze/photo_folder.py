@@ -39,7 +39,9 @@ def analyze_folder(folder: Path, referee: Referee) -> FilmResults:
     return told
 
 
-def _add_photo(told: FilmResults, time_s: float, report: Report, before: dict[str, Piece]) -> dict[str, Piece]:
+def _add_photo(
+    told: FilmResults, time_s: float, report: Report, before: dict[str, Piece]
+) -> dict[str, Piece]:
     """Note one photo; its pieces by the film's names."""
     rest = rest_data(time_s, report)
     pieces, names = report.scene.pieces, _match_names(report.scene.pieces, before)
@@ -70,21 +72,43 @@ def _position_mm(piece: Piece) -> Array:
 
 
 def position_sigma_mm(piece: Piece) -> float:
-    return float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2)) if piece.covariance_mm2 else 0.0
+    return (
+        float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2))
+        if piece.covariance_mm2
+        else 0.0
+    )
 
 
-def _record_piece(told: FilmResults, name: str, piece: Piece, time_s: float, before: Piece | None) -> None:
+def _record_piece(
+    told: FilmResults, name: str, piece: Piece, time_s: float, before: Piece | None
+) -> None:
     """A row for a piece, and a move where it stands elsewhere than in the photo before."""
-    place: dict[str, Any] = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "sigma_mm": position_sigma_mm(piece)}
+    place: dict[str, Any] = {
+        "x_mm": piece.x_mm,
+        "y_mm": piece.y_mm,
+        "sigma_mm": position_sigma_mm(piece),
+    }
     told.positions.append({"piece": name, "time_s": time_s, **place, "seen": True})
     told.bases.setdefault(name, piece.base.to_json())
     stays = told.stays.setdefault(name, [])
-    away = float(np.hypot(*(_position_mm(piece) - _position_mm(before)))) if before is not None else 0.0
-    sigma = float(np.hypot(position_sigma_mm(piece), position_sigma_mm(before))) if before is not None else 0.0
+    away = (
+        float(np.hypot(*(_position_mm(piece) - _position_mm(before))))
+        if before is not None
+        else 0.0
+    )
+    sigma = (
+        float(np.hypot(position_sigma_mm(piece), position_sigma_mm(before)))
+        if before is not None
+        else 0.0
+    )
     if before is not None and away > max(MIN_MOVE_MM, MIN_MOVE_SIGMAS * sigma):
         ends = (before.x_mm, before.y_mm), (piece.x_mm, piece.y_mm)
         start_s = stays[-1]["to_s"]
-        told.moves.append(move_data(Move(name, start_s, time_s, *ends, away, sigma, away, sigma, ends, way_seen=False)))
+        told.moves.append(
+            move_data(
+                Move(name, start_s, time_s, *ends, away, sigma, away, sigma, ends, way_seen=False)
+            )
+        )
     elif stays:
         stays[-1]["to_s"] = time_s
         return

@@ -16,7 +16,14 @@ from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
-from overruler.apps.analyze.segment import LEAD_S, Segment, analyze_segment, encode_json, load_segment, split_film
+from overruler.apps.analyze.segment import (
+    LEAD_S,
+    Segment,
+    analyze_segment,
+    encode_json,
+    load_segment,
+    split_film,
+)
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
 from overruler.apps.memory import give_back_memory, limit_malloc_arenas
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
@@ -36,7 +43,9 @@ class SegmentTask:
     path: Path
 
 
-def analyze_films(args: argparse.Namespace, allowances: Mapping[str, float], turns: Sequence[Turn] | None) -> int:
+def analyze_films(
+    args: argparse.Namespace, allowances: Mapping[str, float], turns: Sequence[Turn] | None
+) -> int:
     """The exit status: 0 where of every film something could be measured."""
     referee = make_referee(args)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
@@ -92,7 +101,9 @@ def _make_folder(path: Path) -> Path:
 # --- a film ---
 
 
-def _analyze_film(video: Path, out: Path, referee: Referee, engine: Engine, args: argparse.Namespace) -> FilmResults:
+def _analyze_film(
+    video: Path, out: Path, referee: Referee, engine: Engine, args: argparse.Namespace
+) -> FilmResults:
     if video.is_dir():
         return photo_folder.analyze_folder(video, referee)
     tasks = _make_tasks(video, out, referee, args)
@@ -105,9 +116,14 @@ def _analyze_film(video: Path, out: Path, referee: Referee, engine: Engine, args
     return film
 
 
-def _make_tasks(video: Path, out: Path, referee: Referee, args: argparse.Namespace) -> list[SegmentTask]:
+def _make_tasks(
+    video: Path, out: Path, referee: Referee, args: argparse.Namespace
+) -> list[SegmentTask]:
     into = _make_folder(out / SEGMENTS_FOLDER)
-    return [SegmentTask(one, into / f"{one.key}.json") for one in split_film(video, referee, args.segment_s)]
+    return [
+        SegmentTask(one, into / f"{one.key}.json")
+        for one in split_film(video, referee, args.segment_s)
+    ]
 
 
 def _run_tasks(tasks: Sequence[SegmentTask], engine: Engine, name: str, resume: bool) -> list[str]:
@@ -120,7 +136,9 @@ def _run_tasks(tasks: Sequence[SegmentTask], engine: Engine, name: str, resume: 
             if isinstance(error, OverrulerError):
                 failed.append(str(error))
             elif isinstance(error, Exception):
-                failed.append(f"from {task.segment.from_s:.0f} s on: its worker failed ({type(error).__name__})")
+                failed.append(
+                    f"from {task.segment.from_s:.0f} s on: its worker failed ({type(error).__name__})"
+                )
     return failed
 
 
@@ -145,7 +163,12 @@ def _task_progress(
     if not sys.stderr.isatty() or not waiting:
         yield run_task, lambda task: None
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         row = bar.add_task(name, total=len(tasks), completed=len(tasks) - len(waiting))
         finished = len(tasks) - len(waiting)
@@ -182,17 +205,25 @@ def _length_s(task: SegmentTask, tasks: Sequence[SegmentTask]) -> float:
 
 
 def write_results(
-    film: FilmResults, out: Path, game: bool, allowances: Mapping[str, float], turns: Sequence[Turn] | None = None
+    film: FilmResults,
+    out: Path,
+    game: bool,
+    allowances: Mapping[str, float],
+    turns: Sequence[Turn] | None = None,
 ) -> None:
     """Write all tables and the page; without `turns` they are guessed."""
     unknown = sorted(set(allowances) - set(film.bases))
     if unknown:
-        raise BadInput(f"--allowance: {film.name} has no piece {unknown[0]}; it has {', '.join(sorted(film.bases))}")
+        raise BadInput(
+            f"--allowance: {film.name} has no piece {unknown[0]}; it has {', '.join(sorted(film.bases))}"
+        )
     ruled = rule_all_pairs(film) if game else None
     too_long = check_allowances(film, allowances) if allowances else None
     touching, in_turns = find_contacts(film), turn_rows(film, turns or guess_turns(film))
     tables.write_tables(film, out, ruled, too_long, touching, in_turns)
-    write_parts_atomically(out / "report.html", page.render_page(film, ruled, too_long, touching, in_turns))
+    write_parts_atomically(
+        out / "report.html", page.render_page(film, ruled, too_long, touching, in_turns)
+    )
     _print_summary(film, out, too_long)
 
 
@@ -203,7 +234,9 @@ def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None
         print(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
     for row in too_long or ():
         if row["probability"] > 0.5:
-            print(f"  {row['piece']} moved farther than it may, with probability {row['probability']:.2f}")
+            print(
+                f"  {row['piece']} moved farther than it may, with probability {row['probability']:.2f}"
+            )
     print(f"  {out / 'report.html'}")
     for problem in film.problems:
         _print_problem(f"{film.name}: {problem}")

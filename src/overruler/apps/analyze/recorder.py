@@ -28,5 +28,13 @@ class Recorder:
         """Write the tables and the page; `CannotMeasure` where nothing was ever measured."""
         if not self._opened:
             raise CannotMeasure(f"{self._out}: nothing was recorded: the table was never measured")
-        part: dict[str, Any] = {"from_s": 0.0, "to_s": None, "read_to_s": self._last_s, "problems": [], "refused": None}
-        write_results(merge_segments(self._out.name, [self._log.data() | part]), self._out, self._game, {})
+        part: dict[str, Any] = {
+            "from_s": 0.0,
+            "to_s": None,
+            "read_to_s": self._last_s,
+            "problems": [],
+            "refused": None,
+        }
+        write_results(
+            merge_segments(self._out.name, [self._log.data() | part]), self._out, self._game, {}
+        )

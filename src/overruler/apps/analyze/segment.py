@@ -92,7 +92,9 @@ def analyze_segment(segment: Segment, seen: Callable[[float], None] = lambda tim
     """All that the segment tells, ready for JSON; `seen` is told how far it has come, in seconds of film."""
     begin = max(0.0, segment.from_s - LEAD_S)
     log, watch = EventLog(begin), CameraMotionGuard(segment.referee.watching(patient=True))
-    film = Film(Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=DECODER_THREADS)
+    film = Film(
+        Path(segment.video), from_s=begin, to_s=segment.to_s + TAIL_S, threads=DECODER_THREADS
+    )
     with film, prefetch_items(film) as shots:
         refused = watch_shots(log, watch, shots, lambda tick: seen(tick.time_s))
         return log.data() | {
@@ -105,7 +107,10 @@ def analyze_segment(segment: Segment, seen: Callable[[float], None] = lambda tim
 
 
 def watch_shots(
-    log: "EventLog", watch: TableWatcher | CameraMotionGuard, shots: Iterable[Shot], told: Callable[[Tick], None]
+    log: "EventLog",
+    watch: TableWatcher | CameraMotionGuard,
+    shots: Iterable[Shot],
+    told: Callable[[Tick], None],
 ) -> str | None:
     """Note everything that the shots tell; why nothing could be measured, where that is so."""
     for shot in shots:
@@ -137,15 +142,22 @@ class EventLog:
     def record_tick(self, tick: Tick) -> None:
         for move in tick.moves:
             if move.piece not in self._stays:
-                self._add_first_stay(move, next(spot for spot in tick.spots if spot.id == move.piece))
+                self._add_first_stay(
+                    move, next(spot for spot in tick.spots if spot.id == move.piece)
+                )
             self._record_move(move)
         if tick.rest is not None:
             self._record_remeasured(tick.rest, tick.time_s)
         for spot in tick.spots:
             self._extend_stay(spot, tick.time_s)
         self._opened |= bool(tick.spots)
-        if tick.spots and (not self._marks or tick.time_s >= self._marks[-1]["time_s"] + VISIBILITY_INTERVAL_S - 1e-6):
-            self._marks.append({"time_s": tick.time_s, "seen": [spot.id for spot in tick.spots if spot.seen]})
+        if tick.spots and (
+            not self._marks
+            or tick.time_s >= self._marks[-1]["time_s"] + VISIBILITY_INTERVAL_S - 1e-6
+        ):
+            self._marks.append(
+                {"time_s": tick.time_s, "seen": [spot.id for spot in tick.spots if spot.seen]}
+            )
         if tick.rest is not None:
             self._rests.append(rest_data(tick.time_s, tick.rest))
         self._notes += [{"time_s": tick.time_s, "text": text} for text in tick.notes]
@@ -155,7 +167,13 @@ class EventLog:
         (x, y), base = move.from_mm, spot.base.to_json()
         self._bases[spot.id] = base
         self._stays[spot.id] = [
-            {"from_s": self._begin_s, "to_s": move.start_s, "x_mm": x, "y_mm": y, "sigma_mm": move.sigma_mm}
+            {
+                "from_s": self._begin_s,
+                "to_s": move.start_s,
+                "x_mm": x,
+                "y_mm": y,
+                "sigma_mm": move.sigma_mm,
+            }
         ]
 
     def _record_move(self, move: Move) -> None:
@@ -164,7 +182,13 @@ class EventLog:
         stays[-1]["to_s"] = min(stays[-1]["to_s"], move.start_s)
         x, y = move.to_mm
         stays.append(
-            {"from_s": move.end_s, "to_s": move.end_s, "x_mm": x, "y_mm": y, "sigma_mm": stays[-1]["sigma_mm"]}
+            {
+                "from_s": move.end_s,
+                "to_s": move.end_s,
+                "x_mm": x,
+                "y_mm": y,
+                "sigma_mm": stays[-1]["sigma_mm"],
+            }
         )
 
     def _extend_stay(self, spot: TrackedPosition, time_s: float) -> None:
@@ -184,7 +208,10 @@ class EventLog:
         """Where a piece was measured anew without a move, the camera bumped or a person's doing, its stay says so."""
         for piece, found in zip(report.scene.pieces, report.detections, strict=True):
             (x, y), stays = found.xy_mm.tolist(), self._stays.get(piece.id)
-            if stays and max(abs(x - stays[-1]["x_mm"]), abs(y - stays[-1]["y_mm"])) > SAME_PLACE_MM:
+            if (
+                stays
+                and max(abs(x - stays[-1]["x_mm"]), abs(y - stays[-1]["y_mm"])) > SAME_PLACE_MM
+            ):
                 stays.append(stays[-1] | {"from_s": time_s, "to_s": time_s, "x_mm": x, "y_mm": y})
 
     def data(self) -> Data:
@@ -254,6 +281,8 @@ def load_segment(path: Path) -> Data:
     """A segment's data as it was `encode_json` into a file, its pictures as `StoredStill`s."""
     content = path.read_bytes()
     data: Data = json.loads(content)
-    for rest, found in zip(data["rests"], re.finditer(rb'"still":("(?:[^"\\]|\\.)*")', content), strict=True):
+    for rest, found in zip(
+        data["rests"], re.finditer(rb'"still":("(?:[^"\\]|\\.)*")', content), strict=True
+    ):
         rest["still"] = StoredStill(path, *found.span(1))
     return data

@@ -53,7 +53,14 @@ CONTACT_COLUMNS: Columns = {
     "to": str,
     **dict.fromkeys(("distance_mm", "sigma_mm", "probability"), float),
 }
-TURN_COLUMNS: Columns = {"turn": str, "from_s": float, "to_s": float, "player": str, "moves": int, "why": str}
+TURN_COLUMNS: Columns = {
+    "turn": str,
+    "from_s": float,
+    "to_s": float,
+    "player": str,
+    "moves": int,
+    "why": str,
+}
 
 
 def encode_parquet(rows: Sequence[Data], columns: Columns) -> bytes:
@@ -63,11 +70,20 @@ def encode_parquet(rows: Sequence[Data], columns: Columns) -> bytes:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra.with_install_hint("tables need pyarrow", "tables") from None
-    kinds = {str: pyarrow.string(), float: pyarrow.float64(), bool: pyarrow.bool_(), int: pyarrow.int32()}
+    kinds = {
+        str: pyarrow.string(),
+        float: pyarrow.float64(),
+        bool: pyarrow.bool_(),
+        int: pyarrow.int32(),
+    }
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
-    arrays = [pyarrow.array([row[name] for row in rows], kinds[kind]) for name, kind in columns.items()]
+    arrays = [
+        pyarrow.array([row[name] for row in rows], kinds[kind]) for name, kind in columns.items()
+    ]
     sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), sink, compression="zstd")
+    pyarrow.parquet.write_table(
+        pyarrow.Table.from_arrays(arrays, schema=schema), sink, compression="zstd"
+    )
     return bytes(sink.getvalue())
 
 
@@ -88,12 +104,20 @@ def scene_lines(film: FilmResults) -> Iterator[str]:
 
 def webvtt_chapters(film: FilmResults, turns: Sequence[Data] = ()) -> str:
     """Chapters for a player (WebVTT): one from each move to the next, and from the beginning of each turn."""
-    moves = [(_move_start_s(move), _describe_move(move)) for move in sorted(film.moves, key=_move_start_s)]
+    moves = [
+        (_move_start_s(move), _describe_move(move))
+        for move in sorted(film.moves, key=_move_start_s)
+    ]
     starts = [(0.0, "Start"), *moves]
     if len(turns) > 1:
         begun = {start for start, _ in moves}
-        starts += [(turn["from_s"], "begins") for turn in turns if turn["from_s"] not in {0.0, *begun}]
-        starts = [(start, _prefix_turn(turns, start, text)) for start, text in sorted(starts, key=lambda one: one[0])]
+        starts += [
+            (turn["from_s"], "begins") for turn in turns if turn["from_s"] not in {0.0, *begun}
+        ]
+        starts = [
+            (start, _prefix_turn(turns, start, text))
+            for start, text in sorted(starts, key=lambda one: one[0])
+        ]
     ends = [start for start, _ in starts[1:]] + [max(film.read_to_s, starts[-1][0] + 0.1)]
     cues = [
         f"{_webvtt_time(a)} --> {_webvtt_time(max(b, a + 0.001))}\n{text}\n"
@@ -120,7 +144,10 @@ def otio_timeline(film: FilmResults) -> str | None:
         return None
 
     def span(from_s: float, to_s: float) -> Any:
-        times = (otio.opentime.RationalTime(round(value * 1000), 1000) for value in (from_s, max(to_s - from_s, 0)))
+        times = (
+            otio.opentime.RationalTime(round(value * 1000), 1000)
+            for value in (from_s, max(to_s - from_s, 0))
+        )
         return otio.opentime.TimeRange(*times)
 
     clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
@@ -140,7 +167,9 @@ def _move_start_s(move: Data) -> float:
 
 def _describe_move(move: Data) -> str:
     least = "" if move["way_seen"] else "at least "
-    return f"{move['piece']} moves {least}{move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
+    return (
+        f"{move['piece']} moves {least}{move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
+    )
 
 
 def _webvtt_time(time_s: float) -> str:

@@ -42,7 +42,12 @@ def guess_turns(film: FilmResults) -> list[Turn]:
         other = bool(player and turns[-1].player and player != turns[-1].player)
         if other or move["start_s"] - before["end_s"] > long_s:
             turns.append(
-                Turn(str(len(turns) + 1), move["start_s"], player, WHY_ANOTHER_PLAYER if other else WHY_LONG_PAUSE)
+                Turn(
+                    str(len(turns) + 1),
+                    move["start_s"],
+                    player,
+                    WHY_ANOTHER_PLAYER if other else WHY_LONG_PAUSE,
+                )
             )
         elif player and not turns[-1].player:
             turns[-1] = Turn(turns[-1].name, turns[-1].from_s, player, turns[-1].why)
@@ -90,7 +95,9 @@ def read_turns(path: Path) -> list[Turn]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             if not {"turn", "from_s"} <= set(reader.fieldnames or ()):
-                raise BadInput(f"--turns: {path}: its first line must name the columns turn and from_s")
+                raise BadInput(
+                    f"--turns: {path}: its first line must name the columns turn and from_s"
+                )
             turns = [_parse_turn(path, reader.line_num, row) for row in reader]
     except OSError as error:
         raise BadInput(f"--turns: {path}: cannot be read: {error.strerror or error}") from None
@@ -100,7 +107,9 @@ def read_turns(path: Path) -> list[Turn]:
         raise BadInput(f"--turns: {path}: holds no turn")
     late = next((b for a, b in pairwise(turns) if b.from_s <= a.from_s), None)
     if late is not None:
-        raise BadInput(f"--turns: {path}: turn {late.name!r} does not begin after the one before it")
+        raise BadInput(
+            f"--turns: {path}: turn {late.name!r} does not begin after the one before it"
+        )
     return turns
 
 
@@ -111,5 +120,7 @@ def _parse_turn(path: Path, line: int, row: Mapping[str, str | None]) -> Turn:
     except ValueError:
         from_s = inf
     if not name or not isfinite(from_s) or from_s < 0:
-        raise BadInput(f"--turns: {path}: line {line}: a turn needs a name and the seconds from which it runs")
+        raise BadInput(
+            f"--turns: {path}: line {line}: a turn needs a name and the seconds from which it runs"
+        )
     return Turn(name, from_s, player)

@@ -29,7 +29,9 @@ ASSUMED_FRAMES_PER_S = 30.0
 def check_output(videos: list[Path], out: Path) -> None:
     """`BadInput` before any work is done."""
     if len(videos) != 1 or videos[0].is_dir():
-        raise BadInput("--video: goes with one film; give the films one by one, a folder of photos makes none")
+        raise BadInput(
+            "--video: goes with one film; give the films one by one, a folder of photos makes none"
+        )
     if out.suffix.lower() != ".mp4":
         raise BadInput(f"--video: {out}: the name must end in .mp4")
     check_writable(out)
@@ -47,10 +49,16 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
         shots = iter(opened)
         first = next(shots, None)
         if first is None:
-            raise CannotMeasure(f"{video}: holds no picture that can be read; record or export it again")
+            raise CannotMeasure(
+                f"{video}: holds no picture that can be read; record or export it again"
+            )
         size = _even_size(first.size_px)
-        with prefetch_items(_draw_overlays(chain([first], shots), Overlay(film, size), told)) as pictures:
-            count = write_mp4(pictures, size, opened.frames_per_s or ASSUMED_FRAMES_PER_S, temporary)
+        with prefetch_items(
+            _draw_overlays(chain([first], shots), Overlay(film, size), told)
+        ) as pictures:
+            count = write_mp4(
+                pictures, size, opened.frames_per_s or ASSUMED_FRAMES_PER_S, temporary
+            )
         sound = "; its sound is left out" if opened.has_sound else ""
     return f"{out}: {count} pictures of {size[0]} × {size[1]}{sound}"
 
@@ -70,7 +78,9 @@ def _draw_overlays(
         pixels = resize_by_area(shot.colours(None), overlay.size_px)
         for drawing in overlay.drawings_at(shot.time_s):
             left, top, right, bottom = drawing.box_px
-            pixels[top:bottom, left:right] = alpha_composite(layers(drawing), pixels[top:bottom, left:right])
+            pixels[top:bottom, left:right] = alpha_composite(
+                layers(drawing), pixels[top:bottom, left:right]
+            )
         yield shot.time_s, pixels
         told(shot.time_s)
 
@@ -86,7 +96,12 @@ def _progress_bar(opened: Opened, name: str) -> Iterator[Callable[[float], None]
     if not sys.stderr.isatty():
         yield lambda time_s: None
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         row = bar.add_task(name, total=opened.duration_s)
         yield lambda time_s: bar.update(row, completed=time_s)

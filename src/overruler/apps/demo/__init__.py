@@ -11,7 +11,9 @@ from overruler.writing import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="the folder (demo)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo"), metavar="DIR", help="the folder (demo)"
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
 
 

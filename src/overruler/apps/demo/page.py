@@ -14,7 +14,11 @@ TEMPLATE = Path(__file__).with_name("page.html")
 def render_page(steps: Sequence[Step]) -> str:
     """The page's text."""
     parts = "\n".join(_section(number, step) for number, step in enumerate(steps, 1))
-    return TEMPLATE.read_text(encoding="utf-8").replace("{{font}}", font_face_css()).replace("{{steps}}", parts)
+    return (
+        TEMPLATE.read_text(encoding="utf-8")
+        .replace("{{font}}", font_face_css())
+        .replace("{{steps}}", parts)
+    )
 
 
 def _section(number: int, step: Step) -> str:

@@ -29,7 +29,11 @@ from overruler.vision.markers.detect import find_markers
 from overruler.vision.rounds.ring_filter import find_candidates
 
 DEMO_FOLDER = Path(__file__).parent
-PHOTO_PATH, BOARD_PATH, TRUTH_PATH = DEMO_FOLDER / "table.jpg", DEMO_FOLDER / "table.toml", DEMO_FOLDER / "truth.json"
+PHOTO_PATH, BOARD_PATH, TRUTH_PATH = (
+    DEMO_FOLDER / "table.jpg",
+    DEMO_FOLDER / "table.toml",
+    DEMO_FOLDER / "truth.json",
+)
 GAME = "legion"
 FINE_MM_PER_PX = 0.75
 """A pixel of the pictures from above that are shown."""
@@ -90,7 +94,10 @@ def _marker_step(frame: Frame, board: Board) -> Step:
     )
     seen = {number: (square.corners_px, square.covariance_px2) for number, square in found.items()}
     return Step(
-        "2-markers.jpg", "Markers", text, pipeline_stages.draw_markers(frame.pixels, seen, CORNER_MAGNIFICATION)
+        "2-markers.jpg",
+        "Markers",
+        text,
+        pipeline_stages.draw_markers(frame.pixels, seen, CORNER_MAGNIFICATION),
     )
 
 
@@ -115,7 +122,10 @@ def _orthophoto_step(report: Report) -> Step:
 
 
 def _candidate_step(report: Report) -> Step:
-    view, fine = (rectify_board(report.frame, report.calibration, mm) for mm in (OVERVIEW_MM_PER_PX, FINE_MM_PER_PX))
+    view, fine = (
+        rectify_board(report.frame, report.calibration, mm)
+        for mm in (OVERVIEW_MM_PER_PX, FINE_MM_PER_PX)
+    )
     radii = sorted({piece.base.width_mm / 2 for piece in report.scene.pieces})
     camera = report.calibration.camera
     found = find_candidates(view, radii, [], find_discs(view, camera).rounds)
@@ -129,7 +139,10 @@ def _candidate_step(report: Report) -> Step:
     rows = np.column_stack([fine.to_px(found.xy_mm) + 0.5, found.radius_mm / fine.mm_per_px])
     told = f"{len(rows)} candidates; blue: looks like a base"
     return Step(
-        "4-candidates.jpg", "Candidates", text, pipeline_stages.draw_candidates(fine.pixels, rows, guesses.score, told)
+        "4-candidates.jpg",
+        "Candidates",
+        text,
+        pipeline_stages.draw_candidates(fine.pixels, rows, guesses.score, told),
     )
 
 
@@ -146,13 +159,18 @@ def _rim_step(report: Report) -> Step:
         "5-rims.jpg",
         "Rims",
         text,
-        pipeline_stages.draw_outlines(report.frame.pixels, outlines, "fitted lower rims, a part of it", box),
+        pipeline_stages.draw_outlines(
+            report.frame.pixels, outlines, "fitted lower rims, a part of it", box
+        ),
     )
 
 
 def _outlines_by_id(report: Report) -> dict[str, Array]:
     """Each base's fitted lower rim (K, 2) in the photo, by its id."""
-    return {piece.id: found.outline_px for piece, found in zip(report.scene.pieces, report.detections, strict=True)}
+    return {
+        piece.id: found.outline_px
+        for piece, found in zip(report.scene.pieces, report.detections, strict=True)
+    }
 
 
 def _most_crowded_box(report: Report) -> tuple[int, int, int, int]:
@@ -168,12 +186,21 @@ def _most_crowded_box(report: Report) -> tuple[int, int, int, int]:
 
 def _covariance_step(report: Report) -> Step:
     scene, camera = report.scene, report.calibration.camera
-    rows = np.array(scene.covariance.rows) if scene.covariance else np.zeros((2 * len(scene.pieces),) * 2)
+    rows = (
+        np.array(scene.covariance.rows)
+        if scene.covariance
+        else np.zeros((2 * len(scene.pieces),) * 2)
+    )
     blocks = [rows[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] for k in range(len(scene.pieces))]
     steps_px = [_px_per_mm(report, k) for k in range(len(scene.pieces))]
     whole = [turn @ block @ turn.T for turn, block in zip(steps_px, blocks, strict=True)]
-    own = [turn @ found.covariance_mm2 @ turn.T for turn, found in zip(steps_px, report.detections, strict=True)]
-    places = camera.project(np.array([[piece.x_mm, piece.y_mm, piece.z_mm] for piece in scene.pieces]))
+    own = [
+        turn @ found.covariance_mm2 @ turn.T
+        for turn, found in zip(steps_px, report.detections, strict=True)
+    ]
+    places = camera.project(
+        np.array([[piece.x_mm, piece.y_mm, piece.z_mm] for piece in scene.pieces])
+    )
     sure = [float(np.sqrt(np.linalg.eigvalsh(block)[-1])) for block in blocks]
     text = (
         f"Each place has its doubt: {min(sure):.2f} to {max(sure):.2f} mm (1 σ). Most of it (orange) is the "
@@ -182,7 +209,9 @@ def _covariance_step(report: Report) -> Step:
         "all places, so that a distance is not called less sure than it is."
     )
     told = f"doubt of the places, 95 %, drawn {POSITION_MAGNIFICATION:.0f} times larger"
-    drawn = pipeline_stages.draw_positions(report.frame.pixels, places, own, whole, POSITION_MAGNIFICATION, told)
+    drawn = pipeline_stages.draw_positions(
+        report.frame.pixels, places, own, whole, POSITION_MAGNIFICATION, told
+    )
     return Step("6-doubt.jpg", "Places, with their doubt", text, drawn)
 
 
@@ -190,12 +219,16 @@ def _px_per_mm(report: Report, index: int) -> Array:
     """How far (2, 2) a base's middle moves in the photo for each mm along x and along y on the board."""
     piece, camera = report.scene.pieces[index], report.calibration.camera
     place = np.array([piece.x_mm, piece.y_mm, piece.z_mm])
-    there = camera.project(place + np.array([[0.5, 0, 0], [0, 0.5, 0], [-0.5, 0, 0], [0, -0.5, 0.0]]))
+    there = camera.project(
+        place + np.array([[0.5, 0, 0], [0, 0.5, 0], [-0.5, 0, 0], [0, -0.5, 0.0]])
+    )
     return np.asarray(there[:2] - there[2:]).T
 
 
 def _ruling_step(report: Report) -> Step:
-    said = "; ".join(f"{' → '.join(verdict.pair or ())}: {verdict.sentence()}" for verdict in report.verdicts)
+    said = "; ".join(
+        f"{' → '.join(verdict.pair or ())}: {verdict.sentence()}" for verdict in report.verdicts
+    )
     text = (
         f"The rules answer from the exact shapes, with the probability of every answer: {said}. What cannot be told "
         "by this photo is said to be too close to call."
@@ -215,20 +248,27 @@ def _truth_step(report: Report) -> Step:
     )
     told = f"all {len(outlines)} bases that were found"
     return Step(
-        "8-truth.jpg", "How wrong was it?", text, pipeline_stages.draw_outlines(report.frame.pixels, outlines, told)
+        "8-truth.jpg",
+        "How wrong was it?",
+        text,
+        pipeline_stages.draw_outlines(report.frame.pixels, outlines, told),
     )
 
 
 def _distance_errors(report: Report, true: Array) -> tuple[Array, Array]:
     """Of every distance between two bases that truly are there: its error in mm, and in σ."""
     pieces, covariance = report.scene.pieces, report.scene.covariance
-    apart = np.array([np.hypot(true[:, 0] - piece.x_mm, true[:, 1] - piece.y_mm) for piece in pieces])
+    apart = np.array(
+        [np.hypot(true[:, 0] - piece.x_mm, true[:, 1] - piece.y_mm) for piece in pieces]
+    )
     right = [k for k in range(len(pieces)) if apart[k].min() < MATCH_DISTANCE_MM]
     partner, distances = apart.argmin(1), report.scene.distances()
     errors, z = [], []
     for i, j in combinations(right, 2):
         (ax, ay, a), (bx, by, b) = true[partner[i]], true[partner[j]]
-        error = abs(float(distances[i, j]) - max(float(np.hypot(ax - bx, ay - by)) - (a + b) / 2, 0.0))
+        error = abs(
+            float(distances[i, j]) - max(float(np.hypot(ax - bx, ay - by)) - (a + b) / 2, 0.0)
+        )
         way = np.array([pieces[j].x_mm - pieces[i].x_mm, pieces[j].y_mm - pieces[i].y_mm])
         way = way / np.linalg.norm(way)
         shared = np.array(covariance.of_difference(i, j)) if covariance else np.zeros((2, 2))

@@ -19,7 +19,10 @@ DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "fix": ("a fix file (TOML or JSON)", files.fix),
     "ask": ("a question to overruler ask, of any game", partial(questions.question_schema, GAMES)),
     "answer": ("what overruler ask prints", answers.answer),
-    **{f"ask-{game}": (f"a question of {game}", partial(questions.question_schema, (game,))) for game in GAMES},
+    **{
+        f"ask-{game}": (f"a question of {game}", partial(questions.question_schema, (game,)))
+        for game in GAMES
+    },
 }
 """What there is a schema of, by name: what it is, and how its schema is made."""
 
@@ -27,4 +30,9 @@ DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
 def schema_of(name: str) -> Schema:
     """The whole JSON Schema of one of `DOCUMENTS`."""
     about, made = DOCUMENTS[name]
-    return {"$schema": DRAFT, "$id": f"urn:overruler:schema:{name}", "title": f"Overruler: {about}", **made()}
+    return {
+        "$schema": DRAFT,
+        "$id": f"urn:overruler:schema:{name}",
+        "title": f"Overruler: {about}",
+        **made(),
+    }

@@ -1,6 +1,15 @@
 """The schema of an answer: what every question's has in common; what else it holds hangs on the question."""
 
-from overruler.apps.schemas.primitives import FLAG, NUMBER, OBJECT, POINT, TEXT, Schema, array_of, object_with
+from overruler.apps.schemas.primitives import (
+    FLAG,
+    NUMBER,
+    OBJECT,
+    POINT,
+    TEXT,
+    Schema,
+    array_of,
+    object_with,
+)
 from overruler.verdict import CALL_THRESHOLDS, LIKELY, TOO_CLOSE
 
 PROBABILITY: Schema = {"type": "number", "minimum": 0, "maximum": 1 + 1e-9}
@@ -28,7 +37,9 @@ def _ruling_schema() -> Schema:
         "changes": array_of(change, 1),
         "settings": OBJECT | {"additionalProperties": FLAG},
     }
-    return object_with({"rules": array_of(TEXT, 1)}, optional, dependentRequired={"probability": ["call"]})
+    return object_with(
+        {"rules": array_of(TEXT, 1)}, optional, dependentRequired={"probability": ["call"]}
+    )
 
 
 def _or_null(schema: Schema) -> Schema:

@@ -39,7 +39,10 @@ PIXELS: Schema = {"type": "number", "minimum": 1, "maximum": sys.float_info.max}
 BASE: Schema = {
     "anyOf": [
         {"type": "number", "minimum": 1e-4, "maximum": LARGEST_BASE_MM},
-        {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*([xX×]\s*\d+(\.\d+)?\s*)?([mM]{2})?\s*\w*\s*$"},
+        {
+            "type": "string",
+            "pattern": r"^\s*\d+(\.\d+)?\s*([xX×]\s*\d+(\.\d+)?\s*)?([mM]{2})?\s*\w*\s*$",
+        },
     ]
 }
 """A base as people write it: 27, "27", "40x40", "75x42o"."""
@@ -58,7 +61,12 @@ def board() -> Schema:
         },
         dependentRequired={"covariance": ["corners_mm"]},
     )
-    required = {"schema": {"const": BOARD}, "width_mm": POSITIVE, "height_mm": POSITIVE, "markers": markers}
+    required = {
+        "schema": {"const": BOARD},
+        "width_mm": POSITIVE,
+        "height_mm": POSITIVE,
+        "markers": markers,
+    }
     return object_with(required, {"name": TEXT})
 
 
@@ -90,7 +98,12 @@ def lens() -> Schema:
 
 
 def _tuple_of(*items: Schema) -> Schema:
-    return {"type": "array", "prefixItems": list(items), "minItems": len(items), "maxItems": len(items)}
+    return {
+        "type": "array",
+        "prefixItems": list(items),
+        "minItems": len(items),
+        "maxItems": len(items),
+    }
 
 
 def terrain() -> Schema:
@@ -108,15 +121,21 @@ def terrain() -> Schema:
         "additionalProperties": False,
         "oneOf": [{"required": [key]} for key in OUTLINE_KEYS],
         "anyOf": [{"required": ["top_z_mm"]}, {"required": ["markers"]}],
-        "dependentRequired": {key: ["markers"] for key in ("around_mm", "marker_mm", "markers_at_mm")},
+        "dependentRequired": {
+            key: ["markers"] for key in ("around_mm", "marker_mm", "markers_at_mm")
+        },
     }
-    return object_with({"schema": {"const": TERRAIN}, "terrain": array_of(one)}, additionalProperties=False)
+    return object_with(
+        {"schema": {"const": TERRAIN}, "terrain": array_of(one)}, additionalProperties=False
+    )
 
 
 def fix() -> Schema:
     """A fix file: what people correct in what was found."""
     deeds = [_correction_schema(do) for do in KEYS_BY_ACTION]
-    return object_with({"schema": {"const": FIX}, "fix": array_of({"oneOf": deeds})}, additionalProperties=False)
+    return object_with(
+        {"schema": {"const": FIX}, "fix": array_of({"oneOf": deeds})}, additionalProperties=False
+    )
 
 
 def _correction_schema(do: str) -> Schema:
@@ -132,6 +151,8 @@ def _correction_schema(do: str) -> Schema:
     known = properties_from_readers(FIX_READERS, special)
     keys = {key: known[key] for key in sorted(chain(needs, may))}
     required = {"do": {"const": do}, **{key: keys.pop(key) for key in sorted(needs - PLACE_KEYS)}}
-    places = {"oneOf": [{"required": [key]} for key in sorted(PLACE_KEYS)]} if needs & PLACE_KEYS else {}
+    places = (
+        {"oneOf": [{"required": [key]} for key in sorted(PLACE_KEYS)]} if needs & PLACE_KEYS else {}
+    )
     says = {"anyOf": [{"required": [key]} for key in LABEL_KEYS]} if do == "name" else {}
     return object_with(required, keys, additionalProperties=False, **places, **says)

@@ -29,7 +29,11 @@ def enum_of(names: Iterable[str]) -> Schema:
 
 def integer_between(least: int, most: int | None = None) -> Schema:
     """A whole number between two."""
-    return {"type": "integer", "minimum": least, "maximum": sys.float_info.max if most is None else most}
+    return {
+        "type": "integer",
+        "minimum": least,
+        "maximum": sys.float_info.max if most is None else most,
+    }
 
 
 def array_of(items: Schema, least: int = 0, most: int | None = None) -> Schema:
@@ -48,7 +52,9 @@ OUTLINE = array_of(POINT, 3)
 """An outline's points; that three of them differ, and that it does not cross itself, the reader sees."""
 
 
-def object_with(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, **more: Any) -> Schema:
+def object_with(
+    required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, **more: Any
+) -> Schema:
     """An object of some keys; others are let through unless `additionalProperties` says otherwise."""
     properties = {**required, **(optional or {})}
     return {"type": "object", "properties": properties, "required": list(required), **more}
@@ -66,6 +72,11 @@ _READER_SCHEMAS: Mapping[Callable[[Node], Any], Schema] = {
 """What each of the plain readers lets through."""
 
 
-def properties_from_readers(table: Mapping[str, Any], special: Mapping[str, Schema]) -> dict[str, Schema]:
+def properties_from_readers(
+    table: Mapping[str, Any], special: Mapping[str, Schema]
+) -> dict[str, Schema]:
     """The schemas of a reader's table of keys; those whose own readers are more than plain are given as `special`."""
-    return {key: special[key] if key in special else _READER_SCHEMAS[reader] for key, reader in table.items()}
+    return {
+        key: special[key] if key in special else _READER_SCHEMAS[reader]
+        for key, reader in table.items()
+    }

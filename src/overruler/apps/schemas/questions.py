@@ -56,7 +56,10 @@ WEAPON = object_with({"range": {"anyOf": [{"const": "melee"}, range_bands(1)]}})
 
 QUESTIONS: Mapping[str, Mapping[str, Schema]] = {
     "legion": {
-        **{kind: object_with({**FROM_TO, "range": range_bands(1)}) for kind in ("at", "within", "beyond")},
+        **{
+            kind: object_with({**FROM_TO, "range": range_bands(1)})
+            for kind in ("at", "within", "beyond")
+        },
         "attack_range": object_with(name_keys("attacker", "defender")),
         "weapon": object_with({**name_keys("attacker", "defender"), "weapon": WEAPON}),
     },
@@ -68,7 +71,8 @@ QUESTIONS: Mapping[str, Mapping[str, Schema]] = {
     },
     "tide_of_iron": {
         "attack_range": object_with(
-            name_keys("attacker", "target"), {"fire_and_movement": FLAG, "figures": array_of(integer_between(0), 1)}
+            name_keys("attacker", "target"),
+            {"fire_and_movement": FLAG, "figures": array_of(integer_between(0), 1)},
         ),
     },
     "skirmish": {
@@ -87,8 +91,12 @@ QUESTIONS: Mapping[str, Mapping[str, Schema]] = {
         "engaged": object_with(name_keys("piece")),
         "range": object_with({**FROM_TO, "range_in": INCHES}),
         "within": object_with({**FROM_TO, "distance_in": INCHES}),
-        "move": object_with({**name_keys("piece"), "path_mm": array_of(POINT, 1), "allowance_in": INCHES}),
-        "advance": object_with({**name_keys("piece", "target"), "direction_deg": NUMBER, "distance_in": INCHES}),
+        "move": object_with(
+            {**name_keys("piece"), "path_mm": array_of(POINT, 1), "allowance_in": INCHES}
+        ),
+        "advance": object_with(
+            {**name_keys("piece", "target"), "direction_deg": NUMBER, "distance_in": INCHES}
+        ),
         "retreat": object_with({**name_keys("piece", "target"), "distance_in": INCHES}),
         "force": FORCED_MOVE,
         "place": object_with({**name_keys("piece"), "x_mm": LENGTH, "y_mm": LENGTH}),

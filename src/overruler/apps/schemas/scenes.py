@@ -28,7 +28,11 @@ from overruler.pieces import (
 )
 from overruler.scene import GAMES, SCHEMA
 
-COVARIANCE_MM2: Schema = {"type": "number", "minimum": -(MAX_LENGTH_MM**2), "maximum": MAX_LENGTH_MM**2}
+COVARIANCE_MM2: Schema = {
+    "type": "number",
+    "minimum": -(MAX_LENGTH_MM**2),
+    "maximum": MAX_LENGTH_MM**2,
+}
 PROBABILITY: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 HEADING_DEG: Schema = {"type": "number", "minimum": -MAX_HEADING_DEG, "maximum": MAX_HEADING_DEG}
 
@@ -48,22 +52,31 @@ def scene() -> Schema:
         "covariance": covariance(),
         "state": OBJECT,
     }
-    on_hexes = {"properties": {"pieces": {"contains": {"type": "object", "required": ["hex"]}}}, "required": ["pieces"]}
+    on_hexes = {
+        "properties": {"pieces": {"contains": {"type": "object", "required": ["hex"]}}},
+        "required": ["pieces"],
+    }
     needs_grid = {"if": on_hexes, "then": {"required": ["grid"]}}
-    return object_with(required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}})
+    return object_with(
+        required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}}
+    )
 
 
 def covariance() -> Schema:
     """Over x and y of the pieces in this order, in mm²; and what holds with some probability in its place."""
     rows = array_of(array_of(COVARIANCE_MM2))
     required = {"order": array_of(TEXT) | {"uniqueItems": True}, "mm2": rows}
-    return object_with(required, {"otherwise": object_with({"probability": PROBABILITY, "mm2": rows})})
+    return object_with(
+        required, {"otherwise": object_with({"probability": PROBABILITY, "mm2": rows})}
+    )
 
 
 def grid() -> Schema:
     """A printed grid of hexes."""
     orientation = enum_of(("pointy", "flat"))
-    return object_with({"type": {"const": "hex"}, "orientation": orientation, "size_mm": SIZE, "origin_mm": POINT})
+    return object_with(
+        {"type": {"const": "hex"}, "orientation": orientation, "size_mm": SIZE, "origin_mm": POINT}
+    )
 
 
 def piece() -> Schema:
@@ -76,7 +89,10 @@ def piece() -> Schema:
         "hex": array_of(INTEGER, 2, 2),
     }
     base = {"oneOf": [_base(shape, sizes) for shape, sizes in SIZE_KEYS.items()]}
-    by_hex = {"required": ["hex"], "not": {"anyOf": [{"required": ["x_mm"]}, {"required": ["y_mm"]}]}}
+    by_hex = {
+        "required": ["hex"],
+        "not": {"anyOf": [{"required": ["x_mm"]}, {"required": ["y_mm"]}]},
+    }
     by_place = {"required": ["x_mm", "y_mm"], "not": {"required": ["hex"]}}
     optional = properties_from_readers(PIECE_READERS, special) | {"x_mm": LENGTH, "y_mm": LENGTH}
     return object_with({"id": TEXT, "base": base}, optional, oneOf=[by_place, by_hex])

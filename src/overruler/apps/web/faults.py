@@ -38,12 +38,16 @@ class UploadRefused(BadInput):
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     text = " ".join(str(error).split())
     return JSONResponse(
-        {"error": text}, _status_code(error), {"connection": "close"} if _status_code(error) == 413 else None
+        {"error": text},
+        _status_code(error),
+        {"connection": "close"} if _status_code(error) == 413 else None,
     )
 
 
 async def _answer_unforeseen(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "this should not have happened: the server's own output says what did"}, 500)
+    return JSONResponse(
+        {"error": "this should not have happened: the server's own output says what did"}, 500
+    )
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
@@ -54,8 +58,14 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 def _status_code(error: Exception) -> int:
     if isinstance(error, UploadRefused):
         return error.status
-    return {MeasurementNotFound: 404, EditConflict: 412, ServerBusy: 503, TaskFailed: 500}.get(type(error), 422)
+    return {MeasurementNotFound: 404, EditConflict: 412, ServerBusy: 503, TaskFailed: 500}.get(
+        type(error), 422
+    )
 
 
-EXCEPTION_HANDLERS = {OverrulerError: _answer_refusal, HTTPException: _answer_http_error, Exception: _answer_unforeseen}
+EXCEPTION_HANDLERS = {
+    OverrulerError: _answer_refusal,
+    HTTPException: _answer_http_error,
+    Exception: _answer_unforeseen,
+}
 """What is answered when something goes wrong, for every application here."""

@@ -66,11 +66,15 @@ class Guard:
 
     def _find_refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if len(headers.getlist("host")) != 1 or _host_name(headers["host"]) not in self._door.hosts:
-            return _error_response(421, "this server does not go by that name (Host): use the address that it printed")
+            return _error_response(
+                421, "this server does not go by that name (Host): use the address that it printed"
+            )
         if not _is_same_origin(scope, headers):
             return _error_response(403, "a page of another site asked for this (Origin): refused")
         if not self._has_key(scope, headers) and not scope["path"].startswith(PUBLIC_PATHS):
-            return _error_response(401, "the key is missing or wrong: scan the code on the computer's screen again")
+            return _error_response(
+                401, "the key is missing or wrong: scan the code on the computer's screen again"
+            )
         return None
 
     # --- the key ---
@@ -78,7 +82,8 @@ class Guard:
     def _has_key(self, scope: Scope, headers: Headers) -> bool:
         wanted = self._door.key
         return wanted is None or any(
-            hmac.compare_digest(key.encode(), wanted.encode()) for key in presented_keys(scope, headers)
+            hmac.compare_digest(key.encode(), wanted.encode())
+            for key in presented_keys(scope, headers)
         )
 
     def _add_headers(self, scope: Scope, send: Send) -> Send:
@@ -92,7 +97,9 @@ class Guard:
                     headers.setdefault(name, value)
                 headers.setdefault("cache-control", "no-store")
                 if fresh:
-                    headers.append("set-cookie", _key_cookie(self._door.key or "", scope["scheme"] == "https"))
+                    headers.append(
+                        "set-cookie", _key_cookie(self._door.key or "", scope["scheme"] == "https")
+                    )
             await send(message)
 
         return marked
@@ -115,7 +122,9 @@ def _is_same_origin(scope: Scope, headers: Headers) -> bool:
         return urlsplit(origin).netloc.lower() == headers["host"].strip().lower()
     site = headers.get("sec-fetch-site", "none")
     walked_in = (
-        scope["type"] == "http" and scope["method"] in SAFE_METHODS and headers.get("sec-fetch-mode") == "navigate"
+        scope["type"] == "http"
+        and scope["method"] in SAFE_METHODS
+        and headers.get("sec-fetch-mode") == "navigate"
     )
     return site in ("none", "same-origin") or walked_in
 

@@ -30,11 +30,16 @@ SCHEMAS: dict[str, Json] = {
             "table": TEXT,
             "version": {"type": "integer", "description": "How often it was corrected."},
             "pieces": {"type": "integer", "description": "How many bases were found, once done."},
-            "unmeasurable": {"type": "boolean", "description": "Whether the photo is why it failed."},
+            "unmeasurable": {
+                "type": "boolean",
+                "description": "Whether the photo is why it failed.",
+            },
         },
     },
     "Question": {
-        "anyOf": [each for game in question_schema(GAMES)["$defs"].values() for each in game["anyOf"]],
+        "anyOf": [
+            each for game in question_schema(GAMES)["$defs"].values() for each in game["anyOf"]
+        ],
         "description": "As to `overruler ask`; `overruler rules GAME` lists them with examples.",
     },
     "Ruling": {
@@ -45,8 +50,14 @@ SCHEMAS: dict[str, Json] = {
             "sentence": TEXT,
             "headline": TEXT,
             "clauses": {"type": "object", "additionalProperties": TEXT},
-            "version": {"type": "integer", "description": "How often the table had been corrected."},
-            "drawing": {"type": "object", "description": "The measured line as SVG path data in the photo's pixels."},
+            "version": {
+                "type": "integer",
+                "description": "How often the table had been corrected.",
+            },
+            "drawing": {
+                "type": "object",
+                "description": "The measured line as SVG path data in the photo's pixels.",
+            },
         },
     },
     "Fixes": fix(),
@@ -62,7 +73,12 @@ def _content_of_kind(kind: str, schema: Json) -> Json:
 
 
 def operation(
-    about: str, found: Json, *refusals: int, query: Json | None = None, body: Json | None = None, status: int = 200
+    about: str,
+    found: Json,
+    *refusals: int,
+    query: Json | None = None,
+    body: Json | None = None,
+    status: int = 200,
 ) -> Json:
     """One operation: what it is about, what it gives, and the statuses of its refusals."""
     said: Json = {"summary": about, "responses": {str(status): {"description": about, **found}}}

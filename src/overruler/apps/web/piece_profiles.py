@@ -11,7 +11,10 @@ ProfileField = dict[str, Any]
 
 
 def _make_fields(kind: str, **labels: str) -> list[ProfileField]:
-    return [{"key": key.replace("__", "."), "label": label, "type": kind} for key, label in labels.items()]
+    return [
+        {"key": key.replace("__", "."), "label": label, "type": kind}
+        for key, label in labels.items()
+    ]
 
 
 def _turn_flags(turn: str, **labels: str) -> list[ProfileField]:
@@ -22,7 +25,9 @@ PROFILES: dict[str, list[ProfileField]] = {
     "skirmish": [
         *_make_fields("whole", defence="Defence"),
         *_make_fields("number", ranged_weapon__range_in="Weapon's range, in"),
-        *_make_fields("whole", ranged_weapon__piercing="Its piercing", ranged_weapon__injury="Its injury"),
+        *_make_fields(
+            "whole", ranged_weapon__piercing="Its piercing", ranged_weapon__injury="Its injury"
+        ),
         *_make_fields("flag", ranged_weapon__long_reload="Long reload", large="Large"),
         *_turn_flags("", moved="Moved", ran="Ran", cast="Cast"),
         *_make_fields("flag", engaged="Engaged", stunned="Stunned", dazed="Dazed"),
@@ -40,12 +45,27 @@ PROFILES: dict[str, list[ProfileField]] = {
 SHOT_NEEDS, FIGURE_NEEDS = {"A": "ranged_weapon", "B": "defence"}, {"A": "figures"}
 """What of whose profile must be there before a question is asked."""
 PROFILE_QUESTIONS: dict[str, list[dict[str, Any]]] = {
-    "skirmish": [{"label": "Shot", "ask": {"question": "shot", "unit": "A", "target": "B"}, "needs": SHOT_NEEDS}],
+    "skirmish": [
+        {
+            "label": "Shot",
+            "ask": {"question": "shot", "unit": "A", "target": "B"},
+            "needs": SHOT_NEEDS,
+        }
+    ],
     "tide_of_iron": [
-        {"label": "Attack", "ask": {"question": "attack_range", "attacker": "A", "target": "B"}, "needs": FIGURE_NEEDS},
+        {
+            "label": "Attack",
+            "ask": {"question": "attack_range", "attacker": "A", "target": "B"},
+            "needs": FIGURE_NEEDS,
+        },
         {
             "label": "On the move",
-            "ask": {"question": "attack_range", "attacker": "A", "target": "B", "fire_and_movement": True},
+            "ask": {
+                "question": "attack_range",
+                "attacker": "A",
+                "target": "B",
+                "fire_and_movement": True,
+            },
             "needs": FIGURE_NEEDS,
         },
     ],

@@ -33,7 +33,11 @@ QUICK_QUESTIONS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "positioning": [
-        {"label": "Within", "ask": {"question": "within", **_FROM_TO, "distance_in": "REACH"}, "reach_in": 6},
+        {
+            "label": "Within",
+            "ask": {"question": "within", **_FROM_TO, "distance_in": "REACH"},
+            "reach_in": 6,
+        },
         {"label": "Base to base", "ask": {"question": "b2b", **_FROM_TO}},
         {"label": "Sight", "ask": {"question": "los", **_FROM_TO}},
         {"label": "Cover", "ask": {"question": "cover", **_FROM_TO}},
@@ -48,22 +52,37 @@ def questions_of_game(name: str) -> list[dict[str, Any]]:
     if name in QUICK_QUESTIONS or name in PROFILE_QUESTIONS:
         return QUICK_QUESTIONS.get(name, [])
     game = game_of(name)
-    made = (_question_from_example(game.example(kind)) for kind in game.questions if kind not in COMMON)
+    made = (
+        _question_from_example(game.example(kind)) for kind in game.questions if kind not in COMMON
+    )
     return [tap for tap in made if tap is not None]
 
 
 def _question_from_example(example: Mapping[str, Any]) -> dict[str, Any] | None:
     """A question as two taps ask it, inches typed; None where it asks for more than that."""
     kind = example["question"]
-    inches = [key for key, value in example.items() if key.endswith("_in") and isinstance(value, int | float)]
+    inches = [
+        key
+        for key, value in example.items()
+        if key.endswith("_in") and isinstance(value, int | float)
+    ]
     known = {
-        key: _PLACEHOLDERS[value] for key, value in example.items() if isinstance(value, str) and value in _PLACEHOLDERS
+        key: _PLACEHOLDERS[value]
+        for key, value in example.items()
+        if isinstance(value, str) and value in _PLACEHOLDERS
     }
     known |= dict.fromkeys(inches[:1], "REACH")
-    if sorted(known.values()) not in (["A", "B"], ["A", "B", "REACH"]) or len(known) < len(example) - 1:
+    if (
+        sorted(known.values()) not in (["A", "B"], ["A", "B", "REACH"])
+        or len(known) < len(example) - 1
+    ):
         return None
     reach = {"reach_in": example[inches[0]]} if inches else {}
-    return {"label": kind.replace("_", " ").capitalize(), "ask": {"question": kind, **known}, **reach}
+    return {
+        "label": kind.replace("_", " ").capitalize(),
+        "ask": {"question": kind, **known},
+        **reach,
+    }
 
 
 def games_json() -> list[dict[str, Any]]:
@@ -85,7 +104,12 @@ def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
     found = []
     for name in _arc_names(ship):
         region = read_arc(scene, index, Node(name, "arc")).on_board(ship)
-        found.append({"name": name, "lines": arc_edge_paths(scene, ship, [_edge_ray(edge) for edge in region.edges])})
+        found.append(
+            {
+                "name": name,
+                "lines": arc_edge_paths(scene, ship, [_edge_ray(edge) for edge in region.edges]),
+            }
+        )
     return found
 
 
@@ -95,4 +119,6 @@ def _edge_ray(edge: Edge) -> tuple[Any, Any]:
 
 def _arc_names(ship: Piece) -> list[str]:
     own = [str(arc.get("name")) for arc in ship.stats.get("arcs", []) if isinstance(arc, dict)]
-    return list(dict.fromkeys((*own, *(("front", "rear") if ship.base.is_square else ()), "bullseye")))
+    return list(
+        dict.fromkeys((*own, *(("front", "rear") if ship.base.is_square else ()), "bullseye"))
+    )

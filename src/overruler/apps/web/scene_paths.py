@@ -15,7 +15,12 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array, Pose
 from overruler.picture.answer_style import AnswerStyle
-from overruler.picture.drawable_ruling import SEGMENT_BY_GAME_MM, DrawableRuling, drawable_ruling, format_distance
+from overruler.picture.drawable_ruling import (
+    SEGMENT_BY_GAME_MM,
+    DrawableRuling,
+    drawable_ruling,
+    format_distance,
+)
 from overruler.picture.painters import base_outline
 from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
@@ -33,7 +38,9 @@ def camera_view(scene: Scene) -> View:
     seen = scene.extra["calibration"]
     pose = Pose(np.array(seen["rotation"]), np.array(seen["translation_mm"]))
     width, height = seen["size_px"]
-    return View(Camera(np.array(seen["matrix"]), np.array(seen["distortion"]), pose), (width, height))
+    return View(
+        Camera(np.array(seen["matrix"]), np.array(seen["distortion"]), pose), (width, height)
+    )
 
 
 # --- the table ---
@@ -88,7 +95,11 @@ def _point_ahead(piece: Piece) -> tuple[float, float]:
 
 def position_sigma_mm(scene: Scene, index: int) -> float:
     """1 σ of a piece's place along the long axis of its doubt."""
-    return scene.covariance.max_relative_shift_mm(None, index) / REACH_SIGMAS if scene.covariance else 0.0
+    return (
+        scene.covariance.max_relative_shift_mm(None, index) / REACH_SIGMAS
+        if scene.covariance
+        else 0.0
+    )
 
 
 # --- a ruling ---
@@ -96,12 +107,20 @@ def position_sigma_mm(scene: Scene, index: int) -> float:
 
 def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
     """An answer as the contract has it, in words, and as lines on the photo where it rests on two places."""
-    told = {"answer": verdict.to_json(), "sentence": verdict.sentence(), "headline": verdict.headline}
+    told = {
+        "answer": verdict.to_json(),
+        "sentence": verdict.sentence(),
+        "headline": verdict.headline,
+    }
     told["clauses"] = {name: clause_text(name) for name in verdict.rules}
     if not (verdict.from_point_mm and verdict.to_point_mm):
         return told
     shown = drawable_ruling(scene, verdict)
-    words = _distance_words(scene, shown) if verdict.question.get("question") == "distance" else _ruling_words(shown)
+    words = (
+        _distance_words(scene, shown)
+        if verdict.question.get("question") == "distance"
+        else _ruling_words(shown)
+    )
     return told | {
         "words": words,
         "look": look_json(shown.style),
@@ -112,7 +131,12 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
 def _ruling_words(shown: DrawableRuling) -> dict[str, Any]:
     between = [piece.id for piece in shown.pieces]
     headline = shown.headline.split(": ", 1)[-1] if between else shown.headline
-    return {"headline": headline, "detail": shown.detail, "tag": shown.line_label, "between": between}
+    return {
+        "headline": headline,
+        "detail": shown.detail,
+        "tag": shown.line_label,
+        "between": between,
+    }
 
 
 def _distance_words(scene: Scene, shown: DrawableRuling) -> dict[str, Any]:
@@ -120,7 +144,11 @@ def _distance_words(scene: Scene, shown: DrawableRuling) -> dict[str, Any]:
     said = format_distance(shown.distance_mm, 1.96 * shown.sigma_mm, scene.game)
     headline, _, sure = said.partition(" (")
     detail = f"{sure.rstrip(')')} sure" if sure else "exact"
-    return _ruling_words(shown) | {"headline": headline, "detail": f"{detail}, edge to edge", "tag": headline}
+    return _ruling_words(shown) | {
+        "headline": headline,
+        "detail": f"{detail}, edge to edge",
+        "tag": headline,
+    }
 
 
 def look_json(of: AnswerStyle) -> dict[str, Any]:
@@ -155,9 +183,15 @@ def range_lines_mm(scene: Scene) -> tuple[float, ...]:
 
 def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
     """Range lines round a base, each with its name and the places for it."""
-    view, segment = camera_view(scene), scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
+    view, segment = (
+        camera_view(scene),
+        scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game),
+    )
     return [
-        {"name": _line_name(line_mm, segment), **_labelled_ring_json(view, _ring_px(view, piece, line_mm))}
+        {
+            "name": _line_name(line_mm, segment),
+            **_labelled_ring_json(view, _ring_px(view, piece, line_mm)),
+        }
         for line_mm in lines_mm
     ]
 
@@ -178,14 +212,21 @@ def _labelled_ring_json(view: View, places: Array) -> dict[str, Any]:
     border = 0.02 * max(view.size_px)
     marks = places[:: max(1, len(places) // 24)]
     shown = [place for place in marks if view.contains_all(place[None], border)]
-    return {"d": path_data(np.concatenate([places, places[:1]])), "marks_px": _round_px(np.array(shown))}
+    return {
+        "d": path_data(np.concatenate([places, places[:1]])),
+        "marks_px": _round_px(np.array(shown)),
+    }
 
 
 def arc_edge_paths(scene: Scene, piece: Piece, edges: Sequence[tuple[Array, Array]]) -> list[str]:
     """The outline of an arc, each edge (start, unit vector) as far as the ruler reaches."""
-    view, reach = camera_view(scene), max(range_lines_mm(scene), default=300.0) + 1.5 * max(piece.base.width_mm, 1.0)
+    view, reach = (
+        camera_view(scene),
+        max(range_lines_mm(scene), default=300.0) + 1.5 * max(piece.base.width_mm, 1.0),
+    )
     return [
-        path_data(view.line_px(start, np.asarray(start) + reach * np.asarray(way), piece.z_mm)) for start, way in edges
+        path_data(view.line_px(start, np.asarray(start) + reach * np.asarray(way), piece.z_mm))
+        for start, way in edges
     ]
 
 

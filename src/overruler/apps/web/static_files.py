@@ -25,7 +25,11 @@ def load_files() -> dict[str, tuple[bytes, str, str]]:
     for path in sorted(STATIC_FOLDER.iterdir()):
         if path.suffix in MEDIA_TYPES:
             data = path.read_bytes()
-            found[path.name] = (data, MEDIA_TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:20]}"')
+            found[path.name] = (
+                data,
+                MEDIA_TYPES[path.suffix],
+                f'"{hashlib.sha256(data).hexdigest()[:20]}"',
+            )
     return found
 
 
@@ -48,4 +52,8 @@ async def get_static_file(request: Request) -> Response:
     return file_response(request, request.path_params["name"])
 
 
-routes = [Route("/", get_page), Route("/m/{id}", get_page), Route("/static/{name}", get_static_file)]
+routes = [
+    Route("/", get_page),
+    Route("/m/{id}", get_page),
+    Route("/static/{name}", get_static_file),
+]

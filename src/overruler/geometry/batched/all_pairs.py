@@ -52,7 +52,9 @@ class ShapeColumns(NamedTuple):
     def as_ellipses(self) -> EllipseColumns:
         """The ellipses' own Q in the board frame."""
         aa, bb, c, s = self.half_length**2, self.half_width**2, self.cos, self.sin
-        return EllipseColumns(self.x, self.y, aa * c * c + bb * s * s, (aa - bb) * c * s, aa * s * s + bb * c * c)
+        return EllipseColumns(
+            self.x, self.y, aa * c * c + bb * s * s, (aa - bb) * c * s, aa * s * s + bb * c * c
+        )
 
 
 def gap_matrix(shapes: Sequence[Shape]) -> Array:
@@ -101,7 +103,11 @@ def _rectangle_row(polygon: Polygon) -> tuple[float, ...] | None:
     c, s = (ax - bx) / length, (ay - by) / length
     leans = abs((bx - cx) * c + (by - cy) * s)
     closes = math.hypot(ax - bx + cx - dx, ay - by + cy - dy)
-    return (*polygon.center, length / 2, width / 2, c, s) if max(leans, closes) <= RECTANGLE_TOLERANCE_MM else None
+    return (
+        (*polygon.center, length / 2, width / 2, c, s)
+        if max(leans, closes) <= RECTANGLE_TOLERANCE_MM
+        else None
+    )
 
 
 Columns = TypeVar("Columns", ShapeColumns, EllipseColumns)
@@ -117,13 +123,18 @@ def _fill_cross_block(found: Array, a: ShapeColumns, b: ShapeColumns, measure: G
 
 
 def _fill_own_block(
-    found: Array, place: NDArray[np.intp], columns: Columns, measure: Callable[[Columns, Columns], Array]
+    found: Array,
+    place: NDArray[np.intp],
+    columns: Columns,
+    measure: Callable[[Columns, Columns], Array],
 ) -> None:
     if len(place) < 2:
         return
     one, other = np.triu_indices(len(place), 1)
     first, second = place[one], place[other]
-    found[first, second] = found[second, first] = measure(columns.select_rows(one), columns.select_rows(other))
+    found[first, second] = found[second, first] = measure(
+        columns.select_rows(one), columns.select_rows(other)
+    )
 
 
 # --- discs and ellipses ---
@@ -149,17 +160,26 @@ def _ellipse_disc_gaps(ellipses: ShapeColumns, discs: ShapeColumns) -> Array:
 
 def _box_point_distances(boxes: ShapeColumns, x: Array, y: Array) -> Array:
     """The distance of points in the rectangles' own frames."""
-    past, aside = np.maximum(np.abs(x) - boxes.half_length, 0.0), np.maximum(np.abs(y) - boxes.half_width, 0.0)
+    past, aside = (
+        np.maximum(np.abs(x) - boxes.half_length, 0.0),
+        np.maximum(np.abs(y) - boxes.half_width, 0.0),
+    )
     return np.asarray(np.sqrt(past * past + aside * aside))
 
 
 def _box_disc_gaps(boxes: ShapeColumns, discs: ShapeColumns) -> Array:
-    return np.maximum(_box_point_distances(boxes, *boxes.to_local_frame(discs.x, discs.y)) - discs.half_length, 0.0)
+    return np.maximum(
+        _box_point_distances(boxes, *boxes.to_local_frame(discs.x, discs.y)) - discs.half_length,
+        0.0,
+    )
 
 
 def _box_box_gaps(a: ShapeColumns, b: ShapeColumns) -> Array:
     """Apart where a side of one of the two parts them, and then as far as a corner of one is from the other."""
-    (there, parted), (back, parted_back) = _nearest_corner_distances(a, b), _nearest_corner_distances(b, a)
+    (there, parted), (back, parted_back) = (
+        _nearest_corner_distances(a, b),
+        _nearest_corner_distances(b, a),
+    )
     return np.where(parted | parted_back, np.minimum(there, back), 0.0)
 
 
@@ -167,13 +187,18 @@ def _nearest_corner_distances(a: ShapeColumns, b: ShapeColumns) -> tuple[Array, 
     """How far the nearest corner of `b` is from `a`, and whether a side of `a` parts the two."""
     x, y = a.to_local_frame(b.x, b.y)
     c, s = b.cos * a.cos + b.sin * a.sin, b.sin * a.cos - b.cos * a.sin
-    (lx, ly), (wx, wy) = (b.half_length * c, b.half_length * s), (b.half_width * -s, b.half_width * c)
+    (lx, ly), (wx, wy) = (
+        (b.half_length * c, b.half_length * s),
+        (b.half_width * -s, b.half_width * c),
+    )
     signs = [(1, 1), (1, -1), (-1, -1), (-1, 1)]
     corners = [_box_point_distances(a, x + p * lx + q * wx, y + p * ly + q * wy) for p, q in signs]
     parted = (np.abs(x) - np.abs(lx) - np.abs(wx) > a.half_length) | (
         np.abs(y) - np.abs(ly) - np.abs(wy) > a.half_width
     )
-    return np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3])), parted
+    return np.minimum(
+        np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3])
+    ), parted
 
 
 def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
@@ -184,14 +209,29 @@ def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     parts the two they overlap or a corner parts them.
     """
     x, y = boxes.to_local_frame(ellipses.x, ellipses.y)
-    c, s = ellipses.cos * boxes.cos + ellipses.sin * boxes.sin, ellipses.sin * boxes.cos - ellipses.cos * boxes.sin
+    c, s = (
+        ellipses.cos * boxes.cos + ellipses.sin * boxes.sin,
+        ellipses.sin * boxes.cos - ellipses.cos * boxes.sin,
+    )
     shape = EllipseColumns(x, y, *ellipses._replace(cos=c, sin=s).as_ellipses()[2:])
     right, up = np.copysign(1.0, x), np.copysign(1.0, y)
     reach_x, reach_y = np.sqrt(shape.xx), np.sqrt(shape.yy)
     past_x, past_y = np.abs(x) - reach_x > boxes.half_length, np.abs(y) - reach_y > boxes.half_width
     foot_x, foot_y = x - up * shape.xy / reach_y, y - right * shape.xy / reach_x
-    to_x = np.where(past_x, right * boxes.half_length, np.clip(foot_x, -boxes.half_length, boxes.half_length)) - x
-    to_y = np.where(past_x, np.clip(foot_y, -boxes.half_width, boxes.half_width), up * boxes.half_width) - y
+    to_x = (
+        np.where(
+            past_x,
+            right * boxes.half_length,
+            np.clip(foot_x, -boxes.half_length, boxes.half_length),
+        )
+        - x
+    )
+    to_y = (
+        np.where(
+            past_x, np.clip(foot_y, -boxes.half_width, boxes.half_width), up * boxes.half_width
+        )
+        - y
+    )
     away = ellipse_distances.ellipse_point_distances(
         ellipses.half_length, ellipses.half_width, to_x * c + to_y * s, to_y * c - to_x * s
     )[0]
@@ -202,15 +242,23 @@ def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
 
 def _corner_separations(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     """The largest separation that the way from the ellipse to one of the corners has; 0 where none parts the two."""
-    right, up = np.repeat([[1], [1], [-1], [-1]], len(boxes.x), 1), np.repeat([[1], [-1], [-1], [1]], len(boxes.x), 1)
+    right, up = (
+        np.repeat([[1], [1], [-1], [-1]], len(boxes.x), 1),
+        np.repeat([[1], [-1], [-1], [1]], len(boxes.x), 1),
+    )
     x, y = ellipses.to_local_frame(boxes.x, boxes.y)
-    c, s = boxes.cos * ellipses.cos + boxes.sin * ellipses.sin, boxes.sin * ellipses.cos - boxes.cos * ellipses.sin
+    c, s = (
+        boxes.cos * ellipses.cos + boxes.sin * ellipses.sin,
+        boxes.sin * ellipses.cos - boxes.cos * ellipses.sin,
+    )
     corner_x = x + right * boxes.half_length * c - up * boxes.half_width * s
     corner_y = y + right * boxes.half_length * s + up * boxes.half_width * c
     a, b = (np.tile(half, 4) for half in (ellipses.half_length, ellipses.half_width))
     ux, uy = (
         u.reshape(4, -1)
-        for u in ellipse_distances.ellipse_point_distances(a, b, corner_x.ravel(), corner_y.ravel())[1:]
+        for u in ellipse_distances.ellipse_point_distances(
+            a, b, corner_x.ravel(), corner_y.ravel()
+        )[1:]
     )
     reach = boxes.half_length * np.abs(ux * c + uy * s) + boxes.half_width * np.abs(uy * c - ux * s)
     parted = ux * x + uy * y - reach - np.hypot(ellipses.half_length * ux, ellipses.half_width * uy)

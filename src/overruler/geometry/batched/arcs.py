@@ -18,7 +18,9 @@ BISECTIONS = 26
 """Halvings of a bracket of directions, to 2e-8 rad."""
 
 
-def distances_inside_region(region: Region, a: Shape, b: Shape, shifts_mm: Array, free: bool = True) -> Array:
+def distances_inside_region(
+    region: Region, a: Shape, b: Shape, shifts_mm: Array, free: bool = True
+) -> Array:
     """How far `a` is from that part of `b`, moved by each of `shifts_mm` (n, 2), which lies in a region (n,).
 
     Infinite where no part does. `free` false: the closest part of all is known to lie outside.
@@ -35,7 +37,9 @@ def _unconstrained_distances(region: Region, a: Shape, b: Shape, shifts: Array) 
     """How far `a` is from the closest point of all of `b` moved by each of `shifts` (n,); infinite where outside."""
     away, points = gaps_and_closest_points(a, b, shifts)
     over = np.flatnonzero(away == 0)
-    for row in over[point_distances(a, points[over]) > CONTACT_TOLERANCE_MM].tolist():  # one deep in the other
+    for row in over[
+        point_distances(a, points[over]) > CONTACT_TOLERANCE_MM
+    ].tolist():  # one deep in the other
         points[row] = gap(a, translate_shape(b, *shifts[row].tolist())).to_point
     return np.where(region_contains(region, points), away, np.inf)
 
@@ -62,7 +66,10 @@ def _polygon_closest_points(a: Polygon, b: Polygon, shifts: Array) -> tuple[Arra
     sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in outlines])
     order = np.argsort(np.arctan2(sides[:, 1], sides[:, 0]) % (2 * np.pi), kind="stable")
     sides, runs = sides[order], np.where((order < len(b.corners))[:, None], sides[order], 0.0)
-    starts, points = (low + np.cumsum(way, 0) - way for low, way in ((lowest[0] + lowest[1], sides), (lowest[0], runs)))
+    starts, points = (
+        low + np.cumsum(way, 0) - way
+        for low, way in ((lowest[0] + lowest[1], sides), (lowest[0], runs))
+    )
     x, y = (-shifts[:, [axis]] - starts[:, axis] for axis in (0, 1))  # (n, sides)
     dx, dy = sides.T
     share = np.clip((x * dx + y * dy) / (dx * dx + dy * dy), 0, 1)
@@ -77,14 +84,20 @@ def _closest_points_by_bisection(a: Shape, b: Shape, shifts: Array) -> tuple[Arr
     """As `shapes.gap`, by halving the bracket of directions."""
     apart = shifts + b.center - a.center
     middle, half = np.arctan2(apart[:, 1], apart[:, 0]), np.pi / 2
-    (_, *below), (_, *above) = (_support_difference(a, b, shifts, middle + side * half) for side in (-1, 1))
+    (_, *below), (_, *above) = (
+        _support_difference(a, b, shifts, middle + side * half) for side in (-1, 1)
+    )
     parted = np.zeros(len(apart), bool)
     for _ in range(BISECTIONS):
         along, w, point = _support_difference(a, b, shifts, middle)
         rises = w[:, 1] * np.cos(middle) > w[:, 0] * np.sin(middle)
         parted |= along > 0
-        below = [np.where(rises[:, None], new, old) for new, old in zip((w, point), below, strict=True)]
-        above = [np.where(rises[:, None], old, new) for new, old in zip((w, point), above, strict=True)]
+        below = [
+            np.where(rises[:, None], new, old) for new, old in zip((w, point), below, strict=True)
+        ]
+        above = [
+            np.where(rises[:, None], old, new) for new, old in zip((w, point), above, strict=True)
+        ]
         half /= 2
         middle = middle + np.where(rises, half, -half)
     share = _nearest_to_origin(below[0], above[0])
@@ -92,7 +105,9 @@ def _closest_points_by_bisection(a: Shape, b: Shape, shifts: Array) -> tuple[Arr
     return np.where(parted, np.hypot(w[:, 0], w[:, 1]), 0.0), point
 
 
-def _support_difference(a: Shape, b: Shape, shifts: Array, angles: Array) -> tuple[Array, Array, Array]:
+def _support_difference(
+    a: Shape, b: Shape, shifts: Array, angles: Array
+) -> tuple[Array, Array, Array]:
     """The vector w (n, 2) between the support points that face each other along each angle: its part along that, w
     itself, and the support point (n, 2) of `b`."""
     u = np.stack([np.cos(angles), np.sin(angles)], 1)
@@ -141,7 +156,9 @@ def _distances_on_edge(edge: Edge, a: Shape, b: Shape, shifts: Array) -> Array:
     low, high = np.maximum(low, 0.0), np.minimum(high, edge.length_mm)
     closest, _ = edge.along_and_left_mm(gap(edge.segment_near(a), a).from_point)
     hit = low <= high
-    places = np.clip(closest, low[hit], high[hit])[:, None] * np.asarray(edge.direction) + edge.start
+    places = (
+        np.clip(closest, low[hit], high[hit])[:, None] * np.asarray(edge.direction) + edge.start
+    )
     found = np.full(len(shifts), np.inf)
     found[hit] = point_distances(a, places)
     return found
@@ -174,12 +191,18 @@ def _line_polygon_intervals(shape: Polygon, edge: Edge, starts: Array) -> tuple[
     return low, high
 
 
-def _line_ellipse_intervals(shape: Disc | Ellipse, edge: Edge, starts: Array) -> tuple[Array, Array]:
+def _line_ellipse_intervals(
+    shape: Disc | Ellipse, edge: Edge, starts: Array
+) -> tuple[Array, Array]:
     xx, xy, yy = rim_quadratic_form(shape)
     matrix, along = np.array([[xx, xy], [xy, yy]]), np.array(edge.direction)
     size, from_center = float(along @ matrix @ along), starts - shape.center
     middle = -(from_center @ matrix @ along) / size
     nearest = from_center + middle[:, None] * along
-    left = 1 + 2 * CONTACT_TOLERANCE_MM / shape.bounding_radius_mm - ((nearest @ matrix) * nearest).sum(1)
+    left = (
+        1
+        + 2 * CONTACT_TOLERANCE_MM / shape.bounding_radius_mm
+        - ((nearest @ matrix) * nearest).sum(1)
+    )
     half = np.sqrt(np.maximum(left, 0) / size)
     return np.where(left >= 0, middle - half, np.inf), np.where(left >= 0, middle + half, -np.inf)

@@ -30,7 +30,9 @@ def gaps_at_shifts(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     if isinstance(a, Polygon) and isinstance(b, Polygon):
         return _polygon_point_distances(_minkowski_difference(a, b), -shifts)
     if isinstance(a, Ellipse) and isinstance(b, Ellipse):
-        return ellipse_distances.ellipse_gaps(_ellipse_columns(a, np.zeros_like(shifts)), _ellipse_columns(b, shifts))
+        return ellipse_distances.ellipse_gaps(
+            _ellipse_columns(a, np.zeros_like(shifts)), _ellipse_columns(b, shifts)
+        )
     return _gaps_by_bisection(a, b, shifts)
 
 
@@ -46,7 +48,9 @@ def _minkowski_difference(a: Polygon, b: Polygon) -> Array:
     Computational Geometry, 2008, theorem 13.5.)
     """
     outlines = np.array(b.corners), -np.array(a.corners)
-    starts = [outline[np.lexsort((outline[:, 0], outline[:, 1]))[0]] for outline in outlines]  # the lowest corner
+    starts = [
+        outline[np.lexsort((outline[:, 0], outline[:, 1]))[0]] for outline in outlines
+    ]  # the lowest corner
     sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in outlines])
     turn = np.arctan2(sides[:, 1], sides[:, 0]) % (2 * np.pi)
     sides = sides[np.argsort(turn, kind="stable")]
@@ -88,16 +92,18 @@ def _ellipse_point_distances(shape: Ellipse, points: Array) -> Array:
     turn, local = np.radians(shape.heading_deg), points - shape.center
     c, sine = np.cos(turn), np.sin(turn)
     x, y = c * local[:, 0] + sine * local[:, 1], c * local[:, 1] - sine * local[:, 0]
-    return ellipse_distances.ellipse_point_distances(np.array(shape.length_mm / 2), np.array(shape.width_mm / 2), x, y)[
-        0
-    ]
+    return ellipse_distances.ellipse_point_distances(
+        np.array(shape.length_mm / 2), np.array(shape.width_mm / 2), x, y
+    )[0]
 
 
 def farthest_distances(a: Shape, b: Shape, shifts_mm: Array) -> Array:
     """The largest distance (n,) to `a` of any point of `b` moved by each of `shifts_mm` (n, 2); 0 inside."""
     shifts = np.asarray(shifts_mm, float)
     if isinstance(a, Disc) and isinstance(b, Disc):
-        return np.maximum(vector_lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0)
+        return np.maximum(
+            vector_lengths(shifts + b.center - a.center) + b.radius_mm - a.radius_mm, 0
+        )
     if isinstance(b, Polygon):
         return np.asarray(np.max([point_distances(a, shifts + corner) for corner in b.corners], 0))
     return _farthest_peaks(a, b, shifts)
@@ -110,16 +116,22 @@ def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
     every = shifts[:, None]
     best = _support_differences(a, b, every, low[None], 1)[0].max(1)
     rises = _support_differences(a, b, every, (low + inside)[None], 1)[1] > 0
-    row, cell = np.nonzero(rises & (_support_differences(a, b, every, (high - inside)[None], 1)[1] < 0))
+    row, cell = np.nonzero(
+        rises & (_support_differences(a, b, every, (high - inside)[None], 1)[1] < 0)
+    )
     middle, half = (low + high)[cell] / 2, (high - low)[cell] / 2
     for _ in range(BISECTIONS):
         half /= 2
-        middle = middle + np.where(_support_differences(a, b, shifts[row], middle, 1)[1] > 0, half, -half)
+        middle = middle + np.where(
+            _support_differences(a, b, shifts[row], middle, 1)[1] > 0, half, -half
+        )
     np.maximum.at(best, row, _support_differences(a, b, shifts[row], middle, 1)[0])
     return np.asarray(np.maximum(best, 0))
 
 
-def _support_differences(a: Shape, b: Shape, shifts: Array, angles: Array, sign: float) -> tuple[Array, Array]:
+def _support_differences(
+    a: Shape, b: Shape, shifts: Array, angles: Array, sign: float
+) -> tuple[Array, Array]:
     """The vector between two support points, along and across each of the directions; see `shapes.Span`."""
     u = np.stack([np.cos(angles), np.sin(angles)], -1)
     w = b.support_points(sign * u) + shifts - a.support_points(u)
@@ -151,7 +163,9 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
         away = distance_matrix(shapes, corners.reshape(-1, 2)).reshape(len(shapes), len(cells), 5)
         best = max(best, float(away[:, :, :4].min(0).max()))
         cells = cells[away.max(2).min(0) > best + 1e-9]
-        if not 0 < len(cells) <= 4096:  # more only where a whole line is equally far, and then `best` stands on it
+        if (
+            not 0 < len(cells) <= 4096
+        ):  # more only where a whole line is equally far, and then `best` stands on it
             break
         cells = _quarter_cells(cells)
     return best
@@ -169,7 +183,10 @@ class _RimCells:
         if isinstance(self.shape, Polygon):
             corners = np.array(self.shape.corners)
             first, share = np.floor(t).astype(int), (t % 1)[..., None]
-            rim = corners[first % self.pieces] * (1 - share) + corners[(first + 1) % self.pieces] * share
+            rim = (
+                corners[first % self.pieces] * (1 - share)
+                + corners[(first + 1) % self.pieces] * share
+            )
             return np.asarray(rim - self.shape.center)
         turn = t * (2 * np.pi / self.pieces)
         return np.stack([np.cos(turn), np.sin(turn)], -1) @ self._unit_circle_axes()
@@ -214,16 +231,25 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     """
     rim, step = _RimCells(b), 1 / 16
     t = np.arange(rim.pieces * 16, dtype=float) * step
-    live, near = _possible_extremes(shapes, rim.rim_offset(t) + b.center, float(vector_lengths(shifts_mm).max()))
+    live, near = _possible_extremes(
+        shapes, rim.rim_offset(t) + b.center, float(vector_lengths(shifts_mm).max())
+    )
     shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
 
     def away(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
         places = rim.rim_offset(t) + b.center + shifts[:, rows]
-        return np.asarray(np.min([point_distances(shape, each) for shape, each in zip(shapes, places, strict=True)], 0))
+        return np.asarray(
+            np.min(
+                [point_distances(shape, each) for shape, each in zip(shapes, places, strict=True)],
+                0,
+            )
+        )
 
     coarse = np.full((shifts.shape[1], len(t)), -np.inf)
     coarse[:, live] = np.stack([away(one) for one in t[live]], 1)
-    peaks = (coarse >= np.roll(coarse, 1, 1)) & (coarse >= np.roll(coarse, -1, 1)) & np.isfinite(coarse)
+    peaks = (
+        (coarse >= np.roll(coarse, 1, 1)) & (coarse >= np.roll(coarse, -1, 1)) & np.isfinite(coarse)
+    )
     row, cell = np.nonzero(peaks)
     low, high = t[cell] - step, t[cell] + step
     for _ in range(30):
@@ -253,9 +279,16 @@ def farthest_from_points(centers: Array, b: Disc, shifts_mm: Array) -> Array:
     `shifts_mm` (m, n, 2) displace the disc, against each of the points by its own. It lies opposite to one point, or
     where the rim meets the line midway between two, or inside, as far from three.
     """
-    to = (centers[:, None] - shifts_mm - b.center).swapaxes(0, 1)  # (n, m, 2), seen from the disc's centre
+    to = (centers[:, None] - shifts_mm - b.center).swapaxes(
+        0, 1
+    )  # (n, m, 2), seen from the disc's centre
     places = np.concatenate(
-        [_opposite_points(to, b.radius_mm), _bisector_points(to, b.radius_mm), _circumcenters(to, b.radius_mm)], 1
+        [
+            _opposite_points(to, b.radius_mm),
+            _bisector_points(to, b.radius_mm),
+            _circumcenters(to, b.radius_mm),
+        ],
+        1,
     )
     apart = places[:, :, None] - to[:, None]  # (n, places, m, 2)
     return np.asarray(vector_lengths(apart).min(2).max(1))

@@ -17,14 +17,18 @@ LATTICE_GENERATOR = (1, 182667, 469891, 498753, 110745, 446247, 250185, 118627, 
 """
 
 
-def fuse_measurements(mean: Array, covariance: Array, other: Array, its: Array) -> tuple[Array, Array]:
+def fuse_measurements(
+    mean: Array, covariance: Array, other: Array, its: Array
+) -> tuple[Array, Array]:
     """What two independent measurements (d,) with their covariances (d, d) say together (Kalman's update, 1960)."""
     gain = covariance @ np.linalg.inv(covariance + its)
     left = (np.eye(len(mean)) - gain) @ covariance
     return mean + gain @ (other - mean), np.asarray((left + left.T) / 2)
 
 
-def difference_covariance(covariance: Array, pairs: Sequence[tuple[int | None, int | None]]) -> Array:
+def difference_covariance(
+    covariance: Array, pairs: Sequence[tuple[int | None, int | None]]
+) -> Array:
     """The joint covariance (2m, 2m) of m differences, each of a point less another, out of a joint one (2N, 2N).
 
     What both share cancels; None is a point that is exact.

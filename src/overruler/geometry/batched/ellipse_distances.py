@@ -69,7 +69,10 @@ def ellipse_point_distances(a: Array, b: Array, x: Array, y: Array) -> tuple[Arr
     """
     px, py, aa, bb = np.abs(x), np.abs(y), a * a, b * b
     inside = (px * b) ** 2 + (py * a) ** 2 <= aa * bb
-    px, py = np.where(inside, a, px), np.where(inside, 0.0, py)  # any point of the rim stands for them
+    px, py = (
+        np.where(inside, a, px),
+        np.where(inside, 0.0, py),
+    )  # any point of the rim stands for them
     ax, by = a * px, b * py
     t = np.maximum(np.maximum(ax - aa, by - bb), 0.0)
     t = np.maximum(t, np.hypot(ax, by) - np.maximum(aa, bb))
@@ -112,7 +115,10 @@ def _newton_gap_bounds(a: EllipseColumns, b: EllipseColumns, steps: int) -> tupl
     """Bounds of each gap after some of Newton's steps from the line between the centres; see `ellipse_separations`."""
     dx, dy = b.x - a.x, b.y - a.y
     size = np.hypot(dx, dy)
-    ux, uy = np.where(size > 0, dx, 1.0) / np.where(size > 0, size, 1.0), dy / np.where(size > 0, size, 1.0)
+    ux, uy = (
+        np.where(size > 0, dx, 1.0) / np.where(size > 0, size, 1.0),
+        dy / np.where(size > 0, size, 1.0),
+    )
     for _ in range(steps):
         along, across, curved = _separation_terms(a, b, dx, dy, ux, uy)
         turn = across / np.maximum(along + curved, SMALLEST_DIVISOR)
@@ -152,10 +158,18 @@ def ellipse_separations(a: EllipseColumns, b: EllipseColumns) -> tuple[Array, Ar
         better = along > best[rows]
         best[rows[better]], towards[rows[better]] = along[better], angle[better]
         low, high = _narrow_bracket(low, high, angle, along, across)
-        live = ~((np.hypot(along, across) - along < BOUND_TOLERANCE_MM) & (along > 0)) & (low < high)
+        live = ~((np.hypot(along, across) - along < BOUND_TOLERANCE_MM) & (along > 0)) & (
+            low < high
+        )
         if not live.any():
             break
-        a, b, rows, dx, dy = a.select_rows(live), b.select_rows(live), rows[live], dx[live], dy[live]
+        a, b, rows, dx, dy = (
+            a.select_rows(live),
+            b.select_rows(live),
+            rows[live],
+            dx[live],
+            dy[live],
+        )
         low, high, slope = low[live], high[live], (along + curved)[live]
         newton = angle[live] + across[live] / np.where(slope > SMALLEST_DIVISOR, slope, np.inf)
         good = (newton > low) & (newton < high) & (slope > 0) & (step % 4 < 3)
@@ -163,7 +177,9 @@ def ellipse_separations(a: EllipseColumns, b: EllipseColumns) -> tuple[Array, Ar
     return best, np.cos(towards), np.sin(towards)
 
 
-def _narrow_bracket(low: Array, high: Array, angle: Array, along: Array, across: Array) -> tuple[Array, Array]:
+def _narrow_bracket(
+    low: Array, high: Array, angle: Array, along: Array, across: Array
+) -> tuple[Array, Array]:
     """The bracket cut by what a direction shows; where it does not separate, by more: see `shapes.gap`."""
     beyond = np.arctan2(np.maximum(-along, 0.0), np.abs(across))
     left = across > 0

@@ -27,7 +27,9 @@ def probabilities_within_lines(
     size = np.hypot(apart_mm[:, 0], apart_mm[:, 1])
     u = apart_mm / np.where(size > 0, size, 1.0)[:, None]
     t = np.stack([-u[:, 1], u[:, 0]], 1)
-    along, both, across = (np.einsum("mi,mij,mj->m", p, covariance, q) for p, q in ((u, u), (u, t), (t, t)))
+    along, both, across = (
+        np.einsum("mi,mij,mj->m", p, covariance, q) for p, q in ((u, u), (u, t), (t, t))
+    )
     lean = np.divide(both, across, out=np.zeros_like(both), where=across > 0)
     left, wide = np.sqrt(np.maximum(along - lean * both, 0.0)), np.sqrt(np.maximum(across, 0.0))
     slant = (np.abs(lean) + SLICED_SIGMAS * wide / np.maximum(size, wide + 1e-300)) * wide

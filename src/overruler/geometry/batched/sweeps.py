@@ -40,22 +40,30 @@ def lateral_overlap_mm(mover: Shape, other: Shape, apart: Array, directions: Arr
         across = dot_product(apart + other.center - mover.center, _left_normals(directions))
         return np.asarray(mover.radius_mm + other.radius_mm - np.abs(across))
     left = np.broadcast_to(_left_normals(directions), apart.shape)
-    sides = [dot_product(_support_difference(mover, other, apart, side), side) for side in (left, -left)]
+    sides = [
+        dot_product(_support_difference(mover, other, apart, side), side) for side in (left, -left)
+    ]
     return np.minimum(*sides)
 
 
-def contact_intervals(mover: Shape, other: Shape, apart: Array, directions: Array) -> tuple[Array, Array]:
+def contact_intervals(
+    mover: Shape, other: Shape, apart: Array, directions: Array
+) -> tuple[Array, Array]:
     """As `sweep.touching`: where contact begins (n,) and where it ends; inf and -inf where there is none."""
     u = np.broadcast_to(directions, apart.shape)
     beside = lateral_overlap_mm(mover, other, apart, u)
-    return -_contact_end(mover, other, apart, -u, beside), _contact_end(mover, other, apart, u, beside)
+    return -_contact_end(mover, other, apart, -u, beside), _contact_end(
+        mover, other, apart, u, beside
+    )
 
 
 def _contact_end(mover: Shape, other: Shape, apart: Array, u: Array, beside: Array) -> Array:
     """Where contact ends (n,), given how deep it is beside the ray; -inf where there is none."""
     found = np.full(len(apart), -np.inf)
     rows = beside >= -CONTACT_TOLERANCE_MM
-    grown = np.maximum(-beside[rows], 0) + BISECTION_TOLERANCE_MM * (beside[rows] < BISECTION_TOLERANCE_MM)
+    grown = np.maximum(-beside[rows], 0) + BISECTION_TOLERANCE_MM * (
+        beside[rows] < BISECTION_TOLERANCE_MM
+    )
     found[rows] = _ray_exit(mover, other, apart[rows], u[rows], grown)
     return found
 
@@ -69,9 +77,13 @@ def _ray_exit(mover: Shape, other: Shape, apart: Array, u: Array, grown: Array) 
                 np.array([other.center]), radius + other.radius_mm, apart - mover.center, u
             )
         if isinstance(other, Polygon):
-            return _rounded_polygon_ray_exit(np.array(other.corners), radius, apart - mover.center, u)
+            return _rounded_polygon_ray_exit(
+                np.array(other.corners), radius, apart - mover.center, u
+            )
     if isinstance(mover, Polygon) and isinstance(other, Disc):
-        return _rounded_polygon_ray_exit(-np.array(mover.corners), other.radius_mm + grown, apart + other.center, u)
+        return _rounded_polygon_ray_exit(
+            -np.array(mover.corners), other.radius_mm + grown, apart + other.center, u
+        )
     return _ray_exit_by_search(mover, other, apart, u, grown)
 
 
@@ -79,15 +91,17 @@ def _rounded_polygon_ray_exit(corners: Array, radius: Array, apart: Array, u: Ar
     """Where rays leave a convex polygon (k, 2), displaced by `apart` and grown by `radius` (n,) all round."""
     points, ray = corners + apart[:, None], u[:, None]
     room = radius[:, None] ** 2 - dot_product(points, _left_normals(ray)) ** 2
-    last = np.where(room >= 0, dot_product(points, ray) + np.sqrt(np.maximum(room, 0)), -np.inf).max(1)
+    last = np.where(
+        room >= 0, dot_product(points, ray) + np.sqrt(np.maximum(room, 0)), -np.inf
+    ).max(1)
     if len(corners) == 1:
         return np.asarray(last)
     sides = np.roll(corners, -1, 0) - corners
     sizes = vector_lengths(sides)
     slope = dot_product(-_left_normals(sides) / sizes[:, None], ray)
-    out = (dot_product(points, -_left_normals(sides) / sizes[:, None]) + radius[:, None]) / np.where(
-        slope > 1e-12, slope, np.inf
-    )
+    out = (
+        dot_product(points, -_left_normals(sides) / sizes[:, None]) + radius[:, None]
+    ) / np.where(slope > 1e-12, slope, np.inf)
     share = dot_product(out[..., None] * ray - points, sides) / sizes**2
     through = (slope > 1e-12) & (share >= 0) & (share <= 1)
     return np.asarray(np.maximum(last, np.where(through, out, -np.inf).max(1)))
@@ -101,7 +115,9 @@ def _ray_exit_by_search(mover: Shape, other: Shape, apart: Array, u: Array, grow
         """In the frame of the ray, normals alike."""
         directions = normals[:, :1] * u + normals[:, 1:] * v
         found = _support_difference(mover, other, apart, directions)
-        return np.stack([dot_product(found, u), dot_product(found, v)], 1) + grown[:, None] * normals
+        return (
+            np.stack([dot_product(found, u), dot_product(found, v)], 1) + grown[:, None] * normals
+        )
 
     below, above = (rim(np.broadcast_to([0.0, side], u.shape)) for side in (-1.0, 1.0))
     for _ in range(100):
@@ -109,7 +125,10 @@ def _ray_exit_by_search(mover: Shape, other: Shape, apart: Array, u: Array, grow
         size = vector_lengths(across)
         normals = -_left_normals(across) / np.maximum(size, BISECTION_TOLERANCE_MM)[:, None]
         here = rim(normals)
-        if not ((dot_product(here - below, normals) > BISECTION_TOLERANCE_MM) & (size > BISECTION_TOLERANCE_MM)).any():
+        if not (
+            (dot_product(here - below, normals) > BISECTION_TOLERANCE_MM)
+            & (size > BISECTION_TOLERANCE_MM)
+        ).any():
             break
         low = here[:, 1:] < 0
         below, above = np.where(low, here, below), np.where(low, above, here)
@@ -151,7 +170,9 @@ def _signed_polygon_distances(corners: Array, points: Array) -> tuple[Array, Arr
     # A foot without length gives no direction; the side's own stands in for it.
     inward = inside | (size == 0)
     away = np.where(inward, np.take_along_axis(heights, deepest[:, None], 1)[:, 0], size)
-    return away, np.where(inward[:, None], normals[deepest], out / np.maximum(size, 1e-300)[:, None])
+    return away, np.where(
+        inward[:, None], normals[deepest], out / np.maximum(size, 1e-300)[:, None]
+    )
 
 
 REFINED_PEAKS = 3
@@ -210,7 +231,9 @@ def entry_distances(
     away, normals = signed_separations(mover, other, apart[close])
     stands = away <= CONTACT_TOLERANCE_MM
     found[close] = np.where(
-        stands, _pressing_distances(normals, u[close]), np.where(first[~ahead] >= 0, first[~ahead], np.inf)
+        stands,
+        _pressing_distances(normals, u[close]),
+        np.where(first[~ahead] >= 0, first[~ahead], np.inf),
     )
     return np.asarray(np.where(found < limit - CONTACT_TOLERANCE_MM, found, np.inf))
 
@@ -226,4 +249,6 @@ def first_contact_distances(mover: Shape, other: Shape, apart: Array, directions
     first = -_contact_end(mover, other, apart, -u, beside)
     away, normals = signed_separations(mover, other, apart)
     pressed = np.where(beside > CONTACT_TOLERANCE_MM, _pressing_distances(normals, u), np.inf)
-    return np.asarray(np.where(away <= CONTACT_TOLERANCE_MM, pressed, np.where(first >= 0, first, np.inf)))
+    return np.asarray(
+        np.where(away <= CONTACT_TOLERANCE_MM, pressed, np.where(first >= 0, first, np.inf))
+    )

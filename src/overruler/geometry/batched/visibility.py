@@ -32,7 +32,9 @@ def has_free_line(view: ObstructedView, shifts_mm: Array, present: Mask) -> Mask
     """
     count = shifts_mm.shape[1]
     free, left = np.zeros(count, bool), np.arange(count)
-    for common, turn in _tangents_that_may_open(view, _max_relative_shift_mm(shifts_mm), bool(present.all())):
+    for common, turn in _tangents_that_may_open(
+        view, _max_relative_shift_mm(shifts_mm), bool(present.all())
+    ):
         shifts, there = shifts_mm[:, left], present[:, left]
         angle = _track_tangent(view, common, shifts) + turn
         open_ = _is_line_free(view, shifts, there, angle + TANGENT_OFFSET_RAD) | _is_line_free(
@@ -59,7 +61,11 @@ def _tangents_that_may_open(
     With each the half turns that bring its normal to those of the lines from a to b.
     """
     first, last = view.normal_window
-    length = math.dist(view.a.center, view.b.center) + view.a.bounding_radius_mm + view.b.bounding_radius_mm
+    length = (
+        math.dist(view.a.center, view.b.center)
+        + view.a.bounding_radius_mm
+        + view.b.bounding_radius_mm
+    )
     found = []
     for common in view.common_tangents:
         middle = (first + last) / 2
@@ -88,7 +94,9 @@ def _track_tangent(view: ObstructedView, common: CommonTangent, shifts: Array) -
         u = _unit_vectors(angle)
         w = q.support_points(common.sign * u) + against - p.support_points(u)
         slope = w[:, 1] * u[:, 0] - w[:, 0] * u[:, 1]
-        step = np.clip(_dot_product(w, u) / np.where(np.abs(slope) > 1e-9, slope, np.inf), -0.5, 0.5)
+        step = np.clip(
+            _dot_product(w, u) / np.where(np.abs(slope) > 1e-9, slope, np.inf), -0.5, 0.5
+        )
         angle -= step
         if np.abs(step).max() < TANGENT_OFFSET_RAD / 100:
             break
@@ -112,7 +120,9 @@ def _is_line_free(view: ObstructedView, shifts: Array, present: Mask, angle: Arr
     u = _unit_vectors(angle)
     (a0, a1), (b0, b1) = (_projection_interval(view.shapes[k], shifts[k], u) for k in (0, 1))
     low, high = np.maximum(a0, b0), np.minimum(a1, b1)
-    blocks = [_blocked_interval(view, k, shifts[k], present[k], u) for k in range(2, len(view.shapes))]
+    blocks = [
+        _blocked_interval(view, k, shifts[k], present[k], u) for k in range(2, len(view.shapes))
+    ]
     free = np.zeros(len(angle), bool)
     for start in (low, *(most for _, most in blocks)):
         fits = (start >= low) & (start < high)
@@ -122,7 +132,9 @@ def _is_line_free(view: ObstructedView, shifts: Array, present: Mask, angle: Arr
     return free
 
 
-def _blocked_interval(view: ObstructedView, k: int, shift: Array, present: Mask, u: Array) -> tuple[Array, Array]:
+def _blocked_interval(
+    view: ObstructedView, k: int, shift: Array, present: Mask, u: Array
+) -> tuple[Array, Array]:
     """The least and most (n,) of the lines that obstacle k is on; (inf, -inf) where it is not between the ends."""
     from_a, to_b = view.obstacle_separating_angles[k - 2]
     ahead = np.stack([u[:, 1], -u[:, 0]], -1)
@@ -140,7 +152,11 @@ def _projection_interval(shape: Shape, shift: Array, u: Array) -> tuple[Array, A
         moved = _dot_product(shift, u)
         return along.min(0) + moved, along.max(0) + moved
     middle = _dot_product(shift + shape.center, u)
-    half = shape.radius_mm if isinstance(shape, Disc) else _dot_product(shape.support_points(u) - shape.center, u)
+    half = (
+        shape.radius_mm
+        if isinstance(shape, Disc)
+        else _dot_product(shape.support_points(u) - shape.center, u)
+    )
     return middle - half, middle + half
 
 
@@ -157,7 +173,10 @@ def crosses_any_line(a: Shape, b: Shape, obstacle: Shape, shifts_mm: Array) -> M
     crossed, left = np.ones(shifts_mm.shape[1], bool), np.arange(shifts_mm.shape[1])
     middle, half = np.arctan2(y, x), math.pi / 2
     most = math.dist(a.center, b.center) + 2 * (
-        a.bounding_radius_mm + b.bounding_radius_mm + obstacle.bounding_radius_mm + _max_relative_shift_mm(shifts_mm)
+        a.bounding_radius_mm
+        + b.bounding_radius_mm
+        + obstacle.bounding_radius_mm
+        + _max_relative_shift_mm(shifts_mm)
     )
     for _ in range(BISECTIONS):
         parted, slope = _offset_past_both_ends(a, b, obstacle, shifts_mm[:, left], middle)
@@ -171,7 +190,9 @@ def crosses_any_line(a: Shape, b: Shape, obstacle: Shape, shifts_mm: Array) -> M
     return crossed
 
 
-def _offset_past_both_ends(a: Shape, b: Shape, obstacle: Shape, shifts: Array, angle: Array) -> tuple[Array, Array]:
+def _offset_past_both_ends(
+    a: Shape, b: Shape, obstacle: Shape, shifts: Array, angle: Array
+) -> tuple[Array, Array]:
     """How far (n,) an obstacle lies past both ends in each direction, and how fast that grows with the angle."""
     u = _unit_vectors(angle)
     near = obstacle.support_points(-u) + shifts[2]

@@ -70,7 +70,14 @@ class LinearGaps:
                 return None
             x, y = np.subtract(one.gap.to_point, one.gap.from_point) / one.gap.distance_mm
             along, across = _sigmas_along_and_across(scene, one, x, y)
-            bend = across**2 / (2 * (one.gap.distance_mm + _least_bend_radius_mm(one.a) + _least_bend_radius_mm(one.b)))
+            bend = across**2 / (
+                2
+                * (
+                    one.gap.distance_mm
+                    + _least_bend_radius_mm(one.a)
+                    + _least_bend_radius_mm(one.b)
+                )
+            )
             if bend > MAX_BEND_SHARE * along:
                 return None
             means[row] += bend
@@ -88,15 +95,25 @@ class LinearGaps:
             return float(line_mm > self.means_mm.min())
         rank = self.root.shape[1]
         rest = self.means_mm + (
-            draw_gaussian(np.eye(rank - 1), FEW_DRAWS) @ self.root[:, 1:].T if rank > 1 else np.zeros((1, 1))
+            draw_gaussian(np.eye(rank - 1), FEW_DRAWS) @ self.root[:, 1:].T
+            if rank > 1
+            else np.zeros((1, 1))
         )
         first = self.root[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            crossing = (line_mm - rest) / first  # where along the first axis each gap crosses the line
-        above = np.where(first > 0, crossing, np.where(first == 0, np.where(rest > line_mm, -np.inf, np.inf), -np.inf))
+            crossing = (
+                line_mm - rest
+            ) / first  # where along the first axis each gap crosses the line
+        above = np.where(
+            first > 0,
+            crossing,
+            np.where(first == 0, np.where(rest > line_mm, -np.inf, np.inf), -np.inf),
+        )
         under = np.where(first < 0, crossing, np.inf)
         low, high = above.max(1).tolist(), under.min(1).tolist()
-        return 1 - math.fsum(max(normal_cdf(b) - normal_cdf(a), 0.0) for a, b in zip(low, high, strict=True)) / len(low)
+        return 1 - math.fsum(
+            max(normal_cdf(b) - normal_cdf(a), 0.0) for a, b in zip(low, high, strict=True)
+        ) / len(low)
 
     def sigma_mm(self) -> float:
         """The standard deviation of the least of the gaps."""
@@ -104,7 +121,9 @@ class LinearGaps:
         return float(np.maximum((self.means_mm + drawn_axes @ self.root.T).min(1), 0).std())
 
 
-def _sigmas_along_and_across(scene: Scene, one: ClosestCandidate, x: float, y: float) -> tuple[float, float]:
+def _sigmas_along_and_across(
+    scene: Scene, one: ClosestCandidate, x: float, y: float
+) -> tuple[float, float]:
     """The standard deviation of a pair's displacement along (x, y) and across it."""
     assert scene.covariance is not None
     (xx, xy), (_, yy) = scene.covariance.of_difference(one.i, one.j)
@@ -125,22 +144,35 @@ def _displacements_by_index(
     return dict(zip(places, draw_displacements(scene, places, count).swapaxes(0, 1), strict=True))
 
 
-def _closest_distances(rivals: Sequence[ClosestCandidate], moved: Mapping[int | None, Array]) -> Array:
+def _closest_distances(
+    rivals: Sequence[ClosestCandidate], moved: Mapping[int | None, Array]
+) -> Array:
     """The closest distance (n,) in every draw."""
-    return np.asarray(np.min([gaps_at_shifts(one.a, one.b, moved[one.j] - moved[one.i]) for one in rivals], 0))
+    return np.asarray(
+        np.min([gaps_at_shifts(one.a, one.b, moved[one.j] - moved[one.i]) for one in rivals], 0)
+    )
 
 
 # --- the whole of a base ---
 
 
 def probability_all_within(
-    scene: Scene, measure: Measure, rivals: Sequence[ClosestCandidate], band_mm: tuple[float, float], reach_mm: float
+    scene: Scene,
+    measure: Measure,
+    rivals: Sequence[ClosestCandidate],
+    band_mm: tuple[float, float],
+    reach_mm: float,
 ) -> float:
     """The probability that every part of the second side lies past the one and not past the other end of a band."""
-    discs = all(isinstance(part, Disc) for pair in measure.pairs for part in (*pair.a.parts, *pair.b.parts))
+    discs = all(
+        isinstance(part, Disc) for pair in measure.pairs for part in (*pair.a.parts, *pair.b.parts)
+    )
     indices = [index for pair in measure.pairs for index in (pair.a.index, pair.b.index)]
     moved = _displacements_by_index(scene, indices, MANY_DRAWS if discs else FEW_DRAWS)
-    fars = [_farthest_distances(measure, body, part, moved) for body, part in _farthest_parts(measure, reach_mm)]
+    fars = [
+        _farthest_distances(measure, body, part, moved)
+        for body, part in _farthest_parts(measure, reach_mm)
+    ]
     lower, upper = band_mm
     return float(
         np.mean(
@@ -152,19 +184,29 @@ def probability_all_within(
 
 def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape]]:
     """The parts of the second side that may hold its farthest point, were each moved by `reach_mm`."""
-    return [(body, part) for body, part, far in measure.farthest_by_part if far + 2 * reach_mm >= measure.farthest_mm]
+    return [
+        (body, part)
+        for body, part, far in measure.farthest_by_part
+        if far + 2 * reach_mm >= measure.farthest_mm
+    ]
 
 
-def _farthest_distances(measure: Measure, body: Body, b: Shape, moved: Mapping[int | None, Array]) -> Array:
+def _farthest_distances(
+    measure: Measure, body: Body, b: Shape, moved: Mapping[int | None, Array]
+) -> Array:
     """The distance (n,) of the farthest point of a body's part from whatever is nearest to that point."""
-    by_part = [(part, moved[body.index] - moved[a.index]) for a in measure.from_bodies for part in a.parts]
+    by_part = [
+        (part, moved[body.index] - moved[a.index]) for a in measure.from_bodies for part in a.parts
+    ]
     shapes, shifts = [shape for shape, _ in by_part], np.stack([shift for _, shift in by_part])
     if len(shapes) == 1:
         return farthest_distances(shapes[0], b, shifts[0])
     radii = {shape.radius_mm if isinstance(shape, Disc) else None for shape in shapes}
     radius = radii.pop()
     if isinstance(b, Disc) and radius is not None and not radii:
-        return np.maximum(farthest_from_points(np.array([p.center for p in shapes]), b, shifts) - radius, 0)
+        return np.maximum(
+            farthest_from_points(np.array([p.center for p in shapes]), b, shifts) - radius, 0
+        )
     # A hole inside it that is farther than its rim stays as much farther.
     rim = float(rim_farthest_from_all(shapes, b, np.zeros((len(shapes), 1, 2)))[0])
     return rim_farthest_from_all(shapes, b, shifts) + max(farthest_part(shapes, b) - rim, 0.0)

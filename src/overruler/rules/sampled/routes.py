@@ -37,7 +37,9 @@ class Draws:
 
     def __init__(self, scene: Scene, indices: Iterable[int | None]) -> None:
         self.indices = sorted({index for index in indices if index is not None})
-        self.places = draw_displacements(scene, self.indices, None if len(self.indices) <= 2 else DRAW_COUNT)
+        self.places = draw_displacements(
+            scene, self.indices, None if len(self.indices) <= 2 else DRAW_COUNT
+        )
 
     def __len__(self) -> int:
         return len(self.places)
@@ -64,7 +66,9 @@ class DrawnLegs(NamedTuple):
 
 def bodies_in_reach(base: Shape, others: Iterable[Body], leg: Leg, slack: float) -> list[Body]:
     """Those whom a base on a leg can meet, were anything displaced by `slack` mm against anything else."""
-    return [body for body in others if any(_can_meet(base, part, leg, slack) for part in body.parts)]
+    return [
+        body for body in others if any(_can_meet(base, part, leg, slack) for part in body.parts)
+    ]
 
 
 def _can_meet(base: Shape, part: Shape, leg: Leg, slack: float) -> bool:
@@ -80,23 +84,32 @@ def _can_meet(base: Shape, part: Shape, leg: Leg, slack: float) -> bool:
 
 def _max_shift_mm(scene: Scene, index: int | None, bodies: Sequence[Body]) -> float:
     """How far any of some bodies can be displaced against a piece, or against the board."""
-    return max((max_relative_shift_mm(scene, index, body.index) for body in bodies if body.index != index), default=0.0)
+    return max(
+        (max_relative_shift_mm(scene, index, body.index) for body in bodies if body.index != index),
+        default=0.0,
+    )
 
 
 # --- who is in the way ---
 
 
-def leads_through(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False) -> BoolArray:
+def leads_through(
+    legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False
+) -> BoolArray:
     """Whether a leg leads through any of some bodies; not, `leaving`, through one that it begins in contact with."""
     found = np.zeros(len(draws), bool)
     for body in bodies:
         for part in body.parts:
-            met = entry_distances(legs.base, part, draws.for_piece(body.index) - legs.shift, legs.u, legs.length_mm)
+            met = entry_distances(
+                legs.base, part, draws.for_piece(body.index) - legs.shift, legs.u, legs.length_mm
+            )
             found |= np.isfinite(met) & ~(leaving & (met == 0))
     return found
 
 
-def ends_on_body(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False) -> BoolArray:
+def ends_on_body(
+    legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False
+) -> BoolArray:
     """Whether a leg ends on any of some bodies; not, `leaving`, on one that it begins in contact with."""
     found, on = np.zeros(len(draws), bool), legs.u * np.asarray(legs.length_mm)[..., None]
     for body in bodies:
@@ -104,7 +117,9 @@ def ends_on_body(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving:
             apart = draws.for_piece(body.index) - legs.shift
             under = overlap_mask(legs.base, part, apart - on)
             if leaving and under.any():
-                under[under] = signed_separations(legs.base, part, apart[under])[0] > CONTACT_TOLERANCE_MM
+                under[under] = (
+                    signed_separations(legs.base, part, apart[under])[0] > CONTACT_TOLERANCE_MM
+                )
             found |= under
     return found
 
@@ -115,7 +130,10 @@ def ends_on_body(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving:
 def move_probability(way: Route, points: Sequence[Point], allowance_mm: float) -> float:
     """The probability that a move from wherever its piece stands through `points` of the board is legal."""
     scene, index = way.scene, way.index
-    loose, slack = max_relative_shift_mm(scene, None, index), _max_shift_mm(scene, None, way.other_bodies)
+    loose, slack = (
+        max_relative_shift_mm(scene, None, index),
+        _max_shift_mm(scene, None, way.other_bodies),
+    )
     first, rest = _first_leg(way, points[0]), legs_through(points)
     end = Leg(points[-1], 1.0, 0.0, 0.0)
     rough = bodies_in_reach(way.shape_at(first.start_mm), rough_bodies(scene), first, loose)
@@ -128,10 +146,14 @@ def move_probability(way: Route, points: Sequence[Point], allowance_mm: float) -
             return 0.0
         if not any((met_first, *met, under)):
             return 1.0
-    draws = Draws(scene, [index, *(body.index for body in (*met_first, *itertools.chain(*met), *under))])
+    draws = Draws(
+        scene, [index, *(body.index for body in (*met_first, *itertools.chain(*met), *under))]
+    )
     start = _displaced_first_leg(way, first, points[0], draws)
     cost = start.length_mm + _rough_length_mm(start, rough) + Route(scene, index, rest).cost_mm
-    stopped = leads_through(start, met_first, draws) | ends_on_body(_fixed_leg(way, end, draws), under, draws)
+    stopped = leads_through(start, met_first, draws) | ends_on_body(
+        _fixed_leg(way, end, draws), under, draws
+    )
     for leg, bodies in zip(rest, met, strict=True):
         stopped |= leads_through(_fixed_leg(way, leg, draws), bodies, draws)
     return float(np.mean(~stopped & (cost <= allowance_mm + CONTACT_TOLERANCE_MM)))
@@ -157,7 +179,9 @@ def _fixed_leg(way: Route, leg: Leg, draws: Draws) -> DrawnLegs:
     """A leg that stays where it is."""
     count = len(draws)
     u = np.broadcast_to([leg.ux, leg.uy], (count, 2))
-    return DrawnLegs(way.shape_at(leg.start_mm), np.zeros((count, 2)), u, np.full(count, leg.length_mm))
+    return DrawnLegs(
+        way.shape_at(leg.start_mm), np.zeros((count, 2)), u, np.full(count, leg.length_mm)
+    )
 
 
 def rough_bodies(scene: Scene) -> list[Body]:
@@ -169,7 +193,9 @@ def _rough_length_mm(legs: DrawnLegs, bodies: Sequence[Body]) -> Array:
     total, reached = np.zeros(len(legs.shift)), np.zeros(len(legs.shift))
     if not bodies:
         return total
-    met = np.array([contact_intervals(legs.base, body.parts[0], -legs.shift, legs.u) for body in bodies])
+    met = np.array(
+        [contact_intervals(legs.base, body.parts[0], -legs.shift, legs.u) for body in bodies]
+    )
     order = np.argsort(met[:, 0], 0)
     for first, last in np.take_along_axis(met, order[:, None], 0).clip(0, legs.length_mm):
         total += np.maximum(last - np.maximum(first, reached), 0)
@@ -188,15 +214,26 @@ def advance_probability(way: Route, line: Point, most_mm: float) -> float:
     sure = _surely_meets(base, target, line, slack)
     if sure is False:
         return 0.0
-    near = bodies_in_reach(base, way.other_bodies, leg, _max_shift_mm(scene, index, way.other_bodies))
+    near = bodies_in_reach(
+        base, way.other_bodies, leg, _max_shift_mm(scene, index, way.other_bodies)
+    )
     if sure and not near:
         return 1.0
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
-    apart, u = draws.for_piece(target.index) - draws.for_piece(index), np.broadcast_to(line, (len(draws), 2))
+    apart, u = (
+        draws.for_piece(target.index) - draws.for_piece(index),
+        np.broadcast_to(line, (len(draws), 2)),
+    )
     met = np.min([first_contact_distances(base, part, apart, u) for part in target.parts], 0)
     legs = DrawnLegs(base, draws.for_piece(index), u, np.minimum(met, most_mm))
     blockers = [body for body in near if body in way.blockers]
-    return float(np.mean(np.isfinite(met) & ~leads_through(legs, blockers, draws) & ~ends_on_body(legs, near, draws)))
+    return float(
+        np.mean(
+            np.isfinite(met)
+            & ~leads_through(legs, blockers, draws)
+            & ~ends_on_body(legs, near, draws)
+        )
+    )
 
 
 def _surely_meets(base: Shape, target: Body, line: Point, slack: float) -> bool | None:
@@ -205,7 +242,11 @@ def _surely_meets(base: Shape, target: Body, line: Point, slack: float) -> bool 
     if max(beside) < -slack - CONTACT_TOLERANCE_MM:
         return False
     sure = slack + CONTACT_TOLERANCE_MM
-    if len(target.parts) > 1 or beside[0] <= sure or sweep.signed_separation(base, target.parts[0]) <= sure:
+    if (
+        len(target.parts) > 1
+        or beside[0] <= sure
+        or sweep.signed_separation(base, target.parts[0]) <= sure
+    ):
         return None
     met = sweep.contact_interval(base, target.parts[0], *line)
     return met is not None and met.first_mm > 0
@@ -222,10 +263,16 @@ def retreat_probability(way: Route, line: Point, most_mm: float) -> float:
     if not near:
         return 1.0
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
-    u = directions_away_from(target, base.center, draws.for_piece(index) - draws.for_piece(target.index))
+    u = directions_away_from(
+        target, base.center, draws.for_piece(index) - draws.for_piece(target.index)
+    )
     legs = DrawnLegs(base, draws.for_piece(index), u, np.full(len(draws), most_mm))
     blockers = [body for body in near if body in open_way.blockers]
-    return float(np.mean(~leads_through(legs, blockers, draws, True) & ~ends_on_body(legs, near, draws, True)))
+    return float(
+        np.mean(
+            ~leads_through(legs, blockers, draws, True) & ~ends_on_body(legs, near, draws, True)
+        )
+    )
 
 
 def max_direction_change(scene: Scene, index: int | None, middle: Point, target: Body) -> float:
@@ -239,13 +286,17 @@ def directions_away_from(target: Body, middle: Point, apart: Array) -> Array:
     """The unit directions (n, 2) from a body's nearest point to a point that is displaced by `apart` (n, 2)."""
     found = [signed_separations(part, Disc(middle), apart) for part in target.parts]
     nearest = np.argmin([away for away, _ in found], 0)
-    return np.asarray(np.take_along_axis(np.array([u for _, u in found]), nearest[None, :, None], 0)[0])
+    return np.asarray(
+        np.take_along_axis(np.array([u for _, u in found]), nearest[None, :, None], 0)[0]
+    )
 
 
 def place_probability(way: Route, at: Point) -> float:
     """The probability that nobody stands where a piece is to be placed."""
     leg = Leg(at, 1.0, 0.0, 0.0)
-    near = bodies_in_reach(way.shape_at(at), way.other_bodies, leg, _max_shift_mm(way.scene, None, way.other_bodies))
+    near = bodies_in_reach(
+        way.shape_at(at), way.other_bodies, leg, _max_shift_mm(way.scene, None, way.other_bodies)
+    )
     if not near:
         return 1.0
     draws = Draws(way.scene, [body.index for body in near])

@@ -32,7 +32,9 @@ Displacements = Mapping[int | None, "Array"]
 def joint_displacements(scene: Scene, indices: set[int]) -> Displacements:
     """Equally likely displacements of some pieces, together."""
     places = [None, *sorted(indices)]
-    return dict(zip(places, draw_displacements(scene, places, DRAW_COUNT).swapaxes(0, 1), strict=True))
+    return dict(
+        zip(places, draw_displacements(scene, places, DRAW_COUNT).swapaxes(0, 1), strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ class SightUncertainty:
     @cached_property
     def max_shift_mm(self) -> float:
         """No two bodies in or beside the lines are displaced farther than this against each other."""
-        places = dict.fromkeys([self.sight.i, self.sight.j, *(thing.index for thing in self.sight.nearby_obstacles)])
+        places = dict.fromkeys(
+            [self.sight.i, self.sight.j, *(thing.index for thing in self.sight.nearby_obstacles)]
+        )
         return max(max_relative_shift_mm(self.scene, p, q) for p, q in combinations(places, 2))
 
     @property
@@ -76,7 +80,10 @@ class SightUncertainty:
         if thing.index is not None:
             return True
         clear_of = [
-            (widest_separation(end, part).signed_gap_mm, max_relative_shift_mm(self.scene, None, index))
+            (
+                widest_separation(end, part).signed_gap_mm,
+                max_relative_shift_mm(self.scene, None, index),
+            )
             for end, index in zip(self.sight.ends, (self.sight.i, self.sight.j), strict=True)
             for part in thing.parts
         ]
@@ -87,7 +94,11 @@ class SightUncertainty:
     @cached_property
     def possible_obstacles(self) -> tuple[Obstacle, ...]:
         """What counts, or may."""
-        return tuple(thing for thing in self.sight.nearby_obstacles if self.counts_by_id[thing.id] is not False)
+        return tuple(
+            thing
+            for thing in self.sight.nearby_obstacles
+            if self.counts_by_id[thing.id] is not False
+        )
 
     # --- settled ---
 
@@ -111,7 +122,12 @@ class SightUncertainty:
             return bool(self.sight.cover_objects)
         if self.settled_contact or not self.cover_candidates:
             return False
-        return True if self.settled_contact is False and any(map(self._covers_surely, self.cover_candidates)) else None
+        return (
+            True
+            if self.settled_contact is False
+            and any(map(self._covers_surely, self.cover_candidates))
+            else None
+        )
 
     @cached_property
     def cover_candidates(self) -> tuple[Obstacle, ...]:
@@ -120,7 +136,9 @@ class SightUncertainty:
 
     def _covers_surely(self, thing: Obstacle) -> bool:
         depth = max(-widest_separation(self.sight.hull, part).signed_gap_mm for part in thing.parts)
-        return self.counts_by_id[thing.id] is True and depth > max(self.sight.max_shift_mm(thing), CONTACT_TOLERANCE_MM)
+        return self.counts_by_id[thing.id] is True and depth > max(
+            self.sight.max_shift_mm(thing), CONTACT_TOLERANCE_MM
+        )
 
     # --- drawn ---
 
@@ -152,14 +170,20 @@ class SightUncertainty:
         if self.settled_clear is not None:
             return np.full(len(moved[None]), self.settled_clear)
         always = np.ones(len(moved[None]), bool)
-        parts = [(thing, self._counts_in_draws(thing, moved)) for thing in self.possible_obstacles for _ in thing.parts]
+        parts = [
+            (thing, self._counts_in_draws(thing, moved))
+            for thing in self.possible_obstacles
+            for _ in thing.parts
+        ]
         shifts = [
             moved[self.sight.i],
             moved[self.sight.j] - self._separating_shift,
             *(moved[thing.index] for thing, _ in parts),
         ]
         present = [always, always, *(there for _, there in parts)]
-        return has_free_line(self.view, np.stack(shifts), np.stack(present)) | self._contact_in_draws(moved)
+        return has_free_line(
+            self.view, np.stack(shifts), np.stack(present)
+        ) | self._contact_in_draws(moved)
 
     def cover_in_draws(self, moved: Displacements) -> "Mask":
         """Whether the target has cover in each draw (n,)."""
@@ -179,7 +203,9 @@ class SightUncertainty:
         from overruler.geometry.batched.visibility import crosses_any_line
 
         shifts = np.stack([moved[self.sight.i], moved[self.sight.j], moved[thing.index]])
-        return np.asarray(np.any([crosses_any_line(*self.sight.ends, part, shifts) for part in thing.parts], 0))
+        return np.asarray(
+            np.any([crosses_any_line(*self.sight.ends, part, shifts) for part in thing.parts], 0)
+        )
 
     def _counts_in_draws(self, thing: Obstacle, moved: Displacements) -> "Mask":
         """Whether an obstacle counts (n,)."""
@@ -202,5 +228,6 @@ class SightUncertainty:
         if self.settled_contact is not None:
             return np.full(len(moved[None]), self.settled_contact)
         return np.asarray(
-            gaps_at_shifts(*self.sight.ends, moved[self.sight.j] - moved[self.sight.i]) <= CONTACT_TOLERANCE_MM
+            gaps_at_shifts(*self.sight.ends, moved[self.sight.j] - moved[self.sight.i])
+            <= CONTACT_TOLERANCE_MM
         )

@@ -16,7 +16,12 @@ from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
 from overruler.report import Report
 from overruler.scene import Piece, Scene
-from overruler.vision.assembly.pointed_at import detect_at_point, raise_detection, resize_detection, set_heading
+from overruler.vision.assembly.pointed_at import (
+    detect_at_point,
+    raise_detection,
+    resize_detection,
+    set_heading,
+)
 from overruler.vision.assembly.to_scene import position_covariance, to_piece
 from overruler.vision.camera.table_bow import correct_detections_for_bow
 
@@ -63,11 +68,16 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
     scene = report.scene
     found = zip(scene.pieces, report.detections, strict=True)
     table = _CorrectionState(
-        report, {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found}, _names_in_use(scene), []
+        report,
+        {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found},
+        _names_in_use(scene),
+        [],
     )
     for fix in fixes:
         standing = _ACTIONS[fix.do](table, fix)
-        table.log.append({"do": fix.do, "id": fix.id or next(reversed(table.pieces))} | _new_id(fix))
+        table.log.append(
+            {"do": fix.do, "id": fix.id or next(reversed(table.pieces))} | _new_id(fix)
+        )
         if standing is not None and fix.do not in ("name", "turn"):
             table.log[-1]["fitted"] = standing.fitted
     return _build_report(table)
@@ -107,7 +117,11 @@ def _check_no_overlap(standing: Sequence[_CorrectedPiece]) -> None:
         last, first = (other, one) if other.last_fix is not None else (one, other)
         same = abs(one.detection.z_mm - other.detection.z_mm) < SAME_HEIGHT_MM
         least = min(one.detection.base.width_mm, other.detection.base.width_mm) / 2
-        if last.last_fix and same and np.hypot(*(one.detection.xy_mm - other.detection.xy_mm)) < least:
+        if (
+            last.last_fix
+            and same
+            and np.hypot(*(one.detection.xy_mm - other.detection.xy_mm)) < least
+        ):
             last.last_fix.fail(
                 f"{last.piece.id} would stand where {first.piece.id} does: move, resize or remove that one"
             )
@@ -120,11 +134,23 @@ def _build_piece(standing: _CorrectedPiece, there: Detection, covariance: Matrix
     before, now = standing.piece, to_piece(there, standing.piece.id, covariance)
     labels = {key: getattr(before, key) for key in ("player", "unit", "leader", "kind", "stats")}
     kept = {key: value for key, value in before.extra.items() if key not in _MEASURED_KEYS}
-    hand = {"by_hand": [*before.extra.get("by_hand", ()), *standing.by_hand], "fitted": standing.fitted}
+    hand = {
+        "by_hand": [*before.extra.get("by_hand", ()), *standing.by_hand],
+        "fitted": standing.fitted,
+    }
     return replace(now, **labels, extra={**kept, **now.extra, **hand})
 
 
-_MEASURED_KEYS = ("image", "score", "visible", "also", "heading_modulo_deg", "other_headings", "on", "sigma_z_mm")
+_MEASURED_KEYS = (
+    "image",
+    "score",
+    "visible",
+    "also",
+    "heading_modulo_deg",
+    "other_headings",
+    "on",
+    "sigma_z_mm",
+)
 """What a scene says of a piece's measuring, beside the piece: of one measured again it is said anew."""
 
 
@@ -150,7 +176,9 @@ def _record_change(table: _CorrectionState, fix: Fix, standing: _CorrectedPiece)
 def _move_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     one = _find_piece(table, fix)
     heading = one.detection.heading_deg if fix.heading_deg is None else fix.heading_deg
-    detection, fitted = detect_at_point(table.report, fix, one.piece.id, one.detection.base, heading)
+    detection, fitted = detect_at_point(
+        table.report, fix, one.piece.id, one.detection.base, heading
+    )
     return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
 
 
@@ -160,7 +188,11 @@ def _add_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     base = fix.base or fix.fail("needs a base")
     piece = Piece(name, base, 0.0, 0.0, **_checked_labels(table, fix, name))
     return _record_change(
-        table, fix, _CorrectedPiece(piece, *detect_at_point(table.report, fix, name, base, fix.heading_deg or 0.0))
+        table,
+        fix,
+        _CorrectedPiece(
+            piece, *detect_at_point(table.report, fix, name, base, fix.heading_deg or 0.0)
+        ),
     )
 
 
@@ -177,7 +209,9 @@ def _resize_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
 def _turn_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     one = _find_piece(table, fix)
     return _record_change(
-        table, fix, replace(one, detection=set_heading(table.report, one.detection, fix.heading_deg or 0.0))
+        table,
+        fix,
+        replace(one, detection=set_heading(table.report, one.detection, fix.heading_deg or 0.0)),
     )
 
 
@@ -196,7 +230,9 @@ def _rename_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     extra = {key: value for key, value in one.piece.extra.items() if key not in settled}
     piece = replace(one.piece, id=name, extra=extra, **_checked_labels(table, fix, name))
     done = replace(one, piece=piece, by_hand=(*one.by_hand, fix.do))
-    table.pieces = {new.piece.id: new for new in (done if old is one else old for old in table.pieces.values())}
+    table.pieces = {
+        new.piece.id: new for new in (done if old is one else old for old in table.pieces.values())
+    }
     return done
 
 
@@ -224,6 +260,8 @@ def _checked_labels(table: _CorrectionState, fix: Fix, name: str) -> dict[str, A
     unit = labels.get("unit")
     if unit is not None and unit != name:
         if unit in table.pieces or unit in table.report.scene.terrain_parts:
-            fix.fail(f"the unit {unit!r} goes by the name of a piece or of terrain: give it another")
+            fix.fail(
+                f"the unit {unit!r} goes by the name of a piece or of terrain: give it another"
+            )
         table.used_names.add(unit)
     return labels

@@ -30,22 +30,32 @@ SURE_COLOUR_SHARE, POSSIBLE_COLOUR_SHARE = 0.5, 0.2
 """A ring has the colour of this share of its pixels; where it is only as much as the second, it may have it."""
 
 
-def apply_house_rules(report: Report, house: HouseRules, before: Mapping[str, Piece] | None = None) -> Report:
+def apply_house_rules(
+    report: Report, house: HouseRules, before: Mapping[str, Piece] | None = None
+) -> Report:
     """The report with players' names and the table's own rules; pieces known `before` keep whose they are."""
     scene = house.apply_to(report.scene)
     if house.players:
         found = zip(scene.pieces, report.detections, strict=True)
         known = before or {}
-        pieces = (_assign_owner(report, house, piece, one, known.get(piece.id)) for piece, one in found)
+        pieces = (
+            _assign_owner(report, house, piece, one, known.get(piece.id)) for piece, one in found
+        )
         scene = replace(scene, pieces=tuple(pieces))
     return report if scene is report.scene else replace(report, scene=scene)
 
 
-def _assign_owner(report: Report, house: HouseRules, piece: Piece, detection: Detection, before: Piece | None) -> Piece:
+def _assign_owner(
+    report: Report, house: HouseRules, piece: Piece, detection: Detection, before: Piece | None
+) -> Piece:
     if piece.player is not None:  # somebody said so
         return piece
     if before is not None:
-        return replace(piece, player=before.player, extra=_with_unsure(piece, before.extra.get("player_unsure", ())))
+        return replace(
+            piece,
+            player=before.player,
+            extra=_with_unsure(piece, before.extra.get("player_unsure", ())),
+        )
     sure, perhaps = possible_owners(report, house, piece, detection)
     if len(sure) == 1 and not perhaps:
         return replace(piece, player=next(iter(sure)))
@@ -56,7 +66,9 @@ def _with_unsure(piece: Piece, names: Any) -> dict[str, Any]:
     return {**piece.extra, **({"player_unsure": list(names)} if names else {})}
 
 
-def possible_owners(report: Report, house: HouseRules, piece: Piece, detection: Detection) -> tuple[set[str], set[str]]:
+def possible_owners(
+    report: Report, house: HouseRules, piece: Piece, detection: Detection
+) -> tuple[set[str], set[str]]:
     """The players that signs surely name, and those that others of them may name."""
     signs = [*_half_signs(report, house, piece), *_colour_signs(report, house, detection)]
     sure = {house.players[sign] for sign, certain in signs if certain}
@@ -69,7 +81,10 @@ def possible_owners(report: Report, house: HouseRules, piece: Piece, detection: 
 def _half_signs(report: Report, house: HouseRules, piece: Piece) -> Iterator[tuple[str, bool]]:
     """The named halves that a piece stands on; neither is sure of one that stands across the middle."""
     width, height = report.calibration.board_mm
-    for low, high, at, middle in (("left", "right", piece.x_mm, width / 2), ("near", "far", piece.y_mm, height / 2)):
+    for low, high, at, middle in (
+        ("left", "right", piece.x_mm, width / 2),
+        ("near", "far", piece.y_mm, height / 2),
+    ):
         across = abs(at - middle) <= piece.shape.bounding_radius_mm
         for sign, here in ((low, at < middle), (high, at >= middle)):
             if sign in house.players and (here or across):
@@ -79,7 +94,9 @@ def _half_signs(report: Report, house: HouseRules, piece: Piece) -> Iterator[tup
 # --- colours ---
 
 
-def _colour_signs(report: Report, house: HouseRules, detection: Detection) -> Iterator[tuple[str, bool]]:
+def _colour_signs(
+    report: Report, house: HouseRules, detection: Detection
+) -> Iterator[tuple[str, bool]]:
     """The named colours that a piece's ring has or may have."""
     named = [sign for sign in house.players if sign not in BOARD_HALVES]
     if not named:
@@ -93,14 +110,22 @@ def _colour_signs(report: Report, house: HouseRules, detection: Detection) -> It
     yield from ((sign, False) for sign in (best, *others) if shares[sign] >= POSSIBLE_COLOUR_SHARE)
 
 
-def colour_shares(frame: Frame, calibration: Calibration, detection: Detection, named: list[str]) -> dict[str, float]:
+def colour_shares(
+    frame: Frame, calibration: Calibration, detection: Detection, named: list[str]
+) -> dict[str, float]:
     """Which share of a ring's pixels has each of the `named` colours, the nearest of them counting."""
     pixels = ring_pixels(frame, calibration, detection)
     if not len(pixels):
         return dict.fromkeys(named, 0.0)
     hue, saturation, value = _to_hsv(pixels)
-    away = np.abs((hue[:, None] - np.array([RING_HUES_DEG[name] for name in named]) + 180) % 360 - 180)
-    clear = (away.min(1) <= MAX_HUE_DIFFERENCE_DEG) & (saturation >= MIN_SATURATION) & (value >= MIN_VALUE)
+    away = np.abs(
+        (hue[:, None] - np.array([RING_HUES_DEG[name] for name in named]) + 180) % 360 - 180
+    )
+    clear = (
+        (away.min(1) <= MAX_HUE_DIFFERENCE_DEG)
+        & (saturation >= MIN_SATURATION)
+        & (value >= MIN_VALUE)
+    )
     nearest = away.argmin(1)
     return {name: float(np.mean(clear & (nearest == k))) for k, name in enumerate(named)}
 
@@ -109,11 +134,15 @@ def ring_pixels(frame: Frame, calibration: Calibration, detection: Detection) ->
     """The colours (N, 3), blue green red, of a base's edge where it faces the camera."""
     outline, middle = detection.outline_px, detection.center_px
     eye, here = calibration.camera.center_mm[:2], detection.xy_mm
-    nearer = np.append(here + (eye - here) / max(float(np.linalg.norm(eye - here)), 1e-9), detection.z_mm)
+    nearer = np.append(
+        here + (eye - here) / max(float(np.linalg.norm(eye - here)), 1e-9), detection.z_mm
+    )
     facing = calibration.camera.project(nearer[None])[0] - middle
     out = outline - middle
     cosine = out @ facing / np.maximum(np.linalg.norm(out, axis=1) * np.linalg.norm(facing), 1e-9)
-    shares = 1 - np.array(RING_DEPTHS_MM) / (min(detection.base.width_mm, detection.base.length_mm) / 2)
+    shares = 1 - np.array(RING_DEPTHS_MM) / (
+        min(detection.base.width_mm, detection.base.length_mm) / 2
+    )
     points = (middle + shares[:, None, None] * out[cosine >= MIN_FACING_COSINE]).reshape(-1, 2)
     width, height = frame.size_px
     u, v = np.rint(points).astype(int).T

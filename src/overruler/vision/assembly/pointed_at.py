@@ -17,7 +17,11 @@ from overruler.report import Report
 from overruler.scene import Terrain
 from overruler.vision.camera.table_bow import correct_for_bow_mm
 from overruler.vision.contours.reproject import reproject_outline
-from overruler.vision.detection.near_point import SEARCH_RADIUS_SIGMA, find_near_point, place_by_hand
+from overruler.vision.detection.near_point import (
+    SEARCH_RADIUS_SIGMA,
+    find_near_point,
+    place_by_hand,
+)
 from overruler.vision.terrain.declared import MAX_HEIGHT_SHARE
 from overruler.vision.terrain.standing_on import probability_on, raise_pieces
 
@@ -26,7 +30,9 @@ POINT_BASE = Base.circle(1.0)
 MaybeFitted = tuple[Detection, bool]
 
 
-def detect_at_point(report: Report, fix: Fix, name: str, base: Base, heading_deg: float) -> MaybeFitted:
+def detect_at_point(
+    report: Report, fix: Fix, name: str, base: Base, heading_deg: float
+) -> MaybeFitted:
     """A base at the place pointed at, on the ground that lies there or at the height told."""
     area = _highest_ground_at(report, fix) if fix.z_mm is None else None
     z_mm = area.top_z_mm if area is not None else _checked_height(report, fix)
@@ -35,18 +41,24 @@ def detect_at_point(report: Report, fix: Fix, name: str, base: Base, heading_deg
     found, fitted = _fit_or_trust_person(report, base, xy, z_mm, fix.sigma_px, heading_deg)
     if fix.heading_deg is not None:
         found = set_heading(report, found, fix.heading_deg)
-    if area is None and fix.z_mm is None and not fix.xy_mm:  # ground that may be raised is in its doubt, as in others'
+    if (
+        area is None and fix.z_mm is None and not fix.xy_mm
+    ):  # ground that may be raised is in its doubt, as in others'
         return raise_pieces(report.frame, report.calibration, [found], report.areas)[0], fitted
     sigma_mm = area.sigma_mm if area is not None else fix.sigma_mm if fix.z_mm else 0.0
     return _with_height_sigma(report, found, area, sigma_mm, name), fitted
 
 
-def resize_detection(report: Report, old: Detection, base: Base, heading_deg: float | None) -> MaybeFitted:
+def resize_detection(
+    report: Report, old: Detection, base: Base, heading_deg: float | None
+) -> MaybeFitted:
     """A base of another size, about where the one of the wrong size was seen."""
     scale = float(report.calibration.camera.mm_per_px(np.array([*old.xy_mm, old.z_mm])))
     aside_px = abs(base.length_mm - old.base.length_mm) / 2 / SEARCH_RADIUS_SIGMA / scale
     heading = old.heading_deg if heading_deg is None else heading_deg
-    found, fitted = _fit_or_trust_person(report, base, old.xy_mm, old.z_mm, max(CLICK_SIGMA_PX, aside_px), heading)
+    found, fitted = _fit_or_trust_person(
+        report, base, old.xy_mm, old.z_mm, max(CLICK_SIGMA_PX, aside_px), heading
+    )
     found = replace(
         found,
         standing_on=old.standing_on,
@@ -61,7 +73,9 @@ def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> Mayb
     """A base at the height told, seen where it was seen."""
     z_mm = _checked_height(report, fix)
     xy = reproject_to_height(report.calibration.camera, old.xy_mm, old.z_mm, z_mm)
-    found, fitted = _fit_or_trust_person(report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg)
+    found, fitted = _fit_or_trust_person(
+        report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg
+    )
     return _with_height_sigma(
         report, replace(found, alternative_bases=old.alternative_bases), None, fix.sigma_mm, name
     ), fitted
@@ -69,7 +83,9 @@ def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> Mayb
 
 def set_heading(report: Report, detection: Detection, heading_deg: float) -> Detection:
     """The detection with the heading told."""
-    known = replace(detection, heading_deg=heading_deg % 360, heading_modulo_deg=360.0, other_headings=())
+    known = replace(
+        detection, heading_deg=heading_deg % 360, heading_modulo_deg=360.0, other_headings=()
+    )
     return reproject_outline(report.calibration.camera, known)
 
 
@@ -79,7 +95,9 @@ def _fit_or_trust_person(
     """What the photo shows of a base at a place, or the person's word."""
     seen = find_near_point(report.frame, report.calibration, base, xy_mm, z_mm, sigma_px)
     if seen is None:
-        return place_by_hand(report.calibration.camera, base, xy_mm, z_mm, sigma_px, heading_deg), False
+        return place_by_hand(
+            report.calibration.camera, base, xy_mm, z_mm, sigma_px, heading_deg
+        ), False
     return (replace(seen, heading_deg=heading_deg % 360) if base.shape == "circle" else seen), True
 
 
@@ -89,7 +107,10 @@ def _with_height_sigma(
     """The detection with the doubt of its height, which it shares with what stands on the same area."""
     if not sigma_mm:
         return detection
-    moved = relief_displacement_per_mm(report.calibration.camera, detection.xy_mm, detection.z_mm) * sigma_mm
+    moved = (
+        relief_displacement_per_mm(report.calibration.camera, detection.xy_mm, detection.z_mm)
+        * sigma_mm
+    )
     cause = area.id if area is not None else f"{name}, told"
     on = area.id if area is not None else None
     return replace(detection, standing_on=on, sigma_z_mm=sigma_mm, shared_shifts_mm={cause: moved})
@@ -101,12 +122,18 @@ def _pointed_place(report: Report, fix: Fix, z_mm: float) -> Array:
         place = np.array(fix.xy_mm)
         return 2 * place - correct_for_bow_mm(report.calibration, place, z_mm)
     place = report.calibration.camera.unproject(np.array(fix.xy_px), z_mm)
-    return place if np.isfinite(place).all() else fix.fail("points above the horizon: point at the table")
+    return (
+        place
+        if np.isfinite(place).all()
+        else fix.fail("points above the horizon: point at the table")
+    )
 
 
 def _check_in_photo(report: Report, fix: Fix, xy_mm: Array, z_mm: float) -> None:
     pixel, size = report.calibration.camera.project(np.array([*xy_mm, z_mm])), report.frame.size_px
-    if not (np.isfinite(pixel).all() and (pixel >= -0.5).all() and (pixel <= np.array(size) - 0.5).all()):
+    if not (
+        np.isfinite(pixel).all() and (pixel >= -0.5).all() and (pixel <= np.array(size) - 0.5).all()
+    ):
         fix.fail(f"points outside the photo of {size[0]} × {size[1]} pixels")
 
 
@@ -115,7 +142,12 @@ def _highest_ground_at(report: Report, fix: Fix) -> RaisedArea | None:
     camera, found = report.calibration.camera, []
     for area in map(_to_raised, report.scene.terrain):
         there = place_by_hand(
-            camera, POINT_BASE, _pointed_place(report, fix, area.top_z_mm), area.top_z_mm, fix.sigma_px, 0.0
+            camera,
+            POINT_BASE,
+            _pointed_place(report, fix, area.top_z_mm),
+            area.top_z_mm,
+            fix.sigma_px,
+            0.0,
         )
         if probability_on(camera, there, area) > 0.5:
             found.append(area)

@@ -58,17 +58,24 @@ def build_scene(
     covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
     pieces = tuple(
-        to_piece(detection, f"p{number:0{digits}}", covariance.cross_covariance(number - 1, number - 1))
+        to_piece(
+            detection, f"p{number:0{digits}}", covariance.cross_covariance(number - 1, number - 1)
+        )
         for number, detection in enumerate(detections, 1)
     )
     return Scene(
         game=game or DEFAULT_GAME,
         board=Table(*calibration.board_mm),
         pieces=pieces,
-        terrain=tuple(_to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY),
+        terrain=tuple(
+            _to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY
+        ),
         covariance=covariance if pieces else None,
         grid=grid,
-        extra={"calibration": _calibration_json(calibration), "rulers": [_ruler_json(ruler) for ruler in rulers]},
+        extra={
+            "calibration": _calibration_json(calibration),
+            "rulers": [_ruler_json(ruler) for ruler in rulers],
+        },
     )
 
 
@@ -80,20 +87,33 @@ def position_covariance(calibration: Calibration, detections: Sequence[Detection
     rare = Covariance(rare_covariance(calibration, detections).tolist())
     if any(problem.flag in RARE_PROBLEM_FLAGS for problem in calibration.problems):
         return rare
-    return Covariance(usual_covariance(calibration, detections).tolist(), RareAlternative(RARE_PROBABILITY, rare))
+    return Covariance(
+        usual_covariance(calibration, detections).tolist(), RareAlternative(RARE_PROBABILITY, rare)
+    )
 
 
 def usual_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """(2N, 2N) in mm² over (x, y) of each detection: of what is usual, on a table that is as its board file says."""
-    own = [d.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade_covariance_mm2(calibration, d) for d in detections]
-    return _joint_covariance(calibration.as_specified, detections, own, [d.shared_shifts_mm for d in detections])
+    own = [
+        d.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade_covariance_mm2(calibration, d)
+        for d in detections
+    ]
+    return _joint_covariance(
+        calibration.as_specified, detections, own, [d.shared_shifts_mm for d in detections]
+    )
 
 
 def rare_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """The same with every term of the budget as large as it may be."""
-    own = [d.covariance_mm2 + d.rare_excess_mm2 + shade_covariance_mm2(calibration, d) for d in detections]
+    own = [
+        d.covariance_mm2 + d.rare_excess_mm2 + shade_covariance_mm2(calibration, d)
+        for d in detections
+    ]
     return _joint_covariance(
-        calibration, detections, own, [{**d.shared_shifts_mm, **d.rare_shifts_mm} for d in detections]
+        calibration,
+        detections,
+        own,
+        [{**d.shared_shifts_mm, **d.rare_shifts_mm} for d in detections],
     )
 
 
@@ -111,15 +131,22 @@ def _joint_covariance(
         return np.zeros((0, 0))
     budget, camera = calibration.budget, calibration.camera
     xy = np.stack([detection.xy_mm for detection in detections])
-    slopes = [np.column_stack([d.d_xy_d_camera, place_jacobian_bow(calibration, d.xy_mm, d.z_mm)]) for d in detections]
+    slopes = [
+        np.column_stack([d.d_xy_d_camera, place_jacobian_bow(calibration, d.xy_mm, d.z_mm)])
+        for d in detections
+    ]
     by_table = np.concatenate(slopes)
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
     covariance = by_table @ calibration.joint_covariance @ by_table.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
     for k, detection in enumerate(detections):
-        moved = budget.height_mm * relief_displacement_per_mm(camera, detection.xy_mm, detection.z_mm)
+        moved = budget.height_mm * relief_displacement_per_mm(
+            camera, detection.xy_mm, detection.z_mm
+        )
         own = own_mm2[k] + np.outer(moved, moved)
-        edge = np.hypot(budget.diameter_mm / 2, budget.corner_mm if detection.base.shape == "rectangle" else 0.0)
+        edge = np.hypot(
+            budget.diameter_mm / 2, budget.corner_mm if detection.base.shape == "rectangle" else 0.0
+        )
         covariance[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] += own + np.eye(2) * edge**2
     covariance += shared_covariance(causes)
     return np.asarray((covariance + covariance.T) / 2)
@@ -127,10 +154,19 @@ def _joint_covariance(
 
 def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
     """A detection as a scene has it; `covariance` (2, 2) is its own block of the joint one."""
-    image = {"center_px": _round_px(detection.center_px), "outline_px": _round_px(detection.outline_px)}
-    extra: dict[str, Any] = {"image": image, "score": round(detection.score, 4), "visible": round(detection.visible, 3)}
+    image = {
+        "center_px": _round_px(detection.center_px),
+        "outline_px": _round_px(detection.outline_px),
+    }
+    extra: dict[str, Any] = {
+        "image": image,
+        "score": round(detection.score, 4),
+        "visible": round(detection.visible, 3),
+    }
     if detection.alternative_bases:
-        extra["also"] = [base.with_rounded_corners.to_json() for base in detection.alternative_bases]
+        extra["also"] = [
+            base.with_rounded_corners.to_json() for base in detection.alternative_bases
+        ]
     if detection.heading_modulo_deg < 360:
         extra["heading_modulo_deg"] = detection.heading_modulo_deg
     if detection.other_headings:

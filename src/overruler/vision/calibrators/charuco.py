@@ -48,7 +48,9 @@ class ChartCorners:
 
     def select_corners(self, good: NDArray[np.bool_]) -> "ChartCorners":
         """Only the corners that are good (N,)."""
-        return ChartCorners(self.xyz_mm[good], self.xy_px[good], self.covariance_px2[good], self.blur_px)
+        return ChartCorners(
+            self.xyz_mm[good], self.xy_px[good], self.covariance_px2[good], self.blur_px
+        )
 
     def in_stored_pixels(self, frame: Frame) -> "ChartCorners":
         """The same in the pixels before the EXIF orientation was applied, which a lens file speaks of.
@@ -56,13 +58,23 @@ class ChartCorners:
         `CannotMeasure` for a mirrored photo: no camera sees the sheet like that.
         """
         if frame.orientation not in EXIF_INVERSE_ROTATIONS:
-            raise CannotMeasure(f"is stored mirrored (EXIF orientation {frame.orientation}); save it upright first")
-        turn, middle = np.array(EXIF_INVERSE_ROTATIONS[frame.orientation], float), (np.array(frame.size_px) - 1) / 2
+            raise CannotMeasure(
+                f"is stored mirrored (EXIF orientation {frame.orientation}); save it upright first"
+            )
+        turn, middle = (
+            np.array(EXIF_INVERSE_ROTATIONS[frame.orientation], float),
+            (np.array(frame.size_px) - 1) / 2,
+        )
         xy_px = (self.xy_px - middle) @ turn.T + np.abs(turn) @ middle
         return ChartCorners(self.xyz_mm, xy_px, turn @ self.covariance_px2 @ turn.T, self.blur_px)
 
 
-EXIF_INVERSE_ROTATIONS = {1: ((1, 0), (0, 1)), 3: ((-1, 0), (0, -1)), 6: ((0, 1), (-1, 0)), 8: ((0, -1), (1, 0))}
+EXIF_INVERSE_ROTATIONS = {
+    1: ((1, 0), (0, 1)),
+    3: ((-1, 0), (0, -1)),
+    6: ((0, 1), (-1, 0)),
+    8: ((0, -1), (1, 0)),
+}
 """What undoes each EXIF orientation that turns, as a matrix on (u, v) about the picture's middle."""
 
 
@@ -75,8 +87,12 @@ def stored_size_px(frame: Frame) -> tuple[int, int]:
 def find_chart(frame: Frame, chart: Chart) -> ChartCorners:
     """The sheet's corners in a photo; `CannotMeasure` says why it shows too little of it."""
     grey = np.asarray(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY), np.uint8)
-    seen_mm, seen_px = _locate_chessboard(grey, chart) if chart.marker_mm is None else _locate_markers(grey, chart)
-    smooth = np.asarray(cv2.GaussianBlur(grey.astype(np.float32), (0, 0), SMOOTHING_SIGMA_PX), np.float32)
+    seen_mm, seen_px = (
+        _locate_chessboard(grey, chart) if chart.marker_mm is None else _locate_markers(grey, chart)
+    )
+    smooth = np.asarray(
+        cv2.GaussianBlur(grey.astype(np.float32), (0, 0), SMOOTHING_SIGMA_PX), np.float32
+    )
     sighting = _refine_corners(smooth, chart, SheetWarp.fit(seen_mm, seen_px, grey.shape), seen_mm)
     if len(sighting.xy_px) < MIN_CORNERS:
         few = f"only {len(sighting.xy_px)} corners of the sheet are seen, {MIN_CORNERS} are needed"
@@ -91,18 +107,31 @@ def _locate_markers(grey: NDArray[np.uint8], chart: Chart) -> tuple[Array, Array
     """The corners of the sheet's markers: places (4 M, 2) in mm and pixels (4 M, 2)."""
     places = chart.markers_mm
     found = _detect_aruco(grey, chart.dictionary, min(1.0, DETECTION_SIDE_PX / max(grey.shape)))
-    if max(grey.shape) > DETECTION_SIDE_PX and len([number for number in found if number in places]) < len(places):
-        found = _detect_aruco(grey, chart.dictionary, min(1.0, 2 * DETECTION_SIDE_PX / max(grey.shape))) | found
+    if max(grey.shape) > DETECTION_SIDE_PX and len(
+        [number for number in found if number in places]
+    ) < len(places):
+        found = (
+            _detect_aruco(grey, chart.dictionary, min(1.0, 2 * DETECTION_SIDE_PX / max(grey.shape)))
+            | found
+        )
     known = [number for number in found if number in places]
     if len(known) < MIN_MARKERS:
-        what = f"only {len(known)} markers of the sheet are" if known else "no marker of the sheet is"
-        raise CannotMeasure(f"{what} seen; is it the sheet that was printed, sharp and large in the picture?")
+        what = (
+            f"only {len(known)} markers of the sheet are" if known else "no marker of the sheet is"
+        )
+        raise CannotMeasure(
+            f"{what} seen; is it the sheet that was printed, sharp and large in the picture?"
+        )
     mm = np.concatenate([places[number][:, :2] for number in known])
     px = np.concatenate([found[number] for number in known])
-    _, good = cv2.findHomography(mm, px, cv2.RANSAC, 0.5 * _median_side_px([found[number] for number in known]))
+    _, good = cv2.findHomography(
+        mm, px, cv2.RANSAC, 0.5 * _median_side_px([found[number] for number in known])
+    )
     kept = np.ravel(good).astype(bool) if good is not None else np.zeros(len(mm), bool)
     if kept.sum() < 4 * MIN_MARKERS:
-        raise CannotMeasure("the sheet's markers do not lie as they were printed; is it the sheet that was named?")
+        raise CannotMeasure(
+            "the sheet's markers do not lie as they were printed; is it the sheet that was named?"
+        )
     return mm[kept], px[kept]
 
 
@@ -123,7 +152,9 @@ def _detect_aruco(grey: NDArray[np.uint8], dictionary: str, scale: float) -> dic
 
 
 def _median_side_px(quads: list[Array]) -> float:
-    return float(np.median([np.linalg.norm(quad - np.roll(quad, 1, 0), axis=1).mean() for quad in quads]))
+    return float(
+        np.median([np.linalg.norm(quad - np.roll(quad, 1, 0), axis=1).mean() for quad in quads])
+    )
 
 
 def _locate_chessboard(grey: NDArray[np.uint8], chart: Chart) -> tuple[Array, Array]:
@@ -167,7 +198,9 @@ def _refine_corners(grey: Floats, chart: Chart, first: SheetWarp, seen_mm: Array
 
 def _too_blurred_message(blur_px: float, corners: int) -> str:
     if blur_px > 1:
-        return f"blurred over {2 * blur_px:.0f} px: hold still, focus on the sheet, and use more light"
+        return (
+            f"blurred over {2 * blur_px:.0f} px: hold still, focus on the sheet, and use more light"
+        )
     return f"only {corners} corners of the sheet can be measured, {MIN_CORNERS} are needed: show more of it"
 
 

@@ -60,10 +60,15 @@ class CornerRefiner:
 
     def __init__(self, grey: Floats, chart: Chart, where: SheetWarp, mm: Array) -> None:
         self.grey, self.where, self.mm, self.square_mm = grey, where, mm, chart.square_mm
-        sides = [np.linalg.norm(where(mm + way / 2) - where(mm - way / 2), axis=1) for way in ARM_DIRECTIONS[:2]]
+        sides = [
+            np.linalg.norm(where(mm + way / 2) - where(mm - way / 2), axis=1)
+            for way in ARM_DIRECTIONS[:2]
+        ]
         self.sides_px: Array = np.min(sides, 0) * chart.square_mm
         if self.side_px < MIN_SQUARE_PX:
-            raise CannotMeasure(f"the sheet is too small in the picture, {self.side_px:.0f} px a square: go closer")
+            raise CannotMeasure(
+                f"the sheet is too small in the picture, {self.side_px:.0f} px a square: go closer"
+            )
         black = np.where(np.round(mm / chart.square_mm).astype(int).sum(1) % 2 == 0, 1.0, -1.0)
         step = self._signed_contrasts(black)
         # a plain chessboard may be seen turned by a quarter, its colours the other way round
@@ -86,7 +91,9 @@ class CornerRefiner:
         """The corners (N, 2), NaN where too little is seen, and their covariance (N, 2, 2)."""
         arms, reach_px = self._place_stations(), self.reach_px(reach)
         flat, normals = arms.xy_px.reshape(-1, 2), arms.normal_px.reshape(-1, 2)
-        offset, steep = (v.reshape(arms.along.shape) for v in edge_offsets(self.grey, flat, normals, reach_px))
+        offset, steep = (
+            v.reshape(arms.along.shape) for v in edge_offsets(self.grey, flat, normals, reach_px)
+        )
         found = np.isfinite(offset)
         if not found.any():
             raise CannotMeasure("the sheet's edges cannot be seen; more light, or a sharper photo")
@@ -94,7 +101,9 @@ class CornerRefiner:
             arms.xy_px, reach_px + 2
         )
         self.blur_px = self._estimate_blur_px(steep, found)
-        shift, covariance = _solve_corner_shifts(arms, np.where(found, offset, 0.0), found.astype(float))
+        shift, covariance = _solve_corner_shifts(
+            arms, np.where(found, offset, 0.0), found.astype(float)
+        )
         return self.where(self.mm) + shift, covariance
 
     def _inside_picture(self, px: Array, margin_px: float) -> NDArray[np.bool_]:
@@ -103,7 +112,11 @@ class CornerRefiner:
 
     def _signed_contrasts(self, black: Array) -> Array:
         """(N,): how much brighter a corner's white squares are, where `black` says which they are."""
-        diagonal = BRIGHTNESS_OFFSET_SQUARES * self.square_mm * np.array([(-1, 1), (1, -1), (1, 1), (-1, -1)])
+        diagonal = (
+            BRIGHTNESS_OFFSET_SQUARES
+            * self.square_mm
+            * np.array([(-1, 1), (1, -1), (1, 1), (-1, -1)])
+        )
         at = self.where(self.mm[:, None] + diagonal).astype(np.float32)
         values = np.asarray(cv2.remap(self.grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR), float)
         return np.asarray((values[:, 2:].sum(1) - values[:, :2].sum(1)) / 2 * black)
@@ -111,7 +124,10 @@ class CornerRefiner:
     def _place_stations(self) -> _ArmStations:
         start = np.clip(CORNER_CLEARANCE_PX / self.sides_px, ARM_START, ARM_END - 0.1)
         share = start[:, None] + np.linspace(0, 1, STATIONS_PER_ARM) * (ARM_END - start[:, None])
-        places = self.mm[:, None, None] + share[:, None, :, None] * ARM_DIRECTIONS[:, None] * self.square_mm
+        places = (
+            self.mm[:, None, None]
+            + share[:, None, :, None] * ARM_DIRECTIONS[:, None] * self.square_mm
+        )
         along = ARM_DIRECTIONS[:, None] * 0.05 * self.square_mm
         across = np.stack([-along[..., 1], along[..., 0]], -1)  # to the left of the way
         xy, tangent = self.where(places), self.where(places + along) - self.where(places - along)
@@ -137,25 +153,45 @@ def _solve_corner_shifts(arms: _ArmStations, offset: Array, weight: Array) -> tu
     Five unknowns a corner: its shift (2), the turns of its two lines, and the shift of edges towards their dark side.
     """
     enough = (weight > 0).sum(-1) >= MIN_PROFILES_PER_ARM
-    known = (enough[:, 0] | enough[:, 2]) & (enough[:, 1] | enough[:, 3]) & (enough.sum(1) >= MIN_ARMS)
-    rows, offset, weight = _design_matrix(arms), offset.reshape(len(offset), -1), weight.reshape(len(weight), -1)
+    known = (
+        (enough[:, 0] | enough[:, 2]) & (enough[:, 1] | enough[:, 3]) & (enough.sum(1) >= MIN_ARMS)
+    )
+    rows, offset, weight = (
+        _design_matrix(arms),
+        offset.reshape(len(offset), -1),
+        weight.reshape(len(weight), -1),
+    )
     prior = np.diag([*[UNINFORMATIVE_WEIGHT] * 4, (PROFILE_SIGMA_PX / EDGE_SHIFT_SIGMA_PX) ** 2])
     for _ in range(4):
         information = np.einsum("nki,nk,nkj->nij", rows, weight, rows) + prior
-        state = np.linalg.solve(information, np.einsum("nki,nk,nk->ni", rows, weight, offset)[..., None])
+        state = np.linalg.solve(
+            information, np.einsum("nki,nk,nk->ni", rows, weight, offset)[..., None]
+        )
         residual = offset - (rows @ state)[..., 0]
         spread = max(1.4826 * float(np.median(np.abs(residual[weight > 0]))), MIN_PROFILE_SIGMA_PX)
         weight = (weight > 0) * tukey_weights(residual / spread)
     own = np.sum(weight * residual**2, 1) / np.maximum(weight.sum(1) - rows.shape[-1], 1.0)
-    variance = (own + spread**2) / 2  # a corner's own scatter is too few numbers to be believed alone
-    covariance = np.linalg.inv(information)[:, :2, :2] * variance[:, None, None] + MIN_CORNER_SIGMA_PX**2 * np.eye(2)
+    variance = (
+        own + spread**2
+    ) / 2  # a corner's own scatter is too few numbers to be believed alone
+    covariance = np.linalg.inv(information)[:, :2, :2] * variance[
+        :, None, None
+    ] + MIN_CORNER_SIGMA_PX**2 * np.eye(2)
     return np.where(known[:, None], state[:, :2, 0], np.nan), covariance
 
 
 def _design_matrix(arms: _ArmStations) -> Array:
     """(N, 4 S, 5): how each edge's offset along its normal changes with the unknowns of its corner."""
     n = arms.normal_px
-    one_way = np.sign((n * n[:, [0, 1, 0, 1], :1]).sum(-1))  # normals swap sides from arm to arm of one line
+    one_way = np.sign(
+        (n * n[:, [0, 1, 0, 1], :1]).sum(-1)
+    )  # normals swap sides from arm to arm of one line
     turn = arms.along * one_way
-    columns = [n[..., 0], n[..., 1], turn * IS_HORIZONTAL_ARM, turn * (1 - IS_HORIZONTAL_ARM), -np.ones_like(turn)]
+    columns = [
+        n[..., 0],
+        n[..., 1],
+        turn * IS_HORIZONTAL_ARM,
+        turn * (1 - IS_HORIZONTAL_ARM),
+        -np.ones_like(turn),
+    ]
     return np.stack(columns, -1).reshape(len(n), -1, 5)

@@ -57,7 +57,10 @@ class Suggestion:
 def map_lens_error(lens: Lens, covariance: Array | None = None) -> LensErrorMap:
     """The error of places on a table `REFERENCE_TABLE_MM` wide, by the lens's covariance (9, 9) or another."""
     camera, size = _camera_over_table(lens), np.array(lens.size_px)
-    across, down = np.linspace(0, size[0] - 1, GRID_SHAPE[0]), np.linspace(0, size[1] - 1, GRID_SHAPE[1])
+    across, down = (
+        np.linspace(0, size[0] - 1, GRID_SHAPE[0]),
+        np.linspace(0, size[1] - 1, GRID_SHAPE[1]),
+    )
     pixels = np.stack(np.meshgrid(across, down), -1)
     markers = (size - 1) * np.array(
         [
@@ -70,8 +73,14 @@ def map_lens_error(lens: Lens, covariance: Array | None = None) -> LensErrorMap:
     _, _, at_markers = camera.project_with_jacobians(_project_to_table(camera, markers))
     rows = at_markers.reshape(-1, 15)
     pose_by_lens = -np.linalg.lstsq(rows[:, 9:], rows[:, :9], rcond=None)[0]
-    on_table = camera.board_point_jacobian(_project_to_table(camera, pixels)) @ np.vstack([np.eye(9), pose_by_lens])
-    spread = on_table @ (lens.covariance if covariance is None else covariance) @ np.swapaxes(on_table, -1, -2)
+    on_table = camera.board_point_jacobian(_project_to_table(camera, pixels)) @ np.vstack(
+        [np.eye(9), pose_by_lens]
+    )
+    spread = (
+        on_table
+        @ (lens.covariance if covariance is None else covariance)
+        @ np.swapaxes(on_table, -1, -2)
+    )
     return LensErrorMap(pixels, np.sqrt(np.linalg.eigvalsh(spread)[..., -1].clip(0)))
 
 
@@ -93,10 +102,15 @@ def _project_to_table(camera: Camera, pixels: Array) -> Array:
 def suggest_photos(fit: LensFit, chart: Chart) -> tuple[Suggestion, ...]:
     """The photos that would bring the error down most, the best first, each counted on top of those before it."""
     information, best = fit.information, map_lens_error(fit.lens).typical_mm
-    gains = {text: _information_gain(fit, chart, camera) for text, camera in _candidate_views(fit.lens, chart)}
+    gains = {
+        text: _information_gain(fit, chart, camera)
+        for text, camera in _candidate_views(fit.lens, chart)
+    }
     chosen: list[Suggestion] = []
     while len(chosen) < MAX_SUGGESTIONS:
-        errors = {text: _typical_error_mm(fit.lens, information + gain) for text, gain in gains.items()}
+        errors = {
+            text: _typical_error_mm(fit.lens, information + gain) for text, gain in gains.items()
+        }
         text = min(errors, key=lambda name: errors[name])
         if errors[text] > MAX_REMAINING_SHARE * best:
             break
@@ -119,11 +133,19 @@ def _information_gain(fit: LensFit, chart: Chart, camera: Camera) -> Array:
     variance = fit.rms_px**2 * max(fit.disagreement, 1.0)
     noise = np.tile(np.eye(2) * variance, (int(seen.sum()), 1, 1))
     sheets = SheetAdjustment(
-        fit.lens.size_px, {"": ChartCorners(xyz[seen], xy[seen], noise, 0.0)}, float(fit.lens.matrix[0, 0])
+        fit.lens.size_px,
+        {"": ChartCorners(xyz[seen], xy[seen], noise, 0.0)},
+        float(fit.lens.matrix[0, 0]),
     )
-    lens = np.concatenate([fit.lens.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fit.lens.distortion, np.zeros(3)])
+    lens = np.concatenate(
+        [fit.lens.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fit.lens.distortion, np.zeros(3)]
+    )
     rows = sheets.residual_block(0, LensAndPaper(lens), PoseAndZoom(camera.T_camera_board))
-    return PhotoNormalEquations.from_residuals(rows).schur_complement()[0] if rows is not None else np.zeros((12, 12))
+    return (
+        PhotoNormalEquations.from_residuals(rows).schur_complement()[0]
+        if rows is not None
+        else np.zeros((12, 12))
+    )
 
 
 TILT_AXES_DEG = {"lower": 0.0, "right": 270.0, "upper": 180.0, "left": 90.0}
@@ -139,7 +161,10 @@ def _candidate_views(lens: Lens, chart: Chart) -> Iterator[tuple[str, Camera]]:
     for across, x in (("left", -AIM_OFFSET_SHARE), ("", 0.0), ("right", AIM_OFFSET_SHARE)):
         for down, y in (("upper", -AIM_OFFSET_SHARE), ("", 0.0), ("lower", AIM_OFFSET_SHARE)):
             if across and down:
-                yield f"fill the {down} {across} corner of the picture", _camera_over_sheet(lens, chart, 45.0, (x, y))
+                yield (
+                    f"fill the {down} {across} corner of the picture",
+                    _camera_over_sheet(lens, chart, 45.0, (x, y)),
+                )
             elif across or down:
                 yield (
                     f"fill the {across or down} edge of the picture",
@@ -152,7 +177,9 @@ def _camera_over_sheet(
 ) -> Camera:
     """A camera before the sheet, whose middle it sees `aim` (shares of the picture) off its own."""
     axis = np.array([np.cos(np.radians(axis_deg)), np.sin(np.radians(axis_deg)), 0.0])
-    rotation = rotation_from_vector(axis * np.radians(SUGGESTED_TILT_DEG)) @ np.diag([1.0, -1.0, -1.0])
+    rotation = rotation_from_vector(axis * np.radians(SUGGESTED_TILT_DEG)) @ np.diag(
+        [1.0, -1.0, -1.0]
+    )
     rotation = rotation @ rotation_from_vector([0, 0, np.radians(turn_deg)])
     focal, size = lens.matrix[0, 0], np.array(lens.size_px)
     share = 0.75 if aim == (0.0, 0.0) else 0.5

@@ -16,9 +16,18 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.calibrators.charuco import MIN_CORNERS, ChartCorners
-from overruler.vision.calibrators.sheet_model import FIXED_ZOOM_SIGMA, LensAndPaper, PoseAndZoom, SheetAdjustment
+from overruler.vision.calibrators.sheet_model import (
+    FIXED_ZOOM_SIGMA,
+    LensAndPaper,
+    PoseAndZoom,
+    SheetAdjustment,
+)
 from overruler.vision.camera.initial_pose import pose_from_points
-from overruler.vision.camera.schur_solver import JointSolution, invert_information, solve_photos_jointly
+from overruler.vision.camera.schur_solver import (
+    JointSolution,
+    invert_information,
+    solve_photos_jointly,
+)
 
 MIN_PHOTOS = 3
 DEFAULT_FOCAL_SHARE = 0.8
@@ -51,7 +60,9 @@ class PhotoFit:
     @property
     def tilt_deg(self) -> float:
         """How far the sheet leans away from facing the camera."""
-        return float(np.degrees(np.arccos(np.clip(-self.camera.T_camera_board.rotation[2, 2], -1, 1))))
+        return float(
+            np.degrees(np.arccos(np.clip(-self.camera.T_camera_board.rotation[2, 2], -1, 1)))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +86,9 @@ class LensFit:
     """(12, 12) of the lens and the paper, in the units of the covariance: what one more photo would add to."""
 
 
-def fit_lens(size_px: tuple[int, int], sightings: Mapping[str, ChartCorners], focal_px: float | None = None) -> LensFit:
+def fit_lens(
+    size_px: tuple[int, int], sightings: Mapping[str, ChartCorners], focal_px: float | None = None
+) -> LensFit:
     """The lens of pictures of `size_px` by sheets (photo's name to sighting); photos that spoil it are left out.
 
     `CannotMeasure` where fewer than three photos are left.
@@ -84,7 +97,11 @@ def fit_lens(size_px: tuple[int, int], sightings: Mapping[str, ChartCorners], fo
     while True:
         photos = {name: sighting for name, sighting in sightings.items() if name not in left_out}
         _check_enough_photos(photos, left_out)
-        focal = focal_px or estimate_focal_px(size_px, list(photos.values())) or DEFAULT_FOCAL_SHARE * max(size_px)
+        focal = (
+            focal_px
+            or estimate_focal_px(size_px, list(photos.values()))
+            or DEFAULT_FOCAL_SHARE * max(size_px)
+        )
         stands, lost = _estimate_initial_poses(size_px, photos, focal)
         if not lost:
             sheets, joint = _remove_outlier_corners(SheetAdjustment(size_px, photos, focal), stands)
@@ -110,13 +127,17 @@ def _estimate_initial_poses(
     size_px: tuple[int, int], photos: Mapping[str, ChartCorners], focal: float
 ) -> tuple[list[PoseAndZoom], dict[str, str]]:
     """A pose for each photo to begin with, and the photos that have none, each with the reason."""
-    matrix = np.array([[focal, 0, (size_px[0] - 1) / 2], [0, focal, (size_px[1] - 1) / 2], [0, 0, 1]])
+    matrix = np.array(
+        [[focal, 0, (size_px[0] - 1) / 2], [0, focal, (size_px[1] - 1) / 2], [0, 0, 1]]
+    )
     stands, lost = [], {}
     for name, sighting in photos.items():
         try:
             stands.append(PoseAndZoom(pose_from_points(sighting.xyz_mm, sighting.xy_px, matrix)))
         except CannotMeasure:
-            lost[name] = "its corners fit no camera before the sheet; is the picture mirrored, or another sheet?"
+            lost[name] = (
+                "its corners fit no camera before the sheet; is the picture mirrored, or another sheet?"
+            )
     return stands, lost
 
 
@@ -126,7 +147,11 @@ def estimate_focal_px(size_px: tuple[int, int], sightings: Sequence[ChartCorners
     Zhang, A flexible new technique for camera calibration (2000), with the principal point in the middle.
     """
     middle, longer = (np.array(size_px) - 1) / 2, max(size_px)
-    lines = [line for s in sightings for line in _zhang_constraints(s.xyz_mm[:, :2], (s.xy_px - middle) / longer)]
+    lines = [
+        line
+        for s in sightings
+        for line in _zhang_constraints(s.xyz_mm[:, :2], (s.xy_px - middle) / longer)
+    ]
     p, q = np.array(lines).T
     squared = -float(p @ p) / float(p @ q) if abs(float(p @ q)) > 1e-12 else -1.0
     return float(np.sqrt(squared)) * longer if 0.1 < squared < 100 else None
@@ -149,14 +174,21 @@ def _remove_outlier_corners(
     sheets: SheetAdjustment, stands: Sequence[PoseAndZoom]
 ) -> "tuple[SheetAdjustment, JointSolution[LensAndPaper, PoseAndZoom]]":
     """The solution without corners that lie elsewhere, and what it rests on."""
-    joint = solve_photos_jointly(sheets.initial_parameters, stands, sheets.residual_block, sheets.prior_residuals)
+    joint = solve_photos_jointly(
+        sheets.initial_parameters, stands, sheets.residual_block, sheets.prior_residuals
+    )
     kept = [_inlier_corners(sheets, k, joint) for k in range(len(stands))]
     if all(good.all() for good in kept):
         return sheets, joint
     named = zip(sheets.photos.items(), kept, strict=True)
-    photos = {name: s.select_corners(good) if good.sum() >= MIN_CORNERS else s for (name, s), good in named}
+    photos = {
+        name: s.select_corners(good) if good.sum() >= MIN_CORNERS else s
+        for (name, s), good in named
+    }
     calm = SheetAdjustment(sheets.size_px, photos, sheets.mean[0])
-    return calm, solve_photos_jointly(calm.initial_parameters, joint.own, calm.residual_block, calm.prior_residuals)
+    return calm, solve_photos_jointly(
+        calm.initial_parameters, joint.own, calm.residual_block, calm.prior_residuals
+    )
 
 
 def _inlier_corners(
@@ -167,11 +199,15 @@ def _inlier_corners(
     return np.asarray(off < OUTLIER_RATIO * max(float(np.median(off)), MIN_TYPICAL_RESIDUAL_PX))
 
 
-def _find_outlier_photo(sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> dict[str, str]:
+def _find_outlier_photo(
+    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
+) -> dict[str, str]:
     """The photo without which the others fit far better, and how much; empty where it is none, or not clear which."""
     if len(joint.own) <= MIN_PHOTOS or not _needs_outlier_search(sheets, joint):
         return {}
-    left = sorted((_covariance_factor(_solve_without(sheets, joint, k)), k) for k in range(len(joint.own)))
+    left = sorted(
+        (_covariance_factor(_solve_without(sheets, joint, k)), k) for k in range(len(joint.own))
+    )
     (best, photo), (second, _) = left[:2]
     if best > min(_covariance_factor(joint) / MAX_DISAGREEMENT, MAX_RATIO_TO_RUNNER_UP * second):
         return {}
@@ -180,9 +216,14 @@ def _find_outlier_photo(sheets: SheetAdjustment, joint: "JointSolution[LensAndPa
     return {list(sheets.photos)[photo]: reason}
 
 
-def _needs_outlier_search(sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> bool:
+def _needs_outlier_search(
+    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
+) -> bool:
     """Whether something is wrong with the photos as they are."""
-    return joint.disagreement > MAX_DISAGREEMENT or float(_photo_rms_px(sheets, joint).max()) > MAX_RMS_PX
+    return (
+        joint.disagreement > MAX_DISAGREEMENT
+        or float(_photo_rms_px(sheets, joint).max()) > MAX_RMS_PX
+    )
 
 
 def _covariance_factor(joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> float:
@@ -194,7 +235,9 @@ def _solve_without(
     sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]", photo: int
 ) -> "JointSolution[LensAndPaper, PoseAndZoom]":
     """The solution by the other photos."""
-    photos = {name: sighting for k, (name, sighting) in enumerate(sheets.photos.items()) if k != photo}
+    photos = {
+        name: sighting for k, (name, sighting) in enumerate(sheets.photos.items()) if k != photo
+    }
     others = SheetAdjustment(sheets.size_px, photos, sheets.mean[0])
     return solve_photos_jointly(
         others.initial_parameters,
@@ -204,9 +247,13 @@ def _solve_without(
     )
 
 
-def _photo_rms_px(sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> Array:
+def _photo_rms_px(
+    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
+) -> Array:
     """(K,): each photo's root mean square residual along an axis."""
-    misfits = [sheets.corner_residuals_px(k, joint.shared, stand) for k, stand in enumerate(joint.own)]
+    misfits = [
+        sheets.corner_residuals_px(k, joint.shared, stand) for k, stand in enumerate(joint.own)
+    ]
     return np.array([np.sqrt(np.mean(misfit**2)) for misfit in misfits])
 
 
@@ -220,22 +267,33 @@ def _fit_focus_zoom(
     if joint.disagreement < ZOOM_DISAGREEMENT:
         return sheets, joint
     variance = _solve_with_zooms(sheets, joint, ZOOM_SIGMAS[-1]).variance_factor
-    tries = [_solve_with_zooms(sheets, joint, zoom, variance) for zoom in (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS)]
+    tries = [
+        _solve_with_zooms(sheets, joint, zoom, variance)
+        for zoom in (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS)
+    ]
     odds = [
         one.log_likelihood - len(joint.own) * np.log(zoom)
         for one, zoom in zip(tries, (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS), strict=True)
     ]
     best = int(np.argmax(odds))
     zoom = (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS)[best]
-    return SheetAdjustment(sheets.size_px, sheets.photos, sheets.mean[0], zoom, variance), tries[best]
+    return SheetAdjustment(sheets.size_px, sheets.photos, sheets.mean[0], zoom, variance), tries[
+        best
+    ]
 
 
 def _solve_with_zooms(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]", zoom_sigma: float, variance: float = 1.0
+    sheets: SheetAdjustment,
+    joint: "JointSolution[LensAndPaper, PoseAndZoom]",
+    zoom_sigma: float,
+    variance: float = 1.0,
 ) -> "JointSolution[LensAndPaper, PoseAndZoom]":
     freed = SheetAdjustment(sheets.size_px, sheets.photos, sheets.mean[0], zoom_sigma, variance)
     return solve_photos_jointly(
-        joint.shared, [PoseAndZoom(stand.pose) for stand in joint.own], freed.residual_block, freed.prior_residuals
+        joint.shared,
+        [PoseAndZoom(stand.pose) for stand in joint.own],
+        freed.residual_block,
+        freed.prior_residuals,
     )
 
 
@@ -243,16 +301,26 @@ def _solve_with_zooms(
 
 
 def _build_lens_fit(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]", left_out: Mapping[str, str]
+    sheets: SheetAdjustment,
+    joint: "JointSolution[LensAndPaper, PoseAndZoom]",
+    left_out: Mapping[str, str],
 ) -> LensFit:
     covariance, values = joint.covariance(), joint.shared.values
     breath = values[:2] * sheets.zoom_sigma  # the next photo's zoom is its own, too
     covariance[:2, :2] += np.outer(breath, breath)
     rms, camera = _photo_rms_px(sheets, joint), joint.shared.camera
     photos = zip(sheets.photos.items(), joint.own, rms, strict=True)
-    fits = tuple(PhotoFit(name, sighting, camera(stand), float(own)) for (name, sighting), stand, own in photos)
+    fits = tuple(
+        PhotoFit(name, sighting, camera(stand), float(own))
+        for (name, sighting), stand, own in photos
+    )
     return LensFit(
-        lens=Lens(sheets.size_px, camera(PoseAndZoom(joint.own[0].pose)).matrix, values[4:9], covariance[:9, :9]),
+        lens=Lens(
+            sheets.size_px,
+            camera(PoseAndZoom(joint.own[0].pose)).matrix,
+            values[4:9],
+            covariance[:9, :9],
+        ),
         photos=fits,
         left_out=dict(left_out),
         rms_px=float(np.sqrt(np.average(rms**2, weights=[len(s.xy_px) for s in sheets.sightings]))),

@@ -65,7 +65,9 @@ class MarkerMapFit:
         high = np.concatenate(list(self.corners_mm.values())).max(0)
         return float(high[0]), float(high[1])
 
-    def board(self, name: str, marker_mm: float, dictionary: str, size_mm: tuple[float, float] | None) -> Board:
+    def board(
+        self, name: str, marker_mm: float, dictionary: str, size_mm: tuple[float, float] | None
+    ) -> Board:
         """The board of the board file, as large as the box round all markers unless its (width, height) is given."""
         width, height = size_mm or self.size_mm
         return Board(
@@ -92,7 +94,9 @@ class MarkerMapFit:
         return np.asarray(np.sqrt(np.einsum("pi,ij,pj->p", rows, self.covariance, rows)))
 
 
-def fit_marker_map(board: Board, seen: Mapping[str, tuple[Sequence[Marker], LensPrior]]) -> MarkerMapFit:
+def fit_marker_map(
+    board: Board, seen: Mapping[str, tuple[Sequence[Marker], LensPrior]]
+) -> MarkerMapFit:
     """The layout of a board's free markers by photos of one camera: name to markers, and what is known of the lens.
 
     `CannotMeasure` where no photo shows two markers. One photo is enough, several are surer.
@@ -100,13 +104,19 @@ def fit_marker_map(board: Board, seen: Mapping[str, tuple[Sequence[Marker], Lens
     sides = board.sides_mm or (board.marker_mm, board.marker_mm)
     few = f"shows fewer than {MIN_MARKERS} of the markers"
     left_out = {name: few for name, (markers, _) in seen.items() if len(markers) < MIN_MARKERS}
-    views = [LayoutView.from_markers(name, *given, sides) for name, given in seen.items() if name not in left_out]
+    views = [
+        LayoutView.from_markers(name, *given, sides)
+        for name, given in seen.items()
+        if name not in left_out
+    ]
     while True:
         joined, lost = link_views(views)
         left_out |= lost
         _check_enough_views(joined, left_out)
         table = MarkerMapAdjustment(joined)
-        joint = solve_photos_jointly(table.start, table.stands, table.residual_block, table.prior_residuals)
+        joint = solve_photos_jointly(
+            table.start, table.stands, table.residual_block, table.prior_residuals
+        )
         spoiled = _find_outlier_photo(table, joint)
         if not spoiled:
             return _build_map_fit(board, sides, table, joint, left_out)
@@ -150,7 +160,9 @@ class PoseAndEdgeShift:
     edge_shift_px: float
 
     def moved(self, step: Array) -> Self:
-        return replace(self, pose=self.pose.moved(step[:6]), edge_shift_px=self.edge_shift_px + float(step[6]))
+        return replace(
+            self, pose=self.pose.moved(step[:6]), edge_shift_px=self.edge_shift_px + float(step[6])
+        )
 
 
 class MarkerMapAdjustment:
@@ -160,37 +172,60 @@ class MarkerMapAdjustment:
         places = merge_places(views)
         self.ids = tuple(places)
         first = places[self.ids[0]]
-        self.views = [view.in_frame(-first[2], -rotation_2d(-first[2]) @ first[:2]) for view in views]
-        self.stands = [PoseAndEdgeShift(view.camera.T_camera_board, view.edge_shift_px) for view in self.views]
+        self.views = [
+            view.in_frame(-first[2], -rotation_2d(-first[2]) @ first[:2]) for view in views
+        ]
+        self.stands = [
+            PoseAndEdgeShift(view.camera.T_camera_board, view.edge_shift_px) for view in self.views
+        ]
         self.start = LensAndPlaces(
             _lens_vector(self.views[0].camera), np.stack(list(merge_places(self.views).values()))
         )
         prior = views[0].prior
         self.mean, self.root = prior.mean, np.linalg.inv(np.linalg.cholesky(prior.covariance))
         self.whiteners = [
-            [np.linalg.inv(np.linalg.cholesky(group.covariance(UNIT_SCALES))) for group in view.groups]
+            [
+                np.linalg.inv(np.linalg.cholesky(group.covariance(UNIT_SCALES)))
+                for group in view.groups
+            ]
             for view in self.views
         ]
 
     def prior_residuals(self, layout: LensAndPlaces) -> tuple[Array, Array]:
-        return self.root @ (layout.lens - self.mean), np.hstack([self.root, np.zeros((9, 3 * len(self.ids) - 3))])
+        return self.root @ (layout.lens - self.mean), np.hstack(
+            [self.root, np.zeros((9, 3 * len(self.ids) - 3))]
+        )
 
-    def residual_block(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> ResidualBlock | None:
+    def residual_block(
+        self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
+    ) -> ResidualBlock | None:
         """Residuals of one photo's edges and of its edge shift, and their slopes."""
         if layout.lens[:2].min() <= 0:
             return None
-        rows = [self._marker_residuals(photo, k, layout, stand) for k in range(len(self.views[photo].ids))]
+        rows = [
+            self._marker_residuals(photo, k, layout, stand)
+            for k in range(len(self.views[photo].ids))
+        ]
         if not all(np.isfinite(residual).all() for residual, _, _ in rows):
             return None
-        nothing, shift = np.zeros((1, 9 + 3 * len(self.ids) - 3)), np.eye(7)[6:] / EDGE_SHIFT_SIGMA_PX
-        white = [(w @ r, w @ s, w @ o) for w, (r, s, o) in zip(self.whiteners[photo], rows, strict=True)]
+        nothing, shift = (
+            np.zeros((1, 9 + 3 * len(self.ids) - 3)),
+            np.eye(7)[6:] / EDGE_SHIFT_SIGMA_PX,
+        )
+        white = [
+            (w @ r, w @ s, w @ o) for w, (r, s, o) in zip(self.whiteners[photo], rows, strict=True)
+        ]
         white.append((np.array([stand.edge_shift_px / EDGE_SHIFT_SIGMA_PX]), nothing, shift))
         return ResidualBlock(*(np.concatenate(part) for part in zip(*white, strict=True)))
 
-    def edge_residuals_px(self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift) -> Array:
+    def edge_residuals_px(
+        self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
+    ) -> Array:
         """(N,): how far one photo's edges lie from where they should be, along their normals."""
         count = len(self.views[photo].ids)
-        return np.concatenate([self._marker_residuals(photo, k, layout, stand)[0] for k in range(count)])
+        return np.concatenate(
+            [self._marker_residuals(photo, k, layout, stand)[0] for k in range(count)]
+        )
 
     def _marker_residuals(
         self, photo: int, k: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
@@ -223,7 +258,9 @@ def _find_outlier_photo(
     """The photo that fits much worse than the others, and how much; empty where there is none."""
     if len(joint.photo_equations) < 2:
         return {}
-    sigma = np.sqrt([part.chi_square / max(part.residual_count - 7, 1) for part in joint.photo_equations])
+    sigma = np.sqrt(
+        [part.chi_square / max(part.residual_count - 7, 1) for part in joint.photo_equations]
+    )
     worst = int(sigma.argmax())
     typical = float(np.median(np.delete(sigma, worst)))
     if sigma[worst] < max(OUTLIER_RATIO * typical, OUTLIER_SIGMA):
@@ -243,7 +280,9 @@ def _build_map_fit(
     left_out: Mapping[str, str],
 ) -> MarkerMapFit:
     square = square_corners_mm(1.0) * np.array([*sides_mm, 0.0])
-    places, covariance = _convert_to_middles(joint.shared.places, joint.covariance()[9:, 9:], square)
+    places, covariance = _convert_to_middles(
+        joint.shared.places, joint.covariance()[9:, 9:], square
+    )
     corners = _place_squares(joint.shared.places, square)
     flat = corners[..., :2].reshape(-1, 2)
     low = np.array([*flat.min(0), 0.0])
@@ -265,7 +304,9 @@ def _build_map_fit(
 
 
 def _view_fits(
-    table: MarkerMapAdjustment, joint: "JointSolution[LensAndPlaces, PoseAndEdgeShift]", origin_mm: Array
+    table: MarkerMapAdjustment,
+    joint: "JointSolution[LensAndPlaces, PoseAndEdgeShift]",
+    origin_mm: Array,
 ) -> tuple[ViewFit, ...]:
     """Each photo over the board whose origin lies at `origin_mm` (3,) of the frame that was solved in."""
     shift, fits = Pose(np.eye(3), origin_mm), []
@@ -277,7 +318,9 @@ def _view_fits(
 
 def _place_squares(places: Array, square_mm: Array) -> Array:
     """(M, 4, 3): the corners of squares (4, 3) laid at places (M, 3)."""
-    flat = np.stack([square_mm[:, :2] @ rotation_2d(heading).T + [x, y] for x, y, heading in places])
+    flat = np.stack(
+        [square_mm[:, :2] @ rotation_2d(heading).T + [x, y] for x, y, heading in places]
+    )
     return np.concatenate([flat, np.zeros((len(places), 4, 1))], -1)
 
 
@@ -293,7 +336,9 @@ def _convert_to_middles(places: Array, covariance: Array, square_mm: Array) -> t
     return middles, jacobian @ full @ jacobian.T
 
 
-def _covariance_from_corner(covariance: Array, places: Array, corners: Array, which: NDArray[np.intp]) -> Array:
+def _covariance_from_corner(
+    covariance: Array, places: Array, corners: Array, which: NDArray[np.intp]
+) -> Array:
     """The covariance in the frame whose origin is the box's lower left; `which` (2,) markers reach lowest."""
     jacobian = np.eye(places.size)
     for axis, marker in enumerate(which):

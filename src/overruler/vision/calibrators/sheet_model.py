@@ -36,7 +36,11 @@ class LensAndPaper:
         """The lens at one photo's zoom and pose."""
         fx, fy, cx, cy = self.values[:4]
         zoom = 1 + stand.zoom
-        return Camera(np.array([[fx * zoom, 0, cx], [0, fy * zoom, cy], [0, 0, 1]]), self.values[4:9], stand.pose)
+        return Camera(
+            np.array([[fx * zoom, 0, cx], [0, fy * zoom, cy], [0, 0, 1]]),
+            self.values[4:9],
+            stand.pose,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +71,25 @@ class SheetAdjustment:
     ) -> None:
         self.size_px, self.photos, self.zoom_sigma = size_px, dict(photos), zoom_sigma
         self.sightings = tuple(photos.values())
-        self.whiteners = [np.linalg.inv(np.linalg.cholesky(s.covariance_px2 * variance)) for s in self.sightings]
+        self.whiteners = [
+            np.linalg.inv(np.linalg.cholesky(s.covariance_px2 * variance)) for s in self.sightings
+        ]
         every = np.concatenate([s.xyz_mm for s in self.sightings])[:, :2]
-        self.middle_mm, self.reach_mm = (every.min(0) + every.max(0)) / 2, float(np.ptp(every, axis=0).max()) / 2
+        self.middle_mm, self.reach_mm = (
+            (every.min(0) + every.max(0)) / 2,
+            float(np.ptp(every, axis=0).max()) / 2,
+        )
         longer = max(size_px)
         self.mean = np.array([focal_px, focal_px, *(np.array(size_px) - 1) / 2, *[0.0] * 8])
         focal = [FOCAL_SIGMA * focal_px, ASPECT_SIGMA * focal_px]
-        sigma = [*focal, *[PRINCIPAL_POINT_SIGMA * longer] * 2, *DISTORTION_SIGMA, STRETCH_SIGMA, BOW_SIGMA, BOW_SIGMA]
+        sigma = [
+            *focal,
+            *[PRINCIPAL_POINT_SIGMA * longer] * 2,
+            *DISTORTION_SIGMA,
+            STRETCH_SIGMA,
+            BOW_SIGMA,
+            BOW_SIGMA,
+        ]
         self.before = np.eye(12)
         self.before[1, 0] = -1.0  # fy is known against fx
         self.before /= np.array(sigma)[:, None]
@@ -85,7 +101,9 @@ class SheetAdjustment:
     def prior_residuals(self, shared: LensAndPaper) -> tuple[Array, Array]:
         return self.before @ (shared.values - self.mean), self.before
 
-    def residual_block(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> ResidualBlock | None:
+    def residual_block(
+        self, photo: int, shared: LensAndPaper, stand: PoseAndZoom
+    ) -> ResidualBlock | None:
         """Residuals of one photo's corners and of its zoom, with slopes by the shared (12) and its own unknowns (7)."""
         if shared.values[:2].min() <= 0 or stand.zoom <= -1:
             return None
@@ -108,7 +126,10 @@ class SheetAdjustment:
     def corner_residuals_px(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> Array:
         """(N, 2): how far one photo's corners are seen from where they should be."""
         sighting = self.sightings[photo]
-        return np.asarray(shared.camera(stand).project(self.deform_paper(shared, sighting.xyz_mm)[0]) - sighting.xy_px)
+        return np.asarray(
+            shared.camera(stand).project(self.deform_paper(shared, sighting.xyz_mm)[0])
+            - sighting.xy_px
+        )
 
     def deform_paper(self, shared: LensAndPaper, xyz_mm: Array) -> tuple[Array, Array]:
         """Where the sheet's corners (N, 3) are once it is stretched and bent, and the slopes (N, 3, 3) by that."""

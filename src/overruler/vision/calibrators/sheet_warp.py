@@ -41,18 +41,25 @@ class SheetWarp:
             bent = bent._improve_radial(mm, px)
         powers = bent._cubic_monomials(bent._apply_homography(mm))
         held = powers.T @ powers + CUBIC_REGULARIZATION * np.eye(10) * len(mm)
-        return replace(bent, cubic_coefficients=np.asarray(np.linalg.solve(held, powers.T @ (px - bent(mm))), float))
+        return replace(
+            bent,
+            cubic_coefficients=np.asarray(np.linalg.solve(held, powers.T @ (px - bent(mm))), float),
+        )
 
     def _improve_radial(self, mm: Array, px: Array) -> "SheetWarp":
         """After one step of Gauss and Newton's method over the bends, the homography following them."""
         now = self(mm)
         tries = [
-            replace(self, radial_coefficients=self.radial_coefficients + step)._fit_homography(mm, px)(mm)
+            replace(self, radial_coefficients=self.radial_coefficients + step)._fit_homography(
+                mm, px
+            )(mm)
             for step in DIFFERENCE_STEP * np.eye(2)
         ]
         slopes = np.stack([(seen - now).ravel() / DIFFERENCE_STEP for seen in tries], 1)
         held = slopes.T @ slopes + np.eye(2) / BEND_PRIOR_SIGMA**2
-        step = np.linalg.solve(held, slopes.T @ (px - now).ravel() - self.radial_coefficients / BEND_PRIOR_SIGMA**2)
+        step = np.linalg.solve(
+            held, slopes.T @ (px - now).ravel() - self.radial_coefficients / BEND_PRIOR_SIGMA**2
+        )
         return replace(
             self, radial_coefficients=np.clip(self.radial_coefficients + step, -MAX_BEND, MAX_BEND)
         )._fit_homography(mm, px)
@@ -65,7 +72,9 @@ class SheetWarp:
             flat = from_middle / self._radial_factor(flat)
         matrix, _ = cv2.findHomography(mm, flat + self.middle, 0)
         if matrix is None or not np.isfinite(matrix).all():
-            raise CannotMeasure("the sheet is seen too much from the side: hold the camera more in front of it")
+            raise CannotMeasure(
+                "the sheet is seen too much from the side: hold the camera more in front of it"
+            )
         return replace(self, matrix=np.array(matrix, float))
 
     @property
@@ -74,7 +83,9 @@ class SheetWarp:
 
     def _radial_factor(self, flat: Array) -> Array:
         share = (flat**2).sum(-1, keepdims=True) / self._half_diagonal_px**2
-        return np.asarray(1 + share * (self.radial_coefficients[0] + share * self.radial_coefficients[1]))
+        return np.asarray(
+            1 + share * (self.radial_coefficients[0] + share * self.radial_coefficients[1])
+        )
 
     def _apply_homography(self, mm: Array) -> Array:
         """Places (..., 2) as a lens without bends would see them, from the middle (..., 2)."""
@@ -90,5 +101,7 @@ class SheetWarp:
         """Places (..., 2) to pixels (..., 2)."""
         flat = self._apply_homography(mm)
         return np.asarray(
-            self.middle + flat * self._radial_factor(flat) + self._cubic_monomials(flat) @ self.cubic_coefficients
+            self.middle
+            + flat * self._radial_factor(flat)
+            + self._cubic_monomials(flat) @ self.cubic_coefficients
         )

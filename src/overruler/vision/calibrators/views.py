@@ -45,19 +45,35 @@ class LayoutView:
         held = [place_noise_columns_px(marker.square.edges, np.inf) for marker in markers]
         corners = undistort_pixels(prior, np.stack([marker.corners_px for marker in markers]))
         pose, places = pose_from_free_squares(corners, side, intrinsic_matrix(prior))
-        state = BundleAdjustment(groups, prior).solve(State(camera_at_pose(prior, pose), 0.0, places)).state
+        state = (
+            BundleAdjustment(groups, prior)
+            .solve(State(camera_at_pose(prior, pose), 0.0, places))
+            .state
+        )
         # a photo alone lays each marker where it sees it; several see it where their own errors put it
-        groups = tuple(replace(group, place_factors_px=columns) for group, columns in zip(groups, held, strict=True))
+        groups = tuple(
+            replace(group, place_factors_px=columns)
+            for group, columns in zip(groups, held, strict=True)
+        )
         ids = tuple(marker.id for marker in markers)
         assert state.places is not None  # it started with some
         return cls(
-            name, ids, groups, prior, state.camera, state.edge_shift_px, dict(zip(ids, state.places, strict=True))
+            name,
+            ids,
+            groups,
+            prior,
+            state.camera,
+            state.edge_shift_px,
+            dict(zip(ids, state.places, strict=True)),
         )
 
     def in_frame(self, turn_rad: float, shift_mm: Array) -> "LayoutView":
         """In a board frame in which its own is turned, then shifted."""
         turn, rotation = rotation_2d(turn_rad), np.eye(3)
-        places = {n: np.array([*(turn @ p[:2] + shift_mm), p[2] + turn_rad]) for n, p in self.places.items()}
+        places = {
+            n: np.array([*(turn @ p[:2] + shift_mm), p[2] + turn_rad])
+            for n, p in self.places.items()
+        }
         rotation[:2, :2] = turn
         T_own_board = Pose(rotation, np.array([*shift_mm, 0.0])).inverse()
         camera = replace(self.camera, T_camera_board=self.camera.T_camera_board @ T_own_board)

@@ -13,7 +13,11 @@ from overruler.geometry.pose import Array
 from overruler.vision.camera.noise_scales import UNIT_SCALES, NoiseScales
 from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.schur_solver import invert_information
-from overruler.vision.camera.variance_components import LinearizedProblem, estimate_scales, marginalize_scales
+from overruler.vision.camera.variance_components import (
+    LinearizedProblem,
+    estimate_scales,
+    marginalize_scales,
+)
 
 EDGE_SHIFT_SIGMA_PX = 0.5
 """1 σ of how far edges lie from their places, before the photo is seen."""
@@ -55,7 +59,9 @@ class State:
     @property
     def lens(self) -> Array:
         """(9,) in the order of `PARAMETERS`."""
-        return np.concatenate([self.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.camera.distortion])
+        return np.concatenate(
+            [self.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.camera.distortion]
+        )
 
     @property
     def unknown_count(self) -> int:
@@ -70,7 +76,9 @@ class State:
             self.edge_shift_px + float(step[EDGE_SHIFT_INDEX]),
             self.marker_growth_px + float(step[MARKER_GROWTH_INDEX]),
         )
-        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[BOW_START:PLACES_START])
+        bow = self.bow and replace(
+            self.bow, height_mm=self.bow.height_mm + step[BOW_START:PLACES_START]
+        )
         return State(self.camera.moved(step[:15]), shift_px, places, swell_px, bow)
 
     def points_on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
@@ -79,7 +87,14 @@ class State:
             return self._lift_by_bow(group, xyz_mm), None
         x, y, heading = self.places[group].T
         c, s, z = np.cos(heading), np.sin(heading), np.zeros(len(group))
-        turned = np.stack([c * xyz_mm[:, 0] - s * xyz_mm[:, 1], s * xyz_mm[:, 0] + c * xyz_mm[:, 1], xyz_mm[:, 2]], -1)
+        turned = np.stack(
+            [
+                c * xyz_mm[:, 0] - s * xyz_mm[:, 1],
+                s * xyz_mm[:, 0] + c * xyz_mm[:, 1],
+                xyz_mm[:, 2],
+            ],
+            -1,
+        )
         jacobian = np.zeros((len(group), 3, 3))
         jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
         jacobian[:, 0, 2], jacobian[:, 1, 2] = -turned[:, 1], turned[:, 0]
@@ -89,7 +104,9 @@ class State:
         """Points (K, 3) of a flat table where the bow lifts them."""
         if self.bow is None:
             return xyz_mm
-        return np.column_stack([xyz_mm[:, :2], xyz_mm[:, 2] + self.bow_shares(group, xyz_mm) @ self.bow.height_mm])
+        return np.column_stack(
+            [xyz_mm[:, :2], xyz_mm[:, 2] + self.bow_shares(group, xyz_mm) @ self.bow.height_mm]
+        )
 
     def bow_shares(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
         """How much of the bow's heights points (K, 3) have (K, 2): a card lies flat, lifted as its middle is.
@@ -98,7 +115,11 @@ class State:
         """
         count = np.maximum(np.bincount(group), 1)
         middle = np.stack([np.bincount(group, xyz_mm[:, axis]) / count for axis in (0, 1)], -1)
-        return np.zeros((len(group), 2)) if self.bow is None else self.bow.height_weights(middle[group])
+        return (
+            np.zeros((len(group), 2))
+            if self.bow is None
+            else self.bow.height_weights(middle[group])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,26 +149,38 @@ class Solution:
 class BundleAdjustment:
     """The least squares over some groups and a prior."""
 
-    def __init__(self, groups: Sequence[Observation], prior: LensPrior, scales: NoiseScales = UNIT_SCALES) -> None:
+    def __init__(
+        self, groups: Sequence[Observation], prior: LensPrior, scales: NoiseScales = UNIT_SCALES
+    ) -> None:
         self.groups, self.prior, self.scales = tuple(groups), prior, scales
         ends = np.cumsum([0, *(len(group.xy_px) for group in groups)])
         self._slices = [slice(*pair) for pair in pairwise(ends)]
         self._group = np.repeat(np.arange(len(groups)), np.diff(ends))
         self._xyz, self._xy, self._normal = (
-            np.concatenate([getattr(group, name) for group in groups]) for name in ("xyz_mm", "xy_px", "normal_px")
+            np.concatenate([getattr(group, name) for group in groups])
+            for name in ("xyz_mm", "xy_px", "normal_px")
         )
-        self._shifts = np.concatenate([np.full(len(group.xy_px), float(group.is_marker)) for group in groups])
+        self._shifts = np.concatenate(
+            [np.full(len(group.xy_px), float(group.is_marker)) for group in groups]
+        )
         self._outwards = np.concatenate(
-            [group.growth_jacobian if group.is_marker else np.zeros(len(group.xy_px)) for group in groups]
+            [
+                group.growth_jacobian if group.is_marker else np.zeros(len(group.xy_px))
+                for group in groups
+            ]
         )
         self._prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
-        self._whiteners = [np.linalg.inv(np.linalg.cholesky(group.covariance(scales))) for group in groups]
+        self._whiteners = [
+            np.linalg.inv(np.linalg.cholesky(group.covariance(scales))) for group in groups
+        ]
 
     def solve(self, state: State, rounds: int = 40) -> Solution:
         """Levenberg and Marquardt's method from `state`."""
         damping, (cost, information, gradient) = 1e-3, self._normal_equations(state)
         for _ in range(rounds):
-            trial = state.moved(_marquardt_step(information, gradient, damping, np.sqrt(np.diag(information))))
+            trial = state.moved(
+                _marquardt_step(information, gradient, damping, np.sqrt(np.diag(information)))
+            )
             new = self._normal_equations(trial)
             if not new[0] <= cost:
                 damping *= 10
@@ -168,11 +201,17 @@ class BundleAdjustment:
         part, white = self._slices[group], self._whiteners[group]
         rows, misfit = white @ jacobian[part], white @ residual[part]
         scale = np.sqrt(np.diag(information))
-        return state.moved(_marquardt_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale))
+        return state.moved(
+            _marquardt_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale)
+        )
 
     def covariance(self, state: State) -> Array:
         """(17, 17) over `PARAMETERS` and bow about `state`, for noise as large as was said: no method is surer."""
-        return np.asarray(invert_information(self._normal_equations(state)[1])[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])
+        return np.asarray(
+            invert_information(self._normal_equations(state)[1])[
+                np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)
+            ]
+        )
 
     def covariance_as_specified(self, state: State) -> Array:
         """(17, 17): how far about `state` the solution errs, were the table as its board file says.
@@ -196,7 +235,10 @@ class BundleAdjustment:
         scales = estimate_scales(self._linearize(state))
         solution = BundleAdjustment(self.groups, self.prior, scales).solve(state)
         mean = marginalize_scales(self._linearize(solution.state), scales)
-        state, joint = solution.state.moved(mean.step), mean.covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)]
+        state, joint = (
+            solution.state.moved(mean.step),
+            mean.covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)],
+        )
         return BundleAdjustment(self.groups, self.prior, mean.scales), replace(
             solution, state=state, camera_bow_covariance=joint
         )
@@ -209,10 +251,22 @@ class BundleAdjustment:
                 np.linalg.inv(np.linalg.cholesky(group.edge_covariance_px2)),
                 (group.place_factors_px, group.shape_factors_px),
             )
-            groups.append((white @ columns[0], white @ columns[1], white @ jacobian[part], white @ residual[part]))
+            groups.append(
+                (
+                    white @ columns[0],
+                    white @ columns[1],
+                    white @ jacobian[part],
+                    white @ residual[part],
+                )
+            )
         prior, swell = self._prior_information(state), np.zeros(state.unknown_count)
-        prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX], swell[MARKER_GROWTH_INDEX] = 0.0, MARKER_GROWTH_SIGMA_PX
-        return LinearizedProblem.from_observations(groups, prior, self._prior_deviation(state), swell)
+        prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX], swell[MARKER_GROWTH_INDEX] = (
+            0.0,
+            MARKER_GROWTH_SIGMA_PX,
+        )
+        return LinearizedProblem.from_observations(
+            groups, prior, self._prior_deviation(state), swell
+        )
 
     def _accumulate_data(self, residual: Array, jacobian: Array) -> tuple[float, Array, Array]:
         """Chi square, information and gradient of the data, group by group: small products need no threads."""
@@ -229,7 +283,9 @@ class BundleAdjustment:
         information = np.zeros((state.unknown_count, state.unknown_count))
         information[:9, :9] = self._prior_root.T @ self._prior_root
         edges_px = np.array([EDGE_SHIFT_SIGMA_PX, MARKER_GROWTH_SIGMA_PX * self.scales[2]])
-        information[EDGE_SHIFT_INDEX:BOW_START, EDGE_SHIFT_INDEX:BOW_START] = np.diag(1 / edges_px**2)
+        information[EDGE_SHIFT_INDEX:BOW_START, EDGE_SHIFT_INDEX:BOW_START] = np.diag(
+            1 / edges_px**2
+        )
         bow_mm = BOW_SIGMA_SHARE * 2 * state.bow.half_mm if state.bow is not None else np.ones(2)
         information[BOW_START:PLACES_START, BOW_START:PLACES_START] = np.diag(1 / bow_mm**2)
         return information
@@ -254,10 +310,15 @@ class BundleAdjustment:
         residual += self._shifts * state.edge_shift_px - self._outwards * state.marker_growth_px
         jacobian = np.zeros((len(points), state.unknown_count))
         jacobian[:, :15] = -(self._normal[:, :, None] * d_camera).sum(1)
-        jacobian[:, EDGE_SHIFT_INDEX], jacobian[:, MARKER_GROWTH_INDEX] = self._shifts, -self._outwards
+        jacobian[:, EDGE_SHIFT_INDEX], jacobian[:, MARKER_GROWTH_INDEX] = (
+            self._shifts,
+            -self._outwards,
+        )
         if state.bow is not None:
             rise = -(self._normal * d_point[..., 2]).sum(1)
-            jacobian[:, BOW_START:PLACES_START] = rise[:, None] * state.bow_shares(self._group, points)
+            jacobian[:, BOW_START:PLACES_START] = rise[:, None] * state.bow_shares(
+                self._group, points
+            )
         if d_points is not None:
             by_place = -(self._normal[:, :, None] * (d_point @ d_points)).sum(1)
             for i, part in enumerate(self._slices[1:]):
@@ -266,10 +327,14 @@ class BundleAdjustment:
 
     def _normal_equations(self, state: State) -> tuple[float, Array, Array]:
         """Cost, information and gradient; the cost is infinite where a point falls behind the camera."""
-        depth = state.camera.T_camera_board.apply(state.points_on_board(self._group, self._xyz)[0])[:, 2]
+        depth = state.camera.T_camera_board.apply(state.points_on_board(self._group, self._xyz)[0])[
+            :, 2
+        ]
         if depth.min() <= 0 or min(state.camera.matrix[0, 0], state.camera.matrix[1, 1]) <= 0:
             return np.inf, np.eye(state.unknown_count), np.zeros(state.unknown_count)
-        chi_square, information, gradient = self._accumulate_data(*self._residuals_and_jacobian(state))
+        chi_square, information, gradient = self._accumulate_data(
+            *self._residuals_and_jacobian(state)
+        )
         prior, away = self._prior_information(state), self._prior_deviation(state)
         return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
 
@@ -277,18 +342,24 @@ class BundleAdjustment:
         residual, _ = self._residuals_and_jacobian(state)
         prior = self._prior_information(state)
         used = float(np.trace(invert_information(information) @ (information - prior)))
-        white = [white @ residual[part] for white, part in zip(self._whiteners, self._slices, strict=True)]
+        white = [
+            white @ residual[part]
+            for white, part in zip(self._whiteners, self._slices, strict=True)
+        ]
         sigma = float(np.sqrt(sum(float(r @ r) for r in white) / max(len(residual) - used, 1.0)))
         return Solution(
             state=state,
-            camera_bow_covariance=invert_information(prior + (information - prior) / max(sigma, 1.0) ** 2)[
-                np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)
-            ],
+            camera_bow_covariance=invert_information(
+                prior + (information - prior) / max(sigma, 1.0) ** 2
+            )[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)],
             rms_px=float(np.sqrt(np.mean(residual**2))),
-            log_evidence=-0.5 * (cost + np.linalg.slogdet(information)[1]) + np.log(np.diag(self._prior_root)).sum(),
+            log_evidence=-0.5 * (cost + np.linalg.slogdet(information)[1])
+            + np.log(np.diag(self._prior_root)).sum(),
             unit_weight_sigma=sigma,
             mean_square_residuals=tuple(float(np.mean(r**2)) for r in white),
-            lens_pull_sigmas=float(np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3),
+            lens_pull_sigmas=float(
+                np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3
+            ),
         )
 
 

@@ -77,7 +77,11 @@ def calibrate(
     prior = lens_prior(frame, lens, markers=board is not None)
     if board is not None:
         board = board.without_markers(elsewhere)
-    seen = tuple(m for m in find_markers(frame, board) if m.id not in elsewhere) if board is not None else ()
+    seen = (
+        tuple(m for m in find_markers(frame, board) if m.id not in elsewhere)
+        if board is not None
+        else ()
+    )
     return calibrate_from_markers(frame, board, seen, points, prior, lens is not None)
 
 
@@ -103,7 +107,9 @@ def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoi
         if not np.isfinite([u, v, x_mm, y_mm]).all():
             raise BadInput(f"the point {u:g},{v:g}={x_mm:g},{y_mm:g} is not a place")
         if not (-0.5 <= u <= width - 0.5 and -0.5 <= v <= height - 0.5):
-            raise BadInput(f"the point {u:g},{v:g} lies outside the photo ({width} × {height} pixels)")
+            raise BadInput(
+                f"the point {u:g},{v:g} lies outside the photo ({width} × {height} pixels)"
+            )
 
 
 # --- markers and points at known places ---
@@ -121,7 +127,9 @@ def _calibrate_known_layout(
     clicked = point_observations(points)
     _check_enough_observations(len(seen), clicked, board)
     groups = [laid_marker_observation(marker, board) for marker in seen] + clicked
-    (first, kept), prior = fit_choosing_prior(groups, _solve_known_layout, prior, cropped_prior(prior, frame.size_px))
+    (first, kept), prior = fit_choosing_prior(
+        groups, _solve_known_layout, prior, cropped_prior(prior, frame.size_px)
+    )
     markers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     hidden = _find_hidden_markers(frame, corners_mm, markers, left_out, first.state)
@@ -130,27 +138,41 @@ def _calibrate_known_layout(
     solved = _solve_with_noise_scales(
         frame, groups, markers + hidden, prior, replace(first.state, bow=_flat_bow(board, groups))
     )
-    return _build_calibration(frame, board, solved, [corners_mm[m.id] for m in solved.markers], left_out, lens)
+    return _build_calibration(
+        frame, board, solved, [corners_mm[m.id] for m in solved.markers], left_out, lens
+    )
 
 
-def _check_enough_observations(markers: int, clicked: Sequence[Observation], board: Board | None) -> None:
+def _check_enough_observations(
+    markers: int, clicked: Sequence[Observation], board: Board | None
+) -> None:
     """Two markers, or four points that do not lie on a line."""
     if markers >= 2:
         return
     if not clicked and board is not None:
         raise CannotMeasure(_too_few_markers_message(markers))
     if 2 * markers + len(clicked) < 4:
-        raise CannotMeasure(f"{len(clicked)} points given, four are needed: give more, or a board with markers")
+        raise CannotMeasure(
+            f"{len(clicked)} points given, four are needed: give more, or a board with markers"
+        )
     for what, least in MIN_SPREAD_RATIO.items():
         places = np.array([getattr(group, what)[0][:2] for group in clicked])
         spread = np.linalg.svd(places - places.mean(0), compute_uv=False)
         if markers == 0 and spread[1] < least * spread[0]:
-            raise CannotMeasure("the points lie on one line or nearly so; give some farther to the side of it")
+            raise CannotMeasure(
+                "the points lie on one line or nearly so; give some farther to the side of it"
+            )
 
 
 def _too_few_markers_message(count: int) -> str:
-    found = "only one marker of the board was found, two are needed" if count else "no marker of the board was found"
-    return f"{found}; have the markers whole, flat and in focus, and check the dictionary and the ids"
+    found = (
+        "only one marker of the board was found, two are needed"
+        if count
+        else "no marker of the board was found"
+    )
+    return (
+        f"{found}; have the markers whole, flat and in focus, and check the dictionary and the ids"
+    )
 
 
 def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solution:
@@ -161,15 +183,23 @@ def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solu
     bundle = BundleAdjustment(groups, prior)
     best = bundle.solve(State(camera, 0.0))
     if best.unit_weight_sigma > RESTART_SIGMA:
-        others = [bundle.solve(State(other, 0.0)) for other in alternative_cameras(camera, xyz.mean(0))]
+        others = [
+            bundle.solve(State(other, 0.0)) for other in alternative_cameras(camera, xyz.mean(0))
+        ]
         best = max([best, *others], key=lambda solution: solution.log_evidence)
     if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
         return best
-    return BundleAdjustment(add_height_uncertainty(groups, best.state.camera), prior).solve(best.state)
+    return BundleAdjustment(add_height_uncertainty(groups, best.state.camera), prior).solve(
+        best.state
+    )
 
 
 def _find_hidden_markers(
-    frame: Frame, corners_mm: dict[int, Array], seen: Sequence[Marker], left_out: Sequence[int], state: State
+    frame: Frame,
+    corners_mm: dict[int, Array],
+    seen: Sequence[Marker],
+    left_out: Sequence[int],
+    state: State,
 ) -> list[Marker]:
     """Markers whose id could not be read, looked for where the others say that they are."""
     if len(seen) < 2:
@@ -177,11 +207,14 @@ def _find_hidden_markers(
     known = {marker.id for marker in seen} | set(left_out)
     missing = missing_marker_ids(state.camera, frame.size_px, corners_mm, known, whole=False)
     guesses = {number: state.camera.project(corners_mm[number]) for number in missing}
-    found = [fit_expected_marker(frame, seen[0].dictionary, number, px) for number, px in guesses.items()]
+    found = [
+        fit_expected_marker(frame, seen[0].dictionary, number, px) for number, px in guesses.items()
+    ]
     return [
         m
         for m in found
-        if m is not None and np.abs(m.corners_px - guesses[m.id]).max() < MAX_CORNER_OFFSET_SHARE * m.side_px
+        if m is not None
+        and np.abs(m.corners_px - guesses[m.id]).max() < MAX_CORNER_OFFSET_SHARE * m.side_px
     ]
 
 
@@ -197,17 +230,31 @@ def _calibrate_free_markers(
     corners = {id(group): marker.corners_px for group, marker in zip(groups, seen, strict=True)}
 
     def solve(some: Sequence[Observation], prior: LensPrior) -> Solution:
-        return _solve_free_markers(some, np.stack([corners[id(group)] for group in some]), board.marker_mm, prior)
+        return _solve_free_markers(
+            some, np.stack([corners[id(group)] for group in some]), board.marker_mm, prior
+        )
 
-    (first, kept), prior = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, frame.size_px))
-    state = replace(first.state, bow=_flat_bow_under_markers(first.state, printed_corners_mm(board)))
-    solved = _solve_with_noise_scales(frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, state)
+    (first, kept), prior = fit_choosing_prior(
+        groups, solve, prior, cropped_prior(prior, frame.size_px)
+    )
+    state = replace(
+        first.state, bow=_flat_bow_under_markers(first.state, printed_corners_mm(board))
+    )
+    solved = _solve_with_noise_scales(
+        frame, [groups[k] for k in kept], [seen[k] for k in kept], prior, state
+    )
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
-    return _build_calibration(frame, board, solved, [printed_corners_mm(board)] * len(kept), left_out, lens)
+    return _build_calibration(
+        frame, board, solved, [printed_corners_mm(board)] * len(kept), left_out, lens
+    )
 
 
-def _solve_free_markers(groups: Sequence[Observation], corners_px: Array, side_mm: float, prior: LensPrior) -> Solution:
-    pose, places = pose_from_free_squares(undistort_pixels(prior, corners_px), side_mm, intrinsic_matrix(prior))
+def _solve_free_markers(
+    groups: Sequence[Observation], corners_px: Array, side_mm: float, prior: LensPrior
+) -> Solution:
+    pose, places = pose_from_free_squares(
+        undistort_pixels(prior, corners_px), side_mm, intrinsic_matrix(prior)
+    )
     return BundleAdjustment(groups, prior).solve(State(camera_at_pose(prior, pose), 0.0, places))
 
 
@@ -228,7 +275,11 @@ class _FinalFit:
 
 
 def _solve_with_noise_scales(
-    frame: Frame, groups: Sequence[Observation], markers: Sequence[Marker], prior: LensPrior, state: State
+    frame: Frame,
+    groups: Sequence[Observation],
+    markers: Sequence[Marker],
+    prior: LensPrior,
+    state: State,
 ) -> _FinalFit:
     """The solution once the residuals have said how much the markers' edges share."""
     limit_px = MAX_RMS_PX if markers else MAX_POINTS_RMS_SHARE * max(frame.size_px)
@@ -236,7 +287,9 @@ def _solve_with_noise_scales(
     groups = groups if state.places is not None else add_height_uncertainty(groups, state.camera)
     as_said = BundleAdjustment(groups, prior)
     bundle, solution = as_said.solve_averaging_scales(state)
-    if solution.rms_px > limit_px:  # more noise than there can be: what is known of the lens is wrong, and shall show
+    if (
+        solution.rms_px > limit_px
+    ):  # more noise than there can be: what is known of the lens is wrong, and shall show
         bundle, solution = as_said, as_said.solve(state)
     _check_fit(solution, limit_px)
     return _FinalFit(solution, bundle, markers)
@@ -254,7 +307,9 @@ def _flat_bow(board: Board | None, groups: Sequence[Observation]) -> TableBow:
 def _flat_bow_under_markers(state: State, square_mm: Array) -> TableBow:
     """A table that is flat so far, under markers that lie anywhere: along and across the picture, in any frame."""
     count = len(state.places) if state.places is not None else 0
-    xy = np.concatenate([state.points_on_board(np.full(4, i), square_mm)[0][:, :2] for i in range(count)])
+    xy = np.concatenate(
+        [state.points_on_board(np.full(4, i), square_mm)[0][:, :2] for i in range(count)]
+    )
     turn = float(np.arctan2(*state.camera.T_camera_board.rotation[0, 1::-1]))
     c, s = np.cos(turn), np.sin(turn)
     turned = xy @ np.array([[c, -s], [s, c]])
@@ -288,7 +343,9 @@ def _build_calibration(
     low, high = _bounding_box(solved.bundle.groups, corners_mm, state)
     bow = state.bow
     if solved.has_free_markers:
-        (_, told), (camera, covariance) = (shift_board_origin(camera, low, one) for one in (told, covariance))
+        (_, told), (camera, covariance) = (
+            shift_board_origin(camera, low, one) for one in (told, covariance)
+        )
         bow, high = bow and replace(bow, middle_mm=bow.middle_mm - low), high - low
     width, height = (board.width_mm, board.height_mm) if board is not None else (None, None)
     corners_px = [marker.corners_px for marker in solved.markers]
@@ -313,7 +370,9 @@ def _build_calibration(
     if not (lens or solved.has_free_markers) and width and height:
         found = refine_by_mat_edges(frame, found)
     problems = find_problems(_collect_diagnostics(frame, board, solved, left_out, lens))
-    return replace(found, problems=sort_by_severity((*problems, *find_unsure_distances(found, lens))))
+    return replace(
+        found, problems=sort_by_severity((*problems, *find_unsure_distances(found, lens)))
+    )
 
 
 def _collect_diagnostics(
@@ -327,12 +386,25 @@ def _collect_diagnostics(
     bent = solved.bundle.scales[2]
     cut = lens and solved.bundle.prior.assumes_cropped
     return CalibrationDiagnostics(
-        solved.solution, frame.size_px, solved.markers, points, left_out, hidden, worse, bent, lens, cut
+        solved.solution,
+        frame.size_px,
+        solved.markers,
+        points,
+        left_out,
+        hidden,
+        worse,
+        bent,
+        lens,
+        cut,
     )
 
 
-def _bounding_box(groups: Sequence[Observation], corners_mm: Sequence[Array], state: State) -> tuple[Array, Array]:
+def _bounding_box(
+    groups: Sequence[Observation], corners_mm: Sequence[Array], state: State
+) -> tuple[Array, Array]:
     """The lower left and upper right corner (2,), on the board, of all markers' squares and all points."""
-    laid = [state.points_on_board(np.full(4, i), corners)[0] for i, corners in enumerate(corners_mm)]
+    laid = [
+        state.points_on_board(np.full(4, i), corners)[0] for i, corners in enumerate(corners_mm)
+    ]
     xy = np.concatenate([*laid, *(group.xyz_mm for group in groups if not group.is_marker)])[:, :2]
     return xy.min(0), xy.max(0)

@@ -13,7 +13,10 @@ MIN_MARKERS = 4
 
 
 def leave_one_out_error_mm(
-    bundle: BundleAdjustment, solution: Solution, corners_px: Sequence[Array], corners_mm: Sequence[Array]
+    bundle: BundleAdjustment,
+    solution: Solution,
+    corners_px: Sequence[Array],
+    corners_mm: Sequence[Array],
 ) -> float | None:
     """How well each marker's corners are predicted by the others, in mm; None where too few markers are seen for that.
 
@@ -28,7 +31,9 @@ def leave_one_out_error_mm(
     for i, (seen_px, true_mm) in enumerate(zip(corners_px, corners_mm, strict=True)):
         others = bundle.state_without(solution.state, i)
         found = others.camera.unproject(seen_px, true_mm[:, 2] + _bow_heights(others, i, true_mm))
-        if not np.isfinite(found).all():  # without it the lens is known so badly that it sees no table there
+        if not np.isfinite(
+            found
+        ).all():  # without it the lens is known so badly that it sees no table there
             return None
         if solution.state.places is not None:
             found = align_rigidly(found, true_mm[:, :2])
@@ -38,7 +43,10 @@ def leave_one_out_error_mm(
 
 def _bow_heights(state: State, marker: int, corners_mm: Array) -> Array:
     """How high the table's bow lifts a marker's corners (4,)."""
-    lifted, flat = (one.points_on_board(np.full(4, marker), corners_mm)[0] for one in (state, replace(state, bow=None)))
+    lifted, flat = (
+        one.points_on_board(np.full(4, marker), corners_mm)[0]
+        for one in (state, replace(state, bow=None))
+    )
     return np.asarray(lifted[:, 2] - flat[:, 2])
 
 

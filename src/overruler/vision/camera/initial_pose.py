@@ -15,7 +15,11 @@ def pose_from_points(xyz_mm: Array, xy_px: Array, matrix: Array) -> Pose:
     """
     good, turn, shift = cv2.solvePnP(xyz_mm, xy_px, matrix, None, flags=cv2.SOLVEPNP_SQPNP)
     pose = Pose(np.asarray(cv2.Rodrigues(turn)[0], float), np.ravel(shift)) if good else None
-    if pose is None or not np.isfinite(pose.translation_mm).all() or pose.inverse().translation_mm[2] <= 0:
+    if (
+        pose is None
+        or not np.isfinite(pose.translation_mm).all()
+        or pose.inverse().translation_mm[2] <= 0
+    ):
         raise CannotMeasure(
             "the markers or points do not fit a camera above the board; check their places and their order"
         )
@@ -41,7 +45,9 @@ def _tilted_pose(pose: Pose, normal: Array, wanted: Array, middle_mm: Array) -> 
     """The pose turned about `middle_mm` so that the board's `normal` becomes the one wanted."""
     axis = np.cross(normal, wanted)
     angle = np.arctan2(np.linalg.norm(axis), normal @ wanted)
-    rotation = rotation_from_vector(axis / max(float(np.linalg.norm(axis)), 1e-12) * angle) @ pose.rotation
+    rotation = (
+        rotation_from_vector(axis / max(float(np.linalg.norm(axis)), 1e-12) * angle) @ pose.rotation
+    )
     return Pose(rotation, pose.apply(middle_mm) - rotation @ middle_mm)
 
 
@@ -49,7 +55,9 @@ def _scale_focal_length(camera: Camera, zoom: float) -> Camera:
     """With the focal length `zoom` times, and as much farther away."""
     matrix = camera.matrix * np.array([[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]])
     pose = camera.T_camera_board
-    return Camera(matrix, camera.distortion, Pose(pose.rotation, pose.translation_mm * np.array([1, 1, zoom])))
+    return Camera(
+        matrix, camera.distortion, Pose(pose.rotation, pose.translation_mm * np.array([1, 1, zoom]))
+    )
 
 
 def pose_from_free_squares(corners_px: Array, side_mm: float, matrix: Array) -> tuple[Pose, Array]:
@@ -60,7 +68,11 @@ def pose_from_free_squares(corners_px: Array, side_mm: float, matrix: Array) -> 
     along its upper edge.
     """
     rays = np.concatenate(
-        [(corners_px - matrix[:2, 2]) / matrix[[0, 1], [0, 1]], np.ones((*corners_px.shape[:2], 1))], -1
+        [
+            (corners_px - matrix[:2, 2]) / matrix[[0, 1], [0, 1]],
+            np.ones((*corners_px.shape[:2], 1)),
+        ],
+        -1,
     )
     normals = _sample_hemisphere()
     planes = _intersect_planes(rays, normals)
@@ -108,5 +120,9 @@ def shift_board_origin(camera: Camera, origin_mm: Array, covariance: Array) -> t
     T_camera_board = camera.T_camera_board @ Pose(np.eye(3), np.array([*origin_mm, 0.0]))
     jacobian = np.eye(len(covariance))
     # a turn ω about the old origin carries the new one along by ω × arm
-    jacobian[12:15, 9:12] = -skew(T_camera_board.translation_mm - camera.T_camera_board.translation_mm)
-    return Camera(camera.matrix, camera.distortion, T_camera_board), jacobian @ covariance @ jacobian.T
+    jacobian[12:15, 9:12] = -skew(
+        T_camera_board.translation_mm - camera.T_camera_board.translation_mm
+    )
+    return Camera(
+        camera.matrix, camera.distortion, T_camera_board
+    ), jacobian @ covariance @ jacobian.T

@@ -45,7 +45,12 @@ def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> LensPri
         mean = np.concatenate([fitted.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fitted.distortion])
         return LensPrior(mean, fitted.covariance + np.diag(_variance_floor(mean)))
     return _prior_from_metadata(
-        frame, *(_unknown_distortion(frame) if markers else (np.zeros(5), np.diag(np.square(POINTS_DISTORTION_SIGMAS))))
+        frame,
+        *(
+            _unknown_distortion(frame)
+            if markers
+            else (np.zeros(5), np.diag(np.square(POINTS_DISTORTION_SIGMAS)))
+        ),
     )
 
 
@@ -66,7 +71,9 @@ def _variance_floor(mean: Array) -> Array:
 def _prior_from_metadata(frame: Frame, mean_distortion: Array, distortion: Array) -> LensPrior:
     longer, middle = max(frame.size_px), (np.array(frame.size_px) - 1) / 2
     focal, share = (
-        (frame.focal_px, frame.focal_share) if frame.focal_px else (DEFAULT_FOCAL_SHARE * longer, DEFAULT_FOCAL_SIGMA)
+        (frame.focal_px, frame.focal_share)
+        if frame.focal_px
+        else (DEFAULT_FOCAL_SHARE * longer, DEFAULT_FOCAL_SIGMA)
     )
     covariance = np.zeros((9, 9))
     covariance[:2, :2] = (share * focal) ** 2 + np.eye(2) * (ASPECT_SIGMA * focal) ** 2
@@ -78,12 +85,20 @@ def _prior_from_metadata(frame: Frame, mean_distortion: Array, distortion: Array
 
 def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
     """What is known of the same lens in a picture (width, height) that somebody cut: little but how it bends."""
-    longer, middle, focal = max(size_px), (np.array(size_px) - 1) / 2, CROPPED_FOCAL_RATIO * prior.mean[:2]
+    longer, middle, focal = (
+        max(size_px),
+        (np.array(size_px) - 1) / 2,
+        CROPPED_FOCAL_RATIO * prior.mean[:2],
+    )
     covariance = np.zeros((9, 9))
-    covariance[:2, :2] = CROPPED_FOCAL_SIGMA**2 * np.outer(focal, focal) + np.diag(ASPECT_SIGMA * focal) ** 2
+    covariance[:2, :2] = (
+        CROPPED_FOCAL_SIGMA**2 * np.outer(focal, focal) + np.diag(ASPECT_SIGMA * focal) ** 2
+    )
     covariance[2:4, 2:4] = np.eye(2) * (CROPPED_PRINCIPAL_POINT_SIGMA * longer) ** 2
     covariance[4:, 4:] = prior.covariance[4:, 4:]
-    return LensPrior(np.concatenate([focal, middle, prior.mean[4:]]), covariance, assumes_cropped=True)
+    return LensPrior(
+        np.concatenate([focal, middle, prior.mean[4:]]), covariance, assumes_cropped=True
+    )
 
 
 def _is_cropped(frame: Frame) -> bool:
@@ -112,5 +127,6 @@ def intrinsic_matrix(prior: LensPrior) -> Array:
 def undistort_pixels(prior: LensPrior, xy_px: Array) -> Array:
     """Pixels (..., 2) as the prior's lens without its distortion would see them."""
     return np.asarray(
-        camera_at_pose(prior, Pose(np.eye(3), np.zeros(3))).undistort(xy_px) * prior.mean[:2] + prior.mean[2:4]
+        camera_at_pose(prior, Pose(np.eye(3), np.zeros(3))).undistort(xy_px) * prior.mean[:2]
+        + prior.mean[2:4]
     )

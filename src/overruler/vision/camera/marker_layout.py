@@ -35,7 +35,9 @@ def laid_marker_observation(marker: Marker, board: Board | None) -> Observation:
     group = known_marker_observation(marker, corners)
     if board.covariance is None:
         return group
-    doubt = marker_place_factors_px(group, marker, corners, marker_place_covariance(board, marker.id))
+    doubt = marker_place_factors_px(
+        group, marker, corners, marker_place_covariance(board, marker.id)
+    )
     return group.with_place_factors(doubt)
 
 
@@ -48,7 +50,9 @@ def marker_place_covariance(board: Board, number: int) -> Array:
     return np.asarray(board.covariance[at : at + 3, at : at + 3] - np.outer(by_scale, by_scale))
 
 
-def marker_place_factors_px(group: Observation, marker: Marker, corners_mm: Array, covariance: Array) -> Array:
+def marker_place_factors_px(
+    group: Observation, marker: Marker, corners_mm: Array, covariance: Array
+) -> Array:
     """(K, 3) px: how each edge moves with one σ of its marker's place, for a covariance (3, 3) over x, y and turn.
 
     Over one marker the picture is as good as affine, fitted to its four corners.
@@ -56,9 +60,9 @@ def marker_place_factors_px(group: Observation, marker: Marker, corners_mm: Arra
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     middle = corners_mm.mean(0)
-    px_by_mm = np.linalg.lstsq((corners_mm - middle)[:, :2], marker.corners_px - marker.corners_px.mean(0), rcond=None)[
-        0
-    ]
+    px_by_mm = np.linalg.lstsq(
+        (corners_mm - middle)[:, :2], marker.corners_px - marker.corners_px.mean(0), rcond=None
+    )[0]
     arm = (group.xyz_mm - middle)[:, :2]
     moves = np.zeros((len(arm), 2, 3))
     moves[:, 0, 0] = moves[:, 1, 1] = 1
@@ -73,9 +77,13 @@ def marker_budget(board: Board | None, free: bool, eye_mm: float) -> ErrorBudget
     """
     budget = FREE_MARKERS_BUDGET if free else ErrorBudget()
     if board is not None and board.scale_share is not None:
-        budget = replace(budget, scale_share=board.scale_share, specified_scale_share=board.scale_share)
+        budget = replace(
+            budget, scale_share=board.scale_share, specified_scale_share=board.scale_share
+        )
     nearer = CARD_THICKNESS_SIGMA_MM / eye_mm
-    shares = np.hypot([budget.scale_share, budget.specified_scale_share], [nearer, SPEC_SHARE * nearer])
+    shares = np.hypot(
+        [budget.scale_share, budget.specified_scale_share], [nearer, SPEC_SHARE * nearer]
+    )
     return replace(budget, scale_share=float(shares[0]), specified_scale_share=float(shares[1]))
 
 
@@ -85,7 +93,9 @@ def add_height_uncertainty(groups: Sequence[Observation], camera: Camera) -> lis
     Where it is seen at a slant, its height moves it outwards in the photo; the camera need only be roughly right.
     """
     return [
-        group.with_place_factors(_height_factors_px(group, camera), SPEC_SHARE) if group.is_marker else group
+        group.with_place_factors(_height_factors_px(group, camera), SPEC_SHARE)
+        if group.is_marker
+        else group
         for group in groups
     ]
 
@@ -93,7 +103,9 @@ def add_height_uncertainty(groups: Sequence[Observation], camera: Camera) -> lis
 def _height_factors_px(group: Observation, camera: Camera) -> Array:
     """(K, 1) px: how each edge moves with one σ of its marker's height."""
     _, by_point, _ = camera.project_with_jacobians(group.xyz_mm)
-    return np.asarray((group.normal_px * by_point[..., 2]).sum(-1)[:, None] * MARKER_HEIGHT_SIGMA_MM)
+    return np.asarray(
+        (group.normal_px * by_point[..., 2]).sum(-1)[:, None] * MARKER_HEIGHT_SIGMA_MM
+    )
 
 
 def printed_marker_observation(marker: Marker, board: Board) -> Observation:
@@ -109,4 +121,6 @@ def printed_corners_mm(board: Board) -> Array:
 
 def _print_aspect(board: Board) -> Array:
     """How much wider and higher (3,) than a square of their mean size the markers were printed."""
-    return np.ones(3) if board.sides_mm is None else np.array([*board.sides_mm, 0.0]) / board.marker_mm
+    return (
+        np.ones(3) if board.sides_mm is None else np.array([*board.sides_mm, 0.0]) / board.marker_mm
+    )

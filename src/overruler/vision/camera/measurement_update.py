@@ -45,10 +45,14 @@ class KalmanUpdate:
 
 def kalman_update(measures: Measurements, covariance: Array) -> KalmanUpdate:
     """What the measures make of unknowns with this covariance (P, P)."""
-    gain = np.linalg.solve(measures.innovation_covariance(covariance), measures.jacobian @ covariance).T
+    gain = np.linalg.solve(
+        measures.innovation_covariance(covariance), measures.jacobian @ covariance
+    ).T
     rest = np.eye(len(covariance)) - gain @ measures.jacobian
     return KalmanUpdate(
-        np.asarray(gain @ measures.innovation), rest, np.asarray(gain @ measures.noise_covariance @ gain.T)
+        np.asarray(gain @ measures.innovation),
+        rest,
+        np.asarray(gain @ measures.noise_covariance @ gain.T),
     )
 
 

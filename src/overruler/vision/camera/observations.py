@@ -50,7 +50,10 @@ class Observation:
 
     def covariance_as_specified(self, scales: NoiseScales) -> Array:
         """The same on a table that is as its board file says, or laid better still, as far as the scales say so."""
-        found, told = scales[1] * self.place_factors_px, max(scales[1], 1.0) * self.specified_place_factors_px
+        found, told = (
+            scales[1] * self.place_factors_px,
+            max(scales[1], 1.0) * self.specified_place_factors_px,
+        )
         return self._sum_covariance(scales, np.where(np.abs(told) < np.abs(found), told, found))
 
     def _sum_covariance(self, scales: NoiseScales, place_px: Array) -> Array:
@@ -63,7 +66,9 @@ class Observation:
         return replace(
             self,
             place_factors_px=place,
-            specified_place_factors_px=np.column_stack([self.specified_place_factors_px, told * doubt_px]),
+            specified_place_factors_px=np.column_stack(
+                [self.specified_place_factors_px, told * doubt_px]
+            ),
         )
 
 
@@ -76,21 +81,40 @@ def known_marker_observation(marker: Marker, corners_mm: Array) -> Observation:
     """A marker whose corners (4, 3) on the board are known."""
     side_mm = float(np.linalg.norm(corners_mm[1] - corners_mm[0]))
     return _marker_observation(
-        marker, corners_mm, edge_noise.place_noise_columns_px(marker.square.edges, side_mm / marker.side_px)
+        marker,
+        corners_mm,
+        edge_noise.place_noise_columns_px(marker.square.edges, side_mm / marker.side_px),
     )
 
 
 def free_marker_observation(marker: Marker, side_mm: float) -> Observation:
     """A marker that lies anywhere: its own place is an unknown, so that nothing of it is noise."""
-    return _marker_observation(marker, square_corners_mm(side_mm), np.zeros((len(marker.square.edges.place), 0)))
+    return _marker_observation(
+        marker, square_corners_mm(side_mm), np.zeros((len(marker.square.edges.place), 0))
+    )
 
 
 def _marker_observation(marker: Marker, corners_mm: Array, place_px: Array) -> Observation:
     edges = marker.square.edges
-    origin, right, down = corners_mm[0], corners_mm[1] - corners_mm[0], corners_mm[3] - corners_mm[0]
+    origin, right, down = (
+        corners_mm[0],
+        corners_mm[1] - corners_mm[0],
+        corners_mm[3] - corners_mm[0],
+    )
     xyz = origin + edges.place[:, :1] * right + edges.place[:, 1:] * down
-    own, shape = edge_noise.edge_noise_covariance_px2(edges), edge_noise.shape_noise_columns_px(edges)
-    return Observation(xyz, edges.xy_px, edges.normal_px, own, place_px, edge_noise.PLACE_SPEC_SHARE * place_px, shape)
+    own, shape = (
+        edge_noise.edge_noise_covariance_px2(edges),
+        edge_noise.shape_noise_columns_px(edges),
+    )
+    return Observation(
+        xyz,
+        edges.xy_px,
+        edges.normal_px,
+        own,
+        place_px,
+        edge_noise.PLACE_SPEC_SHARE * place_px,
+        shape,
+    )
 
 
 def point_observations(points: Sequence[ClickedPoint]) -> list[Observation]:
@@ -98,7 +122,9 @@ def point_observations(points: Sequence[ClickedPoint]) -> list[Observation]:
     if not points:
         return []
     seen, placed = np.split(np.array(points, float), 2, axis=1)
-    spread_px, spread_mm = (max(float(np.linalg.norm(places.std(0))), 1e-9) for places in (seen, placed))
+    spread_px, spread_mm = (
+        max(float(np.linalg.norm(places.std(0))), 1e-9) for places in (seen, placed)
+    )
     own, nothing = (
         np.eye(2) * (CLICK_SIGMA_PX**2 + (CLICKED_PLACE_SIGMA_MM * spread_px / spread_mm) ** 2),
         np.zeros((2, 0)),

@@ -43,7 +43,10 @@ def fit_without_outliers(groups: Sequence[Observation], solve: Solver) -> Inlier
     """The solution by the groups that agree, and which those are."""
     kept = list(range(len(groups)))
     solution = solve(groups)
-    while solution.unit_weight_sigma > OUTLIER_SEARCH_SIGMA or solution.lens_pull_sigmas > OUTLIER_SEARCH_LENS_PULL:
+    while (
+        solution.unit_weight_sigma > OUTLIER_SEARCH_SIGMA
+        or solution.lens_pull_sigmas > OUTLIER_SEARCH_LENS_PULL
+    ):
         better = _remove_one_outlier(groups, kept, solution, solve)
         if better is None:
             break
@@ -55,13 +58,23 @@ def _remove_one_outlier(
     groups: Sequence[Observation], kept: list[int], solution: Solution, solve: Solver
 ) -> InlierFit | None:
     """The solution without the one group that spoils it; None where it is none, or not clear which."""
-    worst = sorted(range(len(kept)), key=lambda k: -solution.mean_square_residuals[k])[:MAX_OUTLIER_CANDIDATES]
+    worst = sorted(range(len(kept)), key=lambda k: -solution.mean_square_residuals[k])[
+        :MAX_OUTLIER_CANDIDATES
+    ]
     trials = [[k for k in kept if k != kept[out]] for out in worst]
-    enough = [trial for trial in trials if sum(2 if groups[k].is_marker else 1 for k in trial) >= MIN_REMAINING_POINTS]
+    enough = [
+        trial
+        for trial in trials
+        if sum(2 if groups[k].is_marker else 1 for k in trial) >= MIN_REMAINING_POINTS
+    ]
     solved = [(_try_solve(solve, [groups[k] for k in trial]), trial) for trial in enough]
-    ranked = sorted(((s, trial) for s, trial in solved if s is not None), key=lambda pair: pair[0].unit_weight_sigma)
+    ranked = sorted(
+        ((s, trial) for s, trial in solved if s is not None),
+        key=lambda pair: pair[0].unit_weight_sigma,
+    )
     if len(ranked) < 2 or ranked[0][0].unit_weight_sigma > min(
-        MAX_RATIO_TO_ALL * solution.unit_weight_sigma, MAX_RATIO_TO_RUNNER_UP * ranked[1][0].unit_weight_sigma
+        MAX_RATIO_TO_ALL * solution.unit_weight_sigma,
+        MAX_RATIO_TO_RUNNER_UP * ranked[1][0].unit_weight_sigma,
     ):
         return None
     return ranked[0]

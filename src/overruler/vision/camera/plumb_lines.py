@@ -18,7 +18,11 @@ from overruler.frame import Frame
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
-from overruler.vision.camera.measurement_update import Measurements, find_worst_outlier, kalman_update
+from overruler.vision.camera.measurement_update import (
+    Measurements,
+    find_worst_outlier,
+    kalman_update,
+)
 from overruler.vision.camera.precision_map import place_jacobian_camera_bow
 from overruler.vision.imaging.line_profiles import log_colours, sample_picture, steps_across
 
@@ -64,11 +68,15 @@ class MatEdge:
 def refine_by_mat_edges(frame: Frame, calibration: Calibration) -> Calibration:
     """The calibration with what the edges of the board say, those that are seen and do not contradict each other."""
     edges = [
-        edge for side in _board_sides(calibration) if (edge := _measure_edge(frame, calibration, *side)) is not None
+        edge
+        for side in _board_sides(calibration)
+        if (edge := _measure_edge(frame, calibration, *side)) is not None
     ]
     while edges:
         measures = _stack_measurements(edges)
-        worst = find_worst_outlier(measures.innovation, measures.innovation_covariance(calibration.joint_covariance))
+        worst = find_worst_outlier(
+            measures.innovation, measures.innovation_covariance(calibration.joint_covariance)
+        )
         if worst is None:
             update = kalman_update(measures, calibration.joint_covariance)
             return calibration.updated_by(update.step, update.updated_covariance)
@@ -93,7 +101,9 @@ def _board_sides(calibration: Calibration) -> Iterable[tuple[Array, Array]]:
     return zip(corners, np.roll(corners, -1, axis=0), strict=True)
 
 
-def _measure_edge(frame: Frame, calibration: Calibration, start_mm: Array, end_mm: Array) -> MatEdge | None:
+def _measure_edge(
+    frame: Frame, calibration: Calibration, start_mm: Array, end_mm: Array
+) -> MatEdge | None:
     """The mat's edge along one of the board's; None where it is not seen, or not well enough."""
     length = float(np.linalg.norm(end_mm - start_mm))
     along = (end_mm - start_mm) / length
@@ -113,9 +123,13 @@ def _measure_edge(frame: Frame, calibration: Calibration, start_mm: Array, end_m
         return None
     at_mm, weight = followed
     slope = np.einsum(
-        "i,nij->nj", outwards, place_jacobian_camera_bow(calibration, places[seen] + at_mm[:, None] * outwards)
+        "i,nij->nj",
+        outwards,
+        place_jacobian_camera_bow(calibration, places[seen] + at_mm[:, None] * outwards),
     )
-    aslant = float(outwards @ relief_displacement_per_mm(calibration.camera, (start_mm + end_mm) / 2, 0.0))
+    aslant = float(
+        outwards @ relief_displacement_per_mm(calibration.camera, (start_mm + end_mm) / 2, 0.0)
+    )
     straight = float(np.hypot(STRAIGHTNESS_SIGMA_SHARE * length, CURL_SIGMA_MM * aslant))
     return _fit_bend(s[seen], at_mm, weight, slope, straight)
 
@@ -134,7 +148,9 @@ def _fit_bend(s: Array, at_mm: Array, weight: Array, slope: Array, straight_mm: 
 
 def _bend_basis(s: Array) -> Array:
     """(N, 4) how an edge may run, at places (N,) from -1 to 1 along it: off, turned, bent, and wriggling."""
-    return np.stack([np.ones_like(s), s, 1 - s**2, 2.6 * s * (1 - s**2)], -1)  # each as much as 1 where it is most
+    return np.stack(
+        [np.ones_like(s), s, 1 - s**2, 2.6 * s * (1 - s**2)], -1
+    )  # each as much as 1 where it is most
 
 
 def _hidden_by_cards(calibration: Calibration, places_mm: Array) -> NDArray[np.bool_]:
@@ -153,15 +169,24 @@ def _sample_colour_steps(
     ends = places_mm[:, None] + np.array([across_mm[0], across_mm[-1]])[:, None] * outwards
     ends_px = calibration.camera.project(np.concatenate([ends, np.zeros((*ends.shape[:2], 1))], -1))
     share = np.linspace(0, 1, len(across_mm))[:, None]
-    at = ((1 - share) * ends_px[:, :1] + share * ends_px[:, 1:]).astype(np.float32)  # no lens bends that little
+    at = ((1 - share) * ends_px[:, :1] + share * ends_px[:, 1:]).astype(
+        np.float32
+    )  # no lens bends that little
     seen = np.asarray(((ends_px >= 0) & (ends_px <= np.array(frame.size_px) - 1)).all((1, 2)))
-    fine = np.asarray(cv2.resize(at, (at.shape[1], OVERSAMPLING * len(at)), interpolation=cv2.INTER_LINEAR), np.float32)
-    colours = cv2.resize(sample_picture(frame.pixels, fine), at.shape[1::-1], interpolation=cv2.INTER_AREA)
+    fine = np.asarray(
+        cv2.resize(at, (at.shape[1], OVERSAMPLING * len(at)), interpolation=cv2.INTER_LINEAR),
+        np.float32,
+    )
+    colours = cv2.resize(
+        sample_picture(frame.pixels, fine), at.shape[1::-1], interpolation=cv2.INTER_AREA
+    )
     wide = max(MIN_STRIPE_SAMPLES, round(STRIPE_WIDTH_MM / float(across_mm[1] - across_mm[0])))
     return steps_across(log_colours(np.asarray(colours, np.uint8)), wide), seen
 
 
-def _trace_edge(steps: Array, s: Array, across_mm: Array, scale: float) -> tuple[Array, Array] | None:
+def _trace_edge(
+    steps: Array, s: Array, across_mm: Array, scale: float
+) -> tuple[Array, Array] | None:
     """Where the edge is (N,), in mm outwards, and how much each place counts (N,); None where there is no edge."""
     size = np.linalg.norm(steps, axis=-1)
     usual = np.median(size) + 1e-3
@@ -185,23 +210,35 @@ def _trace_edge(steps: Array, s: Array, across_mm: Array, scale: float) -> tuple
 def _find_coarse_line(steps: Array, s: Array) -> Array:
     """The smooth line (N,), to a millimetre or two, along which the steps (N, A) are greatest."""
     few, reach = s[::COARSE_STRIDE], round(SEARCH_REACH_MM)
-    by_mm = cv2.resize(steps[::COARSE_STRIDE], (2 * reach + 1, len(few)), interpolation=cv2.INTER_AREA)
+    by_mm = cv2.resize(
+        steps[::COARSE_STRIDE], (2 * reach + 1, len(few)), interpolation=cv2.INTER_AREA
+    )
     beyond = round(MAX_SLANT_MM + MAX_BEND_MM)
-    wide = np.pad(cv2.blur(by_mm, (2 * round(COARSE_HALF_WIDTH_MM) + 1, 1)), ((0, 0), (beyond, beyond)))
+    wide = np.pad(
+        cv2.blur(by_mm, (2 * round(COARSE_HALF_WIDTH_MM) + 1, 1)), ((0, 0), (beyond, beyond))
+    )
     slant, bent = np.meshgrid(
-        np.arange(-MAX_SLANT_MM, MAX_SLANT_MM + 1, 2.0), np.arange(-MAX_BEND_MM, MAX_BEND_MM + 1, 2.0)
+        np.arange(-MAX_SLANT_MM, MAX_SLANT_MM + 1, 2.0),
+        np.arange(-MAX_BEND_MM, MAX_BEND_MM + 1, 2.0),
     )
     lines = np.stack([slant.ravel(), bent.ravel()], -1)
     shift = np.rint(lines @ [few, 1 - few**2]).astype(int)
-    along = wide[np.arange(len(few))[:, None], beyond + np.arange(by_mm.shape[1]) + shift[..., None]].sum(1)
+    along = wide[
+        np.arange(len(few))[:, None], beyond + np.arange(by_mm.shape[1]) + shift[..., None]
+    ].sum(1)
     which, off = np.unravel_index(int(along.argmax()), along.shape)
     return np.asarray(off - reach + lines[which] @ [s, 1 - s**2])
 
 
-def _find_step_peaks(steps: Array, across_mm: Array, line_mm: Array, reach_mm: float) -> tuple[Array, Array]:
+def _find_step_peaks(
+    steps: Array, across_mm: Array, line_mm: Array, reach_mm: float
+) -> tuple[Array, Array]:
     """Where each place's greatest step (N,) near the line is, between samples, and how great against the usual."""
     near = np.abs(across_mm - line_mm[:, None]) <= reach_mm
-    rows, peak = np.arange(len(steps)), np.clip(np.where(near, steps, -np.inf).argmax(1), 1, len(across_mm) - 2)
+    rows, peak = (
+        np.arange(len(steps)),
+        np.clip(np.where(near, steps, -np.inf).argmax(1), 1, len(across_mm) - 2),
+    )
     between = parabolic_peak_offset(*(steps[rows, peak + k] for k in (-1, 0, 1)))
     return across_mm[peak] + between * (across_mm[1] - across_mm[0]), np.clip(
         steps[rows, peak] - 1, 0, MAX_STEP_STRENGTH

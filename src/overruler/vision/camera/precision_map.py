@@ -35,7 +35,10 @@ COLUMN_NAMES, ROW_NAMES = ("left", "", "right"), ("lower", "", "upper")
 
 
 def doubt_map(
-    calibration: Calibration, lens: bool = False, good_mm: float = GOOD_SIGMA_MM, step_mm: float = GRID_STEP_MM
+    calibration: Calibration,
+    lens: bool = False,
+    good_mm: float = GOOD_SIGMA_MM,
+    step_mm: float = GRID_STEP_MM,
 ) -> PrecisionMap:
     """The map of a photo's calibration; `lens` says whether there was a lens file.
 
@@ -77,7 +80,8 @@ def _distance_jacobians(calibration: Calibration, xy_mm: Array) -> Array:
         reach = np.abs(direction) * length / 2
         middle = np.clip(xy_mm, reach, board - reach)
         ends = place_jacobian_camera_bow(
-            calibration, np.stack([middle - direction * length / 2, middle + direction * length / 2])
+            calibration,
+            np.stack([middle - direction * length / 2, middle + direction * length / 2]),
         )
         slopes.append(np.einsum("i,...ik->...k", direction, ends[1] - ends[0]))
     return np.stack(slopes)
@@ -86,19 +90,24 @@ def _distance_jacobians(calibration: Calibration, xy_mm: Array) -> Array:
 def _propagate_to_distances(calibration: Calibration, covariance: Array, slopes: Array) -> Array:
     """The doubts (...) of distances with slopes (directions, ..., 17)."""
     variance = np.mean(np.sum((slopes @ covariance) * slopes, axis=-1), axis=0)
-    return np.asarray(np.sqrt(variance + (calibration.budget.scale_share * reference_length_mm(calibration)) ** 2))
+    return np.asarray(
+        np.sqrt(variance + (calibration.budget.scale_share * reference_length_mm(calibration)) ** 2)
+    )
 
 
 def place_jacobian_camera_bow(calibration: Calibration, xy_mm: Array) -> Array:
     """How places (..., 2) on the table, fixed in the photo, move with the camera and the table's bow (..., 2, 17)."""
     return np.concatenate(
-        [place_jacobian_camera(calibration.camera, xy_mm), place_jacobian_bow(calibration, xy_mm)], -1
+        [place_jacobian_camera(calibration.camera, xy_mm), place_jacobian_bow(calibration, xy_mm)],
+        -1,
     )
 
 
 def place_jacobian_camera(camera: Camera, xy_mm: Array) -> Array:
     """How places (..., 2) on the board, fixed in the photo, move with the camera's parameters (..., 2, 15)."""
-    return camera.board_point_jacobian(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
+    return camera.board_point_jacobian(
+        np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1)
+    )
 
 
 def _grid_places(board_mm: tuple[float, float], step_mm: float) -> Array:
@@ -123,7 +132,9 @@ def _rank_advice(calibration: Calibration, slopes: Array, lens: bool) -> list[Ad
     tried = [Advice(text, before, after) for text, after in _try_more_markers(calibration, slopes)]
     if not lens:
         after = _worst_sigma_mm(calibration, covariance_with_lens_file(calibration), slopes)
-        tried.append(Advice("make a lens file for this camera (overruler calibrate lens)", before, after))
+        tried.append(
+            Advice("make a lens file for this camera (overruler calibrate lens)", before, after)
+        )
     worth = [advice for advice in tried if advice.after_mm < MAX_REMAINING_SHARE * before]
     return sorted(worth, key=lambda advice: advice.after_mm)
 
@@ -134,10 +145,17 @@ def _worst_sigma_mm(calibration: Calibration, covariance: Array, slopes: Array) 
 
 def _try_more_markers(calibration: Calibration, slopes: Array) -> Iterator[tuple[str, float]]:
     """One marker more, then a second one to it and so on while that helps: in words, and the greatest doubt then."""
-    rooms, covariance, laid = dict(possible_new_markers(calibration)), calibration.joint_covariance, list[str]()
+    rooms, covariance, laid = (
+        dict(possible_new_markers(calibration)),
+        calibration.joint_covariance,
+        list[str](),
+    )
     least = np.inf
     while rooms and len(laid) < MAX_NEW_MARKERS:
-        after = {where: covariance_with_marker(calibration, covariance, corners) for where, corners in rooms.items()}
+        after = {
+            where: covariance_with_marker(calibration, covariance, corners)
+            for where, corners in rooms.items()
+        }
         worst = {where: _worst_sigma_mm(calibration, one, slopes) for where, one in after.items()}
         best = min(worst, key=lambda where: worst[where])
         if worst[best] > MAX_REMAINING_SHARE * least:
@@ -155,14 +173,20 @@ def possible_new_markers(calibration: Calibration) -> Iterator[tuple[str, Array]
     """Where a marker could be laid, in words, and its corners (4, 2) in mm: in sight, off others and the middle."""
     if not calibration.squares_mm:
         return
-    side = float(np.median([np.linalg.norm(square[1] - square[0]) for square in calibration.squares_mm]))
+    side = float(
+        np.median([np.linalg.norm(square[1] - square[0]) for square in calibration.squares_mm])
+    )
     taken = np.array([square.mean(0) for square in calibration.squares_mm])
     width, height = calibration.board_mm
     for row, y in zip(
-        ROW_NAMES, np.linspace(BOARD_INSET_SIDES * side, height - BOARD_INSET_SIDES * side, 3), strict=True
+        ROW_NAMES,
+        np.linspace(BOARD_INSET_SIDES * side, height - BOARD_INSET_SIDES * side, 3),
+        strict=True,
     ):
         for column, x in zip(
-            COLUMN_NAMES, np.linspace(BOARD_INSET_SIDES * side, width - BOARD_INSET_SIDES * side, 3), strict=True
+            COLUMN_NAMES,
+            np.linspace(BOARD_INSET_SIDES * side, width - BOARD_INSET_SIDES * side, 3),
+            strict=True,
         ):
             corners = np.array([x, y]) + side / 2 * np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)])
             clear = np.linalg.norm(taken - [x, y], axis=1).min() > MIN_SPACING_SIDES * side
@@ -188,8 +212,14 @@ def covariance_with_marker(calibration: Calibration, covariance: Array, corners_
     noise += np.outer(rise, rise)
     if not calibration.layout_known:
         anywhere = d_point[..., :2] @ _rigid_motion_jacobian(corners_mm - corners_mm.mean(0))
-        noise += FREE_PLACE_SIGMA_MM**2 * np.einsum("aik,bjk->aibj", anywhere, anywhere).reshape(8, 8)
-    shares = calibration.bow.height_weights(corners_mm) if calibration.bow is not None else np.zeros((4, 2))
+        noise += FREE_PLACE_SIGMA_MM**2 * np.einsum("aik,bjk->aibj", anywhere, anywhere).reshape(
+            8, 8
+        )
+    shares = (
+        calibration.bow.height_weights(corners_mm)
+        if calibration.bow is not None
+        else np.zeros((4, 2))
+    )
     rises = d_point[..., 2:] * shares[:, None, :]
     return kalman_covariance(covariance, np.concatenate([slope, rises], -1).reshape(8, 17), noise)
 

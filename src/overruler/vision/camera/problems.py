@@ -89,21 +89,27 @@ def _marker_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
     count = len(seen.markers)
     if 0 < count < FEW_MARKERS and seen.point_count == 0:
         yield Problem(
-            "few_markers", f"only {count} markers are seen: four are needed for good measures, eight are better"
+            "few_markers",
+            f"only {count} markers are seen: four are needed for good measures, eight are better",
         )
     for number in seen.left_out:
         yield Problem(
-            "marker_left_out", f"marker {number} does not agree with the others and was left out: was it moved?"
+            "marker_left_out",
+            f"marker {number} does not agree with the others and was left out: was it moved?",
         )
     if count == 0 and not seen.has_lens_file:
-        yield Problem("points_alone", "points say nothing about the lens: lay out markers, or give a lens file")
+        yield Problem(
+            "points_alone",
+            "points say nothing about the lens: lay out markers, or give a lens file",
+        )
     if seen.hidden_ids:
         names = ", ".join(map(str, seen.hidden_ids))
-        yield Problem("markers_hidden", f"hidden or unreadable: marker {names}; clear the view of every marker")
-    if count and seen.point_count == 0 and _covered_share(seen) < COVERED_SHARE:
-        text = (
-            "the markers lie close together in the picture: measures away from them are extrapolated; spread them out"
+        yield Problem(
+            "markers_hidden",
+            f"hidden or unreadable: marker {names}; clear the view of every marker",
         )
+    if count and seen.point_count == 0 and _covered_share(seen) < COVERED_SHARE:
+        text = "the markers lie close together in the picture: measures away from them are extrapolated; spread them out"
         yield Problem("markers_close_together", text)
 
 
@@ -116,9 +122,7 @@ def _view_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
     camera, tilt = seen.solution.state.camera, tilt_deg(seen.solution.state.camera)
     focal_share = float(np.sqrt(seen.solution.covariance[0, 0]) / camera.matrix[0, 0])
     if tilt > LOW_VIEW_DEG:
-        text = (
-            f"the camera looks from low down, {tilt:.0f}° from straight above: errors of height become errors of place"
-        )
+        text = f"the camera looks from low down, {tilt:.0f}° from straight above: errors of height become errors of place"
         yield Problem("low_view", text)
     if not seen.has_lens_file and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
         text = "seen from straight above without a lens file: places on the board are sound, high things are less sure"
@@ -127,21 +131,29 @@ def _view_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
 
 def _quality_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
     if any(_is_blurred(marker) for marker in seen.markers):
-        yield Problem("blurred", "the markers are blurred; hold the camera still and focus on the table")
+        yield Problem(
+            "blurred", "the markers are blurred; hold the camera still and focus on the table"
+        )
     if seen.lens_disagrees:
-        text = "the photo does not fit the lens file; was another camera, zoom or picture size used?"
+        text = (
+            "the photo does not fit the lens file; was another camera, zoom or picture size used?"
+        )
         yield Problem("lens_disagrees", text)
     elif not seen.has_lens_file and _is_cropped(seen):
         text = "the photo looks cropped, its lens's axis lies far off its middle; measure the photo as it was taken"
         yield Problem("cropped", text)
     elif (
-        seen.shape_scale > MAX_SHAPE_SCALE and seen.shape_scale * SHAPE_SIGMA_PX * _mm_per_px(seen) > MIN_SHAPE_ERROR_MM
+        seen.shape_scale > MAX_SHAPE_SCALE
+        and seen.shape_scale * SHAPE_SIGMA_PX * _mm_per_px(seen) > MIN_SHAPE_ERROR_MM
     ):
-        yield Problem("markers_not_flat", "the markers do not look square: lay or glue them flat, on something stiff")
-    elif seen.noise_scale > MAX_NOISE_SCALE or seen.solution.lens_pull_sigmas > MAX_LENS_PULL_SIGMAS:
-        text = (
-            "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"
+        yield Problem(
+            "markers_not_flat",
+            "the markers do not look square: lay or glue them flat, on something stiff",
         )
+    elif (
+        seen.noise_scale > MAX_NOISE_SCALE or seen.solution.lens_pull_sigmas > MAX_LENS_PULL_SIGMAS
+    ):
+        text = "the markers do not lie quite as they should; are they flat, printed to scale, where the board file says?"
         yield Problem("large_residuals", text)
 
 
@@ -149,7 +161,12 @@ def _is_cropped(seen: CalibrationDiagnostics) -> bool:
     """Whether the lens's axis surely meets the picture far off its middle."""
     off_px = seen.solution.state.camera.matrix[:2, 2] - (np.array(seen.size_px) - 1) / 2
     sigma_px = np.sqrt(np.diag(seen.solution.covariance)[2:4])
-    return bool((np.abs(off_px) > np.maximum(CROPPED_SHARE * max(seen.size_px), CROPPED_SIGMAS * sigma_px)).any())
+    return bool(
+        (
+            np.abs(off_px)
+            > np.maximum(CROPPED_SHARE * max(seen.size_px), CROPPED_SIGMAS * sigma_px)
+        ).any()
+    )
 
 
 def _mm_per_px(seen: CalibrationDiagnostics) -> float:
@@ -169,11 +186,17 @@ def tilt_deg(camera: Camera) -> float:
 
 
 def missing_marker_ids(
-    camera: Camera, size_px: tuple[int, int], corners_mm: dict[int, Array], found: set[int], whole: bool = True
+    camera: Camera,
+    size_px: tuple[int, int],
+    corners_mm: dict[int, Array],
+    found: set[int],
+    whole: bool = True,
 ) -> list[int]:
     """The ids of markers (4, 3) that should be in the picture, all of them or their middle, and are not among those
     found."""
     limit = np.array(size_px) - 1
-    missing = {number: camera.project(corners_mm[number]) for number in sorted(set(corners_mm) - found)}
+    missing = {
+        number: camera.project(corners_mm[number]) for number in sorted(set(corners_mm) - found)
+    }
     shown = {number: px if whole else px.mean(0) for number, px in missing.items()}
     return [number for number, px in shown.items() if ((px > 0) & (px < limit)).all()]

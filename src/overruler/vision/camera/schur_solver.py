@@ -70,7 +70,8 @@ class PhotoNormalEquations:
     def schur_complement(self, damping: float = 0.0) -> tuple[Array, Array]:
         """Information (S, S) and gradient (S,) of the shared unknowns, the photo's own ones left to find their best."""
         gain = np.linalg.solve(
-            _add_damping(self.own_information, damping), np.column_stack([self.cross_information.T, self.own_gradient])
+            _add_damping(self.own_information, damping),
+            np.column_stack([self.cross_information.T, self.own_gradient]),
         )
         return self.shared_information - self.cross_information @ gain[
             :, :-1
@@ -98,7 +99,9 @@ class JointSolution(Generic[S, O]):
     @property
     def information(self) -> Array:
         """(S, S) of the shared unknowns, with the prior, for residuals as doubtful as was said."""
-        return np.asarray(self.prior + sum(part.schur_complement()[0] for part in self.photo_equations))
+        return np.asarray(
+            self.prior + sum(part.schur_complement()[0] for part in self.photo_equations)
+        )
 
     @property
     def log_likelihood(self) -> float:
@@ -106,7 +109,10 @@ class JointSolution(Generic[S, O]):
         cost = sum(part.chi_square for part in self.photo_equations) + self.prior_cost
         volumes = [
             np.linalg.slogdet(matrix)[1]
-            for matrix in (self.information, *(part.own_information for part in self.photo_equations))
+            for matrix in (
+                self.information,
+                *(part.own_information for part in self.photo_equations),
+            )
         ]
         return -(cost + float(np.sum(volumes))) / 2
 
@@ -131,9 +137,14 @@ class JointSolution(Generic[S, O]):
         for part in self.photo_equations:
             information, gradient = part.schur_complement()
             values, vectors = np.linalg.eigh(_scale_rows_columns(information, scale))
-            values, vectors = values[values > MIN_INFORMATION_SHARE], vectors[:, values > MIN_INFORMATION_SHARE]
+            values, vectors = (
+                values[values > MIN_INFORMATION_SHARE],
+                vectors[:, values > MIN_INFORMATION_SHARE],
+            )
             pulls += float(np.sum((vectors.T @ (gradient * scale)) ** 2 / values))
-            along = np.einsum("ik,ij,jk->k", vectors, _scale_rows_columns(total, 1 / scale), vectors)
+            along = np.einsum(
+                "ik,ij,jk->k", vectors, _scale_rows_columns(total, 1 / scale), vectors
+            )
             freedom += float(np.sum(1 - values * along))
         return pulls / freedom / self.variance_factor if freedom >= MIN_DEGREES_OF_FREEDOM else 1.0
 
@@ -169,12 +180,16 @@ def solve_photos_jointly(
             if damping > 1e8:
                 break
             continue
-        settled = gain < CONVERGENCE_SHARE * (1 + _total_chi_square(parts, before)) and damping < 1e-2
+        settled = (
+            gain < CONVERGENCE_SHARE * (1 + _total_chi_square(parts, before)) and damping < 1e-2
+        )
         (shared, owns), parts, before = trial, tried, known(trial[0])
         damping = max(damping / 10, 1e-10)
         if settled:
             break
-    return JointSolution(shared, owns, tuple(parts), before[1].T @ before[1], float(before[0] @ before[0]))
+    return JointSolution(
+        shared, owns, tuple(parts), before[1].T @ before[1], float(before[0] @ before[0])
+    )
 
 
 def _build_normal_equations(
@@ -202,7 +217,12 @@ def _levenberg_step(
         reduced = part.schur_complement(damping)
         information, gradient = information + reduced[0], gradient + reduced[1]
     scale = 1 / np.sqrt(np.diag(information))
-    step = -np.linalg.solve(_add_damping(_scale_rows_columns(information, scale), damping), gradient * scale) * scale
+    step = (
+        -np.linalg.solve(
+            _add_damping(_scale_rows_columns(information, scale), damping), gradient * scale
+        )
+        * scale
+    )
     return step, [part.back_substitute(step, damping) for part in parts]
 
 
@@ -217,4 +237,6 @@ def _scale_rows_columns(matrix: Array, scale: Array) -> Array:
 def invert_information(information: Array) -> Array:
     """Of a positive definite matrix whose unknowns have very different scales."""
     scale = 1 / np.sqrt(np.diag(information))
-    return _scale_rows_columns(np.asarray(np.linalg.inv(_scale_rows_columns(information, scale)), float), scale)
+    return _scale_rows_columns(
+        np.asarray(np.linalg.inv(_scale_rows_columns(information, scale)), float), scale
+    )

@@ -50,12 +50,18 @@ def calibrate_many(
             f"photos of {len(sizes)} sizes do not share a lens: give photos of one camera, held one way, uncut"
         )
     board = board.without_markers(elsewhere)
-    seen = [[marker for marker in find_markers(frame, board) if marker.id not in elsewhere] for frame in frames]
+    seen = [
+        [marker for marker in find_markers(frame, board) if marker.id not in elsewhere]
+        for frame in frames
+    ]
     return calibrate_many_from_markers(frames, board, seen, lens)
 
 
 def calibrate_many_from_markers(
-    frames: Sequence[Frame], board: Board, seen: Sequence[Sequence[Marker]], lens: Lens | None = None
+    frames: Sequence[Frame],
+    board: Board,
+    seen: Sequence[Sequence[Marker]],
+    lens: Lens | None = None,
 ) -> tuple[Calibration, ...]:
     """The same once the markers of each photo are found."""
     before = [lens_prior(frame, lens) for frame in frames]
@@ -83,7 +89,9 @@ def _calibrate_each(
     ]
 
 
-def _calibrate_one(frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior, lens: bool) -> Calibration:
+def _calibrate_one(
+    frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior, lens: bool
+) -> Calibration:
     try:
         return calibrate_from_markers(frame, board, seen, (), prior, lens)
     except CannotMeasure as error:
@@ -94,7 +102,10 @@ def information_added_by(found: Calibration, prior: LensPrior) -> LensInformatio
     """What the photo added to its prior: the information after less that before, in a lens steadied by focus."""
     camera = found.camera
     mean = np.concatenate([camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], camera.distortion])
-    after, before = invert_information(found.covariance[:9, :9]), invert_information(prior.covariance)
+    after, before = (
+        invert_information(found.covariance[:9, :9]),
+        invert_information(prior.covariance),
+    )
     information, vector = after - before, after @ mean - before @ prior.mean
     scale = np.sqrt(np.diag(found.covariance)[:9])
     values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
@@ -104,14 +115,18 @@ def information_added_by(found: Calibration, prior: LensPrior) -> LensInformatio
     speaks = (vectors[:, kept] / scale[:, None]).T
     value = (vectors[:, kept] * scale[:, None]).T @ vector / values[kept]
     noise = speaks @ (spread + between_photo_covariance(found)) @ speaks.T
-    return LensInformation(speaks.T @ np.linalg.solve(noise, speaks), speaks.T @ np.linalg.solve(noise, value))
+    return LensInformation(
+        speaks.T @ np.linalg.solve(noise, speaks), speaks.T @ np.linalg.solve(noise, value)
+    )
 
 
 def between_photo_covariance(found: Calibration) -> Array:
     """(9, 9): how a lens differs from photo to photo, one σ squared."""
     focal, longer = found.camera.matrix[0, 0], max(found.size_px)
     covariance = np.diag(
-        np.square([0, 0, *[PRINCIPAL_POINT_WANDER_SHARE * longer] * 2, *[1e-4] * 2, *[1e-5] * 2, 1e-4])
+        np.square(
+            [0, 0, *[PRINCIPAL_POINT_WANDER_SHARE * longer] * 2, *[1e-4] * 2, *[1e-5] * 2, 1e-4]
+        )
     )
     covariance[:2, :2] += (FOCAL_WANDER_SHARE * focal) ** 2
     return covariance

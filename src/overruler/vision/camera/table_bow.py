@@ -16,7 +16,9 @@ def correct_for_bow_mm(calibration: Calibration, xy_mm: Array, z_mm: float = 0.0
     if calibration.bow is None:
         return xy_mm
     return np.asarray(
-        xy_mm + relief_displacement_per_mm(calibration.camera, xy_mm, z_mm) * calibration.bow.z_mm(xy_mm)[..., None]
+        xy_mm
+        + relief_displacement_per_mm(calibration.camera, xy_mm, z_mm)
+        * calibration.bow.z_mm(xy_mm)[..., None]
     )
 
 
@@ -25,9 +27,16 @@ def place_jacobian_bow(calibration: Calibration, xy_mm: Array, z_mm: float = 0.0
     if calibration.bow is None:
         return np.zeros((*np.shape(xy_mm), 2))
     shares = calibration.bow.height_weights(xy_mm)
-    return np.asarray(relief_displacement_per_mm(calibration.camera, xy_mm, z_mm)[..., :, None] * shares[..., None, :])
+    return np.asarray(
+        relief_displacement_per_mm(calibration.camera, xy_mm, z_mm)[..., :, None]
+        * shares[..., None, :]
+    )
 
 
-def correct_detections_for_bow(calibration: Calibration, detections: Sequence[Detection]) -> tuple[Detection, ...]:
+def correct_detections_for_bow(
+    calibration: Calibration, detections: Sequence[Detection]
+) -> tuple[Detection, ...]:
     """What stands on a bowed table, where it stands."""
-    return tuple(replace(d, xy_mm=correct_for_bow_mm(calibration, d.xy_mm, d.z_mm)) for d in detections)
+    return tuple(
+        replace(d, xy_mm=correct_for_bow_mm(calibration, d.xy_mm, d.z_mm)) for d in detections
+    )

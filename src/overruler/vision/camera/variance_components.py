@@ -35,7 +35,8 @@ def scale_grid(which: int, alone: bool = False) -> Array:
     """Values of one scale, so that 1 is among them; `alone` where own noise is all there is."""
     low, high = POINTS_SCALE_RANGE if alone and which == 0 else SCALE_RANGES[which]
     return np.asarray(
-        GRID_RATIO ** np.arange(np.ceil(np.log(low) / np.log(GRID_RATIO)), np.log(high) / np.log(GRID_RATIO))
+        GRID_RATIO
+        ** np.arange(np.ceil(np.log(low) / np.log(GRID_RATIO)), np.log(high) / np.log(GRID_RATIO))
     )
 
 
@@ -58,14 +59,19 @@ class LinearizedProblem:
 
     @classmethod
     def from_observations(
-        cls, groups: "Sequence[tuple[Array, Array, Array, Array]]", prior: Array, away: Array, common: Array
+        cls,
+        groups: "Sequence[tuple[Array, Array, Array, Array]]",
+        prior: Array,
+        away: Array,
+        common: Array,
     ) -> "LinearizedProblem":
         """Of each group's place (K, P), shape (K, S), Jacobian (K, U) and residual (K,), whitened by its own noise."""
         most = [max(group[k].shape[1] for group in groups) for k in (0, 1)]
         stacked, unknowns = [], len(away)
         for place, shape, jacobian, residual in groups:
             filled = [
-                np.pad(part, ((0, 0), (0, n - part.shape[1]))) for part, n in zip((place, shape), most, strict=True)
+                np.pad(part, ((0, 0), (0, n - part.shape[1])))
+                for part, n in zip((place, shape), most, strict=True)
             ]
             rows = np.column_stack([*filled, jacobian, residual])
             stacked.append(rows.T @ rows)
@@ -84,16 +90,20 @@ class LinearizedProblem:
         columns = self.scale_of_column.shape[1]
         own2 = scales[:, 0, None, None, None] ** 2
         size = scales[:, self.scale_of_column[0]][:, None, :]  # (N, 1, C)
-        inner = self.products[None, :, :columns, :columns] / own2 * size[..., None] * size[..., None, :]
+        inner = (
+            self.products[None, :, :columns, :columns] / own2 * size[..., None] * size[..., None, :]
+        )
         root = np.linalg.cholesky(inner + np.eye(columns))
         right = self.products[None, :, :columns, columns:] / own2 * size[..., None]
         explained = np.linalg.solve(root, right)
         total = self.products[None, :, columns:, columns:].sum(1) / own2[:, 0]
-        stacked = explained.reshape(len(scales), -1, explained.shape[-1])  # one product of matrices: 20 times as fast
+        stacked = explained.reshape(
+            len(scales), -1, explained.shape[-1]
+        )  # one product of matrices: 20 times as fast
         total = total - stacked.swapaxes(1, 2) @ stacked
-        volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum((1, 2)) + self.row_counts.sum() * np.log(
-            scales[:, 0]
-        )
+        volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(
+            (1, 2)
+        ) + self.row_counts.sum() * np.log(scales[:, 0])
         return total, np.asarray(volume)
 
     def prior_information(self, scales: Array) -> tuple[Array, Array]:
@@ -128,7 +138,11 @@ class LinearizedProblem:
         )
         fit = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1) - np.log(unit).sum(1)
         surprise = _prior_penalty(scales).sum(1)
-        return np.asarray(-volume - apart - fit - misfit / 2 - surprise / 2), np.asarray(step), np.asarray(covariance)
+        return (
+            np.asarray(-volume - apart - fit - misfit / 2 - surprise / 2),
+            np.asarray(step),
+            np.asarray(covariance),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +168,9 @@ def estimate_scales(linear: LinearizedProblem) -> ScaleTriple:
     return scales
 
 
-def marginalize_scales(linear: LinearizedProblem, near: ScaleTriple = (1.0, 1.0, 1.0)) -> MarginalSolution:
+def marginalize_scales(
+    linear: LinearizedProblem, near: ScaleTriple = (1.0, 1.0, 1.0)
+) -> MarginalSolution:
     """Over how likely scales are, all together, where they are likely at all; `near` is about where that is."""
     scales, _ = _update_each_scale(linear, near)
     _, kept = _update_each_scale(linear, scales)
@@ -167,17 +183,25 @@ def marginalize_scales(linear: LinearizedProblem, near: ScaleTriple = (1.0, 1.0,
     total = np.einsum("n,nij->ij", weight, covariance) + spread
     own, place, shape = weight @ every
     return MarginalSolution(
-        (float(own), float(place), float(shape)), np.asarray(mean), np.asarray((total + total.T) / 2)
+        (float(own), float(place), float(shape)),
+        np.asarray(mean),
+        np.asarray((total + total.T) / 2),
     )
 
 
 def _prior_penalty(scales: Array) -> Array:
     """Of each scale, -2 times the logarithm of how likely it is beforehand."""
     away = np.log(scales) / LOG_SCALE_SIGMA + LOG_SCALE_SIGMA
-    return np.where(away > 0, (TAIL_DEGREES_OF_FREEDOM + 1) * np.log1p(away**2 / TAIL_DEGREES_OF_FREEDOM), away**2)
+    return np.where(
+        away > 0,
+        (TAIL_DEGREES_OF_FREEDOM + 1) * np.log1p(away**2 / TAIL_DEGREES_OF_FREEDOM),
+        away**2,
+    )
 
 
-def _update_each_scale(linear: LinearizedProblem, scales: ScaleTriple) -> tuple[ScaleTriple, list[Array]]:
+def _update_each_scale(
+    linear: LinearizedProblem, scales: ScaleTriple
+) -> tuple[ScaleTriple, list[Array]]:
     """Each scale once by how likely it is with the others as they are, and which values of each are."""
     found, kept = list(scales), []
     for which in range(3):

@@ -80,23 +80,36 @@ class BaseFit:
 
 
 def fit_base(
-    pixels: NDArray[np.uint8], camera: Camera, start_mm: Array, start_sigma_mm: float, radius_mm: float, z_mm: float
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    start_mm: Array,
+    start_sigma_mm: float,
+    radius_mm: float,
+    z_mm: float,
 ) -> BaseFit | None:
     """Fit (x, y) of a base of known radius from a rough start; None where nothing is seen of it.
 
     `pixels` (H, W, 3) is the photo, `start_mm` (2,) the guess and `start_sigma_mm` its 1 σ; the lower rim lies at
     `z_mm`. Of the ways to see it, profiles with outline or upper rim, the one that explains most is kept.
     """
-    return fit_bases(pixels, camera, [BaseHypothesis(np.asarray(start_mm, float), start_sigma_mm, radius_mm, z_mm)])[0]
+    return fit_bases(
+        pixels,
+        camera,
+        [BaseHypothesis(np.asarray(start_mm, float), start_sigma_mm, radius_mm, z_mm)],
+    )[0]
 
 
-def fit_bases(pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]) -> list[BaseFit | None]:
+def fit_bases(
+    pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]
+) -> list[BaseFit | None]:
     """The same for many bases: some at a time they take a fraction of the time."""
     some = [sought[start : start + BATCH_SIZE] for start in range(0, len(sought), BATCH_SIZE)]
     return [fit for part in some for fit in _fit_batch(pixels, camera, part)]
 
 
-def _fit_batch(pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]) -> list[BaseFit | None]:
+def _fit_batch(
+    pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]
+) -> list[BaseFit | None]:
     views = _crop_patches(pixels, camera, sought)
     tries = [
         FitAttempt(one, view, one.start_mm, profiles[0], upper)
@@ -106,7 +119,10 @@ def _fit_batch(pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseH
         if (profiles := one.profiles(upper))
     ]
     at_rest = _score_fits(fit_rims(tries))
-    chosen = [_select_best([_penalize_departure(one) for one in at_rest if one.hypothesis is each]) for each in sought]
+    chosen = [
+        _select_best([_penalize_departure(one) for one in at_rest if one.hypothesis is each])
+        for each in sought
+    ]
     fits = iter(_to_base_fits(camera, [one for one in chosen if one is not None]))
     return [None if one is None else _fuse_with_start(next(fits), one.hypothesis) for one in chosen]
 
@@ -128,7 +144,10 @@ def _penalize_departure(settled: FittedRim) -> FittedRim:
     """A fit at rest with what speaks against it taken off its merit."""
     sigma_mm = max(settled.hypothesis.start_sigma_mm, WIDE_EDGE_SIGMA_PX * settled.view.mm_per_px)
     away = float(np.sum((settled.center_mm - settled.hypothesis.start_mm) ** 2)) / sigma_mm**2
-    return replace(settled, merit=settled.merit - UPPER_RIM_PENALTY * settled.upper - START_DISTANCE_PENALTY * away)
+    return replace(
+        settled,
+        merit=settled.merit - UPPER_RIM_PENALTY * settled.upper - START_DISTANCE_PENALTY * away,
+    )
 
 
 def _select_best(tries: Sequence[FittedRim]) -> FittedRim | None:
@@ -169,12 +188,15 @@ def _systematic_covariance(settled: FittedRim) -> Array:
     view, profile = settled.view, settled.profile
     unseen = float(np.mean(settled.weight <= MIN_RIM_WEIGHT))
     floor_px = np.hypot(
-        MIN_PLACE_SIGMA_PX, HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.spread_mm / view.mm_per_px) ** 2
+        MIN_PLACE_SIGMA_PX,
+        HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.spread_mm / view.mm_per_px) ** 2,
     )
     covariance = np.eye(2) * (floor_px * view.mm_per_px) ** 2
     if settled.upper:
         lean = (
-            upper_rim_shift_mm(view.camera, settled.center_mm, view.z_mm, profile) * HEIGHT_SIGMA_MM / profile.height_mm
+            upper_rim_shift_mm(view.camera, settled.center_mm, view.z_mm, profile)
+            * HEIGHT_SIGMA_MM
+            / profile.height_mm
         )
         covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
     return np.asarray(covariance)
@@ -189,7 +211,10 @@ def _to_base_fits(camera: Camera, chosen: Sequence[FittedRim]) -> list[BaseFit]:
         _lift_to_height(one.center_mm + one.directions * contour[:, None], one.view.z_mm)
         for one, (contour, _) in zip(chosen, contours, strict=True)
     ]
-    d_rims = np.split(camera.board_point_jacobian(np.concatenate(rims)), np.cumsum([len(rim) for rim in rims])[:-1])
+    d_rims = np.split(
+        camera.board_point_jacobian(np.concatenate(rims)),
+        np.cumsum([len(rim) for rim in rims])[:-1],
+    )
     return [
         BaseFit(
             xy_mm=one.center_mm,
@@ -210,14 +235,17 @@ def _rim_contrast(settled: FittedRim, contour_mm: Array) -> float:
     """The length of the median step of colour from outside the rim to its inside."""
     reach = contour_mm[:, None] * settled.directions
     inside, outside = settled.view.sample_board(
-        settled.center_mm + np.array([INNER_COLOUR_RADII, OUTER_COLOUR_RADII])[:, None, None] * reach
+        settled.center_mm
+        + np.array([INNER_COLOUR_RADII, OUTER_COLOUR_RADII])[:, None, None] * reach
     )[0]
     return float(np.linalg.norm(np.median(inside - outside, axis=0)))
 
 
 def camera_jacobian(view: LabPatch, rim_mm: Array, normals: Array, weight: Array) -> Array:
     """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
-    return _place_jacobian(normals, weight, view.camera.board_point_jacobian(_lift_to_height(rim_mm, view.z_mm)))
+    return _place_jacobian(
+        normals, weight, view.camera.board_point_jacobian(_lift_to_height(rim_mm, view.z_mm))
+    )
 
 
 def _lift_to_height(xy_mm: Array, z_mm: float) -> Array:
@@ -228,4 +256,6 @@ def _place_jacobian(normals: Array, weight: Array, d_rim: Array) -> Array:
     """How a place moves (2, 15) that follows a rim with normals (K, 2) which moves by `d_rim` (K, 2, 15)."""
     weighted = normals * weight[:, None]
     information = normals.T @ weighted + np.eye(2) * 1e-3
-    return np.asarray(np.linalg.solve(information, weighted.T @ np.einsum("kj,kjp->kp", normals, d_rim)))
+    return np.asarray(
+        np.linalg.solve(information, weighted.T @ np.einsum("kj,kjp->kp", normals, d_rim))
+    )

@@ -38,7 +38,9 @@ def base_outline(base: Base, inset_mm: float = 0.0, points: int = CIRCLE_POINTS)
     quarters = [bend + k * np.pi / 2 for k in range(4)]
     signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
     arcs = [CORNER_RADIUS_MM * np.stack([np.cos(a), np.sin(a)], -1) for a in quarters]
-    return np.concatenate([arc + sign * (half - CORNER_RADIUS_MM) for arc, sign in zip(arcs, signs, strict=True)])
+    return np.concatenate(
+        [arc + sign * (half - CORNER_RADIUS_MM) for arc, sign in zip(arcs, signs, strict=True)]
+    )
 
 
 def placed_outline(base: Base, xy_mm: Array, turn_rad: float, points: int = CIRCLE_POINTS) -> Array:
@@ -84,7 +86,9 @@ def _resample_evenly(ring: Array, step_mm: float) -> Contour:
     which = np.minimum(np.searchsorted(ends, along), len(ring) - 1)
     share = 1 - (ends[which] - along) / np.maximum(length[which], 1e-9)
     at = ring[which] + share[:, None] * side[which]
-    normals = np.stack([side[:, 1], -side[:, 0]], -1)[which] / np.maximum(length[which], 1e-9)[:, None]
+    normals = (
+        np.stack([side[:, 1], -side[:, 0]], -1)[which] / np.maximum(length[which], 1e-9)[:, None]
+    )
     return Contour(at, normals)
 
 
@@ -94,6 +98,8 @@ def penetration_depth_mm(one_mm: Array, other_mm: Array) -> float:
     Along the normals of their sides only: exact where they overlap (the separating axis theorem).
     """
     sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in (one_mm, other_mm)])
-    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / np.linalg.norm(sides, axis=1, keepdims=True)
+    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / np.linalg.norm(
+        sides, axis=1, keepdims=True
+    )
     one, other = one_mm @ normals.T, other_mm @ normals.T
     return float(np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0)).min())

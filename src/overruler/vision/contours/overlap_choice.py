@@ -49,7 +49,9 @@ def likeliest_compatible_set(
     for k in np.flatnonzero(there):
         without = np.where(np.arange(len(worth)) == k, 0.0, worth)
         contested = any(k in pair for pair in rivals)
-        margin = there @ worth - _max_weight_subset(without, rivals) @ without if contested else worth[k]
+        margin = (
+            there @ worth - _max_weight_subset(without, rivals) @ without if contested else worth[k]
+        )
         margins[likely[k]] = float(sigmoid(margin + least))
     return dict(sorted(margins.items(), key=lambda item: -item[1]))
 

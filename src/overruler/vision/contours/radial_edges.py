@@ -47,7 +47,9 @@ class LabPatch:
         right, bottom = np.minimum(np.ceil(middle + reach) + 1, (columns, rows)).astype(int)
         if right - left < 8 or bottom - top < 8:
             return None
-        lab = cv2.cvtColor(pixels[top:bottom, left:right].astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+        lab = cv2.cvtColor(
+            pixels[top:bottom, left:right].astype(np.float32) / 255, cv2.COLOR_BGR2Lab
+        )
         lab = cv2.GaussianBlur(lab, (0, 0), 0.8)
         return cls(np.asarray(lab, np.float32), np.array([left, top]), camera, z_mm, scale)
 
@@ -58,9 +60,14 @@ class LabPatch:
         at = self.camera.project(xyz)
         return self.sample_photo(at[..., 0], at[..., 1])
 
-    def sample_photo(self, u_px: Array, v_px: Array) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    def sample_photo(
+        self, u_px: Array, v_px: Array
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Colours (..., 3) at the photo's pixels u and v (...,), and whether they lie in the picture."""
-        u, v = ((at - corner).astype(np.float32) for at, corner in zip((u_px, v_px), self.corner_px, strict=True))
+        u, v = (
+            (at - corner).astype(np.float32)
+            for at, corner in zip((u_px, v_px), self.corner_px, strict=True)
+        )
         rows, columns = self.lab.shape[:2]
         inside = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
         colours = cv2.remap(self.lab, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -92,7 +99,12 @@ def ray_step_px(sigma_px: float) -> float:
 
 
 def find_radial_edges(
-    view: LabPatch, center_mm: Array, directions: Array, inner_mm: Array, outer_mm: Array, every_px: float = RAY_STEP_PX
+    view: LabPatch,
+    center_mm: Array,
+    directions: Array,
+    inner_mm: Array,
+    outer_mm: Array,
+    every_px: float = RAY_STEP_PX,
 ) -> RadialEdges:
     """The local maxima of the colour's slope along each radius, to a fraction of a step by a parabola."""
     return find_radial_edges_of_each(
@@ -126,7 +138,9 @@ def find_radial_edges_of_each(
     seen = [view.sample_photo(u[part], v[part]) for view, part in zip(views, parts, strict=True)]
     colours, inside = (np.concatenate(some) for some in zip(*seen, strict=True))
     change = colours[:, 1:] - colours[:, :-1]
-    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * (inside[:, 1:] & (index[1:] < counts))
+    slope = np.sqrt(np.einsum("rsc,rsc->rs", change, change)) * (
+        inside[:, 1:] & (index[1:] < counts)
+    )
     slope *= np.float32(RAY_STEP_PX) / every_px.astype(np.float32)[base, None]
     steepest = slope.max(1)
     usual = np.array([_fast_median(steepest[part]) for part in parts])[base]
@@ -141,7 +155,9 @@ def _slope_peaks(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where (ray, step) slopes (K, S) are steeper than around and than the `least` (K,), before the `last` (K, 1)."""
     here = slope[:, 1:-1]
-    peak = (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > least.astype(np.float32)[:, None])
+    peak = (
+        (here >= slope[:, :-2]) & (here > slope[:, 2:]) & (here > least.astype(np.float32)[:, None])
+    )
     ray, at = np.nonzero(peak & (np.arange(1, slope.shape[1] - 1) < last))
     return ray, at + 1
 
@@ -152,7 +168,9 @@ def _fast_median(values: NDArray[np.float32]) -> float:
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def association_weights(edges: RadialEdges, off_mm: Array, sigma_mm: float | Array, rays: int) -> Array:
+def association_weights(
+    edges: RadialEdges, off_mm: Array, sigma_mm: float | Array, rays: int
+) -> Array:
     """How surely each edge (M,) is the rim's that it lies `off_mm` (M,) from.
 
     The edges of a ray compete with each other and with "hidden".

@@ -16,7 +16,9 @@ OUTLINE_POINTS = 72
 def apply_fit(camera: Camera, detection: Detection, fit: BaseFit) -> Detection:
     """The detection where a fit puts it, as surely as this is: the doubt that no fit knows stays."""
     doubt = fit.covariance_mm2 + detection.unmodelled_mm2
-    found = replace(detection, xy_mm=fit.xy_mm, covariance_mm2=doubt, d_xy_d_camera=fit.d_xy_d_camera)
+    found = replace(
+        detection, xy_mm=fit.xy_mm, covariance_mm2=doubt, d_xy_d_camera=fit.d_xy_d_camera
+    )
     return reproject_outline(camera, found)
 
 

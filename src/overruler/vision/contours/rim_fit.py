@@ -34,7 +34,9 @@ CORRELATION_INFLATION = 3.2
 RimModel = tuple[Profile, bool]
 """How a base is taken to be seen: its profile, and whether by its upper rim, the outline being lost."""
 OUTLINE_MODELS: tuple[RimModel, ...] = tuple((profile, False) for profile in PROFILES)
-RIM_MODELS: tuple[RimModel, ...] = tuple((profile, upper) for profile in PROFILES for upper in (False, True))
+RIM_MODELS: tuple[RimModel, ...] = tuple(
+    (profile, upper) for profile in PROFILES for upper in (False, True)
+)
 PlaceKey = tuple[float, float, float]
 
 
@@ -82,7 +84,11 @@ class FitAttempt:
     def initial_edge_sigma_px(self) -> float:
         """1 σ of an edge about the outline at first."""
         return float(
-            np.clip(self.hypothesis.start_sigma_mm / self.view.mm_per_px, WIDE_EDGE_SIGMA_PX, 4 * WIDE_EDGE_SIGMA_PX)
+            np.clip(
+                self.hypothesis.start_sigma_mm / self.view.mm_per_px,
+                WIDE_EDGE_SIGMA_PX,
+                4 * WIDE_EDGE_SIGMA_PX,
+            )
         )
 
 
@@ -106,7 +112,8 @@ class FittedRim(FitAttempt):
 def fit_rims(tries: Sequence[FitAttempt]) -> list[FittedRim]:
     """From a wide look, by the first of the profiles for all of them, to a narrow one by each."""
     near, far = (
-        [one for one in tries if (one.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX) == which] for which in (False, True)
+        [one for one in tries if (one.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX) == which]
+        for which in (False, True)
     )
     wide = _fit_pass(far, [one.initial_edge_sigma_px for one in far])
     rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near)) + _fit_pass(
@@ -126,41 +133,73 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
         return []
     rays = [one.hypothesis.rays(one.view.mm_per_px) for one in tries]
     rims = [
-        project_rims(one.view.camera, one.center_mm, one.hypothesis.radius_mm, one.view.z_mm, one.profile, directions)
+        project_rims(
+            one.view.camera,
+            one.center_mm,
+            one.hypothesis.radius_mm,
+            one.view.z_mm,
+            one.profile,
+            directions,
+        )
         for one, directions in zip(tries, rays, strict=True)
     ]
     contours = [some.contour(one.upper) for one, some in zip(tries, rims, strict=True)]
     contour, normals = (np.concatenate(part) for part in zip(*contours, strict=True))
-    scale, wide, counts = np.array([one.view.mm_per_px for one in tries]), np.array(sigma_px), list(map(len, rays))
+    scale, wide, counts = (
+        np.array([one.view.mm_per_px for one in tries]),
+        np.array(sigma_px),
+        list(map(len, rays)),
+    )
     base = np.repeat(np.arange(len(tries)), counts)
     reach = (SEARCH_REACH_SIGMA * wide * scale)[base]
-    edges = _find_edges(tries, rays, contour - reach, contour + reach, np.array([ray_step_px(one) for one in sigma_px]))
+    edges = _find_edges(
+        tries,
+        rays,
+        contour - reach,
+        contour + reach,
+        np.array([ray_step_px(one) for one in sigma_px]),
+    )
     of, normal = base[edges.ray], normals[edges.ray]
-    offset = (edges.radius_mm - contour[edges.ray]) * np.sum(normal * np.concatenate(rays)[edges.ray], axis=-1)
+    offset = (edges.radius_mm - contour[edges.ray]) * np.sum(
+        normal * np.concatenate(rays)[edges.ray], axis=-1
+    )
     shift, weight, information = _solve_reweighted(edges, of, normal, offset, scale, wide)
     left = offset - np.sum(normal * shift[of], axis=-1)
     spreads = [
         _residual_sigmas_mm(of, one, left, len(tries))
-        for one in (weight, association_weights(edges, left, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base)))
+        for one in (
+            weight,
+            association_weights(edges, left, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base)),
+        )
     ]
-    covariance = np.linalg.inv(information) * (spreads[0] * CORRELATION_INFLATION)[:, None, None] ** 2
+    covariance = (
+        np.linalg.inv(information) * (spreads[0] * CORRELATION_INFLATION)[:, None, None] ** 2
+    )
     by_ray = np.split(np.bincount(edges.ray, weight, len(base)), np.cumsum(counts)[:-1])
     found = zip(tries, shift, covariance, spreads[1].tolist(), by_ray, rays, rims, strict=True)
     return [
         FittedRim(one.hypothesis, one.view, one.center_mm + moved, one.profile, one.upper, *rest)
-        for (one, moved, *rest), many in zip(found, np.bincount(of, minlength=len(tries)), strict=True)
+        for (one, moved, *rest), many in zip(
+            found, np.bincount(of, minlength=len(tries)), strict=True
+        )
         if many >= MIN_EDGES
     ]
 
 
 def _find_edges(
-    tries: Sequence[FitAttempt], rays: Sequence[Array], inner_mm: Array, outer_mm: Array, every_px: Array
+    tries: Sequence[FitAttempt],
+    rays: Sequence[Array],
+    inner_mm: Array,
+    outer_mm: Array,
+    every_px: Array,
 ) -> RadialEdges:
     """The edges on the rays (K, 2) of each of the tries, between so far from its centre and so far."""
     counts = [len(some) for some in rays]
     centers = np.repeat([one.center_mm for one in tries], counts, axis=0)
     views = [one.view for one in tries]
-    return find_radial_edges_of_each(views, counts, centers, np.concatenate(rays), inner_mm, outer_mm, every_px)
+    return find_radial_edges_of_each(
+        views, counts, centers, np.concatenate(rays), inner_mm, outer_mm, every_px
+    )
 
 
 def visible_rim_shares(settled: Sequence[FittedRim]) -> list[tuple[float, float]]:
@@ -171,20 +210,30 @@ def visible_rim_shares(settled: Sequence[FittedRim]) -> list[tuple[float, float]
     counts = [len(some) for some in rays]
     scale = np.repeat([one.view.mm_per_px for one in settled], counts)
     outline, upper = (
-        np.concatenate([getattr(one.rims, name) for one in settled]) for name in ("outline_mm", "upper_mm")
+        np.concatenate([getattr(one.rims, name) for one in settled])
+        for name in ("outline_mm", "upper_mm")
     )
     sigma = NARROW_EDGE_SIGMA_PX * scale
-    edges = _find_edges(settled, rays, upper - 2 * sigma, outline + 2 * sigma, np.full(len(settled), RAY_STEP_PX))
+    edges = _find_edges(
+        settled, rays, upper - 2 * sigma, outline + 2 * sigma, np.full(len(settled), RAY_STEP_PX)
+    )
     shown = []
     for contour, told in ((outline, True), (upper, outline - upper > scale)):
-        weight = association_weights(edges, edges.radius_mm - contour[edges.ray], sigma[edges.ray], len(scale))
+        weight = association_weights(
+            edges, edges.radius_mm - contour[edges.ray], sigma[edges.ray], len(scale)
+        )
         seen = np.minimum(np.bincount(edges.ray, weight, len(scale)), 1) * told
         shown.append(np.add.reduceat(seen, np.cumsum([0, *counts])[:-1]) / counts)
     return list(zip(*(part.tolist() for part in shown), strict=True))
 
 
 def _solve_reweighted(
-    edges: RadialEdges, of: NDArray[np.intp], normal: Array, offset_mm: Array, mm_per_px: Array, wide_px: Array
+    edges: RadialEdges,
+    of: NDArray[np.intp],
+    normal: Array,
+    offset_mm: Array,
+    mm_per_px: Array,
+    wide_px: Array,
 ) -> tuple[Array, Array, Array]:
     """The shifts (N, 2) of the centres, each edge's weight (M,) and the information matrices (N, 2, 2), by reweighting.
 
@@ -197,10 +246,16 @@ def _solve_reweighted(
     xy = yy = xx
     for step in np.linspace(0, 1, REWEIGHTING_ITERATIONS).tolist():
         sigma = mm_per_px * wide_px * (NARROW_EDGE_SIGMA_PX / wide_px) ** step
-        weight = association_weights(edges, offset_mm - x * shift[of, 0] - y * shift[of, 1], sigma[of], rays)
-        xx, xy, yy, right, up = np.array([np.bincount(of, weight * one, count) for one in sums], float)
+        weight = association_weights(
+            edges, offset_mm - x * shift[of, 0] - y * shift[of, 1], sigma[of], rays
+        )
+        xx, xy, yy, right, up = np.array(
+            [np.bincount(of, weight * one, count) for one in sums], float
+        )
         xx, yy = xx + 1e-3, yy + 1e-3
-        shift = np.stack([yy * right - xy * up, xx * up - xy * right], -1)  # solved by Cramer's rule
+        shift = np.stack(
+            [yy * right - xy * up, xx * up - xy * right], -1
+        )  # solved by Cramer's rule
         shift /= (xx * yy - xy * xy)[:, None]
     return shift, weight, np.stack([np.stack([xx, xy], -1), np.stack([xy, yy], -1)], -1)
 

@@ -50,7 +50,9 @@ def estimate_light(
     seen_mm = np.array([reproject_to_height(camera, one.xy_mm, one.z_mm, 0.0) for one in standing])
     eye_mm = camera.center_mm[2]
     dark = _darkness_by_direction(
-        view, seen_mm, np.array([one.base.width_mm / 2 * eye_mm / (eye_mm - one.z_mm) for one in standing])
+        view,
+        seen_mm,
+        np.array([one.base.width_mm / 2 * eye_mm / (eye_mm - one.z_mm) for one in standing]),
     )
     lamps = (
         np.array([(np.cos(turn), np.sin(turn)) for turn in LAMP_AZIMUTHS_RAD])[:, None]
@@ -61,7 +63,12 @@ def estimate_light(
     behind = [_mean_darkness_towards(dark, seen_mm - place) for place in places]
     best = int(np.argmax(behind))
     return Light(
-        places[best], float(np.clip((behind[best] - HARMLESS_DARKENING) / (FULL_DARKENING - HARMLESS_DARKENING), 0, 1))
+        places[best],
+        float(
+            np.clip(
+                (behind[best] - HARMLESS_DARKENING) / (FULL_DARKENING - HARMLESS_DARKENING), 0, 1
+            )
+        ),
     )
 
 
@@ -70,12 +77,18 @@ def _darkness_by_direction(view: Orthophoto, xy_mm: Array, radii_mm: Array) -> A
     turn = np.arange(DIRECTION_COUNT) * (2 * np.pi / DIRECTION_COUNT)
     rays = np.stack([np.cos(turn), np.sin(turn)], -1)
     reach = radii_mm[:, None] + SAMPLE_DISTANCES_MM
-    at = view.to_px(xy_mm[:, None, None] + reach[:, None, :, None] * rays[:, None]).astype(np.float32)
+    at = view.to_px(xy_mm[:, None, None] + reach[:, None, :, None] * rays[:, None]).astype(
+        np.float32
+    )
     u, v = (at[..., axis].reshape(len(at), -1) for axis in (0, 1))
     tones = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2LAB)[..., 0]
     bright = cv2.remap(tones, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     usual = np.maximum(np.median(bright, axis=1), 1.0)
-    darker = np.clip(1 - bright / usual[:, None], -MAX_DARKENING, MAX_DARKENING).reshape(at.shape[:3]).mean(2)
+    darker = (
+        np.clip(1 - bright / usual[:, None], -MAX_DARKENING, MAX_DARKENING)
+        .reshape(at.shape[:3])
+        .mean(2)
+    )
     return np.asarray(darker - darker.mean(1, keepdims=True))
 
 
@@ -85,7 +98,10 @@ def _mean_darkness_towards(dark: Array, ways: Array) -> float:
     before, part = np.floor(turn).astype(int), turn % 1
     each = np.arange(len(dark))
     return float(
-        np.mean(dark[each, before % DIRECTION_COUNT] * (1 - part) + dark[each, (before + 1) % DIRECTION_COUNT] * part)
+        np.mean(
+            dark[each, before % DIRECTION_COUNT] * (1 - part)
+            + dark[each, (before + 1) % DIRECTION_COUNT] * part
+        )
     )
 
 
@@ -114,11 +130,13 @@ def shade_covariance_mm2(calibration: Calibration, one: Detection) -> Array:
 def check_low_light(calibration: Calibration, found: Sequence[Detection]) -> tuple[Problem, ...]:
     """A problem where their own shade makes the pieces' places unsure."""
     sigma = (
-        float(np.median([np.sqrt(np.trace(shade_covariance_mm2(calibration, one))) for one in found])) if found else 0.0
+        float(
+            np.median([np.sqrt(np.trace(shade_covariance_mm2(calibration, one))) for one in found])
+        )
+        if found
+        else 0.0
     )
     if sigma < WARNING_SIGMA_MM:
         return ()
-    text = (
-        f"the light falls from low: along the shadows places are unsure by {sigma:.1f} mm; light the table from above"
-    )
+    text = f"the light falls from low: along the shadows places are unsure by {sigma:.1f} mm; light the table from above"
     return (Problem("low_light", text),)

@@ -37,7 +37,11 @@ class RimContours:
 
     def contour(self, upper: bool) -> tuple[Array, Array]:
         """The reach (K,) and the normals (K, 2) of the upper rim or of the outline."""
-        return (self.upper_mm, self.upper_normals) if upper else (self.outline_mm, self.outline_normals)
+        return (
+            (self.upper_mm, self.upper_normals)
+            if upper
+            else (self.outline_mm, self.outline_normals)
+        )
 
 
 def project_rims(
@@ -57,12 +61,17 @@ def project_rims(
     upper_normals = (directions * upper_mm[:, None] - lean) / upper
     outline_mm, outline_normals = np.full(len(directions), radius_mm), directions.copy()
     shift = float(np.hypot(*lean))
-    if radius_mm - upper < shift:  # the upper circle sticks out: up to here it is the outline, from there the tangent
+    if (
+        radius_mm - upper < shift
+    ):  # the upper circle sticks out: up to here it is the outline, from there the tangent
         touch = np.arccos(max((radius_mm - upper) / shift, -1.0))
         angle = np.arctan2(across, along)
         end = np.arctan2(upper * np.sin(touch), shift + upper * np.cos(touch))
         on_upper, on_tangent = np.abs(angle) <= end, (np.abs(angle) > end) & (np.abs(angle) < touch)
-        outline_mm[on_upper], outline_normals[on_upper] = upper_mm[on_upper], upper_normals[on_upper]
+        outline_mm[on_upper], outline_normals[on_upper] = (
+            upper_mm[on_upper],
+            upper_normals[on_upper],
+        )
         outline_mm[on_tangent] = radius_mm / np.cos(touch - np.abs(angle[on_tangent]))
         away, side = lean / shift, np.array([-lean[1], lean[0]]) / shift
         turn = np.sign(angle[on_tangent])[:, None]
@@ -73,4 +82,6 @@ def project_rims(
 def upper_rim_shift_mm(camera: Camera, xy_mm: Array, z_mm: float, profile: Profile) -> Array:
     """How far (2,) the upper rim appears shifted against the lower one on the plane z."""
     eye = camera.center_mm
-    return np.asarray((np.asarray(xy_mm) - eye[:2]) * profile.height_mm / (eye[2] - z_mm - profile.height_mm))
+    return np.asarray(
+        (np.asarray(xy_mm) - eye[:2]) * profile.height_mm / (eye[2] - z_mm - profile.height_mm)
+    )

@@ -25,7 +25,12 @@ from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import MAX_OVERLAP_SHARE, covers_catalogue, fit_rounds, suppress_overlaps
+from overruler.vision.rounds.fit_rounds import (
+    MAX_OVERLAP_SHARE,
+    covers_catalogue,
+    fit_rounds,
+    suppress_overlaps,
+)
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 
 SEARCH_MARGIN_MM = 40.0
@@ -63,7 +68,9 @@ def detect(
     oblong = [base for base in bases if base.shape == "oval"]
 
     def plates(guesses: Sequence[ShapeCandidate], expected: bool) -> Iterable[Detection]:
-        from overruler.vision.plates.find import find_plates  # a crowd of round bases needs none of it
+        from overruler.vision.plates.find import (
+            find_plates,
+        )  # a crowd of round bases needs none of it
 
         return find_plates(frame, calibration.camera, guesses, sides, expected)
 
@@ -72,18 +79,24 @@ def detect(
         if not len(candidates.response):
             return ()
         progress(f"looking closer at {len(candidates.response)} candidates")
-        guesses = estimate_rims(frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm]))
+        guesses = estimate_rims(
+            frame, calibration.camera, np.column_stack([candidates.xy_mm, candidates.radius_mm])
+        )
         chosen = guesses[np.array(suppress_overlaps(guesses, radii), int)]
         progress(f"fitting {len(chosen.score)} bases")
         return fit_rounds(frame, calibration, chosen, radii, from_above=known)
 
     def rectangles(view: Orthophoto) -> Iterable[Detection]:
-        from overruler.vision.plates.rectangles import find_rectangles  # hardly anybody names such sizes
+        from overruler.vision.plates.rectangles import (
+            find_rectangles,
+        )  # hardly anybody names such sizes
 
         return find_rectangles(frame, calibration.camera, view, angular, hidden)
 
     def oval_ones(view: Orthophoto, known: Array) -> Iterable[Detection]:
-        return find_ovals(frame, calibration.camera, oblong, known[are_visible(view, hidden, known[:, :2])])
+        return find_ovals(
+            frame, calibration.camera, oblong, known[are_visible(view, hidden, known[:, :2])]
+        )
 
     progress("looking for bases")
     found: list[Detection] = []
@@ -91,9 +104,13 @@ def detect(
     known = find_discs(view, calibration.camera) if len(radii) or oblong else NO_DISCS
     rounds, chosen = _count_likely(known.rounds[:, 3]), not covers_catalogue(radii)
     squares = (
-        find_plate_candidates(view, calibration.camera, hidden) if sides and (chosen or rounds < MANY_ROUNDS) else []
+        find_plate_candidates(view, calibration.camera, hidden)
+        if sides and (chosen or rounds < MANY_ROUNDS)
+        else []
     )
-    fleet = not chosen and _count_likely(guess.score for guess in squares) >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
+    fleet = not chosen and _count_likely(guess.score for guess in squares) >= max(
+        MANY_PLATES, DOMINANCE_RATIO * rounds
+    )
     with ThreadPoolExecutor() as pool:  # they do not look at each other's finds
         searches = [pool.submit(plates, squares, fleet or not len(radii))] if squares else []
         searches += [pool.submit(rectangles, view)] if ranked else []
@@ -122,12 +139,18 @@ def _keep_dominant_kind(detections: Sequence[Detection]) -> tuple[Detection, ...
     return _suppress_overlaps(plates) if ships else together
 
 
-def _suppress_overlaps(detections: Sequence[Detection], hulls: float = PLATE_PREFERENCE) -> tuple[Detection, ...]:
+def _suppress_overlaps(
+    detections: Sequence[Detection], hulls: float = PLATE_PREFERENCE
+) -> tuple[Detection, ...]:
     """The detections without those that stand in a surer one, the surest first; plates count as `hulls` times surer."""
     kept: list[Detection] = []
-    for one in sorted(detections, key=lambda one: (1 - one.score) / (hulls if one.base.shape == "rectangle" else 1)):
+    for one in sorted(
+        detections,
+        key=lambda one: (1 - one.score) / (hulls if one.base.shape == "rectangle" else 1),
+    ):
         if all(
-            one.base.shape == other.base.shape != "rectangle" or not bases_overlap(one, other, MAX_OVERLAP_SHARE)
+            one.base.shape == other.base.shape != "rectangle"
+            or not bases_overlap(one, other, MAX_OVERLAP_SHARE)
             for other in kept
         ):
             kept.append(one)
@@ -151,7 +174,11 @@ def rectify_board(
     box = np.array([[-margin_mm, -margin_mm], [width + margin_mm, height + margin_mm]])
     if within_mm is not None:
         box = np.array([np.maximum(box[0], within_mm[0]), np.minimum(box[1], within_mm[1])])
-    shown = None if _shows_whole_box(camera, box, frame.size_px) else _photo_footprint(camera, frame.size_px)
+    shown = (
+        None
+        if _shows_whole_box(camera, box, frame.size_px)
+        else _photo_footprint(camera, frame.size_px)
+    )
     if shown is not None:
         box = np.array([np.maximum(box[0], shown[0]), np.minimum(box[1], shown[1])])
     (left, bottom), (right, top) = box
@@ -168,6 +195,9 @@ def _photo_footprint(camera: Camera, size_px: tuple[int, int]) -> Array | None:
     """The box (2, 2), lower left and upper right, round what the photo shows of z = 0; None with a horizon in it."""
     width, height = size_px
     u, v = np.linspace(0, width - 1, 9), np.linspace(0, height - 1, 9)
-    border = [*[(x, y) for x in u for y in (v[0], v[-1])], *[(x, y) for y in v for x in (u[0], u[-1])]]
+    border = [
+        *[(x, y) for x in u for y in (v[0], v[-1])],
+        *[(x, y) for y in v for x in (u[0], u[-1])],
+    ]
     corners = camera.unproject(np.array(border))
     return np.array([corners.min(0), corners.max(0)]) if np.isfinite(corners).all() else None

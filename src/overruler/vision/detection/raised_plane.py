@@ -22,7 +22,9 @@ class RaisedPlane:
     """(15, 15): how the camera's parameters there move with those in the board's frame; the table's bow is the same."""
 
     @classmethod
-    def of(cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]) -> "RaisedPlane":
+    def of(
+        cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]
+    ) -> "RaisedPlane":
         """The level through `origin_mm` (3,), `size_mm` wide and high from there."""
         camera = calibration.camera
         pose = camera.T_camera_board @ Pose(np.eye(3), np.asarray(origin_mm, float))

@@ -16,7 +16,13 @@ _LOG_TABLE: Floats = np.log(np.arange(256) + LOG_OFFSET).astype(np.float32)
 
 def sample_picture(pixels: NDArray[np.uint8], places_px: Floats) -> NDArray[np.uint8]:
     """What a picture (H, W[, 3]) shows at places (S, A, 2); 0 beside it."""
-    there = cv2.remap(pixels, places_px[..., 0], places_px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    there = cv2.remap(
+        pixels,
+        places_px[..., 0],
+        places_px[..., 1],
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_CONSTANT,
+    )
     return np.asarray(there, np.uint8)
 
 

@@ -34,11 +34,17 @@ class Orthophoto:
     def to_px(self, xy_mm: ArrayLike) -> Array:
         """Board points (..., 2) in this picture's pixels (..., 2)."""
         xy = np.asarray(xy_mm, float)
-        return np.stack([xy[..., 0] - self.left_mm, self.top_mm - xy[..., 1]], -1) / self.mm_per_px - 0.5
+        return (
+            np.stack([xy[..., 0] - self.left_mm, self.top_mm - xy[..., 1]], -1) / self.mm_per_px
+            - 0.5
+        )
 
 
 def rectify_photo(
-    pixels: NDArray[np.uint8], camera: Camera, box_mm: tuple[float, float, float, float], mm_per_px: float
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    box_mm: tuple[float, float, float, float],
+    mm_per_px: float,
 ) -> Orthophoto:
     """Rectify a photo (H, W, 3) over the box (left, bottom, right, top) at one resolution."""
     left, bottom, right, top = box_mm
@@ -48,7 +54,8 @@ def rectify_photo(
     shrink = int(np.clip(mm_per_px / float(camera.mm_per_px(center)[0]), 1, 8))
     if shrink > 1:  # average first, so that nothing aliases
         pixels = np.asarray(
-            cv2.resize(pixels, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA), np.uint8
+            cv2.resize(pixels, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA),
+            np.uint8,
         )
         coarse = (coarse + 0.5) / shrink - 0.5
     u, v = (_interpolate_grid(part, width, height) for part in (coarse[..., 0], coarse[..., 1]))
@@ -79,7 +86,9 @@ def relief_displacement_map(view: Orthophoto, camera: Camera) -> NDArray[np.floa
     """How far (H, W, 2), per mm of its height, a thing appears from its foot: to the right and down in the picture."""
     rows, columns = view.pixels.shape[:2]
     eye: Array = camera.center_mm
-    right = (view.to_mm(np.stack([np.arange(columns), np.zeros(columns)], -1))[:, 0] - eye[0]) / eye[2]
+    right = (
+        view.to_mm(np.stack([np.arange(columns), np.zeros(columns)], -1))[:, 0] - eye[0]
+    ) / eye[2]
     down = -(view.to_mm(np.stack([np.zeros(rows), np.arange(rows)], -1))[:, 1] - eye[1]) / eye[2]
     return np.stack(np.meshgrid(right, down), -1).astype(np.float32)
 
@@ -98,9 +107,14 @@ def _interpolate_grid(coarse: Array, width: int, height: int) -> NDArray[np.floa
     """One coordinate (height, width) at every pixel, by that on the grid; far outside where it is unknown."""
     grow = np.array([[1 / WARP_GRID_PX, 0, 0], [0, 1 / WARP_GRID_PX, 0]])
     fine = cv2.warpAffine(
-        coarse.astype(np.float32), grow, (width, height), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        coarse.astype(np.float32),
+        grow,
+        (width, height),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
     )
-    return np.asarray(fine if np.isfinite(coarse).all() else np.nan_to_num(fine, copy=False, nan=-1e4), np.float32)
+    return np.asarray(
+        fine if np.isfinite(coarse).all() else np.nan_to_num(fine, copy=False, nan=-1e4), np.float32
+    )
 
 
 Image = NDArray[np.float32]
@@ -113,4 +127,6 @@ def visibility_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Im
         cv2.fillPoly(mask, [np.round(view.to_px(polygon)).astype(np.int32)], 0)
     mask = np.asarray(cv2.erode(mask, np.ones((5, 5), np.uint8)), np.uint8)
     rows, columns = (round(size * 0.5**level) for size in mask.shape)
-    return np.asarray(cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST), np.float32)
+    return np.asarray(
+        cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST), np.float32
+    )

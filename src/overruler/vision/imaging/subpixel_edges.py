@@ -14,7 +14,9 @@ SLOPE_WINDOW_SIGMA_PX = 1.2
 """1 σ of the window that weighs the slope around an edge."""
 
 
-def sample_profiles(grey: Floats, xy_px: Array, normals: Array, reach_px: float) -> tuple[Array, Array]:
+def sample_profiles(
+    grey: Floats, xy_px: Array, normals: Array, reach_px: float
+) -> tuple[Array, Array]:
     """Brightness (K, n) along `normals` (K, 2) through `xy_px` (K, 2), and the n places on them in px.
 
     `grey` is float32. Sampled bilinearly: bicubic sampling shifts an edge by up to 0.05 px with its phase.
@@ -22,11 +24,15 @@ def sample_profiles(grey: Floats, xy_px: Array, normals: Array, reach_px: float)
     count = 2 * int(np.ceil(reach_px / SAMPLE_STEP_PX)) + 1
     along_px = (np.arange(count) - count // 2) * SAMPLE_STEP_PX
     at = (xy_px[:, None, :] + normals[:, None, :] * along_px[:, None]).astype(np.float32)
-    values = cv2.remap(grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    values = cv2.remap(
+        grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
     return np.asarray(values, float).reshape(len(xy_px), count), np.asarray(along_px)
 
 
-def edge_offsets(grey: Floats, xy_px: Array, normals: Array, reach_px: float) -> tuple[Array, Array]:
+def edge_offsets(
+    grey: Floats, xy_px: Array, normals: Array, reach_px: float
+) -> tuple[Array, Array]:
     """How far along its normal each edge lies (K,), NaN where there is none, and how steep it is (K,), per px.
 
     An edge climbs along its normal. It lies where the slope, smoothed by a Gaussian window, is greatest: at the fixed
@@ -50,4 +56,6 @@ def _steepest_slope(slope: Array, middle: Array, reach_px: float) -> tuple[Array
     smooth = cv2.filter2D(slope, -1, kernel[None] / kernel.sum(), borderType=cv2.BORDER_REPLICATE)
     smooth = np.where(np.abs(middle) <= reach_px, smooth, -np.inf)
     best = smooth.argmax(1)
-    return np.asarray(middle[best]), np.asarray(np.take_along_axis(smooth, best[:, None], 1)[:, 0], float)
+    return np.asarray(middle[best]), np.asarray(
+        np.take_along_axis(smooth, best[:, None], 1)[:, 0], float
+    )

@@ -14,8 +14,17 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.imaging.orthophoto import Orthophoto, relief_displacement_map, resample_orthophoto
-from overruler.vision.learned.inference import OUTPUT_STRIDE_PX, OVERVIEW_MM_PER_PX, WEIGHTS, infer_whole_picture
+from overruler.vision.imaging.orthophoto import (
+    Orthophoto,
+    relief_displacement_map,
+    resample_orthophoto,
+)
+from overruler.vision.learned.inference import (
+    OUTPUT_STRIDE_PX,
+    OVERVIEW_MM_PER_PX,
+    WEIGHTS,
+    infer_whole_picture,
+)
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shape_net import picture_input
 
@@ -44,7 +53,9 @@ NO_DISCS = Discs(np.empty((0, 4)), np.empty((0, 6)))
 def find_discs(view: Orthophoto, camera: Camera) -> Discs:
     """The places in a picture from above where a round base or an oval may stand."""
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    answer = infer_whole_picture(MODEL, picture_input(fine.pixels, relief_displacement_map(fine, camera)))
+    answer = infer_whole_picture(
+        MODEL, picture_input(fine.pixels, relief_displacement_map(fine, camera))
+    )
     (at, heat, (said,)), (at_oval, heat_oval, oval) = (
         _find_peaks(fine, answer, ROUND_CHANNEL, MIN_ROUND_SCORE, slice(3, 4)),
         _find_peaks(fine, answer, OVAL_CHANNEL, MIN_OVAL_SCORE, slice(5, 9)),
@@ -56,11 +67,21 @@ def find_discs(view: Orthophoto, camera: Camera) -> Discs:
     )
 
 
-def _find_peaks(fine: Orthophoto, answer: Floats, kind: int, least: float, also: slice) -> tuple[Array, Array, Array]:
+def _find_peaks(
+    fine: Orthophoto, answer: Floats, kind: int, least: float, also: slice
+) -> tuple[Array, Array, Array]:
     """Where (N, 2) in mm one kind is likelier than around, how likely (N,), and `also` of the answers (K, N) there."""
     score = sigmoid(answer[kind]).astype(np.float32)
-    row, column = np.nonzero((score >= cv2.dilate(score, np.ones((3, 3), np.uint8))) & (score > least))
+    row, column = np.nonzero(
+        (score >= cv2.dilate(score, np.ones((3, 3), np.uint8))) & (score > least)
+    )
     order = np.argsort(-score[row, column], kind="stable")
     row, column = row[order], column[order]
-    middle = (np.stack([column, row], -1) + 0.5 + answer[1:3, row, column].T) * OUTPUT_STRIDE_PX - 0.5
-    return fine.to_mm(middle), score[row, column].astype(float), answer[also, row, column].astype(float)
+    middle = (
+        np.stack([column, row], -1) + 0.5 + answer[1:3, row, column].T
+    ) * OUTPUT_STRIDE_PX - 0.5
+    return (
+        fine.to_mm(middle),
+        score[row, column].astype(float),
+        answer[also, row, column].astype(float),
+    )

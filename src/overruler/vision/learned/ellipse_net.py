@@ -20,7 +20,12 @@ from overruler.vision.learned.patches import (
     patch_axes_mm,
     ring_angles,
 )
-from overruler.vision.learned.rim_net import augmented_logits, offsets_on_board_mm, predict_rim_radii, run_patch_network
+from overruler.vision.learned.rim_net import (
+    augmented_logits,
+    offsets_on_board_mm,
+    predict_rim_radii,
+    run_patch_network,
+)
 
 FREE_PRIOR_SIGMA = np.array([0.15, 0.15, 0.1, 0.12, 0.12])
 """1 σ of what `EllipseDeviations` deviate by, in radii: of a looked-at oval, from which the trace starts, ..."""
@@ -96,7 +101,9 @@ def trace_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> tuple[Ar
     """Ovals (N, 5) through what the second network sees of their rims, and the σ (N, 5) of each number."""
     if not len(ovals):
         return ovals, ovals
-    return deviations_to_ovals(camera, ovals, fit_ellipses(*predict_rim_radii(levels, camera, ovals)))
+    return deviations_to_ovals(
+        camera, ovals, fit_ellipses(*predict_rim_radii(levels, camera, ovals))
+    )
 
 
 def trace_ovals_of_known_size(
@@ -110,13 +117,17 @@ def trace_ovals_of_known_size(
     """
     if not len(ovals):
         return ovals, ovals
-    beside = START_OFFSET_RADII * np.einsum("bk,nkd->bnd", CROSS_OFFSETS, patch_axes_mm(camera, ovals))
+    beside = START_OFFSET_RADII * np.einsum(
+        "bk,nkd->bnd", CROSS_OFFSETS, patch_axes_mm(camera, ovals)
+    )
     places = np.tile(ovals, (len(CROSS_OFFSETS), 1, 1))
     places[..., :2] += beside
     many = places.reshape(-1, 5)
     for _ in range(TRACES_PER_START):
         many, _, misfit = _trace_keeping_size(levels, camera, many, spread)
-    best = many.reshape(places.shape)[np.argmin(misfit.reshape(len(CROSS_OFFSETS), -1), axis=0), np.arange(len(ovals))]
+    best = many.reshape(places.shape)[
+        np.argmin(misfit.reshape(len(CROSS_OFFSETS), -1), axis=0), np.arange(len(ovals))
+    ]
     found, sigma, _ = _trace_keeping_size(levels, camera, best, spread)
     return found, sigma
 
@@ -140,7 +151,10 @@ def deviation_jacobian() -> Array:
     In the direction t it lies 1 + x cos t + y sin t + s + p cos 2t + q sin 2t out, to first order.
     """
     turn = ring_angles()
-    return np.stack([np.cos(turn), np.sin(turn), np.ones(RING_ANGLE_COUNT), np.cos(2 * turn), np.sin(2 * turn)], -1)
+    return np.stack(
+        [np.cos(turn), np.sin(turn), np.ones(RING_ANGLE_COUNT), np.cos(2 * turn), np.sin(2 * turn)],
+        -1,
+    )
 
 
 def fit_ellipses(reach: Array, sigma: Array, spread: Array = FREE_PRIOR_SIGMA) -> EllipseDeviations:
@@ -157,11 +171,14 @@ def fit_ellipses(reach: Array, sigma: Array, spread: Array = FREE_PRIOR_SIGMA) -
         pull = np.einsum("nk,ki->ni", weight * (reach - 1), slope)
         deviation = np.linalg.solve(information, pull[..., None])[..., 0]
     return EllipseDeviations(
-        np.asarray(deviation, float), np.asarray(np.linalg.inv(information) * SIGMA_INFLATION**2, float)
+        np.asarray(deviation, float),
+        np.asarray(np.linalg.inv(information) * SIGMA_INFLATION**2, float),
     )
 
 
-def deviations_to_ovals(camera: Camera, ovals: Array, fitted: EllipseDeviations) -> tuple[Array, Array]:
+def deviations_to_ovals(
+    camera: Camera, ovals: Array, fitted: EllipseDeviations
+) -> tuple[Array, Array]:
     """Ovals (N, 5) that deviate so from some in the stretched plane, and the σ (N, 5) of their numbers."""
     axes = patch_axes_mm(camera, ovals)
     x, y, size, p, q = fitted.deviation.T

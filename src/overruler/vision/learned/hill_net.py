@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats, log_colours
-from overruler.vision.imaging.orthophoto import Orthophoto, relief_displacement_map, resample_orthophoto
+from overruler.vision.imaging.orthophoto import (
+    Orthophoto,
+    relief_displacement_map,
+    resample_orthophoto,
+)
 from overruler.vision.learned.inference import (
     OUTPUT_STRIDE_PX,
     OVERVIEW_MM_PER_PX,
@@ -49,7 +53,9 @@ class HillMap:
 def predict_hill_map(view: Orthophoto, camera: Camera) -> HillMap:
     """The network's look at a picture from above, whatever its resolution."""
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    blob = picture_input(fine.pixels, fine.seen, relief_displacement_map(fine, camera)).transpose(2, 0, 1)
+    blob = picture_input(fine.pixels, fine.seen, relief_displacement_map(fine, camera)).transpose(
+        2, 0, 1
+    )
     cells = _downsample_to_cells(fine)
     high, wide = cells.seen.shape
     share = softmax(infer_whole_picture(MODEL, blob)[:, :high, :wide])
@@ -60,7 +66,11 @@ def _downsample_to_cells(fine: Orthophoto) -> Orthophoto:
     """A pixel for each of the network's answers."""
     some = slice(OUTPUT_STRIDE_PX // 2, None, OUTPUT_STRIDE_PX)
     return Orthophoto(
-        fine.pixels[some, some], fine.seen[some, some], fine.left_mm, fine.top_mm, OUTPUT_STRIDE_PX * fine.mm_per_px
+        fine.pixels[some, some],
+        fine.seen[some, some],
+        fine.left_mm,
+        fine.top_mm,
+        OUTPUT_STRIDE_PX * fine.mm_per_px,
     )
 
 

@@ -46,7 +46,11 @@ def softmax(logits: Floats) -> Floats:
 def pad_to_input_multiple(picture: Floats) -> Floats:
     """A picture (C, H, W) with its edges continued, to sides that a network takes."""
     rows, columns = picture.shape[1:]
-    return np.pad(picture, ((0, 0), (0, -rows % INPUT_MULTIPLE_PX), (0, -columns % INPUT_MULTIPLE_PX)), mode="edge")
+    return np.pad(
+        picture,
+        ((0, 0), (0, -rows % INPUT_MULTIPLE_PX), (0, -columns % INPUT_MULTIPLE_PX)),
+        mode="edge",
+    )
 
 
 @cache

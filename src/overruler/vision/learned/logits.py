@@ -19,4 +19,6 @@ def sigmoid(logit: ArrayLike) -> Array:
 def probability_to_logit(share: ArrayLike, most: float = MAX_LOGIT_PER_VIEW) -> Array:
     """The log odds (...) of what is so likely, `most` at most."""
     share = np.asarray(share)
-    return np.asarray(np.log(np.maximum(share, 1e-15) / np.maximum(1 - share, 1e-15)).clip(-most, most))
+    return np.asarray(
+        np.log(np.maximum(share, 1e-15) / np.maximum(1 - share, 1e-15)).clip(-most, most)
+    )

@@ -69,7 +69,9 @@ def shape_matrices_mm(shapes: Array) -> Array:
 
 def equal_area_radius_mm(shapes: Array) -> Array:
     """The radius of the circle of the same area (N,)."""
-    return np.asarray(shapes[:, 2] if shapes.shape[1] == 3 else np.sqrt(shapes[:, 2] * shapes[:, 3]))
+    return np.asarray(
+        shapes[:, 2] if shapes.shape[1] == 3 else np.sqrt(shapes[:, 2] * shapes[:, 3])
+    )
 
 
 def _upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
@@ -81,13 +83,17 @@ def _upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
     up = np.linalg.solve(shape_matrices_mm(shapes), away[..., None])[..., 0]
     long = np.linalg.norm(up, axis=1)
     up = up / long[:, None]
-    return np.stack([np.stack([up[:, 1], -up[:, 0]], -1), up], 1), long * equal_area_radius_mm(shapes)
+    return np.stack([np.stack([up[:, 1], -up[:, 0]], -1), up], 1), long * equal_area_radius_mm(
+        shapes
+    )
 
 
 def auxiliary_input(camera: Camera, shapes: Array) -> Floats:
     """What a cutout does not show (N, 3): tangent of the view angle, logs of the radius and of the resolution."""
     eye = camera.center_mm
-    tangent = np.linalg.norm(shapes[:, :2] - eye[:2], axis=1) / eye[2] * _upright_axes(camera, shapes)[1]
+    tangent = (
+        np.linalg.norm(shapes[:, :2] - eye[:2], axis=1) / eye[2] * _upright_axes(camera, shapes)[1]
+    )
     radius = equal_area_radius_mm(shapes)
     share = np.maximum(_mm_per_px(camera, shapes) / radius, 0.02)
     return np.stack([tangent, np.log(radius / 20), np.log(share / 0.04)], -1).astype(np.float32)
@@ -97,15 +103,23 @@ def _mm_per_px(camera: Camera, shapes: Array) -> Array:
     return camera.mm_per_px(np.column_stack([shapes[:, :2], np.zeros(len(shapes))]))
 
 
-def _sample_pyramid(levels: list[Picture], camera: Camera, shapes: Array, maps: Floats, pitch: float) -> Picture:
+def _sample_pyramid(
+    levels: list[Picture], camera: Camera, shapes: Array, maps: Floats, pitch: float
+) -> Picture:
     """The photo at the pixels `maps` (N, h, w, 2), from the level that suits a sample every `pitch` radii."""
     fineness = pitch * equal_area_radius_mm(shapes) / _mm_per_px(camera, shapes)
-    wanted = np.floor(np.log2(np.maximum(fineness, 1e-6)) + 0.3).clip(0, len(levels) - 1).astype(int)
+    wanted = (
+        np.floor(np.log2(np.maximum(fineness, 1e-6)) + 0.3).clip(0, len(levels) - 1).astype(int)
+    )
     cutouts = np.empty((*maps.shape[:3], 3), np.uint8)
     for level in np.unique(wanted):
         some = wanted == level
-        at = (maps[some] / np.float32(2**level)).reshape(-1, maps.shape[2], 2)  # one below the other
-        cut = cv2.remap(levels[level], at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        at = (maps[some] / np.float32(2**level)).reshape(
+            -1, maps.shape[2], 2
+        )  # one below the other
+        cut = cv2.remap(
+            levels[level], at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
         cutouts[some] = cut.reshape(-1, *maps.shape[1:3], 3)
     return cutouts
 
@@ -120,7 +134,9 @@ def _standardize_colours(cutouts: Picture) -> Floats:
     """Colours (N, 3, h, w) without their mean, in units of their spread."""
     count, height, width, _ = cutouts.shape
     colour = np.empty((count, 3, height * width), np.float32)
-    colour[:] = cutouts.reshape(count, -1, 3).transpose(0, 2, 1)  # sums over a last axis are the quick ones
+    colour[:] = cutouts.reshape(count, -1, 3).transpose(
+        0, 2, 1
+    )  # sums over a last axis are the quick ones
     colour /= np.float32(255)
     colour -= colour.mean(-1, keepdims=True)
     spread = np.sqrt(np.einsum("nkp,nkp->n", colour, colour) / np.float32(3 * height * width))
@@ -140,7 +156,9 @@ def _append_channels(colour: Floats, *more: Floats) -> Floats:
 
 def cut_patches(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
     """Each candidate's surroundings on the plane z = 0 (N, 64, 64, 3), away from the camera upwards."""
-    return _sample_pyramid(levels, camera, shapes, patch_maps(camera, shapes), 2 * PATCH_HALF_WIDTH_RADII / PATCH_PX)
+    return _sample_pyramid(
+        levels, camera, shapes, patch_maps(camera, shapes), 2 * PATCH_HALF_WIDTH_RADII / PATCH_PX
+    )
 
 
 def patch_maps(camera: Camera, shapes: Array) -> Floats:
@@ -159,7 +177,9 @@ def patch_maps(camera: Camera, shapes: Array) -> Floats:
 def _interpolation_weights(pixels: int) -> Floats:
     """Linear interpolation (pixels, 9) from the nodes to the middles of pixels over the same width."""
     where = (np.arange(pixels) + 0.5) / pixels * (_GRID_NODES - 1)
-    return np.asarray(np.maximum(0, 1 - np.abs(where[:, None] - np.arange(_GRID_NODES))), np.float32)
+    return np.asarray(
+        np.maximum(0, 1 - np.abs(where[:, None] - np.arange(_GRID_NODES))), np.float32
+    )
 
 
 def _patch_coordinates() -> Array:
@@ -169,7 +189,9 @@ def _patch_coordinates() -> Array:
 
 def patch_input(patches: Picture, side: Floats) -> Floats:
     """Patches and their side input (N, 3) as the first network takes them: (N, 7, 64, 64)."""
-    return _append_channels(_standardize_colours(patches), side[:, :, None, None], _distance_from_rim()[None, None])
+    return _append_channels(
+        _standardize_colours(patches), side[:, :, None, None], _distance_from_rim()[None, None]
+    )
 
 
 @cache
@@ -199,8 +221,12 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
     turn = ring_angles()
     unit = reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
     axes = patch_axes_mm(camera, shapes)
-    at = _project_to_photo(camera, shapes[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes))
-    fine = _interpolation_weights(RING_ROW_COUNT) @ at.reshape(len(at), _GRID_NODES, 2 * RING_ANGLE_COUNT)
+    at = _project_to_photo(
+        camera, shapes[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes)
+    )
+    fine = _interpolation_weights(RING_ROW_COUNT) @ at.reshape(
+        len(at), _GRID_NODES, 2 * RING_ANGLE_COUNT
+    )
     return fine.reshape(len(at), RING_ROW_COUNT, RING_ANGLE_COUNT, 2)
 
 

@@ -143,13 +143,17 @@ def _score_candidates(levels: list[Picture], camera: Camera, candidates: Array) 
     )
 
 
-def _average_augmented_scores(levels: list[Picture], camera: Camera, guesses: RimEstimates) -> RimEstimates:
+def _average_augmented_scores(
+    levels: list[Picture], camera: Camera, guesses: RimEstimates
+) -> RimEstimates:
     """The guesses with their scores and visible shares averaged (as log odds) over looks from a little beside.
 
     A base stays one however it is looked at; what only looks like one seldom does.
     """
     first = probability_to_logit(np.stack([guesses.score, guesses.visible], -1))
-    score, visible = sigmoid(np.mean([first, *augmented_logits(levels, camera, _to_circles(guesses))], 0)).T
+    score, visible = sigmoid(
+        np.mean([first, *augmented_logits(levels, camera, _to_circles(guesses))], 0)
+    ).T
     return replace(guesses, score=score, visible=visible)
 
 
@@ -181,9 +185,13 @@ def augmented_logits(levels: list[Picture], camera: Camera, shapes: Array) -> li
         np.array([shift for _, shift in TEST_TIME_AUGMENTATIONS]),
     )
     beside[..., :2] += equal_area_radius_mm(shapes)[:, None] * shifts[:, None]
-    said = run_patch_network(levels, camera, np.concatenate(beside), np.repeat(mirrored, len(shapes)))
+    said = run_patch_network(
+        levels, camera, np.concatenate(beside), np.repeat(mirrored, len(shapes))
+    )
     return list(
-        said[:, [0, 6]].clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW).reshape(len(TEST_TIME_AUGMENTATIONS), -1, 2)
+        said[:, [0, 6]]
+        .clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW)
+        .reshape(len(TEST_TIME_AUGMENTATIONS), -1, 2)
     )
 
 
@@ -199,7 +207,10 @@ def _trace_rims(levels: list[Picture], camera: Camera, guesses: RimEstimates) ->
     """The circle through what the second network sees of the rim, the first one's guess being its prior."""
     circles, radius = _to_circles(guesses), guesses.radius_mm
     reach, own = predict_rim_radii(levels, camera, circles)
-    prior = np.column_stack([guesses.sigma_xy_mm, guesses.sigma_xy_mm, guesses.sigma_radius_mm]) / radius[:, None]
+    prior = (
+        np.column_stack([guesses.sigma_xy_mm, guesses.sigma_xy_mm, guesses.sigma_radius_mm])
+        / radius[:, None]
+    )
     circle, sigma = fit_circles(reach, own, np.maximum(2 * prior, 0.05))
     return RimEstimates(
         score=guesses.score,
@@ -234,8 +245,12 @@ def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]
     for _ in range(6):
         missed = reach - _circle_reach(circle, turn)
         weight = 1 / sigma**2 / (1 + (missed / (_CAUCHY_SCALE_SIGMA * sigma)) ** 2)
-        information = np.einsum("nk,ki,kj->nij", weight, slope, slope) + (spread / prior)[:, :, None] ** 2 * np.eye(3)
-        pull = np.einsum("nk,ki->ni", weight * missed, slope) + (spread / prior) ** 2 * ([0, 0, 1] - circle)
+        information = np.einsum("nk,ki,kj->nij", weight, slope, slope) + (spread / prior)[
+            :, :, None
+        ] ** 2 * np.eye(3)
+        pull = np.einsum("nk,ki->ni", weight * missed, slope) + (spread / prior) ** 2 * (
+            [0, 0, 1] - circle
+        )
         circle = circle + np.linalg.solve(information, pull[..., None])[..., 0]
     variance = np.diagonal(np.linalg.inv(information), axis1=1, axis2=2) * spread**2
     return circle, np.sqrt(np.stack([variance[:, :2].mean(1), variance[:, 2]], -1))
@@ -254,7 +269,9 @@ def _circle_reach(circle: Array, turn: Array) -> Array:
 
 def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
     """A network's answers for all candidates, a row each."""
-    parts = [candidates[start : start + BATCH_SIZE] for start in range(0, len(candidates), BATCH_SIZE)]
+    parts = [
+        candidates[start : start + BATCH_SIZE] for start in range(0, len(candidates), BATCH_SIZE)
+    ]
 
     def said(part: Array) -> Array:
         return np.asarray(infer_batch(path, blob(part)), float)

@@ -22,7 +22,12 @@ from overruler.vision.imaging.orthophoto import (
     resample_orthophoto,
     visibility_mask,
 )
-from overruler.vision.learned.inference import OUTPUT_STRIDE_PX, OVERVIEW_MM_PER_PX, WEIGHTS, infer_whole_picture
+from overruler.vision.learned.inference import (
+    OUTPUT_STRIDE_PX,
+    OVERVIEW_MM_PER_PX,
+    WEIGHTS,
+    infer_whole_picture,
+)
 from overruler.vision.learned.logits import sigmoid
 
 MODEL = WEIGHTS / "overview.onnx"
@@ -62,17 +67,23 @@ class ShapeCandidate:
     """Which way it is longer: the cosine and sine of twice that heading, 0 where it is unsure."""
 
 
-def find_plate_candidates(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[ShapeCandidate]:
+def find_plate_candidates(
+    view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
+) -> list[ShapeCandidate]:
     """All that may be plates in a picture from above, the likeliest first.
 
     None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
     """
     view, answer, likely = _score_cells(view, camera, hidden, PLATE_CHANNEL)
     highest = cv2.dilate(likely, np.ones((3, 3), np.uint8))
-    return _suppress_overlaps(_decode_cells(view, answer, likely * (likely >= highest), MIN_PLATE_SCORE, PLATE_CHANNEL))
+    return _suppress_overlaps(
+        _decode_cells(view, answer, likely * (likely >= highest), MIN_PLATE_SCORE, PLATE_CHANNEL)
+    )
 
 
-def find_rectangle_candidates(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> list[ShapeCandidate]:
+def find_rectangle_candidates(
+    view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
+) -> list[ShapeCandidate]:
     """Places in a picture from above where the middle of a rectangle may lie that is no plate, the likeliest first."""
     view, answer, likely = _score_cells(view, camera, hidden, RECTANGLE_CHANNEL)
     kept: list[ShapeCandidate] = []
@@ -87,13 +98,19 @@ def _score_cells(
 ) -> tuple[Orthophoto, Array, Array]:
     """The picture at the network's scale, its answer, and how likely one kind lies in each cell that is not hidden."""
     view = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    (answer,) = run_shape_network(picture_input(view.pixels, relief_displacement_map(view, camera))[None])
+    (answer,) = run_shape_network(
+        picture_input(view.pixels, relief_displacement_map(view, camera))[None]
+    )
     likely = sigmoid(answer[kind])
-    mask = cv2.resize(visibility_mask(view, hidden, 0), likely.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    mask = cv2.resize(
+        visibility_mask(view, hidden, 0), likely.shape[::-1], interpolation=cv2.INTER_NEAREST
+    )
     return view, answer, likely * mask
 
 
-def _decode_cells(view: Orthophoto, answer: Array, likely: Array, least: float, kind: int) -> list[ShapeCandidate]:
+def _decode_cells(
+    view: Orthophoto, answer: Array, likely: Array, least: float, kind: int
+) -> list[ShapeCandidate]:
     """What is said of each cell that is likely enough, the likeliest first."""
     rows, columns = np.nonzero(likely > least)
     order = np.argsort(-likely[rows, columns], kind="stable")
@@ -106,14 +123,18 @@ def run_shape_network(pictures: Floats) -> Array:
     return np.stack([infer_whole_picture(MODEL, one) for one in pictures]).astype(float)
 
 
-def _decode_cell(view: Orthophoto, answer: Array, row: int, column: int, kind: int) -> ShapeCandidate:
+def _decode_cell(
+    view: Orthophoto, answer: Array, row: int, column: int, kind: int
+) -> ShapeCandidate:
     middle = (np.array([column, row]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
     at = view.to_mm(middle + answer[3:5] * OUTPUT_STRIDE_PX)
     length, width = REFERENCE_SIZE_MM * np.exp(answer[5:7])
     turned = float(min(np.hypot(*answer[11:13]), 1.0))
     along = float(answer[9]), float(answer[10])
     likely = float(sigmoid(answer[kind]))
-    return ShapeCandidate(at, float(length), float(width), heading_from_fourfold(answer[11:13]), turned, likely, along)
+    return ShapeCandidate(
+        at, float(length), float(width), heading_from_fourfold(answer[11:13]), turned, likely, along
+    )
 
 
 def heading_from_fourfold(fourfold: Array) -> float:
@@ -125,7 +146,10 @@ def _suppress_overlaps(guesses: Sequence[ShapeCandidate]) -> list[ShapeCandidate
     """The likeliest of every group of guesses that speak of the same base; they come likeliest first."""
     kept: list[ShapeCandidate] = []
     for one in guesses:
-        if all(np.hypot(*(one.xy_mm - k.xy_mm)) > MIN_SPACING_SHARE * min(one.width_mm, k.width_mm) for k in kept):
+        if all(
+            np.hypot(*(one.xy_mm - k.xy_mm)) > MIN_SPACING_SHARE * min(one.width_mm, k.width_mm)
+            for k in kept
+        ):
             kept.append(one)
     return kept
 

@@ -11,7 +11,11 @@ from overruler.errors import UnknownName
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.subpixel_edges import SLOPE_WINDOW_SIGMA_PX, Floats
-from overruler.vision.markers.dictionaries import GreyPicture, count_markers_by_dictionary, load_dictionary
+from overruler.vision.markers.dictionaries import (
+    GreyPicture,
+    count_markers_by_dictionary,
+    load_dictionary,
+)
 from overruler.vision.markers.duplicates import resolve_duplicates
 from overruler.vision.markers.marker import Marker, _marker_cells
 from overruler.vision.markers.square_fit import Square, fit_square, side_px
@@ -57,7 +61,9 @@ _COMMON_DICTIONARIES = (
     "DICT_ARUCO_ORIGINAL",
 )
 _UNCOMMON_DICTIONARIES = tuple(
-    name for name in (*(grid + "1000" for grid in _GRIDS), *_TAGS) if name not in _COMMON_DICTIONARIES
+    name
+    for name in (*(grid + "1000" for grid in _GRIDS), *_TAGS)
+    if name not in _COMMON_DICTIONARIES
 )
 
 
@@ -66,11 +72,17 @@ def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
     grey = _to_grey(frame)
     wanted = set(board.corners_mm) if board.corners_mm is not None else None
     found = _read_markers(grey, board.dictionary, wanted)
-    fitted = (_fit_marker(grey, name, number, corners, MIN_SCORE) for name, number, corners in found)
-    return _reject_odd_sizes(resolve_duplicates((marker for marker in fitted if marker is not None), board.corners_mm))
+    fitted = (
+        _fit_marker(grey, name, number, corners, MIN_SCORE) for name, number, corners in found
+    )
+    return _reject_odd_sizes(
+        resolve_duplicates((marker for marker in fitted if marker is not None), board.corners_mm)
+    )
 
 
-def fit_expected_marker(frame: Frame, dictionary: str, number: int, corners_px: Array) -> Marker | None:
+def fit_expected_marker(
+    frame: Frame, dictionary: str, number: int, corners_px: Array
+) -> Marker | None:
     """The marker that must lie near `corners_px` (4, 2), though too much of it is hidden for its id to be read.
 
     It may reach beyond the picture, or lie half under a hand.
@@ -103,7 +115,8 @@ def _identify_dictionary(grey: GreyPicture) -> str | None:
         for share in dict.fromkeys((first, max(1, first // 2))):
             if max(counts.values()) < ENOUGH_MARKERS:
                 counts = {
-                    name: max(counts[name], more) for name, more in _count_by_dictionary(grey, share, names).items()
+                    name: max(counts[name], more)
+                    for name, more in _count_by_dictionary(grey, share, names).items()
                 }
         best = max(names, key=lambda name: counts[name])
         if counts[best] > 1:
@@ -117,7 +130,9 @@ def _count_by_dictionary(grey: GreyPicture, share: int, names: Sequence[str]) ->
     detector = _make_detector(names[0])
     detector.setDetectorParameters(_detector_parameters(every=True))
     quads, _, rejected = detector.detectMarkers(small)
-    squares = sorted((np.reshape(quad, (4, 2)) for quad in (*quads, *rejected)), key=side_px, reverse=True)
+    squares = sorted(
+        (np.reshape(quad, (4, 2)) for quad in (*quads, *rejected)), key=side_px, reverse=True
+    )
     return count_markers_by_dictionary(small, squares[:MAX_SQUARES_READ], names, ERROR_CORRECTION)
 
 
@@ -139,7 +154,10 @@ def _detect_candidates(grey: GreyPicture, name: str, wanted: set[int] | None) ->
     share = _reduction_factor(grey)
     found = _detect_at_scale(grey, name, share)
     enough = ENOUGH_MARKERS if wanted is None else min(ENOUGH_MARKERS, len(wanted))
-    if share > 1 and len({number for _, number, _ in found if wanted is None or number in wanted}) < enough:
+    if (
+        share > 1
+        and len({number for _, number, _ in found if wanted is None or number in wanted}) < enough
+    ):
         have = {number for _, number, _ in found}
         found += [c for c in _detect_at_scale(grey, name, share // 2) if c[1] not in have]
     return [candidate for candidate in found if wanted is None or candidate[1] in wanted]
@@ -152,7 +170,11 @@ def _detect_at_scale(grey: GreyPicture, name: str, share: int) -> list[_Candidat
         return []
     # resize keeps the picture's outer edges in place, and they lie half a pixel outside the outer pixels' centres
     return [
-        (name, int(number), (np.reshape(quad, (4, 2)).astype(float) - WHITE_BORDER_PX + 0.5) * share - 0.5)
+        (
+            name,
+            int(number),
+            (np.reshape(quad, (4, 2)).astype(float) - WHITE_BORDER_PX + 0.5) * share - 0.5,
+        )
         for number, quad in zip(np.reshape(ids, -1), corners, strict=True)
     ]
 
@@ -169,9 +191,17 @@ def _reduce_picture(grey: GreyPicture, share: int) -> GreyPicture:
     """
     height, width = (size // share * share for size in grey.shape)
     size = width // share, height // share
-    small = cv2.resize(grey[:height, :width], size, interpolation=cv2.INTER_AREA) if share > 1 else grey
+    small = (
+        cv2.resize(grey[:height, :width], size, interpolation=cv2.INTER_AREA) if share > 1 else grey
+    )
     framed = cv2.copyMakeBorder(
-        small, WHITE_BORDER_PX, WHITE_BORDER_PX, WHITE_BORDER_PX, WHITE_BORDER_PX, cv2.BORDER_CONSTANT, value=255
+        small,
+        WHITE_BORDER_PX,
+        WHITE_BORDER_PX,
+        WHITE_BORDER_PX,
+        WHITE_BORDER_PX,
+        cv2.BORDER_CONSTANT,
+        value=255,
     )
     return np.asarray(framed, np.uint8)
 
@@ -190,7 +220,9 @@ def _detector_parameters(every: bool = False) -> cv2.aruco.DetectorParameters:
     return parameters
 
 
-def _fit_marker(grey: GreyPicture, name: str, number: int, corners: Array, least_score: float) -> Marker | None:
+def _fit_marker(
+    grey: GreyPicture, name: str, number: int, corners: Array, least_score: float
+) -> Marker | None:
     """The marker with its edges fitted, on a patch around it; None where too little of it is seen, or it is none."""
     height, width = grey.shape
     low = np.floor(corners.min(0) - PATCH_MARGIN_PX).astype(int).clip(0)
@@ -203,7 +235,12 @@ def _fit_marker(grey: GreyPicture, name: str, number: int, corners: Array, least
         return None
     means = _cell_means(patch, square.corners_px - low, len(cells))
     seen = _cells_in_picture(square.corners_px, len(cells), (width, height))
-    if seen.mean() < MIN_VISIBLE_CELL_SHARE or means[seen].std() == 0 or cells[seen].all() or not cells[seen].any():
+    if (
+        seen.mean() < MIN_VISIBLE_CELL_SHARE
+        or means[seen].std() == 0
+        or cells[seen].all()
+        or not cells[seen].any()
+    ):
         return None
     score = max(0.0, float(np.corrcoef(means[seen], cells[seen])[0, 1]))
     contrast = means[seen & cells].mean() - means[seen & ~cells].mean()
@@ -219,7 +256,10 @@ def _contradicts_code(means: Array, cells: NDArray[np.bool_]) -> bool:
     """
     dark, bright = np.percentile(means, (10, 90))
     share = (means - dark) / max(bright - dark, 1e-9)
-    return bool((share[cells] < FLIPPED_CELL_TOLERANCE).any() and (share[~cells] > 1 - FLIPPED_CELL_TOLERANCE).any())
+    return bool(
+        (share[cells] < FLIPPED_CELL_TOLERANCE).any()
+        and (share[~cells] > 1 - FLIPPED_CELL_TOLERANCE).any()
+    )
 
 
 def _is_valid_square(square: Square) -> bool:
@@ -227,7 +267,9 @@ def _is_valid_square(square: Square) -> bool:
     sides = np.roll(square.corners_px, -1, 0) - square.corners_px
     following = np.roll(sides, -1, 0)
     turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
-    sure = np.sqrt(np.diag(square.covariance_px2).max()) < MAX_CORNER_SIGMA_SHARE * side_px(square.corners_px)
+    sure = np.sqrt(np.diag(square.covariance_px2).max()) < MAX_CORNER_SIGMA_SHARE * side_px(
+        square.corners_px
+    )
     return bool((turns > 0).all() and sure)
 
 
@@ -244,7 +286,9 @@ def _cell_means(patch: Floats, corners: Array, count: int) -> Array:
     """Mean brightness (count, count) of the middles of a marker's cells."""
     target = np.array([(0, 0), (count, 0), (count, count), (0, count)], np.float32) * 8 - 0.5
     warp = cv2.getPerspectiveTransform(corners.astype(np.float32), target.astype(np.float32))
-    cells = cv2.warpPerspective(patch, warp, (8 * count, 8 * count), borderMode=cv2.BORDER_REPLICATE)
+    cells = cv2.warpPerspective(
+        patch, warp, (8 * count, 8 * count), borderMode=cv2.BORDER_REPLICATE
+    )
     return np.asarray(cells.reshape(count, 8, count, 8)[:, 2:6, :, 2:6].mean((1, 3)), float)
 
 
@@ -259,4 +303,6 @@ def _reject_odd_sizes(markers: tuple[Marker, ...]) -> tuple[Marker, ...]:
     if len(markers) < ENOUGH_MARKERS:
         return markers
     typical = float(np.median([marker.side_px for marker in markers]))
-    return tuple(m for m in markers if typical / MAX_SIZE_RATIO < m.side_px < typical * MAX_SIZE_RATIO)
+    return tuple(
+        m for m in markers if typical / MAX_SIZE_RATIO < m.side_px < typical * MAX_SIZE_RATIO
+    )

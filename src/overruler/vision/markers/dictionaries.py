@@ -48,7 +48,9 @@ def load_dictionary(name: str) -> cv2.aruco.Dictionary:
 
 def _count_known_codes(seen: Bits, name: str, wrong: int) -> int:
     """How many of a family's markers are among the cells (N, n²), turned any way, but for so many wrong ones."""
-    agree = np.where(seen, 1, -1).astype(np.float32) @ _code_table(name)  # cells that agree less those that do not
+    agree = np.where(seen, 1, -1).astype(np.float32) @ _code_table(
+        name
+    )  # cells that agree less those that do not
     good = agree.max(1) >= seen.shape[1] - 2 * wrong
     return len(np.unique(agree[good].argmax(1) // 4))
 
@@ -62,7 +64,9 @@ def _code_table(name: str) -> NDArray[np.float32]:
     cells = family.markerSize**2
     whole, rest = divmod(cells, 8)
     bits = np.unpackbits(turned, axis=1)
-    kept = np.concatenate([bits[:, : 8 * whole], bits[:, bits.shape[1] - rest :]], 1) if rest else bits
+    kept = (
+        np.concatenate([bits[:, : 8 * whole], bits[:, bits.shape[1] - rest :]], 1) if rest else bits
+    )
     return np.ascontiguousarray(np.where(kept.T, 1, -1).astype(np.float32))
 
 
@@ -71,7 +75,9 @@ def _read_bits(small: GreyPicture, quad: Array, size: int) -> Bits | None:
     count = size + 2
     target = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32) * (CELL_PX * count) - 0.5
     flat = cv2.warpPerspective(
-        small, cv2.getPerspectiveTransform(np.asarray(quad, np.float32), target), (CELL_PX * count,) * 2
+        small,
+        cv2.getPerspectiveTransform(np.asarray(quad, np.float32), target),
+        (CELL_PX * count,) * 2,
     )
     middle = flat.reshape(count, CELL_PX, count, CELL_PX)[:, 2:6, :, 2:6].mean((1, 3))
     if middle.std() < MIN_BRIGHTNESS_SIGMA:

@@ -15,7 +15,9 @@ DECISIVE_SCORE_MARGIN = 0.2
 """A score so much better speaks for itself: the other is a stain that looks a little like a marker."""
 
 
-def resolve_duplicates(markers: "Iterable[Marker]", corners_mm: Mapping[int, Array] | None) -> "tuple[Marker, ...]":
+def resolve_duplicates(
+    markers: "Iterable[Marker]", corners_mm: Mapping[int, Array] | None
+) -> "tuple[Marker, ...]":
     """Ascending by id. `corners_mm` says where each lies (4, 3), if that is known; else the better score decides."""
     alike: dict[int, list[Marker]] = {}
     for marker in markers:
@@ -28,7 +30,10 @@ def resolve_duplicates(markers: "Iterable[Marker]", corners_mm: Mapping[int, Arr
         for number, some in rivals.items():
             if len(some) > 1:
                 best[number] = min(
-                    some, key=lambda marker: _distance_from_expected_px(marker, to_photo, corners_mm[marker.id])
+                    some,
+                    key=lambda marker: _distance_from_expected_px(
+                        marker, to_photo, corners_mm[marker.id]
+                    ),
                 )
     return tuple(best[number] for number in sorted(best))
 

@@ -38,7 +38,9 @@ def shape_noise_columns_px(edges: MarkerEdges) -> Array:
     n = edges.normal_px
     shift = np.full(len(n), LOCAL_SHIFT_SIGMA_PX)
     outer = ((edges.place < 1e-6) | (edges.place > 1 - 1e-6)).any(1) * OUTER_SHIFT_SIGMA_PX
-    return np.column_stack([n * reach * SHAPE_SIGMA_PX, n * reach[:, ::-1] * SHAPE_SIGMA_PX, shift, outer])
+    return np.column_stack(
+        [n * reach * SHAPE_SIGMA_PX, n * reach[:, ::-1] * SHAPE_SIGMA_PX, shift, outer]
+    )
 
 
 def place_noise_columns_px(edges: MarkerEdges, mm_per_px: float) -> Array:

@@ -39,7 +39,9 @@ def place_stations(cells: NDArray[np.bool_], cell_px: float) -> EdgeStations:
     at = np.where(upright, start[:, 0], start[:, 1])
     edge = np.repeat(np.arange(len(start)), count)
     line = np.round(at * len(cells)).astype(int) * 2 + upright
-    return EdgeStations(place.reshape(-1, 2), across[edge], edge, line, (at < 1e-9) | (at > 1 - 1e-9))
+    return EdgeStations(
+        place.reshape(-1, 2), across[edge], edge, line, (at < 1e-9) | (at > 1 - 1e-9)
+    )
 
 
 def _cell_edges(cells: NDArray[np.bool_]) -> tuple[Array, Array, Array]:

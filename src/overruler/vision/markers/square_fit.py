@@ -69,7 +69,11 @@ class _StationObservations:
 
 
 def fit_square(
-    grey: Floats, corners_px: Array, cells: NDArray[np.bool_], size_px: tuple[int, int], corner_px: Array
+    grey: Floats,
+    corners_px: Array,
+    cells: NDArray[np.bool_],
+    size_px: tuple[int, int],
+    corner_px: Array,
 ) -> Square | None:
     """Fit the marker whose corners lie near `corners_px` (4, 2); None where too little of it is seen.
 
@@ -81,8 +85,14 @@ def fit_square(
     where = place_stations(cells, cell_px)
     state = np.concatenate([np.ravel(corners_px), [0.0, 0.0]])
     try:
-        for reach_px in (min(0.45 * cell_px, 8.0), min(0.35 * cell_px, 3.0), min(0.35 * cell_px, 2.0)):
-            seen, steepness = _observe_stations(grey, bent, state, where, reach_px, corner_px, size_px)
+        for reach_px in (
+            min(0.45 * cell_px, 8.0),
+            min(0.35 * cell_px, 3.0),
+            min(0.35 * cell_px, 2.0),
+        ):
+            seen, steepness = _observe_stations(
+                grey, bent, state, where, reach_px, corner_px, size_px
+            )
             if len(np.unique(where.edge[seen.weight > 0])) < MIN_EDGES:
                 return None
             state, seen, spread_px = _fit_robustly(bent, state, where, seen)
@@ -108,11 +118,13 @@ def _observe_stations(
     xy, normal = bent.normals(state, where.place, where.across)
     offset, steep = edge_offsets(grey, xy - corner_px, normal, reach_px)
     seen = xy + normal * np.nan_to_num(offset)[:, None]
-    found = np.isfinite(offset) & ((seen > PICTURE_BORDER_PX) & (seen < np.array(size_px) - 1 - PICTURE_BORDER_PX)).all(
-        1
-    )
+    found = np.isfinite(offset) & (
+        (seen > PICTURE_BORDER_PX) & (seen < np.array(size_px) - 1 - PICTURE_BORDER_PX)
+    ).all(1)
     typical = float(np.median(steep[found])) if found.any() else 0.0
-    return _StationObservations(seen, normal, (found & (steep > MIN_STEEPNESS_SHARE * typical)).astype(float)), typical
+    return _StationObservations(
+        seen, normal, (found & (steep > MIN_STEEPNESS_SHARE * typical)).astype(float)
+    ), typical
 
 
 def side_px(corners_px: Array) -> float:
@@ -128,11 +140,15 @@ def _fit_robustly(
 ) -> tuple[Array, _StationObservations, float]:
     """The state by the stations that agree, how much each counts, and their spread in px."""
     first = bent.residuals(state, where.place, seen.xy_px, seen.normal_px)
-    rows = bent.residual_jacobian(state, where.place, seen.normal_px)  # hardly changes over the few px that are left
+    rows = bent.residual_jacobian(
+        state, where.place, seen.normal_px
+    )  # hardly changes over the few px that are left
     moved = state
     for _ in range(8):
         residual = first + rows @ (moved - state)
-        spread = max(1.4826 * float(np.median(np.abs(residual[seen.weight > 0]))), MIN_EDGE_SIGMA_PX)
+        spread = max(
+            1.4826 * float(np.median(np.abs(residual[seen.weight > 0]))), MIN_EDGE_SIGMA_PX
+        )
         if not spread < MAX_SPREAD_PX:
             raise np.linalg.LinAlgError("the fit runs away")
         weight = (seen.weight > 0) * tukey_weights(residual / spread)
@@ -147,11 +163,15 @@ def _fit_to_edges(bent: SquareModel, state: Array, edges: MarkerEdges) -> tuple[
     return _gauss_newton_step(state, rows, residual, 1 / edges.sigma_px**2)
 
 
-def _gauss_newton_step(state: Array, rows: Array, residual: Array, weight: Array) -> tuple[Array, Array]:
+def _gauss_newton_step(
+    state: Array, rows: Array, residual: Array, weight: Array
+) -> tuple[Array, Array]:
     prior = np.zeros(STATE_SIZE)
     prior[8:] = 1 / BEND_SIGMA**2, 1 / SHIFT_SIGMA_PX**2
     covariance = np.linalg.inv(rows.T @ (rows * weight[:, None]) + np.diag(prior))
-    return state - covariance @ (rows.T @ (weight * residual) + prior * state), np.asarray(covariance)
+    return state - covariance @ (rows.T @ (weight * residual) + prior * state), np.asarray(
+        covariance
+    )
 
 
 def tukey_weights(z: Array) -> Array:
@@ -163,21 +183,29 @@ def tukey_weights(z: Array) -> Array:
 
 
 def _average_by_edge(
-    bent: SquareModel, state: Array, where: EdgeStations, seen: _StationObservations, spread_px: float
+    bent: SquareModel,
+    state: Array,
+    where: EdgeStations,
+    seen: _StationObservations,
+    spread_px: float,
 ) -> MarkerEdges:
     """One observation an edge: the weighted mean of its stations, at the middle of what was seen of it."""
     total = np.bincount(where.edge, seen.weight, len(where.line))
     keep = np.nonzero(total > MIN_WEIGHT_PER_EDGE)[0]
 
     def mean(values: Array) -> Array:
-        return np.asarray(np.bincount(where.edge, seen.weight * values, len(total))[keep] / total[keep])
+        return np.asarray(
+            np.bincount(where.edge, seen.weight * values, len(total))[keep] / total[keep]
+        )
 
     residual = mean(bent.residuals(state, where.place, seen.xy_px, seen.normal_px))
     place = np.stack([mean(where.place[:, 0]), mean(where.place[:, 1])], 1)
     normal = np.stack([mean(seen.normal_px[:, 0]), mean(seen.normal_px[:, 1])], 1)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     xy = bent.predict(state, place) + normal * (residual - state[9])[:, None]
-    sigma = PROFILE_CORRELATION_INFLATION * np.hypot(spread_px / np.sqrt(total[keep]), MIN_EDGE_SIGMA_PX)
+    sigma = PROFILE_CORRELATION_INFLATION * np.hypot(
+        spread_px / np.sqrt(total[keep]), MIN_EDGE_SIGMA_PX
+    )
     for side in (where.outer[keep], ~where.outer[keep]):
         sigma[side] *= _excess_scatter(residual[side] / sigma[side], 10 / len(keep))
     return MarkerEdges(place, xy, normal, sigma, where.line[keep])

@@ -20,9 +20,14 @@ class SquareModel:
     def predict(self, states: Array, place: Array) -> Array:
         """Where places (S, 2) of the square are seen (..., S, 2) in states (..., 10)."""
         bend = states[..., 8, None, None]
-        matrix = square_to_quad(self._undistort_corners(states[..., :8].reshape(*states.shape[:-1], 4, 2), bend))
+        matrix = square_to_quad(
+            self._undistort_corners(states[..., :8].reshape(*states.shape[:-1], 4, 2), bend)
+        )
         flat = np.column_stack([place, np.ones(len(place))]) @ np.swapaxes(matrix, -1, -2)
-        x, y = flat[..., 0] / flat[..., 2] - self.middle[0], flat[..., 1] / flat[..., 2] - self.middle[1]
+        x, y = (
+            flat[..., 0] / flat[..., 2] - self.middle[0],
+            flat[..., 1] / flat[..., 2] - self.middle[1],
+        )
         growth = 1 + bend[..., 0] * (x * x + y * y) / self.radius**2
         return np.stack([self.middle[0] + x * growth, self.middle[1] + y * growth], -1)
 
@@ -38,7 +43,9 @@ class SquareModel:
     def normals(self, state: Array, place: Array, across: Array) -> tuple[Array, Array]:
         """Where places (S, 2) are seen, and unit normals (S, 2) there of edges whose bright side lies `across`."""
         along, step = across[:, ::-1] * 1e-3, across * 1e-3
-        seen = self.predict(state, np.concatenate([place, place + step, place + along, place - along]))
+        seen = self.predict(
+            state, np.concatenate([place, place + step, place + along, place - along])
+        )
         here, bright, ahead, behind = np.split(seen, 4)
         normal = (ahead - behind)[:, ::-1] * (1, -1)
         normal *= np.sign((normal * (bright - here)).sum(1, keepdims=True))
@@ -50,7 +57,9 @@ class SquareModel:
 
     def residual_jacobian(self, state: Array, place: Array, normal_px: Array) -> Array:
         """d residuals / d state (S, 10), by central differences."""
-        moved = self.predict(np.concatenate([state + DIFFERENCE_STEPS, state - DIFFERENCE_STEPS]), place)
+        moved = self.predict(
+            np.concatenate([state + DIFFERENCE_STEPS, state - DIFFERENCE_STEPS]), place
+        )
         slope = (moved[:9] - moved[9:]) / (2 * DIFFERENCE_STEPS.max(1))[:, None, None]
         return np.column_stack([-(slope * normal_px).sum(-1).T, np.ones(len(place))])
 

@@ -59,7 +59,9 @@ class CoarseFit:
     def with_face(self, leaning: FaceLikelihood) -> "CoarseFit":
         """Where its sides and its whole face together say that it lies."""
         look = replace(
-            self.posterior, log_density=self.posterior.log_density + leaning.log_likelihood_at(self.posterior.places_mm)
+            self.posterior,
+            log_density=self.posterior.log_density
+            + leaning.log_likelihood_at(self.posterior.places_mm),
         )
         xy, turn = look.best_pose
         return replace(self, xy_mm=xy, turn_rad=turn, posterior=look, face=leaning)
@@ -86,13 +88,17 @@ class PosePosterior:
         """What each stretch of each side (4, STRETCHES) says for the likeliest place, in nats."""
         turn, shift = self._mode
         return (
-            self.edges.stretch_log_likelihood(np.append(shift, -shift), np.array([turn]))[range(4), :, 0, range(4)]
+            self.edges.stretch_log_likelihood(np.append(shift, -shift), np.array([turn]))[
+                range(4), :, 0, range(4)
+            ]
             / STRETCH_TEMPER
         )
 
     @property
     def _mode(self) -> tuple[float, Array]:
-        turn, forward, left = np.unravel_index(int(np.argmax(self.log_density)), self.log_density.shape)
+        turn, forward, left = np.unravel_index(
+            int(np.argmax(self.log_density)), self.log_density.shape
+        )
         return float(TURNS_RAD[turn]), SHIFTS_MM[[int(forward), int(left)]]
 
     def mean_and_moments(self) -> tuple[Array, float, Array, float]:
@@ -127,25 +133,39 @@ class PosePosterior:
         return np.asarray(np.einsum("uv,uvi,uvj->ij", share / share.sum() * far, off, off))
 
 
-def fit_coarsely(view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], side_mm: float) -> CoarseFit | None:
+def fit_coarsely(
+    view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], side_mm: float
+) -> CoarseFit | None:
     """A plate of one size near a guess off by some 5 mm and, of the likeliest of these headings, 5°.
 
     `view` is of the plane of its upper face. None where the photo does not show it.
     """
     looks = [pose_posterior(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
-    look = max((one for one in looks if one is not None), key=lambda one: one.log_evidence, default=None)
+    look = max(
+        (one for one in looks if one is not None), key=lambda one: one.log_evidence, default=None
+    )
     return None if look is None else _recentre_fit(view, look, guess_mm, side_mm)
 
 
-def fit_from_aside(view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], side_mm: float) -> list[CoarseFit]:
+def fit_from_aside(
+    view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], side_mm: float
+) -> list[CoarseFit]:
     """Where else it may lie, looked for from beside the guess on all four sides, the likeliest first.
 
     A ship that hides the near sides draws the look to its wings, further off than the sides are sought.
     """
-    ways = [(turn, way @ side_normals(turn)[:2]) for turn in turns_rad for way in ASIDE_MM * UNIT_CORNERS]
-    looks = [pose_posterior(view, guess_mm + aside, turn, side_mm, guess_mm) for turn, aside in ways]
+    ways = [
+        (turn, way @ side_normals(turn)[:2])
+        for turn in turns_rad
+        for way in ASIDE_MM * UNIT_CORNERS
+    ]
+    looks = [
+        pose_posterior(view, guess_mm + aside, turn, side_mm, guess_mm) for turn, aside in ways
+    ]
     kept: list[CoarseFit] = []
-    for look in sorted((one for one in looks if one is not None), key=lambda one: -one.log_evidence):
+    for look in sorted(
+        (one for one in looks if one is not None), key=lambda one: -one.log_evidence
+    ):
         if len(kept) < MAX_PLACES and _is_separate(look.best_pose[0], kept):
             start = _recentre_fit(view, look, guess_mm, side_mm)
             kept += [start] if _is_separate(start.xy_mm, kept) else []
@@ -156,7 +176,9 @@ def _is_separate(xy_mm: Array, others: Sequence[CoarseFit]) -> bool:
     return all(np.hypot(*(xy_mm - other.xy_mm)) > MIN_SEPARATION_MM for other in others)
 
 
-def _recentre_fit(view: LabPatch, look: "PosePosterior", guess_mm: Array, side_mm: float) -> CoarseFit:
+def _recentre_fit(
+    view: LabPatch, look: "PosePosterior", guess_mm: Array, side_mm: float
+) -> CoarseFit:
     """The likeliest place of a look, looked at again where it lies far from where that was centred."""
     xy, turn = look.best_pose
     if np.hypot(*(xy - look.xy_mm)) > RECENTRE_MM or abs(turn - look.turn_rad) > RECENTRE_RAD:
@@ -171,7 +193,12 @@ def pair_opposite_sides(sides: Array) -> tuple[Array, Array]:
 
 
 def pose_posterior(
-    view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, guess_mm: Array, model: Path = MODEL
+    view: LabPatch,
+    xy_mm: Array,
+    turn_rad: float,
+    size_mm: ArrayLike,
+    guess_mm: Array,
+    model: Path = MODEL,
 ) -> PosePosterior | None:
     """What is seen from a supposed place, and the prior that the guess gives; None beyond the photo's border.
 
@@ -180,7 +207,9 @@ def pose_posterior(
     if _share_in_photo(view, xy_mm, turn_rad, size_mm) < MIN_INSIDE_SHARE:
         return None
     edges = run_side_net(view, xy_mm, turn_rad, size_mm, STEP_MM, model)
-    forward, left = pair_opposite_sides(edges.side_log_likelihood(SHIFTS_MM, TURNS_RAD) / STRETCH_TEMPER)
+    forward, left = pair_opposite_sides(
+        edges.side_log_likelihood(SHIFTS_MM, TURNS_RAD) / STRETCH_TEMPER
+    )
     off = side_normals(turn_rad)[:2] @ (xy_mm - guess_mm)
     pull = [np.log1p(((SHIFTS_MM + part) / GUESS_SCALE_MM) ** 2) for part in off]
     tilt = 0.5 * (TURNS_RAD / TURN_SIGMA_RAD) ** 2

@@ -46,13 +46,20 @@ class FaceLikelihood:
 
     def log_likelihood_at(self, places_mm: Array) -> Array:
         """How much likelier (...) places (..., 2) are (nats): a parabola along each axis, no more beyond the slides."""
-        slid = np.clip((places_mm - self.xy_mm) @ side_normals(self.turn_rad)[:2].T / self.slide_mm, -1, 1)
+        slid = np.clip(
+            (places_mm - self.xy_mm) @ side_normals(self.turn_rad)[:2].T / self.slide_mm, -1, 1
+        )
         slope, bend = np.diff(self.logit_change)[:, 0] / 2, np.minimum(self.logit_change.mean(1), 0)
         return np.asarray(FACE_LOGIT_WEIGHT * (slope * slid + bend * slid**2).sum(-1))
 
 
 def probe_face_shifts(
-    pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float, odds: float
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    xy_mm: Array,
+    turn_rad: float,
+    side_mm: float,
+    odds: float,
 ) -> FaceLikelihood | None:
     """Which way a square whose face has these log odds rather lies; None where the camera does not see the place."""
     slides = SLIDE_SIDES * side_mm * side_normals(turn_rad)[[2, 0, 3, 1]]
@@ -76,7 +83,9 @@ def face_logit(
     return (
         None
         if turned is None
-        else float(infer_batch(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean())
+        else float(
+            infer_batch(MODEL, np.stack([face_input(one, side_mm) for one in turned])).mean()
+        )
     )
 
 
@@ -94,7 +103,12 @@ def face_pictures(
     """
     mm_per_px = side_mm * sides_wide / SIDE_PX
     picture = sample_picture(
-        pixels, camera, picture_to_board(xy_mm, turn_rad, mm_per_px, SIDE_PX), mm_per_px, SIDE_PX, PLATE_HEIGHT_MM
+        pixels,
+        camera,
+        picture_to_board(xy_mm, turn_rad, mm_per_px, SIDE_PX),
+        mm_per_px,
+        SIDE_PX,
+        PLATE_HEIGHT_MM,
     )
     if picture is None:
         return None

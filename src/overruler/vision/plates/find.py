@@ -104,7 +104,9 @@ class Plate:
     def corners_mm(self) -> Array:
         """Of the underside (4, 2)."""
         forward, left = side_normals(self.turn_rad)[:2]
-        return np.asarray(self.fit.xy_mm + self.fit.side_mm / 2 * (UNIT_CORNERS @ np.stack([forward, left])))
+        return np.asarray(
+            self.fit.xy_mm + self.fit.side_mm / 2 * (UNIT_CORNERS @ np.stack([forward, left]))
+        )
 
 
 def find_plates(
@@ -129,7 +131,8 @@ def find_plates(
         if expected or len(likely) >= MIN_LIKELY_GUESSES or _any_sure(plates):
             plates += tried([guess for guess in guesses if guess.score < LIKELY_SCORE])
     return [
-        _make_detection(camera, plate) for plate in _suppress_overlaps(plates if expected or _any_sure(plates) else ())
+        _make_detection(camera, plate)
+        for plate in _suppress_overlaps(plates if expected or _any_sure(plates) else ())
     ]
 
 
@@ -137,12 +140,17 @@ def _any_sure(plates: Iterable[Plate]) -> bool:
     return any(plate.score > SURE_SCORE for plate in plates)
 
 
-def _fit_guess(frame: Frame, camera: Camera, first: ShapeCandidate, sides_mm: Sequence[float]) -> Plate | None:
+def _fit_guess(
+    frame: Frame, camera: Camera, first: ShapeCandidate, sides_mm: Sequence[float]
+) -> Plate | None:
     """The plate that a guess speaks of, of the side that its looks and its fit make likeliest."""
     looks = refine_guess(frame.pixels, camera, first)
     if looks is None or _log_odds(_features_from_above(first, looks)) < MIN_LOGIT_FROM_ABOVE:
         return None
-    tried = [_try_side(frame, camera, first, looks, side_mm) for side_mm in _plausible_sides(looks.guess, sides_mm)]
+    tried = [
+        _try_side(frame, camera, first, looks, side_mm)
+        for side_mm in _plausible_sides(looks.guess, sides_mm)
+    ]
     known = [one for one in tried if one is not None]
     best = max(known, key=lambda one: one.log_odds, default=None)
     fit = (
@@ -179,7 +187,8 @@ def _try_side(
     if view is None:
         return None
     turns = (
-        guess.turn_rad + (START_TURNS_RAD[:1] if guess.heading_confidence > SURE_HEADING else START_TURNS_RAD)
+        guess.turn_rad
+        + (START_TURNS_RAD[:1] if guess.heading_confidence > SURE_HEADING else START_TURNS_RAD)
     ).tolist()
 
     def judged(start: CoarseFit | None) -> _Candidate | None:
@@ -189,7 +198,14 @@ def _try_side(
         start, face = laid
         told = float(np.sqrt(max(start.log_evidence, 0.0))), float(start.side_information.sum())
         return _Candidate(
-            view, start, (*_features_from_above(first, looks), *told, _size_error_sigmas(guess, side_mm) ** 2, face)
+            view,
+            start,
+            (
+                *_features_from_above(first, looks),
+                *told,
+                _size_error_sigmas(guess, side_mm) ** 2,
+                face,
+            ),
         )
 
     found = judged(fit_coarsely(view, guess.xy_mm, turns, side_mm))
@@ -199,7 +215,9 @@ def _try_side(
     return max([found, *(one for one in others if one is not None)], key=lambda one: one.log_odds)
 
 
-def _adjust_by_face(frame: Frame, camera: Camera, start: CoarseFit) -> tuple[CoarseFit, float] | None:
+def _adjust_by_face(
+    frame: Frame, camera: Camera, start: CoarseFit
+) -> tuple[CoarseFit, float] | None:
     """Where its sides say that a square lies, and its whole face where that is not plain; and the log odds of this."""
     face = _face_logit(frame, camera, start)
     if face is None or not HOPELESS_FACE_LOGIT < face < SURE_FACE_LOGIT:
@@ -219,13 +237,19 @@ def _face_logit(frame: Frame, camera: Camera, start: CoarseFit) -> float | None:
 def _ambiguous_sides(best: _Candidate, tried: Iterable[_Candidate]) -> tuple[float, ...]:
     """Other sides that are nearly as likely."""
     return tuple(
-        one.start.side_mm for one in tried if one is not best and best.log_odds - one.log_odds < AMBIGUOUS_LOGIT_GAP
+        one.start.side_mm
+        for one in tried
+        if one is not best and best.log_odds - one.log_odds < AMBIGUOUS_LOGIT_GAP
     )
 
 
 def _plausible_sides(guess: ShapeCandidate, sides_mm: Sequence[float]) -> list[float]:
     """The sides that a guess may have."""
-    return [side_mm for side_mm in sides_mm if abs(_size_error_sigmas(guess, side_mm)) < MAX_SIZE_ERROR_SIGMAS]
+    return [
+        side_mm
+        for side_mm in sides_mm
+        if abs(_size_error_sigmas(guess, side_mm)) < MAX_SIZE_ERROR_SIGMAS
+    ]
 
 
 def _size_error_sigmas(guess: ShapeCandidate, side_mm: float) -> float:
@@ -271,7 +295,9 @@ def _is_card_print(small: Plate, large: Plate) -> bool:
     ):
         return False
     inside = (small.corners_mm - large.fit.xy_mm) @ side_normals(large.turn_rad)[:2].T
-    return bool(np.abs(inside).max() <= large.fit.side_mm / 2 + MAX_OVERLAP_SHARE * small.fit.side_mm)
+    return bool(
+        np.abs(inside).max() <= large.fit.side_mm / 2 + MAX_OVERLAP_SHARE * small.fit.side_mm
+    )
 
 
 def _misfit_covariance(plate: Plate) -> Array:
@@ -279,7 +305,9 @@ def _misfit_covariance(plate: Plate) -> Array:
 
     Both lie within so many σ of what is said.
     """
-    apart = max((abs(side_mm - plate.fit.side_mm) / 2 for side_mm in plate.other_sides_mm), default=0.0)
+    apart = max(
+        (abs(side_mm - plate.fit.side_mm) / 2 for side_mm in plate.other_sides_mm), default=0.0
+    )
     astray = 0.0 if plate.is_confident else MAX_MISFIT_MM
     return np.eye(2) * (apart**2 + astray**2) / RARE_WITHIN_SIGMAS**2
 
@@ -291,7 +319,9 @@ def _make_detection(camera: Camera, plate: Plate) -> Detection:
         camera,
         plate,
         fit.covariance_mm2 + _misfit_covariance(plate),
-        camera_jacobian(plate.view, fit.xy_mm + fit.side_mm / 2 * normals, normals, np.clip(fit.seen, 0.05, 1)),
+        camera_jacobian(
+            plate.view, fit.xy_mm + fit.side_mm / 2 * normals, normals, np.clip(fit.seen, 0.05, 1)
+        ),
         plate.score,
         float(np.mean(fit.seen > MIN_SIDE_SEEN)),
         tuple(Base.rectangle(side_mm, side_mm) for side_mm in plate.other_sides_mm),

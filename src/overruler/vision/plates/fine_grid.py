@@ -81,9 +81,9 @@ def fit_finely(view: LabPatch, start: CoarseFit) -> PlateFit | None:
     seen = ahead.sides_seen()
     if seen is None:
         return None
-    told = run_side_net(view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM).side_log_likelihood(
-        ahead.shifts, TURNS_RAD
-    )
+    told = run_side_net(
+        view, start.xy_mm, start.turn_rad, start.side_mm, STEP_MM
+    ).side_log_likelihood(ahead.shifts, TURNS_RAD)
     aside = replace(ahead, turn_rad=ahead.turn_rad + np.pi / 2)
     looks = [(ahead, seen, told), (aside, np.roll(seen, -1, 0), np.roll(told, -1, 0))]
     found = [fit for fit in (_fit_arc_axis(start, *look) for look in looks) if fit is not None]
@@ -99,14 +99,18 @@ def _fit_arc_axis(start: CoarseFit, look: "_PoseGrid", seen: Array, told: Array)
     both = zip(_axis_evidence(nats * seen), pair_opposite_sides(told / NET_TEMPER), strict=True)
     along, across = (half + one[..., None] for half, one in both)
     whole = 0.0 if start.face is None else start.face.log_likelihood_at(look.places_mm)
-    where, merit = _grid_posterior(along + look.prior, across, nats * ARC_WEIGHT * arcs.sum(0) + whole)
+    where, merit = _grid_posterior(
+        along + look.prior, across, nats * ARC_WEIGHT * arcs.sum(0) + whole
+    )
     plane = where.sum(0)
     shift = np.array([plane.sum(1) @ look.shifts, plane.sum(0) @ look.shifts])
     off = look.places_mm - look.xy_mm - shift @ look.axes
     spread = np.einsum("uv,uvi,uvj->ij", plane, off, off)
     turn, forward, left = (int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
     inset = int(np.argmax(along[turn, forward] + across[turn, left] + look.prior))
-    fit = look.fit_at(look.xy_mm + shift @ look.axes, (turn, forward, left, inset), spread, seen, merit)
+    fit = look.fit_at(
+        look.xy_mm + shift @ look.axes, (turn, forward, left, inset), spread, seen, merit
+    )
     floor = np.eye(2) * (FLOOR_SIGMA_PX * look.view.mm_per_px) ** 2
     return replace(
         fit,
@@ -132,7 +136,9 @@ def _grid_posterior(along: Array, across: Array, arcs: Array) -> tuple[Array, fl
 def _one_sided_covariance(fit: PlateFit, axes: Array) -> Array:
     """The doubt (2, 2) of taking one contour for another where nothing on the opposite side contradicts."""
     both = np.minimum(fit.seen[:2], fit.seen[2:]) / BOTH_SIDES_SEEN
-    return np.asarray(axes.T @ np.diag((ONE_SIDED_SIGMA_MM * (1 - np.clip(both, 0, 1))) ** 2) @ axes)
+    return np.asarray(
+        axes.T @ np.diag((ONE_SIDED_SIGMA_MM * (1 - np.clip(both, 0, 1))) ** 2) @ axes
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +174,10 @@ class _PoseGrid:
     @property
     def places_mm(self) -> Array:
         """All that it is weighed at (S, S, 2), by shifts forward and to the left."""
-        return np.asarray(self.xy_mm + np.stack(np.meshgrid(self.shifts, self.shifts, indexing="ij"), -1) @ self.axes)
+        return np.asarray(
+            self.xy_mm
+            + np.stack(np.meshgrid(self.shifts, self.shifts, indexing="ij"), -1) @ self.axes
+        )
 
     @property
     def prior(self) -> Array:
@@ -179,44 +188,82 @@ class _PoseGrid:
         """How much of each side (4, T, S, I) is seen if it lies so much further out, its frame inset so much."""
         half = self.side_mm / 2
         lower = lower_outline_mm(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
-        inner, outer = half - INSETS_MM[-1] - self.reach_mm - 1, max(half, lower.max()) + self.reach_mm + 1
-        strokes = side_search_lines(self.view, self.xy_mm, self.turn_rad, self.side_mm, (inner, outer), self.step_mm)
+        inner, outer = (
+            half - INSETS_MM[-1] - self.reach_mm - 1,
+            max(half, lower.max()) + self.reach_mm + 1,
+        )
+        strokes = side_search_lines(
+            self.view, self.xy_mm, self.turn_rad, self.side_mm, (inner, outer), self.step_mm
+        )
         seen = find_marks(self.view, strokes)
         if seen is None:
             return None
-        edges, lines = (self._mark_profiles(marks, seen, inner, outer) for marks in (seen.edges, seen.lines))
+        edges, lines = (
+            self._mark_profiles(marks, seen, inner, outer) for marks in (seen.edges, seen.lines)
+        )
         frame, top = half - INSETS_MM + self.shifts[:, None], half - UPPER_EDGE_INSET_MM
-        total = FRAME_WEIGHT * lines.values_at(frame) + TOP_WEIGHT * edges.values_at(top + self.shifts)[..., None]
+        total = (
+            FRAME_WEIGHT * lines.values_at(frame)
+            + TOP_WEIGHT * edges.values_at(top + self.shifts)[..., None]
+        )
         apart = max(LINE_EDGE_PX * self.view.mm_per_px, LINE_EDGE_MM)
-        total = total + LINE_EDGE_WEIGHT * (edges.values_at(frame + apart) + edges.values_at(frame - apart))
+        total = total + LINE_EDGE_WEIGHT * (
+            edges.values_at(frame + apart) + edges.values_at(frame - apart)
+        )
         shown = np.where(lower > top + 0.5 * self.view.mm_per_px, LOWER_WEIGHT, 0.0)
-        outline = np.stack([edges.values_at(place + self.shifts)[side] for side, place in enumerate(lower)])
+        outline = np.stack(
+            [edges.values_at(place + self.shifts)[side] for side, place in enumerate(lower)]
+        )
         return np.asarray(total + shown[:, None, None, None] * outline[..., None])
 
     def arcs_seen(self) -> Array | None:
         """How much of each limit of an arc (4, T, S, S) is seen for shifts forward and to the left."""
         reach = 1.5 * self.reach_mm + 1
-        strokes = arc_search_lines(self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm)
+        strokes = arc_search_lines(
+            self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm
+        )
         seen = find_marks(self.view, strokes)
         if seen is None:
             return None
-        turned = Marks(seen.lines.side, -seen.lines.along_mm, seen.lines.out_mm, seen.lines.strength)
+        turned = Marks(
+            seen.lines.side, -seen.lines.along_mm, seen.lines.out_mm, seen.lines.strength
+        )
         profile = self._mark_profiles(turned, seen, -reach, reach)
         forward, left = strokes.normals @ self.axes.T[:, 0], strokes.normals @ self.axes.T[:, 1]
         shift = forward[:, None, None] * self.shifts[:, None] + left[:, None, None] * self.shifts
         return np.stack([profile.values_at(shift[line])[line] for line in range(4)])
 
-    def _mark_profiles(self, marks: Marks, seen: ObservedMarks, inner_mm: float, outer_mm: float) -> "_MarkProfiles":
-        return _MarkProfiles.from_marks(marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm)
+    def _mark_profiles(
+        self, marks: Marks, seen: ObservedMarks, inner_mm: float, outer_mm: float
+    ) -> "_MarkProfiles":
+        return _MarkProfiles.from_marks(
+            marks, seen.rays, self.turns, inner_mm, outer_mm, self.bin_mm
+        )
 
     def fit_at(
-        self, xy_mm: Array, at: tuple[int, int, int, int], covariance: Array, seen: Array, merit: float
+        self,
+        xy_mm: Array,
+        at: tuple[int, int, int, int],
+        covariance: Array,
+        seen: Array,
+        merit: float,
     ) -> PlateFit:
         """The fit at one place of the grid: of turns, shifts forward and to the left, and insets."""
         turn, forward, left, inset = at
-        shown = [seen[side, turn, i, inset] for side, i in enumerate((forward, left, -1 - forward, -1 - left))]
+        shown = [
+            seen[side, turn, i, inset]
+            for side, i in enumerate((forward, left, -1 - forward, -1 - left))
+        ]
         heading = self.turn_rad + float(self.turns[turn])
-        return PlateFit(self.side_mm, xy_mm, heading, float(INSETS_MM[inset]), covariance, np.array(shown), merit)
+        return PlateFit(
+            self.side_mm,
+            xy_mm,
+            heading,
+            float(INSETS_MM[inset]),
+            covariance,
+            np.array(shown),
+            merit,
+        )
 
 
 def _axis_evidence(seen: Array) -> tuple[Array, Array]:
@@ -258,7 +305,10 @@ def _blur_counts(counted: Array) -> Array:
     reach = int(3 * BINS_PER_SIGMA)
     blurred = np.zeros(counted.shape)
     for apart in range(-reach, reach + 1):
-        here, there = slice(max(apart, 0), counted.shape[-1] + min(apart, 0)), slice(max(-apart, 0), None)
+        here, there = (
+            slice(max(apart, 0), counted.shape[-1] + min(apart, 0)),
+            slice(max(-apart, 0), None),
+        )
         weight = np.exp(-0.5 * (apart / BINS_PER_SIGMA) ** 2)
         blurred[..., here] += weight * counted[..., there][..., : counted.shape[-1] - abs(apart)]
     return blurred

@@ -38,12 +38,16 @@ class Heading:
     """Where it is told: what it may be all the same (rad), and how likely each is."""
 
 
-def find_heading(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float) -> Heading:
+def find_heading(
+    pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float
+) -> Heading:
     """The heading of a plate that lies along `turn_rad` but for quarters of a turn; `pixels` (H, W, 3) is the photo."""
     turned = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm, PICTURE_SIDES)
     if turned is None:
         return Heading(turn_rad, 90.0)
-    pictures = np.stack([face_input(one, side_mm) for one in [*turned, *map(_mirror_picture, turned)]])
+    pictures = np.stack(
+        [face_input(one, side_mm) for one in [*turned, *map(_mirror_picture, turned)]]
+    )
     odds = infer_batch(MODEL, pictures).reshape(2, QUARTER_TURNS).mean(0)
     return decide_heading(turn_rad, softmax(LOGIT_SCALE * odds).astype(float))
 
@@ -66,4 +70,7 @@ def decide_heading(turn_rad: float, likely: Array) -> Heading:
             360.0,
             tuple((turn, chance) for turn, chance in others if chance >= NEGLIGIBLE_PROBABILITY),
         )
-    return Heading(float(turns[best]), 180.0 if likely[best] + likely[best - 2] >= MIN_HEADING_PROBABILITY else 90.0)
+    return Heading(
+        float(turns[best]),
+        180.0 if likely[best] + likely[best - 2] >= MIN_HEADING_PROBABILITY else 90.0,
+    )

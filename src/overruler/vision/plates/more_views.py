@@ -47,10 +47,14 @@ class AveragedGuess:
     """How far apart the places lie that they say (1 σ of one coordinate of one look)."""
 
 
-def refine_guess(pixels: NDArray[np.uint8], camera: Camera, guess: ShapeCandidate) -> AveragedGuess | None:
+def refine_guess(
+    pixels: NDArray[np.uint8], camera: Camera, guess: ShapeCandidate
+) -> AveragedGuess | None:
     """The looks at a guess together; `pixels` (H, W, 3) is the photo. None where it does not show the place."""
     side = float(np.sqrt(guess.length_mm * guess.width_mm))
-    mm_per_px = float(np.clip(OVERVIEW_MM_PER_PX * side / APPARENT_SIDE_MM, FINEST_MM_PER_PX, COARSEST_MM_PER_PX))
+    mm_per_px = float(
+        np.clip(OVERVIEW_MM_PER_PX * side / APPARENT_SIDE_MM, FINEST_MM_PER_PX, COARSEST_MM_PER_PX)
+    )
     frames = [picture_to_board(guess.xy_mm, turn, mm_per_px) for turn in VIEW_TURNS_RAD]
     pictures = [sample_picture(pixels, camera, frame, mm_per_px) for frame in frames]
     known = [picture for picture in pictures if picture is not None]
@@ -58,12 +62,17 @@ def refine_guess(pixels: NDArray[np.uint8], camera: Camera, guess: ShapeCandidat
         return None
     said = run_shape_network(np.ascontiguousarray(np.stack(known), np.float32))
     rows = np.array(
-        [_decode_answer(answer, frame, side, mm_per_px) for answer, frame in zip(said, frames, strict=True)]
+        [
+            _decode_answer(answer, frame, side, mm_per_px)
+            for answer, frame in zip(said, frames, strict=True)
+        ]
     )
     return _average_views(guess, rows)
 
 
-def picture_to_board(xy_mm: Array, turn_rad: float, mm_per_px: float, side_px: int = SIDE_PX) -> Array:
+def picture_to_board(
+    xy_mm: Array, turn_rad: float, mm_per_px: float, side_px: int = SIDE_PX
+) -> Array:
     """From the pixels (x, y, 1) of a turned picture of a place to the board (2, 3)."""
     c, s = np.cos(turn_rad), np.sin(turn_rad)
     linear = mm_per_px * np.array([[c, -s], [s, c]]) @ np.diag([1.0, -1.0])
@@ -82,7 +91,9 @@ def sample_picture(
 
     None where the camera does not see the place.
     """
-    x, y = np.meshgrid(np.arange(0, side_px + 1, PROJECTION_GRID_PX), np.arange(0, side_px + 1, PROJECTION_GRID_PX))
+    x, y = np.meshgrid(
+        np.arange(0, side_px + 1, PROJECTION_GRID_PX), np.arange(0, side_px + 1, PROJECTION_GRID_PX)
+    )
     board = np.stack([x, y, np.ones_like(x)], -1).astype(float) @ frame.T
     seen = camera.project(np.concatenate([board, np.full((*board.shape[:2], 1), z_mm)], -1))
     if not np.isfinite(seen).all():
@@ -90,15 +101,21 @@ def sample_picture(
     lean = (board - camera.center_mm[:2]) / camera.center_mm[2]
     there = lean @ frame[:, :2] / mm_per_px  # the inverse of a turn with a mirror
     middle = np.append(board[len(x) // 2, len(x) // 2], z_mm)
-    colours = _sample_colours(pixels, _upsample_grid(seen, side_px), float(mm_per_px / camera.mm_per_px(middle)))
-    return np.concatenate([colours / 64 - 2, _upsample_grid(there, side_px) / RELIEF_SCALE], -1).transpose(2, 0, 1)
+    colours = _sample_colours(
+        pixels, _upsample_grid(seen, side_px), float(mm_per_px / camera.mm_per_px(middle))
+    )
+    return np.concatenate(
+        [colours / 64 - 2, _upsample_grid(there, side_px) / RELIEF_SCALE], -1
+    ).transpose(2, 0, 1)
 
 
 def _upsample_grid(coarse: Array, side_px: int) -> Floats:
     """Values (side, side, 2) at every pixel, by those at every `PROJECTION_GRID_PX`-th (h, w, 2)."""
     grow = np.array([[1 / PROJECTION_GRID_PX, 0, 0], [0, 1 / PROJECTION_GRID_PX, 0]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(cv2.warpAffine(coarse.astype(np.float32), grow, (side_px, side_px), flags=flags), np.float32)
+    return np.asarray(
+        cv2.warpAffine(coarse.astype(np.float32), grow, (side_px, side_px), flags=flags), np.float32
+    )
 
 
 def _sample_colours(pixels: NDArray[np.uint8], at_px: Floats, px: float) -> Floats:
@@ -109,9 +126,14 @@ def _sample_colours(pixels: NDArray[np.uint8], at_px: Floats, px: float) -> Floa
     part = pixels[low[1] : high[1], low[0] : high[0]]
     shrink = int(np.clip(px, 1, 8))
     if shrink > 1:
-        part = np.asarray(cv2.resize(part, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA), np.uint8)
+        part = np.asarray(
+            cv2.resize(part, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA),
+            np.uint8,
+        )
     at = ((at_px - low + 0.5) / shrink - 0.5).astype(np.float32)
-    seen = cv2.remap(part, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    seen = cv2.remap(
+        part, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
     return np.asarray(seen, np.float32)
 
 
@@ -128,7 +150,9 @@ def _decode_answer(answer: Array, frame: Array, side_mm: float, mm_per_px: float
     c, s = np.cos(turned), np.sin(turned)
     fourfold = np.array([[c, -s], [s, c]]) @ here[11:13]
     xy = frame @ [*place[:, row, column], 1.0]
-    return np.array([logit[row, column], *xy, *here[5:7] + np.log(mm_per_px / OVERVIEW_MM_PER_PX), *fourfold])
+    return np.array(
+        [logit[row, column], *xy, *here[5:7] + np.log(mm_per_px / OVERVIEW_MM_PER_PX), *fourfold]
+    )
 
 
 def _average_views(guess: ShapeCandidate, said: Array) -> AveragedGuess:

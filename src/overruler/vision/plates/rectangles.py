@@ -18,7 +18,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import camera_jacobian
-from overruler.vision.contours.overlap_choice import PlacedBase, bases_overlap, likeliest_compatible_set, make_detection
+from overruler.vision.contours.overlap_choice import (
+    PlacedBase,
+    bases_overlap,
+    likeliest_compatible_set,
+    make_detection,
+)
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.inference import WEIGHTS
@@ -83,17 +88,25 @@ class RectangleHypothesis:
         if self.base != other.base or np.hypot(*(self.xy_mm - other.xy_mm)) > SAME_POSE_MM:
             return False
         modulo = np.pi / 2 if self.base.is_square else np.pi
-        return bool(abs((self.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2) < SAME_POSE_RAD)
+        return bool(
+            abs((self.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2) < SAME_POSE_RAD
+        )
 
 
 def find_rectangles(
-    frame: Frame, camera: Camera, from_above: Orthophoto, bases: Sequence[Base], hidden: Sequence[Array] = ()
+    frame: Frame,
+    camera: Camera,
+    from_above: Orthophoto,
+    bases: Sequence[Base],
+    hidden: Sequence[Array] = (),
 ) -> list[Detection]:
     """Those of the rectangular `bases` that lie in the photo, the surest first.
 
     `from_above` shows the board at `networks.MM_PER_PX`; there are none where a `hidden` polygon (K, 2) in mm lies.
     """
-    laid = place_hypotheses(frame, camera, bases, find_rectangle_candidates(from_above, camera, hidden))
+    laid = place_hypotheses(
+        frame, camera, bases, find_rectangle_candidates(from_above, camera, hidden)
+    )
     together = likeliest_compatible_set(laid, [one.score for one in laid], MIN_RIVAL_SCORE)
     likely = [(laid[k], score) for k, score in together.items() if score >= MIN_SCORE]
     return [
@@ -109,13 +122,25 @@ def place_hypotheses(
 
     Where some are likely, others are also laid beside them, and side by side within them.
     """
-    places = [place for guess in guesses for base in bases for place in _poses_of_guess(guess, base)]
-    laid = _deduplicate([one for place in places for one in _fit_pose(frame, camera, guesses, place)])
-    likely = [laid[k] for k in likeliest_compatible_set(laid, [one.score for one in laid], MIN_RIVAL_SCORE)]
     places = [
-        place for one in likely for base in bases for place in (*_poses_beside(one, base), *_poses_within(one, base))
+        place for guess in guesses for base in bases for place in _poses_of_guess(guess, base)
     ]
-    return _deduplicate([*laid, *(one for place in places for one in _fit_pose(frame, camera, guesses, place))])
+    laid = _deduplicate(
+        [one for place in places for one in _fit_pose(frame, camera, guesses, place)]
+    )
+    likely = [
+        laid[k]
+        for k in likeliest_compatible_set(laid, [one.score for one in laid], MIN_RIVAL_SCORE)
+    ]
+    places = [
+        place
+        for one in likely
+        for base in bases
+        for place in (*_poses_beside(one, base), *_poses_within(one, base))
+    ]
+    return _deduplicate(
+        [*laid, *(one for place in places for one in _fit_pose(frame, camera, guesses, place))]
+    )
 
 
 def _deduplicate(laid: Iterable[RectangleHypothesis]) -> list[RectangleHypothesis]:
@@ -131,7 +156,9 @@ def _poses_of_guess(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
     """Where a guess may mean a base: lengthwise, and across where it may lie either way."""
     for turn in guess.turn_rad + _distinct_turns(base):
         along = np.dot(guess.double_heading_vector, [np.cos(2 * turn), np.sin(2 * turn)])
-        if abs(_log_size_error(guess, base)) < MAX_LOG_SIZE_ERROR and (base.is_square or along > -CERTAIN_ELONGATION):
+        if abs(_log_size_error(guess, base)) < MAX_LOG_SIZE_ERROR and (
+            base.is_square or along > -CERTAIN_ELONGATION
+        ):
             yield BasePose(base, guess.xy_mm, turn)
 
 
@@ -143,17 +170,24 @@ def _distinct_turns(base: Base) -> Array:
 def _poses_beside(one: PlacedBase, base: Base) -> Iterator[BasePose]:
     """Where the next of a rank or a file would be."""
     steps = 2 * half_extents(_size_mm(base))[:, None] * side_normals(one.turn_rad)
-    yield from (BasePose(base, one.xy_mm + step, one.turn_rad) for step in steps if base == one.base)
+    yield from (
+        BasePose(base, one.xy_mm + step, one.turn_rad) for step in steps if base == one.base
+    )
 
 
 def _poses_within(one: PlacedBase, base: Base) -> Iterator[BasePose]:
     """Where a base would lie of which two or more side by side look like one larger."""
     for quarter in _distinct_turns(base):
-        room = half_extents(_size_mm(one.base))[:2] - np.roll(half_extents(_size_mm(base)), int(quarter > 0))[:2]
+        room = (
+            half_extents(_size_mm(one.base))[:2]
+            - np.roll(half_extents(_size_mm(base)), int(quarter > 0))[:2]
+        )
         if room.min() > -SLACK_MM and room.max() > half_extents(_size_mm(base)).min() - SLACK_MM:
             for step in {(x, y) for x in (-room[0], room[0]) for y in (-room[1], room[1])}:
                 yield BasePose(
-                    base, one.xy_mm + np.array(step) @ side_normals(one.turn_rad)[:2], one.turn_rad + quarter
+                    base,
+                    one.xy_mm + np.array(step) @ side_normals(one.turn_rad)[:2],
+                    one.turn_rad + quarter,
                 )
 
 
@@ -177,17 +211,26 @@ def _fit_pose(
     look = pose_posterior(view, xy, turn, size, xy, MODEL)
     if look is not None and look.stretch_nats.sum() > MIN_SIDE_NATS:
         xy, turn = look.best_pose
-        yield RectangleHypothesis(base, xy, turn, view, look, _base_probability(base, xy, look, guesses))
+        yield RectangleHypothesis(
+            base, xy, turn, view, look, _base_probability(base, xy, look, guesses)
+        )
 
 
-def _base_probability(base: Base, xy_mm: Array, look: PosePosterior, guesses: Sequence[ShapeCandidate]) -> float:
+def _base_probability(
+    base: Base, xy_mm: Array, look: PosePosterior, guesses: Sequence[ShapeCandidate]
+) -> float:
     """How likely a base is there, 0 to 1."""
     away = np.hypot(*(np.array([guess.xy_mm for guess in guesses]) - xy_mm).T)
     likely = max(
-        (guesses[k].score for k in np.flatnonzero(away < GUESS_REACH_MM).tolist()), default=MIN_OVERVIEW_PROBABILITY
+        (guesses[k].score for k in np.flatnonzero(away < GUESS_REACH_MM).tolist()),
+        default=MIN_OVERVIEW_PROBABILITY,
     )
     off = _log_size_error(guesses[int(np.argmin(away))], base)
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, look.stretch_nats.sum(), probability_to_logit(likely), off**2]))
+    return float(
+        sigmoid(
+            LOGIT_WEIGHTS @ [1.0, look.stretch_nats.sum(), probability_to_logit(likely), off**2]
+        )
+    )
 
 
 def _log_size_error(guess: ShapeCandidate, base: Base) -> float:
@@ -196,12 +239,22 @@ def _log_size_error(guess: ShapeCandidate, base: Base) -> float:
 
 
 def _alternatives(
-    one: RectangleHypothesis, laid: Sequence[RectangleHypothesis], chosen: Sequence[RectangleHypothesis]
+    one: RectangleHypothesis,
+    laid: Sequence[RectangleHypothesis],
+    chosen: Sequence[RectangleHypothesis],
 ) -> list[RectangleHypothesis]:
     """What else may lie there, of those that only this one excludes: what two exclude does not explain both."""
     least = sigmoid(probability_to_logit(one.score) - AMBIGUOUS_LOGIT_GAP)
-    near = [other for other in laid if other is not one and other.score > least and bases_overlap(one, other)]
-    return [other for other in near if not any(bases_overlap(other, third) for third in chosen if third is not one)]
+    near = [
+        other
+        for other in laid
+        if other is not one and other.score > least and bases_overlap(one, other)
+    ]
+    return [
+        other
+        for other in near
+        if not any(bases_overlap(other, third) for third in chosen if third is not one)
+    ]
 
 
 def _make_detection(
@@ -210,15 +263,23 @@ def _make_detection(
     xy, turn, moments, turned = one.posterior.mean_and_moments()
     lever = one.base.length_mm / 2
     apart = max((_side_distance_mm(one, other) for other in instead), default=0.0)
-    doubt = FLOOR_SIGMA_MM**2 + (turned + FLOOR_SIGMA_RAD**2) * lever**2 / 2 + (apart / RARE_WITHIN_SIGMAS) ** 2
+    doubt = (
+        FLOOR_SIGMA_MM**2
+        + (turned + FLOOR_SIGMA_RAD**2) * lever**2 / 2
+        + (apart / RARE_WITHIN_SIGMAS) ** 2
+    )
     seen, normals = one.posterior.stretch_nats > MIN_STRETCH_NATS, side_normals(turn)
     middles = xy + half_extents(_size_mm(one.base))[:, None] * normals
     slopes = camera_jacobian(one.view, middles, normals, np.clip(seen.mean(1), 0.05, 1))
     also = tuple(dict.fromkeys(other.base for other in instead if other.base != one.base))
     place = BasePose(one.base, xy, turn)
-    return make_detection(camera, place, moments + np.eye(2) * doubt, slopes, score, float(seen.mean()), also)
+    return make_detection(
+        camera, place, moments + np.eye(2) * doubt, slopes, score, float(seen.mean()), also
+    )
 
 
 def _side_distance_mm(one: RectangleHypothesis, other: RectangleHypothesis) -> float:
     """How far at most a side of the one lies from the other's."""
-    return float(np.hypot(*(one.xy_mm - other.xy_mm)) + abs(one.base.length_mm - other.base.length_mm) / 2)
+    return float(
+        np.hypot(*(one.xy_mm - other.xy_mm)) + abs(one.base.length_mm - other.base.length_mm) / 2
+    )

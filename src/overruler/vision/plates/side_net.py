@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.learned.inference import WEIGHTS, infer_batch
-from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, lower_outline_mm, rotate_left, side_normals
+from overruler.vision.plates.sides import (
+    PLATE_HEIGHT_MM,
+    half_extents,
+    lower_outline_mm,
+    rotate_left,
+    side_normals,
+)
 
 Floats = NDArray[np.float32]
 MODEL = WEIGHTS / "plate_edges.onnx"
@@ -50,13 +56,17 @@ class SideEvidence:
 
     def stretch_log_likelihood(self, shifts_mm: Array, turns_rad: Array) -> Array:
         """The same of each stretch (4, STRETCHES, T, S)."""
-        out = shifts_mm - self.along_mm[..., None, None] * turns_rad[:, None]  # (4, STRETCHES, T, S)
+        out = (
+            shifts_mm - self.along_mm[..., None, None] * turns_rad[:, None]
+        )  # (4, STRETCHES, T, S)
         place = np.clip(out / self.step_mm + OFFSET_BINS // 2, 0, OFFSET_BINS - 1)
         low = np.minimum(place.astype(int), OFFSET_BINS - 2)
         part = place - low
         side, stretch = np.ogrid[:4, :STRETCHES_PER_SIDE]
         at = side[..., None, None], stretch[..., None, None]
-        return np.asarray(self.log_likelihood[*at, low] * (1 - part) + self.log_likelihood[*at, low + 1] * part)
+        return np.asarray(
+            self.log_likelihood[*at, low] * (1 - part) + self.log_likelihood[*at, low + 1] * part
+        )
 
 
 def stretch_samples_mm(side_mm: ArrayLike) -> Array:
@@ -67,7 +77,9 @@ def stretch_samples_mm(side_mm: ArrayLike) -> Array:
     return np.asarray(borders[..., :-1, None] + share * np.diff(borders)[..., None])
 
 
-def side_strips(view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, step_mm: float) -> Floats:
+def side_strips(
+    view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, step_mm: float
+) -> Floats:
     """What the network sees (4 * STRETCHES, 6, ACROSS, ALONG); `view` is of the plane z = `PLATE_HEIGHT_MM`.
 
     `size_mm` is the side of a plate, or the length and the width of another rectangle.
@@ -79,26 +91,36 @@ def side_strips(view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLik
     points = xy_mm + normals[:, None, None, None] * out[:, None, :, None, None]
     points = points + tangents[:, None, None, None] * along[:, :, None, :, None]
     colours, _ = view.sample_board(points.reshape(4, -1, 2))
-    lab = colours.reshape(4 * STRETCHES_PER_SIDE, SAMPLES_ACROSS, SAMPLES_ALONG, 3).transpose(0, 3, 1, 2)
+    lab = colours.reshape(4 * STRETCHES_PER_SIDE, SAMPLES_ACROSS, SAMPLES_ALONG, 3).transpose(
+        0, 3, 1, 2
+    )
     lower = (lower_outline_mm(view.camera, xy_mm, turn_rad, size_mm) - reach) / PLATE_HEIGHT_MM
-    facts = np.column_stack([lower, np.full(4, view.mm_per_px / step_mm / 4), np.full(4, step_mm * 4 - 1.5)])
+    facts = np.column_stack(
+        [lower, np.full(4, view.mm_per_px / step_mm / 4), np.full(4, step_mm * 4 - 1.5)]
+    )
     flat = np.broadcast_to(
-        np.repeat(facts, STRETCHES_PER_SIDE, 0)[..., None, None], (len(lab), 3, SAMPLES_ACROSS, SAMPLES_ALONG)
+        np.repeat(facts, STRETCHES_PER_SIDE, 0)[..., None, None],
+        (len(lab), 3, SAMPLES_ACROSS, SAMPLES_ALONG),
     )
     scaled = lab / np.float32(30) - np.array([1.5, 0, 0], np.float32)[:, None, None]
     return np.ascontiguousarray(np.concatenate([scaled, flat], 1), np.float32)
 
 
 def run_side_net(
-    view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, step_mm: float, model: Path = MODEL
+    view: LabPatch,
+    xy_mm: Array,
+    turn_rad: float,
+    size_mm: ArrayLike,
+    step_mm: float,
+    model: Path = MODEL,
 ) -> SideEvidence:
     """What is seen of a rectangle's sides where it is supposed to lie; `view` is of the plane of a plate's upper face.
 
     `size_mm` is as for `side_strips`.
     """
-    said = np.asarray(infer_batch(model, side_strips(view, xy_mm, turn_rad, size_mm, step_mm)), float).reshape(
-        4, STRETCHES_PER_SIDE, OFFSET_BINS
-    )
+    said = np.asarray(
+        infer_batch(model, side_strips(view, xy_mm, turn_rad, size_mm, step_mm)), float
+    ).reshape(4, STRETCHES_PER_SIDE, OFFSET_BINS)
     share = np.exp(said - said.max(-1, keepdims=True))
     share /= share.sum(-1, keepdims=True)
     logs = np.log(share * OFFSET_BINS * (1 - UNINFORMATIVE_SHARE) + UNINFORMATIVE_SHARE)

@@ -86,12 +86,23 @@ class SearchLines:
 
 
 def side_search_lines(
-    view: LabPatch, xy_mm: Array, turn_rad: float, side_mm: float, reach_mm: tuple[float, float], step_mm: float
+    view: LabPatch,
+    xy_mm: Array,
+    turn_rad: float,
+    side_mm: float,
+    reach_mm: tuple[float, float],
+    step_mm: float,
 ) -> SearchLines:
     """The four sides, looked at from so far to so far from the centre, in steps of `step_mm`."""
     normals = side_normals(turn_rad)
     along = _ray_places(view, CORNER_MM - side_mm / 2, side_mm / 2 - CORNER_MM)
-    return SearchLines(np.tile(xy_mm, (4, 1)), rotate_left(normals), normals, along, _sample_places(*reach_mm, step_mm))
+    return SearchLines(
+        np.tile(xy_mm, (4, 1)),
+        rotate_left(normals),
+        normals,
+        along,
+        _sample_places(*reach_mm, step_mm),
+    )
 
 
 def arc_search_lines(
@@ -99,12 +110,23 @@ def arc_search_lines(
 ) -> SearchLines:
     """The four limits of the firing arcs, for a heading of `turn_rad` or the opposite one."""
     angles = turn_rad + np.array(
-        [ARC_HALF_ANGLE_RAD, np.pi - ARC_HALF_ANGLE_RAD, np.pi + ARC_HALF_ANGLE_RAD, -ARC_HALF_ANGLE_RAD]
+        [
+            ARC_HALF_ANGLE_RAD,
+            np.pi - ARC_HALF_ANGLE_RAD,
+            np.pi + ARC_HALF_ANGLE_RAD,
+            -ARC_HALF_ANGLE_RAD,
+        ]
     )
     directions = np.stack([np.cos(angles), np.sin(angles)], -1)
-    along = _ray_places(view, *(share * side_mm / 2 / np.cos(ARC_HALF_ANGLE_RAD) for share in (ARC_FROM, ARC_TO)))
+    along = _ray_places(
+        view, *(share * side_mm / 2 / np.cos(ARC_HALF_ANGLE_RAD) for share in (ARC_FROM, ARC_TO))
+    )
     return SearchLines(
-        np.tile(xy_mm, (4, 1)), directions, rotate_left(directions), along, _sample_places(-reach_mm, reach_mm, step_mm)
+        np.tile(xy_mm, (4, 1)),
+        directions,
+        rotate_left(directions),
+        along,
+        _sample_places(-reach_mm, reach_mm, step_mm),
     )
 
 
@@ -119,7 +141,9 @@ def _ray_places(view: LabPatch, first_mm: float, last_mm: float) -> Array:
 
 
 def _sample_places(first_mm: float, last_mm: float, step_mm: float) -> Array:
-    return np.asarray(first_mm + np.arange(int(np.ceil((last_mm - first_mm) / step_mm)) + 1) * step_mm)
+    return np.asarray(
+        first_mm + np.arange(int(np.ceil((last_mm - first_mm) / step_mm)) + 1) * step_mm
+    )
 
 
 def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
@@ -139,7 +163,10 @@ def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
     edges = _find_peaks(np.asarray(slope, float), MIN_EDGE_SLOPE, *place, (out[:-1] + out[1:]) / 2)
     lines = _line_strength(colours[..., 0], inside, apart)
     return ObservedMarks(
-        edges, _find_peaks(lines, MIN_LINE_CONTRAST, *place, out), len(along), float(np.median(lines.max(1)))
+        edges,
+        _find_peaks(lines, MIN_LINE_CONTRAST, *place, out),
+        len(along),
+        float(np.median(lines.max(1))),
     )
 
 
@@ -147,11 +174,15 @@ def _line_strength(lightness: NDArray[np.float32], inside: NDArray[np.bool_], ap
     """How much lighter (R, N) each sample is than the lighter of the two that lie so many samples apart from it."""
     higher = np.zeros(lightness.shape)
     middle = lightness[:, apart:-apart]
-    higher[:, apart:-apart] = middle - np.maximum(lightness[:, : -2 * apart], lightness[:, 2 * apart :])
+    higher[:, apart:-apart] = middle - np.maximum(
+        lightness[:, : -2 * apart], lightness[:, 2 * apart :]
+    )
     return np.asarray(np.maximum(higher, 0) * inside)
 
 
-def _find_peaks(height: Array, least: float, side: NDArray[np.intp], along_mm: Array, out_mm: Array) -> Marks:
+def _find_peaks(
+    height: Array, least: float, side: NDArray[np.intp], along_mm: Array, out_mm: Array
+) -> Marks:
     """The local maxima of each row of `height` (R, N), to a fraction of a step by a parabola."""
     usual = float(np.median(height.max(1)))
     peak = np.zeros_like(height, bool)
@@ -173,5 +204,6 @@ def lower_outline_mm(camera: Camera, xy_mm: Array, turn_rad: float, size_mm: Arr
     eye = camera.center_mm
     share = PLATE_HEIGHT_MM / eye[2]
     return np.asarray(
-        half_extents(size_mm) * (1 - share) - share * side_normals(turn_rad) @ (np.asarray(xy_mm) - eye[:2])
+        half_extents(size_mm) * (1 - share)
+        - share * side_normals(turn_rad) @ (np.asarray(xy_mm) - eye[:2])
     )

@@ -14,7 +14,11 @@ from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.camera.measurement_update import Measurements, find_worst_outlier, kalman_update
+from overruler.vision.camera.measurement_update import (
+    Measurements,
+    find_worst_outlier,
+    kalman_update,
+)
 from overruler.vision.camera.precision_map import distance_sigmas_mm, place_jacobian_camera
 from overruler.vision.contours.radial_edges import (
     LabPatch,
@@ -61,7 +65,9 @@ class RimMeasurement:
     """(2,): how far from the board's middle, in halves of its longer side."""
 
 
-def measure_rim(frame: Frame, calibration: Calibration, detection: Detection) -> RimMeasurement | None:
+def measure_rim(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> RimMeasurement | None:
     """The rim of one base; None where too little of its lower edge shows."""
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
@@ -69,12 +75,22 @@ def measure_rim(frame: Frame, calibration: Calibration, detection: Detection) ->
     radius, (view, rays) = detection.base.width_mm / 2, lower
     reach = SEARCH_REACH_SIGMAS * EDGE_SIGMA_PX * view.mm_per_px
     edges = find_radial_edges(
-        view, detection.xy_mm, rays, np.full(len(rays), radius - reach), np.full(len(rays), radius + reach)
+        view,
+        detection.xy_mm,
+        rays,
+        np.full(len(rays), radius - reach),
+        np.full(len(rays), radius + reach),
     )
-    return _measure_radius(view, calibration, detection, rays, edges) if len(edges.ray) >= MIN_RAYS else None
+    return (
+        _measure_radius(view, calibration, detection, rays, edges)
+        if len(edges.ray) >= MIN_RAYS
+        else None
+    )
 
 
-def visible_lower_rim(frame: Frame, calibration: Calibration, detection: Detection) -> tuple[LabPatch, Array] | None:
+def visible_lower_rim(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> tuple[LabPatch, Array] | None:
     """A round base's surroundings, and the directions (R, 2) in which its lower rim is its outline, whatever its
     profile; None where it lies out of the picture or those directions are fewer than `MIN_RAYS`."""
     radius, camera = detection.base.width_mm / 2, calibration.camera
@@ -82,7 +98,10 @@ def visible_lower_rim(frame: Frame, calibration: Calibration, detection: Detecti
     if view is None:
         return None
     rays = ray_directions(radius, view.mm_per_px)
-    outlines = [project_rims(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm for p in PROFILES]
+    outlines = [
+        project_rims(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm
+        for p in PROFILES
+    ]
     rays = rays[np.max(outlines, axis=0) < radius + 1e-9]
     return (view, rays) if len(rays) >= MIN_RAYS else None
 
@@ -99,10 +118,16 @@ def _measure_radius(
     larger_mm, sigma_mm, weight = fitted
     d_rim = place_jacobian_camera(view.camera, detection.xy_mm + radius * normal)
     by_edge = np.einsum("mi,mij->mj", normal, d_rim)
-    slope = np.linalg.solve(design.T @ (design * weight[:, None]), design.T @ (by_edge * weight[:, None]))[2]
+    slope = np.linalg.solve(
+        design.T @ (design * weight[:, None]), design.T @ (by_edge * weight[:, None])
+    )[2]
     own = float(np.hypot(sigma_mm * RADIUS_SIGMA_INFLATION, MIN_RADIUS_SIGMA_PX * view.mm_per_px))
-    off_middle = (detection.xy_mm - np.array(calibration.board_mm) / 2) / (max(calibration.board_mm) / 2)
-    return RimMeasurement(larger_mm, own, np.asarray(slope), detection.base.width_mm, view.mm_per_px, off_middle)
+    off_middle = (detection.xy_mm - np.array(calibration.board_mm) / 2) / (
+        max(calibration.board_mm) / 2
+    )
+    return RimMeasurement(
+        larger_mm, own, np.asarray(slope), detection.base.width_mm, view.mm_per_px, off_middle
+    )
 
 
 def _fit_circle(
@@ -133,12 +158,16 @@ def refine_by_bases(
     kept = keep_consistent_rims(rings, calibration.covariance)
     if len(kept) < MIN_BASES or len(calibration.markers) >= ENOUGH_MARKERS:
         return calibration, tuple(detections)
-    update = kalman_update(measures_of(kept, len(calibration.joint_covariance)), calibration.joint_covariance)
+    update = kalman_update(
+        measures_of(kept, len(calibration.joint_covariance)), calibration.joint_covariance
+    )
     if _mean_distance_sigma_mm(
         calibration, update.updated_covariance(calibration.joint_covariance)
     ) > MAX_REMAINING_SHARE * _mean_distance_sigma_mm(calibration, calibration.joint_covariance):
         return calibration, tuple(detections)
-    moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ update.step[:15]) for d in detections)
+    moved = tuple(
+        replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ update.step[:15]) for d in detections
+    )
     return calibration.updated_by(update.step, update.updated_covariance), moved
 
 
@@ -146,19 +175,29 @@ def _mean_distance_sigma_mm(calibration: Calibration, covariance: Array) -> floa
     """The doubt of distances, root mean square over the board, but for the scale that no base tells."""
     x, y = (np.linspace(0.1, 0.9, 5) * size for size in calibration.board_mm)
     exact = replace(calibration, budget=replace(calibration.budget, scale_share=0.0))
-    return float(np.sqrt(np.mean(distance_sigmas_mm(exact, covariance, np.stack(np.meshgrid(x, y), -1)) ** 2)))
+    return float(
+        np.sqrt(
+            np.mean(distance_sigmas_mm(exact, covariance, np.stack(np.meshgrid(x, y), -1)) ** 2)
+        )
+    )
 
 
 def measures_of(rings: Sequence[RimMeasurement], unknowns: int = 15) -> Measurements:
     """What rims say of the camera; `unknowns` may go on after the camera's 15 with some that no radius depends on."""
-    larger, slope = np.array([ring.radius_excess_mm for ring in rings]), np.zeros((len(rings), unknowns))
+    larger, slope = (
+        np.array([ring.radius_excess_mm for ring in rings]),
+        np.zeros((len(rings), unknowns)),
+    )
     slope[:, :15] = np.stack([ring.camera_jacobian for ring in rings])
     return Measurements(-larger, slope, radius_covariance(rings))
 
 
 def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
     """(N, N) mm²: each radius's own doubt, and what bases of one size and all bases of the photo share."""
-    diameter, scale = np.array([ring.diameter_mm for ring in rings]), np.array([ring.mm_per_px for ring in rings])
+    diameter, scale = (
+        np.array([ring.diameter_mm for ring in rings]),
+        np.array([ring.mm_per_px for ring in rings]),
+    )
     own = np.diag([ring.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for ring in rings])
     same = diameter[:, None] == diameter
     lean = np.stack([ring.board_offset for ring in rings]) * diameter[:, None] / 2
@@ -166,7 +205,9 @@ def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
     return np.asarray(own + shared + TREND_SIGMA_SHARE**2 * lean @ lean.T)
 
 
-def keep_consistent_rims(rings: Sequence[RimMeasurement], covariance: Array) -> list[RimMeasurement]:
+def keep_consistent_rims(
+    rings: Sequence[RimMeasurement], covariance: Array
+) -> list[RimMeasurement]:
     """The rings without those that the others contradict, the worst one at a time."""
     kept = list(rings)
     while len(kept) >= MIN_BASES:

@@ -31,7 +31,9 @@ def remeasure_by_lit_side(frame: Frame, calibration: Calibration, one: Detection
     """A piece that a low lamp's shade may have moved, measured anew where its lit side tells; any other as it is."""
     camera, light = calibration.camera, calibration.light
     scale = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
-    fine = one.base.shape == "circle" and one.base.width_mm >= MIN_BASE_MM and scale <= MAX_MM_PER_PX
+    fine = (
+        one.base.shape == "circle" and one.base.width_mm >= MIN_BASE_MM and scale <= MAX_MM_PER_PX
+    )
     if light is None or light.strength < LOW_LIGHT_STRENGTH or not fine:
         return one
     lamp = direction_to_lamp(light, one)
@@ -39,14 +41,17 @@ def remeasure_by_lit_side(frame: Frame, calibration: Calibration, one: Detection
     sigma = float(np.sqrt(lamp @ before @ lamp))
     starts = [one.xy_mm + share * sigma * lamp for share in START_OFFSETS_SIGMAS]
     sought = [
-        BaseHypothesis(at, SEARCH_WIDTH_SIGMAS * sigma, one.base.width_mm / 2, one.z_mm, OUTLINE_MODELS, lamp)
+        BaseHypothesis(
+            at, SEARCH_WIDTH_SIGMAS * sigma, one.base.width_mm / 2, one.z_mm, OUTLINE_MODELS, lamp
+        )
         for at in starts
     ]
     fits = [fit for fit in fit_bases(frame.pixels, camera, sought) if fit is not None]
     if not fits:
         return one
     return reproject_outline(
-        camera, _fuse_places(one, before, max(fits, key=lambda fit: fit.merit), EDGE_SIGMA_PX * scale)
+        camera,
+        _fuse_places(one, before, max(fits, key=lambda fit: fit.merit), EDGE_SIGMA_PX * scale),
     )
 
 

@@ -49,7 +49,10 @@ def flag_marker_size(
     if sum(map(len, seen.values())) < MIN_BASES:
         return calibration
     nats = scale_log_likelihoods(seen, radii)
-    share, gain = float(SCALE_OFFSETS[nats.argmax()]), float(nats.max() - nats[len(SCALE_OFFSETS) // 2])
+    share, gain = (
+        float(SCALE_OFFSETS[nats.argmax()]),
+        float(nats.max() - nats[len(SCALE_OFFSETS) // 2]),
+    )
     if (
         abs(share) < MIN_SCALE_ERROR - 1e-9
         or gain < MIN_LOG_LIKELIHOOD_GAIN
@@ -57,10 +60,18 @@ def flag_marker_size(
     ):
         return calibration
     which = "larger" if share > 0 else "smaller"
-    remedy = "measure the markers' printed size, and give that" if calibration.markers else "check the points' places"
+    remedy = (
+        "measure the markers' printed size, and give that"
+        if calibration.markers
+        else "check the points' places"
+    )
     text = f"bases look {abs(share):.1%} {which} than they are made: {remedy}"
-    budget = replace(calibration.budget, scale_share=float(np.hypot(calibration.budget.scale_share, share)))
-    return replace(calibration, budget=budget, problems=(*calibration.problems, Problem("marker_size", text)))
+    budget = replace(
+        calibration.budget, scale_share=float(np.hypot(calibration.budget.scale_share, share))
+    )
+    return replace(
+        calibration, budget=budget, problems=(*calibration.problems, Problem("marker_size", text))
+    )
 
 
 def _is_low_light(calibration: Calibration) -> bool:
@@ -75,7 +86,11 @@ def _rims_by_radius(
     found: dict[float, list[Array]] = {}
     for one in sorted(detections, key=lambda detection: -detection.score):
         plain = one.base.shape == "circle" and not one.z_mm and one.score >= MIN_SCORE
-        rims = found.setdefault(one.base.width_mm / 2, []) if plain and one.visible >= MIN_VISIBLE_SHARE else None
+        rims = (
+            found.setdefault(one.base.width_mm / 2, [])
+            if plain and one.visible >= MIN_VISIBLE_SHARE
+            else None
+        )
         if (
             rims is not None
             and len(rims) < MAX_BASES_PER_SIZE
@@ -85,7 +100,9 @@ def _rims_by_radius(
     return found
 
 
-def visible_rim_shares(frame: Frame, calibration: Calibration, detection: Detection) -> Array | None:
+def visible_rim_shares(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> Array | None:
     """The share of its lower rim that is seen were the base larger by each of `SCALE_OFFSETS` (N,); None if it is hidden."""
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
@@ -102,7 +119,10 @@ def visible_rim_shares(frame: Frame, calibration: Calibration, detection: Detect
 
 def scale_log_likelihoods(seen: Mapping[float, Sequence[Array]], radii: Array) -> Array:
     """How likely (N,) each scale, 1 + `SCALE_OFFSETS`, is, in nats, by what is `seen` of the rims found under each radius."""
-    nats = -0.5 * ((RIM_OFFSETS_MM / RIM_OFFSET_SIGMA_MM) ** 2 + (SCALE_OFFSETS[:, None] / PRINT_SCALE_SIGMA) ** 2)
+    nats = -0.5 * (
+        (RIM_OFFSETS_MM / RIM_OFFSET_SIGMA_MM) ** 2
+        + (SCALE_OFFSETS[:, None] / PRINT_SCALE_SIGMA) ** 2
+    )
     for radius, rims in seen.items():
         if not rims:
             continue

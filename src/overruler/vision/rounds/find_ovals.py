@@ -49,7 +49,9 @@ POSE_COLUMNS = [0, 1, 4]
 """Where x, y and the heading are among an oval's numbers."""
 
 
-def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array) -> list[Detection]:
+def find_ovals(
+    frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array
+) -> list[Detection]:
     """Those of the oval `bases` that lie in the photo, the surest first.
 
     `starts` (N, 6) are where some may lie: x, y, half length, half width in mm on the plane z = 0, heading in rad, and
@@ -60,7 +62,12 @@ def find_ovals(frame: Frame, camera: Camera, bases: Sequence[Base], starts: Arra
     fits, scores = [fit for fit, _ in fitted], [score for _, score in fitted]
     return [
         make_detection(
-            camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, float(np.mean(fit.seen > MIN_EDGE_WEIGHT))
+            camera,
+            fit,
+            fit.covariance_mm2,
+            fit.d_xy_d_camera,
+            score,
+            float(np.mean(fit.seen > MIN_EDGE_WEIGHT)),
         )
         for fit, score in (fitted[k] for k in likeliest_compatible_set(fits, scores, MIN_SCORE))
     ]
@@ -73,9 +80,13 @@ def _trace_candidates(frame: Frame, camera: Camera, starts: Array) -> TracedOval
         looked = score_ovals(levels, camera, ovals)
         hopeful = looked.score > MIN_LOOK_SCORE
         ovals, likely = looked.ovals[hopeful], likely[hopeful]
-    some = _suppress_overlaps(TracedOvals(looked.score[hopeful], *trace_ovals(levels, camera, ovals), likely))
+    some = _suppress_overlaps(
+        TracedOvals(looked.score[hopeful], *trace_ovals(levels, camera, ovals), likely)
+    )
     ovals, sigma = trace_ovals(levels, camera, some.ovals)
-    again = replace(some, score=average_augmented_scores(levels, camera, ovals), ovals=ovals, sigma=sigma)
+    again = replace(
+        some, score=average_augmented_scores(levels, camera, ovals), ovals=ovals, sigma=sigma
+    )
     return _suppress_overlaps(again[again.score > MIN_TRACED_SCORE])
 
 
@@ -84,7 +95,9 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     kept: list[int] = []
     for k in np.argsort(-traced.score, kind="stable"):
         apart = np.hypot(*(traced.ovals[kept, :2] - traced.ovals[k, :2]).T)
-        if np.all(apart > SAME_OVAL_HALF_WIDTHS * np.minimum(traced.ovals[kept, 3], traced.ovals[k, 3])):
+        if np.all(
+            apart > SAME_OVAL_HALF_WIDTHS * np.minimum(traced.ovals[kept, 3], traced.ovals[k, 3])
+        ):
             kept.append(int(k))
     return traced[np.array(kept, int)]
 
@@ -97,16 +110,32 @@ def _fit_catalogue_sizes(
     sigma = np.hypot(SIZE_FLOOR_SIGMA_MM, SIZE_SIGMA_INFLATION * traced.sigma[:, None, 2:4])
     away = np.sum(((sizes - traced.ovals[:, None, 2:4]) / sigma) ** 2, axis=2)
     nearest = np.argsort(away, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
-    tried = [(k, i) for k, some in enumerate(nearest.tolist()) for i in some if away[k, i] < MAX_SIZE_CHI2]
+    tried = [
+        (k, i)
+        for k, some in enumerate(nearest.tolist())
+        for i in some
+        if away[k, i] < MAX_SIZE_CHI2
+    ]
     which, size = np.array(tried, int).reshape(-1, 2).T
     as_large = np.column_stack([traced.ovals[which, :2], sizes[size], traced.ovals[which, 4]])
-    places, own = (part[:, POSE_COLUMNS] for part in trace_ovals_of_known_size(photo_pyramid(frame), camera, as_large))
+    places, own = (
+        part[:, POSE_COLUMNS]
+        for part in trace_ovals_of_known_size(photo_pyramid(frame), camera, as_large)
+    )
     said = probability_to_logit(
-        np.stack([traced.score, np.clip(traced.from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY)], -1)
+        np.stack(
+            [
+                traced.score,
+                np.clip(traced.from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY),
+            ],
+            -1,
+        )
     )
     found = []
     for (k, i), place, doubt in zip(tried, places, own, strict=True):
-        fit = fit_oval(frame.pixels, camera, PosePrior(place, TRACE_SIGMA_INFLATION * doubt), bases[i], 0.0)
+        fit = fit_oval(
+            frame.pixels, camera, PosePrior(place, TRACE_SIGMA_INFLATION * doubt), bases[i], 0.0
+        )
         if fit is not None:
             found.append((fit, float(sigmoid(LOGIT_WEIGHTS @ [1.0, *said[k], away[k, i]]))))
     return found

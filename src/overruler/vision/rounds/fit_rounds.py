@@ -102,14 +102,27 @@ def fit_rounds(
     camera, played = calibration.camera, _size_set_priors(radii)
     looks = rim_net_log_likelihood(guesses, radii, camera)
     worth = size_probabilities(looks, played) > MIN_FIT_PROBABILITY
-    fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], _centre_sigma_mm(guesses)[:, None], worth, radii)
+    fits = fit_sizes(
+        frame, camera, guesses.xy_mm[:, None], _centre_sigma_mm(guesses)[:, None], worth, radii
+    )
     company, contrast = same_size_ratio(guesses), relative_contrast(guesses, fits)
-    known = [None] * len(fits) if from_above is None else probability_from_above(guesses, from_above).tolist()
+    known = (
+        [None] * len(fits)
+        if from_above is None
+        else probability_from_above(guesses, from_above).tolist()
+    )
     scores = np.array(
-        [base_probability(guesses, i, tried, contrast[i], company[i], known[i]) for i, tried in enumerate(fits)]
+        [
+            base_probability(guesses, i, tried, contrast[i], company[i], known[i])
+            for i, tried in enumerate(fits)
+        ]
     )
     likely = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
-    found = [k for k in likely if not is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))]
+    found = [
+        k
+        for k in likely
+        if not is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))
+    ]
     hidden = np.array([k for k in found if guesses.visible[k] < RETRACE_VISIBLE_SHARE], int)
     again = _fit_from_traced_rims(frame, camera, guesses[hidden], worth[hidden], radii)
     for k, tried in zip(hidden.tolist(), again, strict=True):
@@ -121,7 +134,8 @@ def fit_rounds(
         for k, share in zip(found, shares, strict=True)
     ]
     told = [
-        one if one.score >= CONFIDENT_SCORE else _remeasure_uncertain(frame, calibration, one) for one in detections
+        one if one.score >= CONFIDENT_SCORE else _remeasure_uncertain(frame, calibration, one)
+        for one in detections
     ]
     return tuple(sorted(told, key=lambda detection: -detection.score))
 
@@ -146,7 +160,9 @@ def _size_set_priors(radii: Array) -> list[SizeSetPrior]:
     Sizes that no catalogue has are somebody's own: they may meet any.
     """
     own = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
-    sets = [(np.isin(2 * radii, sizes) | own, before) for sizes, before in DIAMETER_SET_PRIORS.items()]
+    sets = [
+        (np.isin(2 * radii, sizes) | own, before) for sizes, before in DIAMETER_SET_PRIORS.items()
+    ]
     return sets if covers_catalogue(radii) else []
 
 
@@ -157,7 +173,10 @@ def covers_catalogue(radii: Array) -> bool:
 
 def _centre_sigma_mm(guesses: RimEstimates) -> Array:
     """1 σ of where the learned look places each guess (N,)."""
-    return np.asarray((NET_SIGMA_INFLATION + NET_SIGMA_INFLATION_HIDDEN * (1 - guesses.visible)) * guesses.sigma_xy_mm)
+    return np.asarray(
+        (NET_SIGMA_INFLATION + NET_SIGMA_INFLATION_HIDDEN * (1 - guesses.visible))
+        * guesses.sigma_xy_mm
+    )
 
 
 def _fit_from_traced_rims(
@@ -170,7 +189,9 @@ def _fit_from_traced_rims(
     start, sigma = np.zeros((*worth.shape[:2], 2)), np.ones(worth.shape[:2])
     i, c = np.nonzero(worth.any(2))
     circles = np.column_stack([guesses.xy_mm[i], radii[c], radii[c], np.zeros(len(i))])
-    traced, own = trace_ovals_of_known_size(photo_pyramid(frame), camera, circles, KNOWN_CIRCLE_PRIOR_SIGMA)
+    traced, own = trace_ovals_of_known_size(
+        photo_pyramid(frame), camera, circles, KNOWN_CIRCLE_PRIOR_SIGMA
+    )
     start[i, c], sigma[i, c] = traced[:, :2], TRACE_SIGMA_INFLATION * own[:, 0]
     return fit_sizes(frame, camera, start, sigma, worth, radii)
 
@@ -229,7 +250,9 @@ def base_probability(
     if from_above is None:
         return float(sigmoid(LOGIT_WEIGHTS @ signs))
     more = [
-        probability_to_logit(np.clip(from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY), MAX_LOGIT),
+        probability_to_logit(
+            np.clip(from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY), MAX_LOGIT
+        ),
         float(guesses.visible[i]),
     ]
     return float(sigmoid(LOGIT_WEIGHTS_WITH_OVERVIEW @ [*signs, *more]))
@@ -259,13 +282,17 @@ def _make_detection(
         alternative_bases=other_likely_bases(sizes, best.size_index, radii),
         learned_radius_mm=looks_mm,
     )
-    return reproject_outline(camera, found.with_added_covariance(*_size_covariances(best, tried, share, radii)))
+    return reproject_outline(
+        camera, found.with_added_covariance(*_size_covariances(best, tried, share, radii))
+    )
 
 
 def other_likely_bases(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
     """The sizes (C,) beside the best that are reported too, `shares` (C,) saying how likely each is."""
     return tuple(
-        Base.circle(float(2 * radii[c])) for c in np.flatnonzero(shares > MIN_REPORTED_PROBABILITY) if c != best
+        Base.circle(float(2 * radii[c]))
+        for c in np.flatnonzero(shares > MIN_REPORTED_PROBABILITY)
+        if c != best
     )
 
 

@@ -30,7 +30,9 @@ def is_printed(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_m
     return inside_contrast(pixels, camera, xy_mm, radius_mm) < MIN_LOG_CONTRAST
 
 
-def inside_contrast(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> float:
+def inside_contrast(
+    pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float
+) -> float:
     """By how much most of a ring's inside differs at most from the usual colour around it (see `MIN_LOG_CONTRAST`)."""
     colours = log_colours(_sample_square(pixels, camera, xy_mm, radius_mm))
     x, y = np.meshgrid(*[np.linspace(-REACH_RADII, REACH_RADII, GRID_CELLS)] * 2)
@@ -40,10 +42,17 @@ def inside_contrast(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, rad
     return float(np.quantile(off, INSIDE_QUANTILE))
 
 
-def _sample_square(pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float) -> NDArray[np.uint8]:
+def _sample_square(
+    pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, radius_mm: float
+) -> NDArray[np.uint8]:
     """A square piece of the board (32, 32, 3) about a place, averaged."""
-    left, bottom, right, top = (*(xy_mm - REACH_RADII * radius_mm), *(xy_mm + REACH_RADII * radius_mm))
+    left, bottom, right, top = (
+        *(xy_mm - REACH_RADII * radius_mm),
+        *(xy_mm + REACH_RADII * radius_mm),
+    )
     cell_px = (right - left) / GRID_CELLS / float(camera.mm_per_px(np.array([*xy_mm, 0.0])))
     mm_per_px = (right - left) / (GRID_CELLS * max(1, round(cell_px)))
     view = rectify_photo(pixels, camera, (left, bottom, right, top), mm_per_px)
-    return np.asarray(cv2.resize(view.pixels, (GRID_CELLS, GRID_CELLS), interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(
+        cv2.resize(view.pixels, (GRID_CELLS, GRID_CELLS), interpolation=cv2.INTER_AREA), np.uint8
+    )

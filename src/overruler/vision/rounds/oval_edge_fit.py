@@ -90,10 +90,14 @@ class OvalFit:
     def covariance_mm2(self) -> Array:
         """(2, 2) of the place; what the heading's doubt does to the outline, as if the whole base moved by it."""
         lever = (self.base.length_mm - self.base.width_mm) / 2
-        return np.asarray(self.covariance[:2, :2] + np.eye(2) * self.covariance[2, 2] * lever**2 / 2)
+        return np.asarray(
+            self.covariance[:2, :2] + np.eye(2) * self.covariance[2, 2] * lever**2 / 2
+        )
 
 
-def fit_oval(pixels: NDArray[np.uint8], camera: Camera, start: PosePrior, base: Base, z_mm: float) -> OvalFit | None:
+def fit_oval(
+    pixels: NDArray[np.uint8], camera: Camera, start: PosePrior, base: Base, z_mm: float
+) -> OvalFit | None:
     """Fit (x, y, heading) of an oval of known size from a rough start; None where nothing is seen of it.
 
     The mean of the fits by each profile, by outline and by upper edge, weighed by how much each explains of what is
@@ -140,13 +144,19 @@ def _average_models(view: LabPatch, tries: Sequence[_ConvergedFit]) -> OvalFit:
 
 def _fuse_prior(fit: OvalFit, start: PosePrior) -> OvalFit:
     """The fit and the start, each by its own doubt."""
-    place, covariance = fuse_measurements(fit.pose, fit.covariance, start.pose, np.diag(start.sigma**2))
+    place, covariance = fuse_measurements(
+        fit.pose, fit.covariance, start.pose, np.diag(start.sigma**2)
+    )
     return replace(fit, pose=place, covariance=covariance)
 
 
-def _fit_model(view: LabPatch, start: PosePrior, base: Base, profile: Profile, upper: bool) -> _ConvergedFit | None:
+def _fit_model(
+    view: LabPatch, start: PosePrior, base: Base, profile: Profile, upper: bool
+) -> _ConvergedFit | None:
     """From a wide look to a narrow one."""
-    wide_px = float(np.clip(start.sigma[:2].max() / view.mm_per_px, WIDE_EDGE_SIGMA_PX, 5 * WIDE_EDGE_SIGMA_PX))
+    wide_px = float(
+        np.clip(start.sigma[:2].max() / view.mm_per_px, WIDE_EDGE_SIGMA_PX, 5 * WIDE_EDGE_SIGMA_PX)
+    )
     place, settled = start.pose, None
     for sigma_px in (wide_px, (wide_px * WIDE_EDGE_SIGMA_PX) ** 0.5, WIDE_EDGE_SIGMA_PX):
         settled = _refine_pose(view, place, base, profile, upper, sigma_px)
@@ -160,8 +170,12 @@ def _refine_pose(
     view: LabPatch, place: Array, base: Base, profile: Profile, upper: bool, sigma_px: float
 ) -> _ConvergedFit | None:
     step_mm = RAY_SPACING_PX * view.mm_per_px
-    contour = project_silhouette(view.camera, base, place[:2], place[2], view.z_mm, profile, upper, step_mm)
-    edges = _contour_edges(view, contour, SEARCH_REACH_SIGMA * sigma_px * view.mm_per_px, ray_step_px(sigma_px))
+    contour = project_silhouette(
+        view.camera, base, place[:2], place[2], view.z_mm, profile, upper, step_mm
+    )
+    edges = _contour_edges(
+        view, contour, SEARCH_REACH_SIGMA * sigma_px * view.mm_per_px, ray_step_px(sigma_px)
+    )
     if len(edges.ray) < MIN_EDGES:
         return None
     arm = contour.at_mm - place[:2]
@@ -174,16 +188,22 @@ def _refine_pose(
         sigma = view.mm_per_px * sigma_px * (NARROW_EDGE_SIGMA_PX / sigma_px) ** share
         weight = association_weights(edges, edges.radius_mm - design @ step, sigma, rays)
         information = design.T @ (design * weight[:, None]) + ridge
-        step = np.asarray(np.linalg.solve(information, design.T @ (weight * edges.radius_mm)), float)
+        step = np.asarray(
+            np.linalg.solve(information, design.T @ (weight * edges.radius_mm)), float
+        )
     noise = np.sum(weight * (edges.radius_mm - design @ step) ** 2) / max(weight.sum() - 3, 1)
     covariance = np.linalg.inv(information) * noise * CORRELATION_INFLATION**2
     by_ray = np.asarray(np.bincount(edges.ray, weight, rays), float)
     left = edges.radius_mm - design @ step
-    spread = residual_sigma_mm(association_weights(edges, left, WIDE_EDGE_SIGMA_PX * view.mm_per_px, rays), left)
+    spread = residual_sigma_mm(
+        association_weights(edges, left, WIDE_EDGE_SIGMA_PX * view.mm_per_px, rays), left
+    )
     return _ConvergedFit(base, place + step, covariance, spread, by_ray, contour, profile, upper)
 
 
-def _contour_edges(view: LabPatch, contour: Contour, reach_mm: float, every_px: float = RAY_STEP_PX) -> RadialEdges:
+def _contour_edges(
+    view: LabPatch, contour: Contour, reach_mm: float, every_px: float = RAY_STEP_PX
+) -> RadialEdges:
     """The edges across a contour, by how far outside it they lie."""
     reach = np.full(len(contour.at_mm), reach_mm)
     return find_radial_edges(view, contour.at_mm, contour.normals, -reach, reach, every_px)
@@ -194,7 +214,8 @@ def _assess_fit(view: LabPatch, settled: _ConvergedFit, start: PosePrior) -> _Co
     more = np.zeros((3, 3))
     unseen = float(np.mean(settled.weight <= MIN_RIM_WEIGHT))
     floor_px = np.hypot(
-        MIN_PLACE_SIGMA_PX, HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.residual_sigma_mm / view.mm_per_px) ** 2
+        MIN_PLACE_SIGMA_PX,
+        HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.residual_sigma_mm / view.mm_per_px) ** 2,
     )
     more[:2, :2] = np.eye(2) * (floor_px * view.mm_per_px) ** 2
     more[2, 2] = (2 * MIN_PLACE_SIGMA_PX * view.mm_per_px / settled.base.length_mm) ** 2
@@ -203,7 +224,11 @@ def _assess_fit(view: LabPatch, settled: _ConvergedFit, start: PosePrior) -> _Co
         lean = lean * HEIGHT_SIGMA_MM / settled.profile.height_mm
         more[:2, :2] += np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
     away = float(np.sum(((settled.pose - start.pose) / start.sigma) ** 2))
-    merit = _visible_share(view, settled) - UPPER_RIM_PENALTY * settled.upper - START_DISTANCE_WEIGHT * away
+    merit = (
+        _visible_share(view, settled)
+        - UPPER_RIM_PENALTY * settled.upper
+        - START_DISTANCE_WEIGHT * away
+    )
     return replace(settled, covariance=settled.covariance + more, merit=merit)
 
 
@@ -213,9 +238,20 @@ def _visible_share(view: LabPatch, settled: _ConvergedFit) -> float:
     for upper in (False, True):
         step_mm = RAY_SPACING_PX * view.mm_per_px
         contour = project_silhouette(
-            view.camera, settled.base, settled.pose[:2], settled.pose[2], view.z_mm, settled.profile, upper, step_mm
+            view.camera,
+            settled.base,
+            settled.pose[:2],
+            settled.pose[2],
+            view.z_mm,
+            settled.profile,
+            upper,
+            step_mm,
         )
         edges = _contour_edges(view, contour, 2 * NARROW_EDGE_SIGMA_PX * view.mm_per_px)
-        weight = association_weights(edges, edges.radius_mm, NARROW_EDGE_SIGMA_PX * view.mm_per_px, len(contour.at_mm))
-        shown.append(float(np.mean(np.minimum(np.bincount(edges.ray, weight, len(contour.at_mm)), 1))))
+        weight = association_weights(
+            edges, edges.radius_mm, NARROW_EDGE_SIGMA_PX * view.mm_per_px, len(contour.at_mm)
+        )
+        shown.append(
+            float(np.mean(np.minimum(np.bincount(edges.ray, weight, len(contour.at_mm)), 1)))
+        )
     return shown[0] + UPPER_RIM_WEIGHT * shown[1]

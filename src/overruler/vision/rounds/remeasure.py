@@ -45,13 +45,17 @@ def remeasure_base(frame: Frame, calibration: Calibration, one: Detection) -> De
     return apply_fit(camera, replace(one, measured_on_lit_side=False), fit)
 
 
-def shared_error_variance_mm2(calibration: Calibration, one: Detection, other: Detection, along: Array) -> float:
+def shared_error_variance_mm2(
+    calibration: Calibration, one: Detection, other: Detection, along: Array
+) -> float:
     """By how much (mm²) what two places of a piece have wrong alike lessens the variance of how far they lie apart, in
     the direction `along` (2,).
     """
     if not (_can_remeasure(one) and _can_remeasure(other)):
         return 0.0
-    own = [place.covariance_mm2 + shade_covariance_mm2(calibration, place) for place in (one, other)]
+    own = [
+        place.covariance_mm2 + shade_covariance_mm2(calibration, place) for place in (one, other)
+    ]
     variances = [float(along @ covariance @ along) for covariance in own]
     return 2 * SHARED_ERROR_CORRELATION * float(np.sqrt(variances[0] * variances[1]))
 
@@ -60,13 +64,18 @@ def _can_remeasure(one: Detection) -> bool:
     return one.base.shape == "circle" and not one.z_mm and not one.alternative_bases
 
 
-def _trace_centre(frame: Frame, camera: Camera, xy_mm: Array, radius_mm: float) -> tuple[Array, float] | None:
+def _trace_centre(
+    frame: Frame, camera: Camera, xy_mm: Array, radius_mm: float
+) -> tuple[Array, float] | None:
     """The middle (2,) of the rim by all looks, and 1 σ of it by one: they share the picture. None where it is a rim of
     another size after all."""
     places = xy_mm + PATCH_OFFSET_RADII * radius_mm * CROSS_OFFSETS
     circles = np.column_stack([places, np.full(len(places), radius_mm)])
     reach, own = predict_rim_radii(photo_pyramid(frame), camera, circles)
-    if abs(float(np.mean(_fit_circles(reach, own, FREE_RADIUS_SIGMA)[0][:, 2])) - 1) > MAX_RADIUS_ERROR_SHARE:
+    if (
+        abs(float(np.mean(_fit_circles(reach, own, FREE_RADIUS_SIGMA)[0][:, 2])) - 1)
+        > MAX_RADIUS_ERROR_SHARE
+    ):
         return None
     rim, sigma = _fit_circles(reach, own, FIXED_RADIUS_SIGMA)
     middles = places + offsets_on_board_mm(camera, circles, rim[:, :2])

@@ -70,20 +70,26 @@ def find_candidates(
     return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
 
 
-def _known_in_view(view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array], known: Array | None) -> Array:
+def _known_in_view(
+    view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array], known: Array | None
+) -> Array:
     """The rows of `known` that are in sight and about as large as a radius looked for, stronger than any ring."""
     if known is None or not len(known) or not len(radii_mm):
         return np.empty((0, 4))
     size = (known[:, 2] > min(radii_mm) / RADIUS_TOLERANCE_RATIO) & (
         known[:, 2] < max(radii_mm) * RADIUS_TOLERANCE_RATIO
     )
-    return np.asarray((known + np.array([0, 0, 0, 1]))[size & are_visible(view, hidden, known[:, :2])])
+    return np.asarray(
+        (known + np.array([0, 0, 0, 1]))[size & are_visible(view, hidden, known[:, :2])]
+    )
 
 
 def are_visible(view: Orthophoto, hidden: Sequence[Array], xy_mm: Array) -> NDArray[np.bool_]:
     """Which places (N, 2) the photo shows, and no `hidden` polygon covers."""
     mask = visibility_mask(view, hidden, 0)
-    column, row = np.clip(np.rint(view.to_px(xy_mm)).astype(int), 0, np.array(mask.shape[::-1]) - 1).T
+    column, row = np.clip(
+        np.rint(view.to_px(xy_mm)).astype(int), 0, np.array(mask.shape[::-1]) - 1
+    ).T
     return np.asarray(mask[row, column] > 0)
 
 
@@ -100,7 +106,9 @@ def _rings_by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, li
     return levels
 
 
-def _find_on_level(view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]) -> Array:
+def _find_on_level(
+    view: Orthophoto, hidden: Sequence[Array], level: int, rings_mm: Sequence[float]
+) -> Array:
     """Rows of x, y, radius in mm and response for the rings that are looked for on one level of the pyramid."""
     a, b = normalize_gradients(
         double_angle_gradients(_pyramid_level(view, level)), visibility_mask(view, hidden, level)
@@ -119,7 +127,8 @@ def _pyramid_level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
     if level == 0:
         return view.pixels
     return np.asarray(
-        cv2.resize(view.pixels, None, fx=0.5**level, fy=0.5**level, interpolation=cv2.INTER_AREA), np.uint8
+        cv2.resize(view.pixels, None, fx=0.5**level, fy=0.5**level, interpolation=cv2.INTER_AREA),
+        np.uint8,
     )
 
 
@@ -129,7 +138,10 @@ def double_angle_gradients(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Ima
     for top in range(0, len(pixels), BAND_ROWS):
         end = top + BAND_ROWS
         low = max(top - BLUR_MARGIN_ROWS, 0)
-        xx, yy, xy = (part[top - low : end - low] for part in _structure_tensor(pixels[low : end + BLUR_MARGIN_ROWS]))
+        xx, yy, xy = (
+            part[top - low : end - low]
+            for part in _structure_tensor(pixels[low : end + BLUR_MARGIN_ROWS])
+        )
         np.subtract(xx, yy, out=cosine[top:end])
         np.add(xy, xy, out=sine[top:end])
         np.add(xx, yy, out=strength[top:end])
@@ -141,7 +153,10 @@ def normalize_gradients(slopes: tuple[Image, Image, Image], mask: Image) -> tupl
 
     They take the place of the `slopes`.
     """
-    few, where = slopes[2][::MEDIAN_STRIDE, ::MEDIAN_STRIDE], mask[::MEDIAN_STRIDE, ::MEDIAN_STRIDE] > 0
+    few, where = (
+        slopes[2][::MEDIAN_STRIDE, ::MEDIAN_STRIDE],
+        mask[::MEDIAN_STRIDE, ::MEDIAN_STRIDE] > 0,
+    )
     usual = float(np.median(few[where])) if where.any() else 1.0
     for top in range(0, len(mask), BAND_ROWS):
         cosine, sine, strength = (part[top : top + BAND_ROWS] for part in slopes)
@@ -154,11 +169,15 @@ def normalize_gradients(slopes: tuple[Image, Image, Image], mask: Image) -> tupl
 
 def _structure_tensor(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
     """Squares and product of the colours' slopes across and down, all of L*a*b* summed."""
-    lab = cv2.cvtColor(np.multiply(pixels, np.float32(1 / 255), dtype=np.float32), cv2.COLOR_BGR2Lab)
+    lab = cv2.cvtColor(
+        np.multiply(pixels, np.float32(1 / 255), dtype=np.float32), cv2.COLOR_BGR2Lab
+    )
     lab = cv2.GaussianBlur(lab, (0, 0), 1.0, dst=lab)
     xx, yy, xy = (np.zeros(lab.shape[:2], np.float32) for _ in range(3))
     channel, gx, gy = (np.empty(lab.shape[:2], np.float32) for _ in range(3))
-    for k in range(3):  # one at a time, in the same memory: new memory, and sums over a last axis of 3, are slow
+    for k in range(
+        3
+    ):  # one at a time, in the same memory: new memory, and sums over a last axis of 3, are slow
         cv2.extractChannel(lab, k, channel)
         cv2.Sobel(channel, cv2.CV_32F, 1, 0, gx)
         cv2.Sobel(channel, cv2.CV_32F, 0, 1, gy)
@@ -204,7 +223,9 @@ def _suppress_overlaps(rows: Array) -> Array:
         others = kept[:count]
         if np.count_nonzero(others[:, 2] == row[2]) >= MAX_PER_RING:
             continue
-        apart = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1]) > 0.35 * np.minimum(others[:, 2], row[2])
+        apart = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1]) > 0.35 * np.minimum(
+            others[:, 2], row[2]
+        )
         if np.all(apart | (np.abs(np.log(others[:, 2] / row[2])) > 0.28)):
             kept[count] = row
             count += 1

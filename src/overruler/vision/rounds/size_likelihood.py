@@ -74,9 +74,13 @@ def fit_sizes(
     height for all or one for each (N,).
     """
     heights, which = np.broadcast_to(z_mm, len(worth)).tolist(), np.argwhere(worth).tolist()
-    start, sigma = np.broadcast_to(xy_mm, (*worth.shape[:2], 2)), np.broadcast_to(sigma_mm, worth.shape[:2])
+    start, sigma = (
+        np.broadcast_to(xy_mm, (*worth.shape[:2], 2)),
+        np.broadcast_to(sigma_mm, worth.shape[:2]),
+    )
     sought = [
-        BaseHypothesis(start[i, c], float(sigma[i, c]), float(radii[c]), heights[i], RIM_KINDS[k]) for i, c, k in which
+        BaseHypothesis(start[i, c], float(sigma[i, c]), float(radii[c]), heights[i], RIM_KINDS[k])
+        for i, c, k in which
     ]
     found: list[list[SizeHypothesis]] = [[] for _ in worth]
     for (i, column, kind), fit in zip(which, fit_bases(frame.pixels, camera, sought), strict=True):
@@ -96,5 +100,7 @@ def add_fit_likelihoods(looks: Array, fits: Sequence[list[SizeHypothesis]]) -> A
     both = np.full(looks.shape, -np.inf)
     for row, look, tried in zip(both, looks, fits, strict=True):
         for one in tried:
-            row[one.size_index, one.rim_kind] = look[one.size_index, one.rim_kind] + one.log_likelihood
+            row[one.size_index, one.rim_kind] = (
+                look[one.size_index, one.rim_kind] + one.log_likelihood
+            )
     return both

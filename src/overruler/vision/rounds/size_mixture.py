@@ -39,7 +39,9 @@ SizeSetPrior = tuple[NDArray[np.bool_], float]
 
 
 def size_probabilities(
-    log_likelihood: Array, played: Sequence[SizeSetPrior] = (), counted: ArrayLike = SIZE_PSEUDOCOUNT
+    log_likelihood: Array,
+    played: Sequence[SizeSetPrior] = (),
+    counted: ArrayLike = SIZE_PSEUDOCOUNT,
 ) -> Array:
     """The probability (N, C, K) of each size and kind of sight for each base, from log-likelihoods (N, C, K).
 
@@ -52,12 +54,19 @@ def size_probabilities(
     top = log_likelihood.max((1, 2), keepdims=True)
     likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
     sets = [pair for pair in played if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
-    tables = [_fit_mixture(likelihood * some[:, None], np.where(some, counted, 0.0)) for some, _ in sets]
+    tables = [
+        _fit_mixture(likelihood * some[:, None], np.where(some, counted, 0.0)) for some, _ in sets
+    ]
     evidence = np.array(
-        [EVIDENCE_WEIGHT * value + np.log(before) for (_, value), (_, before) in zip(tables, sets, strict=True)]
+        [
+            EVIDENCE_WEIGHT * value + np.log(before)
+            for (_, value), (_, before) in zip(tables, sets, strict=True)
+        ]
     )
     weight = np.maximum(np.exp(evidence - evidence.max()), MIN_SET_WEIGHT)
-    mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack([found for found, _ in tables]))
+    mixed = np.einsum(
+        "t,tnck->nck", weight / weight.sum(), np.stack([found for found, _ in tables])
+    )
     mixed = mixed * (log_likelihood > top + MIN_LOG_LIKELIHOOD)
     return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
 
@@ -75,9 +84,14 @@ def _fit_mixture(likelihood: Array, counted: Array) -> tuple[Array, float]:
         posterior = posterior / total[:, None, None]
         seen = posterior.sum((0, 2)), posterior.sum((0, 1))
         counts, before = [prior + new for prior, new in zip(priors, seen, strict=True)], counts
-        if all(np.abs(now - then).max() < CONVERGENCE_TOLERANCE for now, then in zip(counts, before, strict=True)):
+        if all(
+            np.abs(now - then).max() < CONVERGENCE_TOLERANCE
+            for now, then in zip(counts, before, strict=True)
+        ):
             break
-    spent = sum(_dirichlet_divergence(count, prior) for count, prior in zip(before, priors, strict=True))
+    spent = sum(
+        _dirichlet_divergence(count, prior) for count, prior in zip(before, priors, strict=True)
+    )
     return posterior, float(np.log(total).sum()) - spent
 
 
@@ -91,7 +105,9 @@ def _dirichlet_divergence(count: Array, prior: Array) -> float:
     """Kullback and Leibler's, of one Dirichlet distribution from another, over what the prior counts."""
     count, prior = count[prior > 0], prior[prior > 0]
     size = math.lgamma(count.sum()) - math.lgamma(prior.sum())
-    size -= sum(math.lgamma(a) - math.lgamma(b) for a, b in zip(count.tolist(), prior.tolist(), strict=True))
+    size -= sum(
+        math.lgamma(a) - math.lgamma(b) for a, b in zip(count.tolist(), prior.tolist(), strict=True)
+    )
     return float(size + (count - prior) @ (digamma(count) - digamma(count.sum())))
 
 

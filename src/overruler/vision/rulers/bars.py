@@ -62,8 +62,13 @@ class BarCandidate:
 
     def mean_clearness(self, low_mm: Array, high_mm: Array) -> Array:
         """How clear the edges are between places along it (...), on average; 0 where there is none."""
-        i, j = np.searchsorted(self.arc_length_mm, low_mm), np.searchsorted(self.arc_length_mm, high_mm)
-        return np.asarray((self.cumulative_clearness[j] - self.cumulative_clearness[i]) / np.maximum(j - i, 1))
+        i, j = (
+            np.searchsorted(self.arc_length_mm, low_mm),
+            np.searchsorted(self.arc_length_mm, high_mm),
+        )
+        return np.asarray(
+            (self.cumulative_clearness[j] - self.cumulative_clearness[i]) / np.maximum(j - i, 1)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,14 +84,21 @@ class StructureTensor:
         y = cv2.Sobel(lab, cv2.CV_32F, 0, 1, scale=0.125)
         hidden = cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0
         hidden[[0, -1]] = hidden[:, [0, -1]] = True  # what lies beyond is read from the border
-        tensor = cv2.merge([cv2.transform(cv2.multiply(a, b), np.ones((1, 3))) for a, b in ((x, x), (x, y), (y, y))])
+        tensor = cv2.merge(
+            [
+                cv2.transform(cv2.multiply(a, b), np.ones((1, 3)))
+                for a, b in ((x, x), (x, y), (y, y))
+            ]
+        )
         tensor[hidden] = 0
         return cls(np.asarray(tensor, np.float32))
 
     def gradient_along(self, at_px: Array, normal: Array) -> Array:
         """How steep (...) the colours are along unit vectors `normal` (..., 2) at pixels (..., 2)."""
         count = at_px.size // 2
-        at = np.resize(at_px.astype(np.float32), (max(-(-count // REMAP_ROW_LENGTH), 1), REMAP_ROW_LENGTH, 2))
+        at = np.resize(
+            at_px.astype(np.float32), (max(-(-count // REMAP_ROW_LENGTH), 1), REMAP_ROW_LENGTH, 2)
+        )
         seen = cv2.remap(self.tensor, at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         xx, xy, yy = seen.reshape(-1, 3)[:count].T.reshape(3, *at_px.shape[:-1])
         nx, ny = normal[..., 0], normal[..., 1]
@@ -99,15 +111,21 @@ def clearness_of_gradient(steep: Array) -> Array:
     return np.asarray(steep / (steep + HALF_CLEAR_GRADIENT))
 
 
-def crossing_clearness(slopes: StructureTensor, at_px: Array, along: Array, width_px: float, steps_px: Array) -> Array:
+def crossing_clearness(
+    slopes: StructureTensor, at_px: Array, along: Array, width_px: float, steps_px: Array
+) -> Array:
     """How clear (...) the clearest edge is that runs across a bar so far along it (N,) from places (..., 2)."""
     normal = np.stack([-along[..., 1], along[..., 0]], -1)
     aside = normal[..., None, None, :] * (width_px / 2 * CROSS_SAMPLE_OFFSETS)[:, None]
     at = at_px[..., None, None, :] + along[..., None, None, :] * steps_px[:, None, None] + aside
-    return clearness_of_gradient(slopes.gradient_along(at, along[..., None, None, :]).mean(-1).max(-1))
+    return clearness_of_gradient(
+        slopes.gradient_along(at, along[..., None, None, :]).mean(-1).max(-1)
+    )
 
 
-def find_bars(view: Orthophoto, slopes: StructureTensor, widths_mm: Sequence[float]) -> list[BarCandidate]:
+def find_bars(
+    view: Orthophoto, slopes: StructureTensor, widths_mm: Sequence[float]
+) -> list[BarCandidate]:
     """Lines across the whole view along which bars may lie, the likeliest of each width first."""
     edges = _find_edges(slopes)
     bars = []
@@ -133,7 +151,9 @@ def _find_edges(slopes: StructureTensor) -> tuple[Array, Array, Array]:
     aside = np.rint(np.sin(angle)).astype(int) * power.shape[1] + np.rint(np.cos(angle)).astype(int)
     flat, last = power.ravel(), power.size - 1
     steep = flat[at]
-    thin = (steep >= flat[np.clip(at + aside, 0, last)]) & (steep >= flat[np.clip(at - aside, 0, last)])
+    thin = (steep >= flat[np.clip(at + aside, 0, last)]) & (
+        steep >= flat[np.clip(at - aside, 0, last)]
+    )
     place = np.column_stack([column, row])[thin].astype(np.float32)
     return place, np.sqrt(steep[thin]), angle[thin]
 
@@ -151,7 +171,11 @@ def _vote_for_lines(
     weights, middles = [], []
     for sign in (-1.0, 1.0):
         partner = np.max(
-            [slopes.gradient_along(place + sign * (width_px + more) * normal, normal) for more in (0, 1)], 0
+            [
+                slopes.gradient_along(place + sign * (width_px + more) * normal, normal)
+                for more in (0, 1)
+            ],
+            0,
         )
         weight = np.minimum(steep, partner)
         weights.append(clearness_of_gradient(weight))
@@ -165,7 +189,9 @@ def _vote_for_lines(
     return _suppress_duplicate_lines(np.concatenate(rows))
 
 
-def _hough_per_tile(weight: Array, middle: Array, angle: Array, tile_px: float, shift: float) -> Array:
+def _hough_per_tile(
+    weight: Array, middle: Array, angle: Array, tile_px: float, shift: float
+) -> Array:
     """The best lines (K, 4) of each tile of a tiling: votes, a point, and the angle of the normal."""
     x, y = np.ascontiguousarray(middle.T)  # column by column: sums over a last axis of 2 are slow
     tile_x, tile_y = (np.floor(some / tile_px + shift).astype(int) for some in (x, y))
@@ -185,14 +211,26 @@ def _hough_per_tile(weight: Array, middle: Array, angle: Array, tile_px: float, 
     centers, tables = [], []
     for number in np.flatnonzero(np.diff(ends)):
         here = slice(*ends[number : number + 2])
-        votes = np.bincount(cell[here], weight[here], ANGLE_BINS * size).reshape(ANGLE_BINS, size).astype(np.float32)
+        votes = (
+            np.bincount(cell[here], weight[here], ANGLE_BINS * size)
+            .reshape(ANGLE_BINS, size)
+            .astype(np.float32)
+        )
         table = np.concatenate([votes[-WRAP_BINS:, ::-1], votes, votes[:WRAP_BINS, ::-1]])
-        tables.append(cv2.GaussianBlur(table, (7, 7), sigmaX=1.0, sigmaY=ANGLE_SIGMA_BINS)[WRAP_BINS:-WRAP_BINS])
+        tables.append(
+            cv2.GaussianBlur(table, (7, 7), sigmaX=1.0, sigmaY=ANGLE_SIGMA_BINS)[
+                WRAP_BINS:-WRAP_BINS
+            ]
+        )
         centers.append((np.array(divmod(number, count[1])) + first - shift + 0.5) * tile_px)
     # a mat's planks and courses have many votes at their angles, everywhere: what stands out there is more than usual
-    usual = np.sqrt(np.mean([np.square(table).mean(1) for table in tables], axis=0)) + BACKGROUND_VOTES
+    usual = (
+        np.sqrt(np.mean([np.square(table).mean(1) for table in tables], axis=0)) + BACKGROUND_VOTES
+    )
     rows = [_hough_peaks(np.asarray(table / usual[:, None], np.float32), reach) for table in tables]
-    return np.concatenate([part + np.array([0, *center, 0]) for part, center in zip(rows, centers, strict=True)])
+    return np.concatenate(
+        [part + np.array([0, *center, 0]) for part, center in zip(rows, centers, strict=True)]
+    )
 
 
 def _hough_peaks(votes: Floats, reach: int) -> Array:
@@ -215,13 +253,18 @@ def _suppress_duplicate_lines(rows: Array) -> Array:
         if len(kept) == MAX_LINES_PER_WIDTH:
             break
         turn = np.abs(normal[kept] @ normal[i])
-        near = np.abs(((rows[kept, 1:3] - rows[i, 1:3]) * normal[kept]).sum(1)) < MIN_LINE_SEPARATION_PX
+        near = (
+            np.abs(((rows[kept, 1:3] - rows[i, 1:3]) * normal[kept]).sum(1))
+            < MIN_LINE_SEPARATION_PX
+        )
         if not np.any((turn > np.cos(np.radians(5))) & near):
             kept.append(i)
     return rows[kept, 1:]
 
 
-def _trace_bars(view: Orthophoto, slopes: StructureTensor, lines: Array, width_mm: float) -> list[BarCandidate]:
+def _trace_bars(
+    view: Orthophoto, slopes: StructureTensor, lines: Array, width_mm: float
+) -> list[BarCandidate]:
     """The bars along lines (K, 3), allowing for some slack."""
     height, width = view.seen.shape
     if not len(lines):
@@ -237,14 +280,18 @@ def _trace_bars(view: Orthophoto, slopes: StructureTensor, lines: Array, width_m
     side = np.arange(-slack, slack + 1, dtype=np.float32)
     half = width_mm / view.mm_per_px / 2
     clear = [
-        _edge_clearness(slopes, line, normal.astype(np.float32), np.asarray(side + sign * half, float))
+        _edge_clearness(
+            slopes, line, normal.astype(np.float32), np.asarray(side + sign * half, float)
+        )
         for sign in (-1.0, 1.0)
     ]
     fainter = np.minimum(*clear)
     column = _best_paths(fainter)
     both = np.take_along_axis(fainter, column[..., None], 2)[..., 0]
     xy = line + normal[:, None] * side[column][..., None]
-    return [BarCandidate.of(width_mm, view.to_mm(xy[k]), both[k], along[k]) for k in range(len(lines))]
+    return [
+        BarCandidate.of(width_mm, view.to_mm(xy[k]), both[k], along[k]) for k in range(len(lines))
+    ]
 
 
 def _edge_clearness(slopes: StructureTensor, line: Array, normal: Array, side: Array) -> Array:

@@ -28,7 +28,9 @@ DUPLICATE_SHARE, DUPLICATE_DISTANCE_MM = 0.3, 20.0
 """A ruler of whose line such a share lies so near another's is the same one, or a part of it."""
 
 
-def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tuple[DetectedRuler, ...]:
+def find_rulers(
+    frame: Frame, calibration: Calibration, view: Orthophoto
+) -> tuple[DetectedRuler, ...]:
     """The rulers that lie on the table, each as the markers measure it; `view` is the table from above."""
     slopes = StructureTensor.of(view)
     bars = find_bars(view, slopes, sorted({kind.width_mm for kind in KNOWN_RULERS}))
@@ -38,7 +40,9 @@ def find_rulers(frame: Frame, calibration: Calibration, view: Orthophoto) -> tup
     ]
     kept: list[DetectedRuler] = []
     # long ones first: shorter ones may be parts of them
-    for one in sorted(filter(None, measured), key=lambda one: (-one.nominal_length_mm, -one.line_contrast)):
+    for one in sorted(
+        filter(None, measured), key=lambda one: (-one.nominal_length_mm, -one.line_contrast)
+    ):
         kept += [one] if _is_distinct(one.path_mm, kept) else []
     return tuple(kept)
 
@@ -47,7 +51,8 @@ def _is_distinct(path_mm: Array, others: Sequence[DetectedRuler]) -> bool:
     """Whether what is laid along a path is none of the others, nor a part of one."""
     dense = _densify_path(path_mm)[:, None]
     near = [
-        np.linalg.norm(dense - _densify_path(other.path_mm), axis=-1).min(1) < DUPLICATE_DISTANCE_MM for other in others
+        np.linalg.norm(dense - _densify_path(other.path_mm), axis=-1).min(1) < DUPLICATE_DISTANCE_MM
+        for other in others
     ]
     return all(one.mean() < DUPLICATE_SHARE for one in near)
 
@@ -72,7 +77,11 @@ def ruler_problems(rulers: Sequence[DetectedRuler]) -> tuple[Problem, ...]:
 
 def ruler_footprints(rulers: Sequence[DetectedRuler]) -> list[Array]:
     """Where rulers lie (4, 2) each, in mm, segment by segment: no base stands there."""
-    return [_segment_rectangle(a, b, ruler.width_mm) for ruler in rulers for a, b in pairwise(ruler.path_mm)]
+    return [
+        _segment_rectangle(a, b, ruler.width_mm)
+        for ruler in rulers
+        for a, b in pairwise(ruler.path_mm)
+    ]
 
 
 def _segment_rectangle(start: Array, end: Array, width_mm: float) -> Array:

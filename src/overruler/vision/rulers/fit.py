@@ -61,7 +61,9 @@ MIN_AGREEING_SHARE, MAX_SCATTER_SIGMAS = 0.7, 5.0
 """The share of a long ruler's ends and lines that agree, at least: a short one's all do; how many σ they scatter."""
 
 
-def measure_ruler(frame: Frame, calibration: Calibration, kind: RulerKind, path_mm: Array) -> DetectedRuler | None:
+def measure_ruler(
+    frame: Frame, calibration: Calibration, kind: RulerKind, path_mm: Array
+) -> DetectedRuler | None:
     """A ruler, once its middle line and the places along it are found; None where it turns out to be none."""
     camera = calibration.camera
     flat = camera.project(np.column_stack([path_mm, np.zeros(len(path_mm))]))
@@ -74,7 +76,12 @@ def measure_ruler(frame: Frame, calibration: Calibration, kind: RulerKind, path_
     if fine is None:
         return None
     path, strip, sides = fine
-    fit = fit_scale(strip, kind, sides.edge_spread_mm, float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))))
+    fit = fit_scale(
+        strip,
+        kind,
+        sides.edge_spread_mm,
+        float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))),
+    )
     if fit is None:
         return None
     ruler = _to_ruler_seen(calibration, kind, regularize_path(kind, path), fit)
@@ -113,7 +120,8 @@ def fit_scale(strip: Strip, kind: RulerKind, grown_mm: float, mm_per_px: float) 
     profiles = [_band_profile(strip, kind, *band) for band in LINE_BANDS]
     ridges = [_ridge_strength(profile, strip) for profile in profiles]
     crossing = [
-        _crossing_strength(ridge, profile, strip, kind) for ridge, profile in zip(ridges, profiles, strict=True)
+        _crossing_strength(ridge, profile, strip, kind)
+        for ridge, profile in zip(ridges, profiles, strict=True)
     ]
     slope = np.append(np.linalg.norm(np.diff(profiles[0], axis=0), axis=1), 0.0)
     tried = [_align_lines(one, slope, strip, kind) for one in crossing]
@@ -124,7 +132,9 @@ def fit_scale(strip: Strip, kind: RulerKind, grown_mm: float, mm_per_px: float) 
     least = MIN_AGREEING_SHARE if kind.segments > MAX_SEGMENTS_ALL_LINES else 1
     if np.mean(_strength_at(crossing[best], strip, places) > MIN_LINE_CONTRAST) < least:
         return None
-    lines = [_locate_line(ridges[best], crossing[best], strip.along_mm, float(place)) for place in places]
+    lines = [
+        _locate_line(ridges[best], crossing[best], strip.along_mm, float(place)) for place in places
+    ]
     scale = _solve_scale(strip, kind, profiles[0], lines, grown_mm, mm_per_px)
     return None if scale is None else ScaleFit(*scale, stands_out)
 
@@ -135,17 +145,27 @@ def _band_profile(strip: Strip, kind: RulerKind, low: float, high: float) -> Arr
 
 
 def _solve_scale(
-    strip: Strip, kind: RulerKind, profile: Array, lines: Sequence[float], grown_mm: float, mm_per_px: float
+    strip: Strip,
+    kind: RulerKind,
+    profile: Array,
+    lines: Sequence[float],
+    grown_mm: float,
+    mm_per_px: float,
 ) -> tuple[float, float, float] | None:
     """The even scale through ends and lines (n - 1,), in order; None where too few of them lie on one.
 
     Where it begins, its step and 1 σ of that, in mm.
     """
     n, step = kind.segments, float(np.median(np.diff(lines))) if len(lines) > 1 else kind.segment_mm
-    ends = [_locate_end(profile, strip, lines[0] - step, -1), _locate_end(profile, strip, lines[-1] + step, 1)]
+    ends = [
+        _locate_end(profile, strip, lines[0] - step, -1),
+        _locate_end(profile, strip, lines[-1] + step, 1),
+    ]
     if n <= 3 and None in ends:
         return None
-    out = np.maximum(strip.relief_displacement_mm[:, 0] * np.array([-1, 1]), 0)  # an end's face that is seen
+    out = np.maximum(
+        strip.relief_displacement_mm[:, 0] * np.array([-1, 1]), 0
+    )  # an end's face that is seen
     where = [(end or 0.0) - side * face for end, side, face in zip(ends, (-1, 1), out, strict=True)]
     unsure = [
         HIDDEN_END_SIGMA_MM if end is None else float(np.hypot(END_SIGMA_MM, face / 3))
@@ -172,7 +192,9 @@ def _solve_scale(
     return float(solution[0]), float(solution[1]), float(np.sqrt(covariance[1, 1]))
 
 
-def _robust_least_squares(rows: Array, right: Array, sigma: Array) -> tuple[Array, Array, float, NDArray[np.bool_]]:
+def _robust_least_squares(
+    rows: Array, right: Array, sigma: Array
+) -> tuple[Array, Array, float, NDArray[np.bool_]]:
     """Least squares with few strays; its covariance, how many σ the measures scatter, and which are no strays."""
     weight = 1 / sigma**2
     for _ in range(8):
@@ -181,7 +203,9 @@ def _robust_least_squares(rows: Array, right: Array, sigma: Array) -> tuple[Arra
         z = (right - rows @ solution) / sigma
         weight = 1 / sigma**2 / (1 + (z / 2.5) ** 2)
     chi2 = float(np.sum(z**2 / (1 + (z / 2.5) ** 2)))
-    spread = max(1.0, float(1.4826 * np.median(np.abs(z))), float(np.sqrt(chi2 / (len(z) - rows.shape[1]))))
+    spread = max(
+        1.0, float(1.4826 * np.median(np.abs(z))), float(np.sqrt(chi2 / (len(z) - rows.shape[1])))
+    )
     return solution, np.asarray(covariance * spread**2), spread, np.abs(z) < OUTLIER_SIGMAS * spread
 
 
@@ -192,7 +216,9 @@ def _locate_end(profile: Array, strip: Strip, near: float, side: int) -> float |
     middle = (along[1:] + along[:-1]) / 2
     height = np.where(np.abs(middle - near) < END_SEARCH_MM, slope, 0)
     peaks = np.flatnonzero(
-        (height >= np.roll(height, 1)) & (height > np.roll(height, -1)) & (height > 0.35 * height.max())
+        (height >= np.roll(height, 1))
+        & (height > np.roll(height, -1))
+        & (height > 0.35 * height.max())
     )
     peaks = peaks if side < 0 else peaks[::-1]
     while len(peaks) > 1 and _is_shadow(profile, along, middle[peaks[0]], middle[peaks[1]]):
@@ -224,13 +250,16 @@ def _crossing_strength(ridge: Array, profile: Array, strip: Strip, kind: RulerKi
         return ridge
     total = np.cumsum(np.pad(profile, ((1, 0), (0, 0))), axis=0)
     near, far = (
-        max(1, round(reach / float(strip.along_mm[1] - strip.along_mm[0]))) for reach in JOINT_CONTRAST_RANGE_MM
+        max(1, round(reach / float(strip.along_mm[1] - strip.along_mm[0])))
+        for reach in JOINT_CONTRAST_RANGE_MM
     )
     at = np.arange(len(profile))
 
     def mean(low: NDArray[np.intp], high: NDArray[np.intp]) -> Array:
         low, high = np.clip(low, 0, len(at) - 1), np.clip(high, 1, len(at))
-        return np.asarray((total[np.maximum(high, low + 1)] - total[low]) / np.maximum(high - low, 1)[:, None])
+        return np.asarray(
+            (total[np.maximum(high, low + 1)] - total[low]) / np.maximum(high - low, 1)[:, None]
+        )
 
     step = np.linalg.norm(mean(at + near, at + far) - mean(at - far, at - near), axis=1)
     return np.asarray(np.hypot(ridge, step))
@@ -260,7 +289,11 @@ def _align_lines(ridge: Array, slope: Array, strip: Strip, kind: RulerKind) -> t
     Lines and ends together say so, each as clear as it is against the rest: one strong figure is no line of five.
     """
     along, n = strip.along_mm, kind.segments
-    slid = min(MAX_SLIDE_MM, 0.45 * kind.segment_mm) if kind.segment_mm < 2.5 * MAX_SLIDE_MM else 1.4 * MAX_SLIDE_MM
+    slid = (
+        min(MAX_SLIDE_MM, 0.45 * kind.segment_mm)
+        if kind.segment_mm < 2.5 * MAX_SLIDE_MM
+        else 1.4 * MAX_SLIDE_MM
+    )
     offsets = np.arange(-slid, slid, 0.4)
     count = int(np.ceil(kind.stretch * kind.length_mm / 2 / STRETCH_STEP_MM))
     stretches = np.linspace(-kind.stretch, kind.stretch, 2 * count + 1)
@@ -295,7 +328,9 @@ def _locate_line(ridge: Array, crossing: Array, along: Array, near: float) -> fl
     return float((crossing[window] * along[window]).sum()) / total if total > 0 else near
 
 
-def _to_ruler_seen(calibration: Calibration, kind: RulerKind, path: Array, fit: ScaleFit) -> DetectedRuler:
+def _to_ruler_seen(
+    calibration: Calibration, kind: RulerKind, path: Array, fit: ScaleFit
+) -> DetectedRuler:
     stretched = np.asarray(fit.start_mm + fit.segment_mm * np.arange(kind.segments + 1), float)
     xy, _ = points_on_path(path, kind, stretched)
     along = (xy[-1] - xy[0]) / np.linalg.norm(xy[-1] - xy[0])
@@ -303,5 +338,9 @@ def _to_ruler_seen(calibration: Calibration, kind: RulerKind, path: Array, fit: 
     height = calibration.camera.center_mm[2]
     shares = [calibration.budget.scale_share, THICKNESS_SIGMA_MM / height]
     shared = np.sqrt(slope @ calibration.joint_covariance @ slope) / kind.segments
-    sigma = float(np.linalg.norm([fit.sigma_mm, shared, *(share * kind.segment_mm for share in shares)]))
-    return DetectedRuler(kind.name, kind.segment_mm, fit.segment_mm, sigma, xy, kind.width_mm, fit.stands_out)
+    sigma = float(
+        np.linalg.norm([fit.sigma_mm, shared, *(share * kind.segment_mm for share in shares)])
+    )
+    return DetectedRuler(
+        kind.name, kind.segment_mm, fit.segment_mm, sigma, xy, kind.width_mm, fit.stands_out
+    )

@@ -90,7 +90,9 @@ def grid_problems(seen: GridSeen | None) -> tuple[Problem, ...]:
 def _high_pass(view: Orthophoto, board_mm: tuple[float, float]) -> Array:
     """How much brighter than its surroundings each place of the board is (H, W); 0 off the board."""
     grey = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2GRAY).astype(np.float32)
-    fine = cv2.GaussianBlur(grey, (0, 0), 0.8) - cv2.GaussianBlur(grey, (0, 0), 4.0 / view.mm_per_px)
+    fine = cv2.GaussianBlur(grey, (0, 0), 0.8) - cv2.GaussianBlur(
+        grey, (0, 0), 4.0 / view.mm_per_px
+    )
     corners = view.to_px(np.array([(0, 0), (board_mm[0], 0), board_mm, (0, board_mm[1])]))
     mask = np.zeros(grey.shape, np.uint8)
     cv2.fillPoly(mask, [np.round(corners).astype(np.int32)], 1)
@@ -108,10 +110,17 @@ def reciprocal_lattice(size_mm: float, orientation: str, turned_deg: float = 0.0
 def _candidate_lattices(lines: Array, mm_per_px: float) -> list[tuple[float, float, str]]:
     """How far the weakest of three waves stands out, at the sizes (mm) where it does most, the best first."""
     shape = [cv2.getOptimalDFTSize(2 * side) for side in lines.shape]
-    rows = np.fft.rfft(lines, shape[1])[:, : int(MAX_CYCLES_PER_PX * shape[1]) + 3]  # nobody asks for faster waves
-    power = np.asarray(cv2.dilate(np.abs(np.fft.fft(rows, shape[0], axis=0)) ** 2, np.ones((3, 3), np.uint8)), float)
+    rows = np.fft.rfft(lines, shape[1])[
+        :, : int(MAX_CYCLES_PER_PX * shape[1]) + 3
+    ]  # nobody asks for faster waves
+    power = np.asarray(
+        cv2.dilate(np.abs(np.fft.fft(rows, shape[0], axis=0)) ** 2, np.ones((3, 3), np.uint8)),
+        float,
+    )
     most = min(lines.shape) * mm_per_px / (1.5 * MIN_HEXES_ACROSS)
-    sizes = WAVE_SIZES_MM[(2 * mm_per_px / (3 * WAVE_SIZES_MM) < MAX_CYCLES_PER_PX) & (most > WAVE_SIZES_MM)]
+    sizes = WAVE_SIZES_MM[
+        (2 * mm_per_px / (3 * WAVE_SIZES_MM) < MAX_CYCLES_PER_PX) & (most > WAVE_SIZES_MM)
+    ]
     found = []
     for orientation in ("pointy", "flat"):
         clear = _peak_ratios(power, shape, sizes, orientation, mm_per_px)
@@ -123,7 +132,9 @@ def _candidate_lattices(lines: Array, mm_per_px: float) -> list[tuple[float, flo
     return sorted(found, reverse=True)[:LATTICES_TRIED]
 
 
-def _peak_ratios(power: Array, shape: list[int], sizes: Array, orientation: str, mm_per_px: float) -> Array:
+def _peak_ratios(
+    power: Array, shape: list[int], sizes: Array, orientation: str, mm_per_px: float
+) -> Array:
     """How many times stronger the weakest of the three waves of each size (S,) is than others as long."""
 
     def at(turned_deg: float) -> Array:
@@ -136,7 +147,9 @@ def _peak_ratios(power: Array, shape: list[int], sizes: Array, orientation: str,
     return np.asarray(at(0.0).min(1) / cv2.blur(usual[:, None], (1, 15))[:, 0])
 
 
-def _refine_size_and_rotation(lines: Array, view: Orthophoto, size_mm: float, orientation: str) -> tuple[float, float]:
+def _refine_size_and_rotation(
+    lines: Array, view: Orthophoto, size_mm: float, orientation: str
+) -> tuple[float, float]:
     """The size (mm) and the turn (degrees) at which the waves are strongest."""
     size, turn = size_mm, 0.0
     for reach in (0.012, 0.012, 0.004, 0.001):
@@ -169,7 +182,9 @@ def _fit_lattice(
     if abs(meet) < MIN_PHASE_COHERENCE or abs(turn) > SEARCH_ROTATION_DEG:
         return None
     phase = np.angle(found * np.sign(meet))
-    phase[0] -= 2 * np.pi * np.round(phase.sum() / (2 * np.pi))  # as the waves do, the phases sum to zero
+    phase[0] -= (
+        2 * np.pi * np.round(phase.sum() / (2 * np.pi))
+    )  # as the waves do, the phases sum to zero
     offset = np.linalg.lstsq(at * 2 * np.pi, -phase, rcond=None)[0]
     share = _noise_amplitude(lines, view, size, orientation, turn) / float(np.abs(found).min())
     return HexLattice(size, orientation, turn, middle + offset, share * 3 * size / (4 * np.pi))
@@ -183,23 +198,41 @@ def _best_drawn_grid(
     fine = _basis_vectors(rhythm.size_mm, rhythm.orientation, rhythm.rotation_deg)
     for share, flips in OVERTONE_RATIOS:
         size = rhythm.size_mm * share
-        if not SIZE_RANGE_MM[0] <= size <= SIZE_RANGE_MM[1] or MIN_HEXES_ACROSS * 1.5 * size > min(board_mm):
+        if not SIZE_RANGE_MM[0] <= size <= SIZE_RANGE_MM[1] or MIN_HEXES_ACROSS * 1.5 * size > min(
+            board_mm
+        ):
             continue
         orientation = OTHER_ORIENTATION[rhythm.orientation] if flips else rhythm.orientation
         coarse = _basis_vectors(size, orientation, rhythm.rotation_deg)
         for start in _distinct_origins(fine, coarse):
             middle = rhythm.origin_mm + start
-            clear = _side_contrast(_mean_contrasts(lines, view, middle, coarse, hexes, _side_samples(coarse)))
+            clear = _side_contrast(
+                _mean_contrasts(lines, view, middle, coarse, hexes, _side_samples(coarse))
+            )
             found.append((clear, size, orientation, middle, coarse))
-    for clear, size, orientation, middle, coarse in sorted(found, key=lambda one: -one[0])[:GRIDS_CHECKED]:
+    for clear, size, orientation, middle, coarse in sorted(found, key=lambda one: -one[0])[
+        :GRIDS_CHECKED
+    ]:
         everywhere = _hexes_within(max(board_mm) / size)  # a patch of it may be paving
         if clear > MIN_LINE_CONTRAST and _side_contrast(
-            _mean_contrasts(lines, view, middle, coarse, everywhere, _side_samples(coarse), _inner_samples(coarse))
+            _mean_contrasts(
+                lines,
+                view,
+                middle,
+                coarse,
+                everywhere,
+                _side_samples(coarse),
+                _inner_samples(coarse),
+            )
         ):
             x, y = _nearest_to_corner(middle, coarse)
-            grid = Grid(orientation, round(float(size), 4), (round(float(x), 3), round(float(y), 3)))
+            grid = Grid(
+                orientation, round(float(size), 4), (round(float(x), 3), round(float(y), 3))
+            )
             return GridSeen(
-                grid, rhythm.rotation_deg, float(np.hypot(rhythm.sigma_mm, FLOOR_SIGMA_PX * view.mm_per_px))
+                grid,
+                rhythm.rotation_deg,
+                float(np.hypot(rhythm.sigma_mm, FLOOR_SIGMA_PX * view.mm_per_px)),
             )
     return None
 
@@ -208,14 +241,18 @@ def _basis_vectors(size_mm: float, orientation: str, turn_deg: float) -> Array:
     """From a hex's middle to those of its neighbours (1, 0) and (0, 1), in mm (2, 2)."""
     grid = Grid(orientation, size_mm, (0.0, 0.0))
     c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
-    return np.asarray(np.array([grid.hex_center(1, 0), grid.hex_center(0, 1)]) @ np.array([[c, s], [-s, c]]))
+    return np.asarray(
+        np.array([grid.hex_center(1, 0), grid.hex_center(0, 1)]) @ np.array([[c, s], [-s, c]])
+    )
 
 
 def _distinct_origins(fine: Array, coarse: Array) -> Array:
     """The middles (N, 2) of fine hexes that are different places in a coarse one."""
     points = _hexes_within(9) @ fine
     inside = np.round(points @ np.linalg.inv(coarse), 3) % 1
-    return np.asarray(points[np.unique(np.round(inside * 1000).astype(int) % 1000, axis=0, return_index=True)[1]])
+    return np.asarray(
+        points[np.unique(np.round(inside * 1000).astype(int) % 1000, axis=0, return_index=True)[1]]
+    )
 
 
 def _side_contrast(each: Array) -> float:
@@ -251,16 +288,22 @@ def _inner_samples(steps: Array) -> Array:
     corner = (steps[0] + steps[1]) / 3
     return np.concatenate(
         [
-            np.stack([SIDE_SAMPLE_SHARES * (corner @ _rotation_matrix(60.0 * k)) for k in range(3)]),
+            np.stack(
+                [SIDE_SAMPLE_SHARES * (corner @ _rotation_matrix(60.0 * k)) for k in range(3)]
+            ),
             _side_samples(steps) / 2,
         ]
     )
 
 
-def _mean_contrasts(lines: Array, view: Orthophoto, middle: Array, steps: Array, hexes: Array, *places: Array) -> Array:
+def _mean_contrasts(
+    lines: Array, view: Orthophoto, middle: Array, steps: Array, hexes: Array, *places: Array
+) -> Array:
     """How much the picture differs from its surroundings at places (K, 5, 2) of hexes seen whole: means (N, K)."""
     of_one = np.concatenate(places)
-    at = np.rint(view.to_px((middle + hexes @ steps)[:, None] + of_one.reshape(-1, 2))).astype(np.int32)
+    at = np.rint(view.to_px((middle + hexes @ steps)[:, None] + of_one.reshape(-1, 2))).astype(
+        np.int32
+    )
     good = ((at >= 0) & (at < np.array(lines.shape[::-1]))).all((1, 2))
     values = lines[at[good, :, 1], at[good, :, 0]].reshape(-1, *of_one.shape[:2])
     return np.asarray(values[(values != 0).any((1, 2))].mean(2), float)
@@ -276,7 +319,9 @@ def _fourier_amplitudes(lines: Array, view: Orthophoto, at: Array, middle: Array
     rows, columns = lines.shape
     x = view.to_mm(np.column_stack([np.arange(columns), np.zeros(columns)]))[:, 0] - middle[0]
     y = view.to_mm(np.column_stack([np.zeros(rows), np.arange(rows)]))[:, 1] - middle[1]
-    by_x, by_y = (np.exp(-2j * np.pi * np.outer(k, place)) for k, place in ((at[:, 0], x), (at[:, 1], y)))
+    by_x, by_y = (
+        np.exp(-2j * np.pi * np.outer(k, place)) for k, place in ((at[:, 0], x), (at[:, 1], y))
+    )
     rows_of = by_x.real @ lines.T + 1j * (by_x.imag @ lines.T)
     return np.asarray((by_y * rows_of).sum(1))
 
@@ -295,13 +340,21 @@ def _hill_climb(
 
 
 def _wave_power(lines: Array, view: Orthophoto, at: Array, middle: Array) -> Array:
-    return np.asarray((np.abs(_fourier_amplitudes(lines, view, at, middle)) ** 2).reshape(-1, 3).sum(1))
+    return np.asarray(
+        (np.abs(_fourier_amplitudes(lines, view, at, middle)) ** 2).reshape(-1, 3).sum(1)
+    )
 
 
-def _noise_amplitude(lines: Array, view: Orthophoto, size: float, orientation: str, turn: float) -> float:
+def _noise_amplitude(
+    lines: Array, view: Orthophoto, size: float, orientation: str, turn: float
+) -> float:
     """How strong waves as long as the grid's are that are not the grid's (root mean square)."""
-    others = np.concatenate([reciprocal_lattice(size, orientation, turn + more) for more in (15.0, 25.0, 35.0, 45.0)])
-    return float(np.sqrt(np.mean(np.abs(_fourier_amplitudes(lines, view, others, np.zeros(2))) ** 2)))
+    others = np.concatenate(
+        [reciprocal_lattice(size, orientation, turn + more) for more in (15.0, 25.0, 35.0, 45.0)]
+    )
+    return float(
+        np.sqrt(np.mean(np.abs(_fourier_amplitudes(lines, view, others, np.zeros(2))) ** 2))
+    )
 
 
 def _nearest_to_corner(middle: Array, steps: Array) -> Array:

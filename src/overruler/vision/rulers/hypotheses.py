@@ -8,7 +8,12 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.rulers.bars import STATION_SPACING_PX, BarCandidate, StructureTensor, crossing_clearness
+from overruler.vision.rulers.bars import (
+    STATION_SPACING_PX,
+    BarCandidate,
+    StructureTensor,
+    crossing_clearness,
+)
 from overruler.vision.rulers.jointed import SegmentChain, follow_chains
 from overruler.vision.rulers.strip import RulerKind, fit_polyline
 
@@ -37,7 +42,10 @@ class RulerHypothesis:
 
 
 def find_hypotheses(
-    view: Orthophoto, slopes: StructureTensor, bars: Sequence[BarCandidate], kinds: Sequence[RulerKind]
+    view: Orthophoto,
+    slopes: StructureTensor,
+    bars: Sequence[BarCandidate],
+    kinds: Sequence[RulerKind],
 ) -> list[RulerHypothesis]:
     """Where rulers of these kinds may lie, the likeliest first, none twice."""
     straight = [kind for kind in kinds if not kind.jointed]
@@ -53,7 +61,8 @@ def find_hypotheses(
     for one in sorted(found, key=lambda one: -one.merit):
         middle = one.path_mm.mean(0)
         if not any(
-            one.kind is other.kind and math.dist(middle, there) < DUPLICATE_DISTANCE_MM for other, there in kept
+            one.kind is other.kind and math.dist(middle, there) < DUPLICATE_DISTANCE_MM
+            for other, there in kept
         ):
             kept.append((one, middle))
     return [one for one, _ in kept[:MAX_HYPOTHESES]]
@@ -71,22 +80,33 @@ def _straight_hypotheses(bar: BarCandidate, kind: RulerKind) -> list[RulerHypoth
         )
         return _contrast_score(inside, outside)
 
-    return [RulerHypothesis(good, kind, path) for good, path in _best_placements(bar, kind, kind.segments, merit)]
+    return [
+        RulerHypothesis(good, kind, path)
+        for good, path in _best_placements(bar, kind, kind.segments, merit)
+    ]
 
 
 def _jointed_hypotheses(
-    view: Orthophoto, slopes: StructureTensor, bars: Sequence[BarCandidate], kinds: Sequence[RulerKind]
+    view: Orthophoto,
+    slopes: StructureTensor,
+    bars: Sequence[BarCandidate],
+    kinds: Sequence[RulerKind],
 ) -> list[RulerHypothesis]:
     """Along chains of segments, which are all alike: wherever two follow each other, more may."""
     alike = kinds[0]
     pairs = [
-        pair for bar in bars if bar.width_mm == alike.width_mm for pair in _segment_pairs(view, slopes, bar, alike)
+        pair
+        for bar in bars
+        if bar.width_mm == alike.width_mm
+        for pair in _segment_pairs(view, slopes, bar, alike)
     ]
     if not pairs:
         return []
     pairs = sorted(pairs, key=lambda one: -one[0])[:MAX_CHAINS]
     px = view.to_px(np.stack([path for _, path in pairs]))
-    followed = follow_chains(slopes, px, alike.width_mm / view.mm_per_px, alike.segment_mm / view.mm_per_px)
+    followed = follow_chains(
+        slopes, px, alike.width_mm / view.mm_per_px, alike.segment_mm / view.mm_per_px
+    )
     best = [_best_window(view, chain, kind) for chain in followed for kind in kinds]
     return [one for one in best if one.merit > 0]
 
@@ -131,10 +151,15 @@ def _best_placements(
 def _best_window(view: Orthophoto, chain: SegmentChain, kind: RulerKind) -> RulerHypothesis:
     """The stretch of a chain that most speaks for being the ruler; of merit -1 where nothing does."""
     n = kind.segments
-    inside, beyond = np.convolve(chain.edge_clearness, np.full(n, 1 / n), "valid"), np.pad(chain.edge_clearness, 1)
+    inside, beyond = (
+        np.convolve(chain.edge_clearness, np.full(n, 1 / n), "valid"),
+        np.pad(chain.edge_clearness, 1),
+    )
     merit = _contrast_score(inside, np.maximum(beyond[: len(inside)], beyond[n + 1 :]))
     first = int(merit.argmax())
-    return RulerHypothesis(float(merit[first]), kind, view.to_mm(chain.joints_px[first : first + n + 1]))
+    return RulerHypothesis(
+        float(merit[first]), kind, view.to_mm(chain.joints_px[first : first + n + 1])
+    )
 
 
 def _contrast_score(inside: Array, outside: Array) -> Array:

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.rulers.bars import STATION_SPACING_PX, StructureTensor, clearness_of_gradient, crossing_clearness
+from overruler.vision.rulers.bars import (
+    STATION_SPACING_PX,
+    StructureTensor,
+    clearness_of_gradient,
+    crossing_clearness,
+)
 
 SEGMENTS_FOLLOWED_EACH_WAY = 3
 """So many segments are followed from a pair, each way."""
@@ -28,10 +33,14 @@ class SegmentChain:
     """(n,): 0 to 1."""
 
 
-def follow_chains(slopes: StructureTensor, pairs_px: Array, width_px: float, segment_px: float) -> list[SegmentChain]:
+def follow_chains(
+    slopes: StructureTensor, pairs_px: Array, width_px: float, segment_px: float
+) -> list[SegmentChain]:
     """What pairs of segments (P, 3, 2) belong to, and whatever lies beyond: `SEGMENTS_FOLLOWED_EACH_WAY` segments more each way."""
     first, middle, _ = (pairs_px[:, k] for k in range(3))
-    last = _next_joints(slopes, first, middle, width_px, segment_px)  # a pair laid along one bar is too straight
+    last = _next_joints(
+        slopes, first, middle, width_px, segment_px
+    )  # a pair laid along one bar is too straight
     joints = [_next_joints(slopes, last, middle, width_px, segment_px), middle, last]
     for _ in range(SEGMENTS_FOLLOWED_EACH_WAY):
         joints.append(_next_joints(slopes, joints[-2], joints[-1], width_px, segment_px))
@@ -39,18 +48,26 @@ def follow_chains(slopes: StructureTensor, pairs_px: Array, width_px: float, seg
     all_joints = np.stack(joints, 1)
     start, step = all_joints[:, :-1], np.diff(all_joints, axis=1)
     along = step / np.linalg.norm(step, axis=-1, keepdims=True)
-    clear = clearness_of_gradient(_fainter_edge_gradient(slopes, start, along, width_px, segment_px)).mean(-1)
+    clear = clearness_of_gradient(
+        _fainter_edge_gradient(slopes, start, along, width_px, segment_px)
+    ).mean(-1)
     return [SegmentChain(*one) for one in zip(all_joints, clear, strict=True)]
 
 
-def _next_joints(slopes: StructureTensor, before: Array, joint: Array, width_px: float, segment_px: float) -> Array:
+def _next_joints(
+    slopes: StructureTensor, before: Array, joint: Array, width_px: float, segment_px: float
+) -> Array:
     """The other ends (P, 2) of the segments that begin at joints (P, 2), turned to where their edges are clearest."""
-    turn = np.radians(np.arange(-MAX_JOINT_TURN_DEG, MAX_JOINT_TURN_DEG + TURN_STEP_DEG, TURN_STEP_DEG))
+    turn = np.radians(
+        np.arange(-MAX_JOINT_TURN_DEG, MAX_JOINT_TURN_DEG + TURN_STEP_DEG, TURN_STEP_DEG)
+    )
     way = joint - before
     angle = np.arctan2(way[:, 1], way[:, 0])[:, None] + turn
     along = np.stack([np.cos(angle), np.sin(angle)], -1)
     ends = joint[:, None] + segment_px * along
-    edge = _fainter_edge_gradient(slopes, np.broadcast_to(joint[:, None], along.shape), along, width_px, segment_px)
+    edge = _fainter_edge_gradient(
+        slopes, np.broadcast_to(joint[:, None], along.shape), along, width_px, segment_px
+    )
     steep = edge.mean(-1)
     merit = clearness_of_gradient(edge).mean(-1) + STEEPEST_EDGE_WEIGHT * steep / np.maximum(
         steep.max(1, keepdims=True), 1e-6

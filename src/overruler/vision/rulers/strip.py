@@ -61,9 +61,14 @@ def fit_polyline(way: Array, knots: Array, values: Array, weight: NDArray[Any]) 
     """The broken line (K, ...) with corners at `knots` (K,) that is nearest to `values` (S, ...) at `way` (S,)."""
     root = np.sqrt(weight)
     hats = np.stack([root * np.interp(way, knots, row) for row in np.eye(len(knots))], -1)
-    bend = np.diff(np.eye(len(knots)), 2, axis=0) * 0.5  # a little stiff: a joint seen badly is no corner
+    bend = (
+        np.diff(np.eye(len(knots)), 2, axis=0) * 0.5
+    )  # a little stiff: a joint seen badly is no corner
     seen = values * root.reshape(-1, *[1] * (values.ndim - 1))
-    rows, right = np.concatenate([hats, bend]), np.concatenate([seen, np.zeros((len(bend), *values.shape[1:]))])
+    rows, right = (
+        np.concatenate([hats, bend]),
+        np.concatenate([seen, np.zeros((len(bend), *values.shape[1:]))]),
+    )
     return np.asarray(np.linalg.lstsq(rows, right, rcond=None)[0])
 
 
@@ -95,10 +100,16 @@ class Strip:
         )
         middle, normal = points_on_path(path, kind, sparse_along)
         xy = middle[:, None] + normal[:, None] * np.array(sparse_across)[:, None]
-        nodes = camera.project(np.concatenate([xy, np.full((*xy.shape[:2], 1), kind.z_mm)], -1)).astype(np.float32)
-        u, v = np.meshgrid(np.linspace(0, 1, len(across)), np.arange(len(along)) / PROJECTION_STRIDE)
+        nodes = camera.project(
+            np.concatenate([xy, np.full((*xy.shape[:2], 1), kind.z_mm)], -1)
+        ).astype(np.float32)
+        u, v = np.meshgrid(
+            np.linspace(0, 1, len(across)), np.arange(len(along)) / PROJECTION_STRIDE
+        )
         at = cv2.remap(nodes, u.astype(np.float32), v.astype(np.float32), cv2.INTER_LINEAR)
-        pixels = cv2.remap(frame.pixels, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        pixels = cv2.remap(
+            frame.pixels, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
         lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
         return cls(
             np.asarray(cv2.GaussianBlur(lab, (0, 0), 0.8), float),
@@ -132,7 +143,9 @@ def regularize_path(kind: RulerKind, path: Array) -> Array:
     """The same line with pieces of a segment each, about the same middle; straight unless the ruler is jointed."""
     number = np.arange(len(path))
     if not kind.jointed:
-        path = np.stack([np.polyval(np.polyfit(number, column, 1), number) for column in path.T], -1)
+        path = np.stack(
+            [np.polyval(np.polyfit(number, column, 1), number) for column in path.T], -1
+        )
     steps = np.diff(path, axis=0)
     steps *= kind.segment_mm / np.linalg.norm(steps, axis=1, keepdims=True)
     laid = np.concatenate([[[0.0, 0.0]], np.cumsum(steps, 0)])
@@ -164,7 +177,11 @@ def fit_long_edges(strip: Strip, kind: RulerKind) -> LongEdgeFit | None:
     lean = float(strip.relief_displacement_mm[:, 1].mean())
     wider = left - right - kind.width_mm
     inside = (along > 4) & (along < kind.length_mm - 4)
-    good = inside & (wider > -strip.width_tolerance_mm) & (wider < strip.width_tolerance_mm + abs(lean))
+    good = (
+        inside
+        & (wider > -strip.width_tolerance_mm)
+        & (wider < strip.width_tolerance_mm + abs(lean))
+    )
     least = MIN_SEEN_JOINTED if kind.jointed else MIN_SEEN_STRAIGHT
     if good.sum() < least[0] * inside.sum():
         return None
@@ -175,13 +192,20 @@ def fit_long_edges(strip: Strip, kind: RulerKind) -> LongEdgeFit | None:
     knots = joints if kind.jointed else joints[[0, -1]]
     line = np.interp(along, knots, _robust_polyline(along[good], center[good], knots))
     for _ in range(3):
-        moved = fit_polyline(along, knots, center, good / (1 + ((center - line) / ROBUST_SCALE_MM) ** 2) ** 2)
+        moved = fit_polyline(
+            along, knots, center, good / (1 + ((center - line) / ROBUST_SCALE_MM) ** 2) ** 2
+        )
         line = np.interp(along, knots, moved)
     seen = (good & (np.abs(center - line) < strip.straightness_tolerance_mm))[inside]
     pieces = kind.segments if kind.jointed else 3
-    if seen.mean() < least[0] or min(part.mean() for part in np.array_split(seen, pieces)) < least[1]:
+    if (
+        seen.mean() < least[0]
+        or min(part.mean() for part in np.array_split(seen, pieces)) < least[1]
+    ):
         return None
-    return LongEdgeFit(np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2, float(seen.mean()))
+    return LongEdgeFit(
+        np.asarray(np.interp(joints, knots, moved)), (wide - face) / 2, float(seen.mean())
+    )
 
 
 def _robust_polyline(along: Array, center: Array, knots: Array) -> Array:
@@ -210,17 +234,27 @@ def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Arr
     A shadow's edge beside the ruler may be steeper than the ruler's own.
     """
     step = np.diff(strip.lab, axis=1)
-    slope = np.asarray(cv2.blur(np.sqrt(np.einsum("sdc,sdc->sd", step, step)), (1, 9))[::PROJECTION_STRIDE], float)
+    slope = np.asarray(
+        cv2.blur(np.sqrt(np.einsum("sdc,sdc->sd", step, step)), (1, 9))[::PROJECTION_STRIDE], float
+    )
     middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
     lean = float(strip.relief_displacement_mm[:, 1].mean())
-    near = np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2) < EDGE_SEARCH_MM + abs(min(lean, 0)) / 2
+    near = (
+        np.abs(middle + kind.width_mm / 2 - min(lean, 0) / 2)
+        < EDGE_SEARCH_MM + abs(min(lean, 0)) / 2
+    )
     far = np.abs(middle - kind.width_mm / 2 - max(lean, 0) / 2) < EDGE_SEARCH_MM + max(lean, 0) / 2
     wider = middle[far][:, None] - middle[near] - kind.width_mm
     unlike = (
-        np.maximum(np.maximum(-wider, wider - abs(lean)) - strip.width_tolerance_mm / 3, 0) / strip.width_tolerance_mm
+        np.maximum(np.maximum(-wider, wider - abs(lean)) - strip.width_tolerance_mm / 3, 0)
+        / strip.width_tolerance_mm
     ) ** 2
     steepest = np.maximum(slope[:, near | far].max(1), 1e-6)[:, None]
-    merit = (slope[:, far] / steepest)[:, :, None] + (slope[:, near] / steepest)[:, None] - unlike.astype(np.float32)
+    merit = (
+        (slope[:, far] / steepest)[:, :, None]
+        + (slope[:, near] / steepest)[:, None]
+        - unlike.astype(np.float32)
+    )
     best = merit.reshape(len(slope), -1).argmax(1)
     row, column = np.divmod(best, int(near.sum()))
     return (

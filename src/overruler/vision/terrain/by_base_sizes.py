@@ -42,7 +42,10 @@ MAX_NATS_PER_BASE = 3.0
 
 
 def heights_from_base_sizes(
-    frame: Frame, calibration: Calibration, detections: Sequence[Detection], areas: Sequence[RaisedArea]
+    frame: Frame,
+    calibration: Calibration,
+    detections: Sequence[Detection],
+    areas: Sequence[RaisedArea],
 ) -> tuple[RaisedArea, ...]:
     """The areas, those with round bases on them as high, and as likely, as these look; unlikely ones are left out.
 
@@ -50,7 +53,10 @@ def heights_from_base_sizes(
     """
     plain = [d for d in detections if _is_usable(d)]
     placed = [_area_if_raised(calibration, one, areas) for one in plain]
-    on = [[one for one, under in zip(plain, placed, strict=True) if under is area] for area in (None, *areas)]
+    on = [
+        [one for one, under in zip(plain, placed, strict=True) if under is area]
+        for area in (None, *areas)
+    ]
     surest = _select_surest(on[0]) if any(on[1:]) else []
     beside = [ring for one in surest if (ring := _measure_rim(frame, calibration, one)) is not None]
     weighed = (
@@ -61,27 +67,47 @@ def heights_from_base_sizes(
 
 
 def _select_surest(detections: Sequence[Detection]) -> list[Detection]:
-    return sorted(detections, key=lambda one: (bool(one.alternative_bases), -one.visible))[:MAX_BASES]
+    return sorted(detections, key=lambda one: (bool(one.alternative_bases), -one.visible))[
+        :MAX_BASES
+    ]
 
 
 def _is_usable(detection: Detection) -> bool:
     return detection.base.shape == "circle" and detection.visible >= MIN_VISIBLE_SHARE
 
 
-def _area_if_raised(calibration: Calibration, detection: Detection, areas: Sequence[RaisedArea]) -> RaisedArea | None:
+def _area_if_raised(
+    calibration: Calibration, detection: Detection, areas: Sequence[RaisedArea]
+) -> RaisedArea | None:
     """The area that a piece stands on if that is raised at all; the likeliest, None where it stands on none."""
-    sure = [(probability_on(calibration.camera, detection, area) / max(area.probability, 1e-9), area) for area in areas]
+    sure = [
+        (probability_on(calibration.camera, detection, area) / max(area.probability, 1e-9), area)
+        for area in areas
+    ]
     chance, area = max(sure, key=lambda pair: pair[0], default=(0.0, None))
     return area if chance > 0.5 else None
 
 
 def _weigh_area(
-    frame: Frame, calibration: Calibration, area: RaisedArea, on: Sequence[Detection], beside: Sequence[RimMeasurement]
+    frame: Frame,
+    calibration: Calibration,
+    area: RaisedArea,
+    on: Sequence[Detection],
+    beside: Sequence[RimMeasurement],
 ) -> RaisedArea:
     """One area by the bases that stand on it, and by the rims of those that stand on the board."""
-    height, sigma, nats, eye_mm = area.top_z_mm, area.sigma_mm, 0.0, float(calibration.camera.center_mm[2])
+    height, sigma, nats, eye_mm = (
+        area.top_z_mm,
+        area.sigma_mm,
+        0.0,
+        float(calibration.camera.center_mm[2]),
+    )
     for _ in range(ITERATIONS):
-        above = [ring for one in on if (ring := _measure_at_height(frame, calibration, one, height)) is not None]
+        above = [
+            ring
+            for one in on
+            if (ring := _measure_at_height(frame, calibration, one, height)) is not None
+        ]
         if not above:
             return area
         raised = np.repeat([1.0, 0.0], [len(above), len(beside)])
@@ -89,7 +115,11 @@ def _weigh_area(
             RimSizes([*above, *beside], raised, eye_mm, calibration.covariance), area
         )
     limit = MAX_NATS_PER_BASE * len(above)
-    odds = area.probability / max(1 - area.probability, 1e-9) * float(np.exp(np.clip(nats, -limit, limit)))
+    odds = (
+        area.probability
+        / max(1 - area.probability, 1e-9)
+        * float(np.exp(np.clip(nats, -limit, limit)))
+    )
     return replace(area, top_z_mm=height, sigma_mm=sigma, probability=odds / (1 + odds))
 
 
@@ -103,7 +133,9 @@ def _measure_at_height(
     eye_mm, radius = float(calibration.camera.center_mm[2]), detection.base.width_mm / 2
     looks = []
     for z in (0.0, height_mm):
-        ring = _measure_rim(frame, calibration, detection_at_height(calibration.camera, detection, z))
+        ring = _measure_rim(
+            frame, calibration, detection_at_height(calibration.camera, detection, z)
+        )
         if ring is not None:
             grown = eye_mm / (eye_mm - z)
             larger = (radius + ring.radius_excess_mm) * grown - radius
@@ -116,12 +148,17 @@ def _measure_at_height(
     return replace(best, sigma_mm=float(np.hypot(best.sigma_mm, apart))) if near else best
 
 
-def _measure_rim(frame: Frame, calibration: Calibration, detection: Detection) -> RimMeasurement | None:
+def _measure_rim(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> RimMeasurement | None:
     """The rim of one base; where its size is open, it may be larger or smaller by what that adds to its doubt."""
     ring = measure_rim(frame, calibration, detection)
     if ring is None or not detection.alternative_bases:
         return ring
-    return replace(ring, sigma_mm=float(np.hypot(ring.sigma_mm, np.sqrt(np.trace(detection.unmodelled_mm2) / 2))))
+    return replace(
+        ring,
+        sigma_mm=float(np.hypot(ring.sigma_mm, np.sqrt(np.trace(detection.unmodelled_mm2) / 2))),
+    )
 
 
 def _sigma(ring: RimMeasurement) -> float:
@@ -148,12 +185,18 @@ class RimSizes:
     def log_likelihood(self, height_mm: Array) -> Array:
         """The logarithm (...) of how likely what is measured is, but for a constant."""
         off = self.residuals(height_mm)
-        return np.asarray(-0.5 * np.sum(off @ np.linalg.inv(self.residual_covariance()) * off, axis=-1))
+        return np.asarray(
+            -0.5 * np.sum(off @ np.linalg.inv(self.residual_covariance()) * off, axis=-1)
+        )
 
     def residual_covariance(self) -> Array:
         """(N, N): the covariance of the surprises."""
-        shift = GROUND_EDGE_SIGMA_PX * self.raised * np.array([ring.mm_per_px for ring in self.rings])
-        return measures_of(self.rings).innovation_covariance(self.camera_covariance) + np.outer(shift, shift)
+        shift = (
+            GROUND_EDGE_SIGMA_PX * self.raised * np.array([ring.mm_per_px for ring in self.rings])
+        )
+        return measures_of(self.rings).innovation_covariance(self.camera_covariance) + np.outer(
+            shift, shift
+        )
 
     def without_outliers(self, height_mm: Array) -> "RimSizes":
         """Without those that the others contradict, whichever of the heights (H,) is true; the worst one at a time."""
@@ -167,7 +210,9 @@ class RimSizes:
         return kept
 
     def _without(self, k: int) -> "RimSizes":
-        return replace(self, rings=[*self.rings[:k], *self.rings[k + 1 :]], raised=np.delete(self.raised, k))
+        return replace(
+            self, rings=[*self.rings[:k], *self.rings[k + 1 :]], raised=np.delete(self.raised, k)
+        )
 
 
 def height_posterior(looks: RimSizes, area: RaisedArea) -> tuple[float, float, float]:
@@ -176,7 +221,10 @@ def height_posterior(looks: RimSizes, area: RaisedArea) -> tuple[float, float, f
     Beforehand the logarithm of the height is normal, for nothing that is raised has none: it is told by its middle.
     """
     steps = np.linspace(-GRID_SIGMAS, GRID_SIGMAS, GRID_STEPS)
-    heights = np.minimum(area.top_z_mm * np.exp(area.sigma_mm / area.top_z_mm * steps), MAX_HEIGHT_SHARE * looks.eye_mm)
+    heights = np.minimum(
+        area.top_z_mm * np.exp(area.sigma_mm / area.top_z_mm * steps),
+        MAX_HEIGHT_SHARE * looks.eye_mm,
+    )
     before = np.exp(-0.5 * steps**2)
     looks = looks.without_outliers(np.append(heights, 0.0))
     nats = looks.log_likelihood(heights)

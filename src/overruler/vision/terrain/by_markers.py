@@ -48,11 +48,24 @@ def measure_top(
     state = _initial_state(calibration.camera, markers, side_mm)
     bow = calibration.bow or TableBow(np.zeros(2), np.ones(2), np.zeros(2))
     shares = bow.height_weights(
-        np.stack([state[FIRST_POSE_INDEX + 3 * k : FIRST_POSE_INDEX + 3 * k + 2] for k in range(len(markers))])
+        np.stack(
+            [
+                state[FIRST_POSE_INDEX + 3 * k : FIRST_POSE_INDEX + 3 * k + 2]
+                for k in range(len(markers))
+            ]
+        )
     )
-    share = float(np.hypot(PRINT_SCALE_SIGMA, CORNER_SWELL_SIGMA_PX / np.mean([marker.side_px for marker in markers])))
+    share = float(
+        np.hypot(
+            PRINT_SCALE_SIGMA,
+            CORNER_SWELL_SIGMA_PX / np.mean([marker.side_px for marker in markers]),
+        )
+    )
     for _ in range(ITERATIONS):
-        rows = [_corner_residuals(calibration, one, side_mm, state, k, shares[k]) for k, one in enumerate(markers)]
+        rows = [
+            _corner_residuals(calibration, one, side_mm, state, k, shares[k])
+            for k, one in enumerate(markers)
+        ]
         rows.append(_prior_residuals(told, markers, share, state))
         misfit, slope, by_table = (np.concatenate(parts) for parts in zip(*rows, strict=True))
         scale = np.linalg.norm(slope, axis=0)
@@ -61,7 +74,8 @@ def measure_top(
     moved = covariance[Z_INDEX] @ slope.T @ by_table
     sigma = np.sqrt(covariance[Z_INDEX, Z_INDEX] + moved @ calibration.joint_covariance @ moved)
     places = {
-        marker.id: state[FIRST_POSE_INDEX + 3 * k : FIRST_POSE_INDEX + 3 * k + 3] for k, marker in enumerate(markers)
+        marker.id: state[FIRST_POSE_INDEX + 3 * k : FIRST_POSE_INDEX + 3 * k + 3]
+        for k, marker in enumerate(markers)
     }
     strain = float(np.abs(_prior_residuals(told, markers, share, state)[0]).max())
     return HilltopFit(float(state[Z_INDEX]), float(sigma), places, strain)
@@ -108,14 +122,19 @@ def _corner_residuals(
     return white @ misfit, white @ slope.reshape(8, -1), -white @ by_table.reshape(8, 17)
 
 
-def _prior_residuals(told: DeclaredTerrain, markers: Sequence[Marker], share: float, state: Array) -> ResidualBlock:
+def _prior_residuals(
+    told: DeclaredTerrain, markers: Sequence[Marker], share: float, state: Array
+) -> ResidualBlock:
     """What is known besides: the markers' size, and what was told of the height and of where they lie."""
     known = [(SCALE_INDEX, 0.0, share)]
     if told.top_z_mm is not None:
         known.append((Z_INDEX, told.top_z_mm, told.sigma_mm))
     for k, marker in enumerate(markers if told.markers_at_mm else ()):
         x, y = told.markers_at_mm[told.markers.index(marker.id)]
-        known += [(FIRST_POSE_INDEX + 3 * k, x, told.edge_mm), (FIRST_POSE_INDEX + 3 * k + 1, y, told.edge_mm)]
+        known += [
+            (FIRST_POSE_INDEX + 3 * k, x, told.edge_mm),
+            (FIRST_POSE_INDEX + 3 * k + 1, y, told.edge_mm),
+        ]
     which, value, sigma = (np.array(part) for part in zip(*known, strict=True))
     slope = np.eye(len(state))[which] / sigma[:, None]
     return (value - state[which]) / sigma, slope, np.zeros((len(known), 17))

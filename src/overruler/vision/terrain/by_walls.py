@@ -55,7 +55,8 @@ def height_from_walls(
     logs = np.log(HEIGHTS_MM)
     before = np.exp(-0.5 * ((logs - np.log(height_mm)) * height_mm / sigma_mm) ** 2)
     weight = before * _blur_cauchy(
-        np.exp(nats - nats.max()).sum(1), ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2)))
+        np.exp(nats - nats.max()).sum(1),
+        ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2))),
     )
     weight /= weight.sum()
     middle = float(weight @ logs)
@@ -77,12 +78,14 @@ def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
     even = np.stack([np.interp(along, ends, closed[:, k]) for k in (0, 1)], -1)
     reach = round(3 * SMOOTHING_SIGMA_MM / OUTLINE_STEP_MM)
     wrapped = np.pad(even, ((reach + 1, reach + 1), (0, 0)), mode="wrap")
-    smooth = np.asarray(cv2.GaussianBlur(wrapped, (1, 2 * reach + 1), SMOOTHING_SIGMA_MM / OUTLINE_STEP_MM), float)[
-        reach:-reach
-    ]
+    smooth = np.asarray(
+        cv2.GaussianBlur(wrapped, (1, 2 * reach + 1), SMOOTHING_SIGMA_MM / OUTLINE_STEP_MM), float
+    )[reach:-reach]
     tangent = smooth[2:] - smooth[:-2]
     tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-9)
-    turn = np.sign(cv2.contourArea(even.astype(np.float32), True)) or 1.0  # negative where it runs clockwise
+    turn = (
+        np.sign(cv2.contourArea(even.astype(np.float32), True)) or 1.0
+    )  # negative where it runs clockwise
     return smooth[1:-1], turn * np.stack([tangent[:, 1], -tangent[:, 0]], -1)
 
 
@@ -92,10 +95,14 @@ def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
     Colours are compared as ratios of brightness, `STRIPE_MM` inside against as much outside.
     """
     across = np.arange(-SEARCH_INSIDE_MM, SEARCH_OUTSIDE_MM)
-    places = view.to_px(at_mm[:, None] + across[None, :, None] * outwards[:, None]).astype(np.float32)
+    places = view.to_px(at_mm[:, None] + across[None, :, None] * outwards[:, None]).astype(
+        np.float32
+    )
     there = log_colours(sample_picture(view.pixels, places))
     wrapped = np.pad(there, ((AVERAGED_SAMPLES, AVERAGED_SAMPLES), (0, 0), (0, 0)), mode="wrap")
-    colour = np.asarray(cv2.blur(wrapped, (1, AVERAGED_SAMPLES)), np.float32)[AVERAGED_SAMPLES:-AVERAGED_SAMPLES]
+    colour = np.asarray(cv2.blur(wrapped, (1, AVERAGED_SAMPLES)), np.float32)[
+        AVERAGED_SAMPLES:-AVERAGED_SAMPLES
+    ]
     change = np.linalg.norm(steps_across(colour, STRIPE_MM), axis=-1)
     change *= sample_picture(view.seen.astype(np.uint8), places) > 0
     said = NATS_PER_STEP * np.minimum(change / (np.median(change) + 5e-4), MAX_STEP_RATIO)
@@ -109,7 +116,9 @@ def _viterbi_scores(steps: Array, inwards: Array) -> Array:
     """
     high, run = (part.ravel()[:, None] for part in np.meshgrid(HEIGHTS_MM, RUNS_MM, indexing="ij"))
     wide = steps.shape[1]
-    beyond = np.concatenate([steps, np.zeros((len(steps), wide + 1))], 1)  # a foot further out is not looked for
+    beyond = np.concatenate(
+        [steps, np.zeros((len(steps), wide + 1))], 1
+    )  # a foot further out is not looked for
     sums = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(beyond, axis=1)], 1)
     edge = np.arange(wide)
     best: Array = np.zeros((len(high), wide))

@@ -48,9 +48,18 @@ class DeclaredGround:
         squares = [self.camera.unproject(corners, z_mm) for corners, _ in self.markers]
         return [square.mean(0) + larger * (square - square.mean(0)) for square in squares]
 
-    def merge_detections(self, flat: Sequence[Detection], raised: Sequence[Detection]) -> tuple[Detection, ...]:
+    def merge_detections(
+        self, flat: Sequence[Detection], raised: Sequence[Detection]
+    ) -> tuple[Detection, ...]:
         """Both, without those on the board that are a raised one, taken to lie there."""
-        return (*(one for one in flat if not any(_is_same_base(self.camera, one, other) for other in raised)), *raised)
+        return (
+            *(
+                one
+                for one in flat
+                if not any(_is_same_base(self.camera, one, other) for other in raised)
+            ),
+            *raised,
+        )
 
 
 def raised_marker_ids(told: Sequence[DeclaredTerrain]) -> tuple[int, ...]:
@@ -72,8 +81,14 @@ def locate_ground(
     seen = _find_wanted_markers(frame, raised_marker_ids(told), board)
     usual_mm = board.marker_mm if board is not None else None
     areas = tuple(_locate_area(calibration, one, seen, one.marker_mm or usual_mm) for one in told)
-    heights = {number: area.top_z_mm for one, area in zip(told, areas, strict=True) for number in one.markers}
-    return DeclaredGround(calibration.camera, areas, tuple((marker.corners_px, heights[marker.id]) for marker in seen))
+    heights = {
+        number: area.top_z_mm
+        for one, area in zip(told, areas, strict=True)
+        for number in one.markers
+    }
+    return DeclaredGround(
+        calibration.camera, areas, tuple((marker.corners_px, heights[marker.id]) for marker in seen)
+    )
 
 
 def _find_wanted_markers(frame: Frame, wanted: Sequence[int], board: Board | None) -> list[Marker]:
@@ -85,7 +100,10 @@ def _find_wanted_markers(frame: Frame, wanted: Sequence[int], board: Board | Non
 
 
 def _locate_area(
-    calibration: Calibration, told: DeclaredTerrain, markers: Sequence[Marker], side_mm: float | None
+    calibration: Calibration,
+    told: DeclaredTerrain,
+    markers: Sequence[Marker],
+    side_mm: float | None,
 ) -> RaisedArea:
     seen = [marker for marker in markers if marker.id in told.markers]
     first = told.markers[:1] if told.about_marker else ()
@@ -97,9 +115,13 @@ def _locate_area(
             "footprint_mm and top_z_mm"
         )
     if seen and side_mm is None:
-        raise BadInput(f"{told.location}: marker_mm is missing: without a board nothing says how large markers are")
+        raise BadInput(
+            f"{told.location}: marker_mm is missing: without a board nothing says how large markers are"
+        )
     top = measure_top(calibration, told, seen, side_mm) if seen and side_mm else None
-    z_mm, sigma_mm = (told.top_z_mm or 0.0, told.sigma_mm) if top is None else (top.z_mm, top.sigma_mm)
+    z_mm, sigma_mm = (
+        (told.top_z_mm or 0.0, told.sigma_mm) if top is None else (top.z_mm, top.sigma_mm)
+    )
     _check_plausible(calibration, told, top, z_mm, sigma_mm)
     return RaisedArea(
         id=told.id,
@@ -114,7 +136,11 @@ def _locate_area(
 
 
 def _check_plausible(
-    calibration: Calibration, told: DeclaredTerrain, top: HilltopFit | None, z_mm: float, sigma_mm: float
+    calibration: Calibration,
+    told: DeclaredTerrain,
+    top: HilltopFit | None,
+    z_mm: float,
+    sigma_mm: float,
 ) -> None:
     """Raise `BadInput` where the ground cannot be as it was told."""
     eye_mm = float(calibration.camera.center_mm[2])
@@ -172,7 +198,9 @@ def _raised_plane(calibration: Calibration, area: RaisedArea) -> RaisedPlane:
     """The box round an area, at its height."""
     low, high = area.footprint_mm.min(0), area.footprint_mm.max(0)
     width, height = high - low
-    return RaisedPlane.of(calibration, np.array([*low, area.top_z_mm]), (float(width), float(height)))
+    return RaisedPlane.of(
+        calibration, np.array([*low, area.top_z_mm]), (float(width), float(height))
+    )
 
 
 def _is_shown(frame: Frame, camera: Camera, area: RaisedArea, least_mm: float) -> bool:

@@ -67,7 +67,10 @@ def find_hills(
     flat = [one for one in standing if one.z_mm == 0]
     if not flat:
         return ()
-    places, reach = np.array([one.xy_mm for one in flat]), np.array([one.base.length_mm / 2 for one in flat])
+    places, reach = (
+        np.array([one.xy_mm for one in flat]),
+        np.array([one.base.length_mm / 2 for one in flat]),
+    )
     tops = (
         top
         for top in _find_tops(seen)
@@ -76,10 +79,14 @@ def find_hills(
     squares = np.reshape(calibration.squares_mm, (-1, 4, 2))
     markers = squares[np.isfinite(squares).all((1, 2))].reshape(-1, 2)
     areas = (
-        _measure_ground(view, seen, calibration.camera, top) for top in tops if not _bears_marker(seen, top, markers)
+        _measure_ground(view, seen, calibration.camera, top)
+        for top in tops
+        if not _bears_marker(seen, top, markers)
     )
     names = (name for number in count(1) if (name := f"h{number}") not in taken)
-    return tuple(replace(area, id=next(names)) for area in areas if area.probability > MIN_PROBABILITY)
+    return tuple(
+        replace(area, id=next(names)) for area in areas if area.probability > MIN_PROBABILITY
+    )
 
 
 def _find_tops(seen: HillMap) -> Iterator[Mask]:
@@ -116,7 +123,9 @@ def _bears_marker(seen: HillMap, top: Mask, corners_mm: Array) -> bool:
 def _measure_ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) -> RaisedArea:
     """The raised ground that a top is."""
     inside = float(np.clip(np.quantile(seen.top[top], INSIDE_QUANTILE), 1e-6, 1 - 1e-6))
-    chance = float(sigmoid(LOGIT_SLOPE * (probability_to_logit(inside, MAX_LOGIT) - EVEN_ODDS_LOGIT)))
+    chance = float(
+        sigmoid(LOGIT_SLOPE * (probability_to_logit(inside, MAX_LOGIT) - EVEN_ODDS_LOGIT))
+    )
     outline = _trace_outline(seen, top, inside / 2)
     height, sigma = height_from_walls(view, camera, outline, HEIGHT_PRIOR_MM, HEIGHT_PRIOR_SIGMA_MM)
     points = reproject_to_height(camera, outline, 0.0, height).astype(np.float32).reshape(-1, 1, 2)
@@ -130,7 +139,11 @@ def _trace_outline(seen: HillMap, top: Mask, share: float) -> Array:
     across = 2 * round(BAY_HALF_WIDTH_MM / seen.view.mm_per_px) + 1
     bridge = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across))
     whole = cv2.morphologyEx(np.where(near, seen.top, np.float32(0)), cv2.MORPH_CLOSE, bridge)
-    fine = cv2.resize(whole, None, fx=OUTLINE_UPSAMPLING, fy=OUTLINE_UPSAMPLING, interpolation=cv2.INTER_LINEAR)
-    outlines, _ = cv2.findContours(np.asarray(fine > share, np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    fine = cv2.resize(
+        whole, None, fx=OUTLINE_UPSAMPLING, fy=OUTLINE_UPSAMPLING, interpolation=cv2.INTER_LINEAR
+    )
+    outlines, _ = cv2.findContours(
+        np.asarray(fine > share, np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+    )
     points = max(outlines, key=cv2.contourArea)[:, 0]
     return seen.view.to_mm((points + 0.5) / OUTLINE_UPSAMPLING - 0.5)

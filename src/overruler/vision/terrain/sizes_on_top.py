@@ -39,26 +39,40 @@ another renderer that puts strangers there, none has a wrong size at 1, one at 2
 
 
 def reassess_sizes(
-    frame: Frame, camera: Camera, detections: Sequence[Detection], areas: Sequence[RaisedArea], radii: Array
+    frame: Frame,
+    camera: Camera,
+    detections: Sequence[Detection],
+    areas: Sequence[RaisedArea],
+    radii: Array,
 ) -> tuple[Detection, ...]:
     """The detections in their order, those on one of the areas of the sizes, out of `radii` (C,), that they look there.
 
     They come as found on the board. Those on hills are weighed together, and any sizes may meet there: how high a hill
     is has a doubt that all on it share, and no single look should be overruled for it.
     """
-    under = [area_under(camera, one, areas) if one.learned_radius_mm and not one.z_mm else None for one in detections]
+    under = [
+        area_under(camera, one, areas) if one.learned_radius_mm and not one.z_mm else None
+        for one in detections
+    ]
     if not any(under):
         return tuple(detections)
     looked = [k for k, one in enumerate(detections) if one.learned_radius_mm is not None]
-    eye, heights = camera.center_mm[2], np.array([area.top_z_mm if area else 0.0 for area in under])[looked]
-    radius, sigma = np.array([detections[k].learned_radius_mm for k in looked]).T * (eye - heights) / eye
+    eye, heights = (
+        camera.center_mm[2],
+        np.array([area.top_z_mm if area else 0.0 for area in under])[looked],
+    )
+    radius, sigma = (
+        np.array([detections[k].learned_radius_mm for k in looked]).T * (eye - heights) / eye
+    )
     level = eye - heights - np.array([detections[k].z_mm for k in looked])
     likelihood = radius_log_likelihood(radius, sigma, radii, level)
     above = np.flatnonzero([under[k] is not None for k in looked])
     standing = [detections[looked[n]] for n in above]
     counted = _prior_counts(np.delete(likelihood, above, 0))
     worth = size_probabilities(likelihood[above], counted=counted) > MIN_FIT_PROBABILITY
-    both = _likelihoods_with_fits(frame, camera, standing, heights[above], likelihood[above], worth, radii)
+    both = _likelihoods_with_fits(
+        frame, camera, standing, heights[above], likelihood[above], worth, radii
+    )
     known = list(detections)
     for k, share in zip(above, size_probabilities(both, counted=counted).sum(-1), strict=True):
         known[looked[k]] = _with_size(known[looked[k]], share, radii)
@@ -81,8 +95,12 @@ def _likelihoods_with_fits(
     radii: Array,
 ) -> Array:
     """The log-likelihoods (N, C, 2) of bases at these heights (N,) by look and fit; by the look where none succeeds."""
-    places = reproject_to_height(camera, np.stack([one.xy_mm for one in standing]), 0.0, z_mm[:, None])
-    fits = fit_sizes(frame, camera, places[:, None], np.array(REFIT_START_SIGMA_MM), worth, radii, z_mm)
+    places = reproject_to_height(
+        camera, np.stack([one.xy_mm for one in standing]), 0.0, z_mm[:, None]
+    )
+    fits = fit_sizes(
+        frame, camera, places[:, None], np.array(REFIT_START_SIGMA_MM), worth, radii, z_mm
+    )
     return np.where([[[bool(tried)]] for tried in fits], add_fit_likelihoods(looks, fits), looks)
 
 

@@ -28,17 +28,24 @@ REFIT_START_SIGMA_MM = 1.5
 
 
 def raise_pieces(
-    frame: Frame, calibration: Calibration, detections: Sequence[Detection], areas: Sequence[RaisedArea]
+    frame: Frame,
+    calibration: Calibration,
+    detections: Sequence[Detection],
+    areas: Sequence[RaisedArea],
 ) -> tuple[Detection, ...]:
     """The detections, those that stand on one of the areas fitted again at its height, in the same order.
 
     A detection may come at any height. Where it is unsure whether a piece stands on an area, the likelier place is
     taken and the other one is in its doubt. Pieces nowhere near an area are returned as they are.
     """
-    return tuple(_raise_piece(frame, calibration.camera, detection, areas) for detection in detections)
+    return tuple(
+        _raise_piece(frame, calibration.camera, detection, areas) for detection in detections
+    )
 
 
-def area_under(camera: Camera, detection: Detection, areas: Sequence[RaisedArea]) -> RaisedArea | None:
+def area_under(
+    camera: Camera, detection: Detection, areas: Sequence[RaisedArea]
+) -> RaisedArea | None:
     """The area that a piece is likelier to stand on than not, the highest of those that are as likely."""
     chance, area = _likeliest_area(camera, detection, areas)
     return area if chance > 0.5 else None
@@ -58,12 +65,16 @@ def probability_on(camera: Camera, detection: Detection, area: RaisedArea) -> fl
     outline = np.asarray(area.footprint_mm, np.float32).reshape(-1, 1, 2)
     inside_mm = cv2.pointPolygonTest(outline, (float(place[0]), float(place[1])), True)
     across = np.hypot(
-        area.edge_mm, area.sigma_mm * float(np.linalg.norm(relief_displacement_per_mm(camera, place, area.top_z_mm)))
+        area.edge_mm,
+        area.sigma_mm
+        * float(np.linalg.norm(relief_displacement_per_mm(camera, place, area.top_z_mm))),
     )
     return area.probability * (1 + erf(inside_mm / max(float(across), 1e-6) / sqrt(2))) / 2
 
 
-def _raise_piece(frame: Frame, camera: Camera, detection: Detection, areas: Sequence[RaisedArea]) -> Detection:
+def _raise_piece(
+    frame: Frame, camera: Camera, detection: Detection, areas: Sequence[RaisedArea]
+) -> Detection:
     """The detection at the likeliest of the heights that it may stand at."""
     chance, area = _likeliest_area(camera, detection, areas)
     if area is None or chance < NEGLIGIBLE_PROBABILITY:
@@ -75,13 +86,21 @@ def _raise_piece(frame: Frame, camera: Camera, detection: Detection, areas: Sequ
         unsure = area.sigma_mm / (area.top_z_mm - area.base_z_mm)  # how high it is, if it is one
         apart = other - flat.xy_mm
         return _add_alternative(
-            flat, area, chance, apart * float(np.hypot(1.0, unsure)), apart * (1 + EXTRA_HEIGHT_SIGMAS * unsure)
+            flat,
+            area,
+            chance,
+            apart * float(np.hypot(1.0, unsure)),
+            apart * (1 + EXTRA_HEIGHT_SIGMAS * unsure),
         )
     raised = _refit_at_height(frame, camera, detection, area.top_z_mm)
     moved = relief_displacement_per_mm(camera, raised.xy_mm, area.top_z_mm) * area.sigma_mm
     usually, rarely = {area.id: area.usual_sigma_share * moved}, {area.id: moved}
     raised = replace(
-        raised, standing_on=area.id, sigma_z_mm=area.sigma_mm, shared_shifts_mm=usually, rare_shifts_mm=rarely
+        raised,
+        standing_on=area.id,
+        sigma_z_mm=area.sigma_mm,
+        shared_shifts_mm=usually,
+        rare_shifts_mm=rarely,
     )
     apart = flat.xy_mm - raised.xy_mm
     return _add_alternative(raised, area, 1 - chance, apart, apart)
@@ -97,7 +116,9 @@ def _add_alternative(
     height = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * rare))
     if 1 - area.probability < chance * 0.5:  # at the area's edge: no other piece shares it
         apart, at_most = np.outer(apart_mm, apart_mm), np.outer(at_most_mm, at_most_mm)
-        return replace(detection.with_added_covariance(usual**2 * apart, rare**2 * at_most), sigma_z_mm=height)
+        return replace(
+            detection.with_added_covariance(usual**2 * apart, rare**2 * at_most), sigma_z_mm=height
+        )
     cause = f"{area.id}, raised at all"
     shared = {**detection.shared_shifts_mm, cause: usual * apart_mm}
     rarely = {**detection.rare_shifts_mm, cause: rare * at_most_mm}
@@ -122,7 +143,9 @@ def _refit_at_height(frame: Frame, camera: Camera, seen: Detection, z_mm: float)
     """A detection at another height, a round base fitted again there: on the board it would be larger than it is."""
     found = detection_at_height(camera, seen, z_mm)
     if found.base.shape == "circle":
-        fit = fit_base(frame.pixels, camera, found.xy_mm, REFIT_START_SIGMA_MM, found.base.width_mm / 2, z_mm)
+        fit = fit_base(
+            frame.pixels, camera, found.xy_mm, REFIT_START_SIGMA_MM, found.base.width_mm / 2, z_mm
+        )
         if fit is not None:
             return apply_fit(camera, found, fit)
     return reproject_outline(camera, found)

@@ -64,15 +64,21 @@ class Match:
     """How much brighter it is."""
 
 
-DISC_MASK = np.hypot(*np.mgrid[-HALF_GRID : HALF_GRID + 1, -HALF_GRID : HALF_GRID + 1]) <= HALF_GRID * 1.02
+DISC_MASK = (
+    np.hypot(*np.mgrid[-HALF_GRID : HALF_GRID + 1, -HALF_GRID : HALF_GRID + 1]) <= HALF_GRID * 1.02
+)
 """(2 HALF + 1, 2 HALF + 1): whether a point lies on the base."""
 DISC_POINTS = np.flatnonzero(DISC_MASK)
 """(N,): which of all points lie on it."""
-COARSE_WEIGHTS = (DISC_MASK[::2, ::2] / np.count_nonzero(DISC_MASK[::2, ::2])).astype(np.float32).ravel()
+COARSE_WEIGHTS = (
+    (DISC_MASK[::2, ::2] / np.count_nonzero(DISC_MASK[::2, ::2])).astype(np.float32).ravel()
+)
 """((HALF + 1)²,): what every other point either way counts of those on the base, in a mean."""
 BORDERED_SIZE, BORDERED_DISC_POINTS = 2 * HALF_GRID + 3, np.flatnonzero(np.pad(DISC_MASK, 1))
 """Grid points in a row with one more on either side; (N,): which of all points of such a grid lie on the base."""
-GRADIENT_STENCIL = np.array([[0], [1], [-BORDERED_SIZE], [-1], [BORDERED_SIZE]]) + BORDERED_DISC_POINTS
+GRADIENT_STENCIL = (
+    np.array([[0], [1], [-BORDERED_SIZE], [-1], [BORDERED_SIZE]]) + BORDERED_DISC_POINTS
+)
 """(5, N): each point on the base, and those right, above, left and below it."""
 NEIGHBOUR_OFFSETS = np.array([(x, y) for y in (1, 0, -1) for x in (-1, 0, 1)])
 """(9, 2): the places within a step of one, rows from far to near."""
@@ -88,7 +94,9 @@ WARP_FLAGS = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
 
 def linearize_projection(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Array, Array]:
     """The pixel (2,) of a place on the board and its slope (2, 2): the camera is linear over so little."""
-    at = cv2.projectPoints(np.array([*xy_mm, z_mm]) + DIFFERENCE_STEPS_MM, *_opencv_camera(camera))[0][:, 0]
+    at = cv2.projectPoints(np.array([*xy_mm, z_mm]) + DIFFERENCE_STEPS_MM, *_opencv_camera(camera))[
+        0
+    ][:, 0]
     return np.asarray(at[0], float), np.asarray((at[1:3] - at[3:]).T, float)
 
 
@@ -96,7 +104,12 @@ def linearize_projection(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Arr
 def _opencv_camera(camera: Camera) -> tuple[Array, Array, Array, Array]:
     """A camera as OpenCV has it, which projects so few points in a fifth of NumPy's time."""
     pose = camera.T_camera_board
-    return np.asarray(cv2.Rodrigues(pose.rotation)[0]), pose.translation_mm, camera.matrix, camera.distortion
+    return (
+        np.asarray(cv2.Rodrigues(pose.rotation)[0]),
+        pose.translation_mm,
+        camera.matrix,
+        camera.distortion,
+    )
 
 
 def grid_to_pixels(pixel: Array, slope: Array, half: int) -> Array:
@@ -109,10 +122,14 @@ def grid_to_pixels(pixel: Array, slope: Array, half: int) -> Array:
 
 def sample_brightness(grey: Grey, at: Array, half: int) -> Grey:
     """(2 half + 1, 2 half + 1): of a grid that is `grid_to_pixels` this."""
-    return np.asarray(cv2.warpAffine(grey, at, (2 * half + 1, 2 * half + 1), flags=WARP_FLAGS), np.uint8)
+    return np.asarray(
+        cv2.warpAffine(grey, at, (2 * half + 1, 2 * half + 1), flags=WARP_FLAGS), np.uint8
+    )
 
 
-def sample_grid(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, step_mm: float, half: int) -> Grey:
+def sample_grid(
+    grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, step_mm: float, half: int
+) -> Grey:
     """The brightness on a grid round a place of the board."""
     pixel, slope = linearize_projection(camera, xy_mm, z_mm)
     return sample_brightness(grey, grid_to_pixels(pixel, step_mm * slope, half), half)
@@ -121,7 +138,9 @@ def sample_grid(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, step_mm: 
 def cut_patch(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, radius_mm: float) -> Patch:
     """The look of a base that stands in full view."""
     step_mm = radius_mm / HALF_GRID
-    return Patch(step_mm, sample_grid(grey, camera, xy_mm, z_mm, step_mm, HALF_GRID).astype(np.float32))
+    return Patch(
+        step_mm, sample_grid(grey, camera, xy_mm, z_mm, step_mm, HALF_GRID).astype(np.float32)
+    )
 
 
 def agreement_at(grey: Grey, camera: Camera, patch: Patch, xy_mm: Array, z_mm: float) -> float:
@@ -139,7 +158,13 @@ def _small_residual_share(off: NDArray[np.float32]) -> float:
 
 
 def find_patch(
-    grey: Grey, camera: Camera, looks: Sequence[Patch], start_mm: Array, z_mm: float, reach_mm: float, gain: float
+    grey: Grey,
+    camera: Camera,
+    looks: Sequence[Patch],
+    start_mm: Array,
+    z_mm: float,
+    reach_mm: float,
+    gain: float,
 ) -> Match:
     """The first of the looks near `start_mm` (2,), at most about `reach_mm` away on either axis.
 
@@ -147,30 +172,48 @@ def find_patch(
     """
     seen = linearize_projection(camera, start_mm, z_mm)
     first, *more = (
-        start_mm + _coarse_search(grey, *seen, look, reach_mm, gain if look is looks[0] else 1.0) for look in looks
+        start_mm + _coarse_search(grey, *seen, look, reach_mm, gain if look is looks[0] else 1.0)
+        for look in looks
     )
-    starts = [first, *(start for start in more if np.hypot(*(start - first)) > looks[0].step_mm)]  # less is the same
+    starts = [
+        first,
+        *(start for start in more if np.hypot(*(start - first)) > looks[0].step_mm),
+    ]  # less is the same
     tries = [align_patch(grey, camera, looks[0], start, z_mm, gain) for start in starts]
     if len(tries) == 1:
         return tries[0]
     return max(
         tries,
         key=lambda one: (
-            one.share + sum(CARRIED_WEIGHT * agreement_at(grey, camera, look, one.xy_mm, z_mm) for look in looks[1:])
+            one.share
+            + sum(
+                CARRIED_WEIGHT * agreement_at(grey, camera, look, one.xy_mm, z_mm)
+                for look in looks[1:]
+            )
         ),
     )
 
 
-def _coarse_search(grey: Grey, pixel: Array, slope: Array, patch: Patch, reach_mm: float, gain: float) -> Array:
+def _coarse_search(
+    grey: Grey, pixel: Array, slope: Array, patch: Patch, reach_mm: float, gain: float
+) -> Array:
     """How far off (2,), in whole steps of the grid, most of the look agrees."""
-    wanted, step, reach = gain * patch.values, patch.step_mm * slope, int(np.ceil(reach_mm / patch.step_mm / 2))
+    wanted, step, reach = (
+        gain * patch.values,
+        patch.step_mm * slope,
+        int(np.ceil(reach_mm / patch.step_mm / 2)),
+    )
     half = HALF_GRID // 2 + reach
     row, column = _match_template(
         sample_brightness(grey, grid_to_pixels(pixel, 2 * step, half), half), wanted[::2, ::2]
     )
     off = 2 * np.array([column - reach, reach - row])
-    near = sample_brightness(grey, grid_to_pixels(pixel + step @ off, step, HALF_GRID + 1), HALF_GRID + 1)
-    misfit = np.minimum(np.abs(wanted.take(DISC_POINTS) - near.take(NEIGHBOUR_POINTS)), MISFIT_LIMIT)
+    near = sample_brightness(
+        grey, grid_to_pixels(pixel + step @ off, step, HALF_GRID + 1), HALF_GRID + 1
+    )
+    misfit = np.minimum(
+        np.abs(wanted.take(DISC_POINTS) - near.take(NEIGHBOUR_POINTS)), MISFIT_LIMIT
+    )
     return np.asarray(patch.step_mm * (off + NEIGHBOUR_OFFSETS[np.argmin(misfit.sum(1))]))
 
 
@@ -180,22 +223,31 @@ def _match_template(window: Grey, wanted: NDArray[np.float32]) -> tuple[int, int
     In whole levels: it is memory that takes the time, and they need a quarter of it.
     """
     most = len(window) - len(wanted) + 1
-    laid = np.ndarray((most, most, *wanted.shape), np.uint8, window, strides=2 * window.strides).reshape(
-        -1, wanted.size
-    )
+    laid = np.ndarray(
+        (most, most, *wanted.shape), np.uint8, window, strides=2 * window.strides
+    ).reshape(-1, wanted.size)
     look = np.rint(wanted).clip(0, 255).astype(np.uint8).reshape(1, -1)
     off = np.minimum(cv2.absdiff(laid, look.repeat(len(laid), 0)), np.uint8(MISFIT_LIMIT))
     row, column = divmod(int(np.argmin(off @ COARSE_WEIGHTS)), most)
     return row, column
 
 
-def align_patch(grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm: float, gain: float = 1.0) -> Match:
+def align_patch(
+    grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm: float, gain: float = 1.0
+) -> Match:
     """The look to a fraction of a grid step, from a start within about a step."""
-    wide_mm, wanted = 2 * patch.step_mm, patch.values.take(DISC_POINTS)  # places are fitted in two steps of the grid
+    wide_mm, wanted = (
+        2 * patch.step_mm,
+        patch.values.take(DISC_POINTS),
+    )  # places are fitted in two steps of the grid
     pixel, slope = linearize_projection(camera, start_mm, z_mm)
     at, slope = grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID + 1), wide_mm * slope
     terms = np.stack([wanted, wanted, -wanted, -np.ones_like(wanted), wanted])
-    off, corner, hold = terms[4], at[:, 2].copy(), np.diag(DAMPING * np.array([wide_mm**2] * 2 + [1, 1]))
+    off, corner, hold = (
+        terms[4],
+        at[:, 2].copy(),
+        np.diag(DAMPING * np.array([wide_mm**2] * 2 + [1, 1])),
+    )
     start = now = np.array([0.0, 0.0, gain, 0.0])
     for tried in range(1, MAX_ITERATIONS + 1):
         at[:, 2] = corner + slope @ now[:2]
@@ -210,4 +262,6 @@ def align_patch(grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm:
             tried == EARLY_STOP_ITERATION and _small_residual_share(off) < EARLY_STOP_SHARE
         ):
             break
-    return Match(start_mm + wide_mm * now[:2], _small_residual_share(off), float(now[2].clip(*GAIN_BOUNDS)))
+    return Match(
+        start_mm + wide_mm * now[:2], _small_residual_share(off), float(now[2].clip(*GAIN_BOUNDS))
+    )

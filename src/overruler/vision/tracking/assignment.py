@@ -45,7 +45,11 @@ def assign_pieces(
     from scipy.optimize import linear_sum_assignment  # slow to load, and of no use to a photo
 
     apart = np.array([[np.hypot(*(one.last_mm - xy)) for _, xy in found] for one in missing])
-    cost = np.log1p(apart / DISTANCE_SCALE_MM) + apart / DISTANCE_SCALE_MM + DISSIMILARITY_COST * (1 - looks) ** 2
+    cost = (
+        np.log1p(apart / DISTANCE_SCALE_MM)
+        + apart / DISTANCE_SCALE_MM
+        + DISSIMILARITY_COST * (1 - looks) ** 2
+    )
     cost += RETURN_COST * np.array([[one.gone] for one in missing])
     sizes = np.array([[_same_size(one.base, base) for base, _ in found] for one in missing])
     at_home = sizes & np.array([[_is_home(one.home_mm, xy) for _, xy in found] for one in missing])
@@ -63,4 +67,6 @@ def _is_home(home_mm: Array | None, xy_mm: Array) -> bool:
 
 
 def _same_size(one: Base, other: Base) -> bool:
-    return one.shape == other.shape and abs(np.log(one.width_mm / other.width_mm)) < MAX_SIZE_LOG_RATIO
+    return (
+        one.shape == other.shape and abs(np.log(one.width_mm / other.width_mm)) < MAX_SIZE_LOG_RATIO
+    )

@@ -45,7 +45,11 @@ class Landmarks:
 
     @classmethod
     def of(cls, calibration: Calibration, grey: Grey) -> "Landmarks":
-        spans = [span for corners in calibration.corners_px if (span := _marker_grid(corners, grey)) is not None]
+        spans = [
+            span
+            for corners in calibration.corners_px
+            if (span := _marker_grid(corners, grey)) is not None
+        ]
         grids = [np.mgrid[slice(*rows), slice(*columns)].reshape(2, -1) for rows, columns in spans]
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
@@ -85,7 +89,9 @@ class Landmarks:
         alike = both / np.sqrt(np.maximum((strength - total * total / count) * own, 1e-9))
         gain = np.where(alike < MIN_CORRELATION, np.nan, both / np.maximum(own, 1e-9))
         along, down = along / gain - own_x, down / gain - own_y
-        return np.asarray(np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None])
+        return np.asarray(
+            np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None]
+        )
 
 
 def _sum_per_marker(values: Array, first: NDArray[np.intp]) -> Array:
@@ -93,7 +99,9 @@ def _sum_per_marker(values: Array, first: NDArray[np.intp]) -> Array:
     return np.add.reduceat(values, first, axis=1) if len(first) else np.zeros((len(values), 0))
 
 
-def _marker_grid(corners_px: Array, grey: Grey) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
+def _marker_grid(
+    corners_px: Array, grey: Grey
+) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
     """A marker's rows and columns: from where, to where, in what steps; None where not all of it is in the picture."""
     middle = corners_px.mean(0)
     pixels = middle + CARD_SCALE * (corners_px - middle)
@@ -124,7 +132,10 @@ class CameraMotionGuard:
 
     def look(self, shot: Shot) -> Tick:
         if self._marks is not None and self._marks.camera_moved(shot.grey):
-            first, self._away_s = self._away_s is None, shot.time_s if self._away_s is None else self._away_s
+            first, self._away_s = (
+                self._away_s is None,
+                shot.time_s if self._away_s is None else self._away_s,
+            )
             if shot.time_s - self._away_s < CAMERA_MOVED_S:
                 return Tick(shot.time_s, (), notes=(CAMERA_MOVED_NOTE,) if first else ())
             self._marks = None

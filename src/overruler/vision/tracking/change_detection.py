@@ -44,9 +44,13 @@ def build_pyramid(grey: NDArray[np.uint8]) -> list[GreyImage]:
     """A picture's brightness (H, W) halved once, twice and three times, the last being the means over its blocks."""
     rows, columns = (max(1, size // BLOCK_PX) for size in grey.shape)
     stages = [grey[: rows * BLOCK_PX, : columns * BLOCK_PX]]
-    for _ in range(PYRAMID_LEVELS):  # much quicker than at once: two by two is what the machine does in one go
+    for _ in range(
+        PYRAMID_LEVELS
+    ):  # much quicker than at once: two by two is what the machine does in one go
         half = stages[-1].shape[1] // 2, stages[-1].shape[0] // 2
-        stages.append(np.asarray(cv2.resize(stages[-1], half, interpolation=cv2.INTER_AREA), np.uint8))
+        stages.append(
+            np.asarray(cv2.resize(stages[-1], half, interpolation=cv2.INTER_AREA), np.uint8)
+        )
     return stages[1:]
 
 
@@ -61,18 +65,24 @@ def differing_blocks(one: BlockMeans, other: BlockMeans, least: float) -> Mask:
     some = off[:: SUBSAMPLING_STEP + 1, ::SUBSAMPLING_STEP].ravel()
     light = _upper_median(some)
     off -= light
-    return _drop_isolated_blocks(np.abs(off, out=off) > max(least, NOISE_SIGMAS * _noise_sigma(np.abs(some - light))))
+    return _drop_isolated_blocks(
+        np.abs(off, out=off) > max(least, NOISE_SIGMAS * _noise_sigma(np.abs(some - light)))
+    )
 
 
 def _noise_sigma(off: BlockMeans) -> float:
     """1 σ by the smaller of the differences (N,): a middle of whole levels is 0 until half of them are noise."""
     kept = int(QUIETEST_SHARE * len(off))
-    return float(np.sort(off)[:kept].mean()) / QUIETEST_MEAN_SIGMAS  # sorted sooner than parted, there being few levels
+    return (
+        float(np.sort(off)[:kept].mean()) / QUIETEST_MEAN_SIGMAS
+    )  # sorted sooner than parted, there being few levels
 
 
 def _drop_isolated_blocks(mask: Mask) -> Mask:
     """The blocks of a mask that have neighbours in it: what moves is larger than a block, noise is not."""
-    count = cv2.boxFilter(mask.view(np.uint8), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    count = cv2.boxFilter(
+        mask.view(np.uint8), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT
+    )
     return np.asarray(mask & (count >= MIN_CHANGED_NEIGHBOURS))
 
 
@@ -95,14 +105,18 @@ def relit_areas(now: NDArray[np.uint8], then: NDArray[np.uint8], where: Mask) ->
     for label in range(1, count + 1):
         area = labels == label
         seen, was = (_mean_free_pixels(grey, area) for grey in (now, then))
-        same |= area & bool(np.sum(seen * was) > MIN_TEXTURE_CORRELATION * np.sqrt(np.sum(seen**2) * np.sum(was**2)))
+        same |= area & bool(
+            np.sum(seen * was) > MIN_TEXTURE_CORRELATION * np.sqrt(np.sum(seen**2) * np.sum(was**2))
+        )
     return same
 
 
 def _mean_free_pixels(grey: NDArray[np.uint8], where: Mask) -> BlockMeans:
     """The pixels (N, 8, 8) of a mask's blocks, less their mean."""
     rows, columns = where.shape
-    blocks = grey[: rows * BLOCK_PX, : columns * BLOCK_PX].reshape(rows, BLOCK_PX, columns, BLOCK_PX)
+    blocks = grey[: rows * BLOCK_PX, : columns * BLOCK_PX].reshape(
+        rows, BLOCK_PX, columns, BLOCK_PX
+    )
     pixels = blocks.transpose(0, 2, 1, 3)[where].astype(np.float32)
     return np.asarray(pixels - pixels.mean(), np.float32)
 
@@ -140,7 +154,10 @@ class BackgroundModel:
         self.last_means = small
         self.changed = differing_blocks(small, self.background, CHANGE_THRESHOLD)
         cv2.accumulateWeighted(
-            small, self.background, BACKGROUND_LEARNING_RATE, (~(self.changed | moving)).view(np.uint8)
+            small,
+            self.background,
+            BACKGROUND_LEARNING_RATE,
+            (~(self.changed | moving)).view(np.uint8),
         )
         return moving
 

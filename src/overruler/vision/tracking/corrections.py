@@ -37,7 +37,11 @@ def _interpret_fix(table: TableState, fix: Fix) -> Fix:
 
 
 def _same_place(one: Detection, other: Detection) -> bool:
-    return one.base == other.base and one.z_mm == other.z_mm and bool(np.array_equal(one.xy_mm, other.xy_mm))
+    return (
+        one.base == other.base
+        and one.z_mm == other.z_mm
+        and bool(np.array_equal(one.xy_mm, other.xy_mm))
+    )
 
 
 def _put_piece(table: TableState, name: str, detection: Detection) -> None:

@@ -61,12 +61,20 @@ def follow_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[MoveP
     places_mm = places_mm + (gone / max(gone[-1], 1e-9))[:, None] * off_mm
     trail = np.column_stack([times, places_mm])
     arrived, eye_mm = [times[-1] + 1e-3, *end_mm], table.camera.center_mm
-    way = estimate_path(np.vstack([trail, arrived]), start_mm, end_mm, eye_mm, EQUIVALENT_HAND_SHARE)
+    way = estimate_path(
+        np.vstack([trail, arrived]), start_mm, end_mm, eye_mm, EQUIVALENT_HAND_SHARE
+    )
     if not way.seen:
         return None
-    if len(way.corners_mm) == 2:  # however high the hand is, and wherever it leads, both ends are known
+    if (
+        len(way.corners_mm) == 2
+    ):  # however high the hand is, and wherever it leads, both ends are known
         return way, trail
-    nearer = HAND_HEIGHT_SIGMA_MM / float(eye_mm[2] - z_mm) * (way.length_mm - float(np.hypot(*(end_mm - start_mm))))
+    nearer = (
+        HAND_HEIGHT_SIGMA_MM
+        / float(eye_mm[2] - z_mm)
+        * (way.length_mm - float(np.hypot(*(end_mm - start_mm))))
+    )
     sigma = np.linalg.norm([way.sigma_mm, CLOSURE_SIGMA_SHARE * np.hypot(*off_mm), nearer])
     return replace(way, sigma_mm=float(sigma)), trail
 
@@ -76,7 +84,11 @@ def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array
     from_s, to_s = unsure.start_s - GRASP_TOLERANCE_S, unsure.end_s + GRASP_TOLERANCE_S
     shots = [one for one in table.recent_shots if from_s <= one.time_s <= to_s]
     lost = np.zeros(0), np.zeros((0, 2))
-    if not shots or shots[0].time_s > unsure.start_s or shots[0].grey.shape != table.last_rest.coarse_shot.grey.shape:
+    if (
+        not shots
+        or shots[0].time_s > unsure.start_s
+        or shots[0].grey.shape != table.last_rest.coarse_shot.grey.shape
+    ):
         return lost
     start = np.array([*unsure.corners_mm[0], z_mm])
     hand = _HandTracker.from_rest(
@@ -85,10 +97,14 @@ def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array
     times = np.array([one.time_s for one in shots])
     places = [shots[0].to_coarse(table.camera.project(start))]
     seen = [hand.pad_picture(one.grey) for one in shots]
-    first = hand.grasp_index(seen[: np.count_nonzero(times < unsure.start_s + GRASP_TOLERANCE_S) + 1], places[0])
+    first = hand.grasp_index(
+        seen[: np.count_nonzero(times < unsure.start_s + GRASP_TOLERANCE_S) + 1], places[0]
+    )
     taking = hand.cut_window(seen[first], places[0])
     for one, other in pairwise(seen[first:]):
-        went, alike = hand.match_window(hand.cut_window(one, places[-1]), other, places[-1], hand.reach_px)
+        went, alike = hand.match_window(
+            hand.cut_window(one, places[-1]), other, places[-1], hand.reach_px
+        )
         if alike < MIN_STEP_CORRELATION:
             break
         as_taken, sure = hand.match_window(taking, other, went, MAX_DRIFT_PX)
@@ -98,7 +114,9 @@ def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array
     if not len(came):
         return lost
     last = int(came[np.argmin(steps[came])]) + 1  # it rests as it lets go
-    hand_mm = table.camera.unproject(shots[0].to_fine(np.array(places[: last + 1])), z_mm + HAND_HEIGHT_MM)
+    hand_mm = table.camera.unproject(
+        shots[0].to_fine(np.array(places[: last + 1])), z_mm + HAND_HEIGHT_MM
+    )
     return times[first : first + last + 1], unsure.corners_mm[0] + hand_mm - hand_mm[0]
 
 
@@ -127,7 +145,9 @@ class _HandTracker:
     def from_rest(cls, rested: CoarseShot, px_per_mm: float) -> "_HandTracker":
         wide = 2 * round(BACKGROUND_WINDOW_MM * px_per_mm / 2) + 1
         level = np.asarray(cv2.blur(rested.grey, (wide, wide)), np.uint8)
-        bare = cls(rested.grey, level, round(HALF_WINDOW_MM * px_per_mm), round(MAX_STEP_MM * px_per_mm))
+        bare = cls(
+            rested.grey, level, round(HALF_WINDOW_MM * px_per_mm), round(MAX_STEP_MM * px_per_mm)
+        )
         return replace(bare, table=bare.pad_picture(rested.grey), level=bare.pad_picture(level))
 
     def grasp_index(self, shots: Sequence[GreyImage], at: Array) -> int:
@@ -146,15 +166,24 @@ class _HandTracker:
         """What is round a pixel (2,) of a shot."""
         return _HandWindow(at, self._foreground(shot, at, self.half_px))
 
-    def match_window(self, window: "_HandWindow", shot: GreyImage, near: Array, reach_px: int) -> tuple[Array, float]:
+    def match_window(
+        self, window: "_HandWindow", shot: GreyImage, near: Array, reach_px: int
+    ) -> tuple[Array, float]:
         """Where (2,) the middle of a window is in a shot, near a pixel (2,); and how alike it still is."""
         if float(window.foreground.std()) < 1:
             return near, 0.0
         around = self._foreground(shot, near, self.half_px + reach_px)
-        alike = np.asarray(cv2.matchTemplate(around, window.foreground, cv2.TM_CCOEFF_NORMED), np.float32)
+        alike = np.asarray(
+            cv2.matchTemplate(around, window.foreground, cv2.TM_CCOEFF_NORMED), np.float32
+        )
         row, column = divmod(int(np.argmax(alike)), alike.shape[1])
-        shift = np.array([_subpixel_peak(alike[row], column), _subpixel_peak(alike[:, column], row)]) - reach_px
-        return window.at_px + np.rint(near) - np.rint(window.at_px) + shift, float(alike[row, column])
+        shift = (
+            np.array([_subpixel_peak(alike[row], column), _subpixel_peak(alike[:, column], row)])
+            - reach_px
+        )
+        return window.at_px + np.rint(near) - np.rint(window.at_px) + shift, float(
+            alike[row, column]
+        )
 
     def pad_picture(self, picture: GreyImage) -> GreyImage:
         """A picture in a black frame: nothing stands out beyond its edges."""
@@ -163,15 +192,27 @@ class _HandTracker:
 
     def _foreground(self, shot: GreyImage, at: Array, half_px: int) -> NDArray[np.float32]:
         """(2 half + 1, 2 half + 1): of what is round a pixel (2,), in levels above or below the table's."""
-        size, middle = (2 * half_px + 1, 2 * half_px + 1), (np.rint(at) + self.half_px + self.reach_px).tolist()
+        size, middle = (
+            (2 * half_px + 1, 2 * half_px + 1),
+            (np.rint(at) + self.half_px + self.reach_px).tolist(),
+        )
         pictures = shot, self.table, self.level
-        seen, rested, level = (cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in pictures)
+        seen, rested, level = (
+            cv2.getRectSubPix(one, size, middle, patchType=cv2.CV_32F) for one in pictures
+        )
         much = np.clip(
-            (np.abs(seen - rested) - FOREGROUND_MIN_LEVELS) / (FOREGROUND_FULL_LEVELS - FOREGROUND_MIN_LEVELS), 0, 1
+            (np.abs(seen - rested) - FOREGROUND_MIN_LEVELS)
+            / (FOREGROUND_FULL_LEVELS - FOREGROUND_MIN_LEVELS),
+            0,
+            1,
         )
         return np.asarray(much * (seen - level), np.float32)
 
 
 def _subpixel_peak(values: NDArray[np.float32], at: int) -> float:
     """Where the peak of values (N,) is to a fraction of a step."""
-    return float(at + parabolic_peak_offset(*values[at - 1 : at + 2])) if 0 < at < len(values) - 1 else float(at)
+    return (
+        float(at + parabolic_peak_offset(*values[at - 1 : at + 2]))
+        if 0 < at < len(values) - 1
+        else float(at)
+    )

@@ -20,7 +20,10 @@ def is_hand(table: TableState, area: Mask) -> bool:
 
 def _reaches_in(table: TableState, area: Mask) -> bool:
     """Whether an area reaches in from beyond the table, as an arm does, and shows more than pieces that come and go."""
-    if np.count_nonzero(area) * table.block_mm2 <= MIN_HAND_MM2 or not (area & table.edge_blocks).any():
+    if (
+        np.count_nonzero(area) * table.block_mm2 <= MIN_HAND_MM2
+        or not (area & table.edge_blocks).any()
+    ):
         return False
     left = area & ~blocks_near_pieces(table, area.shape) & ~table.vacated_blocks
     return bool(np.count_nonzero(left) * table.block_mm2 > MIN_HAND_MM2)
@@ -34,7 +37,11 @@ def _has_settled(table: TableState, area: Mask) -> bool:
 
     if not still(OBJECT_STILL_S):
         return False
-    return still(HAND_STILL_S) or not _reaches_picture_edge(table, area) or bool(table.relit_blocks(area)[area].all())
+    return (
+        still(HAND_STILL_S)
+        or not _reaches_picture_edge(table, area)
+        or bool(table.relit_blocks(area)[area].all())
+    )
 
 
 def _reaches_picture_edge(table: TableState, area: Mask) -> bool:
@@ -51,7 +58,11 @@ def is_disturbed(table: TableState, for_s: float, lying_s: float = np.inf) -> bo
         return True
     moved = ~table.changes.still_blocks(table.shot.time_s, lying_s)
     count, labels = label_areas(table.changed_blocks)
-    return any(_reaches_in(table, labels == label) for label in range(1, count + 1) if moved[labels == label].any())
+    return any(
+        _reaches_in(table, labels == label)
+        for label in range(1, count + 1)
+        if moved[labels == label].any()
+    )
 
 
 def blocks_near_pieces(table: TableState, size: tuple[int, int]) -> Mask:

@@ -21,7 +21,12 @@ from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, PieceTrack
 from overruler.vision.tracking.redetect import redetect_rounds
 from overruler.vision.tracking.reidentify import TRIED_TURNS_DEG, find_by_appearance, rotate_patch
 from overruler.vision.tracking.resolve import build_move
-from overruler.vision.tracking.table_state import FIGURE_MARGIN_MM, CoarseShot, RestState, TableState
+from overruler.vision.tracking.table_state import (
+    FIGURE_MARGIN_MM,
+    CoarseShot,
+    RestState,
+    TableState,
+)
 
 MIN_SAME_LOOK_SHARE = 0.6
 """Share of its look that a piece keeps from one place to the other, whichever way it is turned; figures lean."""
@@ -50,7 +55,10 @@ def find_newcomer_moves(table: TableState, kinds: Sequence[Base]) -> tuple[Move,
 
 def _unexplained_changes(table: TableState, before: RestState) -> Mask:
     """Where the table at rest looks otherwise than before, but for what the known pieces did."""
-    left = differing_blocks(table.changes.last_means, before.block_means, CHANGE_THRESHOLD) & table.on_table
+    left = (
+        differing_blocks(table.changes.last_means, before.block_means, CHANGE_THRESHOLD)
+        & table.on_table
+    )
     for held in table.tracks:
         now = held.rest_detection.xy_mm if held.away_s is None else None
         then = before.places_mm.get(held.id)
@@ -59,7 +67,11 @@ def _unexplained_changes(table: TableState, before: RestState) -> Mask:
         if now is None or then is None or np.hypot(*(now - then)) > 0:
             for place in (now, then, held.rest_detection.xy_mm):
                 if place is not None:
-                    left[table.blocks(place, held.rest_detection.z_mm, held.radius_mm + FIGURE_MARGIN_MM)] = False
+                    left[
+                        table.blocks(
+                            place, held.rest_detection.z_mm, held.radius_mm + FIGURE_MARGIN_MM
+                        )
+                    ] = False
     return left & ~table.relit_blocks(left)
 
 
@@ -67,19 +79,30 @@ def _find_arrivals(
     table: TableState, before: RestState, kinds: Sequence[Base], boxes: Sequence[Array], left: Mask
 ) -> list[Detection]:
     """What stands in the changed areas now and is no known piece, or one that has just come."""
-    new = [held.rest_detection for held in table.tracks if held.id not in before.places_mm and held.arrived_s > -np.inf]
+    new = [
+        held.rest_detection
+        for held in table.tracks
+        if held.id not in before.places_mm and held.arrived_s > -np.inf
+    ]
     own = list({held.rest_detection.base: None for held in table.tracks})
     for box in boxes:
         size = float((box[1] - box[0]).max()) - 2 * FIGURE_MARGIN_MM
         fits = [base for base in kinds if base.width_mm < size + FIGURE_MARGIN_MM]
-        new += redetect_rounds(table, own, box, left)[:1] or redetect_rounds(table, fits, box, left)[:1]
+        new += (
+            redetect_rounds(table, own, box, left)[:1]
+            or redetect_rounds(table, fits, box, left)[:1]
+        )
     known = [held for held in table.tracks if held.away_s is None and held.id in before.places_mm]
     apart = [one for one in new if all(_stands_apart(one, held.rest_detection) for held in known)]
-    return [one for k, one in enumerate(apart) if all(_stands_apart(one, other) for other in apart[:k])]
+    return [
+        one for k, one in enumerate(apart) if all(_stands_apart(one, other) for other in apart[:k])
+    ]
 
 
 def _stands_apart(one: Detection, other: Detection) -> bool:
-    return bool(np.hypot(*(one.xy_mm - other.xy_mm)) > 0.3 * (one.base.width_mm + other.base.width_mm))
+    return bool(
+        np.hypot(*(one.xy_mm - other.xy_mm)) > 0.3 * (one.base.width_mm + other.base.width_mm)
+    )
 
 
 def _find_departures(
@@ -87,7 +110,10 @@ def _find_departures(
 ) -> list[Detection]:
     """Where it stood before: a base of its size that looks like it and is not there now, as it was not here then."""
     then, now, radius = before.shots[-1].grey, table.shot.grey, there.base.width_mm / 2
-    if there.base.shape != "circle" or _share_at_other_time(table, now, then, there) >= MIN_IN_PLACE_SHARE:
+    if (
+        there.base.shape != "circle"
+        or _share_at_other_time(table, now, then, there) >= MIN_IN_PLACE_SHARE
+    ):
         return []
     found = []
     for box in boxes:
@@ -108,22 +134,38 @@ def _share_at_other_time(table: TableState, when: Grey, other: Grey, one: Detect
     return align_patch(other, table.camera, look, one.xy_mm, one.z_mm).share
 
 
-def _looks_alike(table: TableState, now: Grey, then: Grey, there: Detection, gone: Detection) -> bool:
+def _looks_alike(
+    table: TableState, now: Grey, then: Grey, there: Detection, gone: Detection
+) -> bool:
     look = cut_patch(now, table.camera, there.xy_mm, there.z_mm, there.base.width_mm / 2)
     tries = (
-        find_patch(then, table.camera, [rotate_patch(look, angle)], gone.xy_mm, gone.z_mm, LEAN_SEARCH_MM, 1.0)
+        find_patch(
+            then,
+            table.camera,
+            [rotate_patch(look, angle)],
+            gone.xy_mm,
+            gone.z_mm,
+            LEAN_SEARCH_MM,
+            1.0,
+        )
         for angle in TRIED_TURNS_DEG
     )
     return any(one.share >= MIN_SAME_LOOK_SHARE for one in tries)
 
 
-def _find_by_look(table: TableState, before: RestState, there: Detection, box: Array) -> Detection | None:
-    look = cut_patch(table.shot.grey, table.camera, there.xy_mm, there.z_mm, there.base.width_mm / 2)
+def _find_by_look(
+    table: TableState, before: RestState, there: Detection, box: Array
+) -> Detection | None:
+    look = cut_patch(
+        table.shot.grey, table.camera, there.xy_mm, there.z_mm, there.base.width_mm / 2
+    )
     reach = float((box[1] - box[0]).max()) / 2 - there.base.width_mm / 2
     return find_by_appearance(table, there, look, box.mean(0), reach, before.shots)
 
 
-def _register_move(table: TableState, before: RestState, gone: Detection, there: Detection, left: Mask) -> Move | None:
+def _register_move(
+    table: TableState, before: RestState, gone: Detection, there: Detection, left: Mask
+) -> Move | None:
     """Its move, and the piece that stands there now."""
     grey = before.shots[-1].grey
     new = next((held for held in table.tracks if held.rest_detection is there), None)
@@ -144,10 +186,18 @@ def _departure_s(table: TableState, held: PieceTrack, there: Detection, left: Ma
     around = table.blocks(held.rest_detection.xy_mm, held.rest_detection.z_mm, held.radius_mm)
     moved_s = table.changes.last_moved_s[around]
     last_s = float(moved_s[left[around] & (moved_s > rested_s)].min(initial=float(moved_s.max())))
-    if np.hypot(*(held.rest_detection.xy_mm - there.xy_mm)) > held.radius_mm + there.base.width_mm / 2:
+    if (
+        np.hypot(*(held.rest_detection.xy_mm - there.xy_mm))
+        > held.radius_mm + there.base.width_mm / 2
+    ):
         return last_s
     return next(
-        (one.time_s for one in table.recent_shots if one.time_s > rested_s and _place_changed(table, held, one)), last_s
+        (
+            one.time_s
+            for one in table.recent_shots
+            if one.time_s > rested_s and _place_changed(table, held, one)
+        ),
+        last_s,
     )
 
 
@@ -160,4 +210,7 @@ def _place_changed(table: TableState, held: PieceTrack, now: CoarseShot) -> bool
     corners = now.to_coarse(held.rest_projection.pixel + reach * np.array([[-1.0], [1.0]]))
     (left, top), (right, bottom) = np.maximum(np.rint(corners).astype(int), 0)
     there = slice(top, bottom + 1), slice(left, right + 1)
-    return bool(np.mean(cv2.absdiff(now.grey[there], then.grey[there]) > CHANGED_LEVELS) > MIN_DIFFERING_SHARE)
+    return bool(
+        np.mean(cv2.absdiff(now.grey[there], then.grey[there]) > CHANGED_LEVELS)
+        > MIN_DIFFERING_SHARE
+    )

@@ -9,7 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.tracking.polyline_fit import MIN_PLACES_PER_LEG, PathObservations, fit_legs, polyline_length
+from overruler.vision.tracking.polyline_fit import (
+    MIN_PLACES_PER_LEG,
+    PathObservations,
+    fit_legs,
+    polyline_length,
+)
 
 START_DISTANCE_MM = 1.2
 """A piece is on its way when it is so far from where it stood."""
@@ -47,7 +52,9 @@ class MovePath:
     """Whether it was seen; else it is taken as straight."""
 
 
-def estimate_path(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: float = 0.0) -> MovePath:
+def estimate_path(
+    trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, led: float = 0.0
+) -> MovePath:
     """The way from `start_mm` (2,) to `end_mm` (2,) that a trail (N, 3) of times and places tells; `eye_mm` (3,).
 
     `led` is the share of the trail on which only the hand was followed.
@@ -65,10 +72,14 @@ def estimate_path(trail: Array, start_mm: Array, end_mm: Array, eye_mm: Array, l
     times, *places = trail[max(first - 1, 0) : last + 1].T
     long_s, far_mm = np.diff(times), np.hypot(*np.diff(places))
     turned_mm = CLOSURE_SIGMA_SHARE * off_mm * (len(corners) > 2)
-    sigma = float(np.linalg.norm([sigma, turned_mm, _hidden_sigma(long_s, far_mm), _jumps_mm(far_mm)]))
+    sigma = float(
+        np.linalg.norm([sigma, turned_mm, _hidden_sigma(long_s, far_mm), _jumps_mm(far_mm)])
+    )
     if sigma > doubt:
         return unseen  # it tells less than nobody would have
-    return replace(unseen, corners_mm=corners, length_mm=polyline_length(corners), sigma_mm=sigma, seen=True)
+    return replace(
+        unseen, corners_mm=corners, length_mm=polyline_length(corners), sigma_mm=sigma, seen=True
+    )
 
 
 def _trim_trail(trail: Array, start_mm: Array, end_mm: Array) -> Array:
@@ -116,7 +127,11 @@ def _crossing_time(times: Array, away: Array, near: float) -> float:
     first = next((i for i in range(len(out)) if out[i] and out[min(i + 1, last)]), last)
     if first == 0:
         return float(times[0])
-    share = (near - away[first - 1]) / (away[first] - away[first - 1]) if away[first - 1] < near else 0.5
+    share = (
+        (near - away[first - 1]) / (away[first] - away[first - 1])
+        if away[first - 1] < near
+        else 0.5
+    )
     return float(times[first - 1] + np.clip(share, 0, 1) * (times[first] - times[first - 1]))
 
 
@@ -128,19 +143,26 @@ def _unseen_sigma(corners: Array, places: Array, long_s: float) -> float:
 def _excess_sigma_mm(unseen_s: Array | float, far_mm: Array | float, share: Array | float) -> Array:
     """1 σ of how much longer steps are than the straight that is known, of a share of which nobody saw anything."""
     return np.asarray(
-        np.hypot(UNSEEN_EXCESS_SHARE * far_mm * share, np.maximum(MAX_HAND_SPEED_MM_S * unseen_s - far_mm, 0.0) / 2)
+        np.hypot(
+            UNSEEN_EXCESS_SHARE * far_mm * share,
+            np.maximum(MAX_HAND_SPEED_MM_S * unseen_s - far_mm, 0.0) / 2,
+        )
     )
 
 
 def _hidden_sigma(long_s: Array, far_mm: Array) -> float:
     """1 σ of what a way was longer than its steps (N,) where nobody saw the piece for more than a shot or two."""
     hidden_s = np.maximum(long_s - MAX_INTERVAL_RATIO * np.median(long_s), 0.0)
-    return float(np.linalg.norm(_excess_sigma_mm(hidden_s, far_mm, hidden_s / np.maximum(long_s, 1e-9))))
+    return float(
+        np.linalg.norm(_excess_sigma_mm(hidden_s, far_mm, hidden_s / np.maximum(long_s, 1e-9)))
+    )
 
 
 def _jumps_mm(far_mm: Array) -> float:
     """How far steps (N,) are longer than hands speed up: before or after something else was followed, a shade say."""
     beside = np.pad(far_mm, 1)
     return float(
-        np.maximum(far_mm - MAX_STEP_RATIO * np.maximum(beside[:-2], beside[2:]) - STEP_TOLERANCE_MM, 0.0).sum()
+        np.maximum(
+            far_mm - MAX_STEP_RATIO * np.maximum(beside[:-2], beside[2:]) - STEP_TOLERANCE_MM, 0.0
+        ).sum()
     )

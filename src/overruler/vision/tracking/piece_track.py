@@ -73,12 +73,16 @@ class RestProjection:
     px_per_mm: float
     grid_to_px: Array
     """(2, 3): how its look is `grid_to_pixels`."""
-    block_cache: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(default_factory=dict)
+    block_cache: dict[tuple[tuple[int, int], float], tuple[slice, slice]] = field(
+        default_factory=dict
+    )
     """Blocks that were asked for, by the picture's size in blocks and the reach in mm."""
 
     @classmethod
     def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "RestProjection":
-        pixel, slope, _ = camera.project_with_jacobians(np.array([*detection.xy_mm, detection.z_mm]))
+        pixel, slope, _ = camera.project_with_jacobians(
+            np.array([*detection.xy_mm, detection.z_mm])
+        )
         slope = np.asarray(slope[:, :2])
         px_per_mm = float(np.sqrt(abs(np.linalg.det(slope))))
         return cls(pixel, slope, px_per_mm, grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID))
@@ -86,7 +90,9 @@ class RestProjection:
     def blocks(self, size: tuple[int, int], reach_mm: float) -> tuple[slice, slice]:
         """The blocks of the picture so near to it."""
         if (size, reach_mm) not in self.block_cache:
-            self.block_cache[size, reach_mm] = blocks_near(size, self.pixel, reach_mm * self.px_per_mm)
+            self.block_cache[size, reach_mm] = blocks_near(
+                size, self.pixel, reach_mm * self.px_per_mm
+            )
         return self.block_cache[size, reach_mm]
 
 
@@ -134,10 +140,15 @@ class PieceTrack:
     def follow(self, grey: Grey, camera: Camera, time_s: float, before_s: float) -> None:
         """Look for it where it stood, and near where it should be by now; `before_s` is the time of the last shot."""
         if not self.is_moving:
-            self.trail = self.trail[-MAX_RESTING_TRAIL:] or [(before_s, *self.rest_detection.xy_mm.tolist())]
+            self.trail = self.trail[-MAX_RESTING_TRAIL:] or [
+                (before_s, *self.rest_detection.xy_mm.tolist())
+            ]
         share = self.share_in_place(grey)
         self.last_seen_s = before_s if self.seen else self.last_seen_s
-        match, needed = Match(np.asarray(self.rest_detection.xy_mm, float), share, 1.0), MIN_SEEN_SHARE
+        match, needed = (
+            Match(np.asarray(self.rest_detection.xy_mm, float), share, 1.0),
+            MIN_SEEN_SHARE,
+        )
         if share < MIN_IN_PLACE_SHARE and not (self.is_moving and share < MIN_HOME_CHECK_SHARE):
             match = self.match_at_rest(grey, camera)
         if match.share < MIN_IN_PLACE_SHARE or (
@@ -146,16 +157,28 @@ class PieceTrack:
             match, needed = self._search_nearby(match, grey, camera, time_s)
         if match.share >= needed and np.hypot(*(match.xy_mm - self.place_mm)) < MAX_JUMP_MM:
             self.velocity_mm_s = (match.xy_mm - self.place_mm) / (time_s - self.last_seen_s)
-            self.place_mm, self.gain, self.seen_share, self.missed_shots = match.xy_mm, match.gain, match.share, 0
+            self.place_mm, self.gain, self.seen_share, self.missed_shots = (
+                match.xy_mm,
+                match.gain,
+                match.share,
+                0,
+            )
             self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
             self.hand_places += needed == MIN_CARRIED_SHARE and match.share < MIN_REAPPEARED_SHARE
             self.carried_patch = self._patch_with_hand(grey, camera)
         else:
             self.missed_shots += 1
-            if not self.is_moving and self._hand_agreement(grey, camera, self.place_mm) < MIN_HAND_AGREEMENT:
-                self.carried_patch = self._patch_with_hand(grey, camera)  # a hand has come to it, or goes
+            if (
+                not self.is_moving
+                and self._hand_agreement(grey, camera, self.place_mm) < MIN_HAND_AGREEMENT
+            ):
+                self.carried_patch = self._patch_with_hand(
+                    grey, camera
+                )  # a hand has come to it, or goes
 
-    def _search_nearby(self, home: Match, grey: Grey, camera: Camera, time_s: float) -> tuple[Match, float]:
+    def _search_nearby(
+        self, home: Match, grey: Grey, camera: Camera, time_s: float
+    ) -> tuple[Match, float]:
         """The better of home and elsewhere, and how much of it must be seen there to be believed.
 
         A hand that takes a piece hides as much of it on the way as it did before: one that stood in full view and is
@@ -165,7 +188,9 @@ class PieceTrack:
         unseen_s = min(time_s - self.last_seen_s, MAX_PREDICTION_S)
         reach, expected = _search_radius_mm(unseen_s), self.place_mm + self.velocity_mm_s * unseen_s
         looks = [self.patch, *([self.carried_patch] if self.carried_patch is not None else [])]
-        match = find_patch(grey, camera, looks, expected, self.rest_detection.z_mm, reach, self.gain)
+        match = find_patch(
+            grey, camera, looks, expected, self.rest_detection.z_mm, reach, self.gain
+        )
         if self.is_moving:
             return self._search_ahead(match, looks, grey, camera, unseen_s)
         if self._hand_agreement(grey, camera, match.xy_mm) >= max(
@@ -188,17 +213,27 @@ class PieceTrack:
         ):  # there too it was sought
             return ahead, MIN_SEEN_SHARE
         turned = min(SEARCH_RADIUS_MM + gone_mm, MAX_JUMP_MM)
-        back = find_patch(grey, camera, looks, self.place_mm, self.rest_detection.z_mm, turned, self.gain)
+        back = find_patch(
+            grey, camera, looks, self.place_mm, self.rest_detection.z_mm, turned, self.gain
+        )
         tries = [(one, self._hand_agreement(grey, camera, one.xy_mm)) for one in (ahead, back)]
         if seen := [(one, along) for one, along in tries if one.share >= MIN_SEEN_SHARE]:
-            return max(seen, key=lambda pair: pair[0].share + CARRIED_WEIGHT * pair[1])[0], MIN_SEEN_SHARE
+            return max(seen, key=lambda pair: pair[0].share + CARRIED_WEIGHT * pair[1])[
+                0
+            ], MIN_SEEN_SHARE
         kept, left = (along for _, along in tries)
         if back.share < MIN_REAPPEARED_SHARE and kept >= MIN_HAND_AGREEMENT:
             return ahead, MIN_CARRIED_SHARE
         return back, MIN_CARRIED_SHARE if left >= MIN_HAND_AGREEMENT else MIN_SEEN_SHARE
 
     def _patch_with_hand(self, grey: Grey, camera: Camera) -> Patch:
-        return cut_patch(grey, camera, self.place_mm, self.rest_detection.z_mm, HAND_RADIUS_FACTOR * self.radius_mm)
+        return cut_patch(
+            grey,
+            camera,
+            self.place_mm,
+            self.rest_detection.z_mm,
+            HAND_RADIUS_FACTOR * self.radius_mm,
+        )
 
     def _hand_agreement(self, grey: Grey, camera: Camera, xy_mm: Array) -> float:
         """How much of the look of it, and of the hand that carries it or lies over it, is as it was a shot ago."""
@@ -216,30 +251,46 @@ class PieceTrack:
     @property
     def is_moving(self) -> bool:
         """Whether it was last seen away from where it stood."""
-        return bool(self.trail) and bool(np.hypot(*(self.place_mm - self.rest_detection.xy_mm)) > MOVING_DISTANCE_MM)
+        return bool(self.trail) and bool(
+            np.hypot(*(self.place_mm - self.rest_detection.xy_mm)) > MOVING_DISTANCE_MM
+        )
 
     def share_in_place(self, grey: Grey) -> float:
         """Share of its look that is seen just where it stood: the cheap question that is mostly enough."""
-        return agreement_share(self.patch, sample_brightness(grey, self.rest_projection.grid_to_px, HALF_GRID))
+        return agreement_share(
+            self.patch, sample_brightness(grey, self.rest_projection.grid_to_px, HALF_GRID)
+        )
 
-    def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> tuple[slice, slice]:
+    def blocks(
+        self, size: tuple[int, int], more_mm: float, home: bool = False
+    ) -> tuple[slice, slice]:
         """The blocks of the picture round where it is, or stood, and some way round it."""
         reach_mm = self.radius_mm + more_mm
         if home or not self.trail:
             return self.rest_projection.blocks(size, reach_mm)
-        at = self.rest_projection.pixel + self.rest_projection.slope @ (self.place_mm - self.rest_detection.xy_mm)
+        at = self.rest_projection.pixel + self.rest_projection.slope @ (
+            self.place_mm - self.rest_detection.xy_mm
+        )
         return blocks_near(size, at, reach_mm * self.rest_projection.px_per_mm)
 
     def match_at_rest(self, grey: Grey, camera: Camera) -> Match:
         """What there is of it where it stood."""
         return align_patch(
-            grey, camera, self.patch, np.asarray(self.rest_detection.xy_mm, float), self.rest_detection.z_mm
+            grey,
+            camera,
+            self.patch,
+            np.asarray(self.rest_detection.xy_mm, float),
+            self.rest_detection.z_mm,
         )
 
     def similarity_to(self, detection: Detection, grey: Grey, camera: Camera) -> float:
         """How much what was found looks like it, 0 to 1, a turn in the hand or other light set aside."""
-        match = align_patch(grey, camera, self.patch, np.asarray(detection.xy_mm, float), detection.z_mm)
-        return max(match.share, _ring_similarity(self.patch, _patch_of_detection(detection, grey, camera)))
+        match = align_patch(
+            grey, camera, self.patch, np.asarray(detection.xy_mm, float), detection.z_mm
+        )
+        return max(
+            match.share, _ring_similarity(self.patch, _patch_of_detection(detection, grey, camera))
+        )
 
     def return_to_rest(self, grey: Grey, camera: Camera, light: bool) -> None:
         """It stands where it stood; its look is taken again where the light has changed."""
@@ -257,7 +308,13 @@ class PieceTrack:
         self._reset_motion()
 
     def _reset_motion(self) -> None:
-        self.velocity_mm_s, self.gain, self.seen_share, self.missed_shots, self.away_s = np.zeros(2), 1.0, 1.0, 0, None
+        self.velocity_mm_s, self.gain, self.seen_share, self.missed_shots, self.away_s = (
+            np.zeros(2),
+            1.0,
+            1.0,
+            0,
+            None,
+        )
         self.carried_patch, self.hand_places = None, 0
         self.trail.clear()
 
@@ -273,7 +330,9 @@ class PieceTrack:
 
     def to_spot(self, time_s: float, sigma_mm: float) -> TrackedPosition:
         x, y = self.place_mm.tolist()
-        return TrackedPosition(self.id, self.rest_detection.base, x, y, sigma_mm, self.state(time_s), self.seen)
+        return TrackedPosition(
+            self.id, self.rest_detection.base, x, y, sigma_mm, self.state(time_s), self.seen
+        )
 
 
 def _search_radius_mm(unseen_s: float) -> float:

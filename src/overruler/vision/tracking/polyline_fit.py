@@ -85,10 +85,15 @@ def fit_legs(seen: PathObservations, straight: Array) -> tuple[Array, float]:
         if best.capped_misfit(seen) <= worth:
             break  # no more legs could explain so much
         more = _optimize_legs(along[turns], seen)
-        if more.capped_misfit(seen) < best.capped_misfit(seen) - worth and polyline_length(more.corners) <= most_mm:
+        if (
+            more.capped_misfit(seen) < best.capped_misfit(seen) - worth
+            and polyline_length(more.corners) <= most_mm
+        ):
             best = more
     if best.misfit_ratio > MAX_MISFIT_RATIO:
-        return best.corners, float(np.hypot(best.sigma, steps.sum() - polyline_length(best.corners)))
+        return best.corners, float(
+            np.hypot(best.sigma, steps.sum() - polyline_length(best.corners))
+        )
     return best.corners, best.sigma * max(best.misfit_ratio, 1.0)
 
 
@@ -132,13 +137,17 @@ class _LegFit:
 
     def capped_misfit(self, seen: PathObservations) -> float:
         """The places' squared misfits, none of which says more than a few do: one taken from a finger is no corner."""
-        said = np.concatenate([self.leg_offsets, self.backtracking / BACKTRACK_SIGMAS]) / seen.sigma_mm
+        said = (
+            np.concatenate([self.leg_offsets, self.backtracking / BACKTRACK_SIGMAS]) / seen.sigma_mm
+        )
         return float(np.sum(np.minimum(said**2, MAX_SQUARED_RESIDUAL)))
 
     @property
     def misfit_ratio(self) -> float:
         """How many times farther the places lie from the legs than they should."""
-        return float(np.sqrt(self.misfit / max(len(self.leg_offsets) - 2 * (len(self.corners) - 2), 1)))
+        return float(
+            np.sqrt(self.misfit / max(len(self.leg_offsets) - 2 * (len(self.corners) - 2), 1))
+        )
 
 
 def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
@@ -152,14 +161,20 @@ def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
         off, back = _leg_offsets(line(numbers), seen, *numbers[-2:])
         beyond = _nearest_place_distance(numbers[:-2].reshape(-1, 2), seen.places) / turn_mm
         rest = (numbers[-2] - RISE_MM) / RISE_SIGMA_MM, numbers[-1] / grown
-        return np.concatenate([off / seen.sigma_mm, back / (BACKTRACK_SIGMAS * seen.sigma_mm), beyond, rest])
+        return np.concatenate(
+            [off / seen.sigma_mm, back / (BACKTRACK_SIGMAS * seen.sigma_mm), beyond, rest]
+        )
 
     start = np.append(inner.ravel(), [RISE_MM, 0.0])
     known = np.vstack([seen.places, corners])
     low, high = (
-        np.tile(edge, len(inner)) for edge in (known.min(0) - CORNER_MARGIN_MM, known.max(0) + CORNER_MARGIN_MM)
+        np.tile(edge, len(inner))
+        for edge in (known.min(0) - CORNER_MARGIN_MM, known.max(0) + CORNER_MARGIN_MM)
     )
-    bounds = np.append(low, [0.0, -SEEN_SCALE_SIGMA]), np.append(high, [MAX_RISE_MM, MAX_HAND_SCALE])
+    bounds = (
+        np.append(low, [0.0, -SEEN_SCALE_SIGMA]),
+        np.append(high, [MAX_RISE_MM, MAX_HAND_SCALE]),
+    )
     from scipy.optimize import least_squares  # slow to load, and of no use to a photo
 
     found = least_squares(misfits, start, bounds=bounds, loss="soft_l1", f_scale=2.0, max_nfev=40)
@@ -169,11 +184,16 @@ def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
         covariance = np.linalg.pinv(slopes.T @ slopes)
         step = np.eye(len(found.x)) * 1e-3
         slope = np.array(
-            [(polyline_length(line(found.x + d)) - polyline_length(line(found.x - d))) / 2e-3 for d in step]
+            [
+                (polyline_length(line(found.x + d)) - polyline_length(line(found.x - d))) / 2e-3
+                for d in step
+            ]
         )
         sigma = float(np.sqrt(max(slope @ covariance @ slope, 0.0)))
     corners = line(found.x)
-    return _LegFit(corners, *_leg_offsets(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma)
+    return _LegFit(
+        corners, *_leg_offsets(corners, seen, *found.x[-2:]), 2 * float(found.cost), sigma
+    )
 
 
 def _nearest_place_distance(inner: Array, places: Array) -> Array:
@@ -181,7 +201,9 @@ def _nearest_place_distance(inner: Array, places: Array) -> Array:
     return np.asarray(np.hypot(*(inner[:, None] - places).transpose(2, 0, 1)).min(1))
 
 
-def _leg_offsets(corners: Array, seen: PathObservations, rise_mm: float, grown: float) -> tuple[Array, Array]:
+def _leg_offsets(
+    corners: Array, seen: PathObservations, rise_mm: float, grown: float
+) -> tuple[Array, Array]:
     """How far places, brought down to the board, lie from their legs (N,), and go back along them (N - 1,)."""
     places, eye_mm = corners[0] + (seen.places - corners[0]) / (1 + grown), seen.eye_mm
     lengths = np.hypot(*np.diff(corners, axis=0).T)

@@ -28,19 +28,32 @@ MAX_RADIUS_LOG_RATIO = 0.12
 
 
 def redetect_rounds(
-    table: TableState, bases: Sequence[Base], box_mm: Array, where: Mask, shots: Sequence[Shot] | None = None
+    table: TableState,
+    bases: Sequence[Base],
+    box_mm: Array,
+    where: Mask,
+    shots: Sequence[Shot] | None = None,
 ) -> list[Detection]:
     """The round bases of these kinds in a box (2, 2) where the picture has changed: one of each kind at most.
 
     `shots` are what is looked at, the last ones as they are.
     """
     radii = sorted({base.width_mm / 2 for base in bases if base.shape == "circle"})
-    found = [one for radius in radii for one in _redetect_radius(table, radius, radii, box_mm, where, shots)]
+    found = [
+        one
+        for radius in radii
+        for one in _redetect_radius(table, radius, radii, box_mm, where, shots)
+    ]
     return sorted(found, key=lambda one: -one.score)
 
 
 def _redetect_radius(
-    table: TableState, radius: float, radii: Sequence[float], box_mm: Array, where: Mask, shots: Sequence[Shot] | None
+    table: TableState,
+    radius: float,
+    radii: Sequence[float],
+    box_mm: Array,
+    where: Mask,
+    shots: Sequence[Shot] | None,
 ) -> Sequence[Detection]:
     """What is seen where tries of this radius lead; of all the radii it then has the one that its rim fits best."""
     tries = _start_places(table, radius, box_mm, where)
@@ -48,20 +61,28 @@ def _redetect_radius(
         return ()
     part = table.average_part(box_mm, shots)
     guesses = estimate_rims(
-        part.frame, part.report.calibration.camera, np.column_stack([tries, np.full(len(tries), radius)])
+        part.frame,
+        part.report.calibration.camera,
+        np.column_stack([tries, np.full(len(tries), radius)]),
     )
     best = _best_guess(guesses, radius)
     if best is None:
         return ()
     found = fit_rounds(
-        part.frame, part.report.calibration, guesses[slice(best, best + 1)], np.array(radii), MIN_FIT_SCORE
+        part.frame,
+        part.report.calibration,
+        guesses[slice(best, best + 1)],
+        np.array(radii),
+        MIN_FIT_SCORE,
     )
     found = raise_pieces(part.frame, part.report.calibration, found, part.report.areas)
     return [part.to_whole_picture(one) for one in found]
 
 
 def _best_guess(guesses: RimEstimates, radius: float) -> int | None:
-    scores = np.where(np.abs(np.log(guesses.radius_mm / radius)) < MAX_RADIUS_LOG_RATIO, guesses.score, 0.0)
+    scores = np.where(
+        np.abs(np.log(guesses.radius_mm / radius)) < MAX_RADIUS_LOG_RATIO, guesses.score, 0.0
+    )
     best = int(np.argmax(scores))
     return best if scores[best] >= MIN_NET_SCORE else None
 
@@ -69,7 +90,10 @@ def _best_guess(guesses: RimEstimates, radius: float) -> int | None:
 def _start_places(table: TableState, radius: float, box_mm: Array, where: Mask) -> Array:
     """Places (N, 2) in the box where a base could have come or gone, `where` the picture has changed."""
     low, high = box_mm
-    x, y = (np.arange(a + radius / 2, b - radius / 2, GRID_STEP_RADII * radius) for a, b in zip(low, high, strict=True))
+    x, y = (
+        np.arange(a + radius / 2, b - radius / 2, GRID_STEP_RADII * radius)
+        for a, b in zip(low, high, strict=True)
+    )
     places = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
     kept = places[table.covered_share(where, places, 0.0, radius) >= MIN_CHANGED_SHARE]
     return np.asarray(kept[:: max(1, len(kept) // MAX_TRIES)])

@@ -27,7 +27,9 @@ TRIED_TURNS_DEG = tuple(sorted((float(angle) for angle in range(-165, 181, 15)),
 """How a hand may have turned it, the likelier first."""
 
 
-def reidentify_piece(table: TableState, held: PieceTrack, about_mm: Array, reach_mm: float) -> Detection | None:
+def reidentify_piece(
+    table: TableState, held: PieceTrack, about_mm: Array, reach_mm: float
+) -> Detection | None:
     """A round piece where its look is seen within about `reach_mm` of a place (2,); None where it is not."""
     return find_by_appearance(table, held.rest_detection, held.patch, about_mm, reach_mm)
 
@@ -46,13 +48,18 @@ def find_by_appearance(
     z_mm, reach, radius = one.z_mm, min(reach_mm, MAX_SEARCH_MM), one.base.width_mm / 2
     grey, camera = (shots or table.shots)[-1].grey, table.camera
     tries = (
-        find_patch(grey, camera, [rotate_patch(look, angle)], about_mm, z_mm, reach, 1.0) for angle in TRIED_TURNS_DEG
+        find_patch(grey, camera, [rotate_patch(look, angle)], about_mm, z_mm, reach, 1.0)
+        for angle in TRIED_TURNS_DEG
     )
     match = next((match for match in tries if match.share >= MIN_LOOK_SHARE), None)
     if match is None:
         return None
-    part = table.average_part(np.array([match.xy_mm - radius * 1.6, match.xy_mm + radius * 1.6]), shots)
-    fit = fit_base(part.frame.pixels, part.report.calibration.camera, match.xy_mm, START_SIGMA_MM, radius, z_mm)
+    part = table.average_part(
+        np.array([match.xy_mm - radius * 1.6, match.xy_mm + radius * 1.6]), shots
+    )
+    fit = fit_base(
+        part.frame.pixels, part.report.calibration.camera, match.xy_mm, START_SIGMA_MM, radius, z_mm
+    )
     if fit is None or fit.support < MIN_VISIBLE_SHARE:
         return None
     return apply_fit(table.camera, replace(one, visible=fit.support), fit)
@@ -62,5 +69,7 @@ def rotate_patch(patch: Patch, angle_deg: float) -> Patch:
     """The look of a piece that was turned counter-clockwise where it stands."""
     matrix = cv2.getRotationMatrix2D((HALF_GRID, HALF_GRID), angle_deg, 1.0)
     size = (2 * HALF_GRID + 1, 2 * HALF_GRID + 1)
-    values = cv2.warpAffine(patch.values, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    values = cv2.warpAffine(
+        patch.values, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
     return replace(patch, values=np.asarray(values, np.float32))

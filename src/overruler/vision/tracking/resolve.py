@@ -60,25 +60,31 @@ class TableMeasurer(BaseMeasurer, Protocol):
         """The bases in a box (2, 2) of it, or all over it, by a camera that is known; None for all there may be."""
 
 
-def resolve_changes(table: TableState, looks: TableMeasurer, settle_s: float = SETTLE_S) -> tuple[Move, ...]:
+def resolve_changes(
+    table: TableState, looks: TableMeasurer, settle_s: float = SETTLE_S
+) -> tuple[Move, ...]:
     """Measure again what has changed and come to rest: the moves that have ended so."""
     settled = _settled_blocks(table, settle_s)
     table.searched_blocks &= settled
     if not settled.any():
         return ()
-    fresh = not table.changes.still_blocks(table.shot.time_s, min(ALL_STILL_S, settle_s * 3))[table.on_table].all()
+    fresh = not table.changes.still_blocks(table.shot.time_s, min(ALL_STILL_S, settle_s * 3))[
+        table.on_table
+    ].all()
     if fresh and not (settled & ~table.searched_blocks).any():
         return ()
-    missing = [held for held in _missing_tracks(table, settled) if not (fresh and _is_gone(table, held))]
+    missing = [
+        held for held in _missing_tracks(table, settled) if not (fresh and _is_gone(table, held))
+    ]
     if fresh and not missing:
-        table.searched_blocks |= (
-            settled  # beside a piece that stands there may stand one whose leaving the hand still hides
-        )
+        table.searched_blocks |= settled  # beside a piece that stands there may stand one whose leaving the hand still hides
         return ()
     found = _find_bases(table, looks, settled, missing, fresh)
     moves = _associate_detections(table, missing, found, fresh)
     if fresh and not found and any(held.away_s is not None for held in missing):
-        table.searched_blocks |= settled  # it may be in the hand; what is hard to see is sought when the hand has left
+        table.searched_blocks |= (
+            settled  # it may be in the hand; what is hard to see is sought when the hand has left
+        )
     else:
         table.changes.accept_background(_explained_blocks(table, settled, fresh))
         table.vacated_blocks &= fresh
@@ -137,10 +143,18 @@ def _is_gone(table: TableState, held: PieceTrack) -> bool:
 
 
 def _find_bases(
-    table: TableState, looks: TableMeasurer, settled: Mask, missing: Sequence[PieceTrack], fresh: bool
+    table: TableState,
+    looks: TableMeasurer,
+    settled: Mask,
+    missing: Sequence[PieceTrack],
+    fresh: bool,
 ) -> list[Detection]:
     """The bases that stand in the area now and did not before: first where the missing ones were followed to."""
-    left, found, search = settled.copy(), list[Detection](), partial(_find_in_box, table, looks, settled, missing)
+    left, found, search = (
+        settled.copy(),
+        list[Detection](),
+        partial(_find_in_box, table, looks, settled, missing),
+    )
     lost = [held for held in missing if held.seen is False or not held.is_moving]
     for held in missing:
         if held not in lost and settled[held.blocks(settled.shape, 0.0)].any():
@@ -157,13 +171,17 @@ def _find_bases(
     if lost or not fresh:
         where = settled if lost else left
         parts = _search_plan(table, lost, where, fresh)
-        more = [one for kinds, part in parts for box in table.boxes(part) for one in search(kinds, box)]
+        more = [
+            one for kinds, part in parts for box in table.boxes(part) for one in search(kinds, box)
+        ]
         if not (more or fresh):
             boxes = table.boxes(where)
             more = _find_by_rim(table, settled, missing, lost, boxes) or _find_by_look(
                 table, settled, missing, lost, boxes
             )
-        found += [one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)]
+        found += [
+            one for one in more if all(np.hypot(*(one.xy_mm - other.xy_mm)) > 10 for other in found)
+        ]
     return found
 
 
@@ -177,26 +195,44 @@ def _search_plan(
         return [(list({held.rest_detection.base: None for held in lost}), where)]
     others = list({held.rest_detection.base: None for held in table.tracks})
     new = where & ~table.vacated_blocks
-    return [(None, new if lost else new & ~table.relit_blocks(new)), (others, where & table.vacated_blocks)]
+    return [
+        (None, new if lost else new & ~table.relit_blocks(new)),
+        (others, where & table.vacated_blocks),
+    ]
 
 
 def _find_by_rim(
-    table: TableState, settled: Mask, missing: Sequence[PieceTrack], lost: Sequence[PieceTrack], boxes: Sequence[Array]
+    table: TableState,
+    settled: Mask,
+    missing: Sequence[PieceTrack],
+    lost: Sequence[PieceTrack],
+    boxes: Sequence[Array],
 ) -> list[Detection]:
     """The lost pieces where a closer look sees bases of their sizes in the boxes (2, 2) of the area."""
     kinds = list({held.rest_detection.base: None for held in lost})
-    found = (one for box in boxes for one in redetect_rounds(table, kinds, box, settled)) if kinds else ()
+    found = (
+        (one for box in boxes for one in redetect_rounds(table, kinds, box, settled))
+        if kinds
+        else ()
+    )
     return [one for one in found if _has_arrived(table, one, settled, missing)]
 
 
 def _find_by_look(
-    table: TableState, settled: Mask, missing: Sequence[PieceTrack], lost: Sequence[PieceTrack], boxes: Sequence[Array]
+    table: TableState,
+    settled: Mask,
+    missing: Sequence[PieceTrack],
+    lost: Sequence[PieceTrack],
+    boxes: Sequence[Array],
 ) -> list[Detection]:
     """The lost pieces themselves, where their looks are seen in the boxes (2, 2) of the area."""
     found = []
     for held, box in product(lost, boxes):
         one = reidentify_piece(
-            table, held, box.mean(0), max(float((box[1] - box[0]).max()) / 2 - held.radius_mm, SEARCH_MARGIN_MM)
+            table,
+            held,
+            box.mean(0),
+            max(float((box[1] - box[0]).max()) / 2 - held.radius_mm, SEARCH_MARGIN_MM),
         )
         found += [one] if one is not None and _has_arrived(table, one, settled, missing) else []
     return found
@@ -205,7 +241,10 @@ def _find_by_look(
 def _search_box(held: PieceTrack) -> Array:
     """The box (2, 2) round where a piece was last seen."""
     return np.array(
-        [held.place_mm - held.radius_mm - SEARCH_MARGIN_MM, held.place_mm + held.radius_mm + SEARCH_MARGIN_MM]
+        [
+            held.place_mm - held.radius_mm - SEARCH_MARGIN_MM,
+            held.place_mm + held.radius_mm + SEARCH_MARGIN_MM,
+        ]
     )
 
 
@@ -219,15 +258,23 @@ def _find_in_box(
     covered: float = MIN_CHANGED_SHARE,
 ) -> list[Detection]:
     part = table.average_part(box)
-    here = (part.to_whole_picture(one) for one in looks.redetect_bases(part.frame, part.report, kinds, box))
+    here = (
+        part.to_whole_picture(one)
+        for one in looks.redetect_bases(part.frame, part.report, kinds, box)
+    )
     return [one for one in here if _has_arrived(table, one, settled, missing, covered)]
 
 
 def find_overlooked(table: TableState, looks: TableMeasurer) -> list[Detection]:
     """Bases that stand apart from all known pieces, wherever on the table."""
-    box = np.array([np.zeros(2), table.calibration.board_mm]) + TABLE_MARGIN_MM * np.array([[-1.0], [1.0]])
+    box = np.array([np.zeros(2), table.calibration.board_mm]) + TABLE_MARGIN_MM * np.array(
+        [[-1.0], [1.0]]
+    )
     part = table.average_part(box)
-    found = (part.to_whole_picture(one) for one in looks.redetect_bases(part.frame, part.report, None, None))
+    found = (
+        part.to_whole_picture(one)
+        for one in looks.redetect_bases(part.frame, part.report, None, None)
+    )
     return [one for one in found if all(_stands_apart(one, held) for held in table.tracks)]
 
 
@@ -237,7 +284,11 @@ def _stands_apart(one: Detection, held: PieceTrack) -> bool:
 
 
 def _has_arrived(
-    table: TableState, one: Detection, settled: Mask, missing: Sequence[PieceTrack], covered: float = MIN_CHANGED_SHARE
+    table: TableState,
+    one: Detection,
+    settled: Mask,
+    missing: Sequence[PieceTrack],
+    covered: float = MIN_CHANGED_SHARE,
 ) -> bool:
     """Whether a base stands where so much of it has changed, and no known piece stands there.
 
@@ -247,7 +298,10 @@ def _has_arrived(
     if table.covered_share(settled, one.xy_mm[None], one.z_mm, radius)[0] < covered:
         return False
     home = [held for held in table.tracks if held not in missing and held.away_s is None]
-    return all(np.hypot(*(held.rest_detection.xy_mm - one.xy_mm)) > 0.6 * (held.radius_mm + radius) for held in home)
+    return all(
+        np.hypot(*(held.rest_detection.xy_mm - one.xy_mm)) > 0.6 * (held.radius_mm + radius)
+        for held in home
+    )
 
 
 def _associate_detections(
@@ -255,9 +309,16 @@ def _associate_detections(
 ) -> tuple[Move, ...]:
     """Names for what was found; a move for each piece that stands elsewhere now."""
     grey, time_s = table.shot.grey, table.shot.time_s
-    looks = np.array([[held.similarity_to(one, grey, table.camera) for one in found] for held in missing])
+    looks = np.array(
+        [[held.similarity_to(one, grey, table.camera) for one in found] for held in missing]
+    )
     wanted = [
-        MissingPiece(held.rest_detection.base, held.place_mm, _is_gone(table, held), held.rest_detection.xy_mm)
+        MissingPiece(
+            held.rest_detection.base,
+            held.place_mm,
+            _is_gone(table, held),
+            held.rest_detection.xy_mm,
+        )
         for held in missing
     ]
     pairs = assign_pieces(wanted, [(one.base, one.xy_mm) for one in found], looks)
@@ -267,7 +328,10 @@ def _associate_detections(
         name = next_piece_id([held.id for held in table.tracks])
         table.tracks.append(PieceTrack.of(name, table.remeasure_base(found[j]), grey, table.camera))
         table.tracks[-1].arrived_s = time_s
-    moves = (build_move(table, missing[i], replace(found[j], base=missing[i].rest_detection.base)) for i, j in pairs)
+    moves = (
+        build_move(table, missing[i], replace(found[j], base=missing[i].rest_detection.base))
+        for i, j in pairs
+    )
     return tuple(move for move in moves if move is not None)
 
 
@@ -276,18 +340,29 @@ def build_move(table: TableState, held: PieceTrack, detection: Detection) -> Mov
     detection = table.remeasure_base(detection)
     before, after = np.asarray(held.rest_detection.xy_mm, float), np.asarray(detection.xy_mm, float)
     distance = float(np.hypot(*(after - before)))
-    sigma = _distance_sigma(table, held.rest_detection, detection, (after - before) / max(distance, 1e-9))
+    sigma = _distance_sigma(
+        table, held.rest_detection, detection, (after - before) / max(distance, 1e-9)
+    )
     if distance < max(MIN_MOVE_MM, 2 * sigma):
         held.return_to_rest(table.shot.grey, table.camera, light=True)
         return None
     trail, z_mm = _full_trail(table, held, detection), held.rest_detection.z_mm
     way = estimate_path(
-        np.array(trail), before, after, table.camera.center_mm, held.hand_places / max(len(held.trail), 1)
+        np.array(trail),
+        before,
+        after,
+        table.camera.center_mm,
+        held.hand_places / max(len(held.trail), 1),
     )
     by_hand = follow_hand(table, way, z_mm) if way.sigma_mm > MAX_PATH_SIGMA_MM else None
     if by_hand is not None and by_hand[0].sigma_mm < way.sigma_mm:
-        way, trail = by_hand[0], [(float(time_s), float(x), float(y)) for time_s, x, y in by_hand[1]]
-    table.vacated_blocks[held.blocks(table.vacated_blocks.shape, FIGURE_MARGIN_MM, home=True)] = table.looks_again
+        way, trail = (
+            by_hand[0],
+            [(float(time_s), float(x), float(y)) for time_s, x, y in by_hand[1]],
+        )
+    table.vacated_blocks[held.blocks(table.vacated_blocks.shape, FIGURE_MARGIN_MM, home=True)] = (
+        table.looks_again
+    )
     held.settle_at(detection, table.shot.grey, table.camera)
     return Move(
         piece=held.id,
@@ -305,12 +380,16 @@ def build_move(table: TableState, held: PieceTrack, detection: Detection) -> Mov
     )
 
 
-def _full_trail(table: TableState, held: PieceTrack, detection: Detection) -> list[tuple[float, float, float]]:
+def _full_trail(
+    table: TableState, held: PieceTrack, detection: Detection
+) -> list[tuple[float, float, float]]:
     """Where the piece was seen, from where it stood to where it stands; there when the middle one of its blocks that
     have moved since was still: over some the hand stays longer, and some look as they did before.
     """
     (x0, y0), (x1, y1) = held.rest_detection.xy_mm.tolist(), detection.xy_mm.tolist()
-    moved_s = table.changes.last_moved_s[table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)]
+    moved_s = table.changes.last_moved_s[
+        table.blocks(detection.xy_mm, detection.z_mm, held.radius_mm)
+    ]
     left_s = held.away_s if held.away_s is not None else float(moved_s.max())
     trail = list(held.trail) or [(min(left_s, float(moved_s.max())), x0, y0)]
     since = moved_s[moved_s > trail[-1][0]]
@@ -322,4 +401,9 @@ def _distance_sigma(table: TableState, one: Detection, other: Detection, along: 
     """1 σ of how far two places of a piece lie apart: the camera is wrong at both alike, its rim's look is in part."""
     joint = rare_covariance(table.calibration, [one, other])
     across = np.concatenate([-along, along])
-    return float(np.sqrt(across @ joint @ across - shared_error_variance_mm2(table.calibration, one, other, along)))
+    return float(
+        np.sqrt(
+            across @ joint @ across
+            - shared_error_variance_mm2(table.calibration, one, other, along)
+        )
+    )

@@ -65,7 +65,9 @@ class CoarseShot:
     @classmethod
     def of(cls, time_s: float, stages: Sequence[GreyImage]) -> "CoarseShot":
         """Of the stages of halving a shot the finest that is not too fine to keep."""
-        at = next((k for k, one in enumerate(stages) if max(one.shape) <= MAX_GLIMPSE_PX), len(stages) - 1)
+        at = next(
+            (k for k, one in enumerate(stages) if max(one.shape) <= MAX_GLIMPSE_PX), len(stages) - 1
+        )
         return cls(time_s, stages[at], at + 1)
 
     @property
@@ -120,23 +122,33 @@ class TableState:
     last_rest: RestState = field(init=False)
 
     def __post_init__(self) -> None:
-        self.recent_shots = deque([CoarseShot.of(self.shot.time_s, build_pyramid(self.shot.grey))], MAX_GLIMPSES)
+        self.recent_shots = deque(
+            [CoarseShot.of(self.shot.time_s, build_pyramid(self.shot.grey))], MAX_GLIMPSES
+        )
         rows, columns = self.changes.last_means.shape
         u, v = np.meshgrid(np.arange(columns), np.arange(rows))
         xy = self.camera.unproject((np.stack([u, v], -1) + 0.5) * BLOCK_PX - 0.5)
-        low, high = np.full(2, -TABLE_MARGIN_MM), np.array(self.calibration.board_mm) + TABLE_MARGIN_MM
+        low, high = (
+            np.full(2, -TABLE_MARGIN_MM),
+            np.array(self.calibration.board_mm) + TABLE_MARGIN_MM,
+        )
         self.on_table = np.asarray(((xy > low) & (xy < high)).all(-1))
         inner = cv2.erode(self.on_table.astype(np.uint8), np.ones((5, 5), np.uint8), borderValue=0)
         self.edge_blocks = self.on_table & (inner == 0)
         middle = np.array([*self.calibration.board_mm, 0.0]) / 2
         self.block_mm2 = (BLOCK_PX * float(self.camera.mm_per_px(middle))) ** 2
-        self.searched_blocks, self.vacated_blocks = np.zeros_like(self.on_table), np.zeros_like(self.on_table)
+        self.searched_blocks, self.vacated_blocks = (
+            np.zeros_like(self.on_table),
+            np.zeros_like(self.on_table),
+        )
         self.record_rest()
 
     def record_rest(self) -> None:
         """All of it is at rest now."""
         places = {held.id: held.rest_detection.xy_mm for held in self.tracks if held.away_s is None}
-        self.last_rest = RestState(tuple(self.shots), self.changes.last_means, self.recent_shots[-1], places)
+        self.last_rest = RestState(
+            tuple(self.shots), self.changes.last_means, self.recent_shots[-1], places
+        )
 
     @property
     def calibration(self) -> Calibration:
@@ -174,7 +186,9 @@ class TableState:
             return np.zeros(0)
         points = np.column_stack([places_mm, np.full(len(places_mm), z_mm)])
         middle = (self.camera.project(points) - (BLOCK_PX - 1) / 2) / BLOCK_PX
-        half = INNER_SQUARE_RADII * radius_mm / float(self.camera.mm_per_px(points.mean(0))) / BLOCK_PX
+        half = (
+            INNER_SQUARE_RADII * radius_mm / float(self.camera.mm_per_px(points.mean(0))) / BLOCK_PX
+        )
         nearest, most = np.rint(middle), np.array(where.shape[::-1])
         low = np.clip(np.minimum(np.ceil(middle - half), nearest), 0, most).astype(int)
         high = np.clip(np.maximum(np.floor(middle + half), nearest) + 1, 0, most).astype(int)
@@ -191,7 +205,9 @@ class TableState:
             rows, columns = np.nonzero(labels == label)
             if len(rows) >= MIN_BASE_BLOCKS:
                 u, v = (columns.min(), columns.max() + 1), (rows.min(), rows.max() + 1)
-                xy = self.camera.unproject(np.array([(x, y) for x in u for y in v]) * BLOCK_PX - 0.5)
+                xy = self.camera.unproject(
+                    np.array([(x, y) for x in u for y in v]) * BLOCK_PX - 0.5
+                )
                 found.append(np.array([xy.min(0) - FIGURE_MARGIN_MM, xy.max(0) + FIGURE_MARGIN_MM]))
         return [box for box in found if np.isfinite(box).all()]
 
@@ -201,13 +217,24 @@ class TableState:
         """Shots, the last ones or others, as one frame of a part of the table, their noise averaged away."""
         (left, bottom), (right, top) = box_mm
         corners = np.array(
-            [(x, y, 0.0) for x in (left, (left + right) / 2, right) for y in (bottom, (bottom + top) / 2, top)]
+            [
+                (x, y, 0.0)
+                for x in (left, (left + right) / 2, right)
+                for y in (bottom, (bottom + top) / 2, top)
+            ]
         )
         pixels, (width, height) = self.camera.project(corners), self.shot.size_px
         low = np.clip(np.floor(np.nanmin(pixels, axis=0)) - 24, 0, None).astype(int)
         high = np.clip(np.ceil(np.nanmax(pixels, axis=0)) + 24, None, (width, height)).astype(int)
-        box = int(low[0]), int(low[1]), max(int(high[0]), int(low[0]) + 1), max(int(high[1]), int(low[1]) + 1)
-        return TablePart(average_shots(shots or self.shots, box), self.first_report, low.astype(float))
+        box = (
+            int(low[0]),
+            int(low[1]),
+            max(int(high[0]), int(low[0]) + 1),
+            max(int(high[1]), int(low[1]) + 1),
+        )
+        return TablePart(
+            average_shots(shots or self.shots, box), self.first_report, low.astype(float)
+        )
 
     def remeasure_base(self, one: Detection, shots: Sequence[Shot] | None = None) -> Detection:
         """A base that is at rest in shots, the last ones or others, measured once more where that is possible."""
@@ -221,8 +248,12 @@ class TableState:
         standing = [held for held in self.tracks if held.away_s is None]
         detections = tuple(held.rest_detection for held in standing)
         known, frame = self.first_report.scene, self.shot.frame()
-        scene = build_scene(self.calibration, detections, known.game, self.first_report.rulers, known.grid)
-        pieces = tuple(replace(piece, id=held.id) for piece, held in zip(scene.pieces, standing, strict=True))
+        scene = build_scene(
+            self.calibration, detections, known.game, self.first_report.rulers, known.grid
+        )
+        pieces = tuple(
+            replace(piece, id=held.id) for piece, held in zip(scene.pieces, standing, strict=True)
+        )
         scene = replace(scene, pieces=pieces, terrain=known.terrain)
         return replace(self.first_report, frame=frame, detections=detections, scene=scene)
 
@@ -242,11 +273,16 @@ class TablePart:
         calibration, step = self.whole.calibration, np.zeros(15)
         step[2:4] = -self.corner_px
         camera = calibration.camera.moved(step)
-        return replace(self.whole, calibration=replace(calibration, camera=camera, size_px=self.frame.size_px))
+        return replace(
+            self.whole, calibration=replace(calibration, camera=camera, size_px=self.frame.size_px)
+        )
 
     def to_whole_picture(self, detection: Detection) -> Detection:
         """A detection with its pixels counted in the whole picture."""
-        center, outline = detection.center_px + self.corner_px, detection.outline_px + self.corner_px
+        center, outline = (
+            detection.center_px + self.corner_px,
+            detection.outline_px + self.corner_px,
+        )
         return replace(detection, center_px=center, outline_px=outline)
 
 

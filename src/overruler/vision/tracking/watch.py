@@ -21,13 +21,29 @@ from overruler.shot import Shot
 from overruler.track import Move, Tick, TrackedPosition
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
-from overruler.vision.tracking.change_detection import BackgroundModel, Mask, block_means, build_pyramid
+from overruler.vision.tracking.change_detection import (
+    BackgroundModel,
+    Mask,
+    block_means,
+    build_pyramid,
+)
 from overruler.vision.tracking.corrections import correct_table
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
 from overruler.vision.tracking.newcomers import find_newcomer_moves
 from overruler.vision.tracking.piece_track import PieceTrack
-from overruler.vision.tracking.resolve import ALL_STILL_S, SETTLE_S, TableMeasurer, find_overlooked, resolve_changes
-from overruler.vision.tracking.table_state import AVERAGED_SHOTS, CoarseShot, TableState, average_shots
+from overruler.vision.tracking.resolve import (
+    ALL_STILL_S,
+    SETTLE_S,
+    TableMeasurer,
+    find_overlooked,
+    resolve_changes,
+)
+from overruler.vision.tracking.table_state import (
+    AVERAGED_SHOTS,
+    CoarseShot,
+    TableState,
+    average_shots,
+)
 
 INITIAL_STILL_S = 0.4
 """The table must be still for so long before it is first measured."""
@@ -45,7 +61,11 @@ class Watch:
     """One camera over one table: `look` at its shots in turn, then `close`."""
 
     def __init__(
-        self, looks: TableMeasurer, house: HouseRules | None = None, kinds: Sequence[Base] = (), patient: bool = False
+        self,
+        looks: TableMeasurer,
+        house: HouseRules | None = None,
+        kinds: Sequence[Base] = (),
+        patient: bool = False,
     ) -> None:
         """`kinds` are the bases that there may be; `patient` eyes look at all of the table again now and then."""
         self._looks, self._kinds = looks, kinds
@@ -84,16 +104,29 @@ class Watch:
         moving &= self._table.on_table
         _follow_pieces(self._table, moving)
         before = len(self._table.tracks), [held.away_s for held in self._table.tracks]
-        moves = resolve_changes(self._table, self._looks) + self._newcomer_moves(self._table, moving)
+        moves = resolve_changes(self._table, self._looks) + self._newcomer_moves(
+            self._table, moving
+        )
         self._add_overlooked(self._table)
-        self._unsaid |= bool(moves) or before != (len(self._table.tracks), [held.away_s for held in self._table.tracks])
-        return Tick(shot.time_s, self._current_spots(shot.time_s), moves, self._rest_report(moving), tuple(notes))
+        self._unsaid |= bool(moves) or before != (
+            len(self._table.tracks),
+            [held.away_s for held in self._table.tracks],
+        )
+        return Tick(
+            shot.time_s,
+            self._current_spots(shot.time_s),
+            moves,
+            self._rest_report(moving),
+            tuple(notes),
+        )
 
     def close(self) -> Tick | None:
         """The end of the film: what the last shots tell. `CannotMeasure` where nothing could be measured in it."""
         if self._table is None:
             if not self._shots or self._changes is None:
-                raise self._refused or CannotMeasure("the film shows no picture that could be measured: is it whole?")
+                raise self._refused or CannotMeasure(
+                    "the film shows no picture that could be measured: is it whole?"
+                )
             return self._measure_first(self._shots[-1], self._changes, [])
         moves = resolve_changes(self._table, self._looks, settle_s=0.0)
         moves += find_newcomer_moves(self._table, self._kinds) if self._disturbed else ()
@@ -116,7 +149,9 @@ class Watch:
     def correct(self, fixes: Sequence[Fix]) -> None:
         """Put right what was found on the table as it stands: the next rest tells it; `BadInput` where it cannot be."""
         if self._table is None:
-            raise CannotMeasure("the table has not been measured yet: wait until it has come to rest")
+            raise CannotMeasure(
+                "the table has not been measured yet: wait until it has come to rest"
+            )
         correct_table(self._table, fixes)
         self._unsaid = True
 
@@ -133,7 +168,9 @@ class Watch:
         self._shots.clear()
         return notes
 
-    def _wait_for_rest(self, shot: Shot, changes: BackgroundModel, moving: Mask, notes: list[str]) -> Tick:
+    def _wait_for_rest(
+        self, shot: Shot, changes: BackgroundModel, moving: Mask, notes: list[str]
+    ) -> Tick:
         """Wait for the table to be still, then measure it."""
         restless = shot.time_s - self._began_s > MAX_WAIT_S
         if moving.any() and not restless:
@@ -150,10 +187,16 @@ class Watch:
 
     def _measure_first(self, shot: Shot, changes: BackgroundModel, notes: list[str]) -> Tick:
         report = self._looks.look(average_shots(self._shots))
-        table = TableState(report, changes, self._shots, self._looks, looks_again=self._each_s < np.inf)
-        detections = dict(zip((piece.id for piece in report.scene.pieces), report.detections, strict=True))
+        table = TableState(
+            report, changes, self._shots, self._looks, looks_again=self._each_s < np.inf
+        )
+        detections = dict(
+            zip((piece.id for piece in report.scene.pieces), report.detections, strict=True)
+        )
         for name, detection in _match_names(self._before, detections, table).items():
-            table.tracks.append(PieceTrack.of(name, table.remeasure_base(detection), shot.grey, table.camera))
+            table.tracks.append(
+                PieceTrack.of(name, table.remeasure_base(detection), shot.grey, table.camera)
+            )
         changes.background = changes.last_means.copy()
         changes.changed[:] = False
         self._table, self._unsaid, self._opened_s = table, True, shot.time_s
@@ -181,7 +224,9 @@ class Watch:
         self._each_s *= LOOK_INTERVAL_FACTOR
         for one in find_overlooked(table, self._looks):
             name = next_piece_id([held.id for held in table.tracks])
-            table.tracks.append(PieceTrack.of(name, table.remeasure_base(one), table.shot.grey, table.camera))
+            table.tracks.append(
+                PieceTrack.of(name, table.remeasure_base(one), table.shot.grey, table.camera)
+            )
 
     # --- what is told ---
 
@@ -193,7 +238,9 @@ class Watch:
         """The table as it stands, where something has changed since the last time and nothing is `moving` any more."""
         if self._table is None or not self._unsaid:
             return None
-        if moving is not None and (moving.any() or is_disturbed(self._table, SETTLE_S, OBJECT_STILL_S)):
+        if moving is not None and (
+            moving.any() or is_disturbed(self._table, SETTLE_S, OBJECT_STILL_S)
+        ):
             return None
         self._unsaid = False
         return self._owned_report(self._table)
@@ -218,7 +265,11 @@ def _follow_pieces(table: TableState, moving: Mask) -> None:
     for held in table.tracks:
         if held.away_s is not None and not held.seen and not held.trail:
             continue
-        if held.trail and held.away_s is None and not busy[held.blocks(busy.shape, 0.0, home=True)].any():
+        if (
+            held.trail
+            and held.away_s is None
+            and not busy[held.blocks(busy.shape, 0.0, home=True)].any()
+        ):
             held.return_to_rest(
                 table.shot.grey, table.camera, light=False
             )  # what hid it is gone, and nothing has changed
@@ -230,16 +281,27 @@ def _follow_pieces(table: TableState, moving: Mask) -> None:
             held.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)
 
 
-def _match_names(before: Sequence[PieceTrack], found: dict[str, Detection], table: TableState) -> dict[str, Detection]:
+def _match_names(
+    before: Sequence[PieceTrack], found: dict[str, Detection], table: TableState
+) -> dict[str, Detection]:
     """What was found, by the names of the pieces that were known before, and new names for the others."""
     if not before:
         return found
     detections, grey = list(found.values()), table.shot.grey
-    looks = np.array([[held.similarity_to(one, grey, table.camera) for one in detections] for held in before])
+    looks = np.array(
+        [[held.similarity_to(one, grey, table.camera) for one in detections] for held in before]
+    )
     missing = [MissingPiece(held.rest_detection.base, held.place_mm) for held in before]
-    pairs = {j: i for i, j in assign_pieces(missing, [(one.base, one.xy_mm) for one in detections], looks)}
+    pairs = {
+        j: i
+        for i, j in assign_pieces(missing, [(one.base, one.xy_mm) for one in detections], looks)
+    }
     named: dict[str, Detection] = {}
     for j, one in enumerate(detections):
-        name = before[pairs[j]].id if j in pairs else next_piece_id([*(held.id for held in before), *named])
+        name = (
+            before[pairs[j]].id
+            if j in pairs
+            else next_piece_id([*(held.id for held in before), *named])
+        )
         named[name] = one
     return named

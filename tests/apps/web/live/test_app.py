@@ -32,7 +32,9 @@ CORE = tuple(int(YES_COLOUR[i : i + 2], 16) for i in (1, 3, 5))
 
 
 def call(address: str, post: bool = False) -> Any:
-    with urllib.request.urlopen(urllib.request.Request(address, method="POST" if post else "GET")) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(address, method="POST" if post else "GET")
+    ) as answer:
         return json.load(answer)
 
 
@@ -105,7 +107,9 @@ def middle_of(start: Any, end: Any) -> tuple[int, int]:
 
 
 @needs_browser
-def test_a_plate_is_as_clear_as_it_is_meant_and_a_matte_is_its_alpha(ruled: str, page: "Page") -> None:
+def test_a_plate_is_as_clear_as_it_is_meant_and_a_matte_is_its_alpha(
+    ruled: str, page: "Page"
+) -> None:
     page.goto(f"{ruled}/overlay?show=verdict")
     page.wait_for_selector("#verdict rect", state="attached")
     pixels = shown(page)
@@ -122,7 +126,9 @@ def test_a_plate_is_as_clear_as_it_is_meant_and_a_matte_is_its_alpha(ruled: str,
 
 
 @needs_browser
-def test_nothing_stays_on_air_without_the_server_and_all_comes_back_with_it(table: Table, page: "Page") -> None:
+def test_nothing_stays_on_air_without_the_server_and_all_comes_back_with_it(
+    table: Table, page: "Page"
+) -> None:
     with served(air(table)) as (home, _):
         until(lambda: call(f"{home}/api/live")["calibrated"])
         call(f"{home}/api/live/do/pick?from=p01&to=p02", post=True)
@@ -181,7 +187,9 @@ def test_nine_pages_at_once_are_all_told(ruled: str, browser: "Browser") -> None
 # --- what goes off the air ---
 
 
-def test_a_ruling_goes_when_its_piece_is_touched_and_comes_back_for_where_it_stands(table: Table, ruled: str) -> None:
+def test_a_ruling_goes_when_its_piece_is_touched_and_comes_back_for_where_it_stands(
+    table: Table, ruled: str
+) -> None:
     before = call(f"{ruled}/api/live")["ruling"]["distance_mm"]
     table.hand = True
     until(lambda: call(f"{ruled}/api/live")["ruling"] is None)
@@ -197,7 +205,9 @@ def test_a_ruling_goes_when_its_piece_is_touched_and_comes_back_for_where_it_sta
     assert found != pytest.approx(before, abs=1)
 
 
-def test_a_ruling_comes_back_though_the_table_is_not_at_rest_elsewhere(table: Table, ruled: str) -> None:
+def test_a_ruling_comes_back_though_the_table_is_not_at_rest_elsewhere(
+    table: Table, ruled: str
+) -> None:
     before = call(f"{ruled}/api/live")["ruling"]["distance_mm"]
     table.restless = True
     table.hand = True
@@ -209,7 +219,9 @@ def test_a_ruling_comes_back_though_the_table_is_not_at_rest_elsewhere(table: Ta
     assert call(f"{ruled}/api/live")["ruling"]["distance_mm"] != pytest.approx(before, abs=1)
 
 
-def test_a_camera_that_is_unplugged_is_said_and_shows_nothing_until_it_is_back(table: Table, ruled: str) -> None:
+def test_a_camera_that_is_unplugged_is_said_and_shows_nothing_until_it_is_back(
+    table: Table, ruled: str
+) -> None:
     table.plugged = False
     until(lambda: not call(f"{ruled}/api/live")["on_air"])
     assert "no more pictures" in call(f"{ruled}/api/live")["lost"]
@@ -222,17 +234,25 @@ def test_a_camera_that_is_unplugged_is_said_and_shows_nothing_until_it_is_back(t
         assert np.array(Image.open(answer))[..., 3].max() == 255
 
 
-def test_clients_that_never_read_and_clients_that_talk_nonsense_hold_nobody_up(table: Table, ruled: str) -> None:
+def test_clients_that_never_read_and_clients_that_talk_nonsense_hold_nobody_up(
+    table: Table, ruled: str
+) -> None:
     port = int(ruled.rpartition(":")[2])
     hello = (
         f"GET /api/live/air HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     ).encode()
     with ExitStack() as open_:
-        deaf = [open_.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(5)]
+        deaf = [
+            open_.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(5)
+        ]
         for line in deaf:
             line.sendall(hello)
-        for rubbish in (b"\x00\xff" * 500, hello + b"\xff" * 4000, hello + b"\x81\x85abcdzzzzz" * 20):
+        for rubbish in (
+            b"\x00\xff" * 500,
+            hello + b"\xff" * 4000,
+            hello + b"\x81\x85abcdzzzzz" * 20,
+        ):
             with socket.create_connection(("127.0.0.1", port)) as line:
                 line.sendall(rubbish)
         air = ruled.replace("http", "ws") + "/api/live/air"
@@ -249,7 +269,9 @@ def test_clients_that_never_read_and_clients_that_talk_nonsense_hold_nobody_up(t
 
 def test_the_key_for_overlays_shows_and_does_nothing_else(table: Table) -> None:
     door = AccessPolicy(frozenset({"localhost"}), "desk-key")
-    with TestClient(make_live_app(air(table, door, "air-key")), base_url="http://localhost") as client:
+    with TestClient(
+        make_live_app(air(table, door, "air-key")), base_url="http://localhost"
+    ) as client:
         for path in ("/overlay", "/overlay.png"):
             assert client.get(f"{path}?key=air-key").status_code == 200
             assert client.get(f"{path}?key=wrong").status_code == 401
@@ -261,7 +283,10 @@ def test_the_key_for_overlays_shows_and_does_nothing_else(table: Table) -> None:
 
 
 def test_the_state_is_told_to_those_with_a_key(table: Table) -> None:
-    with served(air(table, AccessPolicy(frozenset({"localhost"}), "desk-key"), "air-key")) as (home, _):
+    with served(air(table, AccessPolicy(frozenset({"localhost"}), "desk-key"), "air-key")) as (
+        home,
+        _,
+    ):
         address = home.replace("http", "ws") + "/api/live/air"
         for key in ("air-key", "desk-key"):
             with connect(f"{address}?key={key}") as told:
@@ -274,13 +299,21 @@ def test_the_state_is_told_to_those_with_a_key(table: Table) -> None:
 
 def test_pages_of_other_sites_may_not_press_buttons(table: Table) -> None:
     with TestClient(make_live_app(air(table)), base_url="http://localhost") as client:
-        assert client.post("/api/live/do/clear", headers={"origin": "http://elsewhere"}).status_code == 403
+        assert (
+            client.post("/api/live/do/clear", headers={"origin": "http://elsewhere"}).status_code
+            == 403
+        )
         assert client.get("/api/live", headers={"host": "elsewhere"}).status_code == 421
 
 
 @pytest.mark.parametrize(
     ("asked", "named"),
-    [("do/pick?from=p01", "to"), ("do/pick?from=p01&to=p77", "p77"), ("do/fly", "fly"), ("do/close", "ruling")],
+    [
+        ("do/pick?from=p01", "to"),
+        ("do/pick?from=p01&to=p77", "p77"),
+        ("do/fly", "fly"),
+        ("do/close", "ruling"),
+    ],
 )
 def test_what_cannot_be_done_is_said(home: str, asked: str, named: str) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
@@ -291,7 +324,9 @@ def test_what_cannot_be_done_is_said(home: str, asked: str, named: str) -> None:
 
 def test_programs_may_ask_what_they_like_of_the_table_as_it_stands(home: str) -> None:
     question = json.dumps({"question": "range", "from": "p01", "to": "p03"}).encode()
-    with urllib.request.urlopen(urllib.request.Request(f"{home}/api/live/ask", question, method="POST")) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(f"{home}/api/live/ask", question, method="POST")
+    ) as answer:
         told = json.load(answer)
     gap = np.hypot(270, 130) - 27
     assert told["distance_mm"] == pytest.approx(gap)

@@ -42,8 +42,12 @@ class Watched:
         self.said: list[tuple[int, TableStatus]] = []
         self.ticks: list[Tick] = []
         self.desk = Desk()
-        referee = Referee(Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers()), game="legion")
-        self.eyes = TableWatcher(LiveReader(Source("camera", self.shots)), referee, self.heard, self.ticks.append)
+        referee = Referee(
+            Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers()), game="legion"
+        )
+        self.eyes = TableWatcher(
+            LiveReader(Source("camera", self.shots)), referee, self.heard, self.ticks.append
+        )
 
     def shots(self) -> Iterator[Shot]:
         begin = time.monotonic()
@@ -69,14 +73,20 @@ def watched() -> Iterator[Watched]:
         until(lambda: found.desk.graphics_on_air().ruling, 30)
         found.bumped = 1
         until(lambda: any(bumped and seen.report is None for bumped, seen in found.said), 60)
-        until(lambda: found.said[-1][1].report is not None and found.desk.graphics_on_air().ruling, 90)
+        until(
+            lambda: found.said[-1][1].report is not None and found.desk.graphics_on_air().ruling, 90
+        )
         yield found
     finally:
         found.eyes.stop()
 
 
-def test_the_bumped_camera_is_said_and_nothing_stands_until_the_table_is_measured_anew(watched: Watched) -> None:
-    before = next(seen.report for bumped, seen in watched.said if not bumped and seen.report is not None)
+def test_the_bumped_camera_is_said_and_nothing_stands_until_the_table_is_measured_anew(
+    watched: Watched,
+) -> None:
+    before = next(
+        seen.report for bumped, seen in watched.said if not bumped and seen.report is not None
+    )
     after = [seen for bumped, seen in watched.said if bumped]
     assert any("bumped" in note for seen in after for note in seen.notes)
     stale = [seen for seen in after if seen.report is before]
@@ -87,7 +97,9 @@ def test_the_bumped_camera_is_said_and_nothing_stands_until_the_table_is_measure
 def test_every_piece_is_where_it_was_by_its_old_name_and_none_was_moved(watched: Watched) -> None:
     first, last = (
         next(
-            seen.report.scene for bumped, seen in order if bumped == which and seen.report is not None and seen.standing
+            seen.report.scene
+            for bumped, seen in order
+            if bumped == which and seen.report is not None and seen.standing
         )
         for which, order in ((0, watched.said), (1, watched.said[::-1]))
     )
@@ -96,7 +108,9 @@ def test_every_piece_is_where_it_was_by_its_old_name_and_none_was_moved(watched:
         other = next(piece for piece in last.pieces if piece.id == one.id)
         assert other.base == one.base
         for piece in (one, other):
-            assert np.hypot(*(np.array(HOMES[piece.base.width_mm]) - (piece.x_mm, piece.y_mm))) < 0.5
+            assert (
+                np.hypot(*(np.array(HOMES[piece.base.width_mm]) - (piece.x_mm, piece.y_mm))) < 0.5
+            )
     assert len(first.pieces) == len(HOMES)
     assert not any(tick.moves for tick in watched.ticks)
 

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 
 def post(address: str, told: Any) -> Any:
-    with urllib.request.urlopen(urllib.request.Request(address, json.dumps(told).encode(), method="POST")) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(address, json.dumps(told).encode(), method="POST")
+    ) as answer:
         return json.load(answer)
 
 
@@ -60,7 +62,9 @@ def fix(home: str, *told: dict[str, Any]) -> Any:
 
 
 def places(home: str) -> dict[str, Any]:
-    return {one["id"]: (one["x_mm"], one["y_mm"]) for one in call(f"{home}/api/live/scene")["pieces"]}
+    return {
+        one["id"]: (one["x_mm"], one["y_mm"]) for one in call(f"{home}/api/live/scene")["pieces"]
+    }
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +76,19 @@ def scene() -> Scene:
 # --- units, arcs, questions ---
 
 
-def test_a_unit_is_ruled_on_by_its_closest_piece_and_goes_with_any_of_them(home: str, table: Table) -> None:
-    named = [{"do": "name", "id": name, "unit": "Guards", "leader": name == "p01"} for name in ("p01", "p02")]
+def test_a_unit_is_ruled_on_by_its_closest_piece_and_goes_with_any_of_them(
+    home: str, table: Table
+) -> None:
+    named = [
+        {"do": "name", "id": name, "unit": "Guards", "leader": name == "p01"}
+        for name in ("p01", "p02")
+    ]
     fix(home, *named)
     call(f"{home}/api/live/do/pick?from=Guards&to=p03", post=True)
     until(lambda: call(f"{home}/api/live")["ruling"])
     gaps = {
-        name: np.hypot(*np.subtract(table.places[name], table.places["p03"])) - (SIZES_MM[name] + SIZES_MM["p03"]) / 2
+        name: np.hypot(*np.subtract(table.places[name], table.places["p03"]))
+        - (SIZES_MM[name] + SIZES_MM["p03"]) / 2
         for name in ("p01", "p02")
     }
     ruling = call(f"{home}/api/live")["ruling"]
@@ -106,7 +116,9 @@ def test_other_questions_are_asked_by_the_buttons_too(home: str) -> None:
         assert refused(partial(call, f"{home}/api/live/do/ask?{wrong}", post=True))[0] == 422
 
 
-def test_a_ships_arcs_are_drawn_and_an_attack_out_of_arc_is_told_on_the_line_between_them(scene: Scene) -> None:
+def test_a_ships_arcs_are_drawn_and_an_attack_out_of_arc_is_told_on_the_line_between_them(
+    scene: Scene,
+) -> None:
     ship = Base.parse("40x40")
     pieces = tuple(replace(piece, base=ship, heading_deg=0.0) for piece in scene.pieces)
     ships = replace(scene, game="xwing", pieces=pieces)
@@ -114,8 +126,12 @@ def test_a_ships_arcs_are_drawn_and_an_attack_out_of_arc_is_told_on_the_line_bet
     drawn = draw_graphics(ships, Selection(arcs=("p01",)), names).layers["bands"]
     plain = draw_graphics(ships, Selection(), names).layers["bands"]
     assert drawn.count("<path") >= 4 > plain.count("<path")
-    behind = draw_graphics(ships, Selection(pair=("p03", "p01"), tap="Attack", arc="front"), names).ruling
-    ahead = draw_graphics(ships, Selection(pair=("p01", "p03"), tap="Attack", arc="front"), names).ruling
+    behind = draw_graphics(
+        ships, Selection(pair=("p03", "p01"), tap="Attack", arc="front"), names
+    ).ruling
+    ahead = draw_graphics(
+        ships, Selection(pair=("p01", "p03"), tap="Attack", arc="front"), names
+    ).ruling
     assert behind is not None
     assert ahead is not None
     assert "arc" in behind["headline"]
@@ -124,7 +140,10 @@ def test_a_ships_arcs_are_drawn_and_an_attack_out_of_arc_is_told_on_the_line_bet
 
 
 def test_what_cannot_be_ruled_is_said_and_not_drawn(home: str) -> None:
-    fix(home, *({"do": "name", "id": name, "unit": "Guards", "leader": False} for name in ("p01", "p02")))
+    fix(
+        home,
+        *({"do": "name", "id": name, "unit": "Guards", "leader": False} for name in ("p01", "p02")),
+    )
     call(f"{home}/api/live/do/ask?question=Attack", post=True)
     call(f"{home}/api/live/do/bands?piece=p02", post=True)
     told = call(f"{home}/api/live/do/pick?from=p01&to=p03", post=True)
@@ -160,12 +179,18 @@ def test_rubbish_is_refused(home: str, size: int, status: int) -> None:
 
 
 @needs_browser
-def test_a_piece_is_dragged_and_units_are_made_on_the_desk(home: str, page: "Page", table: Table) -> None:
+def test_a_piece_is_dragged_and_units_are_made_on_the_desk(
+    home: str, page: "Page", table: Table
+) -> None:
     page.goto(f"{home}/control")
     page.click("[data-mode=correct]")
     box, target = page.locator("#table").bounding_box(), (340.0, 150.0)
     assert box is not None
-    ends = (CAMERA.project(np.array([(*table.places["p02"], 0.0), (*target, 0.0)])) + 0.5) * box["width"] / SIZE_PX[0]
+    ends = (
+        (CAMERA.project(np.array([(*table.places["p02"], 0.0), (*target, 0.0)])) + 0.5)
+        * box["width"]
+        / SIZE_PX[0]
+    )
     (x, y), (to_x, to_y) = (ends + np.array([box["x"], box["y"]])).tolist()
     page.mouse.move(x, y)
     page.mouse.down()
@@ -178,7 +203,12 @@ def test_a_piece_is_dragged_and_units_are_made_on_the_desk(home: str, page: "Pag
         page.keyboard.press("Enter")
     page.fill("#editing input >> nth=0", "Guards")
     page.click("#editing button")
-    until(lambda: [one.get("unit") for one in call(f"{home}/api/live")["pieces"]] == ["Guards", None, "Guards"])
+    until(
+        lambda: (
+            [one.get("unit") for one in call(f"{home}/api/live")["pieces"]]
+            == ["Guards", None, "Guards"]
+        )
+    )
     page.keyboard.press("1")
     page.select_option("#question", "Distance")
     page.check("#whole")
@@ -221,7 +251,9 @@ def test_laid_over_each_other_they_cover_as_two_panes_do(values: list[int]) -> N
         share = layer[0, 0, 3] / 255
         return layer[0, 0, :3] * share + below * (1 - share)
 
-    assert on(composite_over(front, back), ground) == pytest.approx(on(front, on(back, ground)), abs=1.6)
+    assert on(composite_over(front, back), ground) == pytest.approx(
+        on(front, on(back, ground)), abs=1.6
+    )
 
 
 # --- words that hide nothing ---
@@ -238,7 +270,10 @@ def test_labels_lie_apart_and_inside_the_safe_part(shares: list[tuple[float, flo
             room.occupy_box(place, size)
             taken.append(place)
     for k, place in enumerate(taken):
-        assert ((place - size / 2 >= 0.05 * max(SIZE_PX) - 1e-3) & (place + size / 2 <= np.array(SIZE_PX))).all()
+        assert (
+            (place - size / 2 >= 0.05 * max(SIZE_PX) - 1e-3)
+            & (place + size / 2 <= np.array(SIZE_PX))
+        ).all()
         assert all((np.abs(place - other) >= size).any() for other in taken[:k])
 
 
@@ -257,7 +292,9 @@ def test_a_ruling_moves_out_of_the_way_of_the_piece_it_is_about(scene: Scene) ->
     away = Piece("low", Base.circle(27.0), float(low[0]), float(low[1]))
     moved = replace(scene, pieces=(*scene.pieces, away), covariance=None)
     shown = {
-        pair: draw_graphics(moved, Selection(pair=pair), frozenset((*SIZES_MM, "low"))).layers["verdict"]
+        pair: draw_graphics(moved, Selection(pair=pair), frozenset((*SIZES_MM, "low"))).layers[
+            "verdict"
+        ]
         for pair in (("p01", "p03"), ("p01", "low"))
     }
     places = [text.partition("translate(")[2].partition(")")[0] for text in shown.values()]
@@ -289,15 +326,22 @@ def test_one_clip_is_made_at_a_time(home: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_every_action_and_route_for_programs_is_described() -> None:
     pages = {"/", "/control", "/overlay", "/static/{name}"}
-    there = {route.path for route in make_live_app(air(Table())).routes if isinstance(route, Route)} - pages
+    there = {
+        route.path for route in make_live_app(air(Table())).routes if isinstance(route, Route)
+    } - pages
     told = set(openapi_document()["paths"])
-    assert told == {path for path in there if "{name}" not in path} | {f"/api/live/do/{name}" for name in ACTIONS}
+    assert told == {path for path in there if "{name}" not in path} | {
+        f"/api/live/do/{name}" for name in ACTIONS
+    }
     assert any(isinstance(route, WebSocketRoute) for route in make_live_app(air(Table())).routes)
 
 
 def test_a_described_button_takes_what_it_is_said_to_take() -> None:
     with served(air(Table())) as (home, _):
-        assert call(f"{home}/api/live/openapi.json")["paths"].keys() == openapi_document()["paths"].keys()
+        assert (
+            call(f"{home}/api/live/openapi.json")["paths"].keys()
+            == openapi_document()["paths"].keys()
+        )
     for name, button in ACTIONS.items():
         told = openapi_document()["paths"][f"/api/live/do/{name}"]["post"].get("parameters", [])
         assert {one["name"] for one in told if one["required"]} == set(button.required)

@@ -32,7 +32,9 @@ def tasks(api: TestClient) -> list[tuple[str, list[Any]]]:
 
 def kept(tmp_path: Path) -> list[Path]:
     return (
-        list((tmp_path / "store" / "measurements").glob("*")) if (tmp_path / "store" / "measurements").exists() else []
+        list((tmp_path / "store" / "measurements").glob("*"))
+        if (tmp_path / "store" / "measurements").exists()
+        else []
     )
 
 
@@ -49,15 +51,29 @@ def test_a_photo_becomes_a_scene(api: TestClient) -> None:
 def test_the_arguments_are_those_of_the_command_line(api: TestClient) -> None:
     measured(api, marker_mm="42.5", dictionary="DICT_4X4_50", game="xwing", bases="27,50")
     said = tasks(api)[-1][1]
-    assert said == ["photo.jpg", "--marker-mm=42.5", "--dictionary=DICT_4X4_50", "--bases=27,50", "--game", "xwing"]
+    assert said == [
+        "photo.jpg",
+        "--marker-mm=42.5",
+        "--dictionary=DICT_4X4_50",
+        "--bases=27,50",
+        "--game",
+        "xwing",
+    ]
 
 
-def test_a_board_is_chosen_by_its_name_and_its_file_laid_beside_the_photo(api: TestClient, tmp_path: Path) -> None:
+def test_a_board_is_chosen_by_its_name_and_its_file_laid_beside_the_photo(
+    api: TestClient, tmp_path: Path
+) -> None:
     table = api.get("/api/about").json()["tables"][0]
-    answer = api.post("/api/measurements", params={"game": "legion", "table": table}, content=jpeg())
+    answer = api.post(
+        "/api/measurements", params={"game": "legion", "table": table}, content=jpeg()
+    )
     name = answer.json()["id"]
     ended(api, name)
-    assert f'name = "{table}"' in (tmp_path / "store" / "measurements" / name / "board.toml").read_text()
+    assert (
+        f'name = "{table}"'
+        in (tmp_path / "store" / "measurements" / name / "board.toml").read_text()
+    )
 
 
 BAD: dict[str, dict[str, str]] = {
@@ -117,11 +133,15 @@ def test_what_cannot_be_measured_says_so_and_can_be_measured_otherwise(api: Test
     assert (found["state"], found["step"], found["unmeasurable"]) == ("failed", UNREADABLE, True)
     assert api.get(f"/api/measurements/{name}/scene").status_code == 404
     points = "1,1=0,600;60,1=900,600;60,60=900,0;1,60=0,0"
-    answer = api.post(f"/api/measurements/{name}/again", params={"game": "legion", "points": points})
+    answer = api.post(
+        f"/api/measurements/{name}/again", params={"game": "legion", "points": points}
+    )
     assert answer.status_code == 202
     ended(api, answer.json()["id"])
     said = tasks(api)[-1][1]
-    assert [part for part in said if part.startswith("--point")] == [f"--point={point}" for point in points.split(";")]
+    assert [part for part in said if part.startswith("--point")] == [
+        f"--point={point}" for point in points.split(";")
+    ]
 
 
 def test_deleting_leaves_nothing(api: TestClient, tmp_path: Path) -> None:
@@ -178,17 +198,27 @@ def test_bands_and_arcs_are_lines_on_the_photo(api: TestClient) -> None:
     name = measured(api)
     rings = api.get(f"/api/measurements/{name}/bands", params={"piece": "p03"}).json()
     assert [ring["name"] for ring in rings] == ["1", "2", "3", "4", "5"]
-    inches = api.get(f"/api/measurements/{name}/bands", params={"piece": "p03", "lines_mm": "152.4,203.2"}).json()
+    inches = api.get(
+        f"/api/measurements/{name}/bands", params={"piece": "p03", "lines_mm": "152.4,203.2"}
+    ).json()
     assert len(inches) == 2
     arcs = api.get(f"/api/measurements/{name}/arcs", params={"piece": "p05"}).json()
     assert "bullseye" in [arc["name"] for arc in arcs]
     assert api.get(f"/api/measurements/{name}/bands", params={"piece": "p99"}).status_code == 422
-    assert api.get(f"/api/measurements/{name}/bands", params={"piece": "p03", "lines_mm": "1e99"}).status_code == 422
+    assert (
+        api.get(
+            f"/api/measurements/{name}/bands", params={"piece": "p03", "lines_mm": "1e99"}
+        ).status_code
+        == 422
+    )
 
 
 def test_the_photo_is_served_small_and_whole(api: TestClient) -> None:
     name = measured(api)
-    small, whole = (api.get(f"/api/measurements/{name}/photo", params={"size": size}) for size in ("shown", "full"))
+    small, whole = (
+        api.get(f"/api/measurements/{name}/photo", params={"size": size})
+        for size in ("shown", "full")
+    )
     assert small.headers["content-type"] == whole.headers["content-type"] == "image/jpeg"
     assert whole.content.startswith(b"\xff\xd8")
     assert api.get(f"/api/measurements/{name}/photo", params={"size": "huge"}).status_code == 422
@@ -197,7 +227,11 @@ def test_the_photo_is_served_small_and_whole(api: TestClient) -> None:
 @pytest.mark.parametrize("path", ["/api/measurements", "/api/measurements/{id}"])
 def test_a_method_that_is_not_there_is_told_those_that_are(api: TestClient, path: str) -> None:
     answer = api.patch(path.format(id=measured(api)))
-    told = {method.upper() for method in openapi.openapi_document()["paths"][path] if method != "parameters"}
+    told = {
+        method.upper()
+        for method in openapi.openapi_document()["paths"][path]
+        if method != "parameters"
+    }
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == told | {"HEAD"}
 
@@ -208,7 +242,9 @@ def test_a_picture_is_asked_for_with_its_question(api: TestClient) -> None:
     assert answer.headers["content-type"] == "image/png"
     task, arguments = tasks(api)[-1]
     assert (task, arguments[-1]) == ("picture", [RANGE])
-    assert api.get(f"/api/measurements/{name}/picture", params={"question": "{}"}).status_code == 422
+    assert (
+        api.get(f"/api/measurements/{name}/picture", params={"question": "{}"}).status_code == 422
+    )
 
 
 def test_corrections_are_checked_before_they_are_tried(api: TestClient) -> None:
@@ -237,9 +273,16 @@ def test_nobodys_corrections_are_lost(api: TestClient) -> None:
     assert second.status_code == 412
     assert "somebody else" in second.json()["error"]
     assert len(tasks(api)) == done
-    assert api.put(place, json=fixes, headers={"if-match": first.headers["etag"]}).status_code == 200
-    assert api.put(place, json=fixes).status_code == 200  # a program that does not ask is not refused
-    assert api.post(f"/api/measurements/{name}/ask", json=RANGE).json()["version"] == first.json()["version"] + 2
+    assert (
+        api.put(place, json=fixes, headers={"if-match": first.headers["etag"]}).status_code == 200
+    )
+    assert (
+        api.put(place, json=fixes).status_code == 200
+    )  # a program that does not ask is not refused
+    assert (
+        api.post(f"/api/measurements/{name}/ask", json=RANGE).json()["version"]
+        == first.json()["version"] + 2
+    )
 
 
 def test_a_bundle_holds_all_that_the_ruling_rests_on(api: TestClient, tmp_path: Path) -> None:
@@ -254,7 +297,9 @@ def test_a_bundle_holds_all_that_the_ruling_rests_on(api: TestClient, tmp_path: 
     assert json.loads(members["bundle.json"])["measure"][-2:] == ["--fix", "fix.json"]
 
 
-@pytest.mark.parametrize("path", ["", "/scene", "/table", "/photo", "/bands", "/picture", "/bundle", "/link", "/arcs"])
+@pytest.mark.parametrize(
+    "path", ["", "/scene", "/table", "/photo", "/bands", "/picture", "/bundle", "/link", "/arcs"]
+)
 @pytest.mark.parametrize("name", ["nothing", "234567892345", "..%2f..%2fetc", "%00"])
 def test_what_is_not_there_is_said_not_to_be(api: TestClient, path: str, name: str) -> None:
     params = {"question": json.dumps(RANGE), "piece": "p01"}
@@ -270,7 +315,9 @@ def test_links_are_drawn_as_codes(api: TestClient) -> None:
     assert told["path"].count("h1") > told["size"] ** 2 / 4
 
 
-def test_what_nobody_foresaw_is_told_without_its_insides(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_nobody_foresaw_is_told_without_its_insides(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     with client(monkeypatch, tmp_path / "store") as found:
         monkeypatch.setattr(found.app.state.clerk.store, "newest", lambda most: 1 / 0)  # type: ignore[attr-defined]
         quiet = TestClient(found.app, base_url="http://localhost", raise_server_exceptions=False)

@@ -21,7 +21,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def added(store: Store, **changes: Any) -> Measurement:
-    found = Measurement(store.new_id(), time.time(), DONE, "", "legion", "6x3 ft", ("photo.jpg",), {"pieces": 3})
+    found = Measurement(
+        store.new_id(), time.time(), DONE, "", "legion", "6x3 ft", ("photo.jpg",), {"pieces": 3}
+    )
     changed: Measurement = replace(found, **changes)
     store.add(changed)
     store.path_of(changed.id, "photo.jpg").write_bytes(b"photo")
@@ -47,7 +49,17 @@ def test_what_a_stopped_server_left_has_failed(store: Store, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["", "..", "../../etc/passwd", "a" * 12 + "/..", "x'; DROP TABLE", "a" * 13, "io" * 6, "é" * 12]
+    "name",
+    [
+        "",
+        "..",
+        "../../etc/passwd",
+        "a" * 12 + "/..",
+        "x'; DROP TABLE",
+        "a" * 13,
+        "io" * 6,
+        "é" * 12,
+    ],
 )
 def test_nothing_but_an_id_is_looked_for(store: Store, name: str) -> None:
     assert not is_id(name)

@@ -26,7 +26,9 @@ def exif(orientation: int = 6) -> Image.Exif:
     found[0x0112] = orientation
     found[0x010F], found[0x0110] = "Maker", "Model 7"
     found[0x013B] = "Anna"
-    found.get_ifd(0x8769).update({0xA405: 26, 0xA002: 320, 0xA003: 240, 0x920A: 5.7, 0x927C: b"maker notes: Anna"})
+    found.get_ifd(0x8769).update(
+        {0xA405: 26, 0xA002: 320, 0xA003: 240, 0x920A: 5.7, 0x927C: b"maker notes: Anna"}
+    )
     found.get_ifd(0x8825).update({1: "N", 2: (48.0, 12.0, 30.0), 3: "E", 4: (16.0, 22.0, 1.0)})
     return found
 
@@ -60,7 +62,11 @@ def laden_png() -> bytes:
 
 def laden_webp() -> bytes:
     return saved(
-        Image.open(io.BytesIO(jpeg())), "WEBP", exif=exif().tobytes(), xmp=b"<?xpacket GPS Anna?>", lossless=True
+        Image.open(io.BytesIO(jpeg())),
+        "WEBP",
+        exif=exif().tobytes(),
+        xmp=b"<?xpacket GPS Anna?>",
+        lossless=True,
     )
 
 
@@ -68,14 +74,20 @@ LADEN = {"jpg": laden_jpeg, "png": laden_png, "webp": laden_webp}
 
 
 @pytest.mark.parametrize("ending", LADEN)
-def test_pixels_orientation_and_focal_length_stay_and_the_rest_goes(ending: str, tmp_path: Path) -> None:
+def test_pixels_orientation_and_focal_length_stay_and_the_rest_goes(
+    ending: str, tmp_path: Path
+) -> None:
     data = LADEN[ending]()
     before, after = tmp_path / f"before.{ending}", tmp_path / f"after.{ending}"
     before.write_bytes(data)
     after.write_bytes(strip_metadata(data))
     one, other = load_photo(before), load_photo(after)
     assert np.array_equal(one.pixels, other.pixels)
-    assert (one.orientation, one.focal_px, one.focal_share) == (other.orientation, other.focal_px, other.focal_share)
+    assert (one.orientation, one.focal_px, one.focal_share) == (
+        other.orientation,
+        other.focal_px,
+        other.focal_share,
+    )
     assert other.orientation == 6
     assert other.focal_px is not None
     assert not [secret for secret in SECRETS if secret in after.read_bytes()]
@@ -134,7 +146,9 @@ def png_of_zeros(width: int, height: int, rows: int) -> bytes:
     """A PNG that says it is so large, with so many rows of black in it."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     body = zlib.compress(bytes(rows * (1 + 3 * width)), 9)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    )
 
 
 def large_header() -> bytes:
@@ -145,8 +159,16 @@ def large_header() -> bytes:
 
 
 REFUSED: dict[str, tuple[Callable[[], bytes], int, str]] = {
-    "svg": (lambda: b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 415, "SVG"),
-    "svg after a byte order mark": (lambda: b"\xef\xbb\xbf \n<?xml version='1.0'?><svg/>", 415, "SVG"),
+    "svg": (
+        lambda: b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+        415,
+        "SVG",
+    ),
+    "svg after a byte order mark": (
+        lambda: b"\xef\xbb\xbf \n<?xml version='1.0'?><svg/>",
+        415,
+        "SVG",
+    ),
     "html": (lambda: b"<!doctype html><script>alert(1)</script>", 415, "page"),
     "text": (lambda: b"hello, this is no photo at all " * 9, 415, "not a photo"),
     "nothing": (lambda: b"", 415, "not a photo"),
@@ -159,7 +181,10 @@ REFUSED: dict[str, tuple[Callable[[], bytes], int, str]] = {
     "png chunks that run past the end": (lambda: png_of_zeros(64, 64, 64)[:60], 422, "damaged"),
     "moving": (
         lambda: saved(
-            Image.new("RGB", (64, 64)), "WEBP", save_all=True, append_images=[Image.new("RGB", (64, 64), "red")]
+            Image.new("RGB", (64, 64)),
+            "WEBP",
+            save_all=True,
+            append_images=[Image.new("RGB", (64, 64), "red")],
         ),
         415,
         "moving",

@@ -37,7 +37,9 @@ def pretending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "serve", pretend)
 
 
-def act(work: Callable[[WorkerPool, list[str]], Awaitable[Any]], processes: int = 1) -> tuple[Any, list[str]]:
+def act(
+    work: Callable[[WorkerPool, list[str]], Awaitable[Any]], processes: int = 1
+) -> tuple[Any, list[str]]:
     async def whole() -> tuple[Any, list[str]]:
         workers, said = WorkerPool(processes), list[str]()
         await workers.start()
@@ -50,7 +52,9 @@ def act(work: Callable[[WorkerPool, list[str]], Awaitable[Any]], processes: int 
 
 
 def test_a_task_is_done_and_says_how_far_it_is() -> None:
-    (_, arguments), said = act(lambda workers, said: workers.run_task("work", Path("."), ["a", 1], said.append))
+    (_, arguments), said = act(
+        lambda workers, said: workers.run_task("work", Path("."), ["a", 1], said.append)
+    )
     assert arguments == ["a", 1]
     assert said == ["at work"]
 
@@ -68,7 +72,9 @@ def test_a_task_that_fails_says_why_and_the_next_is_done() -> None:
 
 
 @pytest.mark.parametrize("deed", ["die", "hang"])
-def test_a_process_that_dies_or_hangs_is_replaced(deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_or_hangs_is_replaced(
+    deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 1.0 if deed == "hang" else 60.0)
 
     async def work(workers: WorkerPool, said: list[str]) -> int:
@@ -83,7 +89,10 @@ def test_a_process_that_dies_or_hangs_is_replaced(deed: str, monkeypatch: pytest
 
 def test_a_process_that_has_grown_is_replaced() -> None:
     async def work(workers: WorkerPool, said: list[str]) -> list[int]:
-        return [(await workers.run_task(name, Path("."), [], said.append))[0] for name in ("work", "grow", "work")]
+        return [
+            (await workers.run_task(name, Path("."), [], said.append))[0]
+            for name in ("work", "grow", "work")
+        ]
 
     (one, two, three), _ = act(work)
     assert one == two != three

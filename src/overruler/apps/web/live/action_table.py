@@ -21,13 +21,18 @@ class Action:
 ACTIONS = {
     "pick": Action("Rule on two pieces, or units", Desk.pick, ("from", "to")),
     "ask": Action(
-        "What a pair asks: Range, Attack, Distance", Desk.choose_question, ("question",), ("arc", "reach_in")
+        "What a pair asks: Range, Attack, Distance",
+        Desk.choose_question,
+        ("question",),
+        ("arc", "reach_in"),
     ),
     "swap": Action("From and to the other way round", Desk.swap),
     "bands": Action("A piece's range lines, on or off", Desk.toggle_bands, ("piece",)),
     "arcs": Action("A ship's arcs, on or off", Desk.toggle_arcs, ("piece",)),
     "freeze": Action("Hold the picture and its graphics, or let go", Desk.toggle_freeze),
-    "close": Action("Hold the picture and show the gap large, or let go", lambda desk: desk.freeze(large=True)),
+    "close": Action(
+        "Hold the picture and show the gap large, or let go", lambda desk: desk.freeze(large=True)
+    ),
     "live": Action("Let go", Desk.unfreeze),
     "clear": Action("Everything off the air", Desk.clear),
 }

@@ -46,7 +46,11 @@ async def post_question(request: Request) -> Response:
 
 async def post_fixes(request: Request) -> Response:
     """Corrections of the table as it stands, as in a file: pieces moved, added, removed, named, in units."""
-    fixes, eyes, desk = read_fixes(await _read_json(request, "fix")), request.app.state.eyes, get_desk(request)
+    fixes, eyes, desk = (
+        read_fixes(await _read_json(request, "fix")),
+        request.app.state.eyes,
+        get_desk(request),
+    )
     await asyncio.to_thread(TableWatcher.correct, eyes, fixes)
     await asyncio.to_thread(desk.apply_labels, fixes)
     return await get_state(request)
@@ -77,7 +81,10 @@ async def post_action(request: Request) -> Response:
     missing = [key for key in button.required if key not in request.query_params]
     if missing:
         raise BadInput(f"{name}: say {' and '.join(missing)} in the address, ?{missing[0]}=p01 say")
-    told = [_parse_argument(key, request.query_params.get(key)) for key in (*button.required, *button.optional)]
+    told = [
+        _parse_argument(key, request.query_params.get(key))
+        for key in (*button.required, *button.optional)
+    ]
     await asyncio.to_thread(button.act, get_desk(request), *told)
     return await get_state(request)
 

@@ -55,7 +55,9 @@ def make_live_app(air: LiveServices) -> Starlette:
             await asyncio.to_thread(air.watcher.stop)
 
     guard = Middleware(LiveGuard, door=air.access_policy, overlay_key=air.overlay_key)
-    return Starlette(routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=EXCEPTION_HANDLERS)
+    return Starlette(
+        routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=EXCEPTION_HANDLERS
+    )
 
 
 # --- on air ---
@@ -72,7 +74,10 @@ async def get_control_page(request: Request) -> Response:
 async def stream_state(socket: WebSocket) -> None:
     """All of the state whenever it changes, and a beat in between; what a page says is not heard."""
     await socket.accept()
-    tasks = {asyncio.create_task(_wait_for_close(socket)), asyncio.create_task(_send_state(socket, get_desk(socket)))}
+    tasks = {
+        asyncio.create_task(_wait_for_close(socket)),
+        asyncio.create_task(_send_state(socket, get_desk(socket))),
+    }
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -109,11 +114,20 @@ async def get_overlay_png(request: Request) -> Response:
     desk = get_desk(request)
     wide = _requested_width(request)
     shown = _requested_layers(request)
-    drawn = svg_document([text for name, text in desk.graphics_on_air().layers.items() if name in shown], desk.size_px)
+    drawn = svg_document(
+        [text for name, text in desk.graphics_on_air().layers.items() if name in shown],
+        desk.size_px,
+    )
     tag = f'"{hashlib.sha256(f"{wide} {drawn}".encode()).hexdigest()[:20]}"'
-    if request.headers.get("if-none-match") == tag:  # who asks ten times a second must not cost ten drawings
+    if (
+        request.headers.get("if-none-match") == tag
+    ):  # who asks ten times a second must not cost ten drawings
         return Response(status_code=304, headers={"etag": tag})
-    return Response(await asyncio.to_thread(_render_png, drawn, wide), media_type="image/png", headers={"etag": tag})
+    return Response(
+        await asyncio.to_thread(_render_png, drawn, wide),
+        media_type="image/png",
+        headers={"etag": tag},
+    )
 
 
 @lru_cache(maxsize=4)
@@ -157,12 +171,17 @@ async def get_clip(request: Request) -> Response:
     """The ruling on air as a film with alpha, for replays: one at a time, for the camera is looked at meanwhile."""
     from overruler.apps.web.live.clip import render_clip
 
-    desk, wide, filming = get_desk(request), _requested_width(request, usual=1280, most=1920), request.app.state.filming
+    desk, wide, filming = (
+        get_desk(request),
+        _requested_width(request, usual=1280, most=1920),
+        request.app.state.filming,
+    )
     if filming.locked():
         raise ServerBusy("another clip is being made: ask again in a few seconds")
     async with filming:
         return Response(
-            await asyncio.to_thread(render_clip, desk.graphics_on_air(), desk.size_px, wide), media_type="video/webm"
+            await asyncio.to_thread(render_clip, desk.graphics_on_air(), desk.size_px, wide),
+            media_type="video/webm",
         )
 
 

@@ -32,7 +32,9 @@ def render_clip(on_air: Graphics, size_px: tuple[int, int], width_px: int) -> by
 def _render_frames(
     on_air: Graphics, from_px: tuple[int, int], size: tuple[int, int], ends: NDArray[np.float64]
 ) -> Iterator[RgbaLayer]:
-    table, words = (_render_layer(on_air.layers[name], from_px, size) for name in ("lines", "verdict"))
+    table, words = (
+        _render_layer(on_air.layers[name], from_px, size) for name in ("lines", "verdict")
+    )
     along = _distance_along_px(size, ends)
     reach = float(np.hypot(*(ends[1] - ends[0]))) + 2 * FADE_LENGTH_PX + 0.1 * size[0]
     whole = composite_over(words, table)
@@ -42,9 +44,15 @@ def _render_frames(
             yield whole
             continue
         tip = reach * min(time_s / LINE_GROWN_S, 1.0) - 0.1 * size[0]
-        shown = np.clip((tip - along) / FADE_LENGTH_PX, 0, 1) if time_s < LINE_GROWN_S else np.ones_like(along)
+        shown = (
+            np.clip((tip - along) / FADE_LENGTH_PX, 0, 1)
+            if time_s < LINE_GROWN_S
+            else np.ones_like(along)
+        )
         yield composite_over(
-            _scale_alpha(words, np.clip((time_s - LINE_GROWN_S) / (WORDS_SHOWN_S - LINE_GROWN_S), 0, 1)),
+            _scale_alpha(
+                words, np.clip((time_s - LINE_GROWN_S) / (WORDS_SHOWN_S - LINE_GROWN_S), 0, 1)
+            ),
             _scale_alpha(table, shown),
         )
 
@@ -62,11 +70,15 @@ def _render_layer(drawing: str, from_px: tuple[int, int], size: tuple[int, int])
 
     from overruler.picture.raster import render_png
 
-    picture = Image.open(io.BytesIO(render_png(svg_document([drawing], from_px), size[0]))).convert("RGBA")
+    picture = Image.open(io.BytesIO(render_png(svg_document([drawing], from_px), size[0]))).convert(
+        "RGBA"
+    )
     return np.asarray(picture if picture.size == size else picture.resize(size))
 
 
-def _scale_alpha(layer: RgbaLayer, share: NDArray[np.float32] | Sequence[float] | float) -> RgbaLayer:
+def _scale_alpha(
+    layer: RgbaLayer, share: NDArray[np.float32] | Sequence[float] | float
+) -> RgbaLayer:
     found = layer.copy()
     found[..., 3] = np.rint(layer[..., 3] * np.asarray(share))
     return found
@@ -78,6 +90,8 @@ def composite_over(front: RgbaLayer, back: RgbaLayer) -> RgbaLayer:
     where = front[..., 3] > 0
     a, b = front[where].astype(np.float32), back[where].astype(np.float32)
     cover, rest = a[:, 3:] / 255, b[:, 3:] / 255 * (1 - a[:, 3:] / 255)
-    found[where, :3] = np.rint((a[:, :3] * cover + b[:, :3] * rest) / np.maximum(cover + rest, 1e-6))
+    found[where, :3] = np.rint(
+        (a[:, :3] * cover + b[:, :3] * rest) / np.maximum(cover + rest, 1e-6)
+    )
     found[where, 3] = np.rint(255 * (cover + rest))[:, 0]
     return found

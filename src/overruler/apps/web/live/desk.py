@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from overruler.apps.web.live.graphics import Graphics, bases_json, draw_arcs, draw_graphics
-from overruler.apps.web.live.selection import Selection, find_pair_question, pair_questions, pieces_named
+from overruler.apps.web.live.selection import (
+    Selection,
+    find_pair_question,
+    pair_questions,
+    pieces_named,
+)
 from overruler.apps.web.live.watcher import STANDING_STATES, TableStatus
 from overruler.apps.web.scene_paths import camera_view
 from overruler.errors import BadInput, OverrulerError, UnknownName
@@ -98,7 +103,9 @@ class Desk:
             return None
         scene = self._seen.report.scene
         labels = self._labels
-        return replace(scene, pieces=tuple(replace(one, **labels.get(one.id, {})) for one in scene.pieces))
+        return replace(
+            scene, pieces=tuple(replace(one, **labels.get(one.id, {})) for one in scene.pieces)
+        )
 
     def frozen_jpeg(self) -> bytes | None:
         frozen = self._frozen
@@ -118,13 +125,20 @@ class Desk:
             raise BadInput("pick two pieces: from and to are the same")
         self._set_selection(replace(self._wanted, pair=(one, other)))
 
-    def choose_question(self, question: str, arc: str | None = None, reach_in: float | None = None) -> None:
+    def choose_question(
+        self, question: str, arc: str | None = None, reach_in: float | None = None
+    ) -> None:
         """What a pair asks from now on: `Range`, `Attack`, … as the game has it."""
         if (scene := self.scene()) is not None:
             find_pair_question(scene.game, question)
         now = self._wanted
         self._set_selection(
-            replace(now, tap=question, arc=arc or now.arc, reach_in=now.reach_in if reach_in is None else reach_in)
+            replace(
+                now,
+                tap=question,
+                arc=arc or now.arc,
+                reach_in=now.reach_in if reach_in is None else reach_in,
+            )
         )
 
     def swap(self) -> None:
@@ -140,7 +154,11 @@ class Desk:
         """A ship's arcs, or none if they are drawn; `BadInput` where its front is not known."""
         self._check_names(piece)
         scene = self.scene()
-        ship = next((one for one in scene.pieces if one.id == piece), None) if scene is not None else None
+        ship = (
+            next((one for one in scene.pieces if one.id == piece), None)
+            if scene is not None
+            else None
+        )
         if scene is not None and ship is not None:
             draw_arcs(scene, camera_view(scene), ship)
         self._set_selection(replace(self._wanted, arcs=_toggle_name(self._wanted.arcs, piece)))
@@ -171,12 +189,18 @@ class Desk:
         if frozen is not None and frozen.large == large:
             self.unfreeze()
             return
-        held, jpeg = (frozen.graphics, frozen.jpeg) if frozen is not None else self._current_picture()
+        held, jpeg = (
+            (frozen.graphics, frozen.jpeg) if frozen is not None else self._current_picture()
+        )
         if large and held.box_px is None:
-            raise BadInput("there is no ruling on air to look at closely: pick two pieces that stand")
+            raise BadInput(
+                "there is no ruling on air to look at closely: pick two pieces that stand"
+            )
         with self._lock:
             self._count += 1
-            self._frozen = FrozenPicture(self._count, jpeg, held, large, time.monotonic() + MAX_FREEZE_S)
+            self._frozen = FrozenPicture(
+                self._count, jpeg, held, large, time.monotonic() + MAX_FREEZE_S
+            )
             self._update_state()
 
     def _current_picture(self) -> tuple[Graphics, bytes]:
@@ -210,9 +234,18 @@ class Desk:
     def _update_state(self) -> None:
         """Make the state anew where it has changed; the lock is held."""
         seen, frozen = self._seen, self._frozen
-        places = tuple((spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in seen.spots)
+        places = tuple(
+            (spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in seen.spots
+        )
         drawn_by = (seen.number, seen.report is None, seen.standing, self._wanted, self._labels)
-        key = (drawn_by, places, seen.lost, seen.notes, frozen.number if frozen else 0, self._size_px)
+        key = (
+            drawn_by,
+            places,
+            seen.lost,
+            seen.notes,
+            frozen.number if frozen else 0,
+            self._size_px,
+        )
         if key == self._key:
             return
         if self._key is None or drawn_by != self._key[0]:
@@ -225,7 +258,12 @@ class Desk:
         scene, self._error = self.scene(), ""
         if scene is None or self._seen.lost is not None:
             return Graphics({})
-        for less in ({}, {"pair": None}, {"arcs": ()}, {"pair": None, "arcs": ()}):  # what cannot be, and no more
+        for less in (
+            {},
+            {"pair": None},
+            {"arcs": ()},
+            {"pair": None, "arcs": ()},
+        ):  # what cannot be, and no more
             try:
                 return draw_graphics(scene, replace(self._wanted, **less), self._seen.standing)
             except OverrulerError as error:
@@ -243,7 +281,9 @@ class Desk:
             "lost": seen.lost,
             "notes": list(seen.notes),
             "calibrated": scene is not None,
-            "problems": [problem.text for problem in seen.report.calibration.problems] if seen.report else [],
+            "problems": [problem.text for problem in seen.report.calibration.problems]
+            if seen.report
+            else [],
             "pair": list(self._wanted.pair) if self._wanted.pair else None,
             "bands": list(self._wanted.bands),
             "arcs": list(self._wanted.arcs),
@@ -251,9 +291,16 @@ class Desk:
             "waiting": self._waiting_reasons(),
             "layers": on.layers,
             "ruling": on.ruling,
-            "frozen": {"number": frozen.number, "large": frozen.large, "box_px": on.box_px} if frozen else None,
+            "frozen": {"number": frozen.number, "large": frozen.large, "box_px": on.box_px}
+            if frozen
+            else None,
             "pieces": [
-                {"id": spot.id, "state": spot.state, "sigma_mm": round(spot.sigma_mm, 3), **shapes.get(spot.id, {})}
+                {
+                    "id": spot.id,
+                    "state": spot.state,
+                    "sigma_mm": round(spot.sigma_mm, 3),
+                    **shapes.get(spot.id, {}),
+                }
                 for spot in seen.spots
             ],
         }
@@ -264,9 +311,14 @@ class Desk:
             return {"questions": [], "question": None}
         wanted, known = self._wanted, pair_questions(scene.game)
         told = [
-            {"label": tap["label"], **{key: tap[key] for key in ("arcs", "reach_in") if key in tap}} for tap in known
+            {"label": tap["label"], **{key: tap[key] for key in ("arcs", "reach_in") if key in tap}}
+            for tap in known
         ]
-        now = {"label": wanted.tap or known[0]["label"], "arc": wanted.arc, "reach_in": wanted.reach_in}
+        now = {
+            "label": wanted.tap or known[0]["label"],
+            "arc": wanted.arc,
+            "reach_in": wanted.reach_in,
+        }
         return {"questions": told, "question": now}
 
     def _waiting_reasons(self) -> list[str]:

@@ -18,10 +18,24 @@ from overruler.apps.web.quick_questions import arc_outlines as arcs_of
 from overruler.apps.web.scene_paths import camera_view, range_lines_mm
 from overruler.geometry.pose import Array
 from overruler.picture.banner import build_banner
-from overruler.picture.drawable_ruling import SEGMENT_BY_GAME_MM, DrawableRuling, drawable_ruling, format_distance
+from overruler.picture.drawable_ruling import (
+    SEGMENT_BY_GAME_MM,
+    DrawableRuling,
+    drawable_ruling,
+    format_distance,
+)
 from overruler.picture.painters import base_outline, draw_base, draw_measured_line, draw_range_lines
 from overruler.picture.painters import range_arcs as arcs_round
-from overruler.picture.svg import BLACK, WHITE, element, group, path, path_data, text_plate, text_plate_size
+from overruler.picture.svg import (
+    BLACK,
+    WHITE,
+    element,
+    group,
+    path,
+    path_data,
+    text_plate,
+    text_plate_size,
+)
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import ask
@@ -50,19 +64,30 @@ class Graphics:
 def draw_graphics(scene: Scene, wanted: Selection, standing: frozenset[str]) -> Graphics:
     """The graphics that hold now: nothing about a piece that does not stand where it was measured."""
     view = camera_view(scene)
-    room, pieces = LabelPlacement(view), {piece.id: piece for piece in scene.pieces if piece.id in standing}
-    told = rule_on_pair(scene, wanted) if wanted.pair and pieces_named(scene, wanted.pair) <= set(pieces) else None
+    room, pieces = (
+        LabelPlacement(view),
+        {piece.id: piece for piece in scene.pieces if piece.id in standing},
+    )
+    told = (
+        rule_on_pair(scene, wanted)
+        if wanted.pair and pieces_named(scene, wanted.pair) <= set(pieces)
+        else None
+    )
     over = (
         _ruling_graphics(view, told, room, ruler=told.pieces[0].id not in wanted.bands)
         if told is not None
         else Graphics({})
     )
-    round_them = [draw_bands(scene, view, pieces[name], room) for name in wanted.bands if name in pieces]
+    round_them = [
+        draw_bands(scene, view, pieces[name], room) for name in wanted.bands if name in pieces
+    ]
     round_them += [draw_arcs(scene, view, pieces[name]) for name in wanted.arcs if name in pieces]
     return replace(over, layers={"bands": group(round_them), **over.layers})
 
 
-def _ruling_graphics(view: View, told: DrawableRuling, room: LabelPlacement, ruler: bool) -> Graphics:
+def _ruling_graphics(
+    view: View, told: DrawableRuling, room: LabelPlacement, ruler: bool
+) -> Graphics:
     """A ruling's own graphics; without `ruler` its lines are there already."""
     line = view.line_px(told.from_mm, told.to_mm, told.z_mm)
     room.protect_lines([line, *(base_outline(view, piece) for piece in told.pieces)])
@@ -70,7 +95,10 @@ def _ruling_graphics(view: View, told: DrawableRuling, room: LabelPlacement, rul
         draw_range_lines(view, told) if ruler else "",
         *(draw_base(view, piece, told.style) for piece in told.pieces),
     ]
-    layers = {"lines": group((*on_table, draw_measured_line(view, told))), "verdict": _draw_words(view, told, room)}
+    layers = {
+        "lines": group((*on_table, draw_measured_line(view, told))),
+        "verdict": _draw_words(view, told, room),
+    }
     for _, arc in arcs_round(view, told) if ruler else ():
         for place in arc[[0, -1]]:
             room.occupy_box(place, np.array(text_plate_size("0", 9 * view.unit)))
@@ -84,12 +112,17 @@ def rule_on_pair(scene: Scene, wanted: Selection) -> DrawableRuling:
     verdict = ask(scene, asked)
     if asked["question"] == "distance":
         told = drawable_ruling(scene, verdict)
-        said = format_distance(told.distance_mm, 1.96 * told.sigma_mm, scene.game).partition(" (")[0]
+        said = format_distance(told.distance_mm, 1.96 * told.sigma_mm, scene.game).partition(" (")[
+            0
+        ]
         return replace(told, headline=f"{' → '.join(piece.id for piece in told.pieces)}: {said}")
     if verdict.from_point_mm and verdict.to_point_mm:
         return drawable_ruling(scene, verdict)
     line = ask(scene, distance_question(asked))
-    places = {key: getattr(line, key) for key in ("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm", "pair")}
+    places = {
+        key: getattr(line, key)
+        for key in ("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm", "pair")
+    }
     told = drawable_ruling(scene, replace(verdict, **places))
     label = find_pair_question(scene.game, wanted.tap)["label"]
     return replace(told, detail="  ·  ".join(part for part in (label, told.detail) if part))
@@ -98,7 +131,9 @@ def rule_on_pair(scene: Scene, wanted: Selection) -> DrawableRuling:
 def draw_arcs(scene: Scene, view: View, ship: Piece) -> str:
     """A ship's arcs; `BadInput` where nobody knows which side is its front."""
     lines = "".join(d for one in arcs_of(scene, ship) for d in one["lines"])
-    below = element("path", d=lines, fill="none", stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6)
+    below = element(
+        "path", d=lines, fill="none", stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6
+    )
     return group(
         (
             below,
@@ -121,7 +156,10 @@ def draw_bands(scene: Scene, view: View, piece: Piece, room: LabelPlacement) -> 
             path(closed, stroke=WHITE, stroke_width=1.9 * view.unit),
         ]
         numbers += _place_numbers(
-            view, places, f"{line_mm / segment:.0f}" if segment else f"{inches_from_mm(line_mm):g} in", room
+            view,
+            places,
+            f"{line_mm / segment:.0f}" if segment else f"{inches_from_mm(line_mm):g} in",
+            room,
         )
     return group((*lines, draw_base(view, piece), *numbers))
 
@@ -151,7 +189,13 @@ def _ruling_json(told: DrawableRuling) -> dict[str, Any]:
     names = [piece.id for piece in told.pieces]
     headline = told.headline.split(": ", 1)[-1]
     measure = {"distance_mm": round(told.distance_mm, 3), "sigma_mm": round(told.sigma_mm, 3)}
-    return {"between": names, "headline": headline, "detail": told.detail, "word": told.style.word, **measure}
+    return {
+        "between": names,
+        "headline": headline,
+        "detail": told.detail,
+        "word": told.style.word,
+        **measure,
+    }
 
 
 def _zoom_box_px(view: View, told: DrawableRuling) -> tuple[float, float, float, float]:
@@ -173,9 +217,13 @@ def bases_json(scene: Scene) -> dict[str, dict[str, Any]]:
     return {
         piece.id: {
             "d": path_data(base_outline(view, piece), closed=True),
-            "center_px": [round(float(v), 1) for v in view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)],
+            "center_px": [
+                round(float(v), 1) for v in view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
+            ],
             "base": piece.base.name,
-            **{key: value for key in ("unit", "player", "leader") if (value := getattr(piece, key))},
+            **{
+                key: value for key in ("unit", "player", "leader") if (value := getattr(piece, key))
+            },
         }
         for piece in scene.pieces
     }
@@ -185,4 +233,10 @@ def svg_document(layers: Sequence[str], size_px: tuple[int, int]) -> str:
     """Layers as one drawing."""
     width, height = size_px
     size = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
-    return element("svg", *(layers or [""]), xmlns="http://www.w3.org/2000/svg", font_family=FONT_FAMILY, **size)
+    return element(
+        "svg",
+        *(layers or [""]),
+        xmlns="http://www.w3.org/2000/svg",
+        font_family=FONT_FAMILY,
+        **size,
+    )

@@ -21,19 +21,47 @@ _ABOUT = (
 )
 STATE_SCHEMA: Json = {
     "type": "object",
-    "required": ["version", "size_px", "lost", "notes", "calibrated", "pieces", "waiting", "on_air"],
+    "required": [
+        "version",
+        "size_px",
+        "lost",
+        "notes",
+        "calibrated",
+        "pieces",
+        "waiting",
+        "on_air",
+    ],
     "properties": {
-        "version": {"type": "integer", "description": "Another one whenever something has changed."},
-        "size_px": {"type": "array", "items": {"type": "integer"}, "description": "Of the camera's picture."},
+        "version": {
+            "type": "integer",
+            "description": "Another one whenever something has changed.",
+        },
+        "size_px": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "Of the camera's picture.",
+        },
         "lost": TEXT | {"type": ["string", "null"], "description": "Why there are no pictures."},
         "notes": {"type": "array", "items": TEXT, "description": "What the caster should know."},
         "calibrated": {"type": "boolean", "description": "Whether the table has been measured."},
-        "pieces": {"type": "array", "items": {"type": "object"}, "description": "Each with its state and outline."},
+        "pieces": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Each with its state and outline.",
+        },
         "pair": {"type": ["array", "null"], "items": TEXT},
         "bands": {"type": "array", "items": TEXT},
         "arcs": {"type": "array", "items": TEXT},
-        "questions": {"type": "array", "items": {"type": "object"}, "description": "What a pair can ask."},
-        "waiting": {"type": "array", "items": TEXT, "description": "Why something wanted is not on air."},
+        "questions": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "What a pair can ask.",
+        },
+        "waiting": {
+            "type": "array",
+            "items": TEXT,
+            "description": "Why something wanted is not on air.",
+        },
         "ruling": {"type": ["object", "null"]},
         "on_air": {"type": "boolean", "description": "Whether anything may be shown at all."},
     },
@@ -54,7 +82,11 @@ def openapi_document() -> Json:
         "components": {
             "schemas": {name: SCHEMAS[name] for name in named} | {"State": STATE_SCHEMA},
             "securitySchemes": {
-                "key": {"type": "http", "scheme": "bearer", "description": "The key in the address; with --lan only."}
+                "key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The key in the address; with --lan only.",
+                }
             },
         },
         "security": [{}, {"key": []}],
@@ -76,15 +108,23 @@ def _picture_paths() -> Json:
     layers = "|".join(LAYERS)
     about = {"description": f"Only these of {', '.join(LAYERS)}, with commas between."}
     shown = {"show": TEXT | {"pattern": f"^({layers})(,({layers}))*$"} | about}
-    wide, narrower = ({"width": {"type": "integer", "minimum": 16, "maximum": most}} for most in (3840, 1920))
+    wide, narrower = (
+        {"width": {"type": "integer", "minimum": 16, "maximum": most}} for most in (3840, 1920)
+    )
     jpeg = binary_content("image/jpeg")
     return {
         "/overlay.png": {
-            "get": operation("What is on air, with alpha", binary_content("image/png"), 422, query=shown | wide)
+            "get": operation(
+                "What is on air, with alpha", binary_content("image/png"), 422, query=shown | wide
+            )
         },
         "/overlay.webm": {
             "get": operation(
-                "The ruling on air as a film with alpha", binary_content("video/webm"), 422, 503, query=narrower
+                "The ruling on air as a film with alpha",
+                binary_content("video/webm"),
+                422,
+                503,
+                query=narrower,
             )
         },
         "/api/live/picture.jpg": {"get": operation("The camera's picture", jpeg, 404)},
@@ -97,8 +137,12 @@ def _program_paths() -> Json:
     question, fixes = json_content(schema_ref("Question")), json_content(schema_ref("Fixes"))
     return {
         "/api/live": {"get": operation("The state", state)},
-        "/api/live/scene": {"get": operation("The scene file as the table last came to rest", anything, 404)},
-        "/api/live/ask": {"post": operation("Rule on a question", anything, 404, 413, 422, body=question)},
+        "/api/live/scene": {
+            "get": operation("The scene file as the table last came to rest", anything, 404)
+        },
+        "/api/live/ask": {
+            "post": operation("Rule on a question", anything, 404, 413, 422, body=question)
+        },
         "/api/live/fix": {"post": operation("Correct what was found", state, 413, 422, body=fixes)},
         "/api/live/openapi.json": {"get": operation("This document", anything)},
     }

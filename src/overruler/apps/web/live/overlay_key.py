@@ -21,9 +21,15 @@ class LiveGuard:
         self._key = overlay_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._key is not None and scope["type"] in ("http", "websocket") and scope["path"] in OVERLAY_PATHS:
+        if (
+            self._key is not None
+            and scope["type"] in ("http", "websocket")
+            and scope["path"] in OVERLAY_PATHS
+        ):
             shown = presented_keys(scope, Headers(scope=scope))
             if any(hmac.compare_digest(key.encode(), self._key.encode()) for key in shown):
-                await self._looking(scope, receive, send)  # no cookie is set: it would take the desk's place
+                await self._looking(
+                    scope, receive, send
+                )  # no cookie is set: it would take the desk's place
                 return
         await self._desk(scope, receive, send)

@@ -31,11 +31,15 @@ class LabelPlacement:
     def is_free(self, middle: Array, size: Array) -> bool:
         """Whether a box lies in the safe part of the picture, on nothing that is taken."""
         reach = size / 2 + LABEL_GAP * self._view.unit
-        if not self._view.contains_all(np.stack([middle - size / 2, middle + size / 2]), self.border - 1e-6):
+        if not self._view.contains_all(
+            np.stack([middle - size / 2, middle + size / 2]), self.border - 1e-6
+        ):
             return False
         if (np.abs(self._places - middle) < reach).all(1).any():
             return False
-        return all((np.abs(middle - other) >= reach + wide / 2).any() for other, wide in self._boxes)
+        return all(
+            (np.abs(middle - other) >= reach + wide / 2).any() for other, wide in self._boxes
+        )
 
     @property
     def border(self) -> float:
@@ -47,7 +51,14 @@ class LabelPlacement:
         low, high = self._opposite_corners(size)
         for foot, right in product((True, False), (False, True)):
             corner = np.array([(low, high)[right][0], (low, high)[foot][1]])
-            if not (np.abs(self._places - corner - size / 2) < size / 2 + LABEL_GAP * self._view.unit).all(1).any():
+            if (
+                not (
+                    np.abs(self._places - corner - size / 2)
+                    < size / 2 + LABEL_GAP * self._view.unit
+                )
+                .all(1)
+                .any()
+            ):
                 return corner
         return np.array([low[0], high[1]])
 

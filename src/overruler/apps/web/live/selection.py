@@ -30,7 +30,9 @@ class Selection:
 
     def with_renamed_piece(self, old: str, new: str) -> "Selection":
         """The same where a piece goes by another name now."""
-        pair, bands, arcs = (tuple(new if one == old else one for one in names) for names in self._selected_names())
+        pair, bands, arcs = (
+            tuple(new if one == old else one for one in names) for names in self._selected_names()
+        )
         return replace(self, pair=(pair[0], pair[1]) if pair else None, bands=bands, arcs=arcs)
 
     def _selected_names(self) -> tuple[tuple[str, ...], ...]:
@@ -40,7 +42,11 @@ class Selection:
 def pair_questions(game: str) -> list[dict[str, Any]]:
     """What two picks can ask in a game, the usual first: the range, or the distance where the game has no ruler."""
     known = [*questions_of_game(game), DISTANCE_QUESTION]
-    return known if game_of(game).ruler or RANGE_QUESTION in known else [DISTANCE_QUESTION, *known[:-1]]
+    return (
+        known
+        if game_of(game).ruler or RANGE_QUESTION in known
+        else [DISTANCE_QUESTION, *known[:-1]]
+    )
 
 
 def find_pair_question(game: str, label: str) -> dict[str, Any]:
@@ -64,7 +70,9 @@ def question_of_pair(scene: Scene, wanted: Selection) -> dict[str, Any]:
 def distance_question(asked: dict[str, Any]) -> dict[str, Any]:
     """The distance that a question is drawn on where it rests on none of its own."""
     ends = {
-        END_BY_ROLE.get(key, key): value for key, value in asked.items() if key in (*END_BY_ROLE, *END_BY_ROLE.values())
+        END_BY_ROLE.get(key, key): value
+        for key, value in asked.items()
+        if key in (*END_BY_ROLE, *END_BY_ROLE.values())
     }
     return {"question": "distance", **ends}
 

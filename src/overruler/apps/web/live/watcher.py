@@ -47,7 +47,9 @@ class TableStatus:
             return frozenset()
         at = {piece.id: (piece.x_mm, piece.y_mm) for piece in self.report.scene.pieces}
         return frozenset(
-            spot.id for spot in self.spots if spot.state in STANDING_STATES and _is_same_place(spot, at.get(spot.id))
+            spot.id
+            for spot in self.spots
+            if spot.state in STANDING_STATES and _is_same_place(spot, at.get(spot.id))
         )
 
 
@@ -72,7 +74,9 @@ class TableWatcher:
     _markers_away_since_s: float | None = None
     """Since when the markers are elsewhere."""
     _cuts: int = 0
-    _corrections: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(default_factory=SimpleQueue)
+    _corrections: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(
+        default_factory=SimpleQueue
+    )
     """Corrections that wait for the eyes' own thread."""
     _stop_event: threading.Event = field(default_factory=threading.Event)
 
@@ -114,7 +118,11 @@ class TableWatcher:
     def _handle_cut(self) -> None:
         """Begin anew where the pictures have leapt to another time: what stands elsewhere now has not been moved."""
         if self.live.time_jumps != self._cuts:
-            self._cuts, self._landmarks, self._markers_away_since_s = self.live.time_jumps, None, None
+            self._cuts, self._landmarks, self._markers_away_since_s = (
+                self.live.time_jumps,
+                None,
+                None,
+            )
             self._status = replace(self._status, report=None, spots=(), notes=())
             self._watch.remeasure_table("the film begins again")
 
@@ -125,7 +133,9 @@ class TableWatcher:
                 continue
             try:
                 if self._markers_away_since_s is not None:
-                    raise CannotMeasure("the camera was moved: wait until the table has been measured again")
+                    raise CannotMeasure(
+                        "the camera was moved: wait until the table has been measured again"
+                    )
                 self._watch.correct(fixes)
                 done.set_result(None)
             except Exception as error:  # it is for who asked to hear
@@ -133,7 +143,11 @@ class TableWatcher:
 
     def _look_at_shot(self, shot: Shot) -> TableStatus:
         if self._landmarks is not None and self._markers_are_away(shot, self._landmarks):
-            return replace(self._status, spots=(), notes=("the markers are not where they were: camera bumped?",))
+            return replace(
+                self._status,
+                spots=(),
+                notes=("the markers are not where they were: camera bumped?",),
+            )
         try:
             tick = self._watch.look(shot)
         except OverrulerError as error:
@@ -148,7 +162,9 @@ class TableWatcher:
 
     def _status_after_tick(self, shot: Shot, tick: Tick) -> TableStatus:
         report, number = self._status.report, self._status.number
-        if tick.rest is not None or tick.moves:  # who has put a piece down may stay beside it: that is no rest yet
+        if (
+            tick.rest is not None or tick.moves
+        ):  # who has put a piece down may stay beside it: that is no rest yet
             report, number = tick.rest or self._watch.current_report(), number + 1
         if tick.rest is not None and self._landmarks is None:
             self._landmarks = Landmarks.of(tick.rest.calibration, shot.grey)
@@ -166,10 +182,14 @@ class TableWatcher:
         if not marks.camera_moved(shot.grey):
             self._markers_away_since_s = None
             return False
-        self._markers_away_since_s = shot.time_s if self._markers_away_since_s is None else self._markers_away_since_s
+        self._markers_away_since_s = (
+            shot.time_s if self._markers_away_since_s is None else self._markers_away_since_s
+        )
         if shot.time_s - self._markers_away_since_s < BUMP_CONFIRM_S:
             return True
         self._markers_away_since_s, self._landmarks = None, None
-        self._status = replace(self._status, report=None, spots=(), notes=("the camera was moved: measuring again",))
+        self._status = replace(
+            self._status, report=None, spots=(), notes=("the camera was moved: measuring again",)
+        )
         self._watch.remeasure_table()
         return False

@@ -60,7 +60,9 @@ async def get_openapi(request: Request) -> Response:
 
 
 async def list_newest(request: Request) -> Response:
-    return JSONResponse([found.to_json() for found in get_service(request).store.newest(MAX_LISTED)])
+    return JSONResponse(
+        [found.to_json() for found in get_service(request).store.newest(MAX_LISTED)]
+    )
 
 
 async def post_photo(request: Request) -> Response:
@@ -98,7 +100,8 @@ async def _accept_photo(request: Request, body: AsyncIterator[bytes]) -> Respons
 async def post_again(request: Request) -> Response:
     clerk = get_service(request)
     taken = await clerk.measure_again(
-        clerk.find(_measurement_id(request)), read_photo_options(_query_without_key(request), clerk.choices)
+        clerk.find(_measurement_id(request)),
+        read_photo_options(_query_without_key(request), clerk.choices),
     )
     return JSONResponse(taken.to_json(), 202, {"location": f"/api/measurements/{taken.id}"})
 
@@ -116,15 +119,21 @@ async def delete_measurement(request: Request) -> Response:
 
 
 async def get_scene(request: Request) -> Response:
-    return FileResponse(get_service(request).scene_file(_measurement_id(request)), media_type="application/json")
+    return FileResponse(
+        get_service(request).scene_file(_measurement_id(request)), media_type="application/json"
+    )
 
 
 async def get_table(request: Request) -> Response:
     """All that the page draws before anything is asked."""
     clerk, name = get_service(request), _measurement_id(request)
-    version = clerk.find(name).version  # read first: what is newer than its version is read again, never the reverse
+    version = clerk.find(
+        name
+    ).version  # read first: what is newer than its version is read again, never the reverse
     told = await asyncio.to_thread(scene_paths.table_json, _load_scene(request))
-    return JSONResponse(told | {"fixes": clerk.fixes(name), "version": version}, headers=_etag_header(version))
+    return JSONResponse(
+        told | {"fixes": clerk.fixes(name), "version": version}, headers=_etag_header(version)
+    )
 
 
 async def get_photo(request: Request) -> Response:
@@ -143,7 +152,9 @@ async def post_question(request: Request) -> Response:
     question = Node.of_json(await _read_text(request, MAX_QUESTION_BYTES), "question")
     scene = _load_scene(request)
     version = get_service(request).find(_measurement_id(request)).version
-    return JSONResponse(await asyncio.to_thread(_rule_on_question, scene, question) | {"version": version})
+    return JSONResponse(
+        await asyncio.to_thread(_rule_on_question, scene, question) | {"version": version}
+    )
 
 
 def _rule_on_question(scene: Scene, question: Node) -> dict[str, Any]:
@@ -170,7 +181,9 @@ async def get_picture(request: Request) -> Response:
     questions = [_query_question(request).value] if request.query_params.get("question") else []
     name = _measurement_id(request)
     for question in questions:
-        ask(get_service(request).scene(name), question)  # a bad question is refused before the drawing begins
+        ask(
+            get_service(request).scene(name), question
+        )  # a bad question is refused before the drawing begins
     drawn_png = await get_service(request).draw_picture(name, questions)
     headers = {"content-disposition": f'attachment; filename="overruler-{name}.png"'}
     return Response(drawn_png, media_type="image/png", headers=headers)

@@ -47,7 +47,11 @@ def make_app(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         store, workers = Store(settings.store), WorkerPool(settings.processes)
         app.state.clerk = MeasurementService(store, workers, settings.choices, settings.most_bytes)
-        app.state.keep_days, app.state.door, app.state.url = settings.keep_days, settings.access_policy, settings.url
+        app.state.keep_days, app.state.door, app.state.url = (
+            settings.keep_days,
+            settings.access_policy,
+            settings.url,
+        )
         await workers.start()
         sweeping = asyncio.create_task(_sweep_forever(store, settings.keep_days))
         try:

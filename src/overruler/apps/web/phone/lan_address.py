@@ -9,7 +9,9 @@ def find_lan_address() -> str | None:
     """This machine's address on its network; None where it is on none. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         try:
-            line.connect(("192.0.2.1", 9))  # an address for examples: connecting only chooses a way out
+            line.connect(
+                ("192.0.2.1", 9)
+            )  # an address for examples: connecting only chooses a way out
             found: str = line.getsockname()[0]
         except OSError:
             return None
@@ -36,7 +38,9 @@ def svg_qr_code(url: str) -> dict[str, Any]:
     import segno
 
     rows = [list(row) for row in segno.make(url, error="m").matrix]
-    path = "".join(f"M{x} {y}h1" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark)
+    path = "".join(
+        f"M{x} {y}h1" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
+    )
     return {"url": url, "size": len(rows), "path": path}
 
 

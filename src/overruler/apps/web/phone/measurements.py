@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps import bundles
-from overruler.apps.web.faults import EditConflict, MeasurementNotFound, ServerBusy, TaskFailed, UploadRefused
+from overruler.apps.web.faults import (
+    EditConflict,
+    MeasurementNotFound,
+    ServerBusy,
+    TaskFailed,
+    UploadRefused,
+)
 from overruler.apps.web.phone import uploads
 from overruler.apps.web.phone.news import NewsChannel
 from overruler.apps.web.phone.request_options import Choices, PhotoOptions
@@ -25,7 +31,12 @@ from overruler.writing import write_atomically
 
 MAX_CACHED_SCENES = 64
 """Scenes kept ready for questions."""
-PHOTO_FILE_NAMES = {"JPEG": "photo.jpg", "HEIC": "photo.jpg", "PNG": "photo.png", "WEBP": "photo.webp"}
+PHOTO_FILE_NAMES = {
+    "JPEG": "photo.jpg",
+    "HEIC": "photo.jpg",
+    "PNG": "photo.png",
+    "WEBP": "photo.webp",
+}
 MAX_PARALLEL_UPLOADS = 6
 """Photos received at the same time; the next ones are read when one of them has come."""
 MAX_PARALLEL_CLEANING = 2
@@ -43,8 +54,12 @@ class MeasurementService:
     most_bytes: int = uploads.MAX_PHOTO_BYTES
     news: NewsChannel = field(default_factory=NewsChannel)
     _scenes: "OrderedDict[str, Scene]" = field(default_factory=OrderedDict)
-    _upload_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_UPLOADS))
-    _cleaning_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CLEANING))
+    _upload_slots: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_UPLOADS)
+    )
+    _cleaning_slots: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CLEANING)
+    )
     _fix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
@@ -68,7 +83,10 @@ class MeasurementService:
         name = self.store.new_id()
         photo = measurement.arguments[0]
         try:
-            write_atomically(self.store.path_of(name, photo), self.store.path_of(measurement.id, photo).read_bytes())
+            write_atomically(
+                self.store.path_of(name, photo),
+                self.store.path_of(measurement.id, photo).read_bytes(),
+            )
             return self._enqueue_measurement(name, photo, wish)
         except BaseException:
             self.store.remove(name)
@@ -82,7 +100,9 @@ class MeasurementService:
             if len(data) > self.most_bytes:
                 raise photo_too_large(self.most_bytes)
             if len(data) >= 64 > len(data) - len(part):
-                uploads.detect_format(bytes(data[:64]))  # what is no photo need not be sent to its end
+                uploads.detect_format(
+                    bytes(data[:64])
+                )  # what is no photo need not be sent to its end
         photo = PHOTO_FILE_NAMES[uploads.detect_format(bytes(data[:64]))]
         async with self._cleaning_slots:
             cleaned = await asyncio.to_thread(uploads.strip_metadata, bytes(data))
@@ -95,7 +115,9 @@ class MeasurementService:
             write_atomically(folder / file, text)
         arguments = (photo, *wish.arguments)
         _check_options(folder, arguments, wish.files)
-        measurement = Measurement(name, time.time(), QUEUED, WAITING_STEP, wish.game, wish.table, arguments)
+        measurement = Measurement(
+            name, time.time(), QUEUED, WAITING_STEP, wish.game, wish.table, arguments
+        )
         self.store.add(measurement)
         self._start_measuring(measurement)
         return measurement
@@ -117,7 +139,9 @@ class MeasurementService:
             self._update_measurement(replace(measurement, state=DONE, step="measured", found=found))
         except (TaskFailed, ServerBusy) as error:
             hint = {"unmeasurable": isinstance(error, TaskFailed) and error.unmeasurable}
-            self._update_measurement(replace(measurement, state=FAILED, step=str(error), found=hint))
+            self._update_measurement(
+                replace(measurement, state=FAILED, step=str(error), found=hint)
+            )
 
     def _report_progress(self, measurement: Measurement, text: str) -> None:
         self._update_measurement(replace(measurement, state=MEASURING, step=text))
@@ -133,7 +157,9 @@ class MeasurementService:
     def find(self, name: str) -> Measurement:
         found = self.store.find(name)
         if found is None:
-            raise MeasurementNotFound("there is no such measurement: it was removed, or its time was up")
+            raise MeasurementNotFound(
+                "there is no such measurement: it was removed, or its time was up"
+            )
         return found
 
     def scene_file(self, name: str) -> Path:
@@ -169,21 +195,29 @@ class MeasurementService:
                 )
             arguments = [*measurement.arguments, json.dumps(fixes.value)]
             found = await self._run_urgent_task("correct", name, arguments)
-            self._update_measurement(replace(measurement, found={**found, "version": measurement.version + 1}))
+            self._update_measurement(
+                replace(measurement, found={**found, "version": measurement.version + 1})
+            )
         return self.find(name)
 
     async def make_bundle(self, name: str, question: Mapping[str, Any]) -> bytes:
         """The dispute bundle of a ruling."""
         self.scene_file(name)
         arguments, folder = list(self.find(name).arguments), self.store.path_of(name)
-        held = [arguments[0], SCENE_FILE, *(file for file in bundles.OPTIONAL_FILES if (folder / file).exists())]
+        held = [
+            arguments[0],
+            SCENE_FILE,
+            *(file for file in bundles.OPTIONAL_FILES if (folder / file).exists()),
+        ]
         if FIXES_FILE in held:
             arguments += ["--fix", FIXES_FILE]
         files = {file: (folder / file).read_bytes() for file in held}
         return await asyncio.to_thread(bundles.make_bundle, files, arguments, question)
 
     async def _run_urgent_task(self, task: str, name: str, arguments: list[Any]) -> Any:
-        return await self.workers.run_task(task, self.store.path_of(name), arguments, lambda text: None, urgent=True)
+        return await self.workers.run_task(
+            task, self.store.path_of(name), arguments, lambda text: None, urgent=True
+        )
 
     async def draw_picture(self, name: str, questions: Sequence[Mapping[str, Any]]) -> bytes:
         """The annotated photo as PNG."""
@@ -198,12 +232,16 @@ class MeasurementService:
 
 
 def photo_too_large(most_bytes: int) -> UploadRefused:
-    return UploadRefused(f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413)
+    return UploadRefused(
+        f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413
+    )
 
 
 def _check_options(folder: Path, arguments: Sequence[str], files: Mapping[str, str]) -> None:
     """Raise `BadInput` now where the options of the measurement make no sense."""
     try:
-        parse_options([str(folder / argument) if argument in files else argument for argument in arguments])
+        parse_options(
+            [str(folder / argument) if argument in files else argument for argument in arguments]
+        )
     except SystemExit:
         raise BadInput("the options of the measurement make no sense") from None

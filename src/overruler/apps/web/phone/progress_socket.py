@@ -23,10 +23,16 @@ async def stream_progress(socket: WebSocket) -> None:
 
 async def _send_progress(socket: WebSocket, clerk: MeasurementService, name: str) -> None:
     news = clerk.news.subscribe(name)
-    first = asyncio.ensure_future(anext(news))  # listens before it looks, so that nothing falls between
+    first = asyncio.ensure_future(
+        anext(news)
+    )  # listens before it looks, so that nothing falls between
     await asyncio.sleep(0)
     found = clerk.store.find(name)
-    state = found.to_json() if found else {"id": name, "state": "failed", "step": "there is no such measurement"}
+    state = (
+        found.to_json()
+        if found
+        else {"id": name, "state": "failed", "step": "there is no such measurement"}
+    )
     await socket.send_json(state)
     while state["state"] not in ("done", "failed"):
         state = await first

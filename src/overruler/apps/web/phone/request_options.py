@@ -48,7 +48,9 @@ class PhotoOptions:
 def usual_boards() -> dict[str, str]:
     """The board files of the usual tables, by name."""
     return {
-        f"{width}x{height} ft": board_file(CardSet(), width * MM_PER_FOOT, height * MM_PER_FOOT, f"{width}x{height} ft")
+        f"{width}x{height} ft": board_file(
+            CardSet(), width * MM_PER_FOOT, height * MM_PER_FOOT, f"{width}x{height} ft"
+        )
         for width, height in USUAL_TABLES_FT
     }
 
@@ -72,13 +74,19 @@ def read_photo_options(said: Mapping[str, str], choices: Choices) -> PhotoOption
     return PhotoOptions(game, table, (*arguments, *choices.common_arguments, "--game", game), files)
 
 
-def _table_options(said: Mapping[str, str], choices: Choices) -> tuple[str, list[str], dict[str, str]]:
+def _table_options(
+    said: Mapping[str, str], choices: Choices
+) -> tuple[str, list[str], dict[str, str]]:
     given = [key for key in ("table", "marker_mm", "points") if said.get(key)]
     if len(given) != 1:
         raise UploadRefused("say what is known of the table: one of table, marker_mm, points", 422)
     value = said[given[0]]
     if given == ["table"]:
-        return value, ["--board", BOARD_FILE], {BOARD_FILE: _find_choice("table", value, choices.boards)}
+        return (
+            value,
+            ["--board", BOARD_FILE],
+            {BOARD_FILE: _find_choice("table", value, choices.boards)},
+        )
     if given == ["points"]:
         points = [part.strip() for part in value.split(";") if part.strip()]
         return "places shown by hand", [f"--point={point}" for point in points], {}

@@ -56,7 +56,10 @@ class Measurement:
         return int(self.found.get("version", 0))
 
     def to_json(self) -> dict[str, Any]:
-        shown = {key: getattr(self, key) for key in ("id", "created_s", "state", "step", "game", "table", "version")}
+        shown = {
+            key: getattr(self, key)
+            for key in ("id", "created_s", "state", "step", "game", "table", "version")
+        }
         return {**shown, **self.found}
 
 
@@ -81,7 +84,8 @@ class Store:
         """What a server that went away left unfinished."""
         said = "the server was stopped while it measured: measure the photo again"
         self._rows.execute(
-            "UPDATE measurements SET state = ?, step = ? WHERE state IN (?, ?)", (FAILED, said, QUEUED, MEASURING)
+            "UPDATE measurements SET state = ?, step = ? WHERE state IN (?, ?)",
+            (FAILED, said, QUEUED, MEASURING),
         )
 
     # --- folders ---
@@ -111,14 +115,22 @@ class Store:
             json.dumps(measurement.arguments),
             json.dumps(dict(measurement.found)),
         )
-        self._rows.execute("INSERT OR REPLACE INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._rows.execute(
+            "INSERT OR REPLACE INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values
+        )
 
     def find(self, name: str) -> Measurement | None:
-        rows = self._rows.execute("SELECT * FROM measurements WHERE id = ?", (name,)).fetchall() if is_id(name) else []
+        rows = (
+            self._rows.execute("SELECT * FROM measurements WHERE id = ?", (name,)).fetchall()
+            if is_id(name)
+            else []
+        )
         return _measurement_of_row(rows[0]) if rows else None
 
     def newest(self, most: int) -> list[Measurement]:
-        rows = self._rows.execute("SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,))
+        rows = self._rows.execute(
+            "SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,)
+        )
         return [_measurement_of_row(row) for row in rows]
 
     def remove(self, name: str) -> None:
@@ -129,7 +141,12 @@ class Store:
     def remove_expired(self, keep_days: float) -> int:
         """Remove what is older than that, and folders without a row; the number of measurements removed."""
         before_s = time.time() - keep_days * DAY_S
-        old = [row[0] for row in self._rows.execute("SELECT id FROM measurements WHERE created_s < ?", (before_s,))]
+        old = [
+            row[0]
+            for row in self._rows.execute(
+                "SELECT id FROM measurements WHERE created_s < ?", (before_s,)
+            )
+        ]
         for name in old:
             self.remove(name)
         known = {row[0] for row in self._rows.execute("SELECT id FROM measurements")}
@@ -146,4 +163,6 @@ def is_id(name: str) -> bool:
 
 def _measurement_of_row(row: tuple[Any, ...]) -> Measurement:
     name, created_s, state, step, game, table, arguments, found = row
-    return Measurement(name, created_s, state, step, game, table, tuple(json.loads(arguments)), json.loads(found))
+    return Measurement(
+        name, created_s, state, step, game, table, tuple(json.loads(arguments)), json.loads(found)
+    )

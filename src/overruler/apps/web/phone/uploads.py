@@ -39,7 +39,9 @@ def detect_format(head: bytes) -> str:
     if _HEIC_PATTERN.match(head):
         return "HEIC"
     if _MARKUP_PATTERN.match(head):
-        raise UploadRefused("this is a drawing or a page (SVG, HTML or XML), not a photo: send JPEG, PNG, WebP or HEIC")
+        raise UploadRefused(
+            "this is a drawing or a page (SVG, HTML or XML), not a photo: send JPEG, PNG, WebP or HEIC"
+        )
     raise UploadRefused("this is not a photo: send JPEG, PNG, WebP or HEIC")
 
 
@@ -77,14 +79,20 @@ def _check_size(image: Any, length: int) -> None:
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise _too_large()
-    if image.format == "PNG" and width * height * len(image.getbands()) > MAX_PNG_COMPRESSION * length:
+    if (
+        image.format == "PNG"
+        and width * height * len(image.getbands()) > MAX_PNG_COMPRESSION * length
+    ):
         raise UploadRefused(
-            "the picture is packed tighter than any photo is: send the photo as the camera saved it", 422
+            "the picture is packed tighter than any photo is: send the photo as the camera saved it",
+            422,
         )
 
 
 def _too_large() -> UploadRefused:
-    return UploadRefused(f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels: 12 are plenty", 413)
+    return UploadRefused(
+        f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels: 12 are plenty", 413
+    )
 
 
 def _damaged_photo() -> UploadRefused:
@@ -109,7 +117,11 @@ def _needed_exif(image: Any) -> bytes:
     for tag in (_MAKE, _MODEL):
         if text := re.sub(r"[^A-Za-z0-9 ._+()-]", "", str(found.get(tag, "")))[:64].strip():
             kept[tag] = text
-    numbers = {tag: value for tag in _NUMBER_TAGS if (value := _exif_number(details.get(tag), tag)) is not None}
+    numbers = {
+        tag: value
+        for tag in _NUMBER_TAGS
+        if (value := _exif_number(details.get(tag), tag)) is not None
+    }
     kept.get_ifd(_EXIF_IFD).update(numbers)
     return kept.tobytes().removeprefix(b"Exif\0\0") if kept or numbers else b""
 
@@ -128,7 +140,15 @@ def _exif_number(value: Any, tag: int) -> float | None:
 
 _JPEG_MARKER_PATTERN = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])", re.DOTALL)
 """The next marker: neither a stuffed byte of the pixels nor a restart."""
-_START_OF_SCAN, _END_OF_IMAGE, _APP0, _APP2, _APP14, _APP15, _COMMENT = 0xDA, 0xD9, 0xE0, 0xE2, 0xEE, 0xEF, 0xFE
+_START_OF_SCAN, _END_OF_IMAGE, _APP0, _APP2, _APP14, _APP15, _COMMENT = (
+    0xDA,
+    0xD9,
+    0xE0,
+    0xE2,
+    0xEE,
+    0xEF,
+    0xFE,
+)
 
 
 def _clean_jpeg(data: bytes, exif: bytes) -> bytes:
@@ -180,7 +200,11 @@ def _clean_png(data: bytes, exif: bytes) -> bytes:
         if kind in _PNG_KEPT:
             out.append(data[at : at + 12 + length])
         if kind == b"IHDR" and exif:
-            out.append(struct.pack(">I4s", len(exif), b"eXIf") + exif + struct.pack(">I", zlib.crc32(b"eXIf" + exif)))
+            out.append(
+                struct.pack(">I4s", len(exif), b"eXIf")
+                + exif
+                + struct.pack(">I", zlib.crc32(b"eXIf" + exif))
+            )
         if kind == b"IEND":
             return b"".join(out)
         at += 12 + length
@@ -189,7 +213,9 @@ def _clean_png(data: bytes, exif: bytes) -> bytes:
 
 def _clean_webp(data: bytes, exif: bytes) -> bytes:
     chunks, at = [], 12
-    if struct.unpack_from("<I", data, 4)[0] + 8 > len(data) + 1:  # some writers leave out the last byte of padding
+    if (
+        struct.unpack_from("<I", data, 4)[0] + 8 > len(data) + 1
+    ):  # some writers leave out the last byte of padding
         raise _damaged_photo()
     while at + 8 <= len(data):
         kind, length = struct.unpack_from("<4sI", data, at)
@@ -203,11 +229,18 @@ def _clean_webp(data: bytes, exif: bytes) -> bytes:
         at += 8 + length + length % 2
     if exif and chunks and chunks[0][0] == b"VP8X":
         chunks.append((b"EXIF", exif))
-    packed = b"".join(kind + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2) for kind, body in chunks)
+    packed = b"".join(
+        kind + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+        for kind, body in chunks
+    )
     return b"RIFF" + struct.pack("<I", len(packed) + 4) + b"WEBP" + packed
 
 
-_CLEANERS: dict[str, Callable[[bytes, bytes], bytes]] = {"JPEG": _clean_jpeg, "PNG": _clean_png, "WEBP": _clean_webp}
+_CLEANERS: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "JPEG": _clean_jpeg,
+    "PNG": _clean_png,
+    "WEBP": _clean_webp,
+}
 
 
 # --- HEIC ---

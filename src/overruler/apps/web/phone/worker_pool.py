@@ -56,11 +56,18 @@ class WorkerPool:
         return self._waiting.full()
 
     async def run_task(
-        self, name: str, folder: Path, arguments: list[Any], say: Callable[[str], None], urgent: bool = False
+        self,
+        name: str,
+        folder: Path,
+        arguments: list[Any],
+        say: Callable[[str], None],
+        urgent: bool = False,
     ) -> Any:
         """A task's result; `ServerBusy` where too much waits, `TaskFailed` where it came to nothing."""
         rank = (_URGENT_RANK if urgent else _USUAL_RANK, next(self._numbers))
-        job = _Job(rank, (name, str(folder), arguments), say, asyncio.get_running_loop().create_future())
+        job = _Job(
+            rank, (name, str(folder), arguments), say, asyncio.get_running_loop().create_future()
+        )
         try:
             self._waiting.put_nowait(job)
         except asyncio.QueueFull:
@@ -85,7 +92,11 @@ class WorkerPool:
                 spent = await worker.run_task(self._threads, job)
         except (TimeoutError, EOFError, OSError) as error:
             slow = isinstance(error, TimeoutError)
-            text = "the photo took too long" if slow else "the work on the photo stopped, for want of memory perhaps"
+            text = (
+                "the photo took too long"
+                if slow
+                else "the work on the photo stopped, for want of memory perhaps"
+            )
             _set_outcome(job, TaskFailed(f"{text}: send it again, or smaller"))
             spent = True
         if not spent:
@@ -101,7 +112,9 @@ class WorkerProcess:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         self._line: Connection = ours
-        self._process: SpawnProcess = context.Process(target=serve_tasks, args=(theirs,), daemon=True, name="measure")
+        self._process: SpawnProcess = context.Process(
+            target=serve_tasks, args=(theirs,), daemon=True, name="measure"
+        )
         self._process.start()
         theirs.close()
 

@@ -42,7 +42,9 @@ def serve_tasks(connection: Connection) -> None:
             name, folder, arguments = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(_run_task(name, folder, arguments, lambda text: connection.send(("said", text))))
+        connection.send(
+            _run_task(name, folder, arguments, lambda text: connection.send(("said", text)))
+        )
 
 
 def _warm_up() -> None:
@@ -62,16 +64,26 @@ def _warm_up() -> None:
         Referee(Board.load(folder / "table.toml"), game="legion").look(Frame(pixels, "warm"))
 
 
-def _run_task(name: str, folder: str, arguments: Sequence[Any], say: ProgressCallback) -> tuple[str, Any, bool]:
+def _run_task(
+    name: str, folder: str, arguments: Sequence[Any], say: ProgressCallback
+) -> tuple[str, Any, bool]:
     try:
         os.chdir(folder)
         return "done", TASKS[name](folder, arguments, say), _has_grown()
     except OverrulerError as error:
-        return "failed", (str(error).removeprefix(f"{arguments[0]}: "), isinstance(error, CannotMeasure)), _has_grown()
+        return (
+            "failed",
+            (str(error).removeprefix(f"{arguments[0]}: "), isinstance(error, CannotMeasure)),
+            _has_grown(),
+        )
     except MemoryError:
         return "failed", ("the photo needs more memory than there is: save it smaller", False), True
     except Exception as error:  # one photo must not end the work on all others
-        return "failed", (f"this should not have happened ({type(error).__name__}): please report it", False), True
+        return (
+            "failed",
+            (f"this should not have happened ({type(error).__name__}): please report it", False),
+            True,
+        )
 
 
 def _has_grown() -> bool:
@@ -111,7 +123,9 @@ def draw_picture(folder: str, arguments: Sequence[Any], say: ProgressCallback) -
 
     *options, questions = arguments
     report, scene = _cached_report(folder, options, say), Scene.load(SCENE_FILE)
-    return annotated_bytes(replace(report, scene=scene, verdicts=rule_on_questions(scene, questions)), ".png")
+    return annotated_bytes(
+        replace(report, scene=scene, verdicts=rule_on_questions(scene, questions)), ".png"
+    )
 
 
 TASKS: dict[str, Callable[[str, Sequence[Any], ProgressCallback], Any]] = {

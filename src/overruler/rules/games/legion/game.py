@@ -72,12 +72,18 @@ def range_verdict(ruler: Reading, *rules: str) -> Verdict:
     segments, melee = ruler.ruler.segments, ruler.measure.is_melee
     verdict = ruler.decide(lambda band: range_at(band, segments))
     answer = {"range": verdict.value, "melee": melee}
-    share = ruler.band_probabilities[0] if ruler.band_probabilities and ruler.measure.closest.are_enemies else None
+    share = (
+        ruler.band_probabilities[0]
+        if ruler.band_probabilities and ruler.measure.closest.are_enemies
+        else None
+    )
     if share is not None:
         answer["melee_probability"] = share
     contact = ("legion.melee", "any.enemies") if ruler.band == 0 else ()
     headline = range_in_words(verdict.value) + melee_in_words(melee, share)
-    return replace(verdict, answer=answer, headline=headline, rules=(*rules, *ruler_clauses(ruler), *contact))
+    return replace(
+        verdict, answer=answer, headline=headline, rules=(*rules, *ruler_clauses(ruler), *contact)
+    )
 
 
 def melee_in_words(melee: bool, share: float | None) -> str:
@@ -109,7 +115,9 @@ def answer_at(scene: Scene, question: Node) -> Verdict:
     ruler = lay_ruler(scene, question)
     first, last = read_bands(question["range"], 1, ruler.ruler.segments)
     verdict = ruler.decide(lambda band: first <= max(band, 1) <= last)
-    return _yes_no_verdict(verdict, "at", first, last, "legion.at", *ruler_clauses(ruler), *unit_clauses(ruler.measure))
+    return _yes_no_verdict(
+        verdict, "at", first, last, "legion.at", *ruler_clauses(ruler), *unit_clauses(ruler.measure)
+    )
 
 
 def answer_within(scene: Scene, question: Node) -> Verdict:
@@ -134,14 +142,22 @@ def answer_beyond(scene: Scene, question: Node) -> Verdict:
     first, last = read_bands(question["range"], 1, ruler.ruler.segments)
     verdict = ruler.decide(lambda band: band > last)
     return _yes_no_verdict(
-        verdict, "beyond", first, last, "legion.beyond", *ruler_clauses(ruler), *unit_clauses(ruler.measure)
+        verdict,
+        "beyond",
+        first,
+        last,
+        "legion.beyond",
+        *ruler_clauses(ruler),
+        *unit_clauses(ruler.measure),
     )
 
 
 def _yes_no_verdict(verdict: Verdict, word: str, first: int, last: int, *rules: str) -> Verdict:
     from_to = ("legion.from_to",) if last > first else ()
     headline = bands_in_words(word, first, last, verdict.value)
-    return replace(verdict, answer={"answer": verdict.value}, headline=headline, rules=(*rules, *from_to))
+    return replace(
+        verdict, answer={"answer": verdict.value}, headline=headline, rules=(*rules, *from_to)
+    )
 
 
 def mark_range_one(scene: Scene, question: Node) -> Verdict:
@@ -152,7 +168,11 @@ def mark_range_one(scene: Scene, question: Node) -> Verdict:
     rules = ("legion.mark", *(("legion.mark_short",) if short else ()), *unit_clauses(measure))
     verdict = range_verdict(ruler, *rules)
     return replace(
-        verdict, answer={"mark_mm": None if short else _mark_point(measure, segment), "range": verdict.value}
+        verdict,
+        answer={
+            "mark_mm": None if short else _mark_point(measure, segment),
+            "range": verdict.value,
+        },
     )
 
 
@@ -167,8 +187,13 @@ def _mark_point(measure: Measure, segment_mm: float) -> list[float]:
 
 def lay_attack_ruler(scene: Scene, question: Node) -> Reading:
     """The ruler laid from the attacking unit's leader to the defending unit."""
-    attackers, defenders = _read_unit(scene, question["attacker"]), _read_unit(scene, question["defender"])
-    measure = measure_sides([_unit_leader(attackers, question["attacker"])], defenders, question["defender"])
+    attackers, defenders = (
+        _read_unit(scene, question["attacker"]),
+        _read_unit(scene, question["defender"]),
+    )
+    measure = measure_sides(
+        [_unit_leader(attackers, question["attacker"])], defenders, question["defender"]
+    )
     return Reading(scene, question, measure, GAME.ruler_of(scene))
 
 
@@ -193,7 +218,9 @@ def _unit_leader(bodies: Sequence[Body], node: Node) -> Body:
     leaders = [body for body in bodies if body.leader] if len(bodies) > 1 else list(bodies)
     if len(leaders) != 1:
         found = ", ".join(body.id for body in leaders) or "none"
-        node.fail(f"unit {node.value!r} must have one leader, whom the attack is measured from; it has {found}")
+        node.fail(
+            f"unit {node.value!r} must have one leader, whom the attack is measured from; it has {found}"
+        )
     return leaders[0]
 
 
@@ -228,13 +255,19 @@ class Weapon:
         """Whether it can be used on a target whose closest part lies in a band of the ruler."""
         if self.melee:
             return band == 0 and self.enemies
-        return self.min_range <= max(band, 1) <= self.max_range and (band > 0 or self.in_contact or not self.enemies)
+        return self.min_range <= max(band, 1) <= self.max_range and (
+            band > 0 or self.in_contact or not self.enemies
+        )
 
     def reason(self, band: int, segments: int) -> str:
         """Why it can be used or not."""
         value = max(band, 1)
         if self.melee:
-            return "the leader is " + ("" if self.reaches(band) else "not ") + "in base contact with an enemy"
+            return (
+                "the leader is "
+                + ("" if self.reaches(band) else "not ")
+                + "in base contact with an enemy"
+            )
         if band > segments:
             return "past the ruler"
         if value < self.min_range:
@@ -249,7 +282,11 @@ class Weapon:
         if self.melee:
             return "legion.melee", "any.enemies"
         one = ("legion.weapon_one_number",) if self.min_range == self.max_range else ()
-        return ("legion.weapon", *one, *(("legion.ranged_in_contact",) if self.rests_on_house_rule(band) else ()))
+        return (
+            "legion.weapon",
+            *one,
+            *(("legion.ranged_in_contact",) if self.rests_on_house_rule(band) else ()),
+        )
 
     def rests_on_house_rule(self, band: int) -> bool:
         """Whether it rests on what this table chose for ranged weapons in contact."""
@@ -264,7 +301,11 @@ def answer_weapon(scene: Scene, question: Node) -> Verdict:
     verdict = ruler.decide(held.reaches)
     return replace(
         verdict,
-        answer={"usable": verdict.value, "range": range_at(band, segments), "reason": held.reason(band, segments)},
+        answer={
+            "usable": verdict.value,
+            "range": range_at(band, segments),
+            "reason": held.reason(band, segments),
+        },
         headline="the weapon reaches" if verdict.value else "the weapon does not reach",
         rules=(*attack_clauses(ruler), *held.clauses(band), *ruler_clauses(ruler)),
         settings={"ranged_in_contact": held.in_contact} if held.rests_on_house_rule(band) else {},
@@ -273,7 +314,12 @@ def answer_weapon(scene: Scene, question: Node) -> Verdict:
 
 def _read_weapon(ruler: Reading, node: Node) -> Weapon:
     first, last = (0, 0) if node.value == "melee" else read_bands(node, 1, ruler.ruler.segments)
-    return Weapon(first, last, ruler.measure.closest.are_enemies, GAME.chosen(ruler.scene, "ranged_in_contact"))
+    return Weapon(
+        first,
+        last,
+        ruler.measure.closest.are_enemies,
+        GAME.chosen(ruler.scene, "ranged_in_contact"),
+    )
 
 
 GAME = Game(
@@ -295,5 +341,9 @@ GAME = Game(
         "attack_range": {"attacker": "troopers", "defender": "guards"},
         "weapon": {"attacker": "troopers", "defender": "guards", "weapon": {"range": [2, 4]}},
     },
-    settings={"ranged_in_contact": Setting(True, "A ranged weapon of range 1 serves against an enemy in contact.")},
+    settings={
+        "ranged_in_contact": Setting(
+            True, "A ranged weapon of range 1 serves against an enemy in contact."
+        )
+    },
 )

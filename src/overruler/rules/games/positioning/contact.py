@@ -6,7 +6,15 @@ from functools import cached_property
 
 from overruler.reading import Node
 from overruler.rules.changes import smallest_changes
-from overruler.rules.measure import Body, BodyPair, Measure, band_of, between, gap_between, verdict_on
+from overruler.rules.measure import (
+    Body,
+    BodyPair,
+    Measure,
+    band_of,
+    between,
+    gap_between,
+    verdict_on,
+)
 from overruler.rules.routes import (
     LARGE_SIZE,
     are_enemies,
@@ -41,13 +49,18 @@ class Contact:
     def pairs_within_line(self) -> tuple[BodyPair, ...]:
         """The pairs that are no farther apart than their line."""
         return tuple(
-            pair for pair, room in zip(self.pairs, self.margins_mm, strict=True) if room >= -CONTACT_TOLERANCE_MM
+            pair
+            for pair, room in zip(self.pairs, self.margins_mm, strict=True)
+            if room >= -CONTACT_TOLERANCE_MM
         )
 
     @cached_property
     def margins_mm(self) -> tuple[float, ...]:
         """How far each pair is inside its line; negative: how far outside."""
-        return tuple(line - pair.gap.distance_mm for pair, line in zip(self.pairs, self.lines_mm, strict=True))
+        return tuple(
+            line - pair.gap.distance_mm
+            for pair, line in zip(self.pairs, self.lines_mm, strict=True)
+        )
 
     @property
     def answer(self) -> bool:
@@ -89,7 +102,9 @@ class Contact:
         for k, (pair, line) in enumerate(pairs):
             apart = places[:, 2 * k + 1] - places[:, 2 * k]
             held += [
-                gaps_at_shifts(p, q, apart) <= line + CONTACT_TOLERANCE_MM for p in pair.a.parts for q in pair.b.parts
+                gaps_at_shifts(p, q, apart) <= line + CONTACT_TOLERANCE_MM
+                for p in pair.a.parts
+                for q in pair.b.parts
             ]
         return float(np.mean(np.any(held, 0)))
 
@@ -114,16 +129,22 @@ def answer_b2b(scene: Scene, question: Node) -> Verdict:
 
 
 def _base_to_base(scene: Scene, measure: Measure) -> Verdict:
-    contact = Contact(scene, measure.pairs, tuple(contact_line_mm(scene, pair) for pair in measure.pairs))
+    contact = Contact(
+        scene, measure.pairs, tuple(contact_line_mm(scene, pair) for pair in measure.pairs)
+    )
     return _contact_verdict(contact, measure, ("positioning.b2b", *_large_piece_clauses(contact)))
 
 
 def _large_piece_clauses(contact: Contact) -> tuple[str, ...]:
     """The clauses on large pieces, where one of them measures."""
-    reaching = [pair for pair, line in zip(contact.pairs, contact.lines_mm, strict=True) if line > 0]
+    reaching = [
+        pair for pair, line in zip(contact.pairs, contact.lines_mm, strict=True) if line > 0
+    ]
     if not reaching:
         return ()
-    mutual = all(is_large(contact.scene, pair.b) and not is_large(contact.scene, pair.a) for pair in reaching)
+    mutual = all(
+        is_large(contact.scene, pair.b) and not is_large(contact.scene, pair.a) for pair in reaching
+    )
     return ("positioning.b2b_large", *(("positioning.b2b_mutual",) if mutual else ()))
 
 
@@ -136,9 +157,13 @@ def answer_range(scene: Scene, question: Node) -> Verdict:
     else:
         contact = Contact(scene, measure.pairs, (line,) * len(measure.pairs))
         found = _contact_verdict(
-            contact, measure, ("positioning.range", *_terrain_clauses(measure), "positioning.inches")
+            contact,
+            measure,
+            ("positioning.range", *_terrain_clauses(measure), "positioning.inches"),
         )
-    return replace(found, headline=f"{'' if found.value else 'not '}in range {question['range_in'].number():g}")
+    return replace(
+        found, headline=f"{'' if found.value else 'not '}in range {question['range_in'].number():g}"
+    )
 
 
 def _terrain_clauses(measure: Measure) -> tuple[str, ...]:
@@ -151,7 +176,10 @@ def answer_within(scene: Scene, question: Node) -> Verdict:
     measure, line = between(scene, question), read_inches_mm(question["distance_in"])
     contact = Contact(scene, measure.pairs, (line,) * len(measure.pairs))
     found = _contact_verdict(contact, measure, ("positioning.within", "positioning.inches"))
-    return replace(found, headline=f'{"" if found.value else "not "}within {question["distance_in"].number():g}"')
+    return replace(
+        found,
+        headline=f'{"" if found.value else "not "}within {question["distance_in"].number():g}"',
+    )
 
 
 def _contact_verdict(contact: Contact, measure: Measure, rules: tuple[str, ...]) -> Verdict:
@@ -160,7 +188,9 @@ def _contact_verdict(contact: Contact, measure: Measure, rules: tuple[str, ...])
     doubt = distance_uncertainty(contact.scene, measure, lines)
     verdict = verdict_on(Node({}, "question"), measure, doubt.sigma_mm if doubt else 0.0)
     room = max(contact.margins_mm)
-    inclusive = ("positioning.inclusive",) if lines[-1] > 0 and abs(room) <= CONTACT_TOLERANCE_MM else ()
+    inclusive = (
+        ("positioning.inclusive",) if lines[-1] > 0 and abs(room) <= CONTACT_TOLERANCE_MM else ()
+    )
     closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
         verdict,
@@ -178,7 +208,9 @@ def _smallest_changes(measure: Measure, lines_mm: tuple[float, ...]) -> tuple[Ch
     """The least move that changes the answer, where one line decides for every pair."""
     if len(lines_mm) > 1:
         return ()
-    return smallest_changes(measure, lines_mm, band_of(measure.distance_mm, lines_mm), lambda band: band == 0)
+    return smallest_changes(
+        measure, lines_mm, band_of(measure.distance_mm, lines_mm), lambda band: band == 0
+    )
 
 
 # --- engaged ---
@@ -187,8 +219,14 @@ def _smallest_changes(measure: Measure, lines_mm: tuple[float, ...]) -> tuple[Ch
 def answer_engaged(scene: Scene, question: Node) -> Verdict:
     """Whether a piece is base to base with an enemy, and with which."""
     body, _ = read_piece(scene, question["piece"])
-    everyone = _contact_with(scene, body, [other for other in piece_bodies(scene) if are_enemies(body, other)])
-    fighting = [] if is_thing(scene, body) else [pair.b for pair in everyone.pairs if not is_thing(scene, pair.b)]
+    everyone = _contact_with(
+        scene, body, [other for other in piece_bodies(scene) if are_enemies(body, other)]
+    )
+    fighting = (
+        []
+        if is_thing(scene, body)
+        else [pair.b for pair in everyone.pairs if not is_thing(scene, pair.b)]
+    )
     contact = _contact_with(scene, body, fighting)
     left_out = len(everyone.pairs_within_line) > len(contact.pairs_within_line)
     names = [pair.b.id for pair in contact.pairs_within_line]
@@ -196,7 +234,12 @@ def answer_engaged(scene: Scene, question: Node) -> Verdict:
         answer={"answer": contact.answer, "by": names},
         headline=f"engaged by {', '.join(names)}" if names else "not engaged",
         rules=(
-            *("positioning.engaged", "positioning.b2b", *_large_piece_clauses(contact), "any.enemies"),
+            *(
+                "positioning.engaged",
+                "positioning.b2b",
+                *_large_piece_clauses(contact),
+                "any.enemies",
+            ),
             *(("positioning.engaged_things",) if left_out else ()),
         ),
         value=contact.answer,

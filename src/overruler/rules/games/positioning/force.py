@@ -35,7 +35,9 @@ class TableObject(NamedTuple):
 
     def translated_by(self, x_mm: float, y_mm: float) -> "TableObject":
         parts = tuple(translate_shape(part, x_mm, y_mm) for part in self.body.parts)
-        return TableObject(replace(self.body, parts=parts), (self.center[0] + x_mm, self.center[1] + y_mm))
+        return TableObject(
+            replace(self.body, parts=parts), (self.center[0] + x_mm, self.center[1] + y_mm)
+        )
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,15 @@ class Force:
         sizes = size_of(self.scene, target) - size_of(self.scene, self.actor)
         if target.index is None or self.actor.index is None:
             return sizes, 0
-        return sizes, read_stat(self.scene, target.index, "tier") - read_stat(self.scene, self.actor.index, "tier")
+        return sizes, read_stat(self.scene, target.index, "tier") - read_stat(
+            self.scene, self.actor.index, "tier"
+        )
 
     def remaining_mm(self, target: Body) -> float:
         """The distance that is left of it; 0 where it fails."""
-        left = self.distance_mm - INCH_MM * sum(max(inches, 0) for inches in self.resistances_in(target))
+        left = self.distance_mm - INCH_MM * sum(
+            max(inches, 0) for inches in self.resistances_in(target)
+        )
         return left if left > CONTACT_TOLERANCE_MM else 0.0
 
     def direction_for(self, target: TableObject, node: Node) -> Point:
@@ -101,7 +107,10 @@ def _read_targets(scene: Scene, question: Node, actor: Body) -> tuple[Node, ...]
 
 def objects_on_table(scene: Scene) -> dict[str, TableObject]:
     """All that stands on the table, by its id: pieces, then terrain."""
-    found = {body.id: TableObject(body, piece_position(scene, body.index or 0)) for body in piece_bodies(scene)}
+    found = {
+        body.id: TableObject(body, piece_position(scene, body.index or 0))
+        for body in piece_bodies(scene)
+    }
     for terrain in scene.terrain:
         found[terrain.id] = TableObject(
             Body(terrain.id, scene.terrain_parts[terrain.id]), _box_center(terrain.footprint_mm)

@@ -53,7 +53,13 @@ def force_target(force: Force, things: Mapping[str, TableObject], node: Node) ->
     left = force.remaining_mm(target.body)
     if left == 0:
         return ForcedMove(
-            target.body.id, 0.0, 0.0, target.center, None, True, _resistance_clauses(force, target.body, True)
+            target.body.id,
+            0.0,
+            0.0,
+            target.center,
+            None,
+            True,
+            _resistance_clauses(force, target.body, True),
         )
     ux, uy = force.direction_for(target, node)
     others = [other for name, other in things.items() if name != target.body.id]
@@ -63,11 +69,15 @@ def force_target(force: Force, things: Mapping[str, TableObject], node: Node) ->
         if (along := stop_distance_mm(target, other, ux, uy)) <= left + CONTACT_TOLERANCE_MM
     }
     first = min(stops.values(), default=math.inf)
-    stopped_by = next((name for name, along in stops.items() if along <= first + CONTACT_TOLERANCE_MM), None)
+    stopped_by = next(
+        (name for name, along in stops.items() if along <= first + CONTACT_TOLERANCE_MM), None
+    )
     moved = min(left, first)
     end = (target.center[0] + moved * ux, target.center[1] + moved * uy)
     brushed = [
-        other for other in others if other.body.id not in stops and _touches_on_way(target, other, (ux, uy), moved)
+        other
+        for other in others
+        if other.body.id not in stops and _touches_on_way(target, other, (ux, uy), moved)
     ]
     found = {
         "positioning.forced_stop": stopped_by is not None,
@@ -76,7 +86,10 @@ def force_target(force: Force, things: Mapping[str, TableObject], node: Node) ->
         "positioning.forced_stands": any(stands_on_other(target, other) for other in brushed),
         "positioning.forced_line": force.direction is None,
     }
-    rules = (*_resistance_clauses(force, target.body, False), *(name for name, holds in found.items() if holds))
+    rules = (
+        *_resistance_clauses(force, target.body, False),
+        *(name for name, holds in found.items() if holds),
+    )
     return ForcedMove(target.body.id, left, moved, end, stopped_by, False, rules)
 
 
@@ -94,13 +107,19 @@ def stands_on_other(a: TableObject, b: TableObject) -> bool:
 
 
 def _is_on_terrain(upper: TableObject, lower: TableObject) -> bool:
-    return lower.body.index is None and gap_between(Body("", (Disc(upper.center),)), lower.body).distance_mm == 0
+    return (
+        lower.body.index is None
+        and gap_between(Body("", (Disc(upper.center),)), lower.body).distance_mm == 0
+    )
 
 
 def _touches_on_way(target: TableObject, other: TableObject, line: Point, moved_mm: float) -> bool:
     met = [contact_interval(p, q, *line) for p in target.body.parts for q in other.body.parts]
     return any(
-        one and one.first_mm <= moved_mm + CONTACT_TOLERANCE_MM and one.last_mm >= -CONTACT_TOLERANCE_MM for one in met
+        one
+        and one.first_mm <= moved_mm + CONTACT_TOLERANCE_MM
+        and one.last_mm >= -CONTACT_TOLERANCE_MM
+        for one in met
     )
 
 
@@ -139,7 +158,11 @@ def answer_force(scene: Scene, question: Node) -> Verdict:
     verdict = Verdict(
         answer={"results": listed} if several else results[0].to_json(),
         headline="; ".join(result.summary_text for result in results),
-        rules=(*rules, *(("positioning.forced_order",) if len(results) > 1 else ()), "positioning.inches"),
+        rules=(
+            *rules,
+            *(("positioning.forced_order",) if len(results) > 1 else ()),
+            "positioning.inches",
+        ),
         value=stopped if several else stopped[0],
         null_text="stopped by nothing",
         question=question.value,

@@ -1,9 +1,19 @@
 """Positioning: contact, ranges, moves and forced moves in inches."""
 
 from overruler.rules.game import COMMON, Game
-from overruler.rules.games.positioning.contact import answer_b2b, answer_engaged, answer_range, answer_within
+from overruler.rules.games.positioning.contact import (
+    answer_b2b,
+    answer_engaged,
+    answer_range,
+    answer_within,
+)
 from overruler.rules.games.positioning.forced import answer_force
-from overruler.rules.games.positioning.straight import answer_advance, answer_move, answer_place, answer_retreat
+from overruler.rules.games.positioning.straight import (
+    answer_advance,
+    answer_move,
+    answer_place,
+    answer_retreat,
+)
 from overruler.rules.sight import CLAUSES as SIGHT
 from overruler.rules.sight import answer_cover, answer_los
 

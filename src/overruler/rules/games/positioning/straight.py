@@ -76,14 +76,17 @@ def way_clauses(way: Route) -> tuple[str, ...]:
         "positioning.blocking": bool(way.blockers),
         "any.enemies": bool(way.blockers),
         "positioning.blocking_sizes": way.passed_enemy is not None,
-        "positioning.blocking_touch": way.blocked_by is None and any(map(way.touches_body, way.blockers)),
+        "positioning.blocking_touch": way.blocked_by is None
+        and any(map(way.touches_body, way.blockers)),
         "positioning.end_clear": way.ends_on is not None,
         "positioning.inches": True,
     }
     return tuple(name for name, holds in found.items() if holds)
 
 
-def _legal_probabilities(scene: Scene, chance: Callable[[ModuleType], float]) -> dict[str, float] | None:
+def _legal_probabilities(
+    scene: Scene, chance: Callable[[ModuleType], float]
+) -> dict[str, float] | None:
     """The probability of legal and of not, out of draws; None where every place is exact."""
     if scene.covariance is None:
         return None
@@ -94,10 +97,20 @@ def _legal_probabilities(scene: Scene, chance: Callable[[ModuleType], float]) ->
 
 
 def _legality_verdict(
-    verdict: Verdict, answer: Mapping[str, Any], rules: tuple[str, ...], chances: dict[str, float] | None
+    verdict: Verdict,
+    answer: Mapping[str, Any],
+    rules: tuple[str, ...],
+    chances: dict[str, float] | None,
 ) -> Verdict:
     headline = ("legal: " if answer["legal"] else "not legal: ") + answer["reason"]
-    return replace(verdict, answer=answer, headline=headline, rules=rules, value=answer["legal"], probability=chances)
+    return replace(
+        verdict,
+        answer=answer,
+        headline=headline,
+        rules=rules,
+        value=answer["legal"],
+        probability=chances,
+    )
 
 
 # --- towards and away from a target ---
@@ -106,9 +119,17 @@ def _legality_verdict(
 def answer_advance(scene: Scene, question: Node) -> Verdict:
     """Whether a piece may advance on a target in a direction, and where it ends."""
     index, measure = _read_mover_and_target(scene, question)
-    (ux, uy), most = read_direction(question["direction_deg"]), read_inches_mm(question["distance_in"])
+    (ux, uy), most = (
+        read_direction(question["direction_deg"]),
+        read_inches_mm(question["distance_in"]),
+    )
     met, target = target_contact_mm(measure.closest.a, measure.closest.b, ux, uy), measure.closest.b
-    way = Route(scene, index, _single_leg(scene, index, ux, uy, most if met is None else min(most, met)), (target,))
+    way = Route(
+        scene,
+        index,
+        _single_leg(scene, index, ux, uy, most if met is None else min(most, met)),
+        (target,),
+    )
     answer = {
         "legal": met is not None and way.is_free,
         "end_mm": list(way.end_mm),
@@ -154,15 +175,27 @@ def answer_retreat(scene: Scene, question: Node) -> Verdict:
         "cost_in": inches_from_mm(way.cost_mm),
         "reason": blocking_reason(way) or f"straight away from {target.id}",
     }
-    contact = ("positioning.retreat_contact",) if any(are_enemies(way.mover, body) for body in touched) else ()
-    rules = ("positioning.retreat", "positioning.retreat_line", *contact, *_straight_line_clauses(way))
+    contact = (
+        ("positioning.retreat_contact",)
+        if any(are_enemies(way.mover, body) for body in touched)
+        else ()
+    )
+    rules = (
+        "positioning.retreat",
+        "positioning.retreat_line",
+        *contact,
+        *_straight_line_clauses(way),
+    )
     chances = _legal_probabilities(scene, lambda draws: draws.retreat(way, (ux, uy), most))
     return _legality_verdict(_with_distance(scene, question, measure), answer, rules, chances)
 
 
 def _read_mover_and_target(scene: Scene, question: Node) -> tuple[int, Measure]:
     """Who moves, by its place in the scene, and the measure from it to whom it has in mind."""
-    (body, index), target = read_piece(scene, question["piece"]), read_body(scene, question["target"])
+    (body, index), target = (
+        read_piece(scene, question["piece"]),
+        read_body(scene, question["target"]),
+    )
     return index, measure_sides([body], [target], question["target"])
 
 
@@ -170,7 +203,9 @@ def _in_contact(a: Body, b: Body) -> bool:
     return gap_between(a, b).distance_mm <= CONTACT_TOLERANCE_MM
 
 
-def _single_leg(scene: Scene, index: int, ux: float, uy: float, length_mm: float) -> tuple[Leg, ...]:
+def _single_leg(
+    scene: Scene, index: int, ux: float, uy: float, length_mm: float
+) -> tuple[Leg, ...]:
     return (Leg(piece_position(scene, index), ux, uy, length_mm),) if length_mm > 0 else ()
 
 

@@ -88,7 +88,9 @@ def may_shoot(scene: Scene, question: Node) -> Verdict:
     armed = ("skirmish.one_weapon", "skirmish.reload") if weapon else ()
     return Verdict(
         answer={"eligible": not reasons, "reasons": reasons},
-        headline="may not shoot: " + ", ".join(reasons).replace("_", " ") if reasons else "may shoot",
+        headline="may not shoot: " + ", ".join(reasons).replace("_", " ")
+        if reasons
+        else "may shoot",
         rules=("skirmish.ranged_phase", *armed, *(CLAUSE_BY_REASON[reason] for reason in reasons)),
         value=not reasons,
         probability=yes_no_probabilities(float(not reasons)) if scene.covariance else None,
@@ -103,7 +105,10 @@ def answer_targets(scene: Scene, question: Node) -> Verdict:
     """All valid targets of a unit, the closest first, and of each enemy why it is one or is none."""
     found = Targets.of(scene, read_piece_index(scene, question["unit"]))
     return Verdict(
-        answer={"valid": found.valid, "why": {look.target.id: found.reason_for(look) for look in found.looks}},
+        answer={
+            "valid": found.valid,
+            "why": {look.target.id: found.reason_for(look) for look in found.looks},
+        },
         headline="can shoot at " + (", ".join(found.valid) or "nobody"),
         rules=found.rules(),
         value=found.valid,
@@ -127,6 +132,12 @@ GAME = Game(
         "may_shoot": {"unit": "p01"},
         "targets": {"unit": "p01"},
         "shot": {"unit": "p01", "target": "p02"},
-        "resolve_shot": {"unit": "p01", "target": "p02", "ranged": 12, "ranged_roll": [15], "defence_rolls": [9]},
+        "resolve_shot": {
+            "unit": "p01",
+            "target": "p02",
+            "ranged": 12,
+            "ranged_roll": [15],
+            "defence_rolls": [9],
+        },
     },
 )

@@ -10,7 +10,17 @@ from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.units import mm_from_inches
 
-UNIT_FLAGS = ("large", "engaged", "ran", "cast", "stunned", "dazed", "shot_this_turn", "shot_last_turn", "moved")
+UNIT_FLAGS = (
+    "large",
+    "engaged",
+    "ran",
+    "cast",
+    "stunned",
+    "dazed",
+    "shot_this_turn",
+    "shot_last_turn",
+    "moved",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,12 @@ class Weapon:
         range_mm = mm_from_inches(node["range_in"].positive())
         if range_mm > MAX_LENGTH_MM:
             node["range_in"].fail("is more than 10 km")
-        return cls(range_mm, node["piercing"].integer(), node["injury"].integer(), node["long_reload"].boolean())
+        return cls(
+            range_mm,
+            node["piercing"].integer(),
+            node["injury"].integer(),
+            node["long_reload"].boolean(),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +97,10 @@ def _read_fighter(scene: Scene, index: int) -> Fighter:
     stats = Node(piece.stats, "scene", f"pieces[{index}].stats")
     marks = frozenset(flag for flag in UNIT_FLAGS if stats.get(flag, Node.boolean, False))
     known = [other.id for other in scene.pieces]
-    lists = (stats.get(key, lambda node: _read_ids(node, known), None) for key in ("in_cover_from", "out_of_sight_of"))
+    lists = (
+        stats.get(key, lambda node: _read_ids(node, known), None)
+        for key in ("in_cover_from", "out_of_sight_of")
+    )
     return Fighter(index, piece, scene.shapes[index], stats, marks, *lists)
 
 

@@ -37,7 +37,10 @@ class RangedShot:
 
     @classmethod
     def of(cls, scene: Scene, question: Node) -> "RangedShot":
-        i, j = read_piece_index(scene, question["unit"]), read_piece_index(scene, question["target"])
+        i, j = (
+            read_piece_index(scene, question["unit"]),
+            read_piece_index(scene, question["target"]),
+        )
         if i == j:
             question["target"].fail(f"{question['target'].value!r} is the shooter itself")
         units = read_fighters(scene)
@@ -92,7 +95,9 @@ class RangedShot:
         """The probability of half range, and of the range."""
         doubt = distance_uncertainty(self.scene, self.measure, self.lines_mm)
         assert doubt is not None
-        return doubt.band_probabilities[0], doubt.band_probabilities[0] + doubt.band_probabilities[1]
+        return doubt.band_probabilities[0], doubt.band_probabilities[0] + doubt.band_probabilities[
+            1
+        ]
 
     def verdict(self) -> Verdict:
         """The distance, and how far inside the weapon's range."""
@@ -149,7 +154,13 @@ def answer_shot(scene: Scene, question: Node) -> Verdict:
 
 def _shot_headline(answer: dict[str, bool | int]) -> str:
     marks = [name.replace("_", " ") for name in ("advantage", "cover") if answer[name]]
-    where = "in half range" if answer["half_range"] else "in range" if answer["in_range"] else "out of range"
+    where = (
+        "in half range"
+        if answer["half_range"]
+        else "in range"
+        if answer["in_range"]
+        else "out of range"
+    )
     target = "" if answer["valid_target"] else "no valid target, "
     return f"{target}{', '.join([where, *marks])}, defence {answer['defence']}"
 
@@ -158,7 +169,9 @@ def _shot_probabilities(made: RangedShot, choice: Targets) -> dict[str, float]:
     """How likely each part of the answer is true."""
     sure = made.look.settled_cover
     drawn = (
-        made.look.in_cover_in_draws(joint_displacements(made.scene, made.look.uncertainty.indices)).mean()
+        made.look.in_cover_in_draws(
+            joint_displacements(made.scene, made.look.uncertainty.indices)
+        ).mean()
         if sure is None
         else sure
     )
@@ -190,10 +203,15 @@ def resolve_shot(scene: Scene, question: Node) -> Verdict:
         verdict,
         answer=answer | {"injury_value": roll + made.weapon.injury if lost else None},
         headline=_outcome_headline(hit, critical, lost),
-        rules=(*made.rules(), *_outcome_clauses(hit, critical, lost, len(rolls), len(defences) > called)),
+        rules=(
+            *made.rules(),
+            *_outcome_clauses(hit, critical, lost, len(rolls), len(defences) > called),
+        ),
         value=hit,
         margin_mm=verdict.margin_mm if good else None,
-        probability=yes_no_probabilities(made.range_probabilities[1] if good else 0.0) if scene.covariance else None,
+        probability=yes_no_probabilities(made.range_probabilities[1] if good else 0.0)
+        if scene.covariance
+        else None,
     )
 
 
@@ -212,10 +230,14 @@ def _outcome_headline(hit: bool, critical: bool, lost: int) -> str:
     if not hit:
         return "a miss"
     kind = "a critical hit" if critical else "a hit"
-    return f"{kind}, " + ("saved" if not lost else "a wound lost" if lost == 1 else f"{lost} wounds lost")
+    return f"{kind}, " + (
+        "saved" if not lost else "a wound lost" if lost == 1 else f"{lost} wounds lost"
+    )
 
 
-def _outcome_clauses(hit: bool, critical: bool, lost: int, rolls: int, spare: bool) -> Sequence[str]:
+def _outcome_clauses(
+    hit: bool, critical: bool, lost: int, rolls: int, spare: bool
+) -> Sequence[str]:
     """The clauses that the outcome rests on."""
     names = {
         "ranged_check": True,

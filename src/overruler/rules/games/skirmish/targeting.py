@@ -56,7 +56,11 @@ class TargetSight:
     @cached_property
     def in_cover(self) -> bool:
         covered_from = self.target.in_cover_from
-        return bool(self.sight.crossing_obstacles) if covered_from is None else self.shooter.id in covered_from
+        return (
+            bool(self.sight.crossing_obstacles)
+            if covered_from is None
+            else self.shooter.id in covered_from
+        )
 
     @property
     def can_be_aimed_at(self) -> bool:
@@ -88,11 +92,15 @@ class TargetSight:
     @cached_property
     def settled_seen(self) -> bool | None:
         """Whether it is seen; None where that is in doubt."""
-        return self.uncertainty.settled_clear if self.target.out_of_sight_of is None else self.is_seen
+        return (
+            self.uncertainty.settled_clear if self.target.out_of_sight_of is None else self.is_seen
+        )
 
     @cached_property
     def settled_cover(self) -> bool | None:
-        return self.uncertainty.settled_cover if self.target.in_cover_from is None else self.in_cover
+        return (
+            self.uncertainty.settled_cover if self.target.in_cover_from is None else self.in_cover
+        )
 
     def distances_in_draws(self, places: Displacements) -> "Array":
         """The distance in each draw (n,)."""
@@ -103,7 +111,9 @@ class TargetSight:
 
     def aimable_in_draws(self, places: Displacements) -> "Mask":
         """`open` in each draw (n,)."""
-        return self._in_draws(places, "clear", self.settled_seen) & ("engaged" not in self.target.flags)
+        return self._in_draws(places, "clear", self.settled_seen) & (
+            "engaged" not in self.target.flags
+        )
 
     def in_cover_in_draws(self, places: Displacements) -> "Mask":
         """`in_cover` in each draw (n,)."""
@@ -114,7 +124,11 @@ class TargetSight:
 
         if sure is not None:
             return np.full(len(places[None]), sure)
-        return self.uncertainty.clear_in_draws(places) if what == "clear" else self.uncertainty.cover_in_draws(places)
+        return (
+            self.uncertainty.clear_in_draws(places)
+            if what == "clear"
+            else self.uncertainty.cover_in_draws(places)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +143,9 @@ class Targets:
     @classmethod
     def of(cls, scene: Scene, index: int) -> "Targets":
         units = read_fighters(scene)
-        looks = [TargetSight(scene, units[index], enemy) for enemy in enemies_of(units, units[index])]
+        looks = [
+            TargetSight(scene, units[index], enemy) for enemy in enemies_of(units, units[index])
+        ]
         return cls(scene, units[index], tuple(_closest_first(looks)))
 
     @cached_property
@@ -139,14 +155,20 @@ class Targets:
 
     def closer_looks(self, look: TargetSight) -> list[TargetSight]:
         """Those that count and are closer than one."""
-        return [other for other in self.aimable_looks if other.distance_mm < look.distance_mm - CONTACT_TOLERANCE_MM]
+        return [
+            other
+            for other in self.aimable_looks
+            if other.distance_mm < look.distance_mm - CONTACT_TOLERANCE_MM
+        ]
 
     def shut_out_by(self, look: TargetSight) -> TargetSight | None:
         """The closer one that keeps a unit from being a target; None where nothing does.
 
         Closer ones that are stunned or dazed can be ignored, and for a unit not in cover so can those that are.
         """
-        return next((other for other in self.closer_looks(look) if not _can_be_ignored(other, look)), None)
+        return next(
+            (other for other in self.closer_looks(look) if not _can_be_ignored(other, look)), None
+        )
 
     def is_valid(self, look: TargetSight) -> bool:
         return look.can_be_aimed_at and (look.stands_out or self.shut_out_by(look) is None)
@@ -175,7 +197,9 @@ class Targets:
 
     def rules(self) -> tuple[str, ...]:
         """The clauses that all this rests on."""
-        found = dict.fromkeys(["any.enemies", "any.edge_to_edge", "skirmish.closest", "skirmish.range_no_part"])
+        found = dict.fromkeys(
+            ["any.enemies", "any.edge_to_edge", "skirmish.closest", "skirmish.range_no_part"]
+        )
         for look in self.looks:
             found |= dict.fromkeys(self._look_rules(look))
         return tuple(found)
@@ -191,7 +215,9 @@ class Targets:
         closer = self.closer_looks(look)
         shut_out = self.shut_out_by(look) is not None
         helpless = any(other.target.helpless for other in closer)
-        past_cover = not look.in_cover and any(other.in_cover and not other.target.helpless for other in closer)
+        past_cover = not look.in_cover and any(
+            other.in_cover and not other.target.helpless for other in closer
+        )
         names = {
             "ignored": helpless and not shut_out,
             "past_cover": past_cover and not shut_out,
@@ -213,7 +239,11 @@ class Targets:
     def uncertain_indices(self) -> set[int]:
         """The pieces whose displacements may change who is a valid target; none where it is settled."""
         found: set[int] = set()
-        here = [look for look in self.looks if "engaged" not in look.target.flags and look.settled_seen is not False]
+        here = [
+            look
+            for look in self.looks
+            if "engaged" not in look.target.flags and look.settled_seen is not False
+        ]
         for look in here:
             if look.settled_seen is None or look.settled_cover is None:
                 found |= look.uncertainty.indices
@@ -233,9 +263,14 @@ class Targets:
             return {json.dumps(self.valid): 1.0}
         import numpy as np
 
-        lists, counts = np.unique(self.valid_in_draws(self.displacements), axis=0, return_counts=True)
+        lists, counts = np.unique(
+            self.valid_in_draws(self.displacements), axis=0, return_counts=True
+        )
         ids = [look.target.id for look in self.looks]
-        names = [json.dumps([name for name, holds in zip(ids, row, strict=True) if holds]) for row in lists]
+        names = [
+            json.dumps([name for name, holds in zip(ids, row, strict=True) if holds])
+            for row in lists
+        ]
         return dict(zip(names, (counts / counts.sum()).tolist(), strict=True))
 
     def valid_probability(self, name: str) -> float:
@@ -243,13 +278,20 @@ class Targets:
         if not self.uncertain_indices or name not in [look.target.id for look in self.looks]:
             return float(name in self.valid)
         shares = self.valid_in_draws(self.displacements).mean(0)
-        return next(float(share) for look, share in zip(self.looks, shares, strict=True) if look.target.id == name)
+        return next(
+            float(share)
+            for look, share in zip(self.looks, shares, strict=True)
+            if look.target.id == name
+        )
 
     @cached_property
     def displacements(self) -> Displacements:
         """Where all pieces in doubt may be, drawn together."""
         return joint_displacements(
-            self.scene, self.uncertain_indices | {self.shooter.index} | {look.target.index for look in self.looks}
+            self.scene,
+            self.uncertain_indices
+            | {self.shooter.index}
+            | {look.target.index for look in self.looks},
         )
 
     def valid_in_draws(self, places: Displacements) -> "Mask":
@@ -278,7 +320,11 @@ def _closest_first(looks: Sequence[TargetSight]) -> list[TargetSight]:
     """By distance; those within rounding of each other in the order given."""
     found: list[TargetSight] = []
     for look in sorted(looks, key=lambda look: look.distance_mm):
-        tied = [k for k, other in enumerate(found) if look.distance_mm - other.distance_mm <= CONTACT_TOLERANCE_MM]
+        tied = [
+            k
+            for k, other in enumerate(found)
+            if look.distance_mm - other.distance_mm <= CONTACT_TOLERANCE_MM
+        ]
         after = [k for k in tied if found[k].target.index > look.target.index]
         found.insert(after[0] if after else len(found), look)
     return found

@@ -8,7 +8,11 @@ from typing import Any
 from overruler.geometry.hex_grid import hex_distance
 from overruler.reading import Node
 from overruler.rules.game import COMMON, Game
-from overruler.rules.games.tide_of_iron.hex_position import HexPosition, find_hex_position, hex_count_probabilities
+from overruler.rules.games.tide_of_iron.hex_position import (
+    HexPosition,
+    find_hex_position,
+    hex_count_probabilities,
+)
 from overruler.scene import Piece, Scene
 from overruler.verdict import Verdict
 
@@ -58,7 +62,9 @@ class Squad:
         index = _read_piece_index(scene, name)
         stats = Node(scene.pieces[index].stats, "scene", f"pieces[{index}].stats")
         of_type = stats.get("type", lambda node: node.choice(TARGET_TYPES), TARGET_TYPES[0])
-        return cls(scene.pieces[index], index, of_type, stats.get("elevation", _read_level, 0), stats)
+        return cls(
+            scene.pieces[index], index, of_type, stats.get("elevation", _read_level, 0), stats
+        )
 
     @property
     def figures(self) -> int:
@@ -96,7 +102,11 @@ def _read_piece_index(scene: Scene, name: Node) -> int:
 
 def _read_level(node: Node) -> int:
     level = node.integer()
-    return level if level in GROUND_LEVELS else node.fail(f"there are the levels 0, 1 and 2, found {level}")
+    return (
+        level
+        if level in GROUND_LEVELS
+        else node.fail(f"there are the levels 0, 1 and 2, found {level}")
+    )
 
 
 def _read_range_values(node: Node) -> dict[str, int]:
@@ -188,13 +198,22 @@ class Attack:
     @classmethod
     def of(cls, scene: Scene, question: Node) -> "Attack":
         """The attack that a question asks about."""
-        attacker, target = Squad.of(scene, question["attacker"]), Squad.of(scene, question["target"])
+        attacker, target = (
+            Squad.of(scene, question["attacker"]),
+            Squad.of(scene, question["target"]),
+        )
         if attacker.index == target.index:
             question["target"].fail(f"{target.piece.id!r} is the attacker itself")
-        value = attacker.range_value(question, target.type) + (attacker.elevation > target.elevation)
+        value = attacker.range_value(question, target.type) + (
+            attacker.elevation > target.elevation
+        )
         fire = FireRange(value, question.get("fire_and_movement", Node.boolean, False))
         return cls(
-            attacker, target, fire, find_hex_position(scene, attacker.index), find_hex_position(scene, target.index)
+            attacker,
+            target,
+            fire,
+            find_hex_position(scene, attacker.index),
+            find_hex_position(scene, target.index),
         )
 
     @property
@@ -228,7 +247,9 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     fire, hexes, band = attack.fire, attack.hexes, attack.band
     chances = hex_count_probabilities(scene, attack.a, attack.b)
     if set(chances) == {0}:
-        question["target"].fail(f"{attack.target.piece.id!r} is in the attacker's own hex, where there is no range")
+        question["target"].fail(
+            f"{attack.target.piece.id!r} is in the attacker's own hex, where there is no range"
+        )
     answer: dict[str, Any] = {
         "hexes": hexes,
         "range_value": fire.range_value,
@@ -242,7 +263,11 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     return Verdict(
         answer={**answer, "reason": fire.reason(hexes)},
         headline=fire.headline(hexes),
-        rules=tuple(f"tide_of_iron.{name}" for name, holds in _clauses_that_hold(attack, question).items() if holds),
+        rules=tuple(
+            f"tide_of_iron.{name}"
+            for name, holds in _clauses_that_hold(attack, question).items()
+            if holds
+        ),
         margin_mm=attack.margin_mm,
         value=band,
         null_text="in one hex",
@@ -263,7 +288,11 @@ def _band_probabilities(fire: FireRange, chances: Mapping[int, float]) -> dict[s
 def _clauses_that_hold(attack: Attack, question: Node) -> dict[str, bool]:
     """Whether an attack rests on each of the clauses."""
     attacker, target, band = attack.attacker, attack.target, attack.band
-    named = [item.integer() for item in question["figures"].items()] if question.has("figures") else None
+    named = (
+        [item.integer() for item in question["figures"].items()]
+        if question.has("figures")
+        else None
+    )
     higher = attacker.elevation > target.elevation
     return {
         "check": True,
@@ -292,5 +321,12 @@ GAME = Game(
     title="Tide of Iron",
     questions={**COMMON, "attack_range": attack_range},
     clauses=CLAUSES,
-    examples={"attack_range": {"attacker": "p01", "target": "p02", "fire_and_movement": False, "figures": [0, 1]}},
+    examples={
+        "attack_range": {
+            "attacker": "p01",
+            "target": "p02",
+            "fire_and_movement": False,
+            "figures": [0, 1],
+        }
+    },
 )

@@ -47,7 +47,9 @@ def find_hex_position(scene: Scene, index: int) -> HexPosition:
     """Where a piece stands; `BadInput` without a grid, and for an exact place on the border between two hexes."""
     if scene.grid is None:
         Node(None, "scene", "grid").fail("is missing; ranges are counted on a grid of hexes")
-    found = HexPosition(scene.grid.hexes, scene.pieces[index], index, max_relative_shift_mm(scene, None, index))
+    found = HexPosition(
+        scene.grid.hexes, scene.pieces[index], index, max_relative_shift_mm(scene, None, index)
+    )
     other, border_mm = min(found.neighbour_distances_mm.items(), key=lambda item: item[1])
     if found.max_shift_mm == 0 and not found.is_given and border_mm <= CONTACT_TOLERANCE_MM:
         on = f"stands on the border between hex {list(found.hex)} and hex {list(other)}"
@@ -65,6 +67,11 @@ def hex_count_probabilities(scene: Scene, a: HexPosition, b: HexPosition) -> dic
     shifts = draw_displacements(scene, [place.index for place in doubtful])
     places = {place.index: np.array([place.hex]) for place in (a, b)}
     for k, place in enumerate(doubtful):
-        places[place.index] = place.hexes.hexes_at(shifts[:, k] + (place.piece.x_mm, place.piece.y_mm))
+        places[place.index] = place.hexes.hexes_at(
+            shifts[:, k] + (place.piece.x_mm, place.piece.y_mm)
+        )
     q, r = (places[b.index] - places[a.index]).T
-    return {int(count): share for count, share in answer_probabilities(np.abs([q, r, q + r]).max(0)).items()}
+    return {
+        int(count): share
+        for count, share in answer_probabilities(np.abs([q, r, q + r]).max(0)).items()
+    }

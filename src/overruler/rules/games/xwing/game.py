@@ -11,9 +11,27 @@ from overruler.reading import Node
 from overruler.rules.bands import bands_in_words, range_in_words, read_bands
 from overruler.rules.game import Game, Setting, answer_distance
 from overruler.rules.games.xwing.range_zero import held_pairs, id_pair, range0_after
-from overruler.rules.games.xwing.ship_arcs import ArcRangeUncertainty, ShipArc, arc_range_uncertainty, read_arc
-from overruler.rules.games.xwing.ship_ruler import LaidRuler, all_ranges, ruler_clauses, with_every_answer
-from overruler.rules.measure import Body, BodyPair, Measure, between, bodies_named, measure_sides, verdict_on
+from overruler.rules.games.xwing.ship_arcs import (
+    ArcRangeUncertainty,
+    ShipArc,
+    arc_range_uncertainty,
+    read_arc,
+)
+from overruler.rules.games.xwing.ship_ruler import (
+    LaidRuler,
+    all_ranges,
+    ruler_clauses,
+    with_every_answer,
+)
+from overruler.rules.measure import (
+    Body,
+    BodyPair,
+    Measure,
+    between,
+    bodies_named,
+    measure_sides,
+    verdict_on,
+)
 from overruler.scene import Ruler, Scene
 from overruler.verdict import Verdict
 
@@ -62,7 +80,9 @@ def lay_ruler(scene: Scene, question: Node) -> LaidRuler:
 def _lay_ruler(scene: Scene, question: Node, measure: Measure) -> LaidRuler:
     pairs = held_pairs(scene)
     held = any(id_pair(pair.a.id, pair.b.id) in pairs for pair in measure.pairs)
-    return LaidRuler(scene, question, measure, GAME.ruler_of(scene), held, GAME.chosen(scene, "nearer_band"))
+    return LaidRuler(
+        scene, question, measure, GAME.ruler_of(scene), held, GAME.chosen(scene, "nearer_band")
+    )
 
 
 # --- between anything ---
@@ -122,7 +142,9 @@ def answer_beyond(scene: Scene, question: Node) -> Verdict:
     return _yes_no_verdict(ruler, verdict, "beyond", rules, ruler.on_line)
 
 
-def _yes_no_verdict(ruler: LaidRuler, verdict: Verdict, word: str, rules: Iterable[str], on_line: bool) -> Verdict:
+def _yes_no_verdict(
+    ruler: LaidRuler, verdict: Verdict, word: str, rules: Iterable[str], on_line: bool
+) -> Verdict:
     first, last = read_bands(ruler.question["range"], 0, ruler.ruler.segments)
     from_to = ("xwing.from_to",) if last > first else ()
     line = ("xwing.line",) if on_line else ()
@@ -150,7 +172,9 @@ class ArcRuler(LaidRuler):
 
     @cached_property
     def arc_uncertainty(self) -> ArcRangeUncertainty | None:
-        return arc_range_uncertainty(self.scene, self.arc, self.closest_pair, self.gap_in_arc, self.lines_mm)
+        return arc_range_uncertainty(
+            self.scene, self.arc, self.closest_pair, self.gap_in_arc, self.lines_mm
+        )
 
     @property
     def range_in_arc(self) -> int | None:
@@ -169,8 +193,14 @@ class ArcRuler(LaidRuler):
     @property
     def borders_mm(self) -> tuple[tuple[Point, Point], ...]:
         """The arc's straight borders, as far as the ruler reaches from the ship."""
-        reach = self.closest_pair.a.parts[0].bounding_radius_mm + self.ruler.segment_mm * self.ruler.segments
-        return tuple((edge.point_at(0.0), edge.point_at(min(reach, edge.length_mm))) for edge in self.region.edges)
+        reach = (
+            self.closest_pair.a.parts[0].bounding_radius_mm
+            + self.ruler.segment_mm * self.ruler.segments
+        )
+        return tuple(
+            (edge.point_at(0.0), edge.point_at(min(reach, edge.length_mm)))
+            for edge in self.region.edges
+        )
 
     @property
     def range_probabilities(self) -> dict[str, float] | None:
@@ -179,20 +209,36 @@ class ArcRuler(LaidRuler):
             return None
         *bands, past = self.arc_uncertainty.band_probabilities
         shares = [self.arc_uncertainty.in_arc_probability] if self.held_at_zero else bands
-        odds = dict.fromkeys(map(json.dumps, all_ranges(self)), 0.0) | {str(k): share for k, share in enumerate(shares)}
-        return odds | {"null": 1 - self.arc_uncertainty.in_arc_probability + (0 if self.held_at_zero else past)}
+        odds = dict.fromkeys(map(json.dumps, all_ranges(self)), 0.0) | {
+            str(k): share for k, share in enumerate(shares)
+        }
+        return odds | {
+            "null": 1 - self.arc_uncertainty.in_arc_probability + (0 if self.held_at_zero else past)
+        }
 
 
 def lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
     """The ruler laid from an attacker to the closest point of its target in one of its arcs."""
-    a, b = _read_single_piece(scene, question["attacker"]), _read_single_piece(scene, question["defender"])
+    a, b = (
+        _read_single_piece(scene, question["attacker"]),
+        _read_single_piece(scene, question["defender"]),
+    )
     free = measure_sides([a], [b], question["defender"]).closest
     arc = read_arc(scene, a.index or 0, question["arc"])
     region = arc.on_board(scene.pieces[a.index or 0])
     found = gap_inside_region(region, a.parts[0], b.parts[0])
     base = _lay_ruler(scene, question, Measure((BodyPair(a, b, found or free.gap),)))
     return ArcRuler(
-        scene, question, base.measure, base.ruler, base.held_at_zero, base.nearer_band, arc, region, free, found
+        scene,
+        question,
+        base.measure,
+        base.ruler,
+        base.held_at_zero,
+        base.nearer_band,
+        arc,
+        region,
+        free,
+        found,
     )
 
 
@@ -207,7 +253,11 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     """The range of an attack: to the closest point of the target that lies in the arc."""
     aim = lay_arc_ruler(scene, question)
     verdict = _verdict_in_arc(aim) if aim.gap_in_arc else _verdict_out_of_arc(aim)
-    sure = {"in_arc_probability": aim.arc_uncertainty.in_arc_probability} if aim.arc_uncertainty else {}
+    sure = (
+        {"in_arc_probability": aim.arc_uncertainty.in_arc_probability}
+        if aim.arc_uncertainty
+        else {}
+    )
     standard = "xwing.standard_arcs" if aim.arc.standard else "xwing.own_arcs"
     return replace(
         verdict,
@@ -266,7 +316,11 @@ GAME = Game(
     clauses=CLAUSES,
     examples={
         "attack_range": {"attacker": "p01", "defender": "p02", "arc": "front"},
-        "range0_after": {"events": [{"type": "move", "ship": "p01", "x_mm": 300, "y_mm": 420, "heading_deg": 90}]},
+        "range0_after": {
+            "events": [{"type": "move", "ship": "p01", "x_mm": 300, "y_mm": 420, "heading_deg": 90}]
+        },
     },
-    settings={"nearer_band": Setting(True, "The line between two bands belongs to the nearer one.")},
+    settings={
+        "nearer_band": Setting(True, "The line between two bands belongs to the nearer one.")
+    },
 )

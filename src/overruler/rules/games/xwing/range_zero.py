@@ -30,7 +30,10 @@ def id_pair(a: str, b: str) -> IdPair:
 def held_pairs(scene: Scene) -> frozenset[IdPair]:
     """The pairs that the scene's `state.range0` holds at range 0."""
     state = Node(scene.state, "scene", "state")
-    return frozenset(_read_held_pair(scene, item) for item in (state["range0"].items() if state.has("range0") else ()))
+    return frozenset(
+        _read_held_pair(scene, item)
+        for item in (state["range0"].items() if state.has("range0") else ())
+    )
 
 
 def _read_held_pair(scene: Scene, node: Node) -> IdPair:
@@ -70,17 +73,25 @@ def read_events(scene: Scene, question: Node) -> list[Event]:
 def _read_event(scene: Scene, node: Node) -> Event:
     partial = node["type"].choice(("move", "partial_maneuver")) == "partial_maneuver"
     ship = _read_ship_index(scene, node["ship"])
-    x_mm, y_mm, heading_deg = read_coordinate(node["x_mm"]), read_coordinate(node["y_mm"]), node["heading_deg"].number()
+    x_mm, y_mm, heading_deg = (
+        read_coordinate(node["x_mm"]),
+        read_coordinate(node["y_mm"]),
+        node["heading_deg"].number(),
+    )
     overlapped = _read_ship_index(scene, node["last_overlapped"]) if partial else None
     if overlapped == ship:
         node["last_overlapped"].fail("a ship does not overlap itself")
-    return Event(ship, replace(scene.pieces[ship], x_mm=x_mm, y_mm=y_mm, heading_deg=heading_deg), overlapped)
+    return Event(
+        ship, replace(scene.pieces[ship], x_mm=x_mm, y_mm=y_mm, heading_deg=heading_deg), overlapped
+    )
 
 
 def _read_ship_index(scene: Scene, node: Node) -> int:
     index = read_piece_index(scene, node)
     kind = scene.kind_of(scene.pieces[index])
-    return index if kind == "ship" else node.fail(f"{node.value!r} is no ship, it is of kind {kind!r}")
+    return (
+        index if kind == "ship" else node.fail(f"{node.value!r} is no ship, it is of kind {kind!r}")
+    )
 
 
 class ShipPair(NamedTuple):
@@ -113,8 +124,13 @@ ShipPairs = Mapping[IdPair, ShipPair]
 
 def initial_ship_pairs(scene: Scene, held: frozenset[IdPair]) -> ShipPairs:
     """Every two ships as the scene has them."""
-    ships = [(index, piece) for index, piece in enumerate(scene.pieces) if scene.kind_of(piece) == "ship"]
-    both = ((id_pair(a.id, b.id), ShipPair(a, b, i, j, False)) for (i, a), (j, b) in combinations(ships, 2))
+    ships = [
+        (index, piece) for index, piece in enumerate(scene.pieces) if scene.kind_of(piece) == "ship"
+    ]
+    both = (
+        (id_pair(a.id, b.id), ShipPair(a, b, i, j, False))
+        for (i, a), (j, b) in combinations(ships, 2)
+    )
     return {key: tie._replace(is_held=key in held) for key, tie in both}
 
 
@@ -139,7 +155,9 @@ def range0_after(scene: Scene, question: Node) -> Verdict:
         before = ties
         overlapped = None if event.overlapped is None else scene.pieces[event.overlapped].id
         ties = ship_pairs_after(before, event, overlapped)
-        into = into or any(_moved_into(before[key], tie) for key, tie in ties.items() if tie is not before[key])
+        into = into or any(
+            _moved_into(before[key], tie) for key, tie in ties.items() if tie is not before[key]
+        )
     pairs = sorted(key for key, tie in ties.items() if tie.is_at_zero)
     clauses = {
         "xwing.pairs": True,
@@ -166,7 +184,11 @@ def _moved_into(before: ShipPair, after: ShipPair) -> bool:
 
 
 def _pairs_in_words(pairs: Sequence[Sequence[str]]) -> str:
-    return ", ".join(" and ".join(pair) for pair in pairs) + " at range 0" if pairs else "no two ships at range 0"
+    return (
+        ", ".join(" and ".join(pair) for pair in pairs) + " at range 0"
+        if pairs
+        else "no two ships at range 0"
+    )
 
 
 # --- doubt ---
@@ -174,12 +196,16 @@ def _pairs_in_words(pairs: Sequence[Sequence[str]]) -> str:
 
 def _pair_list_probabilities(scene: Scene, ties: ShipPairs) -> dict[str, float]:
     """The probability of each list of pairs, by its JSON text."""
-    open_ones = {key: tie for key, tie in ties.items() if not tie.is_held and _may_touch(scene, tie)}
+    open_ones = {
+        key: tie for key, tie in ties.items() if not tie.is_held and _may_touch(scene, tie)
+    }
     sure = {key for key, tie in ties.items() if key not in open_ones and tie.is_at_zero}
     shares = _touch_probabilities(scene, list(open_ones.values())) if open_ones else {(): 1.0}
     keys = list(open_ones)
     found = {
-        tuple(sorted(sure | {key for key, at_zero in zip(keys, row, strict=True) if at_zero})): share
+        tuple(
+            sorted(sure | {key for key, at_zero in zip(keys, row, strict=True) if at_zero})
+        ): share
         for row, share in shares.items()
     }
     return {json.dumps(pairs): share for pairs, share in found.items()}
@@ -202,7 +228,11 @@ def _touch_probabilities(scene: Scene, ties: Sequence[ShipPair]) -> dict[tuple[b
     joint = difference_covariance(scene.covariance.array, [(tie.i, tie.j) for tie in ties])
     shifts = draw_gaussian(joint).reshape(-1, len(ties), 2)
     touch = [
-        gaps_at_shifts(tie.a.shape, tie.b.shape, shifts[:, k]) <= CONTACT_TOLERANCE_MM for k, tie in enumerate(ties)
+        gaps_at_shifts(tie.a.shape, tie.b.shape, shifts[:, k]) <= CONTACT_TOLERANCE_MM
+        for k, tie in enumerate(ties)
     ]
     rows, counts = np.unique(np.stack(touch, 1), axis=0, return_counts=True)
-    return {tuple(row): count / len(touch[0]) for row, count in zip(rows.tolist(), counts.tolist(), strict=True)}
+    return {
+        tuple(row): count / len(touch[0])
+        for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+    }

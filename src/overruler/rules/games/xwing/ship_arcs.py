@@ -47,7 +47,10 @@ class ShipArc(NamedTuple):
         """The region of the board that it covers."""
         turn = math.radians(math.remainder(ship.heading_deg, FULL_TURN_DEG))
         (x, y), c, s = self.apex, math.cos(turn), math.sin(turn)
-        apex, heading_deg = (ship.x_mm + c * x - s * y, ship.y_mm + s * x + c * y), ship.heading_deg + self.from_deg
+        apex, heading_deg = (
+            (ship.x_mm + c * x - s * y, ship.y_mm + s * x + c * y),
+            ship.heading_deg + self.from_deg,
+        )
         return (
             Wedge(apex, heading_deg, self.sweep_deg)
             if self.width_mm is None
@@ -76,7 +79,10 @@ _PRINTED_ARCS = ("front", "rear", "left", "right")
 def _check_front(scene: Scene, index: int) -> None:
     """A photo may show a plate's sides and not its front: then no arc can be laid."""
     ship = Node(scene.pieces[index].extra, "scene", f"pieces[{index}]")
-    if ship.has("heading_modulo_deg") and (turn := ship["heading_modulo_deg"].number()) < FULL_TURN_DEG:
+    if (
+        ship.has("heading_modulo_deg")
+        and (turn := ship["heading_modulo_deg"].number()) < FULL_TURN_DEG
+    ):
         ship.fail(
             f"its heading is known but for turns of {turn:g} degrees; set it right and take heading_modulo_deg out"
         )
@@ -109,10 +115,14 @@ def _own_arcs(stats: Node) -> dict[str, ShipArc]:
 def _read_own_arc(node: Node) -> ShipArc:
     first = _read_angle_deg(node["from_deg"])
     if node.has("width_mm"):
-        return ShipArc(node.get("apex_mm", read_point, (0.0, 0.0)), first, 0.0, read_length(node["width_mm"]))
+        return ShipArc(
+            node.get("apex_mm", read_point, (0.0, 0.0)), first, 0.0, read_length(node["width_mm"])
+        )
     turn = counterclockwise_turn_deg(first, _read_angle_deg(node["to_deg"]))
     if turn > FULL_TURN_DEG + WHOLE_TURN_TOLERANCE_DEG:
-        node["to_deg"].fail(f"sweeps {turn:g} degrees from from_deg; a whole turn is {FULL_TURN_DEG:g}")
+        node["to_deg"].fail(
+            f"sweeps {turn:g} degrees from from_deg; a whole turn is {FULL_TURN_DEG:g}"
+        )
     return ShipArc(read_point(node["apex_mm"]), first, turn)
 
 
@@ -156,7 +166,10 @@ def arc_range_uncertainty(
         found = gap_inside_region(region, free.a.parts[0], free.b.parts[0])
         other = _region_range_uncertainty(scene, region, free, found, lines_mm)
         assert other is not None  # there is covariance
-        shares = [share + chance * more for share, more in zip(shares, other.band_probabilities, strict=True)]
+        shares = [
+            share + chance * more
+            for share, more in zip(shares, other.band_probabilities, strict=True)
+        ]
     return doubt._replace(band_probabilities=tuple(shares))
 
 
@@ -214,7 +227,9 @@ def _sampled_uncertainty(
     from overruler.geometry.batched.draws import draw_gaussian
 
     assert scene.covariance is not None
-    shifts = draw_gaussian(np.array(scene.covariance.of_difference(free.a.index, free.b.index)), DRAW_COUNT)
+    shifts = draw_gaussian(
+        np.array(scene.covariance.of_difference(free.a.index, free.b.index)), DRAW_COUNT
+    )
     in_reach = (
         free.gap.distance_mm <= reach
         or region.contains(free.gap.to_point)
@@ -222,5 +237,9 @@ def _sampled_uncertainty(
     )
     away = distances_inside_region(region, free.a.parts[0], free.b.parts[0], shifts, in_reach)
     hits = away[np.isfinite(away)]
-    counts = np.bincount(np.searchsorted(lines_mm, hits - CONTACT_TOLERANCE_MM), minlength=len(lines_mm) + 1)
-    return ArcRangeUncertainty(float(hits.std()) if len(hits) else None, tuple((counts / len(shifts)).tolist()))
+    counts = np.bincount(
+        np.searchsorted(lines_mm, hits - CONTACT_TOLERANCE_MM), minlength=len(lines_mm) + 1
+    )
+    return ArcRangeUncertainty(
+        float(hits.std()) if len(hits) else None, tuple((counts / len(shifts)).tolist())
+    )

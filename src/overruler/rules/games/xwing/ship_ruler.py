@@ -39,7 +39,9 @@ class LaidRuler(Reading):
 
     def touches_line(self, distance_mm: float) -> bool:
         """Whether a distance touches a line between two bands."""
-        return any(abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.ruler.lines_mm[:-1])
+        return any(
+            abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.ruler.lines_mm[:-1]
+        )
 
     @property
     def held_apart(self) -> bool:
@@ -74,7 +76,9 @@ def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
         "xwing.edge_contact": zero and contact and kinds != ["ship", "ship"],
         "xwing.held": zero and ruler.held_at_zero,
         "xwing.held_apart": ruler.held_apart,
-        "xwing.default_kind": any(_has_default_kind(ruler.scene, body) for body in (pair.a, pair.b)),
+        "xwing.default_kind": any(
+            _has_default_kind(ruler.scene, body) for body in (pair.a, pair.b)
+        ),
         "any.closest_piece": len(ruler.measure.pairs) > 1,
     }
     return tuple(clause for clause, holds in clauses.items() if holds)
@@ -93,7 +97,9 @@ def with_every_answer(verdict: Verdict, values: Iterable[Any]) -> Verdict:
     odds = verdict.probability
     if odds is None:
         return verdict
-    return replace(verdict, probability={key: odds.get(key, 0.0) for key in map(json.dumps, values)})
+    return replace(
+        verdict, probability={key: odds.get(key, 0.0) for key in map(json.dumps, values)}
+    )
 
 
 def all_ranges(ruler: LaidRuler) -> tuple[int | None, ...]:
