@@ -137,9 +137,9 @@ def tried_with_faces(
         asked.append(xy_mm)
         return odds(np.asarray(xy_mm) - [ship.x_mm, ship.y_mm])
 
-    monkeypatch.setattr(find, "face_odds", said)
+    monkeypatch.setattr(find, "face_logit", said)
     monkeypatch.setattr(face_net, "face_logit", said)
-    monkeypatch.setattr(find, "starts_aside", lambda *told: [])
+    monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
     guess = ShapeCandidate(
         np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9
     )
@@ -207,7 +207,7 @@ def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_
         return float(np.hypot(*(tried.start.xy_mm - place)))
 
     assert off_mm() < 0.5
-    monkeypatch.setattr(find, "starts_aside", lambda *told: [])
+    monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
     assert off_mm() > 5  # as far as it was without
 
 
