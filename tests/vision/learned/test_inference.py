@@ -66,5 +66,5 @@ def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
 
 
 def test_the_look_for_bases_from_above_reckons_in_bytes() -> None:
-    """As `tools/in_bytes.py` makes it: a third of the time of a network that was only exported."""
+    """As `tools/training/quantize.py` makes it: a third of the time of a network that was only exported."""
     assert b"QuantizeLinear" in disc_net.MODEL.read_bytes()
