@@ -4,8 +4,8 @@
     uv run tools/documents/constants.py --write     # docs/constants.md
     uv run tools/documents/constants.py             # status 1 where the page says otherwise
 
-A constant is an upper-case name at the top of a module with a number in it. Its docstring names evidence where it cites a
-count, a measurement, a choice made on data, a definition or a publication.
+A constant is an upper-case name at the top of a module with a number in it. Its docstring names
+evidence where it cites a count, a measurement, a choice made on data, a definition or a publication.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +32,13 @@ EVIDENCE = re.compile(
     re.I,
 )
 MAX_VALUE = 48
+TABLE_HEAD = "| name | value | unit | evidence | meaning |\n|---|---|---|---|---|\n"
 INTRODUCTION = """# Constants
 
-Every number that the program was given, room by room. "Evidence" says whether its docstring names what the number rests on:
-a count, a measurement, a choice made on data, a definition or a publication. Fitted coefficients lie beside the networks'
-weights, in `src/overruler/vision/learned/weights/`, with the date, the data and the command that made them.
+The page lists every number that the program was given, file by file. "Evidence" says whether the
+docstring names what the number rests on: a count, a measurement, a choice made on data, a definition
+or a publication. Fitted coefficients lie beside the networks' weights, in
+`src/overruler/vision/learned/weights/`, with the date, the data and the command that made them.
 
 `uv run tools/documents/constants.py --write` makes this page.
 """
@@ -68,7 +71,7 @@ class Constant:
 def read_constants(path: Path) -> Iterator[Constant]:
     """The constants of a module, in its order."""
     body = ast.parse(path.read_text("utf-8")).body
-    for node, after in zip(body, [*body[1:], None], strict=True):
+    for node, after in zip_longest(body, body[1:]):
         name, value = _assignment(node)
         if value is not None and name.isupper() and _holds_number(value):
             yield Constant(name.strip("_"), ast.unparse(value), _docstring(after))
@@ -108,9 +111,7 @@ def page_text() -> str:
             continue
         total += len(constants)
         with_evidence += sum(constant.has_evidence for constant in constants)
-        parts.append(
-            f"\n## `{path.relative_to(PACKAGE)}`\n\n| name | value | unit | evidence | meaning |\n|---|---|---|---|---|\n"
-        )
+        parts.append(f"\n## `{path.relative_to(PACKAGE)}`\n\n{TABLE_HEAD}")
         parts.extend(f"{constant.row()}\n" for constant in constants)
     parts.insert(1, f"\n{with_evidence} of {total} name their evidence.\n")
     return "".join(parts)
@@ -127,7 +128,7 @@ def main() -> int:
         return 0
     if not PAGE.exists() or PAGE.read_text("utf-8") != text:
         print(
-            "docs/constants.md is not as the code has it: uv run tools/documents/constants.py --write",
+            "docs/constants.md differs from the code: uv run tools/documents/constants.py --write",
             file=sys.stderr,
         )
         return 1
