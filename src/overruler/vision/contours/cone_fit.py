@@ -1,9 +1,9 @@
 """Fit round bases to their edges in the photo's own pixels.
 
 A base is a truncated cone of known diameter on a plane z = const. Its outline in the photo is the
-silhouette of two circles: the lower rim, and the smaller or equal upper rim some millimetres above. The
-lower rim shows towards the camera; away from it the upper one may stick out. `rim_fit` fits each way to
-see a base. This module chooses the best one and states its covariance.
+silhouette of two circles: the lower rim, and the smaller or equal upper rim some millimetres above.
+The lower rim shows towards the camera; away from it the upper one may stick out. `rim_fit` fits
+each way to see a base. This module chooses the best one and states its covariance.
 """
 
 from collections.abc import Sequence
@@ -95,8 +95,8 @@ def fit_base(
 ) -> BaseFit | None:
     """Fit the place of a base of known radius from a rough start; None where nothing of it is seen.
 
-    `pixels` (H, W, 3) is the photo, `start_mm` (2,) the expected place and `start_sigma_mm` its 1 σ. The
-    lower rim lies at `z_mm`. Every profile is tried by its outline and by its upper rim.
+    `pixels` (H, W, 3) is the photo, `start_mm` (2,) the expected place and `start_sigma_mm` its 1
+    σ. The lower rim lies at `z_mm`. Every profile is tried by its outline and by its upper rim.
     """
     start = np.asarray(start_mm, float)
     return fit_bases(pixels, camera, [BaseHypothesis(start, start_sigma_mm, radius_mm, z_mm)])[0]
@@ -261,7 +261,7 @@ def _lift_to_height(xy_mm: Array, z_mm: float) -> Array:
 
 
 def _place_jacobian(normals: Array, weight: Array, d_rim: Array) -> Array:
-    """Return the motion (2, 15) of a place by its rim's, `d_rim` (K, 2, 15), along normals (K, 2)."""
+    """Return d place (2, 15) for rim points moving by `d_rim` (K, 2, 15), normals (K, 2)."""
     weighted = normals * weight[:, None]
     information = normals.T @ weighted + np.eye(2) * 1e-3
     along_normal = np.einsum("kj,kjp->kp", normals, d_rim)

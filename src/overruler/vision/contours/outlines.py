@@ -105,8 +105,8 @@ def _resample_evenly(ring: Array, step_mm: float) -> Contour:
 def penetration_depth_mm(one_mm: Array, other_mm: Array) -> float:
     """Return the least move that separates two convex outlines (K, 2) and (L, 2).
 
-    It is negative where they are apart. Only moves along the normals of their sides are tried, which
-    is exact where they overlap (separating axis theorem).
+    It is negative where they are apart. Only moves along the normals of their sides are tried,
+    which is exact where they overlap (separating axis theorem).
     """
     sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in (one_mm, other_mm)])
     length = np.linalg.norm(sides, axis=1, keepdims=True)

@@ -33,7 +33,7 @@ class PlacedBase(Protocol):
 def likeliest_compatible_set(
     placed: Sequence[PlacedBase], scores: Sequence[float], least_score: float
 ) -> dict[int, float]:
-    """Choose the likeliest bases that can stand together; return index → probability, likeliest first.
+    """Choose the likeliest bases that can stand together: index → probability, sorted.
 
     `scores`, over 0 and below 1, are the probabilities of each base alone. A score of `least_score`
     is worth nothing. The returned probability is by the margin over the best set without that base.

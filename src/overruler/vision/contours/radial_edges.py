@@ -77,7 +77,7 @@ class LabPatch:
         return self.sample_photo(at[..., 0], at[..., 1])
 
     def sample_photo(self, u_px: Array, v_px: Array) -> tuple[Floats, NDArray[np.bool_]]:
-        """Sample colours (..., 3) at pixels u, v (...,) of the photo, and tell which lie in the patch."""
+        """Sample colours (..., 3) at the photo's pixels u, v (...,); tell which are inside."""
         left, top = self.corner_px
         u, v = (u_px - left).astype(np.float32), (v_px - top).astype(np.float32)
         rows, columns = self.lab.shape[:2]
@@ -120,8 +120,8 @@ def find_radial_edges(
 ) -> RadialEdges:
     """Find the local maxima of the colour slope along rays, refined by a parabola.
 
-    `center_mm` broadcasts to (K, 2), `directions` are (K, 2). The search runs from `inner_mm` (K,) to
-    `outer_mm` (K,), in steps of `every_px`.
+    `center_mm` broadcasts to (K, 2), `directions` are (K, 2). The search runs from `inner_mm` (K,)
+    to `outer_mm` (K,), in steps of `every_px`.
     """
     steps_px = np.array([every_px])
     return find_radial_edges_of_each(
@@ -140,8 +140,8 @@ def find_radial_edges_of_each(
 ) -> RadialEdges:
     """Do as `find_radial_edges` for N bases at once, which is faster.
 
-    `rays` (N,) is the number of rays of each base, K in all; `every_px` is (N,). All views are by one
-    camera.
+    `rays` (N,) is the number of rays of each base, K in all; `every_px` is (N,). All views are by
+    one camera.
     """
     base, ends = np.repeat(np.arange(len(views)), rays), np.cumsum([0, *rays])
     parts = [slice(*pair) for pair in pairwise(ends.tolist())]
@@ -167,7 +167,7 @@ def find_radial_edges_of_each(
 def _colour_slopes(
     views: Sequence[LabPatch], parts: Sequence[slice], u: Array, v: Array, used: NDArray[np.bool_]
 ) -> Floats:
-    """Return the colour change (K, S - 1) between samples (K, S); 0 outside and where not `used`."""
+    """Return the colour change (K, S - 1) between samples (K, S); 0 outside."""
     samples = [view.sample_photo(u[part], v[part]) for view, part in zip(views, parts, strict=True)]
     colours, inside = (np.concatenate(some) for some in zip(*samples, strict=True))
     change = colours[:, 1:] - colours[:, :-1]

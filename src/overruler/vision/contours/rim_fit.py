@@ -1,7 +1,7 @@
 """Fit the rims of round bases to the edges in a photo, many at once.
 
-The photo is sampled along rays across the predicted outline. The edges on a ray compete with each other
-and with "hidden". The place (x, y) is the robust least-squares solution over all of them.
+The photo is sampled along rays across the predicted outline. The edges on a ray compete with each
+other and with "hidden". The place (x, y) is the robust least-squares solution over all of them.
 """
 
 from collections.abc import Sequence
@@ -123,7 +123,7 @@ class FittedRim(FitAttempt):
 
 
 def fit_rims(tries: Sequence[FitAttempt]) -> list[FittedRim]:
-    """Fit rims from a wide search with each base's first profile to a narrow one with every profile."""
+    """Fit rims: a wide search with each base's first profile, then a narrow one with every one."""
     near = [attempt for attempt in tries if attempt.initial_edge_sigma_px <= WIDE_EDGE_SIGMA_PX]
     far = [attempt for attempt in tries if attempt.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX]
     wide = _fit_pass(far, [attempt.initial_edge_sigma_px for attempt in far])
@@ -208,7 +208,7 @@ def _find_edges(
     outer_mm: Array,
     every_px: Array,
 ) -> RadialEdges:
-    """Find the edges on each attempt's rays (K, 2), from `inner_mm` to `outer_mm` off its centre."""
+    """Find the edges on each attempt's rays (K, 2), between two distances from its centre."""
     counts = [len(part) for part in rays]
     centers = np.repeat([attempt.center_mm for attempt in tries], counts, axis=0)
     views = [attempt.view for attempt in tries]

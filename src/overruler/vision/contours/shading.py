@@ -1,9 +1,10 @@
 """Estimate the lamp from the pieces' shadows, and the error that a base's own shade causes.
 
-Under a low lamp the side of a base away from the lamp is dark, and so is the mat beside it. The rim lies
-somewhere between, so both networks and fits are drawn away from the lamp, most of all where the shade
-faces the camera. The figures' shadows are long and parallel. All of them together give the lamp's
-direction to a few degrees; a single one cannot be told from other dark things beside a base.
+Under a low lamp the side of a base away from the lamp is dark, and so is the mat beside it. The rim
+lies somewhere between, so both networks and fits are drawn away from the lamp, most of all where
+the shade faces the camera. The figures' shadows are long and parallel. All of them together give
+the lamp's direction to a few degrees; a single one cannot be told from other dark things beside a
+base.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ LAMP_DISTANCES_M = (0.9, 1.4, 2.2, 100.0)
 HARMLESS_DARKENING = 0.05
 """Darkening behind the pieces, as a share, that misleads nothing. Ceiling lights reach it."""
 FULL_DARKENING = 0.15
-"""Darkening from which the shade has its full effect. A window has 0.16, a low lamp 0.17 to 0.25."""
+"""Darkening at the shade's full effect: a window has 0.16, a low lamp 0.17 to 0.25."""
 SHADE_SIGMA_PX = 0.5
 """1 σ of a place along its shade under a low lamp, in px of the photo.
 
@@ -110,7 +111,7 @@ def direction_to_lamp(light: Light, one: Detection) -> Array:
 
 
 def shade_covariance_mm2(calibration: Calibration, one: Detection) -> Array:
-    """Return the covariance (2, 2) that a base's own shade adds to its place, along the shade only."""
+    """Return the covariance (2, 2) that a base's own shade adds to its place."""
     light, camera = calibration.light, calibration.camera
     if light is None or one.measured_on_lit_side or one.base.shape == "rectangle":
         return np.zeros((2, 2))

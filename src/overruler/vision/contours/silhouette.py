@@ -26,7 +26,7 @@ PROFILES = (Profile("cone", 1.6, 3.9), Profile("straight", 0.0, 3.6))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RimContours:
-    """A base's outline and upper rim, cast onto the plane of its lower rim, around that rim's centre."""
+    """A base's outline and upper rim, cast onto the plane of its lower rim, about its centre."""
 
     outline_mm: Array
     """(K,): distance of the outline at each angle."""
@@ -49,10 +49,10 @@ def project_rims(
 ) -> RimContours:
     """Cast both rims of a base onto the plane z, along `directions` (K, 2), unit vectors.
 
-    With D the camera's height over the plane and h the base's, the upper rim is cast to a circle that
-    is larger by D / (D - h). It is shifted away from the camera's foot point by h / (D - h) of the
-    distance to it. The outline is the convex hull of both circles: an arc of each and their common
-    tangents.
+    With D the camera's height over the plane and h the base's, the upper rim is cast to a circle
+    that is larger by D / (D - h). It is shifted away from the camera's foot point by h / (D - h) of
+    the distance to it. The outline is the convex hull of both circles: an arc of each and their
+    common tangents.
     """
     lean = upper_rim_shift_mm(camera, xy_mm, z_mm, profile)
     height = camera.center_mm[2] - z_mm

@@ -1,9 +1,9 @@
 """Detect the bases in a photo.
 
-Networks see the whole table from above first. Then the `finders` that the search needs run at the same
-time: each takes candidates to detections by a fit in the photo's own pixels. Where two detections claim
-one place, the surer one stays. Rectangles other than plates are searched for only where a chosen size is
-no plate's: two in contact look like a plate whose card has a line across it.
+Networks see the whole table from above first. Then the `finders` that the search needs run at the
+same time: each takes candidates to detections by a fit in the photo's own pixels. Where two
+detections claim one place, the surer one stays. Rectangles other than plates are searched for only
+where a chosen size is no plate's: two in contact look like a plate whose card has a line across it.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,9 +45,10 @@ def detect(
 ) -> tuple[Detection, ...]:
     """Detect the given `bases` in a photo, the surest first.
 
-    Nothing is searched for in `hidden` polygons (K, 2) in mm, such as the markers' cards. Bases may stand
-    up to `margin_mm` beyond the board. `within_mm` (2, 2), lower left and upper right, limits the search
-    to a part of a known table; round bases are then found by the whole-table network only.
+    Nothing is searched for in `hidden` polygons (K, 2) in mm, such as the markers' cards. Bases may
+    stand up to `margin_mm` beyond the board. `within_mm` (2, 2), lower left and upper right, limits
+    the search to a part of a known table; round bases are then found by the whole-table network
+    only.
     """
     progress("looking for bases")
     sizes = Sizes.of(bases)
@@ -141,7 +142,7 @@ def _intersect(box: Array, other: Array) -> Array:
 
 
 def _shows_whole_box(camera: Camera, box_mm: Array, size_px: tuple[int, int]) -> bool:
-    """Tell whether the photo shows all corners of a box (2, 2), which is faster than its footprint."""
+    """Tell whether the photo shows all corners of a box (2, 2); faster than the footprint."""
     corners = np.array([(x, y, 0.0) for x in box_mm[:, 0] for y in box_mm[:, 1]])
     pixels = camera.project(corners)
     return bool(((pixels >= 0) & (pixels <= np.array(size_px) - 1)).all())

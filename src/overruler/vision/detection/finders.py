@@ -131,7 +131,7 @@ class Finder:
     runs: Callable[[Search], bool]
     """Whether a search needs it."""
     find: Callable[[Search], Iterable[Detection]]
-    """Find the bases in the photo. Finders run at the same time and do not see each other's results."""
+    """Find the bases. Finders run at the same time and do not see each other's results."""
 
 
 def round_radii_mm(bases: Sequence[Base]) -> Array:

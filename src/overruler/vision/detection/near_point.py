@@ -1,7 +1,8 @@
 """Measure a base at which a person points, or else place it by hand.
 
-The base is detected as any other, with its size and height known. Where the photo shows none, no fit is
-made: a fit from the pointed place would measure whatever lies there, and overstate its precision.
+The base is detected as any other, with its size and height known. Where the photo shows none, no
+fit is made: a fit from the pointed place would measure whatever lies there, and overstate its
+precision.
 """
 
 import numpy as np
@@ -17,9 +18,9 @@ from overruler.vision.detection.detect import detect
 from overruler.vision.detection.raised_plane import RaisedPlane
 
 SEARCH_RADIUS_SIGMA = 3.5
-"""Largest distance of a base from where a person points, in σ of pointing. Farther off is another one."""
+"""Largest distance of a base from where a person points, in σ of pointing."""
 SEARCH_RADIUS_SHARE = 0.12
-"""The same as a share of the base's width: people point roughly at large bases. The larger one counts."""
+"""The same as a share of the width: people point roughly at large bases. The larger counts."""
 
 
 def find_near_point(

@@ -9,7 +9,7 @@ from overruler.geometry.pose import Array
 Floats = NDArray[np.float32]
 
 LOG_OFFSET = 8.0
-"""Grey levels added before taking logarithms. It keeps the noise of dark pixels from being amplified."""
+"""Grey levels added before taking logarithms, so that the noise of dark pixels stays small."""
 
 _LOG_TABLE: Floats = np.log(np.arange(256) + LOG_OFFSET).astype(np.float32)
 

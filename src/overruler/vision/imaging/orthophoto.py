@@ -88,7 +88,7 @@ def resample_orthophoto(view: Orthophoto, mm_per_px: float) -> Orthophoto:
 
 
 def relief_displacement_map(view: Orthophoto, camera: Camera) -> NDArray[np.float32]:
-    """Map the displacement (H, W, 2), right and down, of a raised point for each mm of its height."""
+    """Map the displacement (H, W, 2), right and down, of a point for each mm of its height."""
     rows, columns = view.pixels.shape[:2]
     eye: Array = camera.center_mm
     first_row = view.to_mm(np.stack([np.arange(columns), np.zeros(columns)], -1))

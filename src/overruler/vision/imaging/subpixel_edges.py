@@ -1,4 +1,4 @@
-"""Locate edges to a fraction of a pixel, at the steepest rise of brightness along short profiles."""
+"""Locate edges to a fraction of a pixel, at the steepest rise of brightness along profiles."""
 
 import cv2
 import numpy as np

@@ -35,7 +35,7 @@ REFERENCE_SIZE_MM = 16.0
 MIN_ROUND_SCORE = 0.05
 """Round bases below this probability are dropped."""
 MIN_OVAL_SCORE = 0.15
-"""Ovals below this probability are dropped: on rendered tables the least of 88 true ones had 0.22."""
+"""Ovals below this probability are dropped. On rendered tables 88 true ones had 0.22 or more."""
 ROUND_CHANNEL = 0
 """Output channel with the logit of a round base."""
 OFFSET_CHANNELS = slice(1, 3)
@@ -89,7 +89,7 @@ def _decode_ovals(fine: Orthophoto, answer: Floats) -> Array:
 def _find_peaks(
     logits: Floats, least: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Find local maxima above `least`: rows, columns and probabilities (N,), in descending order."""
+    """Find local maxima above `least`: rows, columns and probabilities (N,), descending."""
     score = sigmoid(logits).astype(np.float32)
     highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
     row, column = np.nonzero((score >= highest_around) & (score > least))

@@ -1,6 +1,7 @@
 """The rim networks applied to ovals: the board is stretched until an oval is a circle.
 
-An oval is a row (5,) of x, y, half length and half width in mm on the plane z = 0, and heading in rad.
+An oval is a row (5,) of x, y, half length and half width in mm on the plane z = 0, and heading in
+rad.
 """
 
 from dataclasses import dataclass, fields
@@ -114,8 +115,8 @@ def trace_ovals_of_known_size(
 ) -> tuple[Array, Array]:
     """Move ovals (N, 5) of known size to where the ring network follows their rims best.
 
-    Also returns the σ (N, 5) of their numbers. The traces start at each oval and a little beside it.
-    The best one has the least misfit, by the network's own σ. `spread` (5,) is the prior σ.
+    Also returns the σ (N, 5) of their numbers. The traces start at each oval and a little beside
+    it. The best one has the least misfit, by the network's own σ. `spread` (5,) is the prior σ.
     """
     if not len(ovals):
         return ovals, ovals
@@ -134,7 +135,7 @@ def trace_ovals_of_known_size(
 def _trace_keeping_size(
     levels: list[Picture], camera: Camera, ovals: Array, spread: Array
 ) -> tuple[Array, Array, Array]:
-    """Trace the rims of ovals (N, 5) and keep their size; also σ (N, 5) and -log likelihood (N,)."""
+    """Trace the rims of ovals (N, 5), size kept; also σ (N, 5) and -log likelihood (N,)."""
     reach, reach_sigma = predict_rim_radii(levels, camera, ovals)
     fitted = fit_ellipses(reach, reach_sigma, spread)
     predicted = fitted.deviation @ deviation_jacobian().T
@@ -179,7 +180,7 @@ def fit_ellipses(reach: Array, sigma: Array, spread: Array = FREE_PRIOR_SIGMA) -
 def deviations_to_ovals(
     camera: Camera, ovals: Array, fitted: EllipseDeviations
 ) -> tuple[Array, Array]:
-    """Apply deviations in the stretched plane to ovals (N, 5); also the σ (N, 5) of their numbers."""
+    """Apply deviations in the stretched plane to ovals (N, 5); also their σ (N, 5)."""
     axes = patch_axes_mm(camera, ovals)
     x, y, size, p, q = fitted.deviation.T
     rows = [np.stack([1 + size + p, q], -1), np.stack([q, 1 + size - p], -1)]

@@ -32,7 +32,7 @@ def infer_batch(network: Path, pictures: Floats) -> Floats:
 
 
 def infer_whole_picture(network: Path, picture: Floats) -> Floats:
-    """Run a network on a picture (C, H, W) of any size; return its answer (K, rows, columns) by cell."""
+    """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
     height, width = picture.shape[1:]
     rows, columns = -(-height // OUTPUT_STRIDE_PX), -(-width // OUTPUT_STRIDE_PX)
     output = infer_batch(network, pad_to_input_multiple(picture)[None])
@@ -46,7 +46,7 @@ def softmax(logits: Floats) -> Floats:
 
 
 def pad_to_input_multiple(picture: Floats) -> Floats:
-    """Pad a picture (C, H, W) at the right and bottom, repeating its edge, to sides a network takes."""
+    """Pad a picture (C, H, W) at the right and bottom, by its edge, to sides a network takes."""
     height, width = picture.shape[1:]
     below, right = -height % INPUT_MULTIPLE_PX, -width % INPUT_MULTIPLE_PX
     return np.pad(picture, ((0, 0), (0, below), (0, right)), mode="edge")

@@ -1,4 +1,4 @@
-"""Convert between probabilities and log odds (logits), which networks predict and evidence adds up to."""
+"""Convert between probabilities and log odds (logits)."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -40,11 +40,11 @@ MAX_PYRAMID_LEVELS = 6
 MIN_PYRAMID_SIDE_PX = 2 * PATCH_PX
 """The pyramid ends at the first level whose shorter side is not longer than this, in px."""
 LEVEL_ROUNDING = 0.3
-"""Added to the fractional pyramid level before rounding down: prefers the coarser level slightly."""
+"""Added to the fractional pyramid level before rounding down."""
 UNKNOWN_PX = -1e4
 """Photo coordinate of points behind the camera: far outside of any picture."""
 _GRID_NODES = 9
-"""Nodes along a patch's side, or across a ring, where the mapping is exact; it is linear between."""
+"""Nodes along a patch's side, or across a ring, where the mapping is exact; linear between."""
 
 
 def build_pyramid(pixels: Picture) -> list[Picture]:
@@ -154,7 +154,7 @@ def _project_to_photo(camera: Camera, xy_mm: Array) -> Floats:
 
 
 def _standardize_colours(cutouts: Picture) -> Floats:
-    """Return colours (N, 3, h, w) with zero mean by channel, in units of their standard deviation."""
+    """Return colours (N, 3, h, w) with zero mean by channel and unit standard deviation."""
     count, height, width, _ = cutouts.shape
     colour = np.empty((count, 3, height * width), np.float32)
     # numpy sums fastest over the last axis
@@ -186,13 +186,13 @@ def _interpolation_weights(pixels: int) -> Floats:
 
 
 def cut_patches(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
-    """Cut each shape's surroundings on the plane z = 0 (N, 64, 64, 3), away from the camera upwards."""
+    """Cut each shape's surroundings on the plane z = 0 (N, 64, 64, 3), up away from the camera."""
     pitch = 2 * PATCH_HALF_WIDTH_RADII / PATCH_PX
     return _sample_pyramid(levels, camera, shapes, patch_maps(camera, shapes), pitch)
 
 
 def patch_maps(camera: Camera, shapes: Array) -> Floats:
-    """Return the photo's pixels under each patch (N, 64, 64, 2): exact on a grid, linear between."""
+    """Return the photo's pixels under each patch (N, 64, 64, 2), interpolated from a grid."""
     nodes = np.linspace(-PATCH_HALF_WIDTH_RADII, PATCH_HALF_WIDTH_RADII, _GRID_NODES)
     right, up = np.meshgrid(nodes, -nodes)
     axes = patch_axes_mm(camera, shapes)
@@ -231,7 +231,7 @@ def cut_rings(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
 
 
 def ring_maps(camera: Camera, shapes: Array) -> Floats:
-    """Return the photo's pixels under each ring (N, 40, 48, 2): exact on a grid, linear between."""
+    """Return the photo's pixels under each ring (N, 40, 48, 2), interpolated from a grid."""
     reach = np.linspace(RING_INNER_RADII, RING_OUTER_RADII, _GRID_NODES)
     angle = ring_angles()
     unit = reach[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], -1)

@@ -1,9 +1,10 @@
 """Two small networks that recognise round bases and locate their lower rims.
 
-Each has about 100 000 weights. The patch network sees a candidate's surroundings from straight above
-and predicts the probability of a base, and roughly where its rim lies. The ring network sees the
-unrolled ring around that rim. It predicts the distance of the lower rim in each direction, and the σ
-of that. A least-squares circle through these distances follows. `docs/rims.md` describes the training.
+Each has about 100 000 weights. The patch network sees a candidate's surroundings from straight
+above and predicts the probability of a base, and roughly where its rim lies. The ring network sees
+the unrolled ring around that rim. It predicts the distance of the lower rim in each direction, and
+the σ of that. A least-squares circle through these distances follows. `docs/rims.md` describes the
+training.
 """
 
 from collections.abc import Callable
@@ -94,10 +95,10 @@ class RimEstimates:
 def estimate_rims(frame: Frame, camera: Camera, candidates: ArrayLike) -> RimEstimates:
     """Score candidates (N, 3) of x, y and radius in mm on the plane z = 0, and trace likely rims.
 
-    A candidate may be off by a third of its radius in place and by a quarter in size. All are scored
-    once. Those that are not hopeless are scored again where the first estimate points. Those that
-    look like bases get their rim traced, twice. Of several estimates of one circle only the best
-    continues; the others get the score 0.
+    A candidate may be off by a third of its radius in place and by a quarter in size. All are
+    scored once. Those that are not hopeless are scored again where the first estimate points. Those
+    that look like bases get their rim traced, twice. Of several estimates of one circle only the
+    best continues; the others get the score 0.
     """
     levels = photo_pyramid(frame)
     guesses = _score_candidates(levels, camera, np.asarray(candidates, float).reshape(-1, 3))
@@ -183,9 +184,9 @@ def run_patch_network(
 ) -> Array:
     """Run the patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
 
-    The answers are the logit, dx, dy, log of the radius ratio, two log σ, and the logit of the visible
-    share. dx and dy are in radii, to the right and away from the camera. Where `mirrored` (N,) is
-    True, the network sees the mirror image.
+    The answers are the logit, dx, dy, log of the radius ratio, two log σ, and the logit of the
+    visible share. dx and dy are in radii, to the right and away from the camera. Where `mirrored`
+    (N,) is True, the network sees the mirror image.
     """
     flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
 
@@ -238,7 +239,7 @@ def _trace_rims(levels: list[Picture], camera: Camera, guesses: RimEstimates) ->
 
 
 def predict_rim_radii(levels: list[Picture], camera: Camera, shapes: Array) -> tuple[Array, Array]:
-    """Predict the rim's distance (N, 48) from the centre of circles or ellipses, and its σ, in radii."""
+    """Predict the rim's distance (N, 48) from the centre of shapes, and its σ, in radii."""
 
     def blob(some: Array) -> Floats:
         return ring_input(cut_rings(levels, camera, some), auxiliary_input(camera, some))
@@ -250,8 +251,8 @@ def predict_rim_radii(levels: list[Picture], camera: Camera, shapes: Array) -> t
 def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]:
     """Fit circles (N, 3) of x, y and radius to rim distances `reach` (N, 48), in radii.
 
-    Also returns the σ (N, 2) of centre and radius. `prior` (N, 3) is the σ about the unit circle. The
-    fit is least squares with Cauchy weights.
+    Also returns the σ (N, 2) of centre and radius. `prior` (N, 3) is the σ about the unit circle.
+    The fit is least squares with Cauchy weights.
     """
     angle = ring_angles()
     jacobian = np.stack([np.cos(angle), np.sin(angle), np.ones(RING_ANGLE_COUNT)], -1)

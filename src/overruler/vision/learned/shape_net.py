@@ -1,9 +1,9 @@
 """A network that finds bases that are not round in the orthophoto of the whole table.
 
 It is fully convolutional. It takes the board from straight above at 2 mm per px, and the relief
-displacement. For each cell of 8 mm it predicts the probability of the centre of a plate, a rectangle
-or an oval, the exact position, the size, and the heading. A fit in the photo's own pixels measures
-the place afterwards. `docs/plates.md` describes the training.
+displacement. For each cell of 8 mm it predicts the probability of the centre of a plate, a
+rectangle or an oval, the exact position, the size, and the heading. A fit in the photo's own pixels
+measures the place afterwards. `docs/plates.md` describes the training.
 """
 
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ def find_plate_candidates(
 def find_rectangle_candidates(
     view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
 ) -> list[ShapeCandidate]:
-    """Find possible centres of rectangles other than plates in an orthophoto, the likeliest first."""
+    """Find possible centres of rectangles other than plates, the likeliest first."""
     view, answer, score = _score_cells(view, camera, hidden, RECTANGLE_CHANNEL)
     kept: list[ShapeCandidate] = []
     for guess in _decode_cells(view, answer, score, MIN_RECTANGLE_SCORE, RECTANGLE_CHANNEL):
@@ -138,7 +138,7 @@ def _decode_cells(
 
 
 def run_shape_network(pictures: Floats) -> Array:
-    """Run the network on pictures (N, 5, H, W) of `picture_input`; answers (N, 13, rows, columns)."""
+    """Run the network on inputs (N, 5, H, W); answers (N, 13, rows, columns)."""
     return np.stack([infer_whole_picture(MODEL, picture) for picture in pictures]).astype(float)
 
 
@@ -166,7 +166,7 @@ def heading_from_fourfold(fourfold: Array) -> float:
 
 
 def _suppress_overlaps(guesses: Sequence[ShapeCandidate]) -> list[ShapeCandidate]:
-    """Keep the likeliest candidate of each base (non-maximum suppression); they come likeliest first."""
+    """Keep the likeliest candidate of each base (non-maximum suppression); input is sorted."""
     kept: list[ShapeCandidate] = []
     for guess in guesses:
         if all(

@@ -105,7 +105,7 @@ def _identify_dictionary(grey: GreyPicture) -> str | None:
 
 
 def _count_by_dictionary(grey: GreyPicture, factor: int, names: Sequence[str]) -> dict[str, int]:
-    """Count each dictionary's markers among the largest squares of the picture reduced by `factor`."""
+    """Count each dictionary's markers among the largest squares of the reduced picture."""
     small = _reduce_picture(grey, factor)
     detector = _make_detector(names[0])
     detector.setDetectorParameters(_detector_parameters(keep_nested=True))
@@ -174,7 +174,7 @@ def _make_detector(name: str) -> cv2.aruco.ArucoDetector:
 
 
 def _detector_parameters(keep_nested: bool = False) -> cv2.aruco.DetectorParameters:
-    """Return OpenCV's parameters; `keep_nested` keeps unread squares in others, such as in a card."""
+    """Return OpenCV's parameters; `keep_nested` keeps unread squares in others, as in a card."""
     parameters = cv2.aruco.DetectorParameters()
     parameters.errorCorrectionRate = ERROR_CORRECTION
     parameters.minMarkerPerimeterRate = 0.03

@@ -1,4 +1,4 @@
-"""Identify the dictionary of the markers in a picture: compare each square's cells with every code."""
+"""Identify the dictionary of markers: compare each square's cells with every code."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -15,7 +15,7 @@ Bits = NDArray[np.bool_]
 CELL_PX = 8
 """Side of a cell in a rectified square, in px."""
 MAX_WHITE_FRAME_SHARE = 0.35
-"""Most cells of the black frame that may look white, as a share of the code's: OpenCV's own limit."""
+"""Most white-looking cells of the black frame, as a share of the code's: OpenCV's limit."""
 MIN_BRIGHTNESS_SIGMA = 5.0
 """Least standard deviation of the cells' brightness, in grey levels, of a square with a code."""
 
@@ -56,7 +56,7 @@ def _count_known_codes(seen: Bits, name: str, allowed_errors: int) -> int:
 
 @cache
 def _code_table(name: str) -> NDArray[np.float32]:
-    """Return every marker of a dictionary in every rotation (n², 4 K): 1 for white, -1 for black."""
+    """Return all markers of a dictionary in all rotations (n², 4 K): 1 white, -1 black."""
     family = load_dictionary(name)
     # OpenCV stores the four rotations in turn, eight cells a byte; the last byte fills from its end
     rotations = np.asarray(family.bytesList, np.uint8).reshape(-1, family.bytesList.shape[1])
@@ -69,7 +69,7 @@ def _code_table(name: str) -> NDArray[np.float32]:
 
 
 def _read_bits(small: GreyPicture, quad: Array, size: int) -> Bits | None:
-    """Read the cells (size²,) of a square, True for white; None without a black frame or contrast."""
+    """Read the cells (size²,) of a square, True for white; None without frame or contrast."""
     count = size + 2
     side = CELL_PX * count
     target = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32) * side - 0.5

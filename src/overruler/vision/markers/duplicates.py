@@ -1,4 +1,4 @@
-"""Keep one marker for each id: of several with one id, the one nearest to where the others predict it."""
+"""Keep one marker for each id, the one nearest to where the other markers predict it."""
 
 from collections.abc import Iterable, Mapping
 

@@ -10,15 +10,15 @@ EDGE_SIGMA_PX = 0.02
 LINE_SIGMA_PX = 0.03
 """1 σ shared by the edges on one line of the print, in px: the pixel grid runs along them."""
 LOCAL_SHIFT_SIGMA_PX = 0.025
-"""1 σ of a marker's own part of the photo's edge shift, in px: light and print vary over a table."""
+"""1 σ of a marker's own part of the edge shift, in px: light and print vary over a table."""
 OUTER_SHIFT_SIGMA_PX = 0.03
-"""1 σ of the outer edges' extra shift, in px: the card around them may be less white than the print."""
+"""1 σ of the outer edges' extra shift, in px: the card may be less white than the print."""
 SHAPE_SIGMA_PX = 0.025
 """1 σ of a marker's stretch and shear at its corner, in px: colour fringes, a curled card."""
 PLACE_SIGMA_PX = 0.025
 """1 σ of the shift of a whole marker in the photo, in px."""
 PLACE_SIGMA_MM = 0.05
-"""1 σ of a marker's place against the board file along x and y, in mm: printing or laying a card."""
+"""1 σ of a marker's place against the board file, along x and y, in mm: printing, laying."""
 PLACE_SPEC_SHARE = 0.5
 """The share of that which is 1 σ on a table that agrees with its board file."""
 
@@ -31,7 +31,7 @@ def edge_noise_covariance_px2(edges: MarkerEdges) -> Array:
 
 
 def shape_noise_columns_px(edges: MarkerEdges) -> Array:
-    """Return each edge's shift (K, 5) for 1 σ of its marker's stretch, shear and own edge shifts."""
+    """Return each edge's shift (K, 5) for 1 σ of stretch, shear and own edge shifts."""
     reach = edges.xy_px - edges.xy_px.mean(0)
     reach = reach / np.abs(reach).max()
     normal = edges.normal_px

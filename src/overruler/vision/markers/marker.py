@@ -27,7 +27,7 @@ class Marker:
 
     @property
     def corners_px(self) -> Array:
-        """Its corners (4, 2), the printed top left first, clockwise as printed, edge shift removed."""
+        """Its corners (4, 2), clockwise from the printed top left, edge shift removed."""
         return self.square.corners_px
 
     @property

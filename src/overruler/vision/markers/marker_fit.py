@@ -12,7 +12,7 @@ from overruler.vision.markers.square_fit import Square, fit_square, side_px
 from overruler.vision.markers.square_model import square_to_quad
 
 FLIPPED_CELL_TOLERANCE = 0.2
-"""A cell contradicts its code if it is this near to the other colour, as a share of the contrast."""
+"""A cell this near to the other colour, as a share of the contrast, contradicts its code."""
 MIN_VISIBLE_CELL_SHARE = 0.4
 """Least share of the cells that must lie in the picture."""
 MAX_CORNER_SIGMA_SHARE = 0.02
@@ -65,7 +65,7 @@ def _contradicts_code(means: Array, cells: NDArray[np.bool_]) -> bool:
 
 
 def _is_valid_square(square: Square) -> bool:
-    """Tell whether a fit is a square's view: convex, corners clockwise as printed, all of them sure."""
+    """Tell whether a fit is a square's view: convex, clockwise as printed, all corners sure."""
     sides = np.roll(square.corners_px, -1, 0) - square.corners_px
     following = np.roll(sides, -1, 0)
     turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]

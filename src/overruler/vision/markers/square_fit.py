@@ -89,9 +89,9 @@ def fit_square(
 ) -> Square | None:
     """Fit the marker with corners near `corners_px` (4, 2); None if too little of it is seen.
 
-    `grey` is a float32 patch (H, W) of a picture of `size_px`; its upper left pixel is the picture's
-    `corner_px` (2,). `cells` (N, N) is the marker's print with its frame, True for white. Corners may
-    lie beyond the picture: the fit uses the part inside.
+    `grey` is a float32 patch (H, W) of a picture of `size_px`; its upper left pixel is the
+    picture's `corner_px` (2,). `cells` (N, N) is the marker's print with its frame, True for white.
+    Corners may lie beyond the picture: the fit uses the part inside.
     """
     model, cell_px = SquareModel(size_px), side_px(corners_px) / len(cells)
     stations = place_stations(cells, cell_px)

@@ -5,7 +5,7 @@ import numpy as np
 from overruler.geometry.pose import Array
 
 STATE_SIZE = 10
-"""Numbers of a state: four corners as seen (8), the bend, and the edges' shift to their dark side, px."""
+"""Numbers of a state: four corners in px (8), the bend, and the edges' shift in px."""
 DIFFERENCE_STEPS = np.diag([0.1] * 8 + [1e-4, 0.0])[:9]
 """Steps of the Jacobian's central differences. The shift's column is known exactly."""
 NORMAL_STEP = 1e-3
@@ -39,7 +39,7 @@ class SquareModel:
         return np.stack([self.middle[0] + x * growth, self.middle[1] + y * growth], -1)
 
     def _undistort_corners(self, bent: Array, bend: Array) -> Array:
-        """Undo the bend of corners (..., 4, 2) by Newton's method on the distance from the centre."""
+        """Undo the bend of corners (..., 4, 2) by Newton's method on their distance."""
         away = (bent - self.middle) / self.radius
         goal = np.maximum(np.sqrt((away**2).sum(-1, keepdims=True)), 1e-12)
         reach = goal
@@ -74,8 +74,8 @@ class SquareModel:
 def square_to_quad(corners: Array) -> Array:
     """Return the homography (..., 3, 3) from the unit square to corners (..., 4, 2).
 
-    The order is (0, 0), (1, 0), (1, 1), (0, 1). Heckbert, "Fundamentals of texture mapping and image
-    warping" (1989).
+    The order is (0, 0), (1, 0), (1, 1), (0, 1). Heckbert, "Fundamentals of texture mapping and
+    image warping" (1989).
     """
     x = np.moveaxis(corners[..., 0], -1, 0)
     y = np.moveaxis(corners[..., 1], -1, 0)
