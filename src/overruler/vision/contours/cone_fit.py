@@ -210,7 +210,8 @@ def _systematic_covariance(settled: FittedRim) -> Array:
     if settled.upper:
         shift_mm = upper_rim_shift_mm(view.camera, settled.center_mm, view.z_mm, profile)
         lean = shift_mm * HEIGHT_SIGMA_MM / profile.height_mm
-        covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
+        covariance = covariance + np.outer(lean, lean)
+        covariance = covariance + np.eye(2) * TAPER_SIGMA_MM**2 / 4
     return np.asarray(covariance)
 
 
@@ -245,8 +246,8 @@ def _rim_contrast(settled: FittedRim, contour_mm: Array) -> float:
     """Return the length of the median colour step from outside the rim to its inside."""
     reach = contour_mm[:, None] * settled.directions
     radii = np.array([INNER_COLOUR_RADII, OUTER_COLOUR_RADII])
-    colours, _ = settled.view.sample_board(settled.center_mm + radii[:, None, None] * reach)
-    inside, outside = colours
+    places_mm = settled.center_mm + radii[:, None, None] * reach
+    (inside, outside), _ = settled.view.sample_board(places_mm)
     return float(np.linalg.norm(np.median(inside - outside, axis=0)))
 
 

@@ -78,7 +78,8 @@ def project_silhouette(
     eye = camera.center_mm
     height = eye[2] - z_mm
     top = base_outline(base, profile.taper_mm) @ turn + xy_mm
-    cast = eye[:2] + (top - eye[:2]) * height / (height - profile.height_mm)
+    away = top - eye[:2]
+    cast = eye[:2] + away * height / (height - profile.height_mm)
     if upper:
         return _resample_evenly(cast, step_mm)
     points = np.concatenate([base_outline(base) @ turn + xy_mm, cast])
@@ -98,7 +99,8 @@ def _resample_evenly(ring: Array, step_mm: float) -> Contour:
     side_length = np.maximum(length[which], 1e-9)
     share = 1 - (ends[which] - along) / side_length
     at = ring[which] + share[:, None] * side[which]
-    normals = np.stack([side[:, 1], -side[:, 0]], -1)[which] / side_length[:, None]
+    outwards = np.stack([side[:, 1], -side[:, 0]], -1)
+    normals = outwards[which] / side_length[:, None]
     return Contour(at, normals)
 
 
@@ -108,9 +110,12 @@ def penetration_depth_mm(one_mm: Array, other_mm: Array) -> float:
     It is negative where they are apart. Only moves along the normals of their sides are tried,
     which is exact where they overlap (separating axis theorem).
     """
-    sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in (one_mm, other_mm)])
+    one_sides = np.roll(one_mm, -1, 0) - one_mm
+    other_sides = np.roll(other_mm, -1, 0) - other_mm
+    sides = np.concatenate([one_sides, other_sides])
     length = np.linalg.norm(sides, axis=1, keepdims=True)
     normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / length
     one, other = one_mm @ normals.T, other_mm @ normals.T
-    depths = np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0))
-    return float(depths.min())
+    forwards = one.max(0) - other.min(0)
+    backwards = other.max(0) - one.min(0)
+    return float(np.minimum(forwards, backwards).min())

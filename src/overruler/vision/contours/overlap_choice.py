@@ -60,8 +60,10 @@ def bases_overlap(one: PlacedBase, other: PlacedBase, share: float = MAX_OVERLAP
     reach_mm = (one.base.length_mm + other.base.length_mm) / 2**0.5
     if np.hypot(*(one.xy_mm - other.xy_mm)) > reach_mm:
         return False
-    rings = [placed_outline(each.base, each.xy_mm, each.turn_rad) for each in (one, other)]
-    return penetration_depth_mm(*rings) > share * min(one.base.width_mm, other.base.width_mm)
+    ring = placed_outline(one.base, one.xy_mm, one.turn_rad)
+    other_ring = placed_outline(other.base, other.xy_mm, other.turn_rad)
+    limit_mm = share * min(one.base.width_mm, other.base.width_mm)
+    return penetration_depth_mm(ring, other_ring) > limit_mm
 
 
 def _max_weight_subset(weights: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
@@ -92,11 +94,12 @@ def make_detection(
     Its heading is known modulo a half turn, a square's modulo a quarter turn.
     """
     modulo = 90.0 if placed.base.is_square else 180.0
+    heading_deg = float(np.degrees(placed.turn_rad) % modulo)
     found = Detection(
         base=placed.base,
         xy_mm=placed.xy_mm,
         z_mm=0.0,
-        heading_deg=float(np.degrees(placed.turn_rad) % modulo),
+        heading_deg=heading_deg,
         covariance_mm2=covariance_mm2,
         d_xy_d_camera=d_xy_d_camera,
         score=score,

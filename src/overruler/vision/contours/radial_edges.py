@@ -12,6 +12,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.imaging.orthophoto import is_inside
 
 RAY_SPACING_PX = 1.5
 """Spacing of neighbouring rays along the rim, in px."""
@@ -60,12 +61,14 @@ class LabPatch:
             return None
         reach = (radius_mm + 6) / scale * 1.6 + 12
         rows, columns = pixels.shape[:2]
-        left, top = np.maximum(np.floor(centre - reach), 0).astype(int)
-        right, bottom = np.minimum(np.ceil(centre + reach) + 1, (columns, rows)).astype(int)
+        low, high = np.floor(centre - reach), np.ceil(centre + reach) + 1
+        left, top = np.maximum(low, 0).astype(int)
+        right, bottom = np.minimum(high, (columns, rows)).astype(int)
         if right - left < MIN_PATCH_PX or bottom - top < MIN_PATCH_PX:
             return None
         crop = pixels[top:bottom, left:right].astype(np.float32) / 255
-        lab = cv2.GaussianBlur(cv2.cvtColor(crop, cv2.COLOR_BGR2Lab), (0, 0), SMOOTHING_SIGMA_PX)
+        lab = cv2.cvtColor(crop, cv2.COLOR_BGR2Lab)
+        lab = cv2.GaussianBlur(lab, (0, 0), SMOOTHING_SIGMA_PX)
         return cls(np.asarray(lab, np.float32), np.array([left, top]), camera, z_mm, scale)
 
     def sample_board(self, xy_mm: Array) -> tuple[Floats, NDArray[np.bool_]]:
@@ -79,9 +82,10 @@ class LabPatch:
     def sample_photo(self, u_px: Array, v_px: Array) -> tuple[Floats, NDArray[np.bool_]]:
         """Sample colours (..., 3) at the photo's pixels u, v (...,); tell which are inside."""
         left, top = self.corner_px
-        u, v = (u_px - left).astype(np.float32), (v_px - top).astype(np.float32)
+        u = (u_px - left).astype(np.float32)
+        v = (v_px - top).astype(np.float32)
         rows, columns = self.lab.shape[:2]
-        inside = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
+        inside = is_inside(u, v, rows, columns)
         colours = cv2.remap(self.lab, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(colours, np.float32), inside
 
@@ -143,7 +147,8 @@ def find_radial_edges_of_each(
     `rays` (N,) is the number of rays of each base, K in all; `every_px` is (N,). All views are by
     one camera.
     """
-    base, ends = np.repeat(np.arange(len(views)), rays), np.cumsum([0, *rays])
+    base = np.repeat(np.arange(len(views)), rays)
+    ends = np.cumsum([0, *rays])
     parts = [slice(*pair) for pair in pairwise(ends.tolist())]
     step = every_px * [view.mm_per_px for view in views]
     longest = np.maximum.reduceat(outer_mm - inner_mm, ends[:-1])
@@ -154,22 +159,28 @@ def find_radial_edges_of_each(
     start = np.concatenate([np.broadcast_to(center_mm, (len(base), 2)), heights], -1)
     u, v = views[0].camera.project_along_rays(start, directions, radii)
     slope = _colour_slopes(views, parts, u, v, index[1:] < counts)
-    slope *= np.float32(RAY_STEP_PX) / every_px.astype(np.float32)[base, None]
+    scale = np.float32(RAY_STEP_PX) / every_px.astype(np.float32)
+    slope *= scale[base, None]
     steepest = slope.max(1)
     usual = np.array([_fast_median(steepest[part]) for part in parts])[base]
     least = np.maximum(MIN_EDGE_SLOPE, MIN_RELATIVE_SLOPE * usual)
     ray, at = _slope_peaks(slope, least, counts - 2)
     offset = parabolic_peak_offset(*(slope[ray, at + i] for i in (-1, 0, 1)))
-    strength = np.minimum(slope[ray, at] / np.maximum(usual[ray], 1e-9), MAX_STRENGTH)
-    return RadialEdges(ray, radii[ray, at] + (0.5 + offset) * step[base[ray]], strength)
+    relative = slope[ray, at] / np.maximum(usual[ray], 1e-9)
+    strength = np.minimum(relative, MAX_STRENGTH)
+    radius_mm = radii[ray, at] + (0.5 + offset) * step[base[ray]]
+    return RadialEdges(ray, radius_mm, strength)
 
 
 def _colour_slopes(
     views: Sequence[LabPatch], parts: Sequence[slice], u: Array, v: Array, used: NDArray[np.bool_]
 ) -> Floats:
     """Return the colour change (K, S - 1) between samples (K, S); 0 outside."""
-    samples = [view.sample_photo(u[part], v[part]) for view, part in zip(views, parts, strict=True)]
-    colours, inside = (np.concatenate(some) for some in zip(*samples, strict=True))
+    samples = []
+    for view, part in zip(views, parts, strict=True):
+        samples.append(view.sample_photo(u[part], v[part]))
+    colours = np.concatenate([colour for colour, _ in samples])
+    inside = np.concatenate([seen for _, seen in samples])
     change = colours[:, 1:] - colours[:, :-1]
     length = np.sqrt(np.einsum("rsc,rsc->rs", change, change))
     return np.asarray(length * (inside[:, 1:] & used), np.float32)
@@ -179,16 +190,20 @@ def _slope_peaks(
     slope: Floats, least: Array, last: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find local maxima (ray, step) of slopes (K, S) above `least` (K,), before `last` (K, 1)."""
-    here, before, after = slope[:, 1:-1], slope[:, :-2], slope[:, 2:]
-    is_peak = (here >= before) & (here > after) & (here > least.astype(np.float32)[:, None])
-    ray, at = np.nonzero(is_peak & (np.arange(1, slope.shape[1] - 1) < last))
+    here = slope[:, 1:-1]
+    before, after = slope[:, :-2], slope[:, 2:]
+    steep = here > least.astype(np.float32)[:, None]
+    is_peak = (here >= before) & (here > after)
+    index = np.arange(1, slope.shape[1] - 1)
+    ray, at = np.nonzero(is_peak & steep & (index < last))
     return ray, at + 1
 
 
 def _fast_median(values: Floats) -> float:
     """Return the median; on a few values numpy's own is slower than everything else here."""
     ordered = np.sort(values)
-    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+    lower, upper = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return float(lower + upper) / 2
 
 
 def association_weights(
@@ -198,6 +213,7 @@ def association_weights(
 
     The edges of a ray compete with each other and with "hidden".
     """
-    weight = edges.strength * np.exp(-0.5 * (off_mm / sigma_mm) ** 2)
+    z = off_mm / sigma_mm
+    weight = edges.strength * np.exp(-0.5 * z**2)
     total = np.bincount(edges.ray, weight, rays)[edges.ray]
     return np.asarray(weight / (total + OCCLUSION_WEIGHT))

@@ -128,12 +128,12 @@ def fit_rims(tries: Sequence[FitAttempt]) -> list[FittedRim]:
     far = [attempt for attempt in tries if attempt.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX]
     wide = _fit_pass(far, [attempt.initial_edge_sigma_px for attempt in far])
     halfway = [(attempt.initial_edge_sigma_px * WIDE_EDGE_SIGMA_PX) ** 0.5 for attempt in wide]
-    rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near)) + _fit_pass(wide, halfway)
-    each = [
-        FitAttempt(attempt.hypothesis, attempt.view, attempt.center_mm, profile, attempt.upper)
-        for attempt in rough
-        for profile in attempt.hypothesis.profiles(attempt.upper)
-    ]
+    rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near))
+    rough += _fit_pass(wide, halfway)
+    each = []
+    for fit in rough:
+        for profile in fit.hypothesis.profiles(fit.upper):
+            each.append(FitAttempt(fit.hypothesis, fit.view, fit.center_mm, profile, fit.upper))
     return _fit_pass(each, [WIDE_EDGE_SIGMA_PX] * len(each))
 
 
@@ -144,7 +144,8 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     rays = [attempt.hypothesis.rays(attempt.view.mm_per_px) for attempt in tries]
     rims = [_predict_rims(attempt, part) for attempt, part in zip(tries, rays, strict=True)]
     contours = [some.contour(attempt.upper) for attempt, some in zip(tries, rims, strict=True)]
-    contour, normals = (np.concatenate(part) for part in zip(*contours, strict=True))
+    contour = np.concatenate([distance for distance, _ in contours])
+    normals = np.concatenate([normal for _, normal in contours])
     scale = np.array([attempt.view.mm_per_px for attempt in tries])
     wide = np.array(sigma_px)
     counts = [len(part) for part in rays]
@@ -153,14 +154,16 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     steps_px = np.array([ray_step_px(sigma) for sigma in sigma_px])
     edges = _find_edges(tries, rays, contour - reach, contour + reach, steps_px)
     of, normal = base[edges.ray], normals[edges.ray]
-    slant = np.sum(normal * np.concatenate(rays)[edges.ray], axis=-1)
+    direction = np.concatenate(rays)[edges.ray]
+    slant = np.sum(normal * direction, axis=-1)
     offset = (edges.radius_mm - contour[edges.ray]) * slant
     shift, weight, information = _solve_reweighted(edges, of, normal, offset, scale, wide)
     residual = offset - np.sum(normal * shift[of], axis=-1)
     tight = _residual_sigmas_mm(of, weight, residual, len(tries))
     loose = association_weights(edges, residual, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base))
     spread = _residual_sigmas_mm(of, loose, residual, len(tries))
-    covariance = np.linalg.inv(information) * (tight * CORRELATION_INFLATION)[:, None, None] ** 2
+    sigma = tight * CORRELATION_INFLATION
+    covariance = np.linalg.inv(information) * sigma[:, None, None] ** 2
     ray_weight = np.asarray(np.bincount(edges.ray, weight, len(base)), float)
     weights = np.split(ray_weight, np.cumsum(counts)[:-1])
     edge_counts = np.bincount(of, minlength=len(tries))
@@ -232,14 +235,17 @@ def visible_rim_shares(settled: Sequence[FittedRim]) -> list[tuple[float, float]
     upper = np.concatenate([fit.rims.upper_mm for fit in settled])
     sigma = NARROW_EDGE_SIGMA_PX * scale
     steps_px = np.full(len(settled), RAY_STEP_PX)
+    starts = np.cumsum([0, *counts])[:-1]
     edges = _find_edges(settled, rays, upper - 2 * sigma, outline + 2 * sigma, steps_px)
     shares = []
     for contour, distinct in ((outline, True), (upper, outline - upper > scale)):
         off_mm = edges.radius_mm - contour[edges.ray]
         weight = association_weights(edges, off_mm, sigma[edges.ray], len(scale))
-        seen = np.minimum(np.bincount(edges.ray, weight, len(scale)), 1) * distinct
-        shares.append(np.add.reduceat(seen, np.cumsum([0, *counts])[:-1]) / counts)
-    return list(zip(*(share.tolist() for share in shares), strict=True))
+        by_ray = np.bincount(edges.ray, weight, len(scale))
+        seen = np.minimum(by_ray, 1) * distinct
+        shares.append(np.add.reduceat(seen, starts) / counts)
+    outlines, uppers = (share.tolist() for share in shares)
+    return list(zip(outlines, uppers, strict=True))
 
 
 def _solve_reweighted(
@@ -258,26 +264,32 @@ def _solve_reweighted(
     """
     x, y = normal.T
     count, rays = len(wide_px), int(edges.ray.max(initial=-1)) + 1
-    terms = x * x, x * y, y * y, x * offset_mm, y * offset_mm
+    terms = [x * x, x * y, y * y]
+    terms += [x * offset_mm, y * offset_mm]
     shift, weight = np.zeros((count, 2)), edges.strength
     xx: Array = np.ones(count)
     xy = yy = xx
     for step in np.linspace(0, 1, REWEIGHTING_ITERATIONS).tolist():
         sigma = mm_per_px * wide_px * (NARROW_EDGE_SIGMA_PX / wide_px) ** step
-        off_mm = offset_mm - x * shift[of, 0] - y * shift[of, 1]
+        shift_x, shift_y = shift[of].T
+        off_mm = offset_mm - x * shift_x - y * shift_y
         weight = association_weights(edges, off_mm, sigma[of], rays)
         sums = [np.bincount(of, weight * term, count) for term in terms]
         xx, xy, yy, right, up = np.array(sums, float)
         xx, yy = xx + 1e-3, yy + 1e-3
         # Cramer's rule
-        shift = np.stack([yy * right - xy * up, xx * up - xy * right], -1)
-        shift /= (xx * yy - xy * xy)[:, None]
-    return shift, weight, np.stack([np.stack([xx, xy], -1), np.stack([xy, yy], -1)], -1)
+        shift_x = yy * right - xy * up
+        shift_y = xx * up - xy * right
+        determinant = xx * yy - xy * xy
+        shift = np.stack([shift_x, shift_y], -1) / determinant[:, None]
+    first, second = np.stack([xx, xy], -1), np.stack([xy, yy], -1)
+    return shift, weight, np.stack([first, second], -1)
 
 
 def residual_sigma_mm(weight: Array, left_mm: Array) -> float:
     """Return 1 σ of the residuals `left_mm` (M,) of edges to which a place (x, y) was fitted."""
-    return float(_residual_sigmas_mm(np.zeros(len(weight), int), weight, left_mm, 1)[0])
+    of = np.zeros(len(weight), int)
+    return float(_residual_sigmas_mm(of, weight, left_mm, 1)[0])
 
 
 def _residual_sigmas_mm(of: NDArray[np.intp], weight: Array, left_mm: Array, count: int) -> Array:

@@ -75,7 +75,8 @@ def _tried_lamps_mm(board_mm: tuple[float, float]) -> Array:
     """Return the lamp positions (N, 2) to try."""
     directions = np.array([(np.cos(angle), np.sin(angle)) for angle in LAMP_AZIMUTHS_RAD])
     lamps = directions[:, None] * 1000 * np.array(LAMP_DISTANCES_M)[:, None]
-    return np.asarray((np.array(board_mm) / 2 + lamps).reshape(-1, 2))
+    centre = np.array(board_mm) / 2
+    return np.asarray((centre + lamps).reshape(-1, 2))
 
 
 def _darkness_by_direction(view: Orthophoto, xy_mm: Array, radii_mm: Array) -> Array:
@@ -83,20 +84,24 @@ def _darkness_by_direction(view: Orthophoto, xy_mm: Array, radii_mm: Array) -> A
     angle = np.arange(DIRECTION_COUNT) * (2 * np.pi / DIRECTION_COUNT)
     rays = np.stack([np.cos(angle), np.sin(angle)], -1)
     reach = radii_mm[:, None] + SAMPLE_DISTANCES_MM
-    places_mm = xy_mm[:, None, None] + reach[:, None, :, None] * rays[:, None]
+    offsets_mm = reach[:, None, :, None] * rays[:, None]
+    places_mm = xy_mm[:, None, None] + offsets_mm
     at = view.to_px(places_mm).astype(np.float32)
-    u, v = (at[..., axis].reshape(len(at), -1) for axis in (0, 1))
+    u = at[..., 0].reshape(len(at), -1)
+    v = at[..., 1].reshape(len(at), -1)
     lightness = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2LAB)[..., 0]
     bright = cv2.remap(lightness, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     usual = np.maximum(np.median(bright, axis=1), 1.0)
-    darkening = np.clip(1 - bright / usual[:, None], -MAX_DARKENING, MAX_DARKENING)
+    darkening = 1 - bright / usual[:, None]
+    darkening = np.clip(darkening, -MAX_DARKENING, MAX_DARKENING)
     by_direction = darkening.reshape(at.shape[:3]).mean(2)
     return np.asarray(by_direction - by_direction.mean(1, keepdims=True))
 
 
 def _mean_darkness_towards(dark: Array, ways: Array) -> float:
     """Return the mean darkness beside N bases, each in one direction (N, 2), interpolated."""
-    turn = np.arctan2(ways[:, 1], ways[:, 0]) * (DIRECTION_COUNT / (2 * np.pi))
+    angle = np.arctan2(ways[:, 1], ways[:, 0])
+    turn = angle * (DIRECTION_COUNT / (2 * np.pi))
     before, part = np.floor(turn).astype(int), turn % 1
     each = np.arange(len(dark))
     lower = dark[each, before % DIRECTION_COUNT]

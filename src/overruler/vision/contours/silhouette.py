@@ -59,22 +59,26 @@ def project_rims(
     upper = (radius_mm - profile.taper_mm) * height / (height - profile.height_mm)
     sideways = np.array([-lean[1], lean[0]])
     along, across = directions @ lean, directions @ sideways
-    upper_mm = along + np.sqrt(np.maximum(upper**2 - across**2, 0.0))
+    square = np.maximum(upper**2 - across**2, 0.0)
+    upper_mm = along + np.sqrt(square)
     upper_normals = (directions * upper_mm[:, None] - lean) / upper
     outline_mm, outline_normals = np.full(len(directions), radius_mm), directions.copy()
     shift = float(np.hypot(*lean))
     if radius_mm - upper < shift:  # the upper circle sticks out
         touch = np.arccos(max((radius_mm - upper) / shift, -1.0))
         angle = np.arctan2(across, along)
-        end = np.arctan2(upper * np.sin(touch), shift + upper * np.cos(touch))
+        touch_across, touch_along = upper * np.sin(touch), shift + upper * np.cos(touch)
+        end = np.arctan2(touch_across, touch_along)
         distance = np.abs(angle)
-        on_upper, on_tangent = distance <= end, (distance > end) & (distance < touch)
+        on_upper = distance <= end
+        on_tangent = (distance > end) & (distance < touch)
         outline_mm[on_upper] = upper_mm[on_upper]
         outline_normals[on_upper] = upper_normals[on_upper]
         outline_mm[on_tangent] = radius_mm / np.cos(touch - distance[on_tangent])
         turn = np.sign(angle[on_tangent])[:, None]
-        tangent_normals = np.cos(touch) * (lean / shift) + np.sin(touch) * turn * (sideways / shift)
-        outline_normals[on_tangent] = tangent_normals
+        forwards = np.cos(touch) * (lean / shift)
+        across_normals = np.sin(touch) * turn * (sideways / shift)
+        outline_normals[on_tangent] = forwards + across_normals
     return RimContours(outline_mm, upper_mm, outline_normals, upper_normals)
 
 

@@ -19,7 +19,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import DOMINANCE_RATIO, FINDERS, Search, Sizes
-from overruler.vision.imaging.orthophoto import Orthophoto, rectify_photo
+from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.rounds.fit_rounds import MAX_OVERLAP_SHARE
 
@@ -124,8 +124,10 @@ def rectify_board(
     """
     width, height = calibration.board_mm
     camera = calibration.camera
-    scale = float(camera.mm_per_px(np.array([width / 2, height / 2, 0.0])))
-    box = np.array([[-margin_mm, -margin_mm], [width + margin_mm, height + margin_mm]])
+    centre = np.array([width / 2, height / 2, 0.0])
+    scale = float(camera.mm_per_px(centre))
+    low, high = [-margin_mm, -margin_mm], [width + margin_mm, height + margin_mm]
+    box = np.array([low, high])
     if within_mm is not None:
         box = _intersect(box, within_mm)
     if not _shows_whole_box(camera, box, frame.size_px):
@@ -138,20 +140,24 @@ def rectify_board(
 
 def _intersect(box: Array, other: Array) -> Array:
     """Intersect two boxes (2, 2) of lower left and upper right."""
-    return np.array([np.maximum(box[0], other[0]), np.minimum(box[1], other[1])])
+    low, high = np.maximum(box[0], other[0]), np.minimum(box[1], other[1])
+    return np.array([low, high])
 
 
 def _shows_whole_box(camera: Camera, box_mm: Array, size_px: tuple[int, int]) -> bool:
     """Tell whether the photo shows all corners of a box (2, 2); faster than the footprint."""
-    corners = np.array([(x, y, 0.0) for x in box_mm[:, 0] for y in box_mm[:, 1]])
-    pixels = camera.project(corners)
-    return bool(((pixels >= 0) & (pixels <= np.array(size_px) - 1)).all())
+    x, y = np.meshgrid(box_mm[:, 0], box_mm[:, 1])
+    corners = np.stack([x, y, np.zeros_like(x)], -1)
+    u, v = np.moveaxis(camera.project(corners), -1, 0)
+    width, height = size_px
+    return bool(is_inside(u, v, height, width).all())
 
 
 def _photo_footprint(camera: Camera, size_px: tuple[int, int]) -> Array | None:
     """Return the box (2, 2) around the photo's part of z = 0; None if it shows the horizon."""
     width, height = size_px
-    u, v = np.linspace(0, width - 1, FOOTPRINT_POINTS), np.linspace(0, height - 1, FOOTPRINT_POINTS)
+    u = np.linspace(0, width - 1, FOOTPRINT_POINTS)
+    v = np.linspace(0, height - 1, FOOTPRINT_POINTS)
     rows = [(x, y) for x in u for y in (v[0], v[-1])]
     columns = [(x, y) for y in v for x in (u[0], u[-1])]
     border = camera.unproject(np.array(rows + columns))

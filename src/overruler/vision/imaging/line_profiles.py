@@ -38,6 +38,7 @@ def steps_across(colours: Floats, wide: int) -> Array:
     zero = np.zeros_like(colours[:, :1])
     total = np.concatenate([zero, np.cumsum(colours, axis=1)], 1)
     means = (total[:, wide:] - total[:, :-wide]) / wide
+    before, after = means[:, :-wide], means[:, wide:]
     steps = np.zeros(colours.shape)
-    steps[:, wide : 1 - wide] = means[:, wide:] - means[:, :-wide]
+    steps[:, wide : 1 - wide] = after - before
     return steps

@@ -36,12 +36,14 @@ class Orthophoto:
     def to_mm(self, xy_px: ArrayLike) -> Array:
         """Convert pixels (..., 2) of this picture to board points (..., 2)."""
         step = (np.asarray(xy_px, float) + 0.5) * self.mm_per_px
-        return np.stack([self.left_mm + step[..., 0], self.top_mm - step[..., 1]], -1)
+        x, y = self.left_mm + step[..., 0], self.top_mm - step[..., 1]
+        return np.stack([x, y], -1)
 
     def to_px(self, xy_mm: ArrayLike) -> Array:
         """Convert board points (..., 2) to pixels (..., 2) of this picture."""
         xy = np.asarray(xy_mm, float)
-        step = np.stack([xy[..., 0] - self.left_mm, self.top_mm - xy[..., 1]], -1)
+        right, down = xy[..., 0] - self.left_mm, self.top_mm - xy[..., 1]
+        step = np.stack([right, down], -1)
         return step / self.mm_per_px - 0.5
 
 
@@ -53,18 +55,21 @@ def rectify_photo(
 ) -> Orthophoto:
     """Rectify a photo (H, W, 3) over the box (left, bottom, right, top) at one resolution."""
     left, bottom, right, top = box_mm
-    width, height = (max(1, round(size / mm_per_px)) for size in (right - left, top - bottom))
+    width = max(1, round((right - left) / mm_per_px))
+    height = max(1, round((top - bottom) / mm_per_px))
     coarse = _project_warp_grid(camera, left, top, width, height, mm_per_px)
     centre = np.array([[(left + right) / 2, (bottom + top) / 2, 0.0]])
-    shrink = int(np.clip(mm_per_px / float(camera.mm_per_px(centre)[0]), 1, 8))
+    photo_mm_per_px = float(camera.mm_per_px(centre)[0])
+    shrink = int(np.clip(mm_per_px / photo_mm_per_px, 1, 8))
     if shrink > 1:  # average first to avoid aliasing
         scale = 1 / shrink
         small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         pixels = np.asarray(small, np.uint8)
         coarse = (coarse + 0.5) / shrink - 0.5
-    u, v = (_interpolate_grid(part, width, height) for part in (coarse[..., 0], coarse[..., 1]))
+    u = _interpolate_grid(coarse[..., 0], width, height)
+    v = _interpolate_grid(coarse[..., 1], width, height)
     rows, columns = pixels.shape[:2]
-    seen = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
+    seen = is_inside(u, v, rows, columns)
     flat = cv2.remap(pixels, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return Orthophoto(np.asarray(flat, np.uint8), seen, left, top, mm_per_px)
 
@@ -83,19 +88,29 @@ def resample_orthophoto(view: Orthophoto, mm_per_px: float) -> Orthophoto:
         pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), 0.4 / scale), np.uint8)
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     resampled = cv2.warpAffine(pixels, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    seen = cv2.resize(view.seen.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
-    return Orthophoto(np.asarray(resampled, np.uint8), seen, view.left_mm, view.top_mm, mm_per_px)
+    seen = cv2.resize(view.seen.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
+    pixels = np.asarray(resampled, np.uint8)
+    return Orthophoto(pixels, seen > 0, view.left_mm, view.top_mm, mm_per_px)
 
 
 def relief_displacement_map(view: Orthophoto, camera: Camera) -> NDArray[np.float32]:
     """Map the displacement (H, W, 2), right and down, of a point for each mm of its height."""
     rows, columns = view.pixels.shape[:2]
     eye: Array = camera.center_mm
-    first_row = view.to_mm(np.stack([np.arange(columns), np.zeros(columns)], -1))
-    first_column = view.to_mm(np.stack([np.zeros(rows), np.arange(rows)], -1))
-    right = (first_row[:, 0] - eye[0]) / eye[2]
-    down = -(first_column[:, 1] - eye[1]) / eye[2]
+    first_row = np.stack([np.arange(columns), np.zeros(columns)], -1)
+    first_column = np.stack([np.zeros(rows), np.arange(rows)], -1)
+    x_mm = view.to_mm(first_row)[:, 0]
+    y_mm = view.to_mm(first_column)[:, 1]
+    right = (x_mm - eye[0]) / eye[2]
+    down = -(y_mm - eye[1]) / eye[2]
     return np.stack(np.meshgrid(right, down), -1).astype(np.float32)
+
+
+def is_inside(u_px: Image, v_px: Image, rows: int, columns: int) -> NDArray[np.bool_]:
+    """Tell which pixels u, v (...,) lie in a picture of `rows` and `columns`."""
+    after = (u_px >= 0) & (v_px >= 0)
+    before = (u_px <= columns - 1) & (v_px <= rows - 1)
+    return after & before
 
 
 def visibility_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Image:
@@ -106,8 +121,10 @@ def visibility_mask(view: Orthophoto, hidden: Sequence[Array], level: int) -> Im
     """
     mask = view.seen.astype(np.uint8)
     for polygon in hidden:
-        cv2.fillPoly(mask, [np.round(view.to_px(polygon)).astype(np.int32)], 0)
-    mask = np.asarray(cv2.erode(mask, np.ones((5, 5), np.uint8)), np.uint8)
+        corners = np.round(view.to_px(polygon)).astype(np.int32)
+        cv2.fillPoly(mask, [corners], 0)
+    kernel = np.ones((5, 5), np.uint8)
+    mask = np.asarray(cv2.erode(mask, kernel), np.uint8)
     rows, columns = (round(size * 0.5**level) for size in mask.shape)
     reduced = cv2.resize(mask, (columns, rows), interpolation=cv2.INTER_NEAREST)
     return np.asarray(reduced, np.float32)

@@ -26,11 +26,12 @@ def sample_profiles(
     """
     count = 2 * int(np.ceil(reach_px / SAMPLE_STEP_PX)) + 1
     along_px = (np.arange(count) - count // 2) * SAMPLE_STEP_PX
-    at = xy_px[:, None, :] + normals[:, None, :] * along_px[:, None]
-    at = at.astype(np.float32)
+    offsets = normals[:, None, :] * along_px[:, None]
+    at = (xy_px[:, None, :] + offsets).astype(np.float32)
     u, v = at[..., 0], at[..., 1]
     values = cv2.remap(grey, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(values, float).reshape(len(xy_px), count), np.asarray(along_px)
+    brightness = np.asarray(values, float).reshape(len(xy_px), count)
+    return brightness, np.asarray(along_px)
 
 
 def edge_offsets(
@@ -57,7 +58,8 @@ def edge_offsets(
 
 def _steepest_slope(slope: Array, centres: Array, reach_px: float) -> tuple[Array, Array]:
     """Find the position (K,) and the value (K,) of the greatest smoothed slope within reach."""
-    kernel = np.exp(-0.5 * (np.arange(-4, 5) * SAMPLE_STEP_PX / SLOPE_WINDOW_SIGMA_PX) ** 2)
+    z = np.arange(-4, 5) * SAMPLE_STEP_PX / SLOPE_WINDOW_SIGMA_PX
+    kernel = np.exp(-0.5 * z**2)
     kernel_row = kernel[None] / kernel.sum()
     smooth = cv2.filter2D(slope, -1, kernel_row, borderType=cv2.BORDER_REPLICATE)
     smooth = np.where(np.abs(centres) <= reach_px, smooth, -np.inf)

@@ -127,7 +127,8 @@ def trace_ovals_of_known_size(
     for _ in range(TRACES_PER_START):
         traced, _, misfit = _trace_keeping_size(levels, camera, traced, spread)
     best = np.argmin(misfit.reshape(len(CROSS_OFFSETS), -1), axis=0)
-    chosen = traced.reshape(starts.shape)[best, np.arange(len(ovals))]
+    by_start = traced.reshape(starts.shape)
+    chosen = by_start[best, np.arange(len(ovals))]
     found, sigma, _ = _trace_keeping_size(levels, camera, chosen, spread)
     return found, sigma
 
@@ -140,7 +141,8 @@ def _trace_keeping_size(
     fitted = fit_ellipses(reach, reach_sigma, spread)
     predicted = fitted.deviation @ deviation_jacobian().T
     squared = ((reach - 1 - predicted) / reach_sigma) ** 2
-    misfit = np.sum(np.minimum(squared, MAX_SQUARED_RESIDUAL) / 2 + np.log(reach_sigma), 1)
+    limited = np.minimum(squared, MAX_SQUARED_RESIDUAL)
+    misfit = np.sum(limited / 2 + np.log(reach_sigma), 1)
     found, sigma = deviations_to_ovals(camera, ovals, fitted)
     found[:, 2:4] = ovals[:, 2:4]
     return found, sigma, misfit
@@ -183,11 +185,14 @@ def deviations_to_ovals(
     """Apply deviations in the stretched plane to ovals (N, 5); also their σ (N, 5)."""
     axes = patch_axes_mm(camera, ovals)
     x, y, size, p, q = fitted.deviation.T
-    rows = [np.stack([1 + size + p, q], -1), np.stack([q, 1 + size - p], -1)]
-    stretch = np.stack(rows, 1) @ axes
-    squares, vectors = np.linalg.eigh(np.swapaxes(stretch, 1, 2) @ stretch)
+    first = np.stack([1 + size + p, q], -1)
+    second = np.stack([q, 1 + size - p], -1)
+    stretch = np.stack([first, second], 1) @ axes
+    gram = np.swapaxes(stretch, 1, 2) @ stretch
+    squares, vectors = np.linalg.eigh(gram)
     longest = vectors[:, :, 1]
-    centre = ovals[:, :2] + offsets_on_board_mm(camera, ovals, np.stack([x, y], -1))
+    shift = np.stack([x, y], -1)
+    centre = ovals[:, :2] + offsets_on_board_mm(camera, ovals, shift)
     half_axes = np.sqrt(np.maximum(squares[:, ::-1], 1e-9))
     heading = np.arctan2(longest[:, 1], longest[:, 0])
     found = np.column_stack([centre, half_axes, heading])
@@ -200,11 +205,12 @@ def _oval_sigmas(ovals: Array, covariance: Array) -> Array:
     The axes of the deviations are taken as the oval's own.
     """
     variance = np.diagonal(covariance, axis1=1, axis2=2)
-    place = np.sqrt(variance[:, :2].mean(1)) * equal_area_radius_mm(ovals)
+    place_variance = variance[:, :2].mean(1)
+    place = np.sqrt(place_variance) * equal_area_radius_mm(ovals)
     shape_variance = variance[:, 3:].mean(1)
     size_share = np.sqrt(variance[:, 2] + shape_variance)
     ratio = ovals[:, 2] / ovals[:, 3]
-    heading = np.sqrt(shape_variance) * 2 / np.maximum(ratio - 1 / ratio, 0.1)
-    return np.column_stack(
-        [place, place, size_share * ovals[:, 2], size_share * ovals[:, 3], heading]
-    )
+    elongation = np.maximum(ratio - 1 / ratio, 0.1)
+    heading = np.sqrt(shape_variance) * 2 / elongation
+    half_axes = size_share[:, None] * ovals[:, 2:4]
+    return np.column_stack([place, place, half_axes, heading])

@@ -48,7 +48,8 @@ class HillMap:
 
     def cells_at(self, places_mm: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows (N,) and columns (N,) of the cells nearest to board points (N, 2)."""
-        column, row = np.rint(self.view.to_px(places_mm)).astype(int).T
+        cells = np.rint(self.view.to_px(places_mm)).astype(int)
+        column, row = cells.T
         height, width = self.top.shape
         return np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)
 

@@ -1,11 +1,15 @@
 """Run networks from ONNX files: one thread for each call, several calls at once."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 
 if TYPE_CHECKING:
@@ -19,6 +23,10 @@ INPUT_MULTIPLE_PX = 16
 """Input sides are padded to multiples of this, in px."""
 OUTPUT_STRIDE_PX = 4
 """Whole-table networks answer once for each cell of this side, in px of their input."""
+BATCH_SIZE = 16
+"""Cutouts that pass a network together. Intermediate results of larger batches fit no cache."""
+PARALLEL_BATCHES = 2
+"""Batches that run at the same time."""
 LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
 
@@ -31,10 +39,25 @@ def infer_batch(network: Path, pictures: Floats) -> Floats:
     return outputs[0]
 
 
+def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
+    """Run a network on the input that `blob` builds from each batch of candidates; a row each."""
+    starts = range(0, len(candidates), BATCH_SIZE)
+    batches = [candidates[start : start + BATCH_SIZE] for start in starts]
+
+    def infer(batch: Array) -> Array:
+        return np.asarray(infer_batch(path, blob(batch)), float)
+
+    if len(batches) == 1:  # starting a thread costs as much as a batch
+        return infer(batches[0])
+    with ThreadPoolExecutor(PARALLEL_BATCHES) as pool:
+        answers = list(pool.map(infer, batches))
+    return np.concatenate(answers) if answers else np.empty((0, 0))
+
+
 def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
     height, width = picture.shape[1:]
-    rows, columns = -(-height // OUTPUT_STRIDE_PX), -(-width // OUTPUT_STRIDE_PX)
+    rows, columns = ceil(height / OUTPUT_STRIDE_PX), ceil(width / OUTPUT_STRIDE_PX)
     output = infer_batch(network, pad_to_input_multiple(picture)[None])
     return output[0, :, :rows, :columns]
 

@@ -76,7 +76,8 @@ def shape_matrices_mm(shapes: Array) -> Array:
     if shapes.shape[1] == 3:
         return np.asarray(shapes[:, 2, None, None] * np.eye(2))
     cosine, sine = np.cos(shapes[:, 4]), np.sin(shapes[:, 4])
-    turn = np.stack([np.stack([cosine, sine], -1), np.stack([-sine, cosine], -1)], 1)
+    along, across = np.stack([cosine, sine], -1), np.stack([-sine, cosine], -1)
+    turn = np.stack([along, across], 1)
     return np.asarray(np.einsum("nki,nk,nkj->nij", turn, shapes[:, 2:4], turn))
 
 
@@ -95,8 +96,10 @@ def _upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
     """
     away = shapes[:, :2] - camera.center_mm[:2]
     distance = np.linalg.norm(away, axis=1, keepdims=True)
-    away = np.where(distance > 1e-6, away / np.maximum(distance, 1e-6), [0.0, 1.0])
-    up = np.linalg.solve(shape_matrices_mm(shapes), away[..., None])[..., 0]
+    unit = away / np.maximum(distance, 1e-6)
+    away = np.where(distance > 1e-6, unit, [0.0, 1.0])
+    stretched = np.linalg.solve(shape_matrices_mm(shapes), away[..., None])
+    up = stretched[..., 0]
     length = np.linalg.norm(up, axis=1)
     up = up / length[:, None]
     right = np.stack([up[:, 1], -up[:, 0]], -1)
@@ -110,10 +113,12 @@ def auxiliary_input(camera: Camera, shapes: Array) -> Floats:
     """
     eye = camera.center_mm
     _, stretch = _upright_axes(camera, shapes)
-    tangent = np.linalg.norm(shapes[:, :2] - eye[:2], axis=1) / eye[2] * stretch
+    distance = np.linalg.norm(shapes[:, :2] - eye[:2], axis=1)
+    tangent = distance / eye[2] * stretch
     radius = equal_area_radius_mm(shapes)
     share = np.maximum(_mm_per_px(camera, shapes) / radius, 0.02)
-    return np.stack([tangent, np.log(radius / 20), np.log(share / 0.04)], -1).astype(np.float32)
+    logs = np.log(radius / 20), np.log(share / 0.04)
+    return np.stack([tangent, *logs], -1).astype(np.float32)
 
 
 def _mm_per_px(camera: Camera, shapes: Array) -> Array:
@@ -179,7 +184,8 @@ def _interpolation_weights(pixels: int) -> Floats:
     """Return the weights (pixels, 9) that interpolate from the grid nodes to pixel centres."""
     nodes = np.arange(_GRID_NODES)
     place = (np.arange(pixels) + 0.5) / pixels * (_GRID_NODES - 1)
-    return np.asarray(np.maximum(0, 1 - np.abs(place[:, None] - nodes)), np.float32)
+    distance = np.abs(place[:, None] - nodes)
+    return np.asarray(np.maximum(0, 1 - distance), np.float32)
 
 
 # --- square patches ---
@@ -196,7 +202,9 @@ def patch_maps(camera: Camera, shapes: Array) -> Floats:
     nodes = np.linspace(-PATCH_HALF_WIDTH_RADII, PATCH_HALF_WIDTH_RADII, _GRID_NODES)
     right, up = np.meshgrid(nodes, -nodes)
     axes = patch_axes_mm(camera, shapes)
-    offsets = right[..., None] * axes[:, None, None, 0] + up[..., None] * axes[:, None, None, 1]
+    rightwards = right[..., None] * axes[:, None, None, 0]
+    upwards = up[..., None] * axes[:, None, None, 1]
+    offsets = rightwards + upwards
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
     weights = _interpolation_weights(PATCH_PX)
     fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
@@ -212,8 +220,10 @@ def patch_input(patches: Picture, side: Floats) -> Floats:
 @cache
 def _distance_from_rim() -> Floats:
     """Return the distance (64, 64) of each pixel from the unit circle, in radii."""
-    steps = ((np.arange(PATCH_PX) + 0.5) / PATCH_PX * 2 - 1) * PATCH_HALF_WIDTH_RADII
-    return np.asarray(np.hypot(steps[:, None], steps) - 1, np.float32)
+    share = (np.arange(PATCH_PX) + 0.5) / PATCH_PX
+    steps = (share * 2 - 1) * PATCH_HALF_WIDTH_RADII
+    distance = np.hypot(steps[:, None], steps)
+    return np.asarray(distance - 1, np.float32)
 
 
 # --- unrolled rings ---
@@ -234,7 +244,8 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
     """Return the photo's pixels under each ring (N, 40, 48, 2), interpolated from a grid."""
     reach = np.linspace(RING_INNER_RADII, RING_OUTER_RADII, _GRID_NODES)
     angle = ring_angles()
-    unit = reach[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
+    directions = np.stack([np.cos(angle), np.sin(angle)], -1)
+    unit = reach[:, None, None] * directions
     offsets = np.einsum("rak,nkd->nrad", unit, patch_axes_mm(camera, shapes))
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
     coarse = at.reshape(len(at), _GRID_NODES, 2 * RING_ANGLE_COUNT)
@@ -245,6 +256,8 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
 def ring_input(rings: Picture, side: Floats) -> Floats:
     """Build the ring network's input (N, 8, 40, 64) from rings and `auxiliary_input` (N, 3)."""
     angle = ring_angles()
-    direction = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)[None, :, None]
-    blob = _append_channels(_standardize_colours(rings), side[:, :, None, None], direction)
-    return np.concatenate([blob[..., -WRAP_COLUMNS:], blob, blob[..., :WRAP_COLUMNS]], -1)
+    direction = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
+    colour = _standardize_colours(rings)
+    blob = _append_channels(colour, side[:, :, None, None], direction[None, :, None])
+    first, last = blob[..., :WRAP_COLUMNS], blob[..., -WRAP_COLUMNS:]
+    return np.concatenate([last, blob, first], -1)

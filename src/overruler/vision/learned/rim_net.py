@@ -7,10 +7,7 @@ the σ of that. A least-squares circle through these distances follows. `docs/ri
 training.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +17,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.learned.inference import WEIGHTS, infer_batch
+from overruler.vision.learned.inference import WEIGHTS, run_in_batches
 from overruler.vision.learned.logits import MAX_LOGIT_PER_VIEW, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import (
     RING_ANGLE_COUNT,
@@ -38,10 +35,6 @@ from overruler.vision.learned.patches import (
 
 PATCH_MODEL = WEIGHTS / "rims.onnx"
 RING_MODEL = WEIGHTS / "rings.onnx"
-BATCH_SIZE = 16
-"""Cutouts that pass a network together. Intermediate results of larger batches fit no cache."""
-PARALLEL_BATCHES = 2
-"""Batches that run at the same time."""
 MIN_SECOND_LOOK_SCORE = 0.003
 """Candidates below this score are not scored a second time."""
 MIN_TRACE_SCORE = 0.1
@@ -130,10 +123,11 @@ def _suppress_duplicates(guesses: RimEstimates, least: float) -> None:
 
 def _are_duplicates(circles: Array, circle: Array) -> NDArray[np.bool_]:
     """Tell which of the circles (N, 3) are the same as one circle (3,)."""
-    distance = np.hypot(*(circles[:, :2] - circle[:2]).T)
-    near = distance < DUPLICATE_DISTANCE_RADII * np.minimum(circles[:, 2], circle[2])
-    log_ratio = np.abs(np.log(circles[:, 2] / circle[2]))
-    return np.asarray(near & (log_ratio < DUPLICATE_LOG_RADIUS))
+    apart, radii = circles[:, :2] - circle[:2], circles[:, 2]
+    smaller = np.minimum(radii, circle[2])
+    near = np.hypot(*apart.T) < DUPLICATE_DISTANCE_RADII * smaller
+    log_ratio = np.log(radii / circle[2])
+    return np.asarray(near & (np.abs(log_ratio) < DUPLICATE_LOG_RADIUS))
 
 
 def _overwrite_rows(guesses: RimEstimates, some: NDArray[np.intp], better: RimEstimates) -> None:
@@ -191,7 +185,8 @@ def run_patch_network(
     flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
 
     def blob(rows: Array) -> Floats:
-        some, flipped = rows[:, :-1], rows[:, -1] > 0
+        some = rows[:, :-1]
+        flipped = rows[:, -1] > 0
         patches = cut_patches(levels, camera, some)
         pictures = patch_input(patches, auxiliary_input(camera, some))
         pictures[flipped] = pictures[flipped][..., ::-1]
@@ -245,7 +240,8 @@ def predict_rim_radii(levels: list[Picture], camera: Camera, shapes: Array) -> t
         return ring_input(cut_rings(levels, camera, some), auxiliary_input(camera, some))
 
     answer = run_in_batches(RING_MODEL, blob, shapes).reshape(-1, 2, RING_ANGLE_COUNT)
-    return 1 + answer[:, 0], np.exp(answer[:, 1])
+    offset, log_sigma = answer[:, 0], answer[:, 1]
+    return 1 + offset, np.exp(log_sigma)
 
 
 def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]:
@@ -255,7 +251,8 @@ def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]
     The fit is least squares with Cauchy weights.
     """
     angle = ring_angles()
-    jacobian = np.stack([np.cos(angle), np.sin(angle), np.ones(RING_ANGLE_COUNT)], -1)
+    ones = np.ones(RING_ANGLE_COUNT)
+    jacobian = np.stack([np.cos(angle), np.sin(angle), ones], -1)
     circle = np.tile([0.0, 0.0, 1.0], (len(reach), 1))
     inflation = np.array([CENTRE_SIGMA_INFLATION, CENTRE_SIGMA_INFLATION, RADIUS_SIGMA_INFLATION])
     prior_weight = (inflation / prior) ** 2
@@ -268,32 +265,19 @@ def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]
         information = seen + prior_weight[:, :, None] * np.eye(3)
         towards_prior = prior_weight * ([0, 0, 1] - circle)
         pull = np.einsum("nk,ki->ni", weight * residual, jacobian) + towards_prior
-        circle = circle + np.linalg.solve(information, pull[..., None])[..., 0]
-    variance = np.diagonal(np.linalg.inv(information), axis1=1, axis2=2) * inflation**2
-    return circle, np.sqrt(np.stack([variance[:, :2].mean(1), variance[:, 2]], -1))
+        step = np.linalg.solve(information, pull[..., None])
+        circle = circle + step[..., 0]
+    covariance = np.linalg.inv(information)
+    variance = np.diagonal(covariance, axis1=1, axis2=2) * inflation**2
+    centre, radius = variance[:, :2].mean(1), variance[:, 2]
+    return circle, np.sqrt(np.stack([centre, radius], -1))
 
 
 def _circle_reach(circle: Array, angle: Array) -> Array:
     """Return the distance (N, 48) from the origin to circles (N, 3) at each angle."""
     cosine, sine = np.cos(angle), np.sin(angle)
-    along = circle[:, :1] * cosine + circle[:, 1:2] * sine
-    across = circle[:, :1] * sine - circle[:, 1:2] * cosine
-    return np.asarray(along + np.sqrt(np.maximum(circle[:, 2:] ** 2 - across**2, 1e-6)))
-
-
-# --- running a network ---
-
-
-def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
-    """Run a network on the input that `blob` builds from each batch of candidates; a row each."""
-    starts = range(0, len(candidates), BATCH_SIZE)
-    batches = [candidates[start : start + BATCH_SIZE] for start in starts]
-
-    def infer(batch: Array) -> Array:
-        return np.asarray(infer_batch(path, blob(batch)), float)
-
-    if len(batches) == 1:  # starting a thread costs as much as a batch
-        return infer(batches[0])
-    with ThreadPoolExecutor(PARALLEL_BATCHES) as pool:
-        answers = list(pool.map(infer, batches))
-    return np.concatenate(answers) if answers else np.empty((0, 0))
+    x, y, radius = circle[:, :1], circle[:, 1:2], circle[:, 2:]
+    along = x * cosine + y * sine
+    across = x * sine - y * cosine
+    square = np.maximum(radius**2 - across**2, 1e-6)
+    return np.asarray(along + np.sqrt(square))

@@ -134,7 +134,10 @@ def _decode_cells(
     rows, columns = np.nonzero(score > least)
     order = np.argsort(-score[rows, columns], kind="stable")
     cells = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
-    return [_decode_cell(view, answer[:, row, column], row, column, kind) for row, column in cells]
+    found = []
+    for row, column in cells:
+        found.append(_decode_cell(view, answer[:, row, column], row, column, kind))
+    return found
 
 
 def run_shape_network(pictures: Floats) -> Array:
@@ -146,11 +149,12 @@ def _decode_cell(
     view: Orthophoto, answer: Array, row: int, column: int, kind: int
 ) -> ShapeCandidate:
     cell_px = (np.array([column, row]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
+    offset_px = answer[OFFSET_CHANNELS] * OUTPUT_STRIDE_PX
     length, width = REFERENCE_SIZE_MM * np.exp(answer[SIZE_CHANNELS])
     fourfold = answer[FOURFOLD_HEADING_CHANNELS]
     cosine, sine = answer[DOUBLE_HEADING_CHANNELS]
     return ShapeCandidate(
-        xy_mm=view.to_mm(cell_px + answer[OFFSET_CHANNELS] * OUTPUT_STRIDE_PX),
+        xy_mm=view.to_mm(cell_px + offset_px),
         length_mm=float(length),
         width_mm=float(width),
         turn_rad=heading_from_fourfold(fourfold),

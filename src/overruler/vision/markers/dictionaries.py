@@ -12,6 +12,8 @@ from overruler.geometry.pose import Array
 GreyPicture = NDArray[np.uint8]
 Bits = NDArray[np.bool_]
 
+UNIT_SQUARE = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32)
+
 CELL_PX = 8
 """Side of a cell in a rectified square, in px."""
 MAX_WHITE_FRAME_SHARE = 0.35
@@ -72,7 +74,7 @@ def _read_bits(small: GreyPicture, quad: Array, size: int) -> Bits | None:
     """Read the cells (size²,) of a square, True for white; None without frame or contrast."""
     count = size + 2
     side = CELL_PX * count
-    target = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32) * side - 0.5
+    target = UNIT_SQUARE * side - 0.5
     warp = cv2.getPerspectiveTransform(np.asarray(quad, np.float32), target)
     flat = cv2.warpPerspective(small, warp, (side, side))
     cells = flat.reshape(count, CELL_PX, count, CELL_PX)

@@ -68,7 +68,8 @@ def _is_valid_square(square: Square) -> bool:
     """Tell whether a fit is a square's view: convex, clockwise as printed, all corners sure."""
     sides = np.roll(square.corners_px, -1, 0) - square.corners_px
     following = np.roll(sides, -1, 0)
-    turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
+    (x, y), (next_x, next_y) = sides.T, following.T
+    turns = x * next_y - y * next_x
     largest_sigma_px = np.sqrt(np.diag(square.covariance_px2).max())
     sure = largest_sigma_px < MAX_CORNER_SIGMA_SHARE * side_px(square.corners_px)
     return bool((turns > 0).all() and sure)
@@ -86,13 +87,15 @@ def _cells_in_picture(corners: Array, count: int, size_px: tuple[int, int]) -> N
 
 def _cell_means(patch: Floats, corners: Array, count: int) -> Array:
     """Return the mean brightness (count, count) of the middles of a marker's cells."""
-    square = np.array([(0, 0), (count, 0), (count, count), (0, count)], np.float32)
+    corner_cells = (0, 0), (count, 0), (count, count), (0, count)
+    square = np.array(corner_cells, np.float32)
     target = square * CELL_SAMPLES - 0.5
     warp = cv2.getPerspectiveTransform(corners.astype(np.float32), target.astype(np.float32))
     size = (CELL_SAMPLES * count,) * 2
     flat = cv2.warpPerspective(patch, warp, size, borderMode=cv2.BORDER_REPLICATE)
     cells = flat.reshape(count, CELL_SAMPLES, count, CELL_SAMPLES)
-    return np.asarray(cells[:, 2:6, :, 2:6].mean((1, 3)), float)
+    middles = cells[:, 2:6, :, 2:6]
+    return np.asarray(middles.mean((1, 3)), float)
 
 
 def _blur_px(contrast: float, steepness: float) -> float:
@@ -101,4 +104,5 @@ def _blur_px(contrast: float, steepness: float) -> float:
     A step blurred by σ climbs by at most contrast / (σ √2π) per px.
     """
     total = contrast / (max(steepness, 1e-9) * np.sqrt(2 * np.pi))
-    return float(np.sqrt(max(total**2 - SMOOTHING_SIGMA_PX**2 - SLOPE_WINDOW_SIGMA_PX**2, 0.0)))
+    variance = total**2 - SMOOTHING_SIGMA_PX**2 - SLOPE_WINDOW_SIGMA_PX**2
+    return float(np.sqrt(max(variance, 0.0)))

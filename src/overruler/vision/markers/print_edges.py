@@ -37,7 +37,8 @@ def place_stations(cells: NDArray[np.bool_], cell_px: float) -> EdgeStations:
     start, end, across = _cell_edges(cells)
     count = int(np.clip(round(cell_px / PROFILE_SPACING_PX), 3, 10))
     share = (np.arange(count) + 0.5) / count
-    place = start[:, None] + share[:, None] * (end - start)[:, None]
+    offset = share[:, None] * (end - start)[:, None]
+    place = start[:, None] + offset
     vertical = across[:, 0] != 0
     position = np.where(vertical, start[:, 0], start[:, 1])
     edge = np.repeat(np.arange(len(start)), count)
@@ -52,12 +53,15 @@ def _cell_edges(cells: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
     vertical = _vertical_edges(padded)
     horizontal = _vertical_edges(padded.T)[:, :, ::-1]
     edges = np.concatenate([vertical, horizontal])
-    return (edges[:, 0] - 1) / len(cells), (edges[:, 1] - 1) / len(cells), edges[:, 2]
+    start = (edges[:, 0] - 1) / len(cells)
+    end = (edges[:, 1] - 1) / len(cells)
+    return start, end, edges[:, 2]
 
 
 def _vertical_edges(cells: NDArray[np.bool_]) -> Array:
     """Return vertical edges (E, 3, 2): start, end and bright direction, (u, v) in cells."""
-    step = np.pad(cells[:, 1:].astype(int) - cells[:, :-1], ((1, 1), (0, 0)))
+    change = cells[:, 1:].astype(int) - cells[:, :-1]
+    step = np.pad(change, ((1, 1), (0, 0)))
     row, column = np.nonzero(step)
     sign = step[row, column]
     before = np.where(step[row - 1, column] == sign, 0.0, END_TRIM_CELLS)

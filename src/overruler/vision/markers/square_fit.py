@@ -110,7 +110,8 @@ def fit_square(
         state, covariance = _fit_to_edges(model, state, edges)
     except np.linalg.LinAlgError:  # the observations do not determine a square
         return None
-    return Square(state[:8].reshape(4, 2), covariance[:8, :8], float(state[9]), edges, steepness)
+    corners, shift_px = state[:8].reshape(4, 2), float(state[9])
+    return Square(corners, covariance[:8, :8], shift_px, edges, steepness)
 
 
 def _observe_edges(
@@ -134,7 +135,8 @@ def _observe_edges(
 
 def side_px(corners_px: Array) -> float:
     """Return the mean side of a quadrilateral (4, 2)."""
-    return float(np.linalg.norm(corners_px - np.roll(corners_px, 1, 0), axis=1).mean())
+    sides = corners_px - np.roll(corners_px, 1, 0)
+    return float(np.linalg.norm(sides, axis=1).mean())
 
 
 # --- least squares ---
@@ -180,7 +182,8 @@ def _gauss_newton_step(
 
 def tukey_weights(z: Array) -> Array:
     """Return the weights of residuals given in σ: Tukey's biweight at 4.7."""
-    return np.asarray(np.clip(1 - (z / 4.7) ** 2, 0, None) ** 2)
+    share = np.clip(1 - (z / 4.7) ** 2, 0, None)
+    return np.asarray(share**2)
 
 
 # --- stations to edges ---
@@ -208,12 +211,14 @@ def _average_by_edge(
     place = mean_vector(stations.place)
     normal = mean_vector(seen.normal_px)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    xy = model.predict(state, place) + normal * (residual - state[9])[:, None]
+    shift = residual - state[9]
+    xy = model.predict(state, place) + normal * shift[:, None]
     noise_px = np.hypot(spread_px / np.sqrt(total[keep]), MIN_EDGE_SIGMA_PX)
     sigma = PROFILE_CORRELATION_INFLATION * noise_px
     outer = stations.outer[keep]
     for side in (outer, ~outer):
-        sigma[side] *= _excess_scatter(residual[side] / sigma[side], STATE_SIZE / len(keep))
+        z = residual[side] / sigma[side]
+        sigma[side] *= _excess_scatter(z, STATE_SIZE / len(keep))
     return MarkerEdges(place, xy, normal, sigma, stations.line[keep])
 
 
@@ -224,4 +229,5 @@ def _excess_scatter(z: Array, used: float) -> float:
     """
     if not len(z):
         return 1.0
-    return max(1.0, float(np.sqrt(np.mean(z**2) / max(1 - used, 0.2))))
+    factor = np.sqrt(np.mean(z**2) / max(1 - used, 0.2))
+    return max(1.0, float(factor))

@@ -32,16 +32,21 @@ class SquareModel:
         bend = states[..., 8, None, None]
         corners = states[..., :8].reshape(*states.shape[:-1], 4, 2)
         matrix = square_to_quad(self._undistort_corners(corners, bend))
-        flat = np.column_stack([place, np.ones(len(place))]) @ np.swapaxes(matrix, -1, -2)
-        x = flat[..., 0] / flat[..., 2] - self.middle[0]
-        y = flat[..., 1] / flat[..., 2] - self.middle[1]
-        growth = 1 + bend[..., 0] * (x * x + y * y) / self.radius**2
-        return np.stack([self.middle[0] + x * growth, self.middle[1] + y * growth], -1)
+        points = np.column_stack([place, np.ones(len(place))])
+        flat = points @ np.swapaxes(matrix, -1, -2)
+        weight = flat[..., 2]
+        x = flat[..., 0] / weight - self.middle[0]
+        y = flat[..., 1] / weight - self.middle[1]
+        square = x * x + y * y
+        growth = 1 + bend[..., 0] * square / self.radius**2
+        bent: Array = np.stack([x * growth, y * growth], -1) + self.middle
+        return bent
 
     def _undistort_corners(self, bent: Array, bend: Array) -> Array:
         """Undo the bend of corners (..., 4, 2) by Newton's method on their distance."""
         away = (bent - self.middle) / self.radius
-        goal = np.maximum(np.sqrt((away**2).sum(-1, keepdims=True)), 1e-12)
+        distance = np.sqrt((away**2).sum(-1, keepdims=True))
+        goal = np.maximum(distance, 1e-12)
         reach = goal
         for _ in range(NEWTON_ITERATIONS):
             error = reach * (1 + bend * reach**2) - goal
@@ -55,7 +60,8 @@ class SquareModel:
         here, bright, ahead, behind = np.split(self.predict(state, places), 4)
         normal = (ahead - behind)[:, ::-1] * (1, -1)
         normal *= np.sign((normal * (bright - here)).sum(1, keepdims=True))
-        return here, np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        return here, np.asarray(normal / length)
 
     def residuals(self, state: Array, place: Array, seen_px: Array, normal_px: Array) -> Array:
         """Return the residuals (S,) of edges along their normals, in px."""
@@ -68,7 +74,8 @@ class SquareModel:
         moved = self.predict(states, place)
         widths = 2 * DIFFERENCE_STEPS.max(1)
         slope = (moved[:9] - moved[9:]) / widths[:, None, None]
-        return np.column_stack([-(slope * normal_px).sum(-1).T, np.ones(len(place))])
+        along_normal = (slope * normal_px).sum(-1)
+        return np.column_stack([-along_normal.T, np.ones(len(place))])
 
 
 def square_to_quad(corners: Array) -> Array:
@@ -79,14 +86,21 @@ def square_to_quad(corners: Array) -> Array:
     """
     x = np.moveaxis(corners[..., 0], -1, 0)
     y = np.moveaxis(corners[..., 1], -1, 0)
-    dx1, dx2 = x[1] - x[2], x[3] - x[2]
-    dy1, dy2 = y[1] - y[2], y[3] - y[2]
+    dx1 = x[1] - x[2]
+    dx2 = x[3] - x[2]
+    dy1 = y[1] - y[2]
+    dy2 = y[3] - y[2]
     sum_x = x[0] - x[1] + x[2] - x[3]
     sum_y = y[0] - y[1] + y[2] - y[3]
     determinant = dx1 * dy2 - dx2 * dy1
     g = (sum_x * dy2 - dx2 * sum_y) / determinant
     h = (dx1 * sum_y - sum_x * dy1) / determinant
-    first = [x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0]]
-    second = [y[1] - y[0] + g * y[1], y[3] - y[0] + h * y[3], y[0]]
-    entries = np.stack([*first, *second, g, h, np.ones_like(g)], -1)
-    return entries.reshape(*corners.shape[:-2], 3, 3)
+    rows = (*_numerator(x, g, h), *_numerator(y, g, h), g, h, np.ones_like(g))
+    return np.stack(rows, -1).reshape(*corners.shape[:-2], 3, 3)
+
+
+def _numerator(x: Array, g: Array, h: Array) -> tuple[Array, Array, Array]:
+    """Return a row of the homography by one coordinate of the corners (4, ...)."""
+    along_u = x[1] - x[0] + g * x[1]
+    along_v = x[3] - x[0] + h * x[3]
+    return along_u, along_v, x[0]
