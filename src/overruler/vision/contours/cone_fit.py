@@ -258,7 +258,8 @@ def camera_jacobian(view: LabPatch, rim_mm: Array, normals: Array, weight: Array
 
 
 def _lift_to_height(xy_mm: Array, z_mm: float) -> Array:
-    return np.asarray(np.column_stack([xy_mm, np.full(len(xy_mm), z_mm)]))
+    height = np.full(len(xy_mm), z_mm)
+    return np.asarray(np.column_stack([xy_mm, height]))
 
 
 def _place_jacobian(normals: Array, weight: Array, d_rim: Array) -> Array:

@@ -162,7 +162,8 @@ def find_radial_edges_of_each(
     scale = np.float32(RAY_STEP_PX) / every_px.astype(np.float32)
     slope *= scale[base, None]
     steepest = slope.max(1)
-    usual = np.array([_fast_median(steepest[part]) for part in parts])[base]
+    medians = [_fast_median(steepest[part]) for part in parts]
+    usual = np.array(medians)[base]
     least = np.maximum(MIN_EDGE_SLOPE, MIN_RELATIVE_SLOPE * usual)
     ray, at = _slope_peaks(slope, least, counts - 2)
     offset = parabolic_peak_offset(*(slope[ray, at + i] for i in (-1, 0, 1)))

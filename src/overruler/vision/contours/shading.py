@@ -74,7 +74,8 @@ def estimate_light(
 def _tried_lamps_mm(board_mm: tuple[float, float]) -> Array:
     """Return the lamp positions (N, 2) to try."""
     directions = np.array([(np.cos(angle), np.sin(angle)) for angle in LAMP_AZIMUTHS_RAD])
-    lamps = directions[:, None] * 1000 * np.array(LAMP_DISTANCES_M)[:, None]
+    distances_m = np.array(LAMP_DISTANCES_M)[:, None]
+    lamps = directions[:, None] * 1000 * distances_m
     centre = np.array(board_mm) / 2
     return np.asarray((centre + lamps).reshape(-1, 2))
 
@@ -123,7 +124,8 @@ def shade_covariance_mm2(calibration: Calibration, one: Detection) -> Array:
     lamp = direction_to_lamp(light, one)
     lean = relief_displacement_per_mm(camera, one.xy_mm, one.z_mm)
     towards = max(0.0, -float(lamp @ lean))
-    scale = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
+    place_mm = np.array([*one.xy_mm, one.z_mm])
+    scale = float(camera.mm_per_px(place_mm))
     parts_mm = (
         scale * SHADE_SIGMA_PX,
         scale * TOWARDS_CAMERA_SIGMA_PX * towards,

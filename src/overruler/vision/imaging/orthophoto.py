@@ -82,7 +82,8 @@ def resample_orthophoto(view: Orthophoto, mm_per_px: float) -> Orthophoto:
         return view
     size = max(1, int(columns * scale)), max(1, int(rows * scale))
     shift = 0.5 / scale - 0.5
-    matrix = np.array([[1 / scale, 0, shift], [0, 1 / scale, shift]])
+    step = 1 / scale
+    matrix = np.array([[step, 0, shift], [0, step, shift]])
     pixels = view.pixels
     if scale < 0.9:  # blur first to avoid aliasing
         pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), 0.4 / scale), np.uint8)
@@ -139,12 +140,14 @@ def _project_warp_grid(
     x_mm = left_mm + (columns + 0.5) * mm_per_px
     y_mm = top_mm - (rows + 0.5) * mm_per_px
     x, y = np.meshgrid(x_mm, y_mm)
-    return camera.project(np.stack([x, y, np.zeros_like(x)], -1))
+    points = np.stack([x, y, np.zeros_like(x)], -1)
+    return camera.project(points)
 
 
 def _interpolate_grid(coarse: Array, width: int, height: int) -> NDArray[np.float32]:
     """Interpolate one grid coordinate at every pixel (height, width)."""
-    grow = np.array([[1 / WARP_GRID_PX, 0, 0], [0, 1 / WARP_GRID_PX, 0]])
+    share = 1 / WARP_GRID_PX
+    grow = np.array([[share, 0, 0], [0, share, 0]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     fine = cv2.warpAffine(coarse.astype(np.float32), grow, (width, height), flags=flags)
     if not np.isfinite(coarse).all():

@@ -92,8 +92,9 @@ def score_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> ScoredOv
     """Score ovals (N, 5) and correct their place and size; heading and proportions stay."""
     answer = run_patch_network(levels, camera, ovals)
     moved = ovals.copy()
-    moved[:, :2] += offsets_on_board_mm(camera, ovals, answer[:, 1:3])
-    moved[:, 2:4] *= np.exp(answer[:, 3:4])
+    shift, log_ratio = answer[:, 1:3], answer[:, 3:4]
+    moved[:, :2] += offsets_on_board_mm(camera, ovals, shift)
+    moved[:, 2:4] *= np.exp(log_ratio)
     return ScoredOvals(sigmoid(answer[:, 0]), moved)
 
 

@@ -79,7 +79,8 @@ def _cells_in_picture(corners: Array, count: int, size_px: tuple[int, int]) -> N
     """Tell which cells (count, count) of a marker have their centre in the picture."""
     centres = (np.arange(count) + 0.5) / count
     place = np.stack(np.meshgrid(centres, centres), -1).reshape(-1, 2)
-    xyw = np.column_stack([place, np.ones(len(place))]) @ square_to_quad(corners).T
+    points = np.column_stack([place, np.ones(len(place))])
+    xyw = points @ square_to_quad(corners).T
     at = xyw[:, :2] / xyw[:, 2:]
     inside = (at > 1) & (at < np.array(size_px) - 2)
     return np.asarray(inside.all(1).reshape(count, count))
@@ -103,6 +104,7 @@ def _blur_px(contrast: float, steepness: float) -> float:
 
     A step blurred by σ climbs by at most contrast / (σ √2π) per px.
     """
-    total = contrast / (max(steepness, 1e-9) * np.sqrt(2 * np.pi))
+    steepest = max(steepness, 1e-9)
+    total = contrast / (steepest * np.sqrt(2 * np.pi))
     variance = total**2 - SMOOTHING_SIGMA_PX**2 - SLOPE_WINDOW_SIGMA_PX**2
     return float(np.sqrt(max(variance, 0.0)))
