@@ -19,6 +19,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.contours.outlines import penetration_depth_mm
 from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
@@ -118,7 +119,7 @@ def test_sides_that_are_nearly_as_likely_are_told_and_doubted(
     assert doubtful.base == plain.base
     assert set(doubtful.alternative_bases) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
     assert len(doubtful.alternative_bases) > 0
-    added = (10 / find.RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
+    added = (10 / RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
     np.testing.assert_allclose(
         doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6
     )
@@ -270,9 +271,7 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([find.MAX_MISFIT_MM, 0.0])
     squared = away @ np.linalg.solve(found.covariance_mm2, away)
-    assert (
-        squared < find.RARE_WITHIN_SIGMAS**2 if within else squared > 5 * find.RARE_WITHIN_SIGMAS**2
-    )
+    assert squared < RARE_WITHIN_SIGMAS**2 if within else squared > 5 * RARE_WITHIN_SIGMAS**2
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import BaseFit
+from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
 from overruler.vision.contours.silhouette import PROFILES
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds import fit_rounds as module
@@ -18,8 +19,6 @@ from overruler.vision.rounds.fit_rounds import (
     CONFIDENT_SCORE,
     MAX_MISFIT_MM,
     MISFIT_SIGMA_MM,
-    NEGLIGIBLE_PROBABILITY,
-    RARE_WITHIN_SIGMAS,
     base_probability,
     fit_rounds,
     relative_contrast,
