@@ -62,7 +62,7 @@ class Ready:
 
     async def stop(self) -> None: ...
 
-    async def do(
+    async def run_task(
         self,
         name: str,
         folder: Path,
@@ -74,7 +74,7 @@ class Ready:
         say("looking for bases")
         if name == "picture":
             return b"\x89PNG"
-        with Image.open(folder / arguments[0]) as photo:
+        with Image.open(folder / arguments[0].photo) as photo:
             if photo.width == 64:
                 raise TaskFailed(UNREADABLE, unmeasurable=True)
         (folder / SCENE_FILE).write_text(scene_text(scene().to_json()))
@@ -87,7 +87,7 @@ def client(
     monkeypatch: pytest.MonkeyPatch, store: Path, door: AccessPolicy | None = None, **settings: Any
 ) -> Iterator[TestClient]:
     """A client of a server of its own."""
-    monkeypatch.setattr(application, "Workers", Ready)
+    monkeypatch.setattr(application, "WorkerPool", Ready)
     told = Settings(store, door or AccessPolicy(frozenset({"localhost"})), **settings)
     with TestClient(make_app(told), base_url=HOME) as found:
         yield found
