@@ -149,10 +149,8 @@ def _stay_at(stays: Sequence[Data], time_s: float) -> Data:
 def _similar_bases(one: Data, other: Data) -> bool:
     if one["shape"] != other["shape"]:
         return False
-    for a, b in zip(_base_sizes(one), _base_sizes(other), strict=True):
-        if abs(a - b) > SAME_SIZE_SHARE * a:
-            return False
-    return True
+    sizes = zip(_base_sizes(one), _base_sizes(other), strict=True)
+    return all(abs(a - b) <= SAME_SIZE_SHARE * a for a, b in sizes)
 
 
 def _base_sizes(base: Data) -> list[float]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from overruler.apps.analyze.event_log import move_data, rest_data
 from overruler.apps.analyze.merge import Data, FilmResults
-from overruler.apps.analyze.segment import move_data, rest_data
 from overruler.errors import CannotMeasure
 from overruler.fixes import next_piece_id
 from overruler.geometry.pose import Array

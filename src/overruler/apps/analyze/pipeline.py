@@ -1,4 +1,4 @@
-"""The pipeline from films to folders of results: segments are analysed, stored under keys of their content, and merged."""
+"""The pipeline from films to folders of results: segments are analysed, stored and merged."""
 
 import argparse
 import sys

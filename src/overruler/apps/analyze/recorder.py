@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.analyze.event_log import EventLog
 from overruler.apps.analyze.merge import merge_segments
 from overruler.apps.analyze.pipeline import write_results
-from overruler.apps.analyze.segment import EventLog
 from overruler.errors import CannotMeasure
 from overruler.track import Tick
 from overruler.writing import check_writable

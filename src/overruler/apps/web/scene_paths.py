@@ -133,10 +133,8 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
     if not (verdict.from_point_mm and verdict.to_point_mm):
         return answer
     ruling = drawable_ruling(scene, verdict)
-    if verdict.question.get("question") == "distance":
-        words = _distance_words(scene, ruling)
-    else:
-        words = _ruling_words(ruling)
+    is_distance = verdict.question.get("question") == "distance"
+    words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
     return answer | {
         "words": words,
         "look": look_json(ruling.style),

@@ -1,4 +1,4 @@
-"""The ruling on air as a short film with alpha, for replays: the line grows from base to base, then the words appear."""
+"""The ruling on air as a short film with alpha, for replays: the line grows, then the words appear."""
 
 import io
 from collections.abc import Iterator

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from overruler.apps.web.live.desk_state import DeskState, FrozenPicture
-from overruler.apps.web.live.graphics import Graphics, draw_arcs, draw_graphics
-from overruler.apps.web.live.selection import Selection, find_pair_question
+from overruler.apps.web.live.graphics import Graphics, draw_arcs, draw_what_can_be
+from overruler.apps.web.live.selection import Selection, find_pair_question, toggled
 from overruler.apps.web.live.watcher import TableStatus
 from overruler.apps.web.scene_paths import camera_view
-from overruler.errors import BadInput, OverrulerError, UnknownName
+from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix
 from overruler.scene import Scene
 from overruler.shot import Shot
@@ -32,23 +32,8 @@ _NO_GRAPHICS = Graphics({})
 class Desk:
     """The selection, the labels and the state of a live server."""
 
-    __slots__ = (
-        "_error",
-        "_freezes",
-        "_frozen",
-        "_graphics",
-        "_graphics_key",
-        "_labels",
-        "_lock",
-        "_reported_s",
-        "_selection",
-        "_shot",
-        "_size_px",
-        "_state_key",
-        "_status",
-        "_text",
-        "_version",
-    )
+    __slots__ = ("_error", "_freezes", "_frozen", "_graphics", "_graphics_key", "_labels", "_lock", "_reported_s",
+                 "_selection", "_shot", "_size_px", "_state_key", "_status", "_text", "_version")  # fmt: skip
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -157,14 +142,13 @@ class Desk:
     def toggle_bands(self, piece: str) -> None:
         """Show or hide the range lines round a piece."""
         self._check_names(piece)
-        bands = _toggle_name(self._selection.bands, piece)
-        self._select(replace(self._selection, bands=bands))
+        self._select(replace(self._selection, bands=toggled(self._selection.bands, piece)))
 
     def toggle_arcs(self, piece: str) -> None:
         """Show or hide a ship's arcs; `BadInput` if its front is not known."""
         self._check_names(piece)
         self._check_arcs(piece)
-        self._select(replace(self._selection, arcs=_toggle_name(self._selection.arcs, piece)))
+        self._select(replace(self._selection, arcs=toggled(self._selection.arcs, piece)))
 
     def _check_arcs(self, name: str) -> None:
         scene = self.scene()
@@ -271,7 +255,7 @@ class Desk:
         if state_key == self._state_key:
             return
         if graphics_key != self._graphics_key:
-            self._graphics = self._draw_graphics()
+            self._draw_graphics()
         self._graphics_key = graphics_key
         self._state_key = state_key
         self._version += 1
@@ -291,33 +275,18 @@ class Desk:
             error=self._error,
         )
 
-    def _draw_graphics(self) -> Graphics:
-        """Draw the selection; leave out the pair, the arcs or both if they cannot be drawn."""
-        self._error = ""
+    def _draw_graphics(self) -> None:
+        """Draw the selection, and remember why part of it cannot be drawn."""
+        self._graphics, self._error = _NO_GRAPHICS, ""
         scene = self.scene()
-        if scene is None or self._status.lost is not None:
-            return _NO_GRAPHICS
-        no_pair: dict[str, Any] = {"pair": None}
-        no_arcs: dict[str, Any] = {"arcs": ()}
-        for left_out in ({}, no_pair, no_arcs, no_pair | no_arcs):
-            selection = replace(self._selection, **left_out)
-            try:
-                return draw_graphics(scene, selection, self._status.standing)
-            except OverrulerError as error:
-                self._error = self._error or str(error)
-        return _NO_GRAPHICS
+        if scene is not None and self._status.lost is None:
+            standing = self._status.standing
+            self._graphics, self._error = draw_what_can_be(scene, self._selection, standing)
 
 
 def _rounded_places(status: TableStatus) -> tuple[tuple[str, str, int, int], ...]:
     """Each piece's state and place in whole millimetres: smaller changes make no new state."""
     return tuple((spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in status.spots)
-
-
-def _toggle_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """Add a name, or remove it if it is there."""
-    if name not in names:
-        return (*names, name)
-    return tuple(other for other in names if other != name)
 
 
 def _encode_jpeg(shot: Shot, longest_px: int) -> bytes:

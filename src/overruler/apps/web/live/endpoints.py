@@ -110,67 +110,34 @@ def openapi_document() -> Json:
     return openapi_of("Overruler live", DESCRIPTION, ENDPOINTS, schemas | {"State": STATE_SCHEMA})
 
 
+_PNG = binary_content("image/png")
+_WEBM = binary_content("video/webm")
+_PNG_WIDTH = _width_parameter(pictures.MAX_OVERLAY_WIDTH_PX)
+_CLIP_WIDTH = _width_parameter(pictures.MAX_CLIP_WIDTH_PX)
+_QUESTION = json_content(schema_ref("Question"))
+_FIXES = json_content(schema_ref("Fixes"))
+# fmt: off
 _PICTURE_ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/overlay.png",
-        pictures.get_overlay_png,
-        "What is on air, with alpha",
-        binary_content("image/png"),
-        (422,),
-        (_SHOW, _width_parameter(pictures.MAX_OVERLAY_WIDTH_PX)),
-    ),
-    Endpoint(
-        "GET",
-        "/overlay.webm",
-        pictures.get_clip,
-        "The ruling on air as a film with alpha",
-        binary_content("video/webm"),
-        (422, 503),
-        (_width_parameter(pictures.MAX_CLIP_WIDTH_PX),),
-    ),
-    Endpoint(
-        "GET", "/api/live/picture.jpg", pictures.get_picture, "The camera's picture", _JPEG, (404,)
-    ),
-    Endpoint(
-        "GET",
-        "/api/live/frozen.jpg",
-        pictures.get_frozen_picture,
-        "The picture that is held",
-        _JPEG,
-        (404,),
-    ),
+    Endpoint("GET", "/overlay.png", pictures.get_overlay_png, "What is on air, with alpha",
+             _PNG, (422,), (_SHOW, _PNG_WIDTH)),
+    Endpoint("GET", "/overlay.webm", pictures.get_clip, "The ruling on air as a film with alpha",
+             _WEBM, (422, 503), (_CLIP_WIDTH,)),
+    Endpoint("GET", "/api/live/picture.jpg", pictures.get_picture, "The camera's picture",
+             _JPEG, (404,)),
+    Endpoint("GET", "/api/live/frozen.jpg", pictures.get_frozen_picture, "The picture that is held",
+             _JPEG, (404,)),
 )
 _PROGRAM_ENDPOINTS = (
     Endpoint("GET", "/api/live", actions.get_state, "The state", _STATE),
-    Endpoint(
-        "GET",
-        "/api/live/scene",
-        actions.get_scene,
-        "The scene file as the table last came to rest",
-        ANY_OBJECT,
-        (404,),
-    ),
-    Endpoint(
-        "POST",
-        "/api/live/ask",
-        actions.post_question,
-        "Rule on a question",
-        ANY_OBJECT,
-        (404, 413, 422),
-        body=json_content(schema_ref("Question")),
-    ),
-    Endpoint(
-        "POST",
-        "/api/live/fix",
-        actions.post_fixes,
-        "Correct what was found",
-        _STATE,
-        (413, 422),
-        body=json_content(schema_ref("Fixes")),
-    ),
+    Endpoint("GET", "/api/live/scene", actions.get_scene,
+             "The scene file as the table last came to rest", ANY_OBJECT, (404,)),
+    Endpoint("POST", "/api/live/ask", actions.post_question, "Rule on a question",
+             ANY_OBJECT, (404, 413, 422), body=_QUESTION),
+    Endpoint("POST", "/api/live/fix", actions.post_fixes, "Correct what was found",
+             _STATE, (413, 422), body=_FIXES),
     Endpoint("GET", "/api/live/openapi.json", get_openapi, "This document", ANY_OBJECT),
 )
+# fmt: on
 ENDPOINTS = (*_PICTURE_ENDPOINTS, *_PROGRAM_ENDPOINTS, *map(_action_endpoint, ACTIONS))
 """Every operation of the live server."""
 

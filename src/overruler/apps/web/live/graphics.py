@@ -23,6 +23,7 @@ from overruler.apps.web.scene_paths import (
     range_ring_px,
     segment_length_mm,
 )
+from overruler.errors import OverrulerError
 from overruler.geometry.pose import Array
 from overruler.picture.banner import build_banner
 from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, format_distance
@@ -76,6 +77,22 @@ class Graphics:
     """x, y, width and height of the picture's part round the gap, for showing it enlarged."""
     ends_px: tuple[tuple[float, float], tuple[float, float]] | None = None
     """Ends of the measured line."""
+
+
+def draw_what_can_be(
+    scene: Scene, selection: Selection, standing: frozenset[str]
+) -> tuple[Graphics, str]:
+    """Draw the selection; leave out the pair, the arcs or both if they cannot be drawn, and return why."""
+    reason = ""
+    without_pair = replace(selection, pair=None)
+    without_arcs = replace(selection, arcs=())
+    without_both = replace(without_pair, arcs=())
+    for possible in (selection, without_pair, without_arcs, without_both):
+        try:
+            return draw_graphics(scene, possible, standing), reason
+        except OverrulerError as error:
+            reason = reason or str(error)
+    return Graphics({}), reason
 
 
 def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) -> Graphics:

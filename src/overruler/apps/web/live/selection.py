@@ -43,6 +43,13 @@ class Selection:
         return replace(self, pair=pair, bands=renamed(self.bands), arcs=renamed(self.arcs))
 
 
+def toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Add a name, or remove it if it is there."""
+    if name not in names:
+        return (*names, name)
+    return tuple(other for other in names if other != name)
+
+
 def pair_questions(game: str) -> list[dict[str, Any]]:
     """Questions that two picks can ask, the usual first: the range, or without a ruler the distance."""
     known = [*questions_of_game(game), DISTANCE_QUESTION]

@@ -39,7 +39,7 @@ class Choices:
     """Texts of the board files, by name."""
     lenses: Mapping[str, str] = field(default_factory=dict)
     """Texts of the lens files, by name."""
-    defaults: MeasureRequest = MeasureRequest()
+    defaults: MeasureRequest = field(default_factory=MeasureRequest)
     """Options of all measurements: the tables' own bases, players and rules."""
 
 
