@@ -44,9 +44,9 @@ def _contacts_in_scene(scene: Scene) -> Iterator[Data]:
             }
 
 
-def contact_probability(scene: Scene, one: str, other: str) -> float:
+def contact_probability(scene: Scene, first: str, second: str) -> float:
     """The probability that two pieces touch: that there is no gap between their bases."""
-    question = Node({"from": one, "to": other}, "question")
+    question = Node({"from": first, "to": second}, "question")
     contact = Contact(scene, between(scene, question).pairs, (0.0,))
     if contact.probabilities is None:
         return float(contact.answer)

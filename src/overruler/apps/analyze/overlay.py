@@ -16,19 +16,10 @@ from overruler.apps.web.live.selection import Selection
 from overruler.apps.web.scene_paths import INTERVAL_95_SIGMAS, camera_view
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
+from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
 from overruler.picture.drawable_ruling import format_distance
 from overruler.picture.painters import base_outline, draw_base
-from overruler.picture.svg import (
-    BLACK,
-    WHITE,
-    cased_line,
-    element,
-    group,
-    path,
-    text_plate,
-    text_plate_size,
-)
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
@@ -108,7 +99,7 @@ class Overlay:
         paths = [_draw_path(view, scene, moves[k], placement) for k in shown]
         names = [_draw_name(view, piece, placement) for piece in pieces]
         bases = [_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces]
-        layers = [group(paths), group([*bases, *names]), ruling]
+        layers = [svg.group(paths), svg.group([*bases, *names]), ruling]
         return self._make_drawing(number, layers, (0, 0, *self.size_px))
 
     def _last_moved_piece(self, number: int) -> str | None:
@@ -136,7 +127,7 @@ class Overlay:
         box = self._bounding_box_px(number, np.vstack([line, edge]))
         if box is None:
             return None
-        path_svg = cased_line(line, YES_COLOUR, 1.2 * view.unit)
+        path_svg = svg.cased_line(line, YES_COLOUR, 1.2 * view.unit)
         base_svg = _draw_base(view, piece, IN_MOTION_SIGMA_MM)
         return self._make_drawing(number, [path_svg, base_svg], box)
 
@@ -160,7 +151,7 @@ class Overlay:
         view = self._scene_and_view(number)[1]
         across, down = np.divide(view.size_px, self.size_px).tolist()
         part = left * across, top * down, (right - left) * across, (bottom - top) * down
-        svg = element(
+        text = svg.element(
             "svg",
             *layers,
             width=right - left,
@@ -170,7 +161,7 @@ class Overlay:
             preserveAspectRatio="none",
             font_family=FONT_FAMILY,
         )
-        return Drawing(svg, box)
+        return Drawing(text, box)
 
 
 def _find_piece(scene: Scene, name: str) -> Piece | None:
@@ -203,9 +194,13 @@ def _draw_base(view: View, piece: Piece, sigma_mm: float) -> str:
     """Draw a base and, dashed, the outline within which it lies with 95 %."""
     edge = _outer_edge_px(view, piece, sigma_mm)
     dash = f"{2.5 * view.unit:.2f} {2 * view.unit:.2f}"
-    casing = path(edge, True, stroke=BLACK, stroke_width=1.3 * view.unit, stroke_opacity=0.5)
-    core = path(edge, True, stroke=WHITE, stroke_width=0.6 * view.unit, stroke_dasharray=dash)
-    return draw_base(view, piece) + group((casing, core))
+    casing = svg.path(
+        edge, True, stroke=svg.BLACK, stroke_width=1.3 * view.unit, stroke_opacity=0.5
+    )
+    core = svg.path(
+        edge, True, stroke=svg.WHITE, stroke_width=0.6 * view.unit, stroke_dasharray=dash
+    )
+    return draw_base(view, piece) + svg.group((casing, core))
 
 
 def _draw_name(view: View, piece: Piece, placement: LabelPlacement) -> str:
@@ -232,7 +227,7 @@ def _draw_path(view: View, scene: Scene, move: Data, placement: LabelPlacement) 
         return ""
     places = [line[round(share * (len(line) - 1))] for share in LABEL_SHARES]
     label = _draw_plate(view, _path_label(scene, move), places, placement)
-    return cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
+    return svg.cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
 
 
 def _path_label(scene: Scene, move: Data) -> str:
@@ -244,11 +239,11 @@ def _path_label(scene: Scene, move: Data) -> str:
 def _draw_plate(view: View, text: str, places: Sequence[Array], placement: LabelPlacement) -> str:
     """Draw a text at the first of the places (2,) where it hides nothing; nothing if there is none."""
     height = LETTER_HEIGHT * view.unit
-    size = np.array(text_plate_size(text, height))
+    size = np.array(svg.text_plate_size(text, height))
     for place in places:
         if np.isfinite(place).all() and placement.is_free(place, size):
             placement.occupy_box(place, size)
-            return text_plate(text, float(place[0]), float(place[1]), height, edge=BLACK)
+            return svg.text_plate(text, float(place[0]), float(place[1]), height, edge=svg.BLACK)
     return ""
 
 
@@ -262,7 +257,7 @@ def _draw_ruling(scene: Scene, name: str | None) -> str:
         graphics = draw_graphics(scene, Selection(pair=(name, other)), standing)
     except BadInput:  # a question that this table cannot answer, such as a grid's
         return ""
-    return group(graphics.layers.values())
+    return svg.group(graphics.layers.values())
 
 
 def _closest_enemy(scene: Scene, name: str) -> str | None:

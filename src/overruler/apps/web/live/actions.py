@@ -8,10 +8,10 @@ from typing import Any
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-from overruler.apps.web.faults import UploadRefused
 from overruler.apps.web.live.action_table import ACTIONS
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableWatcher
+from overruler.apps.web.request_body import read_text
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import read_fixes
 from overruler.reading import Node
@@ -41,7 +41,7 @@ async def get_scene(request: Request) -> Response:
 
 async def post_question(request: Request) -> Response:
     """Rule on a question about the table as it stands."""
-    question = await _read_json(request, "question")
+    question = Node.of_json(await read_text(request, MAX_BODY_BYTES), "question")
     scene = get_desk(request).scene()
     if scene is None:
         return _not_measured_response()
@@ -51,20 +51,11 @@ async def post_question(request: Request) -> Response:
 
 async def post_fixes(request: Request) -> Response:
     """Correct the table as it stands, as a fix file does: pieces moved, added, removed, named, in units."""
-    fixes = read_fixes(await _read_json(request, "fix"))
+    fixes = read_fixes(Node.of_json(await read_text(request, MAX_BODY_BYTES), "fix"))
     watcher: TableWatcher = request.app.state.watcher
     await asyncio.to_thread(watcher.correct, fixes)
     await asyncio.to_thread(get_desk(request).apply_labels, fixes)
     return await get_state(request)
-
-
-async def _read_json(request: Request, what: str) -> Node:
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY_BYTES:
-            raise UploadRefused(f"longer than {MAX_BODY_BYTES} bytes", 413)
-    return Node.of_json(body.decode(errors="replace"), what)
 
 
 def _not_measured_response() -> Response:

@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from overruler.apps.web.faults import EXCEPTION_HANDLERS
 from overruler.apps.web.guard import AccessPolicy
@@ -20,6 +20,7 @@ from overruler.apps.web.live.actions import get_desk
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.overlay_key import LiveGuard
 from overruler.apps.web.live.watcher import TableWatcher
+from overruler.apps.web.sockets import send_until_closed
 from overruler.apps.web.static_files import file_response, get_static_file
 
 POLL_INTERVAL_S = 0.03
@@ -76,18 +77,9 @@ async def get_control_page(request: Request) -> Response:
 
 
 async def stream_state(socket: WebSocket) -> None:
-    """Send the whole state whenever it changes, and a heartbeat in between; ignore what a page sends."""
+    """Send the whole state whenever it changes, and a heartbeat in between."""
     await socket.accept()
-    tasks = {
-        asyncio.create_task(_wait_for_close(socket)),
-        asyncio.create_task(_send_state(socket, get_desk(socket))),
-    }
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await send_until_closed(socket, _send_state(socket, get_desk(socket)))
 
 
 async def _send_state(socket: WebSocket, desk: Desk) -> None:
@@ -108,16 +100,6 @@ async def _send_state(socket: WebSocket, desk: Desk) -> None:
 
 async def _send_text(socket: WebSocket, text: str) -> None:
     await asyncio.wait_for(socket.send_text(text), SEND_TIMEOUT_S)
-
-
-async def _wait_for_close(socket: WebSocket) -> None:
-    try:
-        while True:
-            await socket.receive()
-            if socket.client_state.name == "DISCONNECTED":
-                return
-    except (WebSocketDisconnect, RuntimeError, KeyError):
-        return
 
 
 routes = [

@@ -113,12 +113,12 @@ class Desk:
 
     # --- actions of the caster ---
 
-    def pick(self, one: str, other: str) -> None:
+    def pick(self, first: str, second: str) -> None:
         """Rule on two pieces, or on two units by their names."""
-        self._check_names(one, other, units=True)
-        if one == other:
+        self._check_names(first, second, units=True)
+        if first == second:
             raise BadInput("pick two pieces: from and to are the same")
-        self._select(replace(self._selection, pair=(one, other)))
+        self._select(replace(self._selection, pair=(first, second)))
 
     def choose_question(
         self, question: str, arc: str | None = None, reach_in: float | None = None

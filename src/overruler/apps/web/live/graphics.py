@@ -25,6 +25,7 @@ from overruler.apps.web.scene_paths import (
 )
 from overruler.errors import OverrulerError
 from overruler.geometry.pose import Array
+from overruler.picture import svg
 from overruler.picture.banner import build_banner
 from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, format_distance
 from overruler.picture.painters import (
@@ -33,15 +34,6 @@ from overruler.picture.painters import (
     draw_measured_line,
     draw_range_lines,
     range_arcs,
-)
-from overruler.picture.svg import (
-    BLACK,
-    WHITE,
-    element,
-    group,
-    path_data,
-    text_plate,
-    text_plate_size,
 )
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
@@ -112,7 +104,7 @@ def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) 
     for name in selection.arcs:
         if name in pieces:
             parts.append(draw_arcs(scene, view, pieces[name]))
-    return replace(graphics, layers={"bands": group(parts), **graphics.layers})
+    return replace(graphics, layers={"bands": svg.group(parts), **graphics.layers})
 
 
 def _ruling_graphics(
@@ -124,11 +116,11 @@ def _ruling_graphics(
     bases = [draw_base(view, piece, ruling.style) for piece in ruling.pieces]
     ruler = draw_range_lines(view, ruling) if has_ruler else ""
     layers = {
-        "lines": group((ruler, *bases, draw_measured_line(view, ruling))),
+        "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling))),
         "verdict": _draw_words(view, ruling, placement),
     }
     if has_ruler:
-        number_size = np.array(text_plate_size("0", ARC_NUMBER_HEIGHT * view.unit))
+        number_size = np.array(svg.text_plate_size("0", ARC_NUMBER_HEIGHT * view.unit))
         for _, arc in range_arcs(view, ruling):
             for place in arc[[0, -1]]:
                 placement.occupy_box(place, number_size)
@@ -173,20 +165,22 @@ def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
 def draw_arcs(scene: Scene, view: View, ship: Piece) -> str:
     """Draw a ship's arcs; raise `BadInput` if its front is not known."""
     lines = "".join(line for arc in arc_outlines(scene, ship) for line in arc["lines"])
-    return group((*_cased_path(view, lines), draw_base(view, ship)))
+    return svg.group((*_cased_path(view, lines), draw_base(view, ship)))
 
 
 def _cased_path(view: View, lines: str) -> tuple[str, str]:
     """SVG path data as a dark casing and a light core."""
-    casing = element(
+    casing = svg.element(
         "path",
         d=lines,
         fill="none",
-        stroke=BLACK,
+        stroke=svg.BLACK,
         stroke_width=CASING_WIDTH * view.unit,
         stroke_opacity=CASING_OPACITY,
     )
-    core = element("path", d=lines, fill="none", stroke=WHITE, stroke_width=LINE_WIDTH * view.unit)
+    core = svg.element(
+        "path", d=lines, fill="none", stroke=svg.WHITE, stroke_width=LINE_WIDTH * view.unit
+    )
     return casing, core
 
 
@@ -198,9 +192,9 @@ def draw_bands(scene: Scene, view: View, piece: Piece, placement: LabelPlacement
     numbers: list[str] = []
     for line_mm in range_lines_mm(scene):
         ring = range_ring_px(view, piece, line_mm)
-        lines += _cased_path(view, path_data(np.concatenate([ring, ring[:1]])))
+        lines += _cased_path(view, svg.path_data(np.concatenate([ring, ring[:1]])))
         numbers += _draw_numbers(view, ring, _line_number(line_mm, segment_mm), placement)
-    return group((*lines, draw_base(view, piece), *numbers))
+    return svg.group((*lines, draw_base(view, piece), *numbers))
 
 
 def _line_number(line_mm: float, segment_mm: float | None) -> str:
@@ -210,13 +204,13 @@ def _line_number(line_mm: float, segment_mm: float | None) -> str:
 def _draw_numbers(view: View, ring: Array, name: str, placement: LabelPlacement) -> Iterator[str]:
     """Draw a line's name up to four times, once a quarter of the way round, where it hides nothing."""
     height = NUMBER_HEIGHT * view.unit
-    size = np.array(text_plate_size(name, height))
+    size = np.array(svg.text_plate_size(name, height))
     for quarter in np.split(ring, 4):
         for place in quarter[:: RING_POINTS // 60]:
             if placement.is_free(place, size):
                 placement.occupy_box(place, size)
                 x, y = place.tolist()
-                yield text_plate(name, x, y, height, edge=BLACK)
+                yield svg.text_plate(name, x, y, height, edge=svg.BLACK)
                 break
 
 
@@ -267,7 +261,7 @@ def _base_json(view: View, piece: Piece) -> dict[str, Any]:
     center = view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
     labels = {key: getattr(piece, key) for key in ("unit", "player", "leader")}
     return {
-        "d": path_data(base_outline(view, piece), closed=True),
+        "d": svg.path_data(base_outline(view, piece), closed=True),
         "center_px": [round(float(value), 1) for value in center],
         "base": piece.base.name,
         **{key: value for key, value in labels.items() if value},
@@ -277,7 +271,7 @@ def _base_json(view: View, piece: Piece) -> dict[str, Any]:
 def svg_document(layers: Sequence[str], size_px: tuple[int, int]) -> str:
     """Combine layers into one drawing."""
     width, height = size_px
-    return element(
+    return svg.element(
         "svg",
         *(layers or [""]),
         xmlns="http://www.w3.org/2000/svg",

@@ -9,13 +9,13 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from overruler import __version__
 from overruler.apps.web import scene_paths
-from overruler.apps.web.faults import UploadRefused
 from overruler.apps.web.phone import lan_address
 from overruler.apps.web.phone.measurements import MeasurementService, photo_too_large
 from overruler.apps.web.phone.request_options import PhotoOptions, read_photo_options
 from overruler.apps.web.phone.store import Measurement
 from overruler.apps.web.phone.worker_tasks import SCREEN_PHOTO_FILE
 from overruler.apps.web.quick_questions import arc_outlines, games_json
+from overruler.apps.web.request_body import read_text
 from overruler.errors import OverrulerError, UnknownName
 from overruler.reading import Node
 from overruler.rules import ask
@@ -153,7 +153,7 @@ async def get_photo(request: Request) -> Response:
 
 async def post_question(request: Request) -> Response:
     """Rule on a question, given as JSON."""
-    question = Node.of_json(await _read_text(request, MAX_QUESTION_BYTES), "question")
+    question = Node.of_json(await read_text(request, MAX_QUESTION_BYTES), "question")
     scene = _load_scene(request)
     version = get_service(request).find(_measurement_id(request)).version
     ruling = await asyncio.to_thread(_rule_on_question, scene, question)
@@ -208,7 +208,7 @@ def _download_header(name: str) -> Mapping[str, str]:
 
 async def put_fixes(request: Request) -> Response:
     """Replace the corrections (overruler/fix/1); with If-Match, only those of the version that it names."""
-    fixes = Node.of_json(await _read_text(request, MAX_FIXES_BYTES), "fixes")
+    fixes = Node.of_json(await read_text(request, MAX_FIXES_BYTES), "fixes")
     etag = request.headers.get("if-match", "*").strip()
     version = None if etag == "*" else etag.strip('"')
     done = await get_service(request).apply_fixes(_measurement_id(request), fixes, version)
@@ -264,16 +264,3 @@ def _photo_options(request: Request) -> PhotoOptions:
 
 def _query_question(request: Request) -> Node:
     return Node.of_json(request.query_params.get("question", ""), "question").object()
-
-
-async def _read_text(request: Request, max_bytes: int) -> str:
-    """Read the body as UTF-8 text; refuse one that is longer than `max_bytes`."""
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > max_bytes:
-            raise UploadRefused(f"longer than {max_bytes} bytes", 413)
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        raise UploadRefused("is not UTF-8 text", 422) from None

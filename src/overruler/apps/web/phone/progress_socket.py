@@ -3,11 +3,12 @@
 import asyncio
 
 from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from overruler.apps.web.phone.api import MEASUREMENT_PATH, get_service
 from overruler.apps.web.phone.measurements import MeasurementService
 from overruler.apps.web.phone.news import News
+from overruler.apps.web.sockets import send_until_closed
 
 
 async def stream_progress(socket: WebSocket) -> None:
@@ -15,13 +16,7 @@ async def stream_progress(socket: WebSocket) -> None:
     service = get_service(socket)
     name = socket.path_params["id"]
     await socket.accept()
-    closing = asyncio.create_task(_wait_for_close(socket))
-    sending = asyncio.create_task(_send_progress(socket, service, name))
-    tasks = {closing, sending}
-    done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in pending:
-        task.cancel()
-    await asyncio.gather(*done, *pending, return_exceptions=True)
+    await send_until_closed(socket, _send_progress(socket, service, name))
 
 
 async def _send_progress(socket: WebSocket, service: MeasurementService, name: str) -> None:
@@ -44,14 +39,6 @@ def _current_state(service: MeasurementService, name: str) -> News:
     if measurement is None:
         return {"id": name, "state": "failed", "step": "there is no such measurement"}
     return measurement.to_json()
-
-
-async def _wait_for_close(socket: WebSocket) -> None:
-    try:
-        while True:
-            await socket.receive_text()  # ignored: clients have nothing to say here
-    except (WebSocketDisconnect, RuntimeError, KeyError):
-        return
 
 
 routes = [WebSocketRoute(f"{MEASUREMENT_PATH}/watch", stream_progress)]
