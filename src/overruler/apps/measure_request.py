@@ -1,7 +1,7 @@
 """The options of `overruler measure`, typed, before any file is read.
 
-Argparse makes such a record of the command line, and the server makes one of an upload. `measure.load_options` reads
-and checks what it names.
+Argparse makes such a record of the command line, and the server makes one of an upload.
+`measure.load_options` reads and checks what it names.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Engines: they run a function over specifications, in this process or on Dask's workers.
 
-An engine maps one picklable function over specifications. As each is done, it yields the specification with its result
-or its error. Another engine needs no more than that.
+An engine maps one picklable function over specifications. As each is done, it yields the
+specification with its result or its error. Another engine needs no more than that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ DASK_CONFIG = {
     "distributed.scheduler.worker-saturation": 1.0,
     "distributed.scheduler.allowed-failures": 2,
 }
-"""Dask's settings: each worker gets one task at a time, so that only a task that kills workers is blamed for it."""
+"""Dask's settings: one task at a time for each worker, so that only a task that kills it is blamed."""
 CONNECT_TIMEOUT_S = 10
 """Longest wait for a scheduler."""
 
@@ -44,7 +44,7 @@ def serial_engine(
 
 
 def dask_engine(workers: int, scheduler: str | None) -> Engine:
-    """Work on Dask's workers: `workers` processes of one thread each here, or those of a running scheduler."""
+    """Work on Dask's workers: `workers` processes here, or those of a running scheduler."""
 
     def run(
         work: Callable[[S], Result], specs: Sequence[S]

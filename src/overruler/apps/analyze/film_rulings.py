@@ -41,8 +41,8 @@ def rule_all_pairs(film: FilmResults) -> list[Data]:
 def _keep_range_zero(row: Data, pair: Pair, touched: dict[Pair, float]) -> Data:
     """Rule on a pair in X-Wing, where ships that touched stay at range 0 until one of them moves.
 
-    `touched` holds the probability that each pair touched, and is updated. Later measurements of ships that stand
-    still say nothing new of that.
+    `touched` holds the probability that each pair touched, and is updated. Later measurements
+    of ships that stand still say nothing new of that.
     """
     if row["range"] == 0:
         touched[pair] = max(touched.get(pair, 0.0), row["probability"])

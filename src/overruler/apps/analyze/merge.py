@@ -23,7 +23,8 @@ Data = dict[str, Any]
 class PackedRests(Sequence[Data]):
     """Rests, each with `time_s`, its `scene` and a picture, `still`.
 
-    They are stored pickled, and unpickled at each access: as objects they would need ten times the memory.
+    They are stored pickled, and unpickled at each access: as objects they would need ten times
+    the memory.
     """
 
     __slots__ = ("_packed",)
@@ -118,7 +119,7 @@ def _add_events(film: FilmResults, part: Data, names: Mapping[str, str], end_s: 
 
 
 def _match_names(film: FilmResults, part: Data, begin_s: float) -> dict[str, str]:
-    """Map a segment's names to the film's: the name of the piece at the same place at the seam, or a new one."""
+    """Map a segment's names to the film's, by the places at the seam; others get new names."""
     names: dict[str, str] = {}
     for own_name, stays in part["stays"].items():
         time_s = max(begin_s, stays[0]["from_s"])

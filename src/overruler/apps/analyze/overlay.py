@@ -38,7 +38,7 @@ LABEL_SHARES = (0.5, 0.35, 0.65)
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A transparent drawing over part of the picture: that of a moving piece changes with each, and is small."""
+    """A transparent drawing over part of the picture."""
 
     svg: str
     box_px: PixelBox
@@ -248,7 +248,7 @@ def _draw_plate(view: View, text: str, places: Sequence[Array], placement: Label
 
 
 def _draw_ruling(scene: Scene, name: str | None) -> str:
-    """Draw the ruling from the piece that moved last to its closest enemy; without players, to the closest piece."""
+    """Draw the ruling from a piece to its closest enemy, or without players to the closest piece."""
     other = _closest_enemy(scene, name) if name is not None else None
     if name is None or other is None:
         return ""

@@ -91,7 +91,7 @@ def make_referee(args: argparse.Namespace) -> Referee:
 
 
 def _folder_names(videos: Sequence[Path]) -> list[str]:
-    """Name a folder for each film by its own name without the ending; the second of a name gets a 2, and so on."""
+    """Name each film's folder by the film, without the ending; numbered where two are the same."""
     names: list[str] = []
     for video in videos:
         stem = video.resolve().stem or "film"
@@ -152,7 +152,7 @@ def _ignore_progress(time_s: float) -> None:
 
 
 def run_task(task: SegmentTask, on_progress: Callable[[float], None] = _ignore_progress) -> None:
-    """Analyse a segment, on any machine, and store its result; `on_progress` gets the seconds of film done."""
+    """Analyse a segment and store its result; `on_progress` gets the seconds of film done."""
     prepare_process()
     write_atomically(task.path, encode_json(analyze_segment(task.segment, on_progress)))
     give_back_memory()

@@ -1,7 +1,7 @@
 """A segment of a film, analysed on its own: the result is plain data, so that any machine can do the work.
 
-A segment reads some seconds more at either end than it answers for. A move that begins in one segment and ends in the
-next is therefore complete in one of them.
+A segment reads some seconds more at either end than it answers for. A move that begins in one
+segment and ends in the next is therefore complete in one of them.
 """
 
 import hashlib

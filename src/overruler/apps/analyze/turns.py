@@ -1,4 +1,4 @@
-"""The turns of a game: guessed by who moves and how long nobody does, or read from a file that a person corrected."""
+"""The turns of a game: guessed by who moves and by pauses, or read from a file."""
 
 import csv
 from collections.abc import Mapping, Sequence

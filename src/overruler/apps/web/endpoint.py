@@ -1,4 +1,4 @@
-"""The route table: one record an operation, from which its Starlette route and its OpenAPI description are made."""
+"""The route table: one record for each operation makes its route and its OpenAPI description."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -1,8 +1,9 @@
 """Access control: the server's names (Host), the page's origin (Origin) and the key.
 
-The guard refuses requests by pages of other sites (Origin, Fetch metadata). It also refuses names that were pointed at
-this machine's address (DNS rebinding: Host). On a network, the server prints an address with a key; the guard exchanges
-that key for a cookie. Programs send the key as `Authorization: Bearer KEY`.
+The guard refuses requests by pages of other sites (Origin, Fetch metadata). It also refuses names
+that were pointed at this machine's address (DNS rebinding: Host). On a network, the server prints
+an address with a key; the guard exchanges that key for a cookie. Programs send the key as
+`Authorization: Bearer KEY`.
 """
 
 import hmac

@@ -1,7 +1,7 @@
 """A scene and its rulings as SVG path data in the photo's pixels, for pages that know no geometry.
 
-The camera and the shapes are those of the annotated photo. One unit is one pixel; (0, 0) is the photo's upper left
-corner, as everywhere in `picture`.
+The camera and the shapes are those of the annotated photo. One unit is one pixel; (0, 0) is the
+photo's upper left corner, as everywhere in `picture`.
 """
 
 import math

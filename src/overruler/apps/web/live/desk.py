@@ -1,6 +1,7 @@
 """The caster's desk: what the caster selected, and the one state that every page is shown.
 
-The watcher's thread reports the table; the server's threads read the state and perform the caster's actions.
+The watcher's thread reports the table; the server's threads read the state and perform the caster's
+actions.
 """
 
 import json

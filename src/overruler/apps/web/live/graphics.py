@@ -1,4 +1,4 @@
-"""The graphics over the camera's picture, as SVG in its pixels: range lines, measured lines, rulings in words."""
+"""The graphics over the camera's picture, as SVG in its pixels: lines, bases and rulings in words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -12,7 +12,7 @@ OVERLAY_PATHS = ("/overlay", "/overlay.png", "/api/live/air", "/api/live/frozen.
 
 
 class LiveGuard:
-    """ASGI middleware: the guard of the server, and another without a key for those who show the overlay's."""
+    """ASGI middleware: the server's guard, and one without a key for the overlay."""
 
     __slots__ = ("_guard", "_keyless_guard", "_overlay_key")
 

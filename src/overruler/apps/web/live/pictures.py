@@ -64,7 +64,7 @@ def _requested_width(request: Request, default: int, most: int) -> int:
 
 
 async def get_clip(request: Request) -> Response:
-    """The ruling on air as a film with alpha, for replays; one at a time, as the watcher needs the processor too."""
+    """The ruling on air as a film with alpha; one at a time, as the watcher needs the processor."""
     from overruler.apps.web.live.clip import render_clip
 
     desk = get_desk(request)

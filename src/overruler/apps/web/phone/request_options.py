@@ -1,6 +1,7 @@
 """The query of an upload, read into a typed request for a measurement.
 
-No text of a client becomes a path: a client chooses boards and lenses by the names of those that the server has.
+No text of a client becomes a path: a client chooses boards and lenses by the names of those that
+the server has.
 """
 
 from collections.abc import Mapping

@@ -137,7 +137,7 @@ class Store:
         shutil.rmtree(self.path_of(name), ignore_errors=True)
 
     def remove_expired(self, keep_days: float) -> int:
-        """Remove measurements older than `keep_days`, and folders without a row; return how many rows went."""
+        """Remove measurements older than `keep_days` and folders without a row; count the former."""
         limit_s = time.time() - keep_days * DAY_S
         rows = self._database.execute("SELECT id FROM measurements WHERE created_s < ?", (limit_s,))
         expired = [row[0] for row in rows.fetchall()]

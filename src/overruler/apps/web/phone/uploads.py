@@ -1,7 +1,8 @@
 """Uploaded photos: their format is checked and their metadata is removed; the pixels stay as they are.
 
-Only the metadata that measuring needs is written again: orientation, focal length, zoom, the sensor's size and the
-camera's name. Everything else goes: GPS, thumbnails, maker's notes, comments, a second picture or film at the end.
+Only the metadata that measuring needs is written again: orientation, focal length, zoom, the
+sensor's size and the camera's name. Everything else goes: GPS, thumbnails, maker's notes, comments,
+a second picture or film at the end.
 """
 
 import io
@@ -17,7 +18,7 @@ from overruler.sources.photo import MAX_PIXELS
 MAX_PHOTO_BYTES = 25_000_000
 """Largest photo accepted, unless the server is told otherwise."""
 MAX_PNG_COMPRESSION = 250
-"""Largest ratio of a PNG's pixel values to its bytes: no photo reaches it, only files made to fill the memory."""
+"""Largest ratio of a PNG's pixel values to its bytes: only files made to fill the memory exceed it."""
 HEIC_QUALITY = 97
 """JPEG quality of a converted HEIC photo."""
 MAX_CAMERA_NAME_CHARS = 64

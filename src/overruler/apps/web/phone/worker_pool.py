@@ -1,7 +1,7 @@
 """A pool of worker processes: the server answers taps while photos are measured.
 
-Each process does one task at a time, and the queue is bounded. A process that dies, hangs or grows too large is
-replaced; only the task that it was at fails.
+Each process does one task at a time, and the queue is bounded. A process that dies, hangs or grows
+too large is replaced; only the task that it was at fails.
 """
 
 import asyncio
