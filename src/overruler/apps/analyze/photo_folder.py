@@ -86,11 +86,7 @@ def _record_piece(
     film: FilmResults, name: str, piece: Piece, time_s: float, before: Piece | None
 ) -> None:
     """Record a piece's position, and a move if it stands elsewhere than in the photo before."""
-    place: Data = {
-        "x_mm": piece.x_mm,
-        "y_mm": piece.y_mm,
-        "sigma_mm": position_sigma_mm(piece),
-    }
+    place: Data = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "sigma_mm": position_sigma_mm(piece)}
     film.positions.append({"piece": name, "time_s": time_s, **place, "seen": True})
     film.bases.setdefault(name, piece.base.to_json())
     stays = film.stays.setdefault(name, [])

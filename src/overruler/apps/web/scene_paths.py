@@ -145,12 +145,7 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
 def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
     ids = [piece.id for piece in ruling.pieces]
     headline = ruling.headline.split(": ", 1)[-1] if ids else ruling.headline
-    return {
-        "headline": headline,
-        "detail": ruling.detail,
-        "tag": ruling.line_label,
-        "between": ids,
-    }
+    return {"headline": headline, "detail": ruling.detail, "tag": ruling.line_label, "between": ids}
 
 
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:

@@ -42,11 +42,7 @@ class Settings:
     """Largest photo accepted."""
 
 
-ROUTES: Sequence[BaseRoute] = (
-    *static_files.routes,
-    *endpoints.routes,
-    *progress_socket.routes,
-)
+ROUTES: Sequence[BaseRoute] = (*static_files.routes, *endpoints.routes, *progress_socket.routes)
 """Every route of the application."""
 
 

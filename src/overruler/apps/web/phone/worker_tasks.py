@@ -136,10 +136,7 @@ def correct_scene(
 
 
 def draw_picture(
-    folder: str,
-    request: MeasureRequest,
-    questions: Sequence[Any],
-    on_progress: ProgressCallback,
+    folder: str, request: MeasureRequest, questions: Sequence[Any], on_progress: ProgressCallback
 ) -> bytes:
     """Draw the annotated photo with the rulings on questions, as PNG."""
     from overruler.apps.rulings import rule_on_questions
