@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 
+from overruler.apps.measure_request import MeasureRequest
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
 from overruler.house_rules import OWNER_SIGNS, HouseRules
@@ -30,7 +31,7 @@ def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_house(args: argparse.Namespace) -> HouseRules:
+def read_house(args: argparse.Namespace | MeasureRequest) -> HouseRules:
     """What the options say of players and rules; `BadInput` names what is wrong."""
     return HouseRules(
         _parse_players(getattr(args, "player", ())), dict(map(_parse_house_rule, args.house_rule))

@@ -16,6 +16,7 @@ from overruler.apps.house_options import (
     read_own_bases,
     select_bases,
 )
+from overruler.apps.measure_request import MeasureRequest
 from overruler.bases import Base
 from overruler.board import DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
@@ -228,7 +229,12 @@ def progress_display() -> Iterator[Callable[[str], None]]:
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
-    """Everything that can be wrong with the options is, before the photo is looked at."""
+    """Read and check the options of the command line."""
+    return load_options(MeasureRequest.from_namespace(args))
+
+
+def load_options(args: MeasureRequest) -> MeasureOptions:
+    """Read the files that a request names and check all of it, before the photo is looked at."""
     _check_scale_options(args)
     for path in (args.scene, args.picture, args.doubt):
         if path:
@@ -236,7 +242,7 @@ def read_options(args: argparse.Namespace) -> MeasureOptions:
     _check_outputs(args)
     return MeasureOptions(
         photo=args.photo,
-        beside=tuple(args.beside),
+        beside=args.beside,
         board=_read_board(args),
         points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
@@ -255,7 +261,7 @@ def read_options(args: argparse.Namespace) -> MeasureOptions:
     )
 
 
-def _check_scale_options(args: argparse.Namespace) -> None:
+def _check_scale_options(args: MeasureRequest) -> None:
     given = [
         option
         for option, value in (
@@ -282,7 +288,7 @@ def _check_scale_options(args: argparse.Namespace) -> None:
         raise BadInput(f"--point: {MIN_POINTS} points or more are needed, {len(args.point)} given")
 
 
-def _check_outputs(args: argparse.Namespace) -> None:
+def _check_outputs(args: MeasureRequest) -> None:
     for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
         if path and path.suffix.lower() not in ENDINGS:
             raise BadInput(f"{option}: {path}: the name must end in {' or '.join(ENDINGS)}")
@@ -292,7 +298,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
         raise BadInput("PHOTO, --beside, --scene, --picture and --doubt must be different files")
 
 
-def _read_board(args: argparse.Namespace) -> Board | None:
+def _read_board(args: MeasureRequest) -> Board | None:
     if args.board:
         return Board.load(args.board)
     if args.marker_mm is None:

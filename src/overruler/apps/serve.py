@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.apps.house_options import add_house_arguments, read_house, read_own_bases
+from overruler.apps.measure_request import MeasureRequest
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
@@ -217,23 +218,23 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
         store=args.store or _data_folder(),
         access_policy=AccessPolicy(frozenset(hosts), place.key),
         url=place.base_url,
-        choices=Choices(boards | usual_boards(), lenses, house_arguments(args)),
+        choices=Choices(boards | usual_boards(), lenses, house_request(args)),
         keep_days=args.keep,
         processes=workers,
         most_bytes=int(args.most_mb * 1e6),
     )
 
 
-def house_arguments(args: argparse.Namespace) -> tuple[str, ...]:
-    """What is the tables' own, as every measurement is told it; `BadInput` names what is wrong with it."""
-    read_house(args)
-    read_own_bases(args.own_base)
-    kept = (
-        ("--own-base", args.own_base),
-        ("--player", args.player),
-        ("--house-rule", args.house_rule),
+def house_request(args: argparse.Namespace) -> MeasureRequest:
+    """The options of every measurement: the tables' own bases, players and rules; `BadInput` names what is wrong."""
+    request = MeasureRequest(
+        own_base=tuple(args.own_base),
+        player=tuple(args.player),
+        house_rule=tuple(args.house_rule),
     )
-    return tuple(f"{option}={text}" for option, texts in kept for text in texts)
+    read_house(request)
+    read_own_bases(request.own_base)
+    return request
 
 
 def _data_folder() -> Path:

@@ -182,21 +182,17 @@ def _extracted_to_folder(members: Mapping[str, bytes]) -> Iterator[None]:
 
 def _read_measure_options(arguments: list[str]) -> Any:
     """The options of the measurement; a bundle reaches no file but its own and writes none."""
-    from overruler.apps.web.phone.worker_tasks import parse_options
+    from overruler.apps.measure import load_options
+    from overruler.apps.recorded_arguments import parse_arguments
 
-    options = parse_options(arguments)
+    request = parse_arguments(arguments)
     paths = [argument for argument in arguments if "/" in argument or "\\" in argument]
-    if (
-        paths
-        or options.scene
-        or options.picture
-        or options.doubt
-        or options.photo.name not in bundles.PHOTO_FILES
-    ):
+    writes = request.scene or request.picture or request.doubt
+    if paths or writes or request.photo.name not in bundles.PHOTO_FILES:
         raise BadInput(
             f"{bundles.MANIFEST_FILE}: measure: names files that are no part of a bundle"
         )
-    return options
+    return load_options(request)
 
 
 def _describe_difference(one: Scene, other: Scene) -> str:
