@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from overruler.bases import catalogue
-from overruler.geometry.camera import Camera
+from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
-from overruler.geometry.pose import Array, Pose
+from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
     SEGMENT_BY_GAME_MM,
@@ -35,12 +35,8 @@ RING_POINTS = 360
 
 def camera_view(scene: Scene) -> View:
     """The photo's camera as the scene has it."""
-    seen = scene.extra["calibration"]
-    pose = Pose(np.array(seen["rotation"]), np.array(seen["translation_mm"]))
-    width, height = seen["size_px"]
-    return View(
-        Camera(np.array(seen["matrix"]), np.array(seen["distortion"]), pose), (width, height)
-    )
+    record = CalibrationRecord.from_json(scene.extra["calibration"])
+    return View(record.camera, record.size_px)
 
 
 # --- the table ---
@@ -49,12 +45,13 @@ def camera_view(scene: Scene) -> View:
 def table_json(scene: Scene) -> dict[str, Any]:
     """Everything on the photo that does not depend on a question."""
     view = camera_view(scene)
+    record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
         "pieces": [_piece_json(scene, view, index) for index in range(len(scene.pieces))],
-        "problems": [problem["text"] for problem in scene.extra["calibration"].get("problems", [])],
+        "problems": [problem.text for problem in record.problems],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
     }

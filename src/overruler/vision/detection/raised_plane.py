@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, move_board_origin
 from overruler.detections import Detection
-from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array, Pose, skew
+from overruler.geometry.pose import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,20 +25,10 @@ class RaisedPlane:
         cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]
     ) -> "RaisedPlane":
         """The level through `origin_mm` (3,), `size_mm` wide and high from there."""
-        camera = calibration.camera
-        pose = camera.T_camera_board @ Pose(np.eye(3), np.asarray(origin_mm, float))
-        slopes = np.eye(15)
-        # a turn ω about the board's origin carries the level's along by ω × arm
-        slopes[12:15, 9:12] = -skew(pose.translation_mm - camera.T_camera_board.translation_mm)
-        both, bow = np.eye(17), calibration.bow
-        both[:15, :15] = slopes
-        there = replace(
-            calibration.map_covariances(lambda covariance: both @ covariance @ both.T),
-            camera=Camera(camera.matrix, camera.distortion, pose),
-            board_mm=size_mm,
-            bow=bow and replace(bow, middle_mm=bow.middle_mm - np.asarray(origin_mm, float)[:2]),
-        )
-        return cls(np.asarray(origin_mm, float), there, slopes)
+        origin = np.asarray(origin_mm, float)
+        _, jacobian = move_board_origin(calibration.camera, origin)
+        raised = replace(calibration.with_origin_at(origin), board_mm=size_mm)
+        return cls(origin, raised, jacobian)
 
     def to_board_frame(self, detection: Detection) -> Detection:
         """What was found on the level, in the board's frame."""
