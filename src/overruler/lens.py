@@ -16,12 +16,11 @@ SCHEMA = "overruler/lens/1"
 DEFAULT_SIGMAS = (1e-3, 1e-3, 2.0, 2.0, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3)
 """1 σ for a lens file without covariance: fx, fy as shares; cx, cy in px; then k1 k2 p1 p2 k3."""
 MAX_SIZE_MISMATCH_PX = 1.0
-"""Largest deviation of a picture's width or height from a scaled copy's: sizes are rounded to pixels."""
+"""Largest mismatch of a scaled copy's width or height: sizes are rounded to pixels."""
 PSD_TOLERANCE = 1e-6
 """Asymmetry and negative eigenvalues, relative to the σ, that a covariance in a file may have."""
 COEFFICIENTS_BY_AXIS = (7, 6)
-"""Index of the tangential coefficient that changes sign when the picture is mirrored along u or v:
-p2 goes with u, p1 with v."""
+"""Index of the coefficient that mirroring along u or v negates: p2 goes with u, p1 with v."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +106,6 @@ class Lens:
         return self._apply_linear_map(permutation, np.zeros(9), (height, width))
 
     def _mirrored(self, axis: int) -> "Lens":
-        """Mirror the picture along u (0) or v (1)."""
         signs, shift = np.ones(9), np.zeros(9)
         signs[[2 + axis, COEFFICIENTS_BY_AXIS[axis]]] = -1
         shift[2 + axis] = self.size_px[axis] - 1

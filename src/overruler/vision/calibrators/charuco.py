@@ -25,20 +25,13 @@ MIN_MARKERS = 3
 MIN_CORNERS = 12
 """Smallest number of the sheet's corners in a photo."""
 SEARCH_REACHES_SQUARES = (0.16, 0.1, 0.08)
-"""Distance from the expected place within which an edge is searched for, in squares, by round."""
-REACH_TO_CORNER_RATIO = 1.5
-"""Largest deviation of a corner from its expected place, in reaches."""
+"""Distance over which an edge is searched for, in squares, by round."""
 BORDER_MARGIN_PX = 4.0
 """Smallest distance of a corner from the picture's edge."""
-NEAR_SQUARES = 0.75
-"""Largest distance of a corner from something detected, in squares."""
 OUTLIER_RATIO = 6.0
-"""A corner whose residual is this many times the median one is an outlier: under a finger, on a
-reflection."""
+"""An outlier's residual in median ones: a corner under a finger or on a reflection."""
 MIN_TYPICAL_RESIDUAL_PX = 0.05
 """Lower limit of that median."""
-MARKER_OUTLIER_SIDES = 0.5
-"""Largest residual of a marker's corner under the homography, in sides of a marker."""
 MAX_BLUR_PX = 3.0
 """Blur, 1 σ in px, beyond which a photo is useless."""
 MAX_BLUR_SQUARES = 0.1
@@ -124,7 +117,7 @@ def _locate_markers(grey: NDArray[np.uint8], chart: Chart) -> tuple[Array, Array
         raise CannotMeasure(f"{few} seen; {question}")
     mm = np.concatenate([places[number][:, :2] for number in known])
     px = np.concatenate([found[number] for number in known])
-    limit_px = MARKER_OUTLIER_SIDES * _median_side_px([found[number] for number in known])
+    limit_px = 0.5 * _median_side_px([found[number] for number in known])
     _, mask = cv2.findHomography(mm, px, cv2.RANSAC, limit_px)
     inliers = np.ravel(mask).astype(bool) if mask is not None else np.zeros(len(mm), bool)
     if inliers.sum() < 4 * MIN_MARKERS:
@@ -201,7 +194,7 @@ def _refine_corners(grey: Floats, chart: Chart, warp: SheetWarp, seen_mm: Array)
         refiner = CornerRefiner(grey, chart, warp, mm)
         px, covariance = refiner.measure_corners(reach)
         deviation = np.linalg.norm(px - warp(mm), axis=1)
-        good = deviation < REACH_TO_CORNER_RATIO * refiner.reach_px(reach)  # False for NaN
+        good = deviation < 1.5 * refiner.reach_px(reach)  # False for NaN
         if good.sum() < MIN_CORNERS:
             raise CannotMeasure(_too_blurred_message(blur_px, int(good.sum())))
         blur_px = refiner.blur_px
@@ -227,7 +220,7 @@ def _corners_near(chart: Chart, seen_mm: Array) -> Array:
     """The sheet's corners (N, 2) that are near something detected."""
     corners = chart.corners_mm[:, :2]
     distance: Array = np.abs(corners[:, None] - seen_mm).max(-1).min(1)
-    return corners[distance < NEAR_SQUARES * chart.square_mm]
+    return corners[distance < 0.75 * chart.square_mm]
 
 
 def _inside_picture(px: Array, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -18,16 +18,12 @@ ARM_START = 0.12
 """Start of the measured part of an edge from its corner, in squares."""
 ARM_END = 0.46
 """End of the measured part of an edge from its corner, in squares."""
-MIN_ARM_LENGTH = 0.1
-"""Smallest length of the measured part, in squares."""
 STATIONS_PER_ARM = 8
 """Number of profiles across an arm."""
 CORNER_CLEARANCE_PX = 2.0
 """Distance from the corner within which the other edge blurs in."""
 MIN_REACH_PX = 1.5
 """Smallest distance over which edges are searched for, however small the squares are."""
-TANGENT_STEP_SQUARES = 0.05
-"""Step of the numerical derivatives of the warp, in squares."""
 EDGE_SHIFT_SIGMA_PX = 0.3
 """Prior σ of the shift of edges towards their dark side."""
 PROFILE_SIGMA_PX = 0.1
@@ -44,8 +40,6 @@ MIN_ARMS = 3
 """Smallest number of arms of a corner."""
 MIN_STEEPNESS_SHARE = 0.25
 """An edge less steep than this share of the sheet's median one is rejected."""
-REWEIGHTING_ROUNDS = 4
-"""Rounds of the robust fit."""
 SIGMA_PER_MAD = 1.4826
 """σ of a Gaussian in median absolute deviations."""
 MIN_SQUARE_PX = 10.0
@@ -99,8 +93,7 @@ class CornerRefiner:
     contrast: float
     """Brightness of white squares over black ones."""
     blur_px: float
-    """1 σ of the Gaussian that would blur a sharp edge as much, along the worse axis; 0 until
-    `measure_corners` has estimated it."""
+    """Blur, 1 σ, along the worse axis; 0 until `measure_corners` has estimated it."""
 
     def __init__(self, grey: Floats, chart: Chart, where: SheetWarp, mm: Array) -> None:
         self.grey, self.where, self.mm, self.square_mm = grey, where, mm, chart.square_mm
@@ -161,12 +154,12 @@ class CornerRefiner:
         return np.asarray(difference / 2 * sign)
 
     def _place_stations(self) -> _ArmStations:
-        start = np.clip(CORNER_CLEARANCE_PX / self.sides_px, ARM_START, ARM_END - MIN_ARM_LENGTH)
+        start = np.clip(CORNER_CLEARANCE_PX / self.sides_px, ARM_START, ARM_END - 0.1)
         fractions = np.linspace(0, 1, STATIONS_PER_ARM)
         distance = start[:, None] + fractions * (ARM_END - start[:, None])
         offsets = distance[:, None, :, None] * ARM_DIRECTIONS[:, None] * self.square_mm
         places = self.mm[:, None, None] + offsets
-        along = ARM_DIRECTIONS[:, None] * TANGENT_STEP_SQUARES * self.square_mm
+        along = ARM_DIRECTIONS[:, None] * 0.05 * self.square_mm
         left = np.stack([-along[..., 1], along[..., 0]], -1)
         xy = self.where(places)
         tangent = self.where(places + along) - self.where(places - along)
@@ -205,7 +198,7 @@ def _solve_corner_shifts(arms: _ArmStations, offset: Array, weight: Array) -> tu
     offset, weight = offset.reshape(len(offset), -1), weight.reshape(len(weight), -1)
     edge_shift_weight = (PROFILE_SIGMA_PX / EDGE_SHIFT_SIGMA_PX) ** 2
     prior = np.diag([*[UNINFORMATIVE_WEIGHT] * 4, edge_shift_weight])
-    for _ in range(REWEIGHTING_ROUNDS):
+    for _ in range(4):
         information = np.einsum("nki,nk,nkj->nij", rows, weight, rows) + prior
         gradient = np.einsum("nki,nk,nk->ni", rows, weight, offset)[..., None]
         state = np.linalg.solve(information, gradient)

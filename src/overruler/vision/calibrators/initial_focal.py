@@ -13,10 +13,6 @@ from overruler.vision.camera.initial_pose import pose_from_points
 
 DEFAULT_FOCAL_SHARE = 0.8
 """An unknown focal length, as a share of the picture's longer side."""
-MIN_SQUARED_FOCAL = 0.1
-"""Smallest plausible square of the focal length, in longer sides."""
-MAX_SQUARED_FOCAL = 100
-"""Largest plausible square of the focal length, in longer sides."""
 
 
 def initial_focal_px(
@@ -44,7 +40,7 @@ def estimate_focal_px(size_px: tuple[int, int], sightings: Sequence[ChartCorners
     if not abs(denominator) > 1e-12:
         return None
     squared = -float(p @ p) / denominator
-    if not MIN_SQUARED_FOCAL < squared < MAX_SQUARED_FOCAL:
+    if not 0.1 < squared < 100:
         return None
     return float(np.sqrt(squared)) * longer
 

@@ -31,10 +31,6 @@ SUGGESTED_TILT_DEG = 35.0
 """Tilt of the sheet in a suggested photo."""
 AIM_OFFSET_SHARE = 0.3
 """Distance of the sheet's centre from the picture's in a suggested photo, as a share of the picture."""
-CENTRED_FILL_SHARE = 0.75
-"""Share of the picture that the sheet fills in a suggested photo of its centre."""
-OFFSET_FILL_SHARE = 0.5
-"""The same in a suggested photo of an edge or a corner."""
 MAX_REMAINING_SHARE = 0.9
 """A photo is suggested if at most this share of the error remains."""
 MAX_SUGGESTIONS = 3
@@ -99,7 +95,6 @@ def _marker_positions() -> Array:
 
 
 def _camera_over_table(lens: Lens) -> Camera:
-    """The camera over the reference table."""
     distance = REFERENCE_TABLE_MM * lens.matrix[0, 0] / lens.size_px[0]
     rotation = rotation_from_vector([np.pi - np.radians(REFERENCE_TILT_DEG), 0, 0])
     return Camera(lens.matrix, lens.distortion, Pose(rotation, np.array([0, 0, distance])))
@@ -136,7 +131,6 @@ def suggest_photos(fit: LensFit, chart: Chart) -> tuple[Suggestion, ...]:
 
 
 def _typical_error_mm(lens: Lens, information: Array) -> float:
-    """The typical error under an information matrix (12, 12) of lens and paper."""
     return map_lens_error(lens, invert_information(information)[:9, :9]).typical_mm
 
 
@@ -188,7 +182,7 @@ def _camera_over_sheet(
     facing = tilt @ np.diag([1.0, -1.0, -1.0])
     rotation = facing @ rotation_from_vector([0, 0, np.radians(turn_deg)])
     focal, size = lens.matrix[0, 0], np.array(lens.size_px)
-    fill = CENTRED_FILL_SHARE if aim == (0.0, 0.0) else OFFSET_FILL_SHARE
+    fill = 0.75 if aim == (0.0, 0.0) else 0.5
     distance = max(np.array(chart.size_mm) / size) * focal / fill
     middle = np.array([chart.size_mm[0] / 2, -chart.size_mm[1] / 2, 0.0])
     ray = np.array([*np.array(aim) * size / focal, 1.0]) * distance

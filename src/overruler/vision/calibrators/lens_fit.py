@@ -32,8 +32,7 @@ OUTLIER_RATIO = 4.5
 MIN_TYPICAL_RESIDUAL_PX = 0.01
 """Lower limit of that median."""
 MAX_DISAGREEMENT = 4.0
-"""Disagreement of the photos above which one is left out, if the others then fit better by this
-factor."""
+"""Disagreement above which a photo is left out if the others then fit better by this factor."""
 MAX_RMS_PX = 0.3
 """Root mean square residual of a photo above which one is left out, under the same condition."""
 MAX_RATIO_TO_RUNNER_UP = 0.5
@@ -143,7 +142,6 @@ def _remove_outlier_corners(
 def _inlier_corners(
     adjustment: SheetAdjustment, photo: int, solution: SheetSolution
 ) -> NDArray[np.bool_]:
-    """Which corners (N,) of a photo are inliers."""
     residual = adjustment.corner_residuals_px(photo, solution.shared, solution.own[photo])
     distance = np.linalg.norm(residual, axis=1)
     typical = max(float(np.median(distance)), MIN_TYPICAL_RESIDUAL_PX)
@@ -180,14 +178,12 @@ def _needs_outlier_search(adjustment: SheetAdjustment, solution: SheetSolution) 
 
 
 def _covariance_factor(solution: SheetSolution) -> float:
-    """The factor by which residuals and disagreement scale the covariance."""
     return solution.variance_factor * max(solution.disagreement, 1.0)
 
 
 def _solve_without(
     adjustment: SheetAdjustment, solution: SheetSolution, photo: int
 ) -> SheetSolution:
-    """The solution from all photos but one."""
     photos = dict(adjustment.photos)
     del photos[list(photos)[photo]]
     poses = [stand for k, stand in enumerate(solution.own) if k != photo]

@@ -15,7 +15,12 @@ from overruler.geometry.pose import Array, Pose
 from overruler.lens import intrinsic_matrix, pack_lens
 from overruler.vision.calibrators.views import LayoutView, merge_places, rotation_2d
 from overruler.vision.camera.bundle_adjustment import EDGE_SHIFT_SIGMA_PX
-from overruler.vision.camera.schur_solver import JointSolution, ResidualBlock, solve_photos_jointly
+from overruler.vision.camera.schur_solver import (
+    JointSolution,
+    ResidualBlock,
+    solve_photos_jointly,
+    whitening_matrix,
+)
 from overruler.vision.camera.variance_components import UNIT_SCALES
 
 LENS_COUNT = 9
@@ -83,8 +88,11 @@ class MarkerMapAdjustment:
         self.start = LensAndPlaces(pack_lens(camera.matrix, camera.distortion), first_places)
         prior = views[0].prior
         self.mean = prior.mean
-        self.prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
-        self._whiteners = [_whiteners(view) for view in self.views]
+        self.prior_root = whitening_matrix(prior.covariance)
+        self._whiteners = [
+            [whitening_matrix(group.covariance(UNIT_SCALES)) for group in view.groups]
+            for view in self.views
+        ]
 
     @property
     def shared_count(self) -> int:
@@ -154,10 +162,3 @@ class MarkerMapAdjustment:
             shared[:, start : start + 3] = np.column_stack([by_point[:, :2], by_heading])
         own = np.column_stack([by_camera[:, LENS_COUNT:], np.ones(len(residual))])
         return residual, shared, own
-
-
-def _whiteners(view: LayoutView) -> list[Array]:
-    """The matrix that whitens each marker's noise."""
-    return [
-        np.linalg.inv(np.linalg.cholesky(group.covariance(UNIT_SCALES))) for group in view.groups
-    ]

@@ -10,7 +10,12 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.lens import intrinsic_matrix
 from overruler.vision.calibrators.charuco import ChartCorners
-from overruler.vision.camera.schur_solver import JointSolution, ResidualBlock, solve_photos_jointly
+from overruler.vision.camera.schur_solver import (
+    JointSolution,
+    ResidualBlock,
+    solve_photos_jointly,
+    whitening_matrix,
+)
 
 FOCAL_SIGMA = 0.5
 """Prior σ of fx, as a share of it."""
@@ -23,8 +28,7 @@ DISTORTION_SIGMA = (0.5, 0.5, 0.01, 0.01, 0.5)
 STRETCH_SIGMA = 2e-3
 """Prior σ of the paper's stretch: how much longer it was printed along than across, as a share."""
 BOW_SIGMA = 1.5e-2
-"""Prior σ of each bow of the paper: height of its centre over its edges, as a share of half its longer
-side (1.5 mm on 100 mm)."""
+"""Prior σ of each bow of the paper, as a share of half its longer side (1.5 mm on 100 mm)."""
 FIXED_ZOOM_SIGMA = 1e-6
 """1 σ of the photos' own zooms, as a share, for a fixed focus."""
 SHARED_COUNT = 12
@@ -74,17 +78,8 @@ SheetSolution = JointSolution[LensAndPaper, PoseAndZoom]
 class SheetAdjustment:
     """The least-squares problem of photos of one sheet by one lens."""
 
-    __slots__ = (
-        "_whiteners",
-        "mean",
-        "middle_mm",
-        "photos",
-        "prior_root",
-        "reach_mm",
-        "sightings",
-        "size_px",
-        "zoom_sigma",
-    )
+    __slots__ = ("_whiteners", "mean", "middle_mm", "photos", "prior_root",
+                 "reach_mm", "sightings", "size_px", "zoom_sigma")  # fmt: skip
 
     def __init__(
         self,
@@ -102,8 +97,7 @@ class SheetAdjustment:
         self.size_px, self.photos, self.zoom_sigma = size_px, dict(photos), zoom_sigma
         self.sightings = tuple(photos.values())
         self._whiteners = [
-            np.linalg.inv(np.linalg.cholesky(sighting.covariance_px2 * variance))
-            for sighting in self.sightings
+            whitening_matrix(sighting.covariance_px2 * variance) for sighting in self.sightings
         ]
         corners = np.concatenate([sighting.xyz_mm for sighting in self.sightings])[:, :2]
         self.middle_mm = (corners.min(0) + corners.max(0)) / 2

@@ -16,13 +16,8 @@ MAX_RADIAL = 0.6
 """Largest absolute value of the radial coefficients."""
 DIFFERENCE_STEP = 1e-3
 """Step of the radial coefficients for the numerical Jacobian."""
-UNDISTORT_ITERATIONS = 12
-"""Fixed-point iterations that undo the radial distortion."""
 CUBIC_REGULARIZATION = 1e-2
-"""Regularization of the cubic, against the information of one corner: with few corners it would be
-arbitrary."""
-CUBIC_TERMS = 10
-"""Number of monomials of two variables up to degree 3."""
+"""Regularization of the cubic in informations of a corner: few corners do not determine it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +41,12 @@ class SheetWarp:
     def fit(cls, mm: Array, px: Array, shape: tuple[int, ...]) -> "SheetWarp":
         """Fit the warp to points (N, 2) and their pixels (N, 2) in a picture (H, W)."""
         middle = (np.array([shape[1], shape[0]]) - 1) / 2
-        warp = cls(np.eye(3), middle, np.zeros(2), np.zeros((CUBIC_TERMS, 2)))
+        warp = cls(np.eye(3), middle, np.zeros(2), np.zeros((10, 2)))
         warp = warp._fit_homography(mm, px)
         for _ in range(RADIAL_ITERATIONS):
             warp = warp._improve_radial(mm, px)
         monomials = warp._cubic_monomials(warp._apply_homography(mm))
-        regularization = CUBIC_REGULARIZATION * np.eye(CUBIC_TERMS) * len(mm)
+        regularization = CUBIC_REGULARIZATION * np.eye(10) * len(mm)
         information = monomials.T @ monomials + regularization
         cubic = np.linalg.solve(information, monomials.T @ (px - warp(mm)))
         return replace(warp, cubic_coefficients=np.asarray(cubic, float))
@@ -79,7 +74,7 @@ class SheetWarp:
         """The warp with the homography that fits best with its radial coefficients."""
         distorted = px - self.middle
         undistorted = distorted
-        for _ in range(UNDISTORT_ITERATIONS):
+        for _ in range(12):
             undistorted = distorted / self._radial_factor(undistorted)
         matrix, _ = cv2.findHomography(mm, undistorted + self.middle, 0)
         if matrix is None or not np.isfinite(matrix).all():

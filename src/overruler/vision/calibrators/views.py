@@ -19,8 +19,7 @@ MarkerPlaces = Mapping[int, Array]
 """Each marker's place (3,) by id: upper left corner in mm, heading of its upper edge in radians."""
 
 ALIGNMENT_EDGE_MM = 60.0
-"""Length of the upper edge by which a marker's heading counts in the alignment of views: about its
-side."""
+"""Lever arm of a marker's heading in the alignment of views: about its side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +51,7 @@ class LayoutView:
         # one photo puts each marker where it sees it; only several photos show its place noise
         groups = tuple(
             replace(
-                observation,
-                place_factors_px=place_noise_columns_px(marker.square.edges, np.inf),
+                observation, place_factors_px=place_noise_columns_px(marker.square.edges, np.inf)
             )
             for observation, marker in zip(observations, markers, strict=True)
         )
@@ -77,7 +75,6 @@ class LayoutView:
 
 
 def _printed_observation(marker: Marker, sides_mm: tuple[float, float]) -> Observation:
-    """A free marker, printed in this width and height."""
     width, height = sides_mm
     aspect = np.array([width, height, 0.0]) * 2 / (width + height)
     observation = free_marker_observation(marker, (width + height) / 2)
@@ -87,7 +84,6 @@ def _printed_observation(marker: Marker, sides_mm: tuple[float, float]) -> Obser
 def _solve_layout(
     observations: Sequence[Observation], markers: Sequence[Marker], prior: LensPrior, side_mm: float
 ) -> State:
-    """The state of one photo of free markers."""
     corners_px = np.stack([marker.corners_px for marker in markers])
     undistorted = prior.undistort_pixels(corners_px)
     pose, places = pose_from_free_squares(undistorted, side_mm, prior.matrix)

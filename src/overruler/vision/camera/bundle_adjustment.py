@@ -5,7 +5,7 @@ places of free markers (`state.State`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,13 +15,14 @@ from overruler.calibration import CAMERA_SIZE, SPEC_SHARE
 from overruler.geometry.pose import Array
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
-from overruler.vision.camera.schur_solver import invert_information
+from overruler.vision.camera.schur_solver import invert_information, whitening_matrix
 from overruler.vision.camera.state import (
     BOW_START,
     CAMERA_AND_BOW,
     EDGE_SHIFT_INDEX,
     MARKER_GROWTH_INDEX,
     PLACES_START,
+    Solution,
     State,
 )
 from overruler.vision.camera.variance_components import (
@@ -39,43 +40,6 @@ MARKER_GROWTH_SIGMA_PX = 0.025
 """Prior σ of the growth of markers, at a scale of shapes of 1."""
 BOW_SIGMA_SHARE = 5e-4
 """Prior σ of each of the bow's heights, as a share of the table's width or height."""
-FIRST_DAMPING = 1e-3
-"""Levenberg-Marquardt damping of the first step."""
-MIN_DAMPING = 1e-12
-"""Smallest damping."""
-MAX_DAMPING = 1e9
-"""Damping above which no step can reduce the cost."""
-DAMPING_FACTOR = 10
-"""Factor by which the damping changes after each step."""
-NEWTON_DAMPING = 1e-9
-"""Damping of a step that is meant to be undamped: it only keeps the system solvable."""
-CONVERGENCE_SHARE = 1e-6
-"""Relative decrease of the cost below which the solver stops."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution:
-    """The best state and its covariance."""
-
-    state: State
-    """The parameters."""
-    camera_bow_covariance: Array
-    """(17, 17): covariance of the camera's parameters and the bow's two heights."""
-    rms_px: float
-    """Root mean square of the reprojection residuals along the edges' normals."""
-    log_evidence: float
-    """Logarithm of the evidence of the prior (Laplace's method), up to what all priors share."""
-    unit_weight_sigma: float
-    """Standard deviation of unit weight: root of chi square per degree of freedom."""
-    mean_square_residuals: tuple[float, ...]
-    """Mean square of each observation's whitened residuals; 1 is as expected."""
-    lens_pull_sigmas: float
-    """Root mean square deviation of the nine lens parameters from their prior mean, in σ."""
-
-    @property
-    def covariance(self) -> Array:
-        """(15, 15): covariance of the camera's parameters."""
-        return self.camera_bow_covariance[:CAMERA_SIZE, :CAMERA_SIZE]
 
 
 class NormalEquations(NamedTuple):
@@ -92,20 +56,8 @@ class NormalEquations(NamedTuple):
 class BundleAdjustment:
     """The least-squares problem of some observations and a prior, under fixed noise scales."""
 
-    __slots__ = (
-        "_group",
-        "_growth",
-        "_normal",
-        "_prior_root",
-        "_shift",
-        "_slices",
-        "_whiteners",
-        "_xy",
-        "_xyz",
-        "groups",
-        "prior",
-        "scales",
-    )
+    __slots__ = ("_group", "_growth", "_normal", "_prior_root", "_shift", "_slices",
+                 "_whiteners", "_xy", "_xyz", "groups", "prior", "scales")  # fmt: skip
 
     def __init__(
         self, groups: Sequence[Observation], prior: LensPrior, scales: NoiseScales = UNIT_SCALES
@@ -124,26 +76,26 @@ class BundleAdjustment:
                 for group, count in zip(groups, counts, strict=True)
             ]
         )
-        self._growth = np.concatenate([_growth_jacobian(group) for group in groups])
-        self._prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
-        self._whiteners = [_whitener(group.covariance(scales)) for group in groups]
+        self._growth = np.concatenate([group.growth_jacobian for group in groups])
+        self._prior_root = whitening_matrix(prior.covariance)
+        self._whiteners = [whitening_matrix(group.covariance(scales)) for group in groups]
 
     def solve(self, state: State, rounds: int = 40) -> Solution:
         """Minimize the cost from `state` by the Levenberg-Marquardt method."""
-        damping, equations = FIRST_DAMPING, self._normal_equations(state)
+        damping, equations = 1e-3, self._normal_equations(state)
         for _ in range(rounds):
             trial = state.moved(_marquardt_step(equations, damping))
             trial_equations = self._normal_equations(trial)
             if not trial_equations.cost <= equations.cost:
-                damping *= DAMPING_FACTOR
-                if damping > MAX_DAMPING:
+                damping *= 10
+                if damping > 1e9:
                     break
                 continue
             decrease = equations.cost - trial_equations.cost
-            small = decrease < CONVERGENCE_SHARE * (1 + equations.cost)
-            converged = small and damping < FIRST_DAMPING
+            small = decrease < 1e-6 * (1 + equations.cost)
+            converged = small and damping < 1e-3
             state, equations = trial, trial_equations
-            damping = max(damping / DAMPING_FACTOR, MIN_DAMPING)
+            damping = max(damping / 10, 1e-12)
             if converged:
                 break
         return self._build_solution(state, equations)
@@ -158,7 +110,7 @@ class BundleAdjustment:
         information = equations.information - rows.T @ rows
         gradient = equations.gradient - rows.T @ misfit
         scale = np.sqrt(np.diag(equations.information))
-        return state.moved(_damped_step(information, gradient, NEWTON_DAMPING, scale))
+        return state.moved(_damped_step(information, gradient, 1e-9, scale))
 
     def covariance(self, state: State) -> Array:
         """(17, 17): covariance of camera and bow about `state`, for noise exactly as scaled.
@@ -204,7 +156,7 @@ class BundleAdjustment:
         residual, jacobian = self._residuals_and_jacobian(state)
         observations: list[WhitenedBlocks] = []
         for group, part in zip(self.groups, self._slices, strict=True):
-            whitener = _whitener(group.edge_covariance_px2)
+            whitener = whitening_matrix(group.edge_covariance_px2)
             place = whitener @ group.place_factors_px
             shape = whitener @ group.shape_factors_px
             observations.append(
@@ -319,16 +271,6 @@ class BundleAdjustment:
             mean_square_residuals=tuple(float(np.mean(r**2)) for r in whitened),
             lens_pull_sigmas=float(np.linalg.norm(pull) / 3),
         )
-
-
-def _growth_jacobian(group: Observation) -> Array:
-    """(K,): how far a growth of 1 px moves each measurement along its normal."""
-    return group.growth_jacobian if group.is_marker else np.zeros(len(group.xy_px))
-
-
-def _whitener(covariance: Array) -> Array:
-    """The matrix that turns noise of this covariance into white noise of unit variance."""
-    return np.linalg.inv(np.linalg.cholesky(covariance))
 
 
 def _camera_and_bow(covariance: Array) -> Array:

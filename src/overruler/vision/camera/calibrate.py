@@ -11,7 +11,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import BundleAdjustment, Solution
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.final_fit import (
     ABORT_RMS_FACTOR,
     MAX_RMS_PX,
@@ -35,16 +35,14 @@ from overruler.vision.camera.marker_layout import (
 from overruler.vision.camera.observations import ClickedPoint, Observation, point_observations
 from overruler.vision.camera.outliers import fit_choosing_prior
 from overruler.vision.camera.problems import missing_marker_ids
-from overruler.vision.camera.state import State
+from overruler.vision.camera.state import Solution, State
 from overruler.vision.markers.detect import find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
 
 RESTART_SIGMA = 2.0
-"""Standard deviation of unit weight above which other starts are tried: a plane has a second pose
-with nearly the same picture."""
+"""Standard deviation of unit weight above which the second pose of a plane is tried as well."""
 MAX_CORNER_OFFSET_SHARE = 0.1
-"""Largest distance of a hidden marker's corners from where the other markers predict them, as a
-share of its side."""
+"""Largest distance of a hidden marker's corners from their prediction, as a share of its side."""
 MIN_MARKERS = 2
 """Smallest number of markers."""
 MIN_POINTS = 4

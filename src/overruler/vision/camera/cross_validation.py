@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.camera.bundle_adjustment import BundleAdjustment, Solution
-from overruler.vision.camera.state import State
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment
+from overruler.vision.camera.state import Solution, State
 
 MIN_MARKERS = 4
 """With fewer markers, leaving one out leaves too few."""

@@ -12,8 +12,6 @@ MAX_SLANT_MM = 8.0
 """Largest distance by which an edge turns off the board's over half its length."""
 MAX_BEND_MM = 6.0
 """Largest bend of an edge."""
-GRID_STEP_MM = 2.0
-"""Spacing of the slants and bends that are tried for the coarse line."""
 MAX_STEP_STRENGTH = 4.0
 """Colour steps count up to this many times the median step."""
 COARSE_STRIDE = 2
@@ -22,8 +20,6 @@ COARSE_HALF_WIDTH_MM = 2.0
 """Half the width over which colour steps are averaged for the coarse line."""
 SEARCH_REACHES_PX = (6.0, 4.0, 3.0, 3.0)
 """Distance from the line within which the edge is searched for, in each round."""
-REWEIGHTING_ROUNDS = 3
-"""Rounds of the robust fit of the line, in each of these rounds."""
 INLIER_DISTANCE_PX = 0.8
 """Largest distance of an inlier from the line, and width of the robust loss (Cauchy's)."""
 MIN_INLIER_SHARE = 0.6
@@ -62,7 +58,7 @@ def trace_edge(
     projected = steps @ mat_to_table / length / median_size
     for reach_px in SEARCH_REACHES_PX:
         offset_mm, strength = _find_step_peaks(projected, across_mm, line, reach_px * mm_per_px)
-        for _ in range(REWEIGHTING_ROUNDS):
+        for _ in range(3):
             residual = (offset_mm - line) / (INLIER_DISTANCE_PX * mm_per_px)
             weight = strength / (1 + residual**2)
             line = basis @ _weighted_fit(basis, offset_mm, weight)
@@ -90,8 +86,8 @@ def _find_coarse_line(steps: Array, s: Array) -> Array:
     margin = round(MAX_SLANT_MM + MAX_BEND_MM)
     blurred = cv2.blur(by_mm, (2 * round(COARSE_HALF_WIDTH_MM) + 1, 1))
     padded = np.pad(blurred, ((0, 0), (margin, margin)))
-    slants = np.arange(-MAX_SLANT_MM, MAX_SLANT_MM + 1, GRID_STEP_MM)
-    bends = np.arange(-MAX_BEND_MM, MAX_BEND_MM + 1, GRID_STEP_MM)
+    slants = np.arange(-MAX_SLANT_MM, MAX_SLANT_MM + 1, 2.0)
+    bends = np.arange(-MAX_BEND_MM, MAX_BEND_MM + 1, 2.0)
     slant, bend = np.meshgrid(slants, bends)
     lines = np.stack([slant.ravel(), bend.ravel()], -1)
     shift = np.rint(lines @ [few, 1 - few**2]).astype(int)

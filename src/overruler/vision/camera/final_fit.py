@@ -10,7 +10,7 @@ from overruler.calibration import Calibration, Covariances, TableBow
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.camera.bundle_adjustment import BundleAdjustment, Solution
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.cross_validation import leave_one_out_error_mm
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import (
@@ -27,7 +27,7 @@ from overruler.vision.camera.problems import (
     missing_marker_ids,
     sort_by_severity,
 )
-from overruler.vision.camera.state import State
+from overruler.vision.camera.state import Solution, State
 from overruler.vision.markers.marker import Marker
 
 MAX_RMS_PX = 3.0
@@ -196,11 +196,7 @@ def _bounding_box(
 
 
 def _collect_diagnostics(
-    frame: Frame,
-    board: Board | None,
-    fit: FinalFit,
-    left_out: Sequence[int],
-    has_lens_file: bool,
+    frame: Frame, board: Board | None, fit: FinalFit, left_out: Sequence[int], has_lens_file: bool
 ) -> CalibrationDiagnostics:
     corners_mm: dict[int, Array] = {}
     if board is not None and board.corners_mm:

@@ -13,8 +13,6 @@ HEMISPHERE_STEP_DEG = 3
 """Spacing of the plane normals that are tried for free markers."""
 HEMISPHERE_END_DEG = 76
 """Tilts below this angle from the camera's axis are tried."""
-GRAZING_COSINE = 0.05
-"""Rays that meet a plane at a smaller cosine than this count as missing it."""
 
 
 def pose_from_points(xyz_mm: Array, xy_px: Array, matrix: Array) -> Pose:
@@ -71,7 +69,6 @@ def _tilted_pose(pose: Pose, normal: Array, wanted: Array, middle_mm: Array) -> 
 
 
 def _scale_focal_length(camera: Camera, zoom: float) -> Camera:
-    """Scale the focal length and the distance of the camera by `zoom`."""
     matrix = camera.matrix * np.array([[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]])
     pose = camera.T_camera_board
     translation = pose.translation_mm * np.array([1, 1, zoom])
@@ -131,7 +128,7 @@ def _intersect_planes(rays: Array, normals: Array) -> Array:
     Rays that miss a plane get points far away.
     """
     cosine = np.einsum("gcx,nx->ngc", rays, normals)
-    depth = np.where(cosine > GRAZING_COSINE, cosine, 1e-9)
+    depth = np.where(cosine > 0.05, cosine, 1e-9)
     return np.asarray(rays / depth[..., None])
 
 

@@ -14,8 +14,7 @@ DEFAULT_FOCAL_SHARE = 0.8
 DEFAULT_FOCAL_SIGMA = 0.1
 """1 σ of an unknown focal length, as a share of it."""
 PHONE_FOCAL_SIGMA = 0.03
-"""A focal length claimed at least this precisely comes with the whole picture of a phone's main
-camera."""
+"""A focal length stated as precisely as this comes with the whole picture of a phone."""
 ASPECT_SIGMA = 5e-4
 """1 σ of fy against fx, as a share of the focal length."""
 PRINCIPAL_POINT_SIGMA = 0.006
@@ -33,13 +32,9 @@ ASPECT_RATIO_TOLERANCE_SHARE = 0.0015
 ASPECT_RATIO_TOLERANCE_PX = 1.5
 """The same in pixels, if that is more: scaled copies are rounded."""
 BARREL = np.array([1.0, -0.25, 0, 0, 0.04])
-"""Distortion mode of wide lenses over k1 k2 p1 p2 k3: inwards.
-
-By a published calibration: (-0.31, 0.08, 0, 0, 0)."""
+"""Distortion mode of wide lenses over k1 k2 p1 p2 k3; one published: (-0.31, 0.08, 0, 0, 0)."""
 MOUSTACHE = np.array([1.0, -2.4, 0, 0, 1.5])
-"""Distortion mode of phones and good webcams: outwards, then back.
-
-By a published calibration: (0.17, -0.72, 0, 0, 1.63)."""
+"""That of phones and good webcams, outwards, then back; one published: (0.17, -0.72, 0, 0, 1.63)."""
 WEBCAM_MOUSTACHE_MEAN = 0.008
 """Mean amount of `MOUSTACHE` in cameras other than phones: it has one sign only."""
 PHONE_MODE_SIGMAS = (0.03, 0.02)

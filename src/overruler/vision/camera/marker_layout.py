@@ -20,8 +20,7 @@ from overruler.vision.markers.marker import Marker
 MARKER_HEIGHT_SIGMA_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are uneven."""
 FREE_MARKERS_BUDGET = ErrorBudget(scale_share=1e-3, specified_scale_share=SPEC_SHARE * 1e-3)
-"""Error budget of free markers: a home printer's scale is off by 0.1 or 0.2 %, and nothing in the
-photo shows it."""
+"""Budget of free markers: a home printer's scale is off by 0.1 or 0.2 %, which no photo shows."""
 POINTS_BUDGET = ErrorBudget(scale_share=2e-3, specified_scale_share=2e-3)
 """Error budget of clicked points: a mat's corners are cut and rounded, and nobody gives their places
 to a tenth of a millimetre."""

@@ -45,7 +45,9 @@ class Observation:
 
     @property
     def growth_jacobian(self) -> Array:
-        """(K,): shift of each edge along its normal if the marker's sides move outwards by 1."""
+        """(K,): shift of each edge along its normal by a growth of 1 px; 0 for a clicked point."""
+        if not self.is_marker:
+            return np.zeros(len(self.xy_px))
         from_centre = self.xy_px - self.xy_px.mean(0)
         along_normal = (from_centre * self.normal_px).sum(1)
         return np.asarray(along_normal / np.abs(from_centre).max())

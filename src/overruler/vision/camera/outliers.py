@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from overruler.errors import CannotMeasure
-from overruler.vision.camera.bundle_adjustment import Solution
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.state import Solution
 
 OUTLIER_SEARCH_SIGMA = 1.25
 """Standard deviation of unit weight above which an outlier is searched for."""
@@ -91,7 +91,6 @@ def _remove_one_outlier(
 
 
 def _weight(group: Observation) -> int:
-    """What an observation counts towards `MIN_REMAINING_POINTS`."""
     return 2 if group.is_marker else 1
 
 

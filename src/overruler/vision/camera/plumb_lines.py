@@ -37,8 +37,7 @@ STRAIGHTNESS_SIGMA_SHARE = 5e-4
 """1 σ of an edge's bend, as a share of its length: mats are cut by hand and stretch. The second
 shape, one half of the edge against the other, has half this σ."""
 CURL_SIGMA_MM = 0.7
-"""1 σ of the height of an edge's centre over its ends, since mats curl. At a slant it looks like a
-bend."""
+"""1 σ of the height of an edge's centre over its ends: curl looks like a bend at a slant."""
 STATION_COUNT = 120
 """Number of stations along an edge at which it is measured."""
 STEP_PX = 0.5

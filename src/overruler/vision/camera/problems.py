@@ -8,8 +8,8 @@ import numpy as np
 from overruler.calibration import Calibration, Problem
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.camera.bundle_adjustment import Solution
 from overruler.vision.camera.precision_map import REFERENCE_LENGTH_MM, doubt_map
+from overruler.vision.camera.state import Solution
 from overruler.vision.markers.edge_noise import SHAPE_SIGMA_PX
 from overruler.vision.markers.marker import Marker
 
@@ -44,13 +44,11 @@ FLAGS_BY_SEVERITY = (
 )  # fmt: skip
 """All flags, the most harmful first."""
 CROPPED_SHARE = 0.03
-"""The principal point of a whole picture lies nearer to the centre than this share of the longer
-side."""
+"""Largest offset of a whole picture's principal point, as a share of the longer side."""
 CROPPED_SIGMAS = 5.0
 """The principal point's distance from the centre, in σ, above which a picture counts as cropped."""
 MAX_LENS_PULL_SIGMAS = 3.0
-"""Root mean square deviation of the lens's nine parameters from their prior, in σ, above which the
-residuals are reported as large."""
+"""`Solution.lens_pull_sigmas` above which the residuals are reported as large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

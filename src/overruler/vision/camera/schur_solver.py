@@ -10,16 +10,6 @@ from overruler.geometry.pose import Array
 
 MAX_ITERATIONS = 60
 """Largest number of Levenberg-Marquardt steps tried."""
-FIRST_DAMPING = 1e-3
-"""Damping of the first step."""
-MIN_DAMPING = 1e-10
-"""Smallest damping."""
-MAX_DAMPING = 1e8
-"""Damping above which no step can reduce the cost."""
-CONVERGED_DAMPING = 1e-2
-"""Damping above which a small decrease of the cost does not mean convergence."""
-DAMPING_FACTOR = 10
-"""Factor by which the damping changes after each step."""
 CONVERGENCE_SHARE = 1e-7
 """Relative decrease of the cost below which the solver stops."""
 MIN_INFORMATION_SHARE = 1e-3
@@ -200,7 +190,7 @@ def solve_photos_jointly(
     Each photo's own parameters are eliminated by the Schur complement (Triggs 2000, 6.1).
     `numpy.linalg.LinAlgError` if the start is impossible.
     """
-    owns, damping = tuple(own), FIRST_DAMPING
+    owns, damping = tuple(own), 1e-3
     start = _build_normal_equations(shared, owns, residuals)
     if start is None:
         raise np.linalg.LinAlgError("the start is impossible")
@@ -216,14 +206,14 @@ def solve_photos_jointly(
         if trial_parts is not None:
             decrease = cost - _total_chi_square(trial_parts, trial_prior)
         if trial_parts is None or not decrease >= 0:
-            damping *= DAMPING_FACTOR
-            if damping > MAX_DAMPING:
+            damping *= 10
+            if damping > 1e8:
                 break
             continue
         small = decrease < CONVERGENCE_SHARE * (1 + cost)
-        converged = small and damping < CONVERGED_DAMPING
+        converged = small and damping < 1e-2
         shared, owns, parts, prior = trial, trial_owns, trial_parts, trial_prior
-        damping = max(damping / DAMPING_FACTOR, MIN_DAMPING)
+        damping = max(damping / 10, 1e-10)
         if converged:
             break
     information = prior.jacobian.T @ prior.jacobian
@@ -269,6 +259,11 @@ def _add_damping(information: Array, damping: float) -> Array:
 
 def _scale_rows_columns(matrix: Array, scale: Array) -> Array:
     return np.asarray(matrix * np.outer(scale, scale))
+
+
+def whitening_matrix(covariance: Array) -> Array:
+    """The matrix that turns noise of a covariance, or of a stack of them, into unit white noise."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)))
 
 
 def invert_information(information: Array) -> Array:

@@ -20,15 +20,13 @@ from overruler.vision.markers.marker import Marker
 FOCAL_WANDER_SHARE = 2e-3
 """1 σ of the focal length between two photos, as a share of it, by focusing."""
 PRINCIPAL_POINT_WANDER_SHARE = 1e-3
-"""1 σ of the principal point between two photos, as a share of the picture's longer side, by image
-stabilization."""
+"""1 σ of the principal point by image stabilization, as a share of the longer side."""
 RADIAL_WANDER = 1e-4
 """1 σ of k1, k2 and k3 between two photos."""
 TANGENTIAL_WANDER = 1e-5
 """1 σ of p1 and p2 between two photos."""
 OUTER_ITERATIONS = 2
-"""Rounds of calibrating each photo under the others' information: the second round linearizes each
-photo about the common lens."""
+"""Rounds; the second one linearizes each photo about the common lens."""
 MIN_EIGENVALUE = 1e-6
 """Smallest eigenvalue of the added information, in units of the information after, that is kept.
 Smaller ones are rounding, or directions in which the photo says nothing."""

@@ -1,4 +1,4 @@
-"""The parameters of the bundle adjustment: camera, edge shift, marker growth, bow, and free markers."""
+"""The parameters of the bundle adjustment (camera, edges, bow, free markers) and its solution."""
 
 from dataclasses import dataclass, replace
 
@@ -102,3 +102,28 @@ class State:
         sums = [np.bincount(group, xyz_mm[:, axis]) for axis in (0, 1)]
         centres = np.stack([total / count for total in sums], -1)
         return self.bow.height_weights(centres[group])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """The best state and its covariance."""
+
+    state: State
+    """The parameters."""
+    camera_bow_covariance: Array
+    """(17, 17): covariance of the camera's parameters and the bow's two heights."""
+    rms_px: float
+    """Root mean square of the reprojection residuals along the edges' normals."""
+    log_evidence: float
+    """Logarithm of the evidence of the prior (Laplace's method), up to what all priors share."""
+    unit_weight_sigma: float
+    """Standard deviation of unit weight: root of chi square per degree of freedom."""
+    mean_square_residuals: tuple[float, ...]
+    """Mean square of each observation's whitened residuals; 1 is as expected."""
+    lens_pull_sigmas: float
+    """Root mean square deviation of the nine lens parameters from their prior mean, in σ."""
+
+    @property
+    def covariance(self) -> Array:
+        """(15, 15): covariance of the camera's parameters."""
+        return self.camera_bow_covariance[:CAMERA_SIZE, :CAMERA_SIZE]

@@ -25,8 +25,7 @@ TAIL_DEGREES_OF_FREEDOM = 2.0
 GRID_RATIO = 1.35
 """Ratio of neighbouring grid values of a scale."""
 SCALE_RANGES = ((0.2, 4.0), (0.2, 100.0), (0.2, 15.0))
-"""Range of the scales of edges, places and shapes. Worse edges are no edges, and a more misshapen
-marker is no square."""
+"""Ranges of the scales of edges, places and shapes; beyond them edges or markers are none."""
 POINTS_SCALE_RANGE = (0.2, 40.0)
 """Range of the scale of edges if there is no other noise, as for clicked points."""
 MIN_WEIGHT_SHARE = 0.02

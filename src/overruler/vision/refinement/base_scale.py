@@ -47,8 +47,7 @@ SEARCH_REACH_SIGMAS = 2.5
 REWEIGHTING_ROUNDS = 6
 """Rounds of the robust fit of a circle."""
 RADIUS_SIGMA_INFLATION = 1.8
-"""Inflation of the fitted radius's σ, since neighbouring edges share texture and shadow: the actual
-scatter of radii within one photo."""
+"""Actual scatter of radii within a photo over the fitted σ: edges share texture and shadow."""
 BASE_TOLERANCE_SIGMA_MM = 0.06
 """1 σ of the radius of one base against others of its size."""
 CATALOGUE_SIGMA_MM = 0.15
@@ -56,12 +55,9 @@ CATALOGUE_SIGMA_MM = 0.15
 EDGE_OFFSET_SIGMA_PX = 0.4
 """1 σ of how far edges lie outwards, common to the whole photo."""
 TREND_SIGMA_SHARE = 0.005
-"""1 σ of the increase of apparent size, as a share, from the table's centre to an end: light and view
-are slanted."""
+"""1 σ of the trend of apparent size from centre to end, as a share: light and view are slanted."""
 MIN_RAYS = 12
 """Smallest number of directions in which a rim is seen."""
-MAX_CONDITION = 1e4
-"""Largest condition number of a circle's fit: above it, place and radius are not separable."""
 GRID_SHARES = np.linspace(0.1, 0.9, 5)
 """Grid of places, as shares of the board, over which the σ of distances is averaged."""
 
@@ -158,7 +154,7 @@ def _fit_circle(
     for _ in range(REWEIGHTING_ROUNDS):
         weight = association_weights(edges, residual_mm - design @ step, sigma_mm, rays)
         information = design.T @ (design * weight[:, None])
-        if np.linalg.cond(information) > MAX_CONDITION:
+        if np.linalg.cond(information) > 1e4:
             return None
         step = np.asarray(np.linalg.solve(information, design.T @ (weight * residual_mm)))
     squares = np.sum(weight * (residual_mm - design @ step) ** 2)
@@ -199,7 +195,6 @@ def refine_by_bases(
 
 
 def _is_usable(detection: Detection) -> bool:
-    """Whether a base is round, on the table, of certain size and visible enough."""
     on_table = detection.base.shape == "circle" and not detection.z_mm
     return on_table and not detection.alternative_bases and detection.visible >= MIN_VISIBLE_SHARE
 

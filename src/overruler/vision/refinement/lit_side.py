@@ -61,7 +61,6 @@ def remeasure_by_lit_side(frame: Frame, calibration: Calibration, one: Detection
 
 
 def _is_large(detection: Detection, mm_per_px: float) -> bool:
-    """Whether a base is round, and large enough on the table and in the photo."""
     base = detection.base
     return base.shape == "circle" and base.width_mm >= MIN_BASE_MM and mm_per_px <= MAX_MM_PER_PX
 

@@ -37,13 +37,10 @@ MIN_VISIBLE_SHARE = 0.3
 """Smallest visible share of a base."""
 EDGE_SIGMA_PX = 0.5
 """1 σ of an edge about a rim."""
-REACH_SIGMAS = 2
-"""Distance beyond the largest offset over which edges are searched for, in σ of an edge."""
 RIM_LOG_LIKELIHOOD = 12.0
 """Log-likelihood of a whole visible rim against none of it."""
 PRINT_SCALE_SIGMA = 0.03
-"""Prior σ of the scale: prints scaled to fit are a few per cent off, and sizes of the catalogue a
-tenth apart."""
+"""Prior σ of the scale: prints are a few per cent off, and the catalogue's sizes a tenth apart."""
 MIN_SCALE_ERROR = 0.015
 """Smallest relative scale error that is reported: chosen with `MIN_LOG_LIKELIHOOD_GAIN` on 106
 rendered tables and on 48 of them with sizes off by 3 and 6 %."""
@@ -110,7 +107,6 @@ def _rims_by_radius(
 
 
 def _is_usable(detection: Detection) -> bool:
-    """Whether a base is round, on the table, certain and visible enough."""
     on_table = detection.base.shape == "circle" and not detection.z_mm
     return on_table and detection.score >= MIN_SCORE and detection.visible >= MIN_VISIBLE_SHARE
 
@@ -128,7 +124,7 @@ def visible_rim_shares(
     view, rays = lower
     radius = detection.base.width_mm / 2
     sigma_mm = EDGE_SIGMA_PX * view.mm_per_px
-    reach = np.full(len(rays), SCALE_OFFSETS[-1] * radius + REACH_SIGMAS * sigma_mm)
+    reach = np.full(len(rays), SCALE_OFFSETS[-1] * radius + 2 * sigma_mm)
     edges = find_radial_edges(view, detection.xy_mm, rays, radius - reach, radius + reach)
     deviation = (edges.radius_mm - radius * (1 + SCALE_OFFSETS[:, None])) / sigma_mm
     weight = edges.strength * np.exp(-0.5 * deviation**2)
