@@ -179,10 +179,7 @@ class Calibration:
         return replace(self, covariances=covariances, budget=self.budget.as_specified)
 
     def updated_by(self, step: Array, function: Callable[[Array], Array]) -> "Calibration":
-        """Add `step` (17,) to the camera's parameters and the bow's heights.
-
-        `function` maps each covariance (17, 17) to the one after the update.
-        """
+        """Add `step` (17,) to camera and bow; `function` maps each covariance (17, 17) to the new one."""
         bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[CAMERA_SIZE:])
         moved = replace(self, camera=self.camera.moved(step[:CAMERA_SIZE]), bow=bow)
         return moved.map_covariances(function)
@@ -205,10 +202,7 @@ class Calibration:
 
 
 def move_board_origin(camera: Camera, origin_mm: Array) -> tuple[Camera, Array]:
-    """Express a camera in a board frame with its origin at `origin_mm` (3,).
-
-    The second value is the Jacobian (15, 15) of its parameters by those in the old frame.
-    """
+    """Express a camera in a board frame with its origin at `origin_mm` (3,), with Jacobian (15, 15)."""
     T_camera_old = camera.T_camera_board
     T_camera_board = T_camera_old @ Pose(np.eye(3), origin_mm)
     jacobian = np.eye(CAMERA_SIZE)

@@ -196,7 +196,7 @@ def test_slopes_agree_with_finite_differences() -> None:
         ]
     )
     table = MarkerMapAdjustment(views)
-    layout, stand = table.start, table.stands[1]
+    layout, stand = table.start, table.own_parameters[1]
     rows = table.residual_block(1, layout, stand)
     assert rows is not None
 

@@ -172,10 +172,7 @@ class CornerRefiner:
         return _ArmStations(xy, normal, distance[:, None] * ALONG_SIGNS)
 
     def _estimate_blur_px(self, steepness: Array, found: NDArray[np.bool_]) -> float:
-        """The blur by the steepness of edges, without that of the smoothing.
-
-        A step blurred by σ rises by at most contrast / (σ √2π) a pixel.
-        """
+        """The blur by the slope of edges, at most contrast / (σ √2π), without that of the smoothing."""
         medians = []
         for line in (0, 1):
             slopes = steepness[:, line::2][found[:, line::2]]

@@ -147,8 +147,8 @@ def _information_gain(fit: LensFit, chart: Chart, camera: Camera) -> Array:
     corners = ChartCorners(xyz[visible], xy[visible], noise, 0.0)
     adjustment = SheetAdjustment(lens.size_px, {"": corners}, float(lens.matrix[0, 0]))
     shared = np.concatenate([pack_lens(lens.matrix, lens.distortion), np.zeros(3)])
-    stand = PoseAndZoom(camera.T_camera_board)
-    block = adjustment.residual_block(0, LensAndPaper(shared), stand)
+    own = PoseAndZoom(camera.T_camera_board)
+    block = adjustment.residual_block(0, LensAndPaper(shared), own)
     if block is None:
         return np.zeros((SHARED_COUNT, SHARED_COUNT))
     information, _ = PhotoNormalEquations.from_residuals(block).schur_complement()

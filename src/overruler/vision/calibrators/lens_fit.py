@@ -149,10 +149,7 @@ def _inlier_corners(
 
 
 def _find_outlier_photo(adjustment: SheetAdjustment, solution: SheetSolution) -> dict[str, str]:
-    """The photo without which the others fit far better, with the reason; empty if there is none.
-
-    Empty as well if several photos could be it.
-    """
+    """The one photo without which the others fit far better, with the reason; empty if none."""
     count = len(solution.own)
     if count <= MIN_PHOTOS or not _needs_outlier_search(adjustment, solution):
         return {}
@@ -186,15 +183,15 @@ def _solve_without(
 ) -> SheetSolution:
     photos = dict(adjustment.photos)
     del photos[list(photos)[photo]]
-    poses = [stand for k, stand in enumerate(solution.own) if k != photo]
+    poses = [own for k, own in enumerate(solution.own) if k != photo]
     return adjustment.with_photos(photos).solve(poses)
 
 
 def _photo_rms_px(adjustment: SheetAdjustment, solution: SheetSolution) -> Array:
     """(K,): each photo's root mean square residual along an axis."""
     residuals = [
-        adjustment.corner_residuals_px(k, solution.shared, stand)
-        for k, stand in enumerate(solution.own)
+        adjustment.corner_residuals_px(k, solution.shared, own)
+        for k, own in enumerate(solution.own)
     ]
     return np.array([np.sqrt(np.mean(residual**2)) for residual in residuals])
 
@@ -208,7 +205,7 @@ def _fit_focus_zoom(
     """The solution under the most likely σ of the photos' zooms: phones focus anew for each photo."""
     if solution.disagreement < ZOOM_DISAGREEMENT:
         return adjustment, solution
-    poses = [PoseAndZoom(stand.pose) for stand in solution.own]
+    poses = [PoseAndZoom(own.pose) for own in solution.own]
     widest = adjustment.with_zooms(ZOOM_SIGMAS[-1]).solve(poses, solution.shared)
     variance = widest.variance_factor
     best, best_likelihood = None, -np.inf
@@ -236,8 +233,8 @@ def _build_lens_fit(
     unzoomed = shared.camera(PoseAndZoom(solution.own[0].pose))
     rms = _photo_rms_px(adjustment, solution)
     photos = tuple(
-        PhotoFit(name, sighting, shared.camera(stand), float(photo_rms))
-        for (name, sighting), stand, photo_rms in zip(
+        PhotoFit(name, sighting, shared.camera(own), float(photo_rms))
+        for (name, sighting), own, photo_rms in zip(
             adjustment.photos.items(), solution.own, rms, strict=True
         )
     )

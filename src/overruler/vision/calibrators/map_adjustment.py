@@ -71,7 +71,7 @@ MapSolution = JointSolution[LensAndPlaces, PoseAndEdgeShift]
 class MarkerMapAdjustment:
     """The least-squares problem of linked views of one table."""
 
-    __slots__ = ("_whiteners", "ids", "mean", "prior_root", "stands", "start", "views")
+    __slots__ = ("_whiteners", "ids", "mean", "own_parameters", "prior_root", "start", "views")
 
     def __init__(self, views: Sequence[LayoutView]) -> None:
         places = merge_places(views)
@@ -80,7 +80,7 @@ class MarkerMapAdjustment:
         rotation = rotation_2d(-heading)
         shift_mm = -rotation @ np.array([x, y])
         self.views = [view.in_frame(-heading, shift_mm) for view in views]
-        self.stands = [
+        self.own_parameters = [
             PoseAndEdgeShift(view.camera.T_camera_board, view.edge_shift_px) for view in self.views
         ]
         camera = self.views[0].camera
@@ -102,7 +102,7 @@ class MarkerMapAdjustment:
     def solve(self) -> MapSolution:
         """Solve from the layouts of the single views."""
         return solve_photos_jointly(
-            self.start, self.stands, self.residual_block, self.prior_residuals
+            self.start, self.own_parameters, self.residual_block, self.prior_residuals
         )
 
     def prior_residuals(self, layout: LensAndPlaces) -> tuple[Array, Array]:
@@ -112,53 +112,51 @@ class MarkerMapAdjustment:
         return residual, np.hstack([self.prior_root, by_places])
 
     def residual_block(
-        self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
+        self, photo: int, layout: LensAndPlaces, own: PoseAndEdgeShift
     ) -> ResidualBlock | None:
         """Whitened residuals of one photo's edges and of its edge shift; None if impossible."""
         if layout.lens[:2].min() <= 0:
             return None
         residuals, by_shared, by_own = [], [], []
         for k, whitener in enumerate(self._whiteners[photo]):
-            residual, shared, own = self._marker_residuals(photo, k, layout, stand)
+            residual, d_shared, d_own = self._marker_residuals(photo, k, layout, own)
             if not np.isfinite(residual).all():
                 return None
             residuals.append(whitener @ residual)
-            by_shared.append(whitener @ shared)
-            by_own.append(whitener @ own)
-        residuals.append(np.array([stand.edge_shift_px / EDGE_SHIFT_SIGMA_PX]))
+            by_shared.append(whitener @ d_shared)
+            by_own.append(whitener @ d_own)
+        residuals.append(np.array([own.edge_shift_px / EDGE_SHIFT_SIGMA_PX]))
         by_shared.append(np.zeros((1, self.shared_count)))
         by_own.append(np.eye(OWN_COUNT)[6:] / EDGE_SHIFT_SIGMA_PX)
         return ResidualBlock(
             np.concatenate(residuals), np.concatenate(by_shared), np.concatenate(by_own)
         )
 
-    def edge_residuals_px(
-        self, photo: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
-    ) -> Array:
+    def edge_residuals_px(self, photo: int, layout: LensAndPlaces, own: PoseAndEdgeShift) -> Array:
         """(N,): reprojection residuals of one photo's edges along their normals."""
         count = len(self.views[photo].ids)
         return np.concatenate(
-            [self._marker_residuals(photo, k, layout, stand)[0] for k in range(count)]
+            [self._marker_residuals(photo, k, layout, own)[0] for k in range(count)]
         )
 
     def _marker_residuals(
-        self, photo: int, k: int, layout: LensAndPlaces, stand: PoseAndEdgeShift
+        self, photo: int, k: int, layout: LensAndPlaces, own: PoseAndEdgeShift
     ) -> tuple[Array, Array, Array]:
         """Residuals (N,) in px of a photo's k-th marker, and Jacobians (N, shared) and (N, 7)."""
-        view, camera = self.views[photo], layout.camera(stand.pose)
+        view, camera = self.views[photo], layout.camera(own.pose)
         group, index = view.groups[k], self.ids.index(view.ids[k])
         x, y, heading = layout.places[index]
         arm = group.xyz_mm[:, :2] @ rotation_2d(heading).T
         points = np.column_stack([arm + np.array([x, y]), group.xyz_mm[:, 2]])
         projected, d_point, d_camera = camera.project_with_jacobians(points)
-        residual = ((group.xy_px - projected) * group.normal_px).sum(1) + stand.edge_shift_px
+        residual = ((group.xy_px - projected) * group.normal_px).sum(1) + own.edge_shift_px
         by_camera = -(group.normal_px[:, :, None] * d_camera).sum(1)
         by_point = -(group.normal_px[:, :, None] * d_point).sum(1)
-        shared = np.zeros((len(residual), self.shared_count))
-        shared[:, :LENS_COUNT] = by_camera[:, :LENS_COUNT]
+        by_shared = np.zeros((len(residual), self.shared_count))
+        by_shared[:, :LENS_COUNT] = by_camera[:, :LENS_COUNT]
         if index:
             by_heading = by_point[:, 1] * arm[:, 0] - by_point[:, 0] * arm[:, 1]
             start = LENS_COUNT + 3 * (index - 1)
-            shared[:, start : start + 3] = np.column_stack([by_point[:, :2], by_heading])
-        own = np.column_stack([by_camera[:, LENS_COUNT:], np.ones(len(residual))])
-        return residual, shared, own
+            by_shared[:, start : start + 3] = np.column_stack([by_point[:, :2], by_heading])
+        by_own = np.column_stack([by_camera[:, LENS_COUNT:], np.ones(len(residual))])
+        return residual, by_shared, by_own

@@ -196,10 +196,10 @@ def _view_fits(
     """Each photo over the board whose origin is at `origin_mm` (3,) in the solution's frame."""
     shift = Pose(np.eye(3), origin_mm)
     fits = []
-    for k, (view, stand) in enumerate(zip(adjustment.views, solution.own, strict=True)):
-        residual = adjustment.edge_residuals_px(k, solution.shared, stand)
+    for k, (view, own) in enumerate(zip(adjustment.views, solution.own, strict=True)):
+        residual = adjustment.edge_residuals_px(k, solution.shared, own)
         rms_px = float(np.sqrt(np.mean(residual**2)))
-        camera = solution.shared.camera(stand.pose @ shift)
+        camera = solution.shared.camera(own.pose @ shift)
         fits.append(ViewFit(view.name, view.ids, camera, rms_px))
     return tuple(fits)
 
@@ -230,10 +230,7 @@ def _convert_to_centres(places: Array, covariance: Array, square_mm: Array) -> t
 def _covariance_from_corner(
     covariance: Array, places: Array, corners: Array, lowest_markers: NDArray[np.intp]
 ) -> Array:
-    """The covariance in a frame with its origin at the lower left of the bounding box.
-
-    `lowest_markers` (2,) are the indices of the markers that touch its left and lower side.
-    """
+    """The covariance with the origin at the box's lower left, where the `lowest_markers` (2,) lie."""
     jacobian = np.eye(places.size)
     for axis, marker in enumerate(lowest_markers):
         lowest_corner = corners[marker, :, axis].argmin()

@@ -48,13 +48,13 @@ class LensAndPaper:
         """Add a step (12,)."""
         return replace(self, values=self.values + step)
 
-    def camera(self, stand: "PoseAndZoom") -> Camera:
+    def camera(self, own: "PoseAndZoom") -> Camera:
         """The camera of one photo: the lens at its zoom and pose."""
         matrix = intrinsic_matrix(self.values)
-        zoom = 1 + stand.zoom
+        zoom = 1 + own.zoom
         matrix[0, 0] *= zoom
         matrix[1, 1] *= zoom
-        return Camera(matrix, self.values[4:9], stand.pose)
+        return Camera(matrix, self.values[4:9], own.pose)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,33 +133,33 @@ class SheetAdjustment:
         return self.prior_root @ (shared.values - self.mean), self.prior_root
 
     def residual_block(
-        self, photo: int, shared: LensAndPaper, stand: PoseAndZoom
+        self, photo: int, shared: LensAndPaper, own: PoseAndZoom
     ) -> ResidualBlock | None:
         """Whitened residuals of one photo's corners and of its zoom; None if they are impossible."""
-        if shared.values[:2].min() <= 0 or stand.zoom <= -1:
+        if shared.values[:2].min() <= 0 or own.zoom <= -1:
             return None
         sighting, whitener = self.sightings[photo], self._whiteners[photo]
         xyz, by_paper = self.deform_paper(shared, sighting.xyz_mm)
-        if stand.pose.apply(xyz)[:, 2].min() <= 0:
+        if own.pose.apply(xyz)[:, 2].min() <= 0:
             return None
-        projected, by_point, by_camera = shared.camera(stand).project_with_jacobians(xyz)
+        projected, by_point, by_camera = shared.camera(own).project_with_jacobians(xyz)
         by_zoom = by_camera[..., :2] @ shared.values[:2, None]
-        by_camera[..., :2] *= 1 + stand.zoom
+        by_camera[..., :2] *= 1 + own.zoom
         by_shared = np.concatenate([by_camera[..., :9], by_point @ by_paper], -1)
         by_own = np.concatenate([by_camera[..., 9:], by_zoom], -1)
         residual = (whitener @ (projected - sighting.xy_px)[..., None]).ravel()
         zoom_by_own = np.eye(OWN_COUNT)[6:] / self.zoom_sigma
         return ResidualBlock(
-            np.append(residual, stand.zoom / self.zoom_sigma),
+            np.append(residual, own.zoom / self.zoom_sigma),
             np.vstack([_stack_axes(whitener @ by_shared), np.zeros((1, SHARED_COUNT))]),
             np.vstack([_stack_axes(whitener @ by_own), zoom_by_own]),
         )
 
-    def corner_residuals_px(self, photo: int, shared: LensAndPaper, stand: PoseAndZoom) -> Array:
+    def corner_residuals_px(self, photo: int, shared: LensAndPaper, own: PoseAndZoom) -> Array:
         """(N, 2): reprojection residuals of one photo's corners."""
         sighting = self.sightings[photo]
         xyz, _ = self.deform_paper(shared, sighting.xyz_mm)
-        return np.asarray(shared.camera(stand).project(xyz) - sighting.xy_px)
+        return np.asarray(shared.camera(own).project(xyz) - sighting.xy_px)
 
     def deform_paper(self, shared: LensAndPaper, xyz_mm: Array) -> tuple[Array, Array]:
         """Stretch and bend corners (N, 3) of the sheet; also the Jacobian (N, 3, 3) by that."""

@@ -33,10 +33,7 @@ S_SHAPE_FACTOR = 2.6
 
 
 def bend_basis(s: Array) -> Array:
-    """Basis (N, 4) of an edge's shape at stations (N,) from -1 to 1: offset, slant, bend, S-shape.
-
-    Each has a maximum of 1.
-    """
+    """Basis (N, 4) of an edge at stations (N,) in [-1, 1]: offset, slant, bend, S-shape; each up to 1."""
     parabola = 1 - s**2
     return np.stack([np.ones_like(s), s, parabola, S_SHAPE_FACTOR * s * parabola], -1)
 
@@ -100,10 +97,7 @@ def _find_coarse_line(steps: Array, s: Array) -> Array:
 def _find_step_peaks(
     steps: Array, across_mm: Array, line_mm: Array, reach_mm: float
 ) -> tuple[Array, Array]:
-    """Offset (N,) of each station's largest step near the line, and its strength (N,).
-
-    The offset is interpolated between samples. The strength is in excess of the median step.
-    """
+    """Each station's largest step near the line: interpolated offset (N,), excess strength (N,)."""
     near = np.abs(across_mm - line_mm[:, None]) <= reach_mm
     largest = np.where(near, steps, -np.inf).argmax(1)
     peak = np.clip(largest, 1, len(across_mm) - 2)

@@ -123,10 +123,7 @@ def _sample_hemisphere() -> Array:
 
 
 def _intersect_planes(rays: Array, normals: Array) -> Array:
-    """Intersections (N, G, 4, 3) of rays (G, 4, 3) with planes at distance 1 along normals (N, 3).
-
-    Rays that miss a plane get points far away.
-    """
+    """Points (N, G, 4, 3) of rays (G, 4, 3) on planes at distance 1 along normals (N, 3), or far away."""
     cosine = np.einsum("gcx,nx->ngc", rays, normals)
     depth = np.where(cosine > 0.05, cosine, 1e-9)
     return np.asarray(rays / depth[..., None])

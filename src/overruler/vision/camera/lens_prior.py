@@ -131,10 +131,7 @@ def _prior_from_metadata(
 
 
 def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
-    """The prior of the same lens for a cropped picture of `size_px`.
-
-    Little is known but the distortion.
-    """
+    """The prior of the same lens for a cropped picture: little is known but the distortion."""
     longer = max(size_px)
     centre = (np.array(size_px) - 1) / 2
     focal = CROPPED_FOCAL_RATIO * prior.mean[:2]

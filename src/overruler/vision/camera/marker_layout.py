@@ -42,10 +42,7 @@ def laid_marker_observation(marker: Marker, board: Board | None) -> Observation:
 
 
 def marker_place_covariance(board: Board, number: int) -> Array:
-    """(3, 3): covariance of one marker's x, y and heading in the board file.
-
-    It excludes the scale of the whole layout, which the error budget has.
-    """
+    """(3, 3): the board file's covariance of a marker's x, y and heading, without the common scale."""
     if board.covariance is None or board.corners_mm is None:
         raise ValueError("the board file has no covariance of its layout")
     start = 3 * sorted(board.corners_mm).index(number)

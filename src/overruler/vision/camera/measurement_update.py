@@ -59,10 +59,7 @@ def kalman_update(measurements: Measurements, covariance: Array) -> KalmanUpdate
 
 
 def predicted_covariance(covariance: Array, jacobian: Array, noise_covariance: Array) -> Array:
-    """The covariance (P, P) once planned measurements are made, whatever their values.
-
-    `jacobian` (N, P) and `noise_covariance` (N, N) are those of `Measurements`.
-    """
+    """The covariance (P, P) once `Measurements` with this Jacobian and noise are made."""
     unknown_values = np.zeros(len(jacobian))
     planned = Measurements(unknown_values, jacobian, noise_covariance)
     return kalman_update(planned, covariance).updated_covariance(covariance)

@@ -69,10 +69,7 @@ class Observation:
         return np.asarray(edge + place_px @ place_px.T + shape @ shape.T)
 
     def with_place_factors(self, factors_px: Array, specified_share: float = 1.0) -> "Observation":
-        """Append columns (K, n) to the place's noise factor.
-
-        On a table as specified they are `specified_share` times as large.
-        """
+        """Append columns (K, n) to the place noise, times `specified_share` on a table as specified."""
         specified = [self.specified_place_factors_px, specified_share * factors_px]
         return replace(
             self,

@@ -35,10 +35,7 @@ def fit_choosing_prior(
     prior: LensPrior,
     cropped: LensPrior,
 ) -> tuple[InlierFit, LensPrior]:
-    """Fit the inliers under `prior`, or under `cropped` if the photo itself shows that it was cropped.
-
-    The second value is the prior that was used.
-    """
+    """Fit the inliers under `prior`, or `cropped` if the photo shows it; also return the prior used."""
     fit = fit_without_outliers(groups, lambda some: solve(some, prior))
     if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL:
         return fit, prior

@@ -167,10 +167,7 @@ def _worst_sigma_mm(calibration: Calibration, covariance: Array, jacobians: Arra
 
 
 def _try_more_markers(calibration: Calibration, jacobians: Array) -> Iterator[tuple[str, float]]:
-    """Add the best new marker, then the best second one, and so on while that helps.
-
-    Each step gives the advice in words, and the largest σ that remains.
-    """
+    """Add the best new markers one by one while that helps: advice in words, largest remaining σ."""
     spots = dict(possible_new_markers(calibration))
     covariance = calibration.joint_covariance
     chosen: list[str] = []
@@ -199,10 +196,7 @@ def _join_names(names: list[str]) -> str:
 
 
 def possible_new_markers(calibration: Calibration) -> Iterator[tuple[str, Array]]:
-    """Spots for a new marker, in words, and its corners (4, 2) in mm.
-
-    A spot is visible, at the board's edge or in a corner, and away from the other markers.
-    """
+    """Visible spots for a new marker at the edges, away from others: in words, and corners (4, 2)."""
     squares = calibration.squares_mm
     if not squares:
         return
@@ -248,10 +242,7 @@ def covariance_with_marker(calibration: Calibration, covariance: Array, corners_
 
 
 def _new_marker_noise_px2(calibration: Calibration, corners_mm: Array, by_point: Array) -> Array:
-    """Covariance (8, 8) of the corners (4, 2) of a new marker in the photo.
-
-    `by_point` (4, 2, 3) is the Jacobian of their pixels by the points.
-    """
+    """Covariance (8, 8) of a new marker's corners (4, 2), whose pixels have Jacobian (4, 2, 3)."""
     centre = np.append(corners_mm.mean(0), 0.0)
     mm_per_px = float(calibration.camera.mm_per_px(centre))
     common = np.hypot(NEW_MARKER_SIGMA_PX, NEW_MARKER_PLACE_SIGMA_MM / mm_per_px)
@@ -266,10 +257,7 @@ def _new_marker_noise_px2(calibration: Calibration, corners_mm: Array, by_point:
 
 
 def _rigid_motion_jacobian(arms_mm: Array) -> Array:
-    """Jacobian (4, 2, 3) of corners (4, 2) about their centre by its x, y and rotation.
-
-    The rotation is in mm at the centre of a side.
-    """
+    """Jacobian (4, 2, 3) of corners (4, 2) by their centre's x, y and rotation, in mm at a side."""
     jacobian = np.zeros((4, 2, 3))
     jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
     perpendicular = np.stack([-arms_mm[:, 1], arms_mm[:, 0]], -1)

@@ -119,9 +119,9 @@ class CalibrationDiagnostics:
         return self.solution.lens_pull_sigmas > MAX_LENS_PULL_SIGMAS
 
 
-def find_problems(seen: CalibrationDiagnostics) -> tuple[Problem, ...]:
+def find_problems(facts: CalibrationDiagnostics) -> tuple[Problem, ...]:
     """All problems of a calibration."""
-    return (*_marker_problems(seen), *_view_problems(seen), *_quality_problems(seen))
+    return (*_marker_problems(facts), *_view_problems(facts), *_quality_problems(facts))
 
 
 def sort_by_severity(problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -141,22 +141,22 @@ def find_unsure_distances(calibration: Calibration, has_lens_file: bool) -> tupl
     return (Problem("unsure_distances", ": ".join([text, *remedies[:1]])),)
 
 
-def _marker_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
-    count = len(seen.markers)
-    if 0 < count < FEW_MARKERS and seen.point_count == 0:
+def _marker_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
+    count = len(facts.markers)
+    if 0 < count < FEW_MARKERS and facts.point_count == 0:
         text = f"only {count} markers are seen: four are needed for good measures, eight are better"
         yield Problem("few_markers", text)
-    for number in seen.left_out:
+    for number in facts.left_out:
         text = f"marker {number} does not agree with the others and was left out: was it moved?"
         yield Problem("marker_left_out", text)
-    if count == 0 and not seen.has_lens_file:
+    if count == 0 and not facts.has_lens_file:
         text = "points say nothing about the lens: lay out markers, or give a lens file"
         yield Problem("points_alone", text)
-    if seen.hidden_ids:
-        names = ", ".join(map(str, seen.hidden_ids))
+    if facts.hidden_ids:
+        names = ", ".join(map(str, facts.hidden_ids))
         text = f"hidden or unreadable: marker {names}; clear the view of every marker"
         yield Problem("markers_hidden", text)
-    if count and seen.point_count == 0 and seen.covered_share < COVERED_SHARE:
+    if count and facts.point_count == 0 and facts.covered_share < COVERED_SHARE:
         text = (
             "the markers lie close together in the picture: measures away from them are "
             "extrapolated; spread them out"
@@ -164,17 +164,17 @@ def _marker_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
         yield Problem("markers_close_together", text)
 
 
-def _view_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
-    tilt = tilt_deg(seen.camera)
-    focal_sigma_px = float(np.sqrt(seen.solution.covariance[0, 0]))
-    focal_share = focal_sigma_px / seen.camera.matrix[0, 0]
+def _view_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
+    tilt = tilt_deg(facts.camera)
+    focal_sigma_px = float(np.sqrt(facts.solution.covariance[0, 0]))
+    focal_share = focal_sigma_px / facts.camera.matrix[0, 0]
     if tilt > LOW_VIEW_DEG:
         text = (
             f"the camera looks from low down, {tilt:.0f}° from straight above: "
             "errors of height become errors of place"
         )
         yield Problem("low_view", text)
-    if not seen.has_lens_file and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
+    if not facts.has_lens_file and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
         text = (
             "seen from straight above without a lens file: "
             "places on the board are sound, high things are less sure"
@@ -182,23 +182,23 @@ def _view_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
         yield Problem("overhead_without_lens", text)
 
 
-def _quality_problems(seen: CalibrationDiagnostics) -> Iterator[Problem]:
-    if any(_is_blurred(marker) for marker in seen.markers):
+def _quality_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
+    if any(_is_blurred(marker) for marker in facts.markers):
         text = "the markers are blurred; hold the camera still and focus on the table"
         yield Problem("blurred", text)
-    if seen.lens_disagrees:
+    if facts.lens_disagrees:
         question = "was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", f"the photo does not fit the lens file; {question}")
-    elif not seen.has_lens_file and seen.is_cropped:
+    elif not facts.has_lens_file and facts.is_cropped:
         text = (
             "the photo looks cropped, its lens's axis lies far off its middle; "
             "measure the photo as it was taken"
         )
         yield Problem("cropped", text)
-    elif seen.is_misshapen:
+    elif facts.is_misshapen:
         text = "the markers do not look square: lay or glue them flat, on something stiff"
         yield Problem("markers_not_flat", text)
-    elif seen.has_large_residuals:
+    elif facts.has_large_residuals:
         text = (
             "the markers do not lie quite as they should; "
             "are they flat, printed to scale, where the board file says?"
@@ -223,10 +223,7 @@ def missing_marker_ids(
     found: set[int],
     whole: bool = True,
 ) -> list[int]:
-    """The ids of markers (4, 3) that should be in the picture and were not `found`.
-
-    A marker is in the picture if all its corners are, or its centre if not `whole`.
-    """
+    """The ids of markers not `found` of which all corners, or the centre, should be in the picture."""
     limit = np.array(size_px) - 1
     missing = []
     for number in sorted(set(corners_mm) - found):

@@ -142,10 +142,7 @@ class LinearizedProblem:
         return total, np.asarray(volume)
 
     def prior_information(self, scales: Array) -> tuple[Array, Array]:
-        """The prior information (N, U, U) for scales (N, 3), and the logarithm of its volume (N,).
-
-        The volume is that of the shared shape error only: the rest is the same for all scales.
-        """
+        """Prior information (N, U, U) for scales (N, 3); log volume (N,) of the shared shape error."""
         shared = np.nonzero(self.shared_shape_sigmas)[0]
         sigmas = self.shared_shape_sigmas[shared] * scales[:, SHAPE_KIND:]
         prior = np.repeat(self.prior[None], len(scales), 0)

@@ -208,20 +208,20 @@ def _mean_distance_sigma_mm(calibration: Calibration, covariance: Array) -> floa
     return float(np.sqrt(np.mean(sigmas**2)))
 
 
-def measures_of(rings: Sequence[RimMeasurement], unknowns: int = CAMERA_SIZE) -> Measurements:
+def measures_of(rims: Sequence[RimMeasurement], unknowns: int = CAMERA_SIZE) -> Measurements:
     """Rims as measurements of the first 15 of `unknowns` parameters."""
-    excess = np.array([ring.radius_excess_mm for ring in rings])
-    jacobian = np.zeros((len(rings), unknowns))
-    jacobian[:, :CAMERA_SIZE] = np.stack([ring.camera_jacobian for ring in rings])
-    return Measurements(-excess, jacobian, radius_covariance(rings))
+    excess = np.array([rim.radius_excess_mm for rim in rims])
+    jacobian = np.zeros((len(rims), unknowns))
+    jacobian[:, :CAMERA_SIZE] = np.stack([rim.camera_jacobian for rim in rims])
+    return Measurements(-excess, jacobian, radius_covariance(rims))
 
 
-def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
+def radius_covariance(rims: Sequence[RimMeasurement]) -> Array:
     """(N, N) mm²: noise of the radii, and errors common to bases of one size or to all."""
-    diameter = np.array([ring.diameter_mm for ring in rings])
-    mm_per_px = np.array([ring.mm_per_px for ring in rings])
-    offset = np.stack([ring.board_offset for ring in rings])
-    own = np.diag([ring.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for ring in rings])
+    diameter = np.array([rim.diameter_mm for rim in rims])
+    mm_per_px = np.array([rim.mm_per_px for rim in rims])
+    offset = np.stack([rim.board_offset for rim in rims])
+    own = np.diag([rim.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for rim in rims])
     same_size = diameter[:, None] == diameter
     edge_offset = EDGE_OFFSET_SIGMA_PX**2 * np.outer(mm_per_px, mm_per_px)
     shared = CATALOGUE_SIGMA_MM**2 * same_size + edge_offset
@@ -229,11 +229,9 @@ def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
     return np.asarray(own + shared + TREND_SIGMA_SHARE**2 * trend @ trend.T)
 
 
-def keep_consistent_rims(
-    rings: Sequence[RimMeasurement], covariance: Array
-) -> list[RimMeasurement]:
+def keep_consistent_rims(rims: Sequence[RimMeasurement], covariance: Array) -> list[RimMeasurement]:
     """Remove outliers one by one, the worst first; `covariance` (15, 15) is the camera's."""
-    kept = list(rings)
+    kept = list(rims)
     while len(kept) >= MIN_BASES:
         measurements = measures_of(kept)
         expected = measurements.innovation_covariance(covariance)

@@ -35,28 +35,30 @@ Counted on rendered tables: of 20 bases, 7 of them on tables not used for any ch
 nearer by 0.3 mm or more, and one farther."""
 
 
-def remeasure_by_lit_side(frame: Frame, calibration: Calibration, one: Detection) -> Detection:
+def remeasure_by_lit_side(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> Detection:
     """Remeasure a base that the shade of a low lamp may have moved; any other is unchanged."""
     camera, light = calibration.camera, calibration.light
-    mm_per_px = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
-    if light is None or light.strength < LOW_LIGHT_STRENGTH or not _is_large(one, mm_per_px):
-        return one
-    to_lamp = direction_to_lamp(light, one)
-    shade = shade_covariance_mm2(calibration, one)
-    covariance = one.covariance_mm2 - one.unmodelled_mm2 + shade
+    mm_per_px = float(camera.mm_per_px(np.array([*detection.xy_mm, detection.z_mm])))
+    if light is None or light.strength < LOW_LIGHT_STRENGTH or not _is_large(detection, mm_per_px):
+        return detection
+    to_lamp = direction_to_lamp(light, detection)
+    shade = shade_covariance_mm2(calibration, detection)
+    covariance = detection.covariance_mm2 - detection.unmodelled_mm2 + shade
     sigma = float(np.sqrt(to_lamp @ covariance @ to_lamp))
-    radius = one.base.width_mm / 2
+    radius = detection.base.width_mm / 2
     width = SEARCH_WIDTH_SIGMAS * sigma
     hypotheses = []
     for offset in START_OFFSETS_SIGMAS:
-        start = one.xy_mm + offset * sigma * to_lamp
-        hypothesis = BaseHypothesis(start, width, radius, one.z_mm, OUTLINE_MODELS, to_lamp)
+        start = detection.xy_mm + offset * sigma * to_lamp
+        hypothesis = BaseHypothesis(start, width, radius, detection.z_mm, OUTLINE_MODELS, to_lamp)
         hypotheses.append(hypothesis)
     fits = [fit for fit in fit_bases(frame.pixels, camera, hypotheses) if fit is not None]
     if not fits:
-        return one
+        return detection
     best = max(fits, key=lambda fit: fit.merit)
-    fused = _fuse_places(one, covariance, best, EDGE_SIGMA_PX * mm_per_px)
+    fused = _fuse_places(detection, covariance, best, EDGE_SIGMA_PX * mm_per_px)
     return reproject_outline(camera, fused)
 
 
@@ -65,16 +67,18 @@ def _is_large(detection: Detection, mm_per_px: float) -> bool:
     return base.shape == "circle" and base.width_mm >= MIN_BASE_MM and mm_per_px <= MAX_MM_PER_PX
 
 
-def _fuse_places(one: Detection, covariance: Array, fit: BaseFit, floor_mm: float) -> Detection:
+def _fuse_places(
+    detection: Detection, covariance: Array, fit: BaseFit, floor_mm: float
+) -> Detection:
     """Fuse a detection's place with `covariance` (2, 2) and the lit side's fit, by a Kalman update."""
     noise = floor_mm**2 * np.eye(2)
     gain = covariance @ np.linalg.inv(covariance + fit.covariance_mm2 + noise)
     remaining = np.eye(2) - gain
     updated = remaining @ covariance
     return replace(
-        one,
-        xy_mm=one.xy_mm + gain @ (fit.xy_mm - one.xy_mm),
-        covariance_mm2=(updated + updated.T) / 2 + one.unmodelled_mm2,
-        d_xy_d_camera=remaining @ one.d_xy_d_camera + gain @ fit.d_xy_d_camera,
+        detection,
+        xy_mm=detection.xy_mm + gain @ (fit.xy_mm - detection.xy_mm),
+        covariance_mm2=(updated + updated.T) / 2 + detection.unmodelled_mm2,
+        d_xy_d_camera=remaining @ detection.d_xy_d_camera + gain @ fit.d_xy_d_camera,
         measured_on_lit_side=True,
     )

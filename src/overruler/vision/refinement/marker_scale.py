@@ -114,10 +114,7 @@ def _is_usable(detection: Detection) -> bool:
 def visible_rim_shares(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> Array | None:
-    """The visible share of its lower rim if the base were larger by each of `SCALE_OFFSETS` (N,).
-
-    None if the rim is hidden.
-    """
+    """Visible share (N,) of the lower rim if larger by each of `SCALE_OFFSETS`; None if hidden."""
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None
