@@ -3,7 +3,7 @@
 import numpy as np
 
 from overruler.bases import Base
-from overruler.calibration import Calibration, Problem
+from overruler.calibration import Calibration, Covariances, Problem
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -115,7 +115,7 @@ def report(*verdicts: Verdict) -> Report:
     )
     calibration = Calibration(
         camera(),
-        np.zeros((15, 15)),
+        Covariances.same(np.zeros((15, 15))),
         SIZE_PX,
         0.21,
         (0, 1, 2, 3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
@@ -39,7 +39,7 @@ def photo(
 
 def exact(camera: Camera) -> Calibration:
     """The calibration that a photo of `camera` would have without any error."""
-    return Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.0, (), BOARD_MM)
+    return Calibration(camera, Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.0, (), BOARD_MM)
 
 
 def eight_markers(size_mm: float = 45.0) -> dict[int, Array]:

@@ -14,7 +14,7 @@ from evaluate.counting import peers, tags, verifier
 from evaluate.counting.rulers import Rulers, rulers
 from evaluate.counting.tally import Tally, calls, matches, pairing_of, tally
 from overruler.board import Board
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.report import Report
@@ -231,7 +231,7 @@ def test_rulers_are_held_against_the_truth() -> None:
         lain("xwing", 600, 300),
     ]
     seen = (read(300, 300, 100.02), read(300, 500, 101.0), read(300, 100, 100.0))
-    calibration = Calibration(camera, np.zeros((15, 15)), size, 0.1, (), BOARD_MM)
+    calibration = Calibration(camera, Covariances.same(np.zeros((15, 15))), size, 0.1, (), BOARD_MM)
     frame = Frame(np.zeros((*size[::-1], 3), np.uint8), "drawn")
     counted = Rulers()
     counted.add(

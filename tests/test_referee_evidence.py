@@ -16,7 +16,7 @@ from tests.reports import report
 
 def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = report()
-    surer = replace(plain.calibration, covariance=plain.calibration.covariance / 4)
+    surer = plain.calibration.map_covariances(lambda covariance: covariance / 4)
     moved = tuple(replace(one, xy_mm=one.xy_mm + np.array([1.0, 2.0])) for one in plain.detections)
     asked: list[tuple[Frame, Calibration, tuple[Detection, ...]]] = []
 
@@ -31,7 +31,7 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(referee, "refine_by_bases", listen)
     seen = Referee(Board.free(60.0)).look(plain.frame)
     assert asked == [(plain.frame, plain.calibration, plain.detections)]
-    assert seen.calibration.covariance is surer.covariance
+    assert seen.calibration.covariances is surer.covariances
     wanted = sorted((one.xy_mm + np.array([1.0, 2.0])).tolist() for one in plain.detections)
     assert np.array(
         sorted([piece.x_mm, piece.y_mm] for piece in seen.scene.pieces)

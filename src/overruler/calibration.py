@@ -1,4 +1,4 @@
-"""What one photo says about the camera, with the doubt of all of it."""
+"""The calibration of one photo: the camera, the table's bow, and their covariances."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,77 +7,89 @@ from typing import Any
 import numpy as np
 
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, Pose, skew
 
 SPEC_SHARE = 1 / 8
-"""What is left of what tables, prints and bases may be off by where all is just as the board file and the catalogue
-say: counted on 46 rendered tables, of two renderers (`docs/calibration.md`)."""
+"""Ratio of two σ of tables, prints and bases: made as specified, and as people have them.
+
+"Specified" means by the board file and the catalogue. Counted on 46 rendered tables by two renderers
+(`docs/calibration.md`)."""
 MIN_HEIGHT_WEIGHT = -1.0
-"""Far outside of the table nobody knows how it goes on."""
+"""Lower limit of the bow's weights: far outside the table its parabola is not extrapolated."""
+CAMERA_SIZE = 15
+"""Number of parameters of a camera: intrinsics, distortion and pose (`geometry.camera.PARAMETERS`)."""
+JOINT_SIZE = CAMERA_SIZE + 2
+"""Number of parameters of a camera and the table's bow."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBudget:
-    """The systematic terms that no residual shows, 1 σ each; named so that none is forgotten."""
+    """The systematic error terms that no residual shows, 1 σ each."""
 
     scale_share: float = 5e-4
-    """Printed size and layout of the markers against the nominal: moves everything together."""
+    """Scale of the printed markers and their layout against the nominal one; common to everything."""
     specified_scale_share: float = SPEC_SHARE * 5e-4
-    """The same where the table is just as its board file says."""
+    """The same for a table that is as its board file specifies."""
     height_mm: float = 0.25
-    """A base's underside over the bowed board (folds, fibres, grit): each piece on its own. With the bow's own doubt it
-    makes up the half millimetre that a height on a table is known to."""
+    """Height of a base's underside over the bowed board (folds, fibres, grit), independent per piece.
+
+    Together with the covariance of the bow it makes up the half millimetre to which heights on a
+    table are known."""
     diameter_mm: float = 0.1
-    """A base's diameter against its catalogue size: each piece on its own."""
+    """Diameter of a base against its catalogue size, independent per piece."""
     corner_mm: float = 0.15
-    """How far a plate's corners may be rounded otherwise than is usual. Each piece on its own."""
+    """Rounding of a plate's corners against the usual one, independent per piece."""
 
     @property
     def as_specified(self) -> "ErrorBudget":
-        """The same on a table that is just as its board file says, under bases that are just as large as theirs."""
-        height, diameter = SPEC_SHARE * self.height_mm, SPEC_SHARE * self.diameter_mm
+        """The budget for a table as its board file specifies, and bases as the catalogue does."""
         return replace(
-            self, scale_share=self.specified_scale_share, height_mm=height, diameter_mm=diameter
+            self,
+            scale_share=self.specified_scale_share,
+            height_mm=SPEC_SHARE * self.height_mm,
+            diameter_mm=SPEC_SHARE * self.diameter_mm,
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableBow:
-    """How the table stands off the plane that its edges lie in: two parabolas, along x and along y."""
+    """Height of the table over the plane of its edges: one parabola along x, one along y."""
 
     middle_mm: Array
-    """(2,): of the table."""
+    """(2,): centre of the table."""
     half_mm: Array
-    """(2,): half its width and height."""
+    """(2,): half its width and half its height."""
     height_mm: Array
-    """(2,): by how much its middle stands over its edges, bowed along x and along y."""
+    """(2,): height of the centre over the edges, by the parabola along x and by the one along y."""
     turn_rad: float = 0.0
-    """By how much the table's own x and y are turned against the board frame's, counter-clockwise."""
+    """Rotation of the table's axes against the board frame's, counter-clockwise."""
 
     def height_weights(self, xy_mm: Array) -> Array:
-        """How much of the two heights places (..., 2) on the table have (..., 2): 1 in its middle, 0 at its edges."""
+        """Weights (..., 2) of the two heights at points (..., 2): 1 at the centre, 0 at the edges."""
         c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
-        along = (xy_mm - self.middle_mm) @ np.array([[c, -s], [s, c]])
-        return np.asarray(np.maximum(1 - (along / self.half_mm) ** 2, MIN_HEIGHT_WEIGHT))
+        rotation = np.array([[c, -s], [s, c]])
+        along_axes = (xy_mm - self.middle_mm) @ rotation
+        weights = 1 - (along_axes / self.half_mm) ** 2
+        return np.asarray(np.maximum(weights, MIN_HEIGHT_WEIGHT))
 
     def z_mm(self, xy_mm: Array) -> Array:
-        """The table's height (...,) at places (..., 2)."""
+        """Height (...,) of the table at points (..., 2)."""
         return np.asarray(self.height_weights(xy_mm) @ self.height_mm)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Light:
-    """From where the light falls on the table."""
+    """The light on the table, as one lamp."""
 
     lamp_mm: Array
-    """(2,): the place on the board's plane that the lamp stands over, far away where its light falls in parallel."""
+    """(2,): point of the board's plane below the lamp; far away for parallel light."""
     strength: float
-    """How much its shade misleads: 0 for light from everywhere, 1 for a low lamp in a dark room."""
+    """Strength of the shading: 0 for diffuse light, 1 for a low lamp in a dark room."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about the photo that makes its measures worse."""
+    """Something about a photo that makes its measurements worse."""
 
     flag: str
     """A short fixed name: `few_markers`, `overhead_without_lens`."""
@@ -86,109 +98,176 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Covariances:
+    """The covariance of the camera and the table's bow, under two assumptions about the table.
+
+    The rows are the camera's 15 parameters (`geometry.camera.PARAMETERS`), then the bow's two
+    heights in mm.
+    """
+
+    usual: Array
+    """(17, 17): covariance if the table is as its board file specifies, flat and well laid."""
+    rare: Array
+    """(17, 17): covariance if something about the table is off; at least as large as `usual`."""
+
+    @classmethod
+    def same(cls, covariance: Array) -> "Covariances":
+        """One covariance (17, 17) for both, or one (15, 15) of the camera alone: the bow is exact."""
+        joint = covariance
+        if len(covariance) == CAMERA_SIZE:
+            joint = np.zeros((JOINT_SIZE, JOINT_SIZE))
+            joint[:CAMERA_SIZE, :CAMERA_SIZE] = covariance
+        return cls(joint, joint)
+
+    def map(self, function: Callable[[Array], Array]) -> "Covariances":
+        """Apply a function of a covariance (17, 17) to both."""
+        return Covariances(function(self.usual), function(self.rare))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """The camera of one photo, and how sure it is."""
+    """The camera of one photo, the table that it sees, and the precision of both."""
 
     camera: Camera
-    covariance: Array
-    """(15, 15) over `geometry.camera.PARAMETERS`; all pieces of the photo share this error."""
+    """Intrinsics, distortion and pose over the board."""
+    covariances: Covariances
+    """Covariances of the camera and the bow; all pieces of the photo share this error."""
     size_px: tuple[int, int]
+    """Width and height of the photo."""
     rms_px: float
+    """Root mean square of the reprojection residuals."""
     markers: tuple[int, ...]
-    """The markers it rests on, ascending."""
+    """Ids of the markers that the calibration uses, ascending."""
     board_mm: tuple[float, float]
-    """Width and height of the board, or of the box round all markers seen."""
+    """Width and height of the board, or of the bounding box of all markers seen."""
     left_out_mm: float | None = None
-    """Mean error with which each marker is predicted by the others; None where too few are left."""
+    """Mean error of leave-one-out cross-validation by marker; None with too few markers."""
     edge_shift_px: float = 0.0
-    """How far edges lie towards the dark side of where they are (tone curve, softness)."""
+    """Shift of edges towards their dark side (tone curve, softness)."""
     corners_px: tuple[Array, ...] = ()
-    """The corners (4, 2) of each marker's black square in the photo."""
+    """Corners (4, 2) of each marker's black square in the photo."""
     layout_known: bool = True
     """Whether the markers' places were known beforehand, not only their size."""
     budget: ErrorBudget = ErrorBudget()
+    """Systematic errors beside the covariances."""
     problems: tuple[Problem, ...] = ()
+    """Problems of the photo, the worst first."""
     bow: TableBow | None = None
-    """How the table is bowed, as far as the photo shows it; None where nothing is said of it."""
-    covariance_with_bow: Array | None = None
-    """(17, 17): the covariance over the camera's parameters and the bow's two heights."""
-    joint_as_specified: Array | None = None
-    """(17, 17): the same covariance, were the table as its board file says; None where that is `joint`."""
+    """The estimated bow of the table; None where it is taken as flat."""
     light: Light | None = None
-    """The light that the photo was taken in; None where nothing is known of it."""
+    """The light on the table; None where unknown."""
 
     @property
     def squares_mm(self) -> tuple[Array, ...]:
-        """Each marker's black square (4, 2) on the board, as this camera sees it."""
+        """Corners (4, 2) of each marker's black square, unprojected onto the board."""
         return tuple(self.camera.unproject(np.reshape(self.corners_px, (-1, 4, 2))))
 
     @property
+    def covariance(self) -> Array:
+        """(15, 15): covariance of the camera, if something about the table may be off."""
+        return self.covariances.rare[:CAMERA_SIZE, :CAMERA_SIZE]
+
+    @property
     def joint_covariance(self) -> Array:
-        """(17, 17): the covariance over the camera and the bow; a bow of which nothing is said is exact."""
-        if self.covariance_with_bow is not None:
-            return self.covariance_with_bow
-        joint = np.zeros((17, 17))
-        joint[:15, :15] = self.covariance
-        return joint
+        """(17, 17): covariance of the camera and the bow, if something about the table may be off."""
+        return self.covariances.rare
 
     @property
     def as_specified(self) -> "Calibration":
-        """The same camera, as sure as it is on a table that is just as its board file says: well laid and flat."""
-        joint = (
-            self.joint_covariance if self.joint_as_specified is None else self.joint_as_specified
-        )
-        return replace(
-            self,
-            covariance=joint[:15, :15],
-            covariance_with_bow=joint,
-            budget=self.budget.as_specified,
-        )
+        """The calibration under the assumption that the table is as its board file specifies."""
+        covariances = Covariances.same(self.covariances.usual)
+        return replace(self, covariances=covariances, budget=self.budget.as_specified)
 
-    def updated_by(self, step: Array, after: Callable[[Array], Array]) -> "Calibration":
-        """With `step` (17,) added to the camera's parameters and the bow's heights; `after` makes of their covariance
-        (17, 17) before what it is then."""
-        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[15:])
-        return replace(self, camera=self.camera.moved(step[:15]), bow=bow).map_covariances(after)
+    def updated_by(self, step: Array, function: Callable[[Array], Array]) -> "Calibration":
+        """Add `step` (17,) to camera and bow; `function` maps each covariance (17, 17) to the new one."""
+        bow = self.bow and replace(self.bow, height_mm=self.bow.height_mm + step[CAMERA_SIZE:])
+        moved = replace(self, camera=self.camera.moved(step[:CAMERA_SIZE]), bow=bow)
+        return moved.map_covariances(function)
 
-    def map_covariances(self, after: Callable[[Array], Array]) -> "Calibration":
-        """With both covariances (17, 17) changed alike."""
-        joint = after(self.joint_covariance)
-        told = None if self.joint_as_specified is None else after(self.joint_as_specified)
-        return replace(
-            self, covariance=joint[:15, :15], covariance_with_bow=joint, joint_as_specified=told
-        )
+    def map_covariances(self, function: Callable[[Array], Array]) -> "Calibration":
+        """Apply a function of a covariance (17, 17) to both covariances."""
+        return replace(self, covariances=self.covariances.map(function))
+
+    def with_origin_at(self, origin_mm: Array) -> "Calibration":
+        """Express the calibration in a board frame with its origin at `origin_mm` (3,), an exact point.
+
+        `board_mm` stays as it is.
+        """
+        camera, camera_jacobian = move_board_origin(self.camera, origin_mm)
+        jacobian = np.eye(JOINT_SIZE)
+        jacobian[:CAMERA_SIZE, :CAMERA_SIZE] = camera_jacobian
+        moved = self.map_covariances(lambda covariance: jacobian @ covariance @ jacobian.T)
+        bow = self.bow and replace(self.bow, middle_mm=self.bow.middle_mm - origin_mm[:2])
+        return replace(moved, camera=camera, bow=bow)
+
+
+def move_board_origin(camera: Camera, origin_mm: Array) -> tuple[Camera, Array]:
+    """Express a camera in a board frame with its origin at `origin_mm` (3,), with Jacobian (15, 15)."""
+    T_camera_old = camera.T_camera_board
+    T_camera_board = T_camera_old @ Pose(np.eye(3), origin_mm)
+    jacobian = np.eye(CAMERA_SIZE)
+    # a rotation ω about the old origin moves the new one by ω × arm
+    arm = T_camera_board.translation_mm - T_camera_old.translation_mm
+    jacobian[12:15, 9:12] = -skew(arm)
+    return Camera(camera.matrix, camera.distortion, T_camera_board), jacobian
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something that would make the measures of a photo like this one surer."""
+    """Something that would make the measurements of a photo more precise."""
 
     text: str
     """What to do, as the end of a sentence: `add a marker at the right edge`."""
     before_mm: float
-    """The doubt where it is greatest, 1 σ."""
+    """The largest σ of a distance on the board now."""
     after_mm: float
-    """The same, had it been done."""
+    """The largest σ once the advice is followed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrecisionMap:
-    """How sure distances are all over the board."""
+    """Precision of distances all over the board, on R rows and C columns of places."""
 
     length_mm: float
-    """Of the distances."""
+    """Length of the distances."""
     xy_mm: Array
-    """(R, C, 2): places on the board, by rows from below."""
+    """(R, C, 2): places on the board, the lowest row first."""
     sigma_mm: Array
-    """(R, C): 1 σ of a distance about each, over all directions; what the bases themselves add is not in it."""
+    """(R, C): 1 σ of a distance about each place, averaged over directions; bases add nothing here."""
     visible: Array
-    """(R, C): 1 where the photo shows the place, 0 where it does not."""
+    """(R, C): 1 where the photo shows the place, 0 elsewhere."""
     advice: tuple[Advice, ...] = ()
     """What would help, the best first."""
 
 
-def _calibration_json(calibration: Calibration) -> dict[str, Any]:
+# --- the scene's record of a calibration ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationRecord:
+    """The part of a calibration that a scene keeps for those who draw on its photo."""
+
+    camera: Camera
+    """The camera of the photo."""
+    size_px: tuple[int, int]
+    """Width and height of the photo."""
+    problems: tuple[Problem, ...]
+    """Problems of the photo, the worst first."""
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "CalibrationRecord":
+        """Read what `calibration_to_json` wrote."""
+        pose = Pose(np.array(data["rotation"]), np.array(data["translation_mm"]))
+        camera = Camera(np.array(data["matrix"]), np.array(data["distortion"]), pose)
+        width, height = data["size_px"]
+        problems = [Problem(p.get("flag", ""), p["text"]) for p in data.get("problems", [])]
+        return cls(camera, (width, height), tuple(problems))
+
+
+def calibration_to_json(calibration: Calibration) -> dict[str, Any]:
+    """A calibration as a scene stores it."""
     camera = calibration.camera
+    problems = [{"flag": problem.flag, "text": problem.text} for problem in calibration.problems]
     return {
         "size_px": list(calibration.size_px),
         "matrix": camera.matrix.tolist(),
@@ -199,7 +278,5 @@ def _calibration_json(calibration: Calibration) -> dict[str, Any]:
         "markers": list(calibration.markers),
         "left_out_mm": calibration.left_out_mm,
         "edge_shift_px": calibration.edge_shift_px,
-        "problems": [
-            {"flag": problem.flag, "text": problem.text} for problem in calibration.problems
-        ],
+        "problems": problems,
     }

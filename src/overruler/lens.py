@@ -1,4 +1,4 @@
-"""A lens measured once: its matrix, its distortion, and how sure they are."""
+"""Lens files: the intrinsics and distortion of a lens calibrated once, with their covariance."""
 
 import json
 from dataclasses import dataclass
@@ -12,8 +12,15 @@ from overruler.reading import Node
 from overruler.writing import write_atomically
 
 SCHEMA = "overruler/lens/1"
+"""Value of the key `schema` of a lens file."""
 DEFAULT_SIGMAS = (1e-3, 1e-3, 2.0, 2.0, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3)
-"""1 σ of a lens file without covariance: fx and fy as shares, cx and cy in px, then k1 k2 p1 p2 k3."""
+"""1 σ for a lens file without covariance: fx, fy as shares; cx, cy in px; then k1 k2 p1 p2 k3."""
+MAX_SIZE_MISMATCH_PX = 1.0
+"""Largest mismatch of a scaled copy's width or height: sizes are rounded to pixels."""
+PSD_TOLERANCE = 1e-6
+"""Asymmetry and negative eigenvalues, relative to the σ, that a covariance in a file may have."""
+COEFFICIENTS_BY_AXIS = (7, 6)
+"""Index of the coefficient that mirroring along u or v negates: p2 goes with u, p1 with v."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,8 +28,9 @@ class Lens:
     """A lens in the pixels of one picture size."""
 
     size_px: tuple[int, int]
+    """Width and height of the pictures."""
     matrix: Array
-    """(3, 3)."""
+    """(3, 3): intrinsic matrix."""
     distortion: Array
     """(5,): k1 k2 p1 p2 k3."""
     covariance: Array
@@ -36,15 +44,10 @@ class Lens:
         width, height = node["size_px"].vector(2)
         if min(width, height) < 1:
             node["size_px"].fail("a picture has at least one pixel")
-        matrix = np.array(node["matrix"].matrix(3, 3))
-        if min(matrix[0, 0], matrix[1, 1]) <= 0 or np.any(
-            matrix[[0, 1, 2, 2, 2], [1, 0, 0, 1, 2]] != [0, 0, 0, 0, 1]
-        ):
-            node["matrix"].fail("expected [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
+        matrix = _read_intrinsic_matrix(node["matrix"])
         covariance = node.get("covariance", _read_covariance, _default_covariance(matrix))
-        return cls(
-            (int(width), int(height)), matrix, np.array(node["distortion"].vector(5)), covariance
-        )
+        distortion = np.array(node["distortion"].vector(5))
+        return cls((int(width), int(height)), matrix, distortion, covariance)
 
     def to_toml(self) -> str:
         """The lens file's text; every number is written in full."""
@@ -62,75 +65,97 @@ class Lens:
         write_atomically(path, self.to_toml())
 
     def for_picture(self, size_px: tuple[int, int], orientation: int = 1) -> "Lens":
-        """The lens in the pixels of a picture of `size_px` as seen, turned by an EXIF orientation (1 to 8).
+        """The lens in the pixels of an upright picture of `size_px` with an EXIF orientation (1 to 8).
 
-        The picture may be a smaller or larger copy. `BadInput` where it is not: a cut picture has another middle.
+        The picture may be a scaled copy. `BadInput` for any other: cropping moves the principal
+        point.
         """
-        turned = self._apply_orientation(orientation)
-        lens = turned if _scale_between(turned.size_px, size_px) else self
+        oriented = self._apply_orientation(orientation)
+        lens = oriented if _scale_between(oriented.size_px, size_px) else self
         ratio = _scale_between(lens.size_px, size_px)
         if ratio is None:
-            sizes = f"{self.size_px[0]} × {self.size_px[1]} pixels, the photo has {size_px[0]} × {size_px[1]}"
             raise BadInput(
-                f"the lens file is for {sizes}: make one from photos of that shape, or leave --lens away"
+                f"the lens file is for {self.size_px[0]} × {self.size_px[1]} pixels, the photo has "
+                f"{size_px[0]} × {size_px[1]}: make one from photos of that shape, or leave --lens away"
             )
-        return lens._apply_linear_map(
-            np.diag([ratio] * 4 + [1.0] * 5),
-            np.array([0, 0, *[(ratio - 1) / 2] * 2, *[0] * 5]),
-            size_px,
-        )
+        scaling = np.diag([ratio] * 4 + [1.0] * 5)
+        shift = np.zeros(9)
+        shift[2:4] = (ratio - 1) / 2
+        return lens._apply_linear_map(scaling, shift, size_px)
 
-    def _apply_linear_map(self, turn: Array, shift: Array, size_px: tuple[int, int]) -> "Lens":
-        """The nine numbers after a linear map (9, 9) and a shift (9,)."""
-        values = (
-            turn @ np.concatenate([self.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.distortion])
-            + shift
-        )
-        matrix = np.array([[values[0], 0, values[2]], [0, values[1], values[3]], [0, 0, 1]])
-        return Lens(size_px, matrix, values[4:], turn @ self.covariance @ turn.T)
+    def _apply_linear_map(self, linear: Array, shift: Array, size_px: tuple[int, int]) -> "Lens":
+        """Transform the nine parameters by a matrix (9, 9) and a shift (9,)."""
+        values = linear @ pack_lens(self.matrix, self.distortion) + shift
+        covariance = linear @ self.covariance @ linear.T
+        return Lens(size_px, intrinsic_matrix(values), values[4:], covariance)
 
     def _apply_orientation(self, orientation: int) -> "Lens":
-        """The lens after the picture was transposed (5 to 8), then mirrored left to right, then upside down."""
+        """Transpose (orientations 5 to 8), then mirror left to right, then upside down."""
         lens = self
         if orientation >= 5:
-            lens = lens._apply_linear_map(
-                np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]],
-                np.zeros(9),
-                (lens.size_px[1], lens.size_px[0]),
-            )
-        for axis, mirrored in enumerate((orientation in (2, 3, 6, 7), orientation in (3, 4, 7, 8))):
-            if mirrored:
-                turn, shift = np.eye(9), np.zeros(9)
-                turn[2 + axis, 2 + axis] = turn[
-                    7 - axis, 7 - axis
-                ] = -1  # p2 goes with x, p1 with y
-                shift[2 + axis] = lens.size_px[axis] - 1
-                lens = lens._apply_linear_map(turn, shift, lens.size_px)
+            lens = lens._transposed()
+        if orientation in (2, 3, 6, 7):
+            lens = lens._mirrored(0)
+        if orientation in (3, 4, 7, 8):
+            lens = lens._mirrored(1)
         return lens
+
+    def _transposed(self) -> "Lens":
+        width, height = self.size_px
+        permutation = np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]]
+        return self._apply_linear_map(permutation, np.zeros(9), (height, width))
+
+    def _mirrored(self, axis: int) -> "Lens":
+        signs, shift = np.ones(9), np.zeros(9)
+        signs[[2 + axis, COEFFICIENTS_BY_AXIS[axis]]] = -1
+        shift[2 + axis] = self.size_px[axis] - 1
+        return self._apply_linear_map(np.diag(signs), shift, self.size_px)
 
 
 def _scale_between(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> float | None:
-    """How many times larger the wanted picture is; None where its shape differs by more than rounding to pixels."""
-    across, down = wanted_px[0] / size_px[0], wanted_px[1] / size_px[1]
-    ratio = float(np.sqrt(across * down))
-    off_px = max(abs(across - ratio) * size_px[0], abs(down - ratio) * size_px[1])
-    return ratio if off_px <= 1.0 else None
+    """The scale from one picture size to another; None if their shapes differ by more than rounding."""
+    horizontal, vertical = wanted_px[0] / size_px[0], wanted_px[1] / size_px[1]
+    ratio = float(np.sqrt(horizontal * vertical))
+    mismatch_px = max(abs(horizontal - ratio) * size_px[0], abs(vertical - ratio) * size_px[1])
+    return ratio if mismatch_px <= MAX_SIZE_MISMATCH_PX else None
+
+
+def _read_intrinsic_matrix(node: Node) -> Array:
+    matrix = np.array(node.matrix(3, 3))
+    fixed = matrix[[0, 1, 2, 2, 2], [1, 0, 0, 1, 2]]
+    if min(matrix[0, 0], matrix[1, 1]) <= 0 or np.any(fixed != [0, 0, 0, 0, 1]):
+        node.fail("expected [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
+    return matrix
 
 
 def _read_covariance(node: Node) -> Array:
     covariance = np.array(node.matrix(9, 9))
-    scale = np.sqrt(np.abs(np.outer(np.diag(covariance), np.diag(covariance)))) + 1e-30
-    if (
-        np.abs((covariance - covariance.T) / scale).max() > 1e-6
-        or np.linalg.eigvalsh(covariance / scale).min() < -1e-6
-    ):
-        node.fail(
-            "is not symmetric and positive semi-definite: make it anew (overruler calibrate lens)"
-        )
+    variances = np.diag(covariance)
+    scale = np.sqrt(np.abs(np.outer(variances, variances))) + 1e-30
+    asymmetry = np.abs((covariance - covariance.T) / scale).max()
+    if asymmetry > PSD_TOLERANCE or np.linalg.eigvalsh(covariance / scale).min() < -PSD_TOLERANCE:
+        remedy = "make it anew (overruler calibrate lens)"
+        node.fail(f"is not symmetric and positive semi-definite: {remedy}")
     return covariance
 
 
 def _default_covariance(matrix: Array) -> Array:
-    sigma = np.array(DEFAULT_SIGMAS)
-    sigma[:2] *= matrix[[0, 1], [0, 1]]
-    return np.diag(sigma**2)
+    return np.diag(default_sigmas(matrix) ** 2)
+
+
+def default_sigmas(matrix: Array) -> Array:
+    """1 σ (9,) of a lens with this intrinsic matrix whose file has no covariance."""
+    sigmas = np.array(DEFAULT_SIGMAS)
+    sigmas[:2] *= matrix[[0, 1], [0, 1]]
+    return sigmas
+
+
+def pack_lens(matrix: Array, distortion: Array) -> Array:
+    """The nine parameters fx fy cx cy k1 k2 p1 p2 k3 of a lens, as a vector (9,)."""
+    return np.concatenate([matrix[[0, 1, 0, 1], [0, 1, 2, 2]], distortion])
+
+
+def intrinsic_matrix(lens: Array) -> Array:
+    """The intrinsic matrix (3, 3) of the parameters (9,) that `pack_lens` gives."""
+    fx, fy, cx, cy = lens[:4]
+    return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from overruler.calibration import Advice, Calibration, PrecisionMap
+from overruler.calibration import Advice, Calibration, Covariances, PrecisionMap
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
 from overruler.picture import precision_map
@@ -32,7 +32,9 @@ def calibration() -> Calibration:
     square = camera.project(
         [(400.0, 400.0, 0), (460.0, 400.0, 0), (460.0, 340.0, 0), (400.0, 340.0, 0)]
     )
-    return Calibration(camera, np.eye(15), SIZE, 0.1, (0,), (900.0, 900.0), corners_px=(square,))
+    return Calibration(
+        camera, Covariances.same(np.eye(15)), SIZE, 0.1, (0,), (900.0, 900.0), corners_px=(square,)
+    )
 
 
 @pytest.fixture

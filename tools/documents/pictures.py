@@ -21,7 +21,7 @@ from overruler import picture
 from overruler.apps.demo.steps import generate_steps
 from overruler.apps.rulings import rule_on_questions
 from overruler.board import Board
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
@@ -94,7 +94,7 @@ def drawn(name: str, question: dict[str, Any]) -> Report:
     plinths = [Plinth(piece.x_mm, piece.y_mm, piece.base.width_mm) for piece in scene.pieces]
     table = (scene.board.width_mm, scene.board.height_mm)
     pixels = _hexes(render_table(camera, SIZE_PX, table, plinths, noise=2), camera, scene)
-    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.0, (), table)
+    calibration = Calibration(camera, Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.0, (), table)
     return Report(Frame(pixels, name), calibration, (), scene, verdicts=(ask(scene, question),))
 
 

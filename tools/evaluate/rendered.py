@@ -52,6 +52,7 @@ from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
 from overruler.vision.camera.problems import tilt_deg
+from overruler.vision.camera.variance_components import UNIT_SCALES
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.edge_noise import PLACE_SIGMA_MM
 from overruler.vision.markers.marker import Marker
@@ -89,7 +90,7 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
             camera,
             corners,
             TableBow(half, half, BOW_SIGMA_SHARE * BOARD_MM * errors[:2]),
-            (1.0, 1.0, 1.0),
+            UNIT_SCALES,
             0.0,
         )
         picture = take(_view(truth, errors[2:].reshape(8, 3), SIZES[size]), *_look(random), random)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from overruler.vision.calibrators.charuco import ChartCorners
     from overruler.vision.calibrators.lens_fit import LensFit
     from overruler.vision.calibrators.marker_map import MarkerMapFit
-    from overruler.vision.camera.bundle_adjustment import LensPrior
+    from overruler.vision.camera.lens_prior import LensPrior
     from overruler.vision.markers.marker import Marker
 
 LENS_EXAMPLE = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overruler.bases import Base
-from overruler.calibration import SPEC_SHARE, Calibration, ErrorBudget, Light, Problem
+from overruler.calibration import SPEC_SHARE, Calibration, Covariances, ErrorBudget, Light, Problem
 from overruler.detections import DetectedRuler, Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -63,7 +63,13 @@ def test_the_camera_s_share_agrees_with_sampling(scene: tuple[Camera, Frame]) ->
     camera, frame = scene
     base = detections(frame, camera, PLACES)
     calibration = Calibration(
-        camera, np.diag(SIGMA**2), frame.size_px, 0, (), (700, 500), budget=NO_BUDGET
+        camera,
+        Covariances.same(np.diag(SIGMA**2)),
+        frame.size_px,
+        0,
+        (),
+        (700, 500),
+        budget=NO_BUDGET,
     )
     predicted = rare_covariance(calibration, base)
     rng = np.random.default_rng(3)
@@ -93,7 +99,16 @@ def test_every_term_of_the_budget_counts_where_it_belongs(scene: tuple[Camera, F
 
     def covariance(budget: ErrorBudget) -> Array:
         return rare_covariance(
-            Calibration(camera, np.zeros((15, 15)), (9, 9), 0, (), (700, 500), budget=budget), found
+            Calibration(
+                camera,
+                Covariances.same(np.zeros((15, 15))),
+                (9, 9),
+                0,
+                (),
+                (700, 500),
+                budget=budget,
+            ),
+            found,
         )
 
     assert np.allclose(covariance(NO_BUDGET), 0)
@@ -113,16 +128,15 @@ def test_every_term_of_the_budget_counts_where_it_belongs(scene: tuple[Camera, F
 def test_what_is_usual_is_less_than_what_may_be(scene: tuple[Camera, Frame]) -> None:
     """Of each of two causes as much as usually, and all of it otherwise; what fits say is in both."""
     camera, frame = scene
-    told = np.diag(np.append(SIGMA**2, [0, 0])) / 16
+    usual = np.diag(np.append(SIGMA**2, [0, 0])) / 16
     light, still = Light(np.array([0.0, 5000.0]), 1.0), np.eye(2) * 0.04
     calibration = Calibration(
         camera,
-        np.diag(SIGMA**2),
+        Covariances(usual, Covariances.same(np.diag(SIGMA**2)).rare),
         frame.size_px,
         0,
         (),
         (700, 500),
-        joint_as_specified=told,
         budget=NO_BUDGET,
         light=light,
     )

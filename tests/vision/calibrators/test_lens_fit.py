@@ -9,12 +9,13 @@ from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.calibrators.charuco import ChartCorners
+from overruler.vision.calibrators.initial_focal import estimate_focal_px
 from overruler.vision.calibrators.lens_error_map import (
     _camera_over_table,
     map_lens_error,
     suggest_photos,
 )
-from overruler.vision.calibrators.lens_fit import LensFit, estimate_focal_px, fit_lens
+from overruler.vision.calibrators.lens_fit import LensFit, fit_lens
 from overruler.vision.calibrators.sheet_model import LensAndPaper, PoseAndZoom, SheetAdjustment
 from tests.vision.charts import DISTORTION, MATRIX, POSES, SIZE, SMALL, over
 

@@ -9,15 +9,14 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.calibrators.map_adjustment import MarkerMapAdjustment
 from overruler.vision.calibrators.marker_map import (
     UNMEASURED_SCALE_SHARE,
-    MarkerMapAdjustment,
     MarkerMapFit,
     fit_marker_map,
 )
 from overruler.vision.calibrators.views import LayoutView, link_views
-from overruler.vision.camera.bundle_adjustment import LensPrior
-from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import ANYWHERE, FREE, blank
@@ -197,7 +196,7 @@ def test_slopes_agree_with_finite_differences() -> None:
         ]
     )
     table = MarkerMapAdjustment(views)
-    layout, stand = table.start, table.stands[1]
+    layout, stand = table.start, table.own_parameters[1]
     rows = table.residual_block(1, layout, stand)
     assert rows is not None
 

@@ -8,14 +8,16 @@ import pytest
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera import bundle_adjustment
-from overruler.vision.camera.bundle_adjustment import BundleAdjustment, LensPrior, State
-from overruler.vision.camera.lens_prior import camera_at_pose, lens_prior
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment
+from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.camera.observations import (
     Observation,
     free_marker_observation,
     known_marker_observation,
     point_observations,
 )
+from overruler.vision.camera.state import State
+from overruler.vision.camera.variance_components import UNIT_SCALES, NoiseScales
 from tests.vision.table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
 
 CAMERA = camera_over(18)
@@ -121,7 +123,7 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
         for g in groups
     ]
     bundle, start = BundleAdjustment(exact, sure()), State(CAMERA, 0.0)
-    roots = [np.linalg.cholesky(group.covariance_as_specified((1.0, 1.0, 1.0))) for group in exact]
+    roots = [np.linalg.cholesky(group.covariance_as_specified(UNIT_SCALES)) for group in exact]
     for _ in range(200):
         spoiled = [
             replace(
@@ -200,7 +202,7 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
             .solve_averaging_scales(BundleAdjustment(groups, sure()).solve(state).state)[1]
             .camera_bow_covariance
         )
-        told = BundleAdjustment(groups, sure(), (shape, 1.0, shape)).covariance(state)
+        told = BundleAdjustment(groups, sure(), NoiseScales(shape, 1.0, shape)).covariance(state)
         return float(averaged[14, 14]), float(told[14, 14])
 
     shares = {
@@ -231,9 +233,7 @@ def test_the_state_with_the_least_cost_is_found_from_far_away() -> None:
     bundle = BundleAdjustment(groups, PRIOR)
     near = bundle.solve(State(CAMERA, 0.0))
     far = bundle.solve(
-        State(
-            camera_at_pose(PRIOR, CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3
-        )
+        State(PRIOR.camera_at(CAMERA.T_camera_board.moved([0.1, -0.1, 0.2, 40, -30, 100])), 0.3)
     )
     assert far.log_evidence == pytest.approx(near.log_evidence, rel=1e-4)
     assert far.state.camera.matrix == pytest.approx(near.state.camera.matrix, rel=1e-3)

@@ -7,17 +7,13 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import SPEC_SHARE, TableBow
+from overruler.calibration import SPEC_SHARE, Covariances, TableBow
 from overruler.lens import Lens
 from overruler.vision.camera import calibrate as module
-from overruler.vision.camera.bundle_adjustment import (
-    BOW_SIGMA_SHARE,
-    BundleAdjustment,
-    Solution,
-    State,
-)
+from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.cross_validation import leave_one_out_error_mm
+from overruler.vision.camera.state import Solution, State
 from overruler.vision.camera.table_bow import correct_for_bow_mm
 from tests.vision.sight import (
     ANYWHERE,
@@ -118,7 +114,8 @@ def test_a_lens_file_sharpens_what_four_markers_leave_open(see: type[Sight]) -> 
     found = [calibrate(blank(), board, lens=one) for one in (lens, None)]
     # a lens says nothing of the table's bow, which four markers in its corners leave as open as it was
     with_lens, without = (
-        distances(replace(one, bow=None, covariance_with_bow=None), camera)[1] for one in found
+        distances(replace(one, bow=None, covariances=Covariances.same(one.covariance)), camera)[1]
+        for one in found
     )
     assert np.median(with_lens) < 0.4 * np.median(without)
 
@@ -146,7 +143,7 @@ def test_a_lens_that_sees_no_table_without_a_marker_leaves_it_unsaid() -> None:
     class Blind:
         """The others alone give a lens that folds back before the marker."""
 
-        def without(self, state: State, group: int) -> State:
+        def state_without(self, state: State, group: int) -> State:
             camera = state.camera
             return State(camera.with_lens(camera.matrix, [-3.0, 0, 0, 0, 0]), 0.0)
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from overruler.calibration import move_board_origin
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array, Pose
 from overruler.vision.camera.initial_pose import (
     alternative_cameras,
     pose_from_free_squares,
     pose_from_points,
-    shift_board_origin,
 )
 from tests.vision.table import EIGHT, camera_over, square_mm
 
@@ -91,7 +91,8 @@ def test_a_moved_frame_sees_the_same_and_doubts_the_same() -> None:
         random.normal(size=(15, 15))
         * np.array([1e-2] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3)[:, None]
     )
-    moved, covariance = shift_board_origin(camera, np.array([120.0, -45.0]), root @ root.T)
+    moved, jacobian = move_board_origin(camera, np.array([120.0, -45.0, 0.0]))
+    covariance = jacobian @ root @ root.T @ jacobian.T
     there = SPOTS - [120.0, -45.0, 0.0]
     assert moved.project(there) == pytest.approx(camera.project(SPOTS), abs=1e-9)
     pixels = [camera.moved(step).project(SPOTS) - camera.project(SPOTS) for step in root.T]

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from overruler.errors import CannotMeasure
-from overruler.vision.camera.bundle_adjustment import LensPrior, Solution, State
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.outliers import fit_choosing_prior, fit_without_outliers
+from overruler.vision.camera.state import Solution, State
 from tests.vision.table import camera_over
 
 STATE = State(camera_over(10), 0.0)

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera.measurement_update import predicted_covariance
 from overruler.vision.camera.precision_map import (
     REFERENCE_LENGTH_MM,
     covariance_with_lens_file,
     covariance_with_marker,
     distance_sigmas_mm,
     doubt_map,
-    kalman_covariance,
     possible_new_markers,
 )
 from tests.vision.sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of
@@ -37,7 +37,10 @@ def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(
 ) -> None:
     random, middle = np.random.default_rng(0), np.array([300.0, 500.0])
     exact = replace(
-        four, budget=replace(four.budget, scale_share=0.0), bow=None, covariance_with_bow=None
+        four,
+        budget=replace(four.budget, scale_share=0.0),
+        bow=None,
+        covariances=Covariances.same(four.covariance),
     )
     turns = np.arange(4) * np.pi / 4
     ends = [
@@ -64,10 +67,10 @@ def test_the_doubt_of_distances_is_that_of_cameras_drawn_from_the_covariance(
 
 
 def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
-    assert four.joint_as_specified is not None
+    covariances = four.covariances
     surer = replace(
         four,
-        joint_as_specified=four.joint_as_specified / 4,
+        covariances=replace(covariances, usual=covariances.usual / 4),
         budget=replace(four.budget, specified_scale_share=0.0),
     )
     plain = replace(four, budget=replace(four.budget, specified_scale_share=0.0))
@@ -77,8 +80,7 @@ def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
 
 def test_what_changes_the_doubt_changes_that_of_a_table_as_told_alike(four: Calibration) -> None:
     later = four.updated_by(np.zeros(17), lambda covariance: 4 * covariance)
-    assert four.joint_as_specified is not None
-    assert later.joint_as_specified == pytest.approx(4 * four.joint_as_specified)
+    assert later.covariances.usual == pytest.approx(4 * four.covariances.usual)
     assert later.joint_covariance == pytest.approx(4 * four.joint_covariance)
     assert later.covariance == pytest.approx(4 * four.covariance)
 
@@ -210,4 +212,4 @@ def test_learning_adds_information(seed: int, measures: int) -> None:
 
     before, slope, noise = positive(5), random.normal(size=(measures, 5)), positive(measures)
     wanted = np.linalg.inv(np.linalg.inv(before) + slope.T @ np.linalg.solve(noise, slope))
-    assert kalman_covariance(before, slope, noise) == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+    assert predicted_covariance(before, slope, noise) == pytest.approx(wanted, rel=1e-6, abs=1e-8)

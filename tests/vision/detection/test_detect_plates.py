@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from overruler.bases import Base, catalogue
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
 from overruler.vision.detection import detect as module
 from overruler.vision.detection import finders
@@ -63,7 +63,9 @@ def test_plates_are_looked_for_only_where_there_may_be_some(
     monkeypatch.setattr(finders, "fit_rounds", lambda *_, **__: ())
     camera = table_camera(10.0)
     frame = table_with(camera, [], SIZE_PX)
-    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
+    calibration = Calibration(
+        camera, Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.1, (), (560.0, 500.0)
+    )
     assert module.detect(frame, calibration, catalogue("legion")) == ()
 
 
@@ -72,7 +74,9 @@ def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(finders, "fit_rounds", lambda *_, **__: rounds)
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS, SIZE_PX)
-    calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
+    calibration = Calibration(
+        camera, Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.1, (), (560.0, 500.0)
+    )
     shapes = [
         one.base.shape
         for one in module.detect(frame, calibration, [Base.circle(32), *catalogue("xwing")])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.bases import Base
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -330,7 +330,7 @@ def test_slopes_by_the_camera_agree_with_moving_it() -> None:
 
 def test_a_heading_known_but_for_quarters_says_so_in_the_scene(seen: list[Detection]) -> None:
     calibration = Calibration(
-        table_camera(10.0), np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0)
+        table_camera(10.0), Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.1, (), (560.0, 500.0)
     )
     known, open_ = build_scene(
         calibration,

@@ -192,7 +192,7 @@ def test_enough_markers_are_left_alone(
     found = calibrate(blank(), BOARD)
     same, at = refine_by_bases(shown(), found, bases())
     assert same.camera is found.camera
-    assert same.covariance is found.covariance
+    assert same.covariances is found.covariances
     assert [one.xy_mm.tolist() for one in at] == [list(place) for place in PLACES]
     assert refine_by_bases(shown(), four, bases())[0].camera is not four.camera
 

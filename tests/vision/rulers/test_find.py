@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -90,7 +90,7 @@ def table(
 
 
 def known(camera: Camera) -> Calibration:
-    return Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), BOARD_MM)
+    return Calibration(camera, Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.1, (), BOARD_MM)
 
 
 def found(frame: Frame, camera: Camera) -> list[DetectedRuler]:

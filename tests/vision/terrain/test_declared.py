@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overruler.board import Board
-from overruler.calibration import Calibration, TableBow
+from overruler.calibration import Calibration, Covariances, TableBow
 from overruler.declared_terrain import DeclaredTerrain
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
@@ -136,7 +136,7 @@ def test_a_marker_on_it_says_where_a_hill_is_and_how_high(frame: Frame) -> None:
     assert abs(area.top_z_mm - TOP_MM) < 3 * area.sigma_mm
     assert 0.5 < area.sigma_mm < 6
     assert np.abs(area.footprint_mm - OUTLINE).max() < 3
-    doubtful = replace(calibration, covariance_with_bow=100 * calibration.joint_covariance)
+    doubtful = calibration.map_covariances(lambda covariance: 100 * covariance)
     assert locate_ground(frame, doubtful, [by_marker], BOARD).areas[0].sigma_mm > 2 * area.sigma_mm
     known = replace(by_marker, top_z_mm=TOP_MM + 0.2, sigma_mm=0.5)
     (surer,) = locate_ground(frame, calibration, [known], BOARD).areas
@@ -197,7 +197,7 @@ def test_a_level_sees_what_the_board_sees() -> None:
     """The same pixels, and the same doubt of them by the camera's."""
     random = np.random.default_rng(4)
     root = random.normal(size=(15, 15)) * np.array([1.0] * 4 + [1e-3] * 5 + [1e-3] * 3 + [0.1] * 3)
-    calibration = replace(exact(CAMERA), covariance=root.T @ root)
+    calibration = replace(exact(CAMERA), covariances=Covariances.same(root.T @ root))
     origin = np.array([120.0, 80.0, 33.0])
     level = RaisedPlane.of(calibration, origin, (100.0, 90.0))
     points = np.array([[10.0, 20.0, 0.0], [90.0, 5.0, 3.0]])
@@ -256,7 +256,7 @@ def test_a_hill_stands_on_the_table_as_it_is_bowed() -> None:
     )
     assert on_bowed.z_mm == pytest.approx(TOP_MM, abs=0.05)
     assert on_flat.z_mm == pytest.approx(TOP_MM + 3, abs=0.05)
-    unsure = replace(bowed, covariance_with_bow=np.diag([1e-18] * 15 + [4.0, 9.0]))
+    unsure = replace(bowed, covariances=Covariances.same(np.diag([1e-18] * 15 + [4.0, 9.0])))
     doubt_mm = by_markers.measure_top(unsure, told, [marker], 40.0).sigma_mm
     assert doubt_mm**2 == pytest.approx(on_bowed.sigma_mm**2 + 13, rel=0.02)
 
@@ -266,9 +266,9 @@ def test_a_level_has_the_table_s_bow() -> None:
     joint = np.diag(np.arange(1.0, 18.0))
     joint[3, 16] = joint[16, 3] = 0.5
     origin, places = np.array([120.0, 80.0, 33.0]), np.array([[10.0, 20.0], [70.0, 40.0]])
-    known = replace(exact(CAMERA), bow=bow, covariance_with_bow=joint, joint_as_specified=joint / 9)
+    known = replace(exact(CAMERA), bow=bow, covariances=Covariances(joint / 9, joint))
     level = RaisedPlane.of(known, origin, (100.0, 90.0)).calibration
-    assert level.joint_as_specified == pytest.approx(level.joint_covariance / 9)
+    assert level.covariances.usual == pytest.approx(level.joint_covariance / 9)
     assert level.bow is not None
     assert np.allclose(level.bow.z_mm(places), bow.z_mm(places + origin[:2]))
     assert level.joint_covariance[16, 16] == joint[16, 16]

@@ -7,23 +7,20 @@ from numpy.random import Generator
 
 from evaluate.drawn.lenses import FAMILIES
 from overruler.board import Board
-from overruler.calibration import Calibration, ErrorBudget, TableBow
+from overruler.calibration import Calibration, Covariances, ErrorBudget, TableBow
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import (
-    BOW_SIGMA_SHARE,
-    BundleAdjustment,
-    LensPrior,
-    State,
-)
-from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment
+from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET, add_height_uncertainty
 from overruler.vision.camera.observations import free_marker_observation, known_marker_observation
 from overruler.vision.camera.precision_map import place_jacobian_camera_bow
+from overruler.vision.camera.state import State
 from overruler.vision.camera.table_bow import correct_for_bow_mm
 from overruler.vision.camera.variance_components import LOG_SCALE_SIGMA as SCALE_SIGMA
+from overruler.vision.camera.variance_components import NoiseScales
 from overruler.vision.markers.marker import Marker
 from tests.vision.table import BOARD_MM, EIGHT, FOUR, MARKER_MM, camera_over, known_board, square_mm
 
@@ -137,7 +134,7 @@ class Truth:
     corners: dict[int, Array]
     """The markers', on the table were it flat and the print exact."""
     bow: TableBow
-    scales: tuple[float, float, float]
+    scales: NoiseScales
     """How many times as large as expected the noise of edges, places and shapes is."""
     print_share: float
     """By which share everything printed is larger than meant."""
@@ -147,7 +144,7 @@ class Truth:
         half = np.full(2, BOARD_MM / 2)
         bow = TableBow(half, half, BOW_SIGMA_SHARE * 2 * half * random.normal(size=2))
         own, place, shape = np.exp(SCALE_SIGMA * (random.normal(size=3) - SCALE_SIGMA))
-        scales = float(own), float(case.worse * place), float(case.worse * shape)
+        scales = NoiseScales(float(own), float(case.worse * place), float(case.worse * shape))
         camera, corners = random_camera(random, case), case.corners(random)
         return cls(camera, corners, bow, scales, float(case.scale_share * random.normal()))
 
@@ -203,9 +200,7 @@ def best(
         groups = [known_marker_observation(marker, truth.corners[marker.id]) for marker in seen]
         groups, state = add_height_uncertainty(groups, camera), State(camera, 0.0, bow=truth.bow)
     joint = BundleAdjustment(groups, prior, truth.scales).covariance(state)
-    return replace(
-        found, camera=camera, covariance=joint[:15, :15], covariance_with_bow=joint, bow=truth.bow
-    )
+    return replace(found, camera=camera, covariances=Covariances.same(joint), bow=truth.bow)
 
 
 def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from overruler.bases import catalogue
-from overruler.geometry.camera import Camera
+from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
-from overruler.geometry.pose import Array, Pose
+from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
     SEGMENT_BY_GAME_MM,
@@ -43,13 +43,8 @@ ARC_REACH_WITHOUT_RULER_MM = 300.0
 
 def camera_view(scene: Scene) -> View:
     """The photo's camera, as the scene stores it."""
-    calibration = scene.extra["calibration"]
-    rotation = np.array(calibration["rotation"])
-    pose = Pose(rotation, np.array(calibration["translation_mm"]))
-    matrix = np.array(calibration["matrix"])
-    camera = Camera(matrix, np.array(calibration["distortion"]), pose)
-    width, height = calibration["size_px"]
-    return View(camera, (width, height))
+    record = CalibrationRecord.from_json(scene.extra["calibration"])
+    return View(record.camera, record.size_px)
 
 
 # --- the table ---
@@ -58,13 +53,13 @@ def camera_view(scene: Scene) -> View:
 def table_json(scene: Scene) -> dict[str, Any]:
     """All of the table that is drawn before a question: the board, the pieces and the problems."""
     view = camera_view(scene)
-    problems = scene.extra["calibration"].get("problems", [])
+    record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
         "pieces": [_piece_json(scene, view, index) for index in range(len(scene.pieces))],
-        "problems": [problem["text"] for problem in problems],
+        "problems": [problem.text for problem in record.problems],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
     }

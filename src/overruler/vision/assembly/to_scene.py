@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from overruler.calibration import Calibration, _calibration_json
+from overruler.calibration import Calibration, calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea, _ruler_json
 from overruler.geometry.covariance import Covariance, Matrix2, RareAlternative
 from overruler.geometry.pose import Array
@@ -73,7 +73,7 @@ def build_scene(
         covariance=covariance if pieces else None,
         grid=grid,
         extra={
-            "calibration": _calibration_json(calibration),
+            "calibration": calibration_to_json(calibration),
             "rulers": [_ruler_json(ruler) for ruler in rulers],
         },
     )

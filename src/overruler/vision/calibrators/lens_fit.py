@@ -1,13 +1,13 @@
-"""One lens from several photos of a calibration sheet.
+"""Calibration of a lens from several photos of a calibration sheet.
 
-The unknowns: the lens, what the paper does (printed longer than wide, bent on its support), and a pose for each photo.
-The covariance is that of the least squares, scaled by the residuals and by how far the photos contradict one another.
+The parameters are the lens, the deformation of the paper (printed longer than wide, bent on its
+support), and a pose for each photo. The covariance is scaled by the residuals and by how much the
+photos disagree with one another.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,317 +16,238 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.calibrators.charuco import MIN_CORNERS, ChartCorners
+from overruler.vision.calibrators.initial_focal import estimate_initial_poses, initial_focal_px
 from overruler.vision.calibrators.sheet_model import (
     FIXED_ZOOM_SIGMA,
-    LensAndPaper,
     PoseAndZoom,
     SheetAdjustment,
+    SheetSolution,
 )
-from overruler.vision.camera.initial_pose import pose_from_points
-from overruler.vision.camera.schur_solver import (
-    JointSolution,
-    invert_information,
-    solve_photos_jointly,
-)
+from overruler.vision.camera.schur_solver import invert_information
 
 MIN_PHOTOS = 3
-DEFAULT_FOCAL_SHARE = 0.8
-"""A focal length of which nothing is known, as a share of the picture's longer side."""
+"""Smallest number of photos for a lens."""
 OUTLIER_RATIO = 4.5
-"""A corner this many times farther from the fit than its photo's typical one is left out."""
+"""A corner whose residual is this many times the median one of its photo is an outlier."""
 MIN_TYPICAL_RESIDUAL_PX = 0.01
-"""No residuals are typically smaller."""
-MAX_DISAGREEMENT, MAX_RMS_PX = 4.0, 0.3
-"""Photos that contradict one another so many times more than noise does, or residuals so large, ask for one to be left
-out; without it the rest must fit so many times better,"""
+"""Lower limit of that median."""
+MAX_DISAGREEMENT = 4.0
+"""Disagreement above which a photo is left out if the others then fit better by this factor."""
+MAX_RMS_PX = 0.3
+"""Root mean square residual of a photo above which one is left out, under the same condition."""
 MAX_RATIO_TO_RUNNER_UP = 0.5
-"""and this much better than without any other."""
-
-ZOOM_DISAGREEMENT, ZOOM_SIGMAS = 1.15, (5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2)
-"""Photos that contradict one another so many times more than noise does may each have their own zoom; 1 σ of it."""
+"""Without the outlier the covariance factor is at most this share of that without any other."""
+ZOOM_DISAGREEMENT = 1.15
+"""Disagreement of the photos above which each may have its own zoom."""
+ZOOM_SIGMAS = (5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2)
+"""1 σ of the zooms that are tried, as shares of the focal length."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhotoFit:
-    """What one photo gave to the lens."""
+    """One photo in the fit of a lens."""
 
     name: str
+    """The photo's name."""
     corners: ChartCorners
-    """In the pixels of the lens: as stored, before any EXIF turn."""
+    """The sheet's corners, in the lens's pixels: as stored, before any EXIF rotation."""
     camera: Camera
     """The lens at this photo's pose over the sheet."""
     rms_px: float
+    """Root mean square residual along an axis."""
 
     @property
     def tilt_deg(self) -> float:
-        """How far the sheet leans away from facing the camera."""
-        return float(
-            np.degrees(np.arccos(np.clip(-self.camera.T_camera_board.rotation[2, 2], -1, 1)))
-        )
+        """Angle between the sheet's normal and the camera's axis."""
+        cosine = np.clip(-self.camera.T_camera_board.rotation[2, 2], -1, 1)
+        return float(np.degrees(np.arccos(cosine)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LensFit:
-    """A lens, and what it rests on."""
+    """A calibrated lens, and what it is based on."""
 
     lens: Lens
+    """The lens with its covariance."""
     photos: tuple[PhotoFit, ...]
+    """The photos used."""
     left_out: dict[str, str]
-    """Each photo left out, and why."""
+    """Each photo left out, with the reason."""
     rms_px: float
+    """Root mean square residual over all corners, along an axis."""
     disagreement: float
-    """How much more the photos contradict one another than their corners' noise explains: 1 is as expected."""
+    """Scatter between photos against the noise of their corners; 1 as expected."""
     zoom_sigma: float
-    """1 σ of the photos' own zooms, as a share: how much focusing moves the focal length; 0 where nothing shows it."""
+    """1 σ of the photos' own zooms by focusing, as a share; 0 if no photo shows any."""
     stretch_share: float
     """How much longer the sheet was printed along than across."""
     bow_mm: float
-    """How far the sheet's middle stands over its edges."""
+    """Height of the sheet's centre over its edges."""
     information: Array
-    """(12, 12) of the lens and the paper, in the units of the covariance: what one more photo would add to."""
+    """(12, 12): information matrix of lens and paper, the inverse of the covariance."""
 
 
 def fit_lens(
     size_px: tuple[int, int], sightings: Mapping[str, ChartCorners], focal_px: float | None = None
 ) -> LensFit:
-    """The lens of pictures of `size_px` by sheets (photo's name to sighting); photos that spoil it are left out.
+    """Fit the lens of pictures of `size_px` to sightings of the sheet, by photo name.
 
-    `CannotMeasure` where fewer than three photos are left.
+    Photos that contradict the others are left out. `CannotMeasure` if fewer than three remain.
     """
     left_out: dict[str, str] = {}
     while True:
         photos = {name: sighting for name, sighting in sightings.items() if name not in left_out}
         _check_enough_photos(photos, left_out)
-        focal = (
-            focal_px
-            or estimate_focal_px(size_px, list(photos.values()))
-            or DEFAULT_FOCAL_SHARE * max(size_px)
-        )
-        stands, lost = _estimate_initial_poses(size_px, photos, focal)
-        if not lost:
-            sheets, joint = _remove_outlier_corners(SheetAdjustment(size_px, photos, focal), stands)
-            lost = _find_outlier_photo(sheets, joint)
-            if not lost:
-                return _build_lens_fit(*_fit_focus_zoom(sheets, joint), left_out)
-        left_out |= lost
+        focal = initial_focal_px(size_px, list(photos.values()), focal_px)
+        poses, rejected = estimate_initial_poses(size_px, photos, focal)
+        if not rejected:
+            adjustment = SheetAdjustment(size_px, photos, focal)
+            adjustment, solution = _remove_outlier_corners(adjustment, poses)
+            rejected = _find_outlier_photo(adjustment, solution)
+            if not rejected:
+                adjustment, solution = _fit_focus_zoom(adjustment, solution)
+                return _build_lens_fit(adjustment, solution, left_out)
+        left_out |= rejected
 
 
 def _check_enough_photos(photos: Mapping[str, ChartCorners], left_out: Mapping[str, str]) -> None:
     if len(photos) >= MIN_PHOTOS:
         return
-    why = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
+    reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
     raise CannotMeasure(
-        f"{len(photos)} of the photos show the sheet well enough, {MIN_PHOTOS} are needed, ten are better{why}"
+        f"{len(photos)} of the photos show the sheet well enough, "
+        f"{MIN_PHOTOS} are needed, ten are better{reasons}"
     )
 
 
-# --- the start ---
-
-
-def _estimate_initial_poses(
-    size_px: tuple[int, int], photos: Mapping[str, ChartCorners], focal: float
-) -> tuple[list[PoseAndZoom], dict[str, str]]:
-    """A pose for each photo to begin with, and the photos that have none, each with the reason."""
-    matrix = np.array(
-        [[focal, 0, (size_px[0] - 1) / 2], [0, focal, (size_px[1] - 1) / 2], [0, 0, 1]]
-    )
-    stands, lost = [], {}
-    for name, sighting in photos.items():
-        try:
-            stands.append(PoseAndZoom(pose_from_points(sighting.xyz_mm, sighting.xy_px, matrix)))
-        except CannotMeasure:
-            lost[name] = (
-                "its corners fit no camera before the sheet; is the picture mirrored, or another sheet?"
-            )
-    return stands, lost
-
-
-def estimate_focal_px(size_px: tuple[int, int], sightings: Sequence[ChartCorners]) -> float | None:
-    """The focal length in px that makes the sheet's axes square and equal in every photo; None where no view leans.
-
-    Zhang, A flexible new technique for camera calibration (2000), with the principal point in the middle.
-    """
-    middle, longer = (np.array(size_px) - 1) / 2, max(size_px)
-    lines = [
-        line
-        for s in sightings
-        for line in _zhang_constraints(s.xyz_mm[:, :2], (s.xy_px - middle) / longer)
-    ]
-    p, q = np.array(lines).T
-    squared = -float(p @ p) / float(p @ q) if abs(float(p @ q)) > 1e-12 else -1.0
-    return float(np.sqrt(squared)) * longer if 0.1 < squared < 100 else None
-
-
-def _zhang_constraints(mm: Array, xy: Array) -> list[tuple[float, float]]:
-    """(p, q) of two equations p / f² + q = 0."""
-    h, _ = cv2.findHomography(mm, xy)
-    a, b = (h / np.linalg.norm(h[:, 0])).T[:2]
-    return [
-        (a[0] * b[0] + a[1] * b[1], a[2] * b[2]),
-        (a[0] ** 2 + a[1] ** 2 - b[0] ** 2 - b[1] ** 2, a[2] ** 2 - b[2] ** 2),
-    ]
-
-
-# --- what does not belong ---
+# --- outliers ---
 
 
 def _remove_outlier_corners(
-    sheets: SheetAdjustment, stands: Sequence[PoseAndZoom]
-) -> "tuple[SheetAdjustment, JointSolution[LensAndPaper, PoseAndZoom]]":
-    """The solution without corners that lie elsewhere, and what it rests on."""
-    joint = solve_photos_jointly(
-        sheets.initial_parameters, stands, sheets.residual_block, sheets.prior_residuals
-    )
-    kept = [_inlier_corners(sheets, k, joint) for k in range(len(stands))]
-    if all(good.all() for good in kept):
-        return sheets, joint
-    named = zip(sheets.photos.items(), kept, strict=True)
-    photos = {
-        name: s.select_corners(good) if good.sum() >= MIN_CORNERS else s
-        for (name, s), good in named
-    }
-    calm = SheetAdjustment(sheets.size_px, photos, sheets.mean[0])
-    return calm, solve_photos_jointly(
-        calm.initial_parameters, joint.own, calm.residual_block, calm.prior_residuals
-    )
+    adjustment: SheetAdjustment, poses: Sequence[PoseAndZoom]
+) -> tuple[SheetAdjustment, SheetSolution]:
+    """The solution without outlying corners, and the problem that it solves."""
+    solution = adjustment.solve(poses)
+    inliers = [_inlier_corners(adjustment, k, solution) for k in range(len(poses))]
+    if all(good.all() for good in inliers):
+        return adjustment, solution
+    photos = dict(adjustment.photos)
+    for (name, sighting), good in zip(adjustment.photos.items(), inliers, strict=True):
+        if good.sum() >= MIN_CORNERS:
+            photos[name] = sighting.select_corners(good)
+    cleaned = adjustment.with_photos(photos)
+    return cleaned, cleaned.solve(solution.own)
 
 
 def _inlier_corners(
-    sheets: SheetAdjustment, photo: int, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
+    adjustment: SheetAdjustment, photo: int, solution: SheetSolution
 ) -> NDArray[np.bool_]:
-    """Which corners (N,) lie within `OUTLIER_RATIO` times their photo's typical residual."""
-    off = np.linalg.norm(sheets.corner_residuals_px(photo, joint.shared, joint.own[photo]), axis=1)
-    return np.asarray(off < OUTLIER_RATIO * max(float(np.median(off)), MIN_TYPICAL_RESIDUAL_PX))
+    residual = adjustment.corner_residuals_px(photo, solution.shared, solution.own[photo])
+    distance = np.linalg.norm(residual, axis=1)
+    typical = max(float(np.median(distance)), MIN_TYPICAL_RESIDUAL_PX)
+    return np.asarray(distance < OUTLIER_RATIO * typical)
 
 
-def _find_outlier_photo(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
-) -> dict[str, str]:
-    """The photo without which the others fit far better, and how much; empty where it is none, or not clear which."""
-    if len(joint.own) <= MIN_PHOTOS or not _needs_outlier_search(sheets, joint):
+def _find_outlier_photo(adjustment: SheetAdjustment, solution: SheetSolution) -> dict[str, str]:
+    """The one photo without which the others fit far better, with the reason; empty if none."""
+    count = len(solution.own)
+    if count <= MIN_PHOTOS or not _needs_outlier_search(adjustment, solution):
         return {}
-    left = sorted(
-        (_covariance_factor(_solve_without(sheets, joint, k)), k) for k in range(len(joint.own))
-    )
-    (best, photo), (second, _) = left[:2]
-    if best > min(_covariance_factor(joint) / MAX_DISAGREEMENT, MAX_RATIO_TO_RUNNER_UP * second):
+    factors = [
+        _covariance_factor(_solve_without(adjustment, solution, photo)) for photo in range(count)
+    ]
+    photo = int(np.argmin(factors))
+    best, runner_up = sorted(factors)[:2]
+    factor = _covariance_factor(solution)
+    if best > min(factor / MAX_DISAGREEMENT, MAX_RATIO_TO_RUNNER_UP * runner_up):
         return {}
-    times = np.sqrt(_covariance_factor(joint) / best)
-    reason = f"without it the others fit {times:.0f} times better; was the sheet bent, or the zoom another?"
-    return {list(sheets.photos)[photo]: reason}
+    times = np.sqrt(factor / best)
+    question = "was the sheet bent, or the zoom another?"
+    reason = f"without it the others fit {times:.0f} times better; {question}"
+    return {list(adjustment.photos)[photo]: reason}
 
 
-def _needs_outlier_search(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
-) -> bool:
-    """Whether something is wrong with the photos as they are."""
-    return (
-        joint.disagreement > MAX_DISAGREEMENT
-        or float(_photo_rms_px(sheets, joint).max()) > MAX_RMS_PX
-    )
+def _needs_outlier_search(adjustment: SheetAdjustment, solution: SheetSolution) -> bool:
+    """Whether the photos disagree, or one of them has large residuals."""
+    if solution.disagreement > MAX_DISAGREEMENT:
+        return True
+    return float(_photo_rms_px(adjustment, solution).max()) > MAX_RMS_PX
 
 
-def _covariance_factor(joint: "JointSolution[LensAndPaper, PoseAndZoom]") -> float:
-    """What the covariance is scaled by."""
-    return joint.variance_factor * max(joint.disagreement, 1.0)
+def _covariance_factor(solution: SheetSolution) -> float:
+    return solution.variance_factor * max(solution.disagreement, 1.0)
 
 
 def _solve_without(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]", photo: int
-) -> "JointSolution[LensAndPaper, PoseAndZoom]":
-    """The solution by the other photos."""
-    photos = {
-        name: sighting for k, (name, sighting) in enumerate(sheets.photos.items()) if k != photo
-    }
-    others = SheetAdjustment(sheets.size_px, photos, sheets.mean[0])
-    return solve_photos_jointly(
-        others.initial_parameters,
-        [stand for k, stand in enumerate(joint.own) if k != photo],
-        others.residual_block,
-        others.prior_residuals,
-    )
+    adjustment: SheetAdjustment, solution: SheetSolution, photo: int
+) -> SheetSolution:
+    photos = dict(adjustment.photos)
+    del photos[list(photos)[photo]]
+    poses = [own for k, own in enumerate(solution.own) if k != photo]
+    return adjustment.with_photos(photos).solve(poses)
 
 
-def _photo_rms_px(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
-) -> Array:
+def _photo_rms_px(adjustment: SheetAdjustment, solution: SheetSolution) -> Array:
     """(K,): each photo's root mean square residual along an axis."""
-    misfits = [
-        sheets.corner_residuals_px(k, joint.shared, stand) for k, stand in enumerate(joint.own)
+    residuals = [
+        adjustment.corner_residuals_px(k, solution.shared, own)
+        for k, own in enumerate(solution.own)
     ]
-    return np.array([np.sqrt(np.mean(misfit**2)) for misfit in misfits])
+    return np.array([np.sqrt(np.mean(residual**2)) for residual in residuals])
 
 
-# --- focus that moves ---
+# --- zooms by focusing ---
 
 
 def _fit_focus_zoom(
-    sheets: SheetAdjustment, joint: "JointSolution[LensAndPaper, PoseAndZoom]"
-) -> "tuple[SheetAdjustment, JointSolution[LensAndPaper, PoseAndZoom]]":
-    """With as much zoom of each photo's own as makes the photos likeliest: a phone focuses anew for each."""
-    if joint.disagreement < ZOOM_DISAGREEMENT:
-        return sheets, joint
-    variance = _solve_with_zooms(sheets, joint, ZOOM_SIGMAS[-1]).variance_factor
-    tries = [
-        _solve_with_zooms(sheets, joint, zoom, variance)
-        for zoom in (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS)
-    ]
-    odds = [
-        one.log_likelihood - len(joint.own) * np.log(zoom)
-        for one, zoom in zip(tries, (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS), strict=True)
-    ]
-    best = int(np.argmax(odds))
-    zoom = (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS)[best]
-    return SheetAdjustment(sheets.size_px, sheets.photos, sheets.mean[0], zoom, variance), tries[
-        best
-    ]
+    adjustment: SheetAdjustment, solution: SheetSolution
+) -> tuple[SheetAdjustment, SheetSolution]:
+    """The solution under the most likely σ of the photos' zooms: phones focus anew for each photo."""
+    if solution.disagreement < ZOOM_DISAGREEMENT:
+        return adjustment, solution
+    poses = [PoseAndZoom(own.pose) for own in solution.own]
+    widest = adjustment.with_zooms(ZOOM_SIGMAS[-1]).solve(poses, solution.shared)
+    variance = widest.variance_factor
+    best, best_likelihood = None, -np.inf
+    for zoom_sigma in (FIXED_ZOOM_SIGMA, *ZOOM_SIGMAS):
+        trial = adjustment.with_zooms(zoom_sigma, variance)
+        trial_solution = trial.solve(poses, solution.shared)
+        normalization = len(poses) * np.log(zoom_sigma)
+        likelihood = trial_solution.log_likelihood - normalization
+        if best is None or likelihood > best_likelihood:
+            best, best_likelihood = (trial, trial_solution), likelihood
+    assert best is not None
+    return best
 
 
-def _solve_with_zooms(
-    sheets: SheetAdjustment,
-    joint: "JointSolution[LensAndPaper, PoseAndZoom]",
-    zoom_sigma: float,
-    variance: float = 1.0,
-) -> "JointSolution[LensAndPaper, PoseAndZoom]":
-    freed = SheetAdjustment(sheets.size_px, sheets.photos, sheets.mean[0], zoom_sigma, variance)
-    return solve_photos_jointly(
-        joint.shared,
-        [PoseAndZoom(stand.pose) for stand in joint.own],
-        freed.residual_block,
-        freed.prior_residuals,
-    )
-
-
-# --- the result ---
+# --- the lens ---
 
 
 def _build_lens_fit(
-    sheets: SheetAdjustment,
-    joint: "JointSolution[LensAndPaper, PoseAndZoom]",
-    left_out: Mapping[str, str],
+    adjustment: SheetAdjustment, solution: SheetSolution, left_out: Mapping[str, str]
 ) -> LensFit:
-    covariance, values = joint.covariance(), joint.shared.values
-    breath = values[:2] * sheets.zoom_sigma  # the next photo's zoom is its own, too
-    covariance[:2, :2] += np.outer(breath, breath)
-    rms, camera = _photo_rms_px(sheets, joint), joint.shared.camera
-    photos = zip(sheets.photos.items(), joint.own, rms, strict=True)
-    fits = tuple(
-        PhotoFit(name, sighting, camera(stand), float(own))
-        for (name, sighting), stand, own in photos
+    shared, values = solution.shared, solution.shared.values
+    covariance = solution.covariance()
+    zoom_px = values[:2] * adjustment.zoom_sigma  # the next photo has a zoom of its own, too
+    covariance[:2, :2] += np.outer(zoom_px, zoom_px)
+    unzoomed = shared.camera(PoseAndZoom(solution.own[0].pose))
+    rms = _photo_rms_px(adjustment, solution)
+    photos = tuple(
+        PhotoFit(name, sighting, shared.camera(own), float(photo_rms))
+        for (name, sighting), own, photo_rms in zip(
+            adjustment.photos.items(), solution.own, rms, strict=True
+        )
     )
+    counts = [len(sighting.xy_px) for sighting in adjustment.sightings]
+    moves = adjustment.zoom_sigma > FIXED_ZOOM_SIGMA
     return LensFit(
-        lens=Lens(
-            sheets.size_px,
-            camera(PoseAndZoom(joint.own[0].pose)).matrix,
-            values[4:9],
-            covariance[:9, :9],
-        ),
-        photos=fits,
+        lens=Lens(adjustment.size_px, unzoomed.matrix, values[4:9], covariance[:9, :9]),
+        photos=photos,
         left_out=dict(left_out),
-        rms_px=float(np.sqrt(np.average(rms**2, weights=[len(s.xy_px) for s in sheets.sightings]))),
-        disagreement=joint.disagreement,
-        zoom_sigma=sheets.zoom_sigma if sheets.zoom_sigma > FIXED_ZOOM_SIGMA else 0.0,
+        rms_px=float(np.sqrt(np.average(rms**2, weights=counts))),
+        disagreement=solution.disagreement,
+        zoom_sigma=adjustment.zoom_sigma if moves else 0.0,
         stretch_share=float(values[9]),
-        bow_mm=float(values[10] + values[11]) * sheets.reach_mm,
+        bow_mm=float(values[10] + values[11]) * adjustment.reach_mm,
         information=invert_information(covariance),
     )

@@ -1,369 +1,290 @@
-"""Least squares over one camera, the shift of edges, and where free markers lie; with the covariance of all of it."""
+"""Bundle adjustment of one photo: the state of least squared reprojection error, with its covariance.
+
+The parameters are the camera, the shift of edges, the growth of markers, the table's bow and the
+places of free markers (`state.State`).
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from overruler.calibration import SPEC_SHARE, TableBow
-from overruler.geometry.camera import Camera
+from overruler.calibration import CAMERA_SIZE, SPEC_SHARE
 from overruler.geometry.pose import Array
-from overruler.vision.camera.noise_scales import UNIT_SCALES, NoiseScales
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
-from overruler.vision.camera.schur_solver import invert_information
+from overruler.vision.camera.schur_solver import invert_information, whitening_matrix
+from overruler.vision.camera.state import (
+    BOW_START,
+    CAMERA_AND_BOW,
+    EDGE_SHIFT_INDEX,
+    MARKER_GROWTH_INDEX,
+    PLACES_START,
+    Solution,
+    State,
+)
 from overruler.vision.camera.variance_components import (
+    UNIT_SCALES,
     LinearizedProblem,
+    NoiseScales,
+    WhitenedBlocks,
     estimate_scales,
     marginalize_scales,
 )
 
 EDGE_SHIFT_SIGMA_PX = 0.5
-"""1 σ of how far edges lie from their places, before the photo is seen."""
+"""Prior σ of the shift of edges towards their dark side."""
 MARKER_GROWTH_SIGMA_PX = 0.025
-"""1 σ of how far outer sides lie outwards of where inner edges say; the less, the less markers differ in shape."""
+"""Prior σ of the growth of markers, at a scale of shapes of 1."""
 BOW_SIGMA_SHARE = 5e-4
-"""1 σ of how far the table's middle stands off its edges, along x and along y, as a share of its width and height."""
-EDGE_SHIFT_INDEX, MARKER_GROWTH_INDEX, BOW_START, PLACES_START = 15, 16, 17, 19
-"""Where, after the camera's 15, the other unknowns stand."""
-CAMERA_AND_BOW = np.r_[:15, BOW_START:PLACES_START]
-"""The camera and the bow."""
+"""Prior σ of each of the bow's heights, as a share of the table's width or height."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LensPrior:
-    """What is known of the lens beforehand."""
+class NormalEquations(NamedTuple):
+    """The normal equations about a state, over U parameters."""
 
-    mean: Array
-    """(9,): fx fy cx cy k1 k2 p1 p2 k3."""
-    covariance: Array
-    """(9, 9)."""
-    assumes_cropped: bool = False
-    """Whether the picture is taken as one that somebody cut."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class State:
-    """The unknowns."""
-
-    camera: Camera
-    edge_shift_px: float
-    places: Array | None = None
-    """(G, 3): x and y in mm and heading in radians of each marker that lies anywhere; None where places are known."""
-    marker_growth_px: float = 0.0
-    """By how much all markers look larger than they are, at their sides."""
-    bow: TableBow | None = None
-    """How the table is bowed; None where it is taken as flat."""
-
-    @property
-    def lens(self) -> Array:
-        """(9,) in the order of `PARAMETERS`."""
-        return np.concatenate(
-            [self.camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], self.camera.distortion]
-        )
-
-    @property
-    def unknown_count(self) -> int:
-        """The camera's 15, shift, swell and bow, then three a marker from the second on: the first holds the frame."""
-        return PLACES_START + (0 if self.places is None else 3 * (len(self.places) - 1))
-
-    def moved(self, step: Array) -> "State":
-        places = self.places
-        if places is not None:
-            places = places + np.concatenate([np.zeros((1, 3)), step[PLACES_START:].reshape(-1, 3)])
-        shift_px, swell_px = (
-            self.edge_shift_px + float(step[EDGE_SHIFT_INDEX]),
-            self.marker_growth_px + float(step[MARKER_GROWTH_INDEX]),
-        )
-        bow = self.bow and replace(
-            self.bow, height_mm=self.bow.height_mm + step[BOW_START:PLACES_START]
-        )
-        return State(self.camera.moved(step[:15]), shift_px, places, swell_px, bow)
-
-    def points_on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
-        """Points (K, 3) of the groups (K,) on the board (K, 3), and their Jacobian (K, 3, 3) by x, y and heading."""
-        if self.places is None:
-            return self._lift_by_bow(group, xyz_mm), None
-        x, y, heading = self.places[group].T
-        c, s, z = np.cos(heading), np.sin(heading), np.zeros(len(group))
-        turned = np.stack(
-            [
-                c * xyz_mm[:, 0] - s * xyz_mm[:, 1],
-                s * xyz_mm[:, 0] + c * xyz_mm[:, 1],
-                xyz_mm[:, 2],
-            ],
-            -1,
-        )
-        jacobian = np.zeros((len(group), 3, 3))
-        jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
-        jacobian[:, 0, 2], jacobian[:, 1, 2] = -turned[:, 1], turned[:, 0]
-        return self._lift_by_bow(group, turned + np.stack([x, y, z], -1)), jacobian
-
-    def _lift_by_bow(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
-        """Points (K, 3) of a flat table where the bow lifts them."""
-        if self.bow is None:
-            return xyz_mm
-        return np.column_stack(
-            [xyz_mm[:, :2], xyz_mm[:, 2] + self.bow_shares(group, xyz_mm) @ self.bow.height_mm]
-        )
-
-    def bow_shares(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
-        """How much of the bow's heights points (K, 3) have (K, 2): a card lies flat, lifted as its middle is.
-
-        Its slope would tell more, were tables parabolas and cards never curled.
-        """
-        count = np.maximum(np.bincount(group), 1)
-        middle = np.stack([np.bincount(group, xyz_mm[:, axis]) / count for axis in (0, 1)], -1)
-        return (
-            np.zeros((len(group), 2))
-            if self.bow is None
-            else self.bow.height_weights(middle[group])
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution:
-    """The best state and how sure it is."""
-
-    state: State
-    camera_bow_covariance: Array
-    """(17, 17) over `PARAMETERS` and the bow's two heights."""
-    rms_px: float
-    """Of the residuals along the edges' normals."""
-    log_evidence: float
-    """Logarithm of how likely the prior made what was seen, by Laplace's method, less what all priors share."""
-    unit_weight_sigma: float
-    """Root of chi square by its degrees of freedom."""
-    mean_square_residuals: tuple[float, ...]
-    """Each group's mean square of residuals in units of their doubt: 1 is as expected."""
-    lens_pull_sigmas: float
-    """How many σ, as a root mean square over its nine numbers, the lens lies from what was known of it before."""
-
-    @property
-    def covariance(self) -> Array:
-        """(15, 15) over `PARAMETERS`."""
-        return self.camera_bow_covariance[:15, :15]
+    cost: float
+    """Chi square of the residuals and the prior; infinite for an impossible state."""
+    information: Array
+    """(U, U): information matrix."""
+    gradient: Array
+    """(U,): half the gradient of the cost."""
 
 
 class BundleAdjustment:
-    """The least squares over some groups and a prior."""
+    """The least-squares problem of some observations and a prior, under fixed noise scales."""
+
+    __slots__ = ("_group", "_growth", "_normal", "_prior_root", "_shift", "_slices",
+                 "_whiteners", "_xy", "_xyz", "groups", "prior", "scales")  # fmt: skip
 
     def __init__(
         self, groups: Sequence[Observation], prior: LensPrior, scales: NoiseScales = UNIT_SCALES
     ) -> None:
         self.groups, self.prior, self.scales = tuple(groups), prior, scales
-        ends = np.cumsum([0, *(len(group.xy_px) for group in groups)])
+        counts = [len(group.xy_px) for group in groups]
+        ends = np.cumsum([0, *counts])
         self._slices = [slice(*pair) for pair in pairwise(ends)]
         self._group = np.repeat(np.arange(len(groups)), np.diff(ends))
-        self._xyz, self._xy, self._normal = (
-            np.concatenate([getattr(group, name) for group in groups])
-            for name in ("xyz_mm", "xy_px", "normal_px")
-        )
-        self._shifts = np.concatenate(
-            [np.full(len(group.xy_px), float(group.is_marker)) for group in groups]
-        )
-        self._outwards = np.concatenate(
+        self._xyz = np.concatenate([group.xyz_mm for group in groups])
+        self._xy = np.concatenate([group.xy_px for group in groups])
+        self._normal = np.concatenate([group.normal_px for group in groups])
+        self._shift = np.concatenate(
             [
-                group.growth_jacobian if group.is_marker else np.zeros(len(group.xy_px))
-                for group in groups
+                np.full(count, float(group.is_marker))
+                for group, count in zip(groups, counts, strict=True)
             ]
         )
-        self._prior_root = np.linalg.inv(np.linalg.cholesky(prior.covariance))
-        self._whiteners = [
-            np.linalg.inv(np.linalg.cholesky(group.covariance(scales))) for group in groups
-        ]
+        self._growth = np.concatenate([group.growth_jacobian for group in groups])
+        self._prior_root = whitening_matrix(prior.covariance)
+        self._whiteners = [whitening_matrix(group.covariance(scales)) for group in groups]
 
     def solve(self, state: State, rounds: int = 40) -> Solution:
-        """Levenberg and Marquardt's method from `state`."""
-        damping, (cost, information, gradient) = 1e-3, self._normal_equations(state)
+        """Minimize the cost from `state` by the Levenberg-Marquardt method."""
+        damping, equations = 1e-3, self._normal_equations(state)
         for _ in range(rounds):
-            trial = state.moved(
-                _marquardt_step(information, gradient, damping, np.sqrt(np.diag(information)))
-            )
-            new = self._normal_equations(trial)
-            if not new[0] <= cost:
+            trial = state.moved(_marquardt_step(equations, damping))
+            trial_equations = self._normal_equations(trial)
+            if not trial_equations.cost <= equations.cost:
                 damping *= 10
                 if damping > 1e9:
                     break
                 continue
-            settled = cost - new[0] < 1e-6 * (1 + cost) and damping < 1e-3
-            state, (cost, information, gradient) = trial, new
+            decrease = equations.cost - trial_equations.cost
+            small = decrease < 1e-6 * (1 + equations.cost)
+            converged = small and damping < 1e-3
+            state, equations = trial, trial_equations
             damping = max(damping / 10, 1e-12)
-            if settled:
+            if converged:
                 break
-        return self._build_solution(state, cost, information)
+        return self._build_solution(state, equations)
 
     def state_without(self, state: State, group: int) -> State:
-        """The state that the other groups alone would give: one step of Newton's method from the best one of all."""
-        _, information, gradient = self._normal_equations(state)
+        """The state without one observation: a single Newton step from the solution of all."""
+        equations = self._normal_equations(state)
         residual, jacobian = self._residuals_and_jacobian(state)
-        part, white = self._slices[group], self._whiteners[group]
-        rows, misfit = white @ jacobian[part], white @ residual[part]
-        scale = np.sqrt(np.diag(information))
-        return state.moved(
-            _marquardt_step(information - rows.T @ rows, gradient - rows.T @ misfit, 1e-9, scale)
-        )
+        part, whitener = self._slices[group], self._whiteners[group]
+        rows = whitener @ jacobian[part]
+        misfit = whitener @ residual[part]
+        information = equations.information - rows.T @ rows
+        gradient = equations.gradient - rows.T @ misfit
+        scale = np.sqrt(np.diag(equations.information))
+        return state.moved(_damped_step(information, gradient, 1e-9, scale))
 
     def covariance(self, state: State) -> Array:
-        """(17, 17) over `PARAMETERS` and bow about `state`, for noise as large as was said: no method is surer."""
-        return np.asarray(
-            invert_information(self._normal_equations(state)[1])[
-                np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)
-            ]
-        )
+        """(17, 17): covariance of camera and bow about `state`, for noise exactly as scaled.
+
+        It is the Cramér-Rao bound: no method is more precise.
+        """
+        return _camera_and_bow(invert_information(self._normal_equations(state).information))
 
     def covariance_as_specified(self, state: State) -> Array:
-        """(17, 17): how far about `state` the solution errs, were the table as its board file says.
+        """(17, 17): covariance of the solution if the table is as its board file specifies.
 
-        The solution weighs all by how tables are as people have them; its covariance for other noise than that is
-        the sandwich estimator's (White, 1982).
+        The weights are those of tables as people have them. Under other noise than the weights
+        assume, the covariance is that of the sandwich estimator (White, 1982).
         """
         _, jacobian = self._residuals_and_jacobian(state)
         information = self._prior_information(state)
         noise = information.copy()
         noise[BOW_START:PLACES_START, BOW_START:PLACES_START] *= SPEC_SHARE**2
-        for white, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
-            pull = jacobian[part].T @ white.T @ white
-            information = information + pull @ jacobian[part]
-            noise += pull @ group.covariance_as_specified(self.scales) @ pull.T
-        after = invert_information(information)
-        return np.asarray((after @ noise @ after.T)[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])
+        for whitener, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
+            weighted = jacobian[part].T @ whitener.T @ whitener
+            information = information + weighted @ jacobian[part]
+            noise += weighted @ group.covariance_as_specified(self.scales) @ weighted.T
+        inverse = invert_information(information)
+        return _camera_and_bow(inverse @ noise @ inverse.T)
 
     def solve_averaging_scales(self, state: State) -> tuple["BundleAdjustment", Solution]:
-        """The solution near `state` as the mean over all likely scales, and the least squares under their mean."""
+        """Average the solution near `state` over the posterior of the noise scales.
+
+        The first value is the least-squares problem under the posterior mean of the scales.
+        """
         scales = estimate_scales(self._linearize(state))
         solution = BundleAdjustment(self.groups, self.prior, scales).solve(state)
-        mean = marginalize_scales(self._linearize(solution.state), scales)
-        state, joint = (
-            solution.state.moved(mean.step),
-            mean.covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)],
+        marginal = marginalize_scales(self._linearize(solution.state), scales)
+        averaged = replace(
+            solution,
+            state=solution.state.moved(marginal.step),
+            camera_bow_covariance=_camera_and_bow(marginal.covariance),
         )
-        return BundleAdjustment(self.groups, self.prior, mean.scales), replace(
-            solution, state=state, camera_bow_covariance=joint
-        )
+        return BundleAdjustment(self.groups, self.prior, marginal.scales), averaged
 
     def _linearize(self, state: State) -> LinearizedProblem:
+        """The problem about `state`, with the noise scales left open."""
         residual, jacobian = self._residuals_and_jacobian(state)
-        groups = []
+        observations: list[WhitenedBlocks] = []
         for group, part in zip(self.groups, self._slices, strict=True):
-            white, columns = (
-                np.linalg.inv(np.linalg.cholesky(group.edge_covariance_px2)),
-                (group.place_factors_px, group.shape_factors_px),
+            whitener = whitening_matrix(group.edge_covariance_px2)
+            place = whitener @ group.place_factors_px
+            shape = whitener @ group.shape_factors_px
+            observations.append(
+                (place, shape, whitener @ jacobian[part], whitener @ residual[part])
             )
-            groups.append(
-                (
-                    white @ columns[0],
-                    white @ columns[1],
-                    white @ jacobian[part],
-                    white @ residual[part],
-                )
-            )
-        prior, swell = self._prior_information(state), np.zeros(state.unknown_count)
-        prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX], swell[MARKER_GROWTH_INDEX] = (
-            0.0,
-            MARKER_GROWTH_SIGMA_PX,
-        )
+        prior = self._prior_information(state)
+        prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX] = 0.0
+        shared_shape_sigmas = np.zeros(state.unknown_count)
+        shared_shape_sigmas[MARKER_GROWTH_INDEX] = MARKER_GROWTH_SIGMA_PX
         return LinearizedProblem.from_observations(
-            groups, prior, self._prior_deviation(state), swell
+            observations, prior, self._prior_deviation(state), shared_shape_sigmas
         )
-
-    def _accumulate_data(self, residual: Array, jacobian: Array) -> tuple[float, Array, Array]:
-        """Chi square, information and gradient of the data, group by group: small products need no threads."""
-        unknowns = jacobian.shape[1]
-        chi_square, information, gradient = 0.0, np.zeros((unknowns, unknowns)), np.zeros(unknowns)
-        for white, part in zip(self._whiteners, self._slices, strict=True):
-            r, j = white @ residual[part], white @ jacobian[part]
-            chi_square += float(r @ r)
-            information += j.T @ j
-            gradient += j.T @ r
-        return chi_square, information, gradient
 
     def _prior_information(self, state: State) -> Array:
+        """(U, U): information matrix of the prior."""
         information = np.zeros((state.unknown_count, state.unknown_count))
         information[:9, :9] = self._prior_root.T @ self._prior_root
-        edges_px = np.array([EDGE_SHIFT_SIGMA_PX, MARKER_GROWTH_SIGMA_PX * self.scales[2]])
-        information[EDGE_SHIFT_INDEX:BOW_START, EDGE_SHIFT_INDEX:BOW_START] = np.diag(
-            1 / edges_px**2
-        )
-        bow_mm = BOW_SIGMA_SHARE * 2 * state.bow.half_mm if state.bow is not None else np.ones(2)
-        information[BOW_START:PLACES_START, BOW_START:PLACES_START] = np.diag(1 / bow_mm**2)
+        edges_px = np.array([EDGE_SHIFT_SIGMA_PX, MARKER_GROWTH_SIGMA_PX * self.scales.shape])
+        edges = slice(EDGE_SHIFT_INDEX, BOW_START)
+        information[edges, edges] = np.diag(1 / edges_px**2)
+        bow_mm = np.ones(2)
+        if state.bow is not None:
+            bow_mm = BOW_SIGMA_SHARE * 2 * state.bow.half_mm
+        bow = slice(BOW_START, PLACES_START)
+        information[bow, bow] = np.diag(1 / bow_mm**2)
         return information
 
     def _prior_deviation(self, state: State) -> Array:
-        """How far the unknowns (U,) lie from what was known of them before."""
-        away = np.zeros(state.unknown_count)
-        away[:9], away[EDGE_SHIFT_INDEX], away[MARKER_GROWTH_INDEX] = (
-            state.lens - self.prior.mean,
-            state.edge_shift_px,
-            state.marker_growth_px,
-        )
+        """(U,): the state minus the prior mean."""
+        deviation = np.zeros(state.unknown_count)
+        deviation[:9] = state.lens - self.prior.mean
+        deviation[EDGE_SHIFT_INDEX] = state.edge_shift_px
+        deviation[MARKER_GROWTH_INDEX] = state.marker_growth_px
         if state.bow is not None:
-            away[BOW_START:PLACES_START] = state.bow.height_mm
-        return away
+            deviation[BOW_START:PLACES_START] = state.bow.height_mm
+        return deviation
 
     def _residuals_and_jacobian(self, state: State) -> tuple[Array, Array]:
-        """Residuals (N,) in px and their Jacobian (N, unknowns)."""
-        points, d_points = state.points_on_board(self._group, self._xyz)
-        seen, d_point, d_camera = state.camera.project_with_jacobians(points)
-        residual = ((self._xy - seen) * self._normal).sum(1)
-        residual += self._shifts * state.edge_shift_px - self._outwards * state.marker_growth_px
+        """Reprojection residuals (N,) along the normals in px, and their Jacobian (N, U)."""
+        points, by_place = state.points_on_board(self._group, self._xyz)
+        projected, by_point, by_camera = state.camera.project_with_jacobians(points)
+        residual = ((self._xy - projected) * self._normal).sum(1)
+        residual += self._shift * state.edge_shift_px - self._growth * state.marker_growth_px
         jacobian = np.zeros((len(points), state.unknown_count))
-        jacobian[:, :15] = -(self._normal[:, :, None] * d_camera).sum(1)
-        jacobian[:, EDGE_SHIFT_INDEX], jacobian[:, MARKER_GROWTH_INDEX] = (
-            self._shifts,
-            -self._outwards,
-        )
+        jacobian[:, :CAMERA_SIZE] = -(self._normal[:, :, None] * by_camera).sum(1)
+        jacobian[:, EDGE_SHIFT_INDEX] = self._shift
+        jacobian[:, MARKER_GROWTH_INDEX] = -self._growth
         if state.bow is not None:
-            rise = -(self._normal * d_point[..., 2]).sum(1)
-            jacobian[:, BOW_START:PLACES_START] = rise[:, None] * state.bow_shares(
-                self._group, points
-            )
-        if d_points is not None:
-            by_place = -(self._normal[:, :, None] * (d_point @ d_points)).sum(1)
+            by_height = -(self._normal * by_point[..., 2]).sum(1)
+            weights = state.bow_shares(self._group, points)
+            jacobian[:, BOW_START:PLACES_START] = by_height[:, None] * weights
+        if by_place is not None:
+            along_normal = -(self._normal[:, :, None] * (by_point @ by_place)).sum(1)
             for i, part in enumerate(self._slices[1:]):
-                jacobian[part, PLACES_START + 3 * i : PLACES_START + 3 + 3 * i] = by_place[part]
+                start = PLACES_START + 3 * i
+                jacobian[part, start : start + 3] = along_normal[part]
         return residual, jacobian
 
-    def _normal_equations(self, state: State) -> tuple[float, Array, Array]:
-        """Cost, information and gradient; the cost is infinite where a point falls behind the camera."""
-        depth = state.camera.T_camera_board.apply(state.points_on_board(self._group, self._xyz)[0])[
-            :, 2
-        ]
-        if depth.min() <= 0 or min(state.camera.matrix[0, 0], state.camera.matrix[1, 1]) <= 0:
-            return np.inf, np.eye(state.unknown_count), np.zeros(state.unknown_count)
-        chi_square, information, gradient = self._accumulate_data(
-            *self._residuals_and_jacobian(state)
+    def _normal_equations(self, state: State) -> NormalEquations:
+        """The normal equations; the cost is infinite if a point lies behind the camera."""
+        if not self._is_possible(state):
+            count = state.unknown_count
+            return NormalEquations(np.inf, np.eye(count), np.zeros(count))
+        data = self._accumulate_data(*self._residuals_and_jacobian(state))
+        prior, deviation = self._prior_information(state), self._prior_deviation(state)
+        return NormalEquations(
+            data.cost + float(deviation @ prior @ deviation),
+            data.information + prior,
+            data.gradient + prior @ deviation,
         )
-        prior, away = self._prior_information(state), self._prior_deviation(state)
-        return chi_square + float(away @ prior @ away), information + prior, gradient + prior @ away
 
-    def _build_solution(self, state: State, cost: float, information: Array) -> Solution:
+    def _is_possible(self, state: State) -> bool:
+        points, _ = state.points_on_board(self._group, self._xyz)
+        depth = state.camera.T_camera_board.apply(points)[:, 2]
+        focal = min(state.camera.matrix[0, 0], state.camera.matrix[1, 1])
+        return bool(not depth.min() <= 0 and not focal <= 0)
+
+    def _accumulate_data(self, residual: Array, jacobian: Array) -> NormalEquations:
+        """Sum the observations one by one: small products start no threads."""
+        unknowns = jacobian.shape[1]
+        chi_square = 0.0
+        information = np.zeros((unknowns, unknowns))
+        gradient = np.zeros(unknowns)
+        for whitener, part in zip(self._whiteners, self._slices, strict=True):
+            r, j = whitener @ residual[part], whitener @ jacobian[part]
+            chi_square += float(r @ r)
+            information += j.T @ j
+            gradient += j.T @ r
+        return NormalEquations(chi_square, information, gradient)
+
+    def _build_solution(self, state: State, equations: NormalEquations) -> Solution:
         residual, _ = self._residuals_and_jacobian(state)
-        prior = self._prior_information(state)
-        used = float(np.trace(invert_information(information) @ (information - prior)))
-        white = [
-            white @ residual[part]
-            for white, part in zip(self._whiteners, self._slices, strict=True)
+        whitened = [
+            whitener @ residual[part]
+            for whitener, part in zip(self._whiteners, self._slices, strict=True)
         ]
-        sigma = float(np.sqrt(sum(float(r @ r) for r in white) / max(len(residual) - used, 1.0)))
+        prior, information = self._prior_information(state), equations.information
+        data = information - prior
+        parameters_used = float(np.trace(invert_information(information) @ data))
+        chi_square = sum(float(r @ r) for r in whitened)
+        sigma = float(np.sqrt(chi_square / max(len(residual) - parameters_used, 1.0)))
+        covariance = invert_information(prior + data / max(sigma, 1.0) ** 2)
+        log_volume = np.linalg.slogdet(information)[1]
+        log_prior = np.log(np.diag(self._prior_root)).sum()
+        pull = self._prior_root @ (state.lens - self.prior.mean)
         return Solution(
             state=state,
-            camera_bow_covariance=invert_information(
-                prior + (information - prior) / max(sigma, 1.0) ** 2
-            )[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)],
+            camera_bow_covariance=_camera_and_bow(covariance),
             rms_px=float(np.sqrt(np.mean(residual**2))),
-            log_evidence=-0.5 * (cost + np.linalg.slogdet(information)[1])
-            + np.log(np.diag(self._prior_root)).sum(),
+            log_evidence=-0.5 * (equations.cost + log_volume) + log_prior,
             unit_weight_sigma=sigma,
-            mean_square_residuals=tuple(float(np.mean(r**2)) for r in white),
-            lens_pull_sigmas=float(
-                np.linalg.norm(self._prior_root @ (state.lens - self.prior.mean)) / 3
-            ),
+            mean_square_residuals=tuple(float(np.mean(r**2)) for r in whitened),
+            lens_pull_sigmas=float(np.linalg.norm(pull) / 3),
         )
 
 
-def _marquardt_step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:
-    """Marquardt's step: `damping` is a share of each unknown's own information, the square of its `scale`."""
+def _camera_and_bow(covariance: Array) -> Array:
+    """The block (17, 17) of the camera and the bow of a covariance of all parameters."""
+    return np.asarray(covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])
+
+
+def _marquardt_step(equations: NormalEquations, damping: float) -> Array:
+    """Marquardt's step: the damping is a share of each parameter's own information."""
+    scale = np.sqrt(np.diag(equations.information))
+    return _damped_step(equations.information, equations.gradient, damping, scale)
+
+
+def _damped_step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:
+    """The damped Newton step, with each parameter in units of 1 / `scale`."""
     system = information / np.outer(scale, scale) + damping * np.eye(len(scale))
     return np.asarray(-np.linalg.solve(system, gradient / scale) / scale)

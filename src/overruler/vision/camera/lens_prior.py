@@ -1,57 +1,106 @@
-"""What is known of a lens before the photo is seen."""
+"""Priors of the lens: from a lens file, or from the photo's metadata and what lenses are like."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import LensPrior
+from overruler.lens import Lens, intrinsic_matrix, pack_lens
 
-DEFAULT_FOCAL_SHARE, DEFAULT_FOCAL_SIGMA = 0.8, 0.1
-"""A focal length of which nothing is known: as a share of the picture's longer side, and 1 σ as a share of that."""
+DEFAULT_FOCAL_SHARE = 0.8
+"""An unknown focal length, as a share of the picture's longer side."""
+DEFAULT_FOCAL_SIGMA = 0.1
+"""1 σ of an unknown focal length, as a share of it."""
 PHONE_FOCAL_SIGMA = 0.03
-"""A claimed focal length as sure as this comes with the whole picture of a phone's main camera."""
-ASPECT_SIGMA, PRINCIPAL_POINT_SIGMA = 5e-4, 0.006
-"""1 σ of fy against fx, and of the principal point against the middle as a share of the picture's longer side."""
-CROPPED_FOCAL_RATIO, CROPPED_FOCAL_SIGMA, CROPPED_PRINCIPAL_POINT_SIGMA = 1.25, 0.25, 0.1
-"""Of a picture that somebody cut: its focal length as a share of what it would be uncut; 1 σ of that as a share of it,
-and of the principal point as a share of the picture's longer side."""
+"""A focal length stated as precisely as this comes with the whole picture of a phone."""
+ASPECT_SIGMA = 5e-4
+"""1 σ of fy against fx, as a share of the focal length."""
+PRINCIPAL_POINT_SIGMA = 0.006
+"""1 σ of the principal point about the picture's centre, as a share of the longer side."""
+CROPPED_FOCAL_RATIO = 1.25
+"""Focal length of a cropped picture, in shares of its longer side, against that of a whole one."""
+CROPPED_FOCAL_SIGMA = 0.25
+"""1 σ of a cropped picture's focal length, as a share of it."""
+CROPPED_PRINCIPAL_POINT_SIGMA = 0.1
+"""1 σ of a cropped picture's principal point, as a share of the longer side."""
 CAMERA_ASPECT_RATIOS = (1.0, 4 / 3, 3 / 2, 16 / 10, 16 / 9, 2.0, 13 / 6, 20 / 9)
-"""The longer side of a camera's pictures, in shorter ones."""
-ASPECT_RATIO_TOLERANCES = 0.0015, 1.5
-"""A picture has one of these shapes whose longer side comes so near to it, as a share or in pixels: those made smaller
-are rounded."""
-BARREL, MOUSTACHE = np.array([1.0, -0.25, 0, 0, 0.04]), np.array([1.0, -2.4, 0, 0, 1.5])
-"""The two ways in which lenses bend the picture, over k1 k2 p1 p2 k3: wide ones inwards; those of phones and good
-webcams outwards, then back. By published calibrations, (-0.31, 0.08, 0, 0, 0) and (0.17, -0.72, 0, 0, 1.63) for two."""
+"""Aspect ratios of cameras' pictures, longer side to shorter one."""
+ASPECT_RATIO_TOLERANCE_SHARE = 0.0015
+"""A picture has one of these ratios if its longer side is as near as this, as a share of it."""
+ASPECT_RATIO_TOLERANCE_PX = 1.5
+"""The same in pixels, if that is more: scaled copies are rounded."""
+BARREL = np.array([1.0, -0.25, 0, 0, 0.04])
+"""Distortion mode of wide lenses over k1 k2 p1 p2 k3; one published: (-0.31, 0.08, 0, 0, 0)."""
+MOUSTACHE = np.array([1.0, -2.4, 0, 0, 1.5])
+"""That of phones and good webcams, outwards, then back; one published: (0.17, -0.72, 0, 0, 1.63)."""
 WEBCAM_MOUSTACHE_MEAN = 0.008
-"""How much there is of the second on average, but in phones: it goes one way only."""
-PHONE_MODE_SIGMAS, WEBCAM_MODE_SIGMAS = (0.03, 0.02), (0.11, 0.025)
-"""1 σ of the two: of a phone's photo, which is mostly straightened, and of any other camera's picture."""
+"""Mean amount of `MOUSTACHE` in cameras other than phones: it has one sign only."""
+PHONE_MODE_SIGMAS = (0.03, 0.02)
+"""1 σ of `BARREL` and `MOUSTACHE` in a phone's photo, which the phone has mostly undistorted."""
+WEBCAM_MODE_SIGMAS = (0.11, 0.025)
+"""1 σ of `BARREL` and `MOUSTACHE` in any other camera's picture."""
 RESIDUAL_DISTORTION_SIGMAS = (0.02, 0.02, 6e-4, 6e-4, 0.004)
-"""1 σ of k1 k2 p1 p2 k3 beside the two."""
+"""1 σ of k1 k2 p1 p2 k3 beside the two modes."""
 POINTS_DISTORTION_SIGMAS = (0.03, 0.01, 6e-4, 6e-4, 0.002)
-"""The same where a few clicked points are all there is, which would bend any lens to fit a curled sheet: a phone's."""
+"""1 σ of k1 k2 p1 p2 k3 if a few clicked points are all there is: those of a phone. With wider ones
+the lens would bend to fit a curled sheet."""
+FOCUS_SIGMA_SHARE = 1e-5
+"""1 σ of fx and fy beside what any lens file says, as a share: focusing alone moves them."""
+FOCUS_SIGMA_PX = 0.01
+"""1 σ of cx and cy beside what any lens file says."""
+FOCUS_DISTORTION_SIGMA = 1e-6
+"""1 σ of k1 k2 p1 p2 k3 beside what any lens file says."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LensPrior:
+    """Prior mean and covariance of the lens's parameters fx fy cx cy k1 k2 p1 p2 k3."""
+
+    mean: Array
+    """(9,): mean."""
+    covariance: Array
+    """(9, 9): covariance."""
+    assumes_cropped: bool = False
+    """Whether the prior assumes that the picture was cropped."""
+
+    @property
+    def matrix(self) -> Array:
+        """(3, 3): intrinsic matrix of the mean."""
+        return intrinsic_matrix(self.mean)
+
+    def camera_at(self, pose: Pose) -> Camera:
+        """The mean lens at a pose."""
+        return Camera(self.matrix, self.mean[4:], pose)
+
+    def undistort_pixels(self, xy_px: Array) -> Array:
+        """Pixels (..., 2) as the mean lens would see them without its distortion."""
+        camera = self.camera_at(Pose(np.eye(3), np.zeros(3)))
+        return np.asarray(camera.undistort(xy_px) * self.mean[:2] + self.mean[2:4])
 
 
 def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> LensPrior:
-    """A lens file's values and doubts, or the metadata's focal length and a plain lens.
+    """The prior from a lens file if there is one, else from the photo's metadata.
 
-    `BadInput` where the lens file is not for pictures like this one.
+    `markers` is False for a photo with clicked points only. `BadInput` if the lens file is not for
+    pictures of this shape.
     """
     if lens is not None:
-        fitted = lens.for_picture(frame.size_px, frame.orientation)
-        mean = np.concatenate([fitted.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], fitted.distortion])
-        return LensPrior(mean, fitted.covariance + np.diag(_variance_floor(mean)))
-    return _prior_from_metadata(
-        frame,
-        *(
-            _unknown_distortion(frame)
-            if markers
-            else (np.zeros(5), np.diag(np.square(POINTS_DISTORTION_SIGMAS)))
-        ),
-    )
+        return _prior_from_lens(lens.for_picture(frame.size_px, frame.orientation))
+    if markers:
+        return _prior_from_metadata(frame, *_unknown_distortion(frame))
+    distortion = np.diag(np.square(POINTS_DISTORTION_SIGMAS))
+    return _prior_from_metadata(frame, np.zeros(5), distortion)
+
+
+def _prior_from_lens(lens: Lens) -> LensPrior:
+    mean = pack_lens(lens.matrix, lens.distortion)
+    focal = (FOCUS_SIGMA_SHARE * mean[:2]) ** 2
+    centre = np.full(2, FOCUS_SIGMA_PX**2)
+    distortion = np.full(5, FOCUS_DISTORTION_SIGMA**2)
+    focus = np.diag(np.concatenate([focal, centre, distortion]))
+    return LensPrior(mean, lens.covariance + focus)
 
 
 def _unknown_distortion(frame: Frame) -> tuple[Array, Array]:
@@ -60,73 +109,50 @@ def _unknown_distortion(frame: Frame) -> tuple[Array, Array]:
     barrel, moustache = PHONE_MODE_SIGMAS if phone else WEBCAM_MODE_SIGMAS
     modes = np.stack([barrel * BARREL, moustache * MOUSTACHE])
     mean = 0.0 if phone else WEBCAM_MOUSTACHE_MEAN
-    return mean * MOUSTACHE, modes.T @ modes + np.diag(np.square(RESIDUAL_DISTORTION_SIGMAS))
+    residual = np.diag(np.square(RESIDUAL_DISTORTION_SIGMAS))
+    return mean * MOUSTACHE, modes.T @ modes + residual
 
 
-def _variance_floor(mean: Array) -> Array:
-    """What a lens is unsure of whatever its file says: focus alone moves it by this much."""
-    return np.concatenate([(1e-5 * mean[:2]) ** 2, np.full(2, 0.01**2), np.full(5, 1e-6**2)])
-
-
-def _prior_from_metadata(frame: Frame, mean_distortion: Array, distortion: Array) -> LensPrior:
-    longer, middle = max(frame.size_px), (np.array(frame.size_px) - 1) / 2
-    focal, share = (
-        (frame.focal_px, frame.focal_share)
-        if frame.focal_px
-        else (DEFAULT_FOCAL_SHARE * longer, DEFAULT_FOCAL_SIGMA)
-    )
+def _prior_from_metadata(
+    frame: Frame, distortion_mean: Array, distortion_covariance: Array
+) -> LensPrior:
+    longer = max(frame.size_px)
+    centre = (np.array(frame.size_px) - 1) / 2
+    focal, focal_sigma = DEFAULT_FOCAL_SHARE * longer, DEFAULT_FOCAL_SIGMA
+    if frame.focal_px:
+        focal, focal_sigma = frame.focal_px, frame.focal_share
+    aspect = np.eye(2) * (ASPECT_SIGMA * focal) ** 2
     covariance = np.zeros((9, 9))
-    covariance[:2, :2] = (share * focal) ** 2 + np.eye(2) * (ASPECT_SIGMA * focal) ** 2
+    covariance[:2, :2] = (focal_sigma * focal) ** 2 + aspect
     covariance[2:4, 2:4] = np.eye(2) * (PRINCIPAL_POINT_SIGMA * longer) ** 2
-    covariance[4:, 4:] = distortion
-    whole = LensPrior(np.array([focal, focal, *middle, *mean_distortion]), covariance)
+    covariance[4:, 4:] = distortion_covariance
+    whole = LensPrior(np.array([focal, focal, *centre, *distortion_mean]), covariance)
     return cropped_prior(whole, frame.size_px) if _is_cropped(frame) else whole
 
 
 def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
-    """What is known of the same lens in a picture (width, height) that somebody cut: little but how it bends."""
-    longer, middle, focal = (
-        max(size_px),
-        (np.array(size_px) - 1) / 2,
-        CROPPED_FOCAL_RATIO * prior.mean[:2],
-    )
+    """The prior of the same lens for a cropped picture: little is known but the distortion."""
+    longer = max(size_px)
+    centre = (np.array(size_px) - 1) / 2
+    focal = CROPPED_FOCAL_RATIO * prior.mean[:2]
+    common = CROPPED_FOCAL_SIGMA**2 * np.outer(focal, focal)
     covariance = np.zeros((9, 9))
-    covariance[:2, :2] = (
-        CROPPED_FOCAL_SIGMA**2 * np.outer(focal, focal) + np.diag(ASPECT_SIGMA * focal) ** 2
-    )
+    covariance[:2, :2] = common + np.diag(ASPECT_SIGMA * focal) ** 2
     covariance[2:4, 2:4] = np.eye(2) * (CROPPED_PRINCIPAL_POINT_SIGMA * longer) ** 2
     covariance[4:, 4:] = prior.covariance[4:, 4:]
-    return LensPrior(
-        np.concatenate([focal, middle, prior.mean[4:]]), covariance, assumes_cropped=True
-    )
+    mean = np.concatenate([focal, centre, prior.mean[4:]])
+    return LensPrior(mean, covariance, assumes_cropped=True)
 
 
 def _is_cropped(frame: Frame) -> bool:
-    """Whether a picture has the shape of no camera's, and no metadata say that it is whole."""
+    """Whether a picture has no camera's aspect ratio, and no metadata say that it is whole."""
+    if _is_whole(frame):
+        return False
     longer, shorter = max(frame.size_px), min(frame.size_px)
-    share, pixels = ASPECT_RATIO_TOLERANCES
-    off_px = min(abs(longer - shape * shorter) for shape in CAMERA_ASPECT_RATIOS)
-    return not _is_whole(frame) and off_px > max(share * longer, pixels)
+    mismatch_px = min(abs(longer - ratio * shorter) for ratio in CAMERA_ASPECT_RATIOS)
+    return mismatch_px > max(ASPECT_RATIO_TOLERANCE_SHARE * longer, ASPECT_RATIO_TOLERANCE_PX)
 
 
 def _is_whole(frame: Frame) -> bool:
-    """Whether metadata say that nothing was cut off a picture: then it is a phone's."""
+    """Whether the metadata say that a picture is whole; then it is a phone's."""
     return frame.focal_px is not None and frame.focal_share <= PHONE_FOCAL_SIGMA
-
-
-def camera_at_pose(prior: LensPrior, pose: Pose) -> Camera:
-    """The prior's lens at a pose."""
-    return Camera(intrinsic_matrix(prior), prior.mean[4:], pose)
-
-
-def intrinsic_matrix(prior: LensPrior) -> Array:
-    fx, fy, cx, cy = prior.mean[:4]
-    return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
-
-
-def undistort_pixels(prior: LensPrior, xy_px: Array) -> Array:
-    """Pixels (..., 2) as the prior's lens without its distortion would see them."""
-    return np.asarray(
-        camera_at_pose(prior, Pose(np.eye(3), np.zeros(3))).undistort(xy_px) * prior.mean[:2]
-        + prior.mean[2:4]
-    )

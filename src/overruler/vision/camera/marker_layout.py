@@ -1,4 +1,4 @@
-"""Markers as the board file has them: where they lie and how sure that is, and the size that they were printed in."""
+"""Observations of markers by the board file: their places with covariances, and their printed size."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,79 +18,85 @@ from overruler.vision.camera.observations import (
 from overruler.vision.markers.marker import Marker
 
 MARKER_HEIGHT_SIGMA_MM = 0.2
-"""1 σ of a marker's height against the board file: paper curls, card is thick, mats are not level."""
+"""1 σ of a marker's height against the board file: paper curls, card is thick, mats are uneven."""
 FREE_MARKERS_BUDGET = ErrorBudget(scale_share=1e-3, specified_scale_share=SPEC_SHARE * 1e-3)
-"""A home printer's scale is off by a tenth of a percent or two, and nothing in the photo shows it."""
+"""Budget of free markers: a home printer's scale is off by 0.1 or 0.2 %, which no photo shows."""
 POINTS_BUDGET = ErrorBudget(scale_share=2e-3, specified_scale_share=2e-3)
-"""A mat's corners are cut and rounded, and nobody told where they are to a tenth of a millimetre."""
+"""Error budget of clicked points: a mat's corners are cut and rounded, and nobody gives their places
+to a tenth of a millimetre."""
 CARD_THICKNESS_SIGMA_MM = 0.2
-"""1 σ of the height that all cards share, being thick and curling upwards: the table looks nearer."""
+"""1 σ of the height that all cards share: they are thick and curl upwards, so the table looks nearer."""
 
 
 def laid_marker_observation(marker: Marker, board: Board | None) -> Observation:
-    """A marker whose place is known, as surely as the board file says where it says how surely."""
+    """A marker at its place in the board file, with the file's covariance if it has one."""
     if board is None or board.corners_mm is None:
-        raise ValueError("a marker without a board that says where it lies")
-    corners = board.corners_mm[marker.id]
-    group = known_marker_observation(marker, corners)
+        raise ValueError("the board file does not say where the marker lies")
+    corners_mm = board.corners_mm[marker.id]
+    observation = known_marker_observation(marker, corners_mm)
     if board.covariance is None:
-        return group
-    doubt = marker_place_factors_px(
-        group, marker, corners, marker_place_covariance(board, marker.id)
-    )
-    return group.with_place_factors(doubt)
+        return observation
+    covariance = marker_place_covariance(board, marker.id)
+    factors_px = marker_place_factors_px(observation, marker, corners_mm, covariance)
+    return observation.with_place_factors(factors_px)
 
 
 def marker_place_covariance(board: Board, number: int) -> Array:
-    """(3, 3) over x, y and turn of one marker: the file's, without the scale of the whole, which the budget has."""
+    """(3, 3): the board file's covariance of a marker's x, y and heading, without the common scale."""
     if board.covariance is None or board.corners_mm is None:
-        raise ValueError("a board that does not say how sure its layout is")
-    at = 3 * sorted(board.corners_mm).index(number)
-    by_scale = np.append(board.corners_mm[number].mean(0)[:2], 0.0) * (board.scale_share or 0.0)
-    return np.asarray(board.covariance[at : at + 3, at : at + 3] - np.outer(by_scale, by_scale))
+        raise ValueError("the board file has no covariance of its layout")
+    start = 3 * sorted(board.corners_mm).index(number)
+    block = board.covariance[start : start + 3, start : start + 3]
+    centre = np.append(board.corners_mm[number].mean(0)[:2], 0.0)
+    by_scale = centre * (board.scale_share or 0.0)
+    return np.asarray(block - np.outer(by_scale, by_scale))
 
 
 def marker_place_factors_px(
     group: Observation, marker: Marker, corners_mm: Array, covariance: Array
 ) -> Array:
-    """(K, 3) px: how each edge moves with one σ of its marker's place, for a covariance (3, 3) over x, y and turn.
+    """The noise factor (K, 3) in px of a marker's place with `covariance` (3, 3).
 
-    Over one marker the picture is as good as affine, fitted to its four corners.
+    The covariance is over x, y and heading. Over one marker the projection is taken as affine,
+    fitted to its four corners.
     """
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
-    middle = corners_mm.mean(0)
-    px_by_mm = np.linalg.lstsq(
-        (corners_mm - middle)[:, :2], marker.corners_px - marker.corners_px.mean(0), rcond=None
-    )[0]
-    arm = (group.xyz_mm - middle)[:, :2]
-    moves = np.zeros((len(arm), 2, 3))
-    moves[:, 0, 0] = moves[:, 1, 1] = 1
-    moves[:, 0, 2], moves[:, 1, 2] = -arm[:, 1], arm[:, 0]
-    return np.asarray(np.einsum("ki,ji,kjp->kp", group.normal_px, px_by_mm, moves @ root))
+    centre = corners_mm.mean(0)
+    corner_arms_mm = (corners_mm - centre)[:, :2]
+    corner_arms_px = marker.corners_px - marker.corners_px.mean(0)
+    px_by_mm = np.linalg.lstsq(corner_arms_mm, corner_arms_px, rcond=None)[0]
+    arm = (group.xyz_mm - centre)[:, :2]
+    jacobian = np.zeros((len(arm), 2, 3))
+    jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
+    jacobian[:, 0, 2] = -arm[:, 1]
+    jacobian[:, 1, 2] = arm[:, 0]
+    return np.asarray(np.einsum("ki,ji,kjp->kp", group.normal_px, px_by_mm, jacobian @ root))
 
 
-def marker_budget(board: Board | None, free: bool, eye_mm: float) -> ErrorBudget:
-    """The systematic terms of markers seen from so high; a scale that was measured is as sure as the measurement.
+def marker_budget(board: Board | None, free: bool, camera_height_mm: float) -> ErrorBudget:
+    """The error budget of markers seen by a camera at a height over the board.
 
-    The cards' common height aside, which looks like scale; `free` where they lie anywhere.
+    A measured scale has the precision of the measurement. The common height of all cards looks like
+    scale and is added to it. `free` markers lie anywhere.
     """
     budget = FREE_MARKERS_BUDGET if free else ErrorBudget()
+    scale, specified = budget.scale_share, budget.specified_scale_share
     if board is not None and board.scale_share is not None:
-        budget = replace(
-            budget, scale_share=board.scale_share, specified_scale_share=board.scale_share
-        )
-    nearer = CARD_THICKNESS_SIGMA_MM / eye_mm
-    shares = np.hypot(
-        [budget.scale_share, budget.specified_scale_share], [nearer, SPEC_SHARE * nearer]
+        scale = specified = board.scale_share
+    by_height = CARD_THICKNESS_SIGMA_MM / camera_height_mm
+    return replace(
+        budget,
+        scale_share=float(np.hypot(scale, by_height)),
+        specified_scale_share=float(np.hypot(specified, SPEC_SHARE * by_height)),
     )
-    return replace(budget, scale_share=float(shares[0]), specified_scale_share=float(shares[1]))
 
 
 def add_height_uncertainty(groups: Sequence[Observation], camera: Camera) -> list[Observation]:
-    """Groups of markers at known places, each as unsure of its height as a card is that lies on a table.
+    """Add the noise of each marker's height to observations of markers at known places.
 
-    Where it is seen at a slant, its height moves it outwards in the photo; the camera need only be roughly right.
+    Height moves a marker outwards where the camera sees it at a slant. The camera need only be
+    approximate.
     """
     return [
         group.with_place_factors(_height_factors_px(group, camera), SPEC_SHARE)
@@ -101,26 +107,25 @@ def add_height_uncertainty(groups: Sequence[Observation], camera: Camera) -> lis
 
 
 def _height_factors_px(group: Observation, camera: Camera) -> Array:
-    """(K, 1) px: how each edge moves with one σ of its marker's height."""
+    """The noise factor (K, 1) in px of a marker's height."""
     _, by_point, _ = camera.project_with_jacobians(group.xyz_mm)
-    return np.asarray(
-        (group.normal_px * by_point[..., 2]).sum(-1)[:, None] * MARKER_HEIGHT_SIGMA_MM
-    )
+    by_height = (group.normal_px * by_point[..., 2]).sum(-1)
+    return np.asarray(by_height[:, None] * MARKER_HEIGHT_SIGMA_MM)
 
 
 def printed_marker_observation(marker: Marker, board: Board) -> Observation:
-    """A marker that lies anywhere, in the size that it was printed in."""
-    group = free_marker_observation(marker, board.marker_mm)
-    return replace(group, xyz_mm=group.xyz_mm * _print_aspect(board))
+    """A free marker, in the size in which it was printed."""
+    observation = free_marker_observation(marker, board.marker_mm)
+    return replace(observation, xyz_mm=observation.xyz_mm * _print_aspect(board))
 
 
 def printed_corners_mm(board: Board) -> Array:
-    """The corners (4, 3) of a marker that lies anywhere, in its own frame."""
+    """Corners (4, 3) of a free marker in its own frame, in the size in which it was printed."""
     return square_corners_mm(board.marker_mm) * _print_aspect(board)
 
 
 def _print_aspect(board: Board) -> Array:
-    """How much wider and higher (3,) than a square of their mean size the markers were printed."""
-    return (
-        np.ones(3) if board.sides_mm is None else np.array([*board.sides_mm, 0.0]) / board.marker_mm
-    )
+    """Ratio (3,) of the printed width and height to their mean."""
+    if board.sides_mm is None:
+        return np.ones(3)
+    return np.array([*board.sides_mm, 0.0]) / board.marker_mm

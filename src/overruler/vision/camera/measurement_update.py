@@ -1,4 +1,4 @@
-"""A calibration updated by what was measured after it: the Kalman update."""
+"""The Kalman update: a calibration is updated by measurements made after it."""
 
 from dataclasses import dataclass
 
@@ -7,57 +7,69 @@ import numpy as np
 from overruler.geometry.pose import Array
 
 OUTLIER_SIGMAS = 3.5
-"""A base this many σ off has another size or something leaning on it."""
+"""A measurement this many σ from the prediction of the others is an outlier."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
-    """What something on the table says of the camera, whatever it is: bases now, rulers would say it the same way."""
+    """N scalar measurements that are linear in P parameters, about their current values."""
 
     innovation: Array
-    """(N,): by how much each known length exceeds what the camera measures."""
+    """(N,): known values minus the values that the current parameters predict."""
     jacobian: Array
-    """(N, 15): how what is measured moves with the camera's parameters."""
+    """(N, P): derivative of the predicted values by the parameters."""
     noise_covariance: Array
-    """(N, N): the covariance of the surprises, were the camera exact."""
+    """(N, N): covariance of the innovations if the parameters were exact."""
 
     def innovation_covariance(self, covariance: Array) -> Array:
-        """(N, N): the covariance of the surprises, with the camera's doubt."""
-        return np.asarray(self.jacobian @ covariance @ self.jacobian.T + self.noise_covariance)
+        """(N, N): covariance of the innovations for parameters with `covariance` (P, P)."""
+        propagated = self.jacobian @ covariance @ self.jacobian.T
+        return np.asarray(propagated + self.noise_covariance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KalmanUpdate:
-    """What measures make of the unknowns (Kalman, 1960)."""
+    """The effect of measurements on P parameters (Kalman, 1960)."""
 
     step: Array
-    """(P,)."""
+    """(P,): change of the parameters."""
     remaining_error: Array
-    """(P, P): the share of an error there was before that is left."""
+    """(P, P): the factor I - K J by which an earlier error of the parameters remains."""
     added_covariance: Array
-    """(P, P): the covariance of the error that the measures bring."""
+    """(P, P): covariance of the error that the measurements' noise adds, K R Kᵀ."""
 
     def updated_covariance(self, covariance: Array) -> Array:
-        """The covariance (P, P) afterwards of unknowns that had this one before (Joseph's form)."""
+        """The covariance (P, P) after the update, from the one before, in Joseph's form.
+
+        It holds for any covariance before, not only for the one that the gain was computed with.
+        """
         after = self.remaining_error @ covariance @ self.remaining_error.T + self.added_covariance
         return np.asarray((after + after.T) / 2)
 
 
-def kalman_update(measures: Measurements, covariance: Array) -> KalmanUpdate:
-    """What the measures make of unknowns with this covariance (P, P)."""
-    gain = np.linalg.solve(
-        measures.innovation_covariance(covariance), measures.jacobian @ covariance
-    ).T
-    rest = np.eye(len(covariance)) - gain @ measures.jacobian
-    return KalmanUpdate(
-        np.asarray(gain @ measures.innovation),
-        rest,
-        np.asarray(gain @ measures.noise_covariance @ gain.T),
-    )
+def kalman_update(measurements: Measurements, covariance: Array) -> KalmanUpdate:
+    """Update parameters with `covariance` (P, P) by measurements."""
+    jacobian = measurements.jacobian
+    innovation_covariance = measurements.innovation_covariance(covariance)
+    gain = np.linalg.solve(innovation_covariance, jacobian @ covariance).T
+    step = np.asarray(gain @ measurements.innovation)
+    remaining_error = np.eye(len(covariance)) - gain @ jacobian
+    added_covariance = np.asarray(gain @ measurements.noise_covariance @ gain.T)
+    return KalmanUpdate(step, remaining_error, added_covariance)
 
 
-def find_worst_outlier(surprise: Array, expected: Array) -> int | None:
-    """Which of the surprises (N,), of this covariance (N, N), the others contradict most; None where they do none."""
-    inverse = np.linalg.inv(expected)
-    off = np.abs(inverse @ surprise) / np.sqrt(np.diag(inverse))
-    return int(off.argmax()) if off.max() >= OUTLIER_SIGMAS else None
+def predicted_covariance(covariance: Array, jacobian: Array, noise_covariance: Array) -> Array:
+    """The covariance (P, P) once `Measurements` with this Jacobian and noise are made."""
+    unknown_values = np.zeros(len(jacobian))
+    planned = Measurements(unknown_values, jacobian, noise_covariance)
+    return kalman_update(planned, covariance).updated_covariance(covariance)
+
+
+def find_worst_outlier(innovation: Array, covariance: Array) -> int | None:
+    """The index of the innovation (N,) that the others contradict most; None if all agree.
+
+    `covariance` (N, N) is that of the innovations.
+    """
+    inverse = np.linalg.inv(covariance)
+    sigmas = np.abs(inverse @ innovation) / np.sqrt(np.diag(inverse))
+    return int(sigmas.argmax()) if sigmas.max() >= OUTLIER_SIGMAS else None

@@ -1,83 +1,94 @@
-"""Which of the things seen agree: a marker that was moved, or that is none, is left out."""
+"""Outlier rejection: a marker that was moved, or is none, is left out of the bundle adjustment."""
 
 from collections.abc import Callable, Sequence
 
 from overruler.errors import CannotMeasure
-from overruler.vision.camera.bundle_adjustment import LensPrior, Solution
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.state import Solution
 
-OUTLIER_SEARCH_SIGMA, OUTLIER_SEARCH_LENS_PULL = 1.25, 1.5
-"""Residuals this many times the expected ones, or a lens this many σ from what was known, ask for a moved marker."""
-MAX_RATIO_TO_ALL, MAX_RATIO_TO_RUNNER_UP = 0.75, 0.88
-"""It is the one without which residuals are this share of what they were, and this share of those without any other."""
+OUTLIER_SEARCH_SIGMA = 1.25
+"""Standard deviation of unit weight above which an outlier is searched for."""
+OUTLIER_SEARCH_LENS_PULL = 1.5
+"""Deviation of the lens from its prior, in σ, above which an outlier is searched for."""
+MAX_RATIO_TO_ALL = 0.75
+"""Without the outlier the residuals are at most this share of those with it."""
+MAX_RATIO_TO_RUNNER_UP = 0.88
+"""Without the outlier the residuals are at most this share of those without any other."""
 MAX_OUTLIER_CANDIDATES = 6
-"""How many are tried: among more, the one that was moved fits among the worst."""
+"""Number of observations tried, the worst first: a moved marker is among the worst residuals."""
 MIN_REMAINING_POINTS = 5
-"""What must be left, a marker counting two and a point one: fewer fit anything."""
-
+"""What must remain, two for a marker and one for a clicked point: fewer fit anything."""
 CROPPED_LENS_PULL = 1.0
-"""A lens this many σ from what was known may be that of a picture that somebody cut: of 60 whole ones, no lens file
-given, the worst is 0.9."""
+"""Deviation of the lens from its prior, in σ, above which the picture may be cropped. Of 60 whole
+pictures without a lens file, the worst has 0.9."""
 
 Solver = Callable[[Sequence[Observation]], Solution]
+"""Solves for the state from some observations."""
 InlierFit = tuple[Solution, list[int]]
-"""The solution by the groups that agree, and which those are."""
+"""The solution by the inliers, and their indices."""
 
 
 def fit_choosing_prior(
     groups: Sequence[Observation],
     solve: Callable[[Sequence[Observation], LensPrior], Solution],
     prior: LensPrior,
-    cut: LensPrior,
+    cropped: LensPrior,
 ) -> tuple[InlierFit, LensPrior]:
-    """What agrees under the `prior`; or under that of a `cut` picture, where the photo itself says that it was."""
-    found = fit_without_outliers(groups, lambda some: solve(some, prior))
-    if found[0].lens_pull_sigmas <= CROPPED_LENS_PULL:
-        return found, prior
-    other = fit_without_outliers(groups, lambda some: solve(some, cut))
-    better = (len(other[1]), other[0].log_evidence) > (len(found[1]), found[0].log_evidence)
-    return (other, cut) if better else (found, prior)
+    """Fit the inliers under `prior`, or `cropped` if the photo shows it; also return the prior used."""
+    fit = fit_without_outliers(groups, lambda some: solve(some, prior))
+    if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL:
+        return fit, prior
+    other = fit_without_outliers(groups, lambda some: solve(some, cropped))
+    return (other, cropped) if _merit(other) > _merit(fit) else (fit, prior)
+
+
+def _merit(fit: InlierFit) -> tuple[int, float]:
+    solution, inliers = fit
+    return len(inliers), solution.log_evidence
 
 
 def fit_without_outliers(groups: Sequence[Observation], solve: Solver) -> InlierFit:
-    """The solution by the groups that agree, and which those are."""
-    kept = list(range(len(groups)))
+    """Fit the observations, and leave out outliers one by one while that helps."""
+    inliers = list(range(len(groups)))
     solution = solve(groups)
-    while (
-        solution.unit_weight_sigma > OUTLIER_SEARCH_SIGMA
-        or solution.lens_pull_sigmas > OUTLIER_SEARCH_LENS_PULL
-    ):
-        better = _remove_one_outlier(groups, kept, solution, solve)
+    while _is_suspicious(solution):
+        better = _remove_one_outlier(groups, inliers, solution, solve)
         if better is None:
             break
-        solution, kept = better
-    return solution, kept
+        solution, inliers = better
+    return solution, inliers
+
+
+def _is_suspicious(solution: Solution) -> bool:
+    if solution.unit_weight_sigma > OUTLIER_SEARCH_SIGMA:
+        return True
+    return solution.lens_pull_sigmas > OUTLIER_SEARCH_LENS_PULL
 
 
 def _remove_one_outlier(
-    groups: Sequence[Observation], kept: list[int], solution: Solution, solve: Solver
+    groups: Sequence[Observation], inliers: list[int], solution: Solution, solve: Solver
 ) -> InlierFit | None:
-    """The solution without the one group that spoils it; None where it is none, or not clear which."""
-    worst = sorted(range(len(kept)), key=lambda k: -solution.mean_square_residuals[k])[
-        :MAX_OUTLIER_CANDIDATES
-    ]
-    trials = [[k for k in kept if k != kept[out]] for out in worst]
-    enough = [
-        trial
-        for trial in trials
-        if sum(2 if groups[k].is_marker else 1 for k in trial) >= MIN_REMAINING_POINTS
-    ]
-    solved = [(_try_solve(solve, [groups[k] for k in trial]), trial) for trial in enough]
-    ranked = sorted(
-        ((s, trial) for s, trial in solved if s is not None),
-        key=lambda pair: pair[0].unit_weight_sigma,
-    )
-    if len(ranked) < 2 or ranked[0][0].unit_weight_sigma > min(
-        MAX_RATIO_TO_ALL * solution.unit_weight_sigma,
-        MAX_RATIO_TO_RUNNER_UP * ranked[1][0].unit_weight_sigma,
-    ):
+    """The fit without the one outlier; None if there is none, or if several could be it."""
+    by_residual = sorted(range(len(inliers)), key=lambda k: -solution.mean_square_residuals[k])
+    fits: list[InlierFit] = []
+    for out in by_residual[:MAX_OUTLIER_CANDIDATES]:
+        others = [k for k in inliers if k != inliers[out]]
+        if sum(map(_weight, (groups[k] for k in others))) < MIN_REMAINING_POINTS:
+            continue
+        trial = _try_solve(solve, [groups[k] for k in others])
+        if trial is not None:
+            fits.append((trial, others))
+    fits.sort(key=lambda fit: fit[0].unit_weight_sigma)
+    if len(fits) < 2:
         return None
-    return ranked[0]
+    best, runner_up = (fit[0].unit_weight_sigma for fit in fits[:2])
+    limit = min(MAX_RATIO_TO_ALL * solution.unit_weight_sigma, MAX_RATIO_TO_RUNNER_UP * runner_up)
+    return None if best > limit else fits[0]
+
+
+def _weight(group: Observation) -> int:
+    return 2 if group.is_marker else 1
 
 
 def _try_solve(solve: Solver, groups: Sequence[Observation]) -> Solution | None:

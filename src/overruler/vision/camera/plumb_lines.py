@@ -1,9 +1,10 @@
-"""What the straight edges of the mat say about the lens (plumb lines: Brown, Close-range camera calibration, 1971).
+"""Plumb lines: the straight edges of the mat correct the lens's distortion.
 
-Four markers in the corners leave open how far an unknown lens bends the picture between them. The board's edges run
-there, straight to within a share of their length: they are looked for in the photo, and by how much they come out bent
-on the board is what the lens bends too little or too much. Where an edge lies and how it is turned does not count, for
-mats are cut and laid as they are; nor does its height, for a straight line over the board looks straight as well.
+The method is Brown's (Close-range camera calibration, 1971). Four markers in the corners leave open
+how an unknown lens distorts the picture between them. The mat's edges run there, straight to within
+a share of their length. Each edge is found in the photo and unprojected onto the board; its bend is
+a residual of the distortion. Its offset and its direction do not count, since mats are cut and laid
+inaccurately. Nor does its height: a straight line above the board looks straight as well.
 """
 
 from collections.abc import Iterable
@@ -15,9 +16,15 @@ from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
 from overruler.frame import Frame
-from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
+from overruler.vision.camera.edge_trace import (
+    MIN_INLIERS,
+    MIN_SPAN_SHARE,
+    SEARCH_REACH_MM,
+    bend_basis,
+    trace_edge,
+)
 from overruler.vision.camera.measurement_update import (
     Measurements,
     find_worst_outlier,
@@ -27,76 +34,71 @@ from overruler.vision.camera.precision_map import place_jacobian_camera_bow
 from overruler.vision.imaging.line_profiles import log_colours, sample_picture, steps_across
 
 STRAIGHTNESS_SIGMA_SHARE = 5e-4
-"""1 σ of how far an edge's middle stands off the line between its ends, as a share of its length: mats are cut by hand
-and stretch. Half of that is expected of an edge's wriggling, one half against the other."""
+"""1 σ of an edge's bend, as a share of its length: mats are cut by hand and stretch. The second
+shape, one half of the edge against the other, has half this σ."""
 CURL_SIGMA_MM = 0.7
-"""1 σ of how far it stands up or down there, which looks like a bend where the camera looks aslant: mats curl."""
-SEARCH_REACH_MM, MAX_SLANT_MM, MAX_BEND_MM = 20.0, 8.0, 6.0
-"""How far from the board's edge the mat's may lie; how far it may turn off by half its length, and bend."""
-STATION_COUNT, STEP_PX = 120, 0.5
-"""Places along an edge where it is looked across, and how finely."""
+"""1 σ of the height of an edge's centre over its ends: curl looks like a bend at a slant."""
+STATION_COUNT = 120
+"""Number of stations along an edge at which it is measured."""
+STEP_PX = 0.5
+"""Spacing of the samples across an edge."""
 OVERSAMPLING = 8
-"""So many times finer colours are taken along an edge, and averaged."""
-STRIPE_WIDTH_MM, MIN_STRIPE_SAMPLES, MAX_STEP_STRENGTH = 1.2, 3, 4.0
-"""Stripes on both sides are compared that are so wide, and so many samples; a step counts up to so many usual ones."""
-COARSE_STRIDE, COARSE_HALF_WIDTH_MM = 2, 2.0
-"""Every so many-th place tells roughly where the edge runs, so far to either side."""
-SEARCH_REACHES_PX = (6.0, 4.0, 3.0, 3.0)
-"""How many pixels off the line the edge is looked for, one time after the other."""
-INLIER_DISTANCE_PX, MIN_INLIER_SHARE, MIN_INLIERS = 0.8, 0.6, 30
-"""A line is an edge if it is seen so near to it at so many places, and at this share of those in sight."""
-MIN_SPAN_SHARE = 0.5
-"""The share of the edge, from its first place in sight to its last one, without which its bend says nothing."""
+"""Factor of oversampling along an edge; the samples are averaged."""
+STRIPE_WIDTH_MM = 1.2
+"""Width of the stripes on both sides of a point that are compared."""
+MIN_STRIPE_SAMPLES = 3
+"""Smallest width of these stripes in samples."""
 CORRELATED_STATIONS = 4
-"""So many neighbouring places share texture and shadow: they count as one."""
+"""Number of neighbouring stations that share texture and shadow and count as one."""
 CARD_SIZE_RATIO = 2.0
-"""Markers hide so many times their own size of an edge: their cards have edges of their own."""
+"""Size of a marker's card, which has edges of its own, in sizes of the marker."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatEdge:
-    """One edge of the mat as the camera measures it: how far its middle stands outwards, and how far it wriggles."""
+    """The shape of one edge of the mat as the camera measures it."""
 
     bend_mm: Array
-    """(2,)."""
+    """(2,): outward bend of the centre, and amplitude of the S-shape."""
     covariance_mm2: Array
-    """(2, 2): of these by the pixels, and by what edges are bent in truth."""
+    """(2, 2): their covariance, by the pixels and by how straight mats are."""
     table_jacobian: Array
-    """(2, 17): how they move with the camera's parameters and the bow's, the edge staying where it is in the photo."""
+    """(2, 17): Jacobian by camera and bow for an edge that is fixed in the photo."""
 
 
 def refine_by_mat_edges(frame: Frame, calibration: Calibration) -> Calibration:
-    """The calibration with what the edges of the board say, those that are seen and do not contradict each other."""
-    edges = [
-        edge
-        for side in _board_sides(calibration)
-        if (edge := _measure_edge(frame, calibration, *side)) is not None
-    ]
+    """Update the calibration by all edges of the mat that are visible and agree with each other."""
+    edges = []
+    for start_mm, end_mm in _board_sides(calibration):
+        edge = _measure_edge(frame, calibration, start_mm, end_mm)
+        if edge is not None:
+            edges.append(edge)
+    covariance = calibration.joint_covariance
     while edges:
-        measures = _stack_measurements(edges)
+        measurements = _stack_measurements(edges)
         worst = find_worst_outlier(
-            measures.innovation, measures.innovation_covariance(calibration.joint_covariance)
+            measurements.innovation, measurements.innovation_covariance(covariance)
         )
         if worst is None:
-            update = kalman_update(measures, calibration.joint_covariance)
+            update = kalman_update(measurements, covariance)
             return calibration.updated_by(update.step, update.updated_covariance)
         del edges[worst // 2]
     return calibration
 
 
 def _stack_measurements(edges: list[MatEdge]) -> Measurements:
+    """The bends of all edges as measurements of zero."""
     noise = np.zeros((2 * len(edges), 2 * len(edges)))
     for k, edge in enumerate(edges):
-        noise[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = edge.covariance_mm2
-    bent, slope = (
-        np.concatenate([edge.bend_mm for edge in edges]),
-        np.concatenate([edge.table_jacobian for edge in edges]),
-    )
-    return Measurements(-bent, slope, noise)
+        block = slice(2 * k, 2 * k + 2)
+        noise[block, block] = edge.covariance_mm2
+    bends = np.concatenate([edge.bend_mm for edge in edges])
+    jacobian = np.concatenate([edge.table_jacobian for edge in edges])
+    return Measurements(-bends, jacobian, noise)
 
 
 def _board_sides(calibration: Calibration) -> Iterable[tuple[Array, Array]]:
-    """The board's edges, each from its start (2,) to its end (2,), the board on the left."""
+    """Start (2,) and end (2,) of the board's edges, counter-clockwise."""
     corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * calibration.board_mm
     return zip(corners, np.roll(corners, -1, axis=0), strict=True)
 
@@ -104,142 +106,81 @@ def _board_sides(calibration: Calibration) -> Iterable[tuple[Array, Array]]:
 def _measure_edge(
     frame: Frame, calibration: Calibration, start_mm: Array, end_mm: Array
 ) -> MatEdge | None:
-    """The mat's edge along one of the board's; None where it is not seen, or not well enough."""
+    """The mat's edge along one of the board's; None if too little of it is visible."""
+    camera = calibration.camera
     length = float(np.linalg.norm(end_mm - start_mm))
     along = (end_mm - start_mm) / length
     outwards = np.array([along[1], -along[0]])
+    middle = (start_mm + end_mm) / 2
     s = np.linspace(-1, 1, STATION_COUNT)
-    places = (start_mm + end_mm) / 2 + s[:, None] * (end_mm - start_mm) / 2
-    scale = float(calibration.camera.mm_per_px(np.array([*places[STATION_COUNT // 2], 0.0])))
-    if not np.isfinite(scale):
+    places = middle + s[:, None] * (end_mm - start_mm) / 2
+    mm_per_px = float(camera.mm_per_px(np.array([*places[STATION_COUNT // 2], 0.0])))
+    if not np.isfinite(mm_per_px):
         return None
-    across = np.arange(-SEARCH_REACH_MM, SEARCH_REACH_MM + 1e-9, STEP_PX * scale)
+    across = np.arange(-SEARCH_REACH_MM, SEARCH_REACH_MM + 1e-9, STEP_PX * mm_per_px)
     steps, seen = _sample_colour_steps(frame, calibration, places, outwards, across)
     seen &= ~_hidden_by_cards(calibration, places)
     if seen.sum() < MIN_INLIERS or np.ptp(s[seen]) < 2 * MIN_SPAN_SHARE:
         return None
-    followed = _trace_edge(steps[seen], s[seen], across, scale)
-    if followed is None:
+    trace = trace_edge(steps[seen], s[seen], across, mm_per_px)
+    if trace is None:
         return None
-    at_mm, weight = followed
-    slope = np.einsum(
-        "i,nij->nj",
-        outwards,
-        place_jacobian_camera_bow(calibration, places[seen] + at_mm[:, None] * outwards),
-    )
-    aslant = float(
-        outwards @ relief_displacement_per_mm(calibration.camera, (start_mm + end_mm) / 2, 0.0)
-    )
-    straight = float(np.hypot(STRAIGHTNESS_SIGMA_SHARE * length, CURL_SIGMA_MM * aslant))
-    return _fit_bend(s[seen], at_mm, weight, slope, straight)
+    offset_mm, weight = trace
+    on_edge = places[seen] + offset_mm[:, None] * outwards
+    by_table = place_jacobian_camera_bow(calibration, on_edge)
+    jacobian = np.einsum("i,nij->nj", outwards, by_table)
+    slant = float(outwards @ relief_displacement_per_mm(camera, middle, 0.0))
+    bend_sigma_mm = float(np.hypot(STRAIGHTNESS_SIGMA_SHARE * length, CURL_SIGMA_MM * slant))
+    return _fit_bend(s[seen], offset_mm, weight, jacobian, bend_sigma_mm)
 
 
-def _fit_bend(s: Array, at_mm: Array, weight: Array, slope: Array, straight_mm: float) -> MatEdge:
-    """How bent an edge is by where it is seen (N,) at its places (N,), which move by `slope` (N, 17) with the table."""
-    shapes = _bend_basis(s)
-    weighted = shapes * weight[:, None]
-    solver = np.linalg.solve(shapes.T @ weighted, weighted.T)
-    size = solver @ at_mm
-    variance = CORRELATED_STATIONS * float(weight @ (at_mm - shapes @ size) ** 2 / weight.sum())
+def _fit_bend(
+    s: Array, offset_mm: Array, weight: Array, jacobian: Array, bend_sigma_mm: float
+) -> MatEdge:
+    """Fit the shape of an edge to its offsets (N,) at stations (N,) with Jacobian (N, 17)."""
+    basis = bend_basis(s)
+    weighted = basis * weight[:, None]
+    solver = np.linalg.solve(basis.T @ weighted, weighted.T)
+    amplitudes = solver @ offset_mm
+    residual = offset_mm - basis @ amplitudes
+    variance = CORRELATED_STATIONS * float(weight @ residual**2 / weight.sum())
     by_pixels = variance * (solver @ solver.T)[2:, 2:]
-    in_truth = np.diag(np.square([straight_mm, straight_mm / 2]))
-    return MatEdge(size[2:], by_pixels + in_truth, (solver @ slope)[2:])
-
-
-def _bend_basis(s: Array) -> Array:
-    """(N, 4) how an edge may run, at places (N,) from -1 to 1 along it: off, turned, bent, and wriggling."""
-    return np.stack(
-        [np.ones_like(s), s, 1 - s**2, 2.6 * s * (1 - s**2)], -1
-    )  # each as much as 1 where it is most
+    by_mat = np.diag(np.square([bend_sigma_mm, bend_sigma_mm / 2]))
+    return MatEdge(amplitudes[2:], by_pixels + by_mat, (solver @ jacobian)[2:])
 
 
 def _hidden_by_cards(calibration: Calibration, places_mm: Array) -> NDArray[np.bool_]:
-    """Which places (N, 2) lie beside a marker's card."""
+    """Which places (N, 2) lie near a marker's card."""
     squares = np.reshape(calibration.squares_mm, (-1, 4, 2))
-    middles = squares.mean(1)
-    half = np.abs(squares - middles[:, None]).max((1, 2))
-    apart = np.abs(places_mm[:, None] - middles).max(-1)
-    return np.asarray((apart < CARD_SIZE_RATIO * half + SEARCH_REACH_MM).any(1))
+    centres = squares.mean(1)
+    half = np.abs(squares - centres[:, None]).max((1, 2))
+    distance = np.abs(places_mm[:, None] - centres).max(-1)
+    return np.asarray((distance < CARD_SIZE_RATIO * half + SEARCH_REACH_MM).any(1))
 
 
 def _sample_colour_steps(
     frame: Frame, calibration: Calibration, places_mm: Array, outwards: Array, across_mm: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """The step of colour (N, A, 3) across an edge at each of its places, and which places are in sight."""
+    """Colour steps (N, A, 3) across an edge at N stations, and which stations are in the picture."""
     ends = places_mm[:, None] + np.array([across_mm[0], across_mm[-1]])[:, None] * outwards
-    ends_px = calibration.camera.project(np.concatenate([ends, np.zeros((*ends.shape[:2], 1))], -1))
+    ends_3d = np.concatenate([ends, np.zeros((*ends.shape[:2], 1))], -1)
+    ends_px = calibration.camera.project(ends_3d)
+    # over so short a line the lens's distortion is linear
     share = np.linspace(0, 1, len(across_mm))[:, None]
-    at = ((1 - share) * ends_px[:, :1] + share * ends_px[:, 1:]).astype(
-        np.float32
-    )  # no lens bends that little
-    seen = np.asarray(((ends_px >= 0) & (ends_px <= np.array(frame.size_px) - 1)).all((1, 2)))
-    fine = np.asarray(
-        cv2.resize(at, (at.shape[1], OVERSAMPLING * len(at)), interpolation=cv2.INTER_LINEAR),
-        np.float32,
-    )
-    colours = cv2.resize(
-        sample_picture(frame.pixels, fine), at.shape[1::-1], interpolation=cv2.INTER_AREA
-    )
-    wide = max(MIN_STRIPE_SAMPLES, round(STRIPE_WIDTH_MM / float(across_mm[1] - across_mm[0])))
-    return steps_across(log_colours(np.asarray(colours, np.uint8)), wide), seen
+    samples_px = (1 - share) * ends_px[:, :1] + share * ends_px[:, 1:]
+    limit = np.array(frame.size_px) - 1
+    seen = np.asarray(((ends_px >= 0) & (ends_px <= limit)).all((1, 2)))
+    colours = _averaged_samples(frame, samples_px.astype(np.float32))
+    spacing_mm = float(across_mm[1] - across_mm[0])
+    stripe = max(MIN_STRIPE_SAMPLES, round(STRIPE_WIDTH_MM / spacing_mm))
+    return steps_across(log_colours(colours), stripe), seen
 
 
-def _trace_edge(
-    steps: Array, s: Array, across_mm: Array, scale: float
-) -> tuple[Array, Array] | None:
-    """Where the edge is (N,), in mm outwards, and how much each place counts (N,); None where there is no edge."""
-    size = np.linalg.norm(steps, axis=-1)
-    usual = np.median(size) + 1e-3
-    shapes, line = _bend_basis(s), _find_coarse_line(np.minimum(size / usual, MAX_STEP_STRENGTH), s)
-    way = np.median(
-        steps[np.abs(across_mm - line[:, None]) < COARSE_HALF_WIDTH_MM], axis=0
-    )  # from the mat's colours to the table's
-    towards = steps @ way / max(float(np.linalg.norm(way)), 1e-9) / usual
-    for reach_px in SEARCH_REACHES_PX:
-        at_mm, strength = _find_step_peaks(towards, across_mm, line, reach_px * scale)
-        for _ in range(3):
-            weight = strength / (1 + ((at_mm - line) / (INLIER_DISTANCE_PX * scale)) ** 2)
-            weighted = shapes * weight[:, None]
-            line = shapes @ np.linalg.lstsq(weighted.T @ shapes, weighted.T @ at_mm, rcond=None)[0]
-    on = (np.abs(at_mm - line) < INLIER_DISTANCE_PX * scale) & (strength > 0)
-    if on.sum() < MIN_INLIERS or on.mean() < MIN_INLIER_SHARE or np.ptp(s[on]) < 2 * MIN_SPAN_SHARE:
-        return None
-    return at_mm, weight * on
-
-
-def _find_coarse_line(steps: Array, s: Array) -> Array:
-    """The smooth line (N,), to a millimetre or two, along which the steps (N, A) are greatest."""
-    few, reach = s[::COARSE_STRIDE], round(SEARCH_REACH_MM)
-    by_mm = cv2.resize(
-        steps[::COARSE_STRIDE], (2 * reach + 1, len(few)), interpolation=cv2.INTER_AREA
-    )
-    beyond = round(MAX_SLANT_MM + MAX_BEND_MM)
-    wide = np.pad(
-        cv2.blur(by_mm, (2 * round(COARSE_HALF_WIDTH_MM) + 1, 1)), ((0, 0), (beyond, beyond))
-    )
-    slant, bent = np.meshgrid(
-        np.arange(-MAX_SLANT_MM, MAX_SLANT_MM + 1, 2.0),
-        np.arange(-MAX_BEND_MM, MAX_BEND_MM + 1, 2.0),
-    )
-    lines = np.stack([slant.ravel(), bent.ravel()], -1)
-    shift = np.rint(lines @ [few, 1 - few**2]).astype(int)
-    along = wide[
-        np.arange(len(few))[:, None], beyond + np.arange(by_mm.shape[1]) + shift[..., None]
-    ].sum(1)
-    which, off = np.unravel_index(int(along.argmax()), along.shape)
-    return np.asarray(off - reach + lines[which] @ [s, 1 - s**2])
-
-
-def _find_step_peaks(
-    steps: Array, across_mm: Array, line_mm: Array, reach_mm: float
-) -> tuple[Array, Array]:
-    """Where each place's greatest step (N,) near the line is, between samples, and how great against the usual."""
-    near = np.abs(across_mm - line_mm[:, None]) <= reach_mm
-    rows, peak = (
-        np.arange(len(steps)),
-        np.clip(np.where(near, steps, -np.inf).argmax(1), 1, len(across_mm) - 2),
-    )
-    between = parabolic_peak_offset(*(steps[rows, peak + k] for k in (-1, 0, 1)))
-    return across_mm[peak] + between * (across_mm[1] - across_mm[0]), np.clip(
-        steps[rows, peak] - 1, 0, MAX_STEP_STRENGTH
-    )
+def _averaged_samples(frame: Frame, samples_px: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Colours (N, A, 3) at pixels (N, A, 2), averaged along the first axis."""
+    rows, columns = samples_px.shape[:2]
+    fine_size = (columns, OVERSAMPLING * rows)
+    fine_px = cv2.resize(samples_px, fine_size, interpolation=cv2.INTER_LINEAR)
+    fine = sample_picture(frame.pixels, np.asarray(fine_px, np.float32))
+    colours = cv2.resize(fine, (columns, rows), interpolation=cv2.INTER_AREA)
+    return np.asarray(colours, np.uint8)

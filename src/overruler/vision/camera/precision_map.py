@@ -1,37 +1,55 @@
-"""How sure distances are all over the board, and what would make them surer.
+"""The precision of distances all over the board, and advice that would improve it.
 
-A marker that is not there yet is worth the information that it would add: nothing is measured again.
+Advice is evaluated by prediction: a marker that is not there yet adds its information, and nothing
+is measured again.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from overruler.calibration import Advice, Calibration, PrecisionMap
+from overruler.calibration import JOINT_SIZE, Advice, Calibration, PrecisionMap
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.lens import DEFAULT_SIGMAS
+from overruler.lens import default_sigmas
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
+from overruler.vision.camera.measurement_update import predicted_covariance
 from overruler.vision.camera.table_bow import place_jacobian_bow
 
 REFERENCE_LENGTH_MM = 300.0
-"""The distance whose doubt is drawn, about the reach of a ruling; a smaller board's shorter side where that is less."""
-GRID_STEP_MM, MIN_GRID_STEPS, MAX_GRID_STEPS = 30.0, 16, 60
-"""How far apart the places of a map lie, how many there are along its shorter side and at most along its longer one."""
-DIRECTIONS = np.stack([np.cos(np.arange(4) * np.pi / 4), np.sin(np.arange(4) * np.pi / 4)], -1)
-NEW_CORNER_SIGMA_PX, NEW_MARKER_SIGMA_PX, NEW_MARKER_PLACE_SIGMA_MM = 0.05, 0.03, 0.05
-"""1 σ of a new marker's corners: each for itself, all four together, and of where it is laid."""
+"""The distance whose σ is mapped, about the reach of a ruling; on a small board its shorter side."""
+GRID_STEP_MM = 30.0
+"""Spacing of the places of a map."""
+MIN_GRID_STEPS = 16
+"""Smallest number of steps along the board's shorter side."""
+MAX_GRID_STEPS = 60
+"""Largest number of steps along the board's longer side."""
+ANGLES_RAD = np.arange(4) * np.pi / 4
+"""Directions over which the variance of a distance is averaged, as angles."""
+DIRECTIONS = np.stack([np.cos(ANGLES_RAD), np.sin(ANGLES_RAD)], -1)
+"""(4, 2): the same as unit vectors."""
+NEW_CORNER_SIGMA_PX = 0.05
+"""1 σ of a new marker's corners, each independent."""
+NEW_MARKER_SIGMA_PX = 0.03
+"""1 σ of a new marker's corners, common to all four."""
+NEW_MARKER_PLACE_SIGMA_MM = 0.05
+"""1 σ of the place at which a new marker is laid."""
 FREE_PLACE_SIGMA_MM = 100.0
-"""1 σ of where a marker lies that may lie anywhere: so much that its place says nothing."""
-BOARD_INSET_SIDES, MIN_SPACING_SIDES = 1.2, 2.0
-"""In sides of a marker: how far a new one lies from the board's edge, and how far from another."""
+"""1 σ of the place of a free marker: so large that the place carries no information."""
+BOARD_INSET_SIDES = 1.2
+"""Distance of a new marker from the board's edge, in sides of a marker."""
+MIN_SPACING_SIDES = 2.0
+"""Smallest distance of a new marker from another, in sides of a marker."""
 GOOD_SIGMA_MM = 0.1
-"""Where no doubt is larger, nothing more is needed."""
+"""If no σ is larger, no advice is sought."""
 MAX_REMAINING_SHARE = 0.8
-"""The share of the doubt that must be left at most, for an advice to be given."""
+"""Advice is given if at most this share of σ remains."""
 MAX_NEW_MARKERS = 3
-"""How many new ones are thought of together."""
-COLUMN_NAMES, ROW_NAMES = ("left", "", "right"), ("lower", "", "upper")
+"""Largest number of new markers that are advised together."""
+COLUMN_NAMES = ("left", "", "right")
+"""Names of the columns of spots for new markers."""
+ROW_NAMES = ("lower", "", "upper")
+"""Names of the rows of spots for new markers."""
 
 
 def doubt_map(
@@ -40,129 +58,137 @@ def doubt_map(
     good_mm: float = GOOD_SIGMA_MM,
     step_mm: float = GRID_STEP_MM,
 ) -> PrecisionMap:
-    """The map of a photo's calibration; `lens` says whether there was a lens file.
+    """The precision map of a calibration, for a table that is as its board file specifies.
 
-    It is that of a table that is as its board file says. Where the doubt is nowhere above `good_mm` no advice is
-    sought. The places lie about `step_mm` apart.
+    `lens` says whether there was a lens file. Advice is sought if some σ is above `good_mm`. The
+    places lie about `step_mm` apart.
     """
     calibration = calibration.as_specified
     xy = _grid_places(calibration.board_mm, step_mm)
-    slopes, seen = _distance_jacobians(calibration, xy), _visible_share(calibration, xy)
-    sigma = _propagate_to_distances(calibration, calibration.joint_covariance, slopes)
-    sought = float(np.max(sigma * seen)) > good_mm
-    return PrecisionMap(
-        reference_length_mm(calibration),
-        xy,
-        sigma,
-        seen,
-        tuple(_rank_advice(calibration, slopes[:, seen > 0], lens)) if sought else (),
-    )
+    jacobians = _distance_jacobians(calibration, xy)
+    visible = _visible_share(calibration, xy)
+    sigma = _propagate_to_distances(calibration, calibration.joint_covariance, jacobians)
+    advice: list[Advice] = []
+    if float(np.max(sigma * visible)) > good_mm:
+        advice = _rank_advice(calibration, jacobians[:, visible > 0], lens)
+    return PrecisionMap(reference_length_mm(calibration), xy, sigma, visible, tuple(advice))
 
 
 def reference_length_mm(calibration: Calibration) -> float:
-    """The length of the distances whose doubt is told."""
+    """The length of the distances whose σ is mapped."""
     return min(REFERENCE_LENGTH_MM, *calibration.board_mm)
 
 
 def distance_sigmas_mm(calibration: Calibration, covariance: Array, xy_mm: Array) -> Array:
-    """1 σ (...) of distances of `reference_length_mm` about `xy_mm` (..., 2): their root mean square by direction.
+    """1 σ (...) of distances of `reference_length_mm` about places (..., 2), by `covariance` (17, 17).
 
-    `covariance` (17, 17) is that of the camera and of the table's bow.
-    Near the board's edge the distance is moved inwards, so that it lies on the board.
+    It is the root mean square over directions. Near the board's edge the distance is moved inwards,
+    so that it lies on the board.
     """
     return _propagate_to_distances(calibration, covariance, _distance_jacobians(calibration, xy_mm))
 
 
 def _distance_jacobians(calibration: Calibration, xy_mm: Array) -> Array:
-    """How the distances about places (..., 2) change with the camera and the table's bow (directions, ..., 17)."""
-    length, board, slopes = reference_length_mm(calibration), np.array(calibration.board_mm), []
+    """Jacobians (directions, ..., 17) of distances about places (..., 2) by camera and bow."""
+    board_mm = np.array(calibration.board_mm)
+    length = reference_length_mm(calibration)
+    jacobians = []
     for direction in DIRECTIONS:
         reach = np.abs(direction) * length / 2
-        middle = np.clip(xy_mm, reach, board - reach)
-        ends = place_jacobian_camera_bow(
-            calibration,
-            np.stack([middle - direction * length / 2, middle + direction * length / 2]),
-        )
-        slopes.append(np.einsum("i,...ik->...k", direction, ends[1] - ends[0]))
-    return np.stack(slopes)
+        middle = np.clip(xy_mm, reach, board_mm - reach)
+        half = direction * length / 2
+        ends = np.stack([middle - half, middle + half])
+        by_parameters = place_jacobian_camera_bow(calibration, ends)
+        difference = by_parameters[1] - by_parameters[0]
+        jacobians.append(np.einsum("i,...ik->...k", direction, difference))
+    return np.stack(jacobians)
 
 
-def _propagate_to_distances(calibration: Calibration, covariance: Array, slopes: Array) -> Array:
-    """The doubts (...) of distances with slopes (directions, ..., 17)."""
-    variance = np.mean(np.sum((slopes @ covariance) * slopes, axis=-1), axis=0)
-    return np.asarray(
-        np.sqrt(variance + (calibration.budget.scale_share * reference_length_mm(calibration)) ** 2)
-    )
+def _propagate_to_distances(calibration: Calibration, covariance: Array, jacobians: Array) -> Array:
+    """1 σ (...) of distances with these Jacobians (directions, ..., 17), with the scale's error."""
+    by_direction = np.sum((jacobians @ covariance) * jacobians, axis=-1)
+    variance = np.mean(by_direction, axis=0)
+    by_scale = calibration.budget.scale_share * reference_length_mm(calibration)
+    return np.asarray(np.sqrt(variance + by_scale**2))
 
 
 def place_jacobian_camera_bow(calibration: Calibration, xy_mm: Array) -> Array:
-    """How places (..., 2) on the table, fixed in the photo, move with the camera and the table's bow (..., 2, 17)."""
-    return np.concatenate(
-        [place_jacobian_camera(calibration.camera, xy_mm), place_jacobian_bow(calibration, xy_mm)],
-        -1,
-    )
+    """Jacobian (..., 2, 17) of places (..., 2) on the table, fixed in the photo, by camera and bow."""
+    by_camera = place_jacobian_camera(calibration.camera, xy_mm)
+    by_bow = place_jacobian_bow(calibration, xy_mm)
+    return np.concatenate([by_camera, by_bow], -1)
 
 
 def place_jacobian_camera(camera: Camera, xy_mm: Array) -> Array:
-    """How places (..., 2) on the board, fixed in the photo, move with the camera's parameters (..., 2, 15)."""
-    return camera.board_point_jacobian(
-        np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1)
-    )
+    """Jacobian (..., 2, 15) of places (..., 2) on the board, fixed in the photo, by the camera."""
+    return camera.board_point_jacobian(_at_height_zero(xy_mm))
+
+
+def _at_height_zero(xy_mm: Array) -> Array:
+    """Points (..., 3) of the board's plane at places (..., 2)."""
+    return np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1)
 
 
 def _grid_places(board_mm: tuple[float, float], step_mm: float) -> Array:
-    step = max(min(step_mm, min(board_mm) / MIN_GRID_STEPS), max(board_mm) / MAX_GRID_STEPS)
-    x, y = (np.linspace(0, size, max(2, round(size / step) + 1)) for size in board_mm)
-    return np.stack(np.meshgrid(x, y), -1)
+    """Places (R, C, 2) all over the board."""
+    longest_step = min(step_mm, min(board_mm) / MIN_GRID_STEPS)
+    step = max(longest_step, max(board_mm) / MAX_GRID_STEPS)
+    axes = [np.linspace(0, size, max(2, round(size / step) + 1)) for size in board_mm]
+    return np.stack(np.meshgrid(*axes), -1)
 
 
 def _visible_share(calibration: Calibration, xy_mm: Array) -> Array:
-    px = calibration.camera.project(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
-    return np.asarray(((px >= 0) & (px <= np.array(calibration.size_px) - 1)).all(-1), float)
+    """1 (...) for places (..., 2) that are in the picture, else 0."""
+    px = calibration.camera.project(_at_height_zero(xy_mm))
+    limit = np.array(calibration.size_px) - 1
+    return np.asarray(((px >= 0) & (px <= limit)).all(-1), float)
 
 
-# --- what would help ---
+# --- advice ---
 
 
-def _rank_advice(calibration: Calibration, slopes: Array, lens: bool) -> list[Advice]:
-    """What would help where the doubt is greatest of distances with slopes (directions, N, 17), the best first."""
-    if not slopes.size:
+def _rank_advice(calibration: Calibration, jacobians: Array, lens: bool) -> list[Advice]:
+    """Advice that reduces the largest σ of distances with Jacobians (directions, N, 17), best first."""
+    if not jacobians.size:
         return []
-    before = _worst_sigma_mm(calibration, calibration.joint_covariance, slopes)
-    tried = [Advice(text, before, after) for text, after in _try_more_markers(calibration, slopes)]
+    before = _worst_sigma_mm(calibration, calibration.joint_covariance, jacobians)
+    options = dict(_try_more_markers(calibration, jacobians))
     if not lens:
-        after = _worst_sigma_mm(calibration, covariance_with_lens_file(calibration), slopes)
-        tried.append(
-            Advice("make a lens file for this camera (overruler calibrate lens)", before, after)
-        )
-    worth = [advice for advice in tried if advice.after_mm < MAX_REMAINING_SHARE * before]
-    return sorted(worth, key=lambda advice: advice.after_mm)
+        text = "make a lens file for this camera (overruler calibrate lens)"
+        covariance = covariance_with_lens_file(calibration)
+        options[text] = _worst_sigma_mm(calibration, covariance, jacobians)
+    limit = MAX_REMAINING_SHARE * before
+    useful = [Advice(text, before, after) for text, after in options.items() if after < limit]
+    return sorted(useful, key=lambda advice: advice.after_mm)
 
 
-def _worst_sigma_mm(calibration: Calibration, covariance: Array, slopes: Array) -> float:
-    return float(_propagate_to_distances(calibration, covariance, slopes).max())
+def _worst_sigma_mm(calibration: Calibration, covariance: Array, jacobians: Array) -> float:
+    return float(_propagate_to_distances(calibration, covariance, jacobians).max())
 
 
-def _try_more_markers(calibration: Calibration, slopes: Array) -> Iterator[tuple[str, float]]:
-    """One marker more, then a second one to it and so on while that helps: in words, and the greatest doubt then."""
-    rooms, covariance, laid = (
-        dict(possible_new_markers(calibration)),
-        calibration.joint_covariance,
-        list[str](),
-    )
-    least = np.inf
-    while rooms and len(laid) < MAX_NEW_MARKERS:
-        after = {
-            where: covariance_with_marker(calibration, covariance, corners)
-            for where, corners in rooms.items()
+def _try_more_markers(calibration: Calibration, jacobians: Array) -> Iterator[tuple[str, float]]:
+    """Add the best new markers one by one while that helps: advice in words, largest remaining σ."""
+    spots = dict(possible_new_markers(calibration))
+    covariance = calibration.joint_covariance
+    chosen: list[str] = []
+    smallest = np.inf
+    while spots and len(chosen) < MAX_NEW_MARKERS:
+        covariances = {
+            spot: covariance_with_marker(calibration, covariance, corners)
+            for spot, corners in spots.items()
         }
-        worst = {where: _worst_sigma_mm(calibration, one, slopes) for where, one in after.items()}
-        best = min(worst, key=lambda where: worst[where])
-        if worst[best] > MAX_REMAINING_SHARE * least:
+        worst = {
+            spot: _worst_sigma_mm(calibration, after, jacobians)
+            for spot, after in covariances.items()
+        }
+        best = min(worst, key=lambda spot: worst[spot])
+        if worst[best] > MAX_REMAINING_SHARE * smallest:
             break
-        laid, covariance, least = [*laid, best], after[best], worst[best]
-        del rooms[best]
-        yield f"add {'a marker' if len(laid) == 1 else 'markers'} {_join_names(laid)}", least
+        chosen.append(best)
+        covariance, smallest = covariances[best], worst[best]
+        del spots[best]
+        noun = "a marker" if len(chosen) == 1 else "markers"
+        yield f"add {noun} {_join_names(chosen)}", smallest
 
 
 def _join_names(names: list[str]) -> str:
@@ -170,28 +196,28 @@ def _join_names(names: list[str]) -> str:
 
 
 def possible_new_markers(calibration: Calibration) -> Iterator[tuple[str, Array]]:
-    """Where a marker could be laid, in words, and its corners (4, 2) in mm: in sight, off others and the middle."""
-    if not calibration.squares_mm:
+    """Visible spots for a new marker at the edges, away from others: in words, and corners (4, 2)."""
+    squares = calibration.squares_mm
+    if not squares:
         return
-    side = float(
-        np.median([np.linalg.norm(square[1] - square[0]) for square in calibration.squares_mm])
-    )
-    taken = np.array([square.mean(0) for square in calibration.squares_mm])
+    side = float(np.median([np.linalg.norm(square[1] - square[0]) for square in squares]))
+    taken = np.array([square.mean(0) for square in squares])
+    unit_square = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)])
     width, height = calibration.board_mm
-    for row, y in zip(
-        ROW_NAMES,
-        np.linspace(BOARD_INSET_SIDES * side, height - BOARD_INSET_SIDES * side, 3),
-        strict=True,
-    ):
-        for column, x in zip(
-            COLUMN_NAMES,
-            np.linspace(BOARD_INSET_SIDES * side, width - BOARD_INSET_SIDES * side, 3),
-            strict=True,
-        ):
-            corners = np.array([x, y]) + side / 2 * np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)])
-            clear = np.linalg.norm(taken - [x, y], axis=1).min() > MIN_SPACING_SIDES * side
-            if (row or column) and clear and _visible_share(calibration, corners).all():
+    for row, y in zip(ROW_NAMES, _spots_along(height, side), strict=True):
+        for column, x in zip(COLUMN_NAMES, _spots_along(width, side), strict=True):
+            if not (row or column):
+                continue
+            corners = np.array([x, y]) + side / 2 * unit_square
+            spacing = np.linalg.norm(taken - [x, y], axis=1).min()
+            if spacing > MIN_SPACING_SIDES * side and _visible_share(calibration, corners).all():
                 yield _describe_spot(row, column), corners
+
+
+def _spots_along(length_mm: float, side_mm: float) -> Array:
+    """The three coordinates (3,) of spots along one axis of the board."""
+    inset = BOARD_INSET_SIDES * side_mm
+    return np.linspace(inset, length_mm - inset, 3)
 
 
 def _describe_spot(row: str, column: str) -> str:
@@ -199,49 +225,48 @@ def _describe_spot(row: str, column: str) -> str:
 
 
 def covariance_with_marker(calibration: Calibration, covariance: Array, corners_mm: Array) -> Array:
-    """The covariance (17, 17) of camera and bow, `covariance` before, had there been one more marker (4, 2).
+    """The covariance (17, 17) of camera and bow with one more marker (4, 2), predicted.
 
-    It is as surely placed as the others; where they lie anywhere, only its size and shape say something.
+    Its place is known like the others'. If they are free markers, only its size and shape carry
+    information.
     """
-    camera = calibration.camera
-    _, d_point, slope = camera.project_with_jacobians(np.column_stack([corners_mm, np.zeros(4)]))
-    mm_per_px = float(camera.mm_per_px(np.append(corners_mm.mean(0), 0.0)))
-    shared = np.hypot(NEW_MARKER_SIGMA_PX, NEW_MARKER_PLACE_SIGMA_MM / mm_per_px)
-    noise = NEW_CORNER_SIGMA_PX**2 * np.eye(8) + shared**2 * np.tile(np.eye(2), (4, 4))
-    rise = d_point[..., 2].ravel() * MARKER_HEIGHT_SIGMA_MM
-    noise += np.outer(rise, rise)
+    points = _at_height_zero(corners_mm)
+    _, by_point, by_camera = calibration.camera.project_with_jacobians(points)
+    noise = _new_marker_noise_px2(calibration, corners_mm, by_point)
+    weights = np.zeros((4, 2))
+    if calibration.bow is not None:
+        weights = calibration.bow.height_weights(corners_mm)
+    by_bow = by_point[..., 2:] * weights[:, None, :]
+    jacobian = np.concatenate([by_camera, by_bow], -1).reshape(8, JOINT_SIZE)
+    return predicted_covariance(covariance, jacobian, noise)
+
+
+def _new_marker_noise_px2(calibration: Calibration, corners_mm: Array, by_point: Array) -> Array:
+    """Covariance (8, 8) of a new marker's corners (4, 2), whose pixels have Jacobian (4, 2, 3)."""
+    centre = np.append(corners_mm.mean(0), 0.0)
+    mm_per_px = float(calibration.camera.mm_per_px(centre))
+    common = np.hypot(NEW_MARKER_SIGMA_PX, NEW_MARKER_PLACE_SIGMA_MM / mm_per_px)
+    noise = NEW_CORNER_SIGMA_PX**2 * np.eye(8) + common**2 * np.tile(np.eye(2), (4, 4))
+    by_height = by_point[..., 2].ravel() * MARKER_HEIGHT_SIGMA_MM
+    noise += np.outer(by_height, by_height)
     if not calibration.layout_known:
-        anywhere = d_point[..., :2] @ _rigid_motion_jacobian(corners_mm - corners_mm.mean(0))
-        noise += FREE_PLACE_SIGMA_MM**2 * np.einsum("aik,bjk->aibj", anywhere, anywhere).reshape(
-            8, 8
-        )
-    shares = (
-        calibration.bow.height_weights(corners_mm)
-        if calibration.bow is not None
-        else np.zeros((4, 2))
-    )
-    rises = d_point[..., 2:] * shares[:, None, :]
-    return kalman_covariance(covariance, np.concatenate([slope, rises], -1).reshape(8, 17), noise)
+        by_place = by_point[..., :2] @ _rigid_motion_jacobian(corners_mm - corners_mm.mean(0))
+        motion = np.einsum("aik,bjk->aibj", by_place, by_place)
+        noise += FREE_PLACE_SIGMA_MM**2 * motion.reshape(8, 8)
+    return np.asarray(noise)
 
 
 def _rigid_motion_jacobian(arms_mm: Array) -> Array:
-    """How corners (4, 2) about their middle move (4, 2, 3) with its x, y and turn, the last in mm at its side."""
-    moves = np.zeros((4, 2, 3))
-    moves[:, 0, 0] = moves[:, 1, 1] = 1
-    moves[..., 2] = np.stack([-arms_mm[:, 1], arms_mm[:, 0]], -1) / np.abs(arms_mm).max()
-    return moves
+    """Jacobian (4, 2, 3) of corners (4, 2) by their centre's x, y and rotation, in mm at a side."""
+    jacobian = np.zeros((4, 2, 3))
+    jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
+    perpendicular = np.stack([-arms_mm[:, 1], arms_mm[:, 0]], -1)
+    jacobian[..., 2] = perpendicular / np.abs(arms_mm).max()
+    return jacobian
 
 
 def covariance_with_lens_file(calibration: Calibration) -> Array:
-    """The covariance (17, 17) of camera and bow had there been a lens file as sure as one without covariance is taken
-    to be."""
-    sigma = np.array(DEFAULT_SIGMAS)
-    sigma[:2] *= calibration.camera.matrix[[0, 1], [0, 1]]
-    return kalman_covariance(calibration.joint_covariance, np.eye(9, 17), np.diag(sigma**2))
-
-
-def kalman_covariance(covariance: Array, slope: Array, noise: Array) -> Array:
-    """A covariance (P, P) after measures (M,) with slopes (M, P) and doubts (M, M) (Kalman, 1960)."""
-    gain = np.linalg.solve(slope @ covariance @ slope.T + noise, slope @ covariance)
-    after = covariance - covariance @ slope.T @ gain
-    return np.asarray((after + after.T) / 2)
+    """The covariance (17, 17) of camera and bow with a lens file of the default precision, predicted."""
+    sigmas = default_sigmas(calibration.camera.matrix)
+    by_lens = np.eye(len(sigmas), JOINT_SIZE)
+    return predicted_covariance(calibration.joint_covariance, by_lens, np.diag(sigmas**2))

@@ -1,25 +1,25 @@
-"""Least squares over several photos: what they share, and what is each photo's own."""
+"""Least squares over several photos with shared and own parameters, by the Schur complement."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from overruler.geometry.pose import Array
 
 MAX_ITERATIONS = 60
+"""Largest number of Levenberg-Marquardt steps tried."""
 CONVERGENCE_SHARE = 1e-7
-"""The share of the cost below which a step's gain ends the search."""
-
+"""Relative decrease of the cost below which the solver stops."""
 MIN_INFORMATION_SHARE = 1e-3
-"""The share of all information that a photo must hold in a direction to be asked for its opinion."""
+"""Share of all information in a direction that a photo must hold to count in `disagreement`."""
 MIN_DEGREES_OF_FREEDOM = 4.0
-"""Fewer opinions than this say nothing about how much they scatter."""
+"""With fewer degrees of freedom the scatter between photos is not estimated."""
 
 
 class ParameterBlock(Protocol):
-    """Unknowns that a step can be added to."""
+    """Parameters to which a step can be added."""
 
     def moved(self, step: Array) -> Self: ...
 
@@ -30,199 +30,226 @@ O = TypeVar("O", bound=ParameterBlock)  # noqa: E741 - shared and own
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualBlock:
-    """Residuals in units of their doubt, and their slopes."""
+    """Whitened residuals of one photo, with Jacobians by S shared and O own parameters."""
 
     residual: Array
-    """(N,)."""
+    """(N,): residuals in units of their σ."""
     shared_jacobian: Array
-    """(N, S)."""
+    """(N, S): Jacobian by the shared parameters."""
     own_jacobian: Array
-    """(N, O)."""
+    """(N, O): Jacobian by the photo's own parameters."""
+
+
+class Prior(NamedTuple):
+    """The prior of the shared parameters as whitened residuals."""
+
+    residual: Array
+    """(P,): deviations from the prior mean in units of their σ."""
+    jacobian: Array
+    """(P, S): Jacobian by the shared parameters."""
+
+    @property
+    def chi_square(self) -> float:
+        return float(self.residual @ self.residual)
 
 
 ResidualFunction = Callable[[int, S, O], "ResidualBlock | None"]
-"""The rows of photo k about some unknowns; None where they are impossible."""
+"""Residuals of photo k at some parameters; None if those are impossible."""
 PriorFunction = Callable[[S], "tuple[Array, Array]"]
-"""What is known of the shared unknowns beforehand: residuals (P,) in units of their doubt, and slopes (P, S)."""
+"""Residual and Jacobian of the prior at some shared parameters, as in `Prior`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhotoNormalEquations:
-    """One photo's share of the normal equations."""
+    """One photo's part of the normal equations."""
 
     chi_square: float
-    """Chi square."""
+    """Sum of its squared residuals."""
     residual_count: int
+    """Number of its residuals."""
     shared_information: Array
-    """(S, S)."""
+    """(S, S): information block of the shared parameters."""
     cross_information: Array
-    """(S, O)."""
+    """(S, O): information block between shared and own parameters."""
     own_information: Array
-    """(O, O)."""
+    """(O, O): information block of its own parameters."""
     shared_gradient: Array
+    """(S,): gradient by the shared parameters."""
     own_gradient: Array
+    """(O,): gradient by its own parameters."""
 
     @classmethod
-    def from_residuals(cls, rows: ResidualBlock) -> "PhotoNormalEquations":
-        r, s, o = rows.residual, rows.shared_jacobian, rows.own_jacobian
-        return cls(float(r @ r), len(r), s.T @ s, s.T @ o, o.T @ o, s.T @ r, o.T @ r)
+    def from_residuals(cls, block: ResidualBlock) -> "PhotoNormalEquations":
+        """Build the normal equations of a block of residuals."""
+        r, s, o = block.residual, block.shared_jacobian, block.own_jacobian
+        return cls(
+            chi_square=float(r @ r),
+            residual_count=len(r),
+            shared_information=s.T @ s,
+            cross_information=s.T @ o,
+            own_information=o.T @ o,
+            shared_gradient=s.T @ r,
+            own_gradient=o.T @ r,
+        )
 
     def schur_complement(self, damping: float = 0.0) -> tuple[Array, Array]:
-        """Information (S, S) and gradient (S,) of the shared unknowns, the photo's own ones left to find their best."""
-        gain = np.linalg.solve(
-            _add_damping(self.own_information, damping),
-            np.column_stack([self.cross_information.T, self.own_gradient]),
-        )
-        return self.shared_information - self.cross_information @ gain[
-            :, :-1
-        ], self.shared_gradient - self.cross_information @ gain[:, -1]
+        """Information (S, S) and gradient (S,) of the shared parameters, its own ones eliminated."""
+        damped = _add_damping(self.own_information, damping)
+        right = np.column_stack([self.cross_information.T, self.own_gradient])
+        gain = np.linalg.solve(damped, right)
+        information = self.shared_information - self.cross_information @ gain[:, :-1]
+        gradient = self.shared_gradient - self.cross_information @ gain[:, -1]
+        return information, gradient
 
     def back_substitute(self, shared_step: Array, damping: float) -> Array:
-        """The step of its own unknowns that goes with one of the shared."""
-        slope = self.own_gradient + self.cross_information.T @ shared_step
-        return np.asarray(-np.linalg.solve(_add_damping(self.own_information, damping), slope))
+        """The step (O,) of its own parameters that belongs to a step (S,) of the shared ones."""
+        gradient = self.own_gradient + self.cross_information.T @ shared_step
+        damped = _add_damping(self.own_information, damping)
+        return np.asarray(-np.linalg.solve(damped, gradient))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointSolution(Generic[S, O]):
-    """The best unknowns, and what they rest on."""
+    """The solution over all photos, with the normal equations about it."""
 
     shared: S
+    """The shared parameters."""
     own: tuple[O, ...]
+    """Each photo's own parameters."""
     photo_equations: tuple[PhotoNormalEquations, ...]
-    """Each photo's share, about the solution."""
+    """Each photo's normal equations about the solution."""
     prior: Array
-    """(S, S): information that was there before the photos."""
+    """(S, S): prior information matrix."""
     prior_cost: float
-    """Chi square of the shared unknowns against that."""
+    """Chi square of the shared parameters under the prior."""
 
     @property
     def information(self) -> Array:
-        """(S, S) of the shared unknowns, with the prior, for residuals as doubtful as was said."""
+        """(S, S): posterior information of the shared parameters, for noise as large as expected."""
         return np.asarray(
             self.prior + sum(part.schur_complement()[0] for part in self.photo_equations)
         )
 
     @property
     def log_likelihood(self) -> float:
-        """Logarithm of the restricted likelihood, but for what depends on no unknown (Patterson and Thompson, 1971)."""
+        """Logarithm of the restricted likelihood, up to a constant (Patterson and Thompson, 1971)."""
         cost = sum(part.chi_square for part in self.photo_equations) + self.prior_cost
-        volumes = [
-            np.linalg.slogdet(matrix)[1]
-            for matrix in (
-                self.information,
-                *(part.own_information for part in self.photo_equations),
-            )
-        ]
+        own = [part.own_information for part in self.photo_equations]
+        volumes = [np.linalg.slogdet(matrix)[1] for matrix in (self.information, *own)]
         return -(cost + float(np.sum(volumes))) / 2
 
     @property
     def variance_factor(self) -> float:
-        """Chi square by its degrees of freedom: 1 where residuals are as large as was said."""
+        """Variance of unit weight: chi square per degree of freedom, 1 as expected."""
         information = self.information
-        used = float(np.trace(invert_information(information) @ (information - self.prior)))
-        own = sum(len(part.own_information) for part in self.photo_equations)
+        data = information - self.prior
+        shared_used = float(np.trace(invert_information(information) @ data))
+        own_used = sum(len(part.own_information) for part in self.photo_equations)
         count = sum(part.residual_count for part in self.photo_equations)
-        return sum(part.chi_square for part in self.photo_equations) / max(count - own - used, 1.0)
+        chi_square = sum(part.chi_square for part in self.photo_equations)
+        return chi_square / max(count - own_used - shared_used, 1.0)
 
     @property
     def disagreement(self) -> float:
-        """How much more the photos' own answers scatter about the common one than residuals explain: 1 as expected.
+        """Scatter between photos against the noise within photos; 1 as expected.
 
-        Each photo alone pulls at the shared unknowns with its gradient; noise within photos lets it pull by its own
-        information. A bent sheet, or a lens that the model does not fit, pulls harder.
+        Each photo alone pulls at the shared parameters with its gradient. Noise within photos
+        explains a pull of the size of the photo's own information. A bent sheet, or a lens that the
+        model does not fit, pulls harder.
         """
-        total, pulls, freedom = invert_information(self.information), 0.0, 0.0
-        scale = np.sqrt(np.diag(total))
+        covariance = invert_information(self.information)
+        scale = np.sqrt(np.diag(covariance))
+        pulls, degrees_of_freedom = 0.0, 0.0
         for part in self.photo_equations:
             information, gradient = part.schur_complement()
             values, vectors = np.linalg.eigh(_scale_rows_columns(information, scale))
-            values, vectors = (
-                values[values > MIN_INFORMATION_SHARE],
-                vectors[:, values > MIN_INFORMATION_SHARE],
-            )
+            kept = values > MIN_INFORMATION_SHARE
+            values, vectors = values[kept], vectors[:, kept]
             pulls += float(np.sum((vectors.T @ (gradient * scale)) ** 2 / values))
-            along = np.einsum(
-                "ik,ij,jk->k", vectors, _scale_rows_columns(total, 1 / scale), vectors
-            )
-            freedom += float(np.sum(1 - values * along))
-        return pulls / freedom / self.variance_factor if freedom >= MIN_DEGREES_OF_FREEDOM else 1.0
+            scaled = _scale_rows_columns(covariance, 1 / scale)
+            variance = np.einsum("ik,ij,jk->k", vectors, scaled, vectors)
+            degrees_of_freedom += float(np.sum(1 - values * variance))
+        if degrees_of_freedom < MIN_DEGREES_OF_FREEDOM:
+            return 1.0
+        return pulls / degrees_of_freedom / self.variance_factor
 
     def covariance(self) -> Array:
-        """(S, S) of the shared unknowns, scaled by what the residuals say and by how the photos agree."""
-        worse = self.variance_factor * max(self.disagreement, 1.0)
-        return invert_information(self.prior + (self.information - self.prior) / worse)
+        """(S, S): covariance of the shared parameters, scaled by residuals and disagreement."""
+        factor = self.variance_factor * max(self.disagreement, 1.0)
+        return invert_information(self.prior + (self.information - self.prior) / factor)
 
 
 def solve_photos_jointly(
-    shared: S, own: Sequence[O], look: "ResidualFunction[S, O]", known: "PriorFunction[S]"
+    shared: S,
+    own: Sequence[O],
+    residuals: "ResidualFunction[S, O]",
+    prior_residuals: "PriorFunction[S]",
 ) -> "JointSolution[S, O]":
-    """Levenberg and Marquardt's method, each photo's own unknowns eliminated (Schur's complement; Triggs 2000, 6.1).
+    """Minimize the cost of all photos by the Levenberg-Marquardt method.
 
-    `numpy.linalg.LinAlgError` where the start is impossible.
+    Each photo's own parameters are eliminated by the Schur complement (Triggs 2000, 6.1).
+    `numpy.linalg.LinAlgError` if the start is impossible.
     """
     owns, damping = tuple(own), 1e-3
-    found = _build_normal_equations(shared, owns, look)
-    if found is None:
+    start = _build_normal_equations(shared, owns, residuals)
+    if start is None:
         raise np.linalg.LinAlgError("the start is impossible")
-    parts, before = found, known(shared)
+    parts, prior = start, Prior(*prior_residuals(shared))
     for _ in range(MAX_ITERATIONS):
-        step, steps = _levenberg_step(parts, before, damping)
-        trial = shared.moved(step), tuple(o.moved(s) for o, s in zip(owns, steps, strict=True))
-        tried = _build_normal_equations(*trial, look)
-        gain = (
-            _total_chi_square(parts, before) - _total_chi_square(tried, known(trial[0]))
-            if tried is not None
-            else -np.inf
-        )
-        if tried is None or not gain >= 0:
+        step, own_steps = _levenberg_step(parts, prior, damping)
+        trial = shared.moved(step)
+        trial_owns = tuple(o.moved(s) for o, s in zip(owns, own_steps, strict=True))
+        trial_parts = _build_normal_equations(trial, trial_owns, residuals)
+        trial_prior = Prior(*prior_residuals(trial))
+        cost = _total_chi_square(parts, prior)
+        decrease = -np.inf
+        if trial_parts is not None:
+            decrease = cost - _total_chi_square(trial_parts, trial_prior)
+        if trial_parts is None or not decrease >= 0:
             damping *= 10
             if damping > 1e8:
                 break
             continue
-        settled = (
-            gain < CONVERGENCE_SHARE * (1 + _total_chi_square(parts, before)) and damping < 1e-2
-        )
-        (shared, owns), parts, before = trial, tried, known(trial[0])
+        small = decrease < CONVERGENCE_SHARE * (1 + cost)
+        converged = small and damping < 1e-2
+        shared, owns, parts, prior = trial, trial_owns, trial_parts, trial_prior
         damping = max(damping / 10, 1e-10)
-        if settled:
+        if converged:
             break
-    return JointSolution(
-        shared, owns, tuple(parts), before[1].T @ before[1], float(before[0] @ before[0])
-    )
+    information = prior.jacobian.T @ prior.jacobian
+    return JointSolution(shared, owns, tuple(parts), information, prior.chi_square)
 
 
 def _build_normal_equations(
-    shared: S, owns: Sequence[O], look: "ResidualFunction[S, O]"
+    shared: S, owns: Sequence[O], residuals: "ResidualFunction[S, O]"
 ) -> list[PhotoNormalEquations] | None:
+    """Each photo's normal equations; None if the parameters are impossible for one of them."""
     parts = []
     for k, own in enumerate(owns):
-        rows = look(k, shared, own)
-        if rows is None or not np.isfinite(rows.residual).all():
+        block = residuals(k, shared, own)
+        if block is None or not np.isfinite(block.residual).all():
             return None
-        parts.append(PhotoNormalEquations.from_residuals(rows))
+        parts.append(PhotoNormalEquations.from_residuals(block))
     return parts
 
 
-def _total_chi_square(parts: Sequence[PhotoNormalEquations], before: tuple[Array, Array]) -> float:
-    return sum(part.chi_square for part in parts) + float(before[0] @ before[0])
+def _total_chi_square(parts: Sequence[PhotoNormalEquations], prior: Prior) -> float:
+    return sum(part.chi_square for part in parts) + prior.chi_square
 
 
 def _levenberg_step(
-    parts: Sequence[PhotoNormalEquations], before: tuple[Array, Array], damping: float
+    parts: Sequence[PhotoNormalEquations], prior: Prior, damping: float
 ) -> tuple[Array, list[Array]]:
-    residual, slope = before
-    information, gradient = slope.T @ slope, slope.T @ residual
+    """The damped steps of the shared parameters and of each photo's own ones."""
+    information = prior.jacobian.T @ prior.jacobian
+    gradient = prior.jacobian.T @ prior.residual
     for part in parts:
-        reduced = part.schur_complement(damping)
-        information, gradient = information + reduced[0], gradient + reduced[1]
+        reduced_information, reduced_gradient = part.schur_complement(damping)
+        information = information + reduced_information
+        gradient = gradient + reduced_gradient
     scale = 1 / np.sqrt(np.diag(information))
-    step = (
-        -np.linalg.solve(
-            _add_damping(_scale_rows_columns(information, scale), damping), gradient * scale
-        )
-        * scale
-    )
+    system = _add_damping(_scale_rows_columns(information, scale), damping)
+    step = -np.linalg.solve(system, gradient * scale) * scale
     return step, [part.back_substitute(step, damping) for part in parts]
 
 
@@ -234,9 +261,13 @@ def _scale_rows_columns(matrix: Array, scale: Array) -> Array:
     return np.asarray(matrix * np.outer(scale, scale))
 
 
+def whitening_matrix(covariance: Array) -> Array:
+    """The matrix that turns noise of a covariance, or of a stack of them, into unit white noise."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)))
+
+
 def invert_information(information: Array) -> Array:
-    """Of a positive definite matrix whose unknowns have very different scales."""
+    """Invert a positive definite matrix whose parameters have very different scales."""
     scale = 1 / np.sqrt(np.diag(information))
-    return _scale_rows_columns(
-        np.asarray(np.linalg.inv(_scale_rows_columns(information, scale)), float), scale
-    )
+    scaled = _scale_rows_columns(information, scale)
+    return _scale_rows_columns(np.asarray(np.linalg.inv(scaled), float), scale)

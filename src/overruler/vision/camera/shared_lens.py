@@ -1,4 +1,4 @@
-"""Several photos through one lens: each says a little about it, and all of them together what no single one can."""
+"""Calibration of several photos through one lens: each photo's information helps the others."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,51 +10,57 @@ from overruler.calibration import Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import LensPrior
+from overruler.lens import Lens, pack_lens
 from overruler.vision.camera.calibrate import calibrate_from_markers
-from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.camera.schur_solver import invert_information
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.marker import Marker
 
-FOCAL_WANDER_SHARE, PRINCIPAL_POINT_WANDER_SHARE = 2e-3, 1e-3
-"""1 σ between two photos: of the focal length as a share of it, by focusing; of the middle as a share of the picture's
-longer side, where the lens is held steady against a shaking hand."""
+FOCAL_WANDER_SHARE = 2e-3
+"""1 σ of the focal length between two photos, as a share of it, by focusing."""
+PRINCIPAL_POINT_WANDER_SHARE = 1e-3
+"""1 σ of the principal point by image stabilization, as a share of the longer side."""
+RADIAL_WANDER = 1e-4
+"""1 σ of k1, k2 and k3 between two photos."""
+TANGENTIAL_WANDER = 1e-5
+"""1 σ of p1 and p2 between two photos."""
 OUTER_ITERATIONS = 2
-"""The second time each photo is solved about the common lens, where what it says of the lens is truer."""
+"""Rounds; the second one linearizes each photo about the common lens."""
+MIN_EIGENVALUE = 1e-6
+"""Smallest eigenvalue of the added information, in units of the information after, that is kept.
+Smaller ones are rounding, or directions in which the photo says nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LensInformation:
-    """What one photo says about the lens beside what was known before."""
+    """Information about the lens's nine parameters in canonical form."""
 
     information: Array
-    """(9, 9)."""
+    """(9, 9): information matrix."""
     vector: Array
-    """(9,): the information times the lens that it speaks for."""
+    """(9,): information vector, the information matrix times the mean."""
 
 
 def calibrate_many(
     frames: Sequence[Frame], board: Board, lens: Lens | None = None, elsewhere: Collection[int] = ()
 ) -> tuple[Calibration, ...]:
-    """The cameras of several photos that one camera took of one table, without zooming between them.
+    """Calibrate several photos that one camera took of one table without zooming.
 
-    Each photo is calibrated with what the others say about the lens as a prior; focus may differ a little. Markers
-    whose ids are `elsewhere` do not lie on the board. Raises `BadInput` where the pictures' sizes differ,
-    `CannotMeasure` with the picture's name where one of them cannot be measured.
+    Each photo's prior is the fused information of the others; focus may differ a little. Markers
+    with ids in `elsewhere` do not lie on the board. `BadInput` if the pictures differ in size,
+    `CannotMeasure` with the picture's name if one of them cannot be measured.
     """
     sizes = {frame.size_px for frame in frames}
     if len(sizes) > 1:
-        raise BadInput(
-            f"photos of {len(sizes)} sizes do not share a lens: give photos of one camera, held one way, uncut"
-        )
+        remedy = "give photos of one camera, held one way, uncut"
+        raise BadInput(f"photos of {len(sizes)} sizes do not share a lens: {remedy}")
     board = board.without_markers(elsewhere)
-    seen = [
+    markers = [
         [marker for marker in find_markers(frame, board) if marker.id not in elsewhere]
         for frame in frames
     ]
-    return calibrate_many_from_markers(frames, board, seen, lens)
+    return calibrate_many_from_markers(frames, board, markers, lens)
 
 
 def calibrate_many_from_markers(
@@ -63,15 +69,18 @@ def calibrate_many_from_markers(
     seen: Sequence[Sequence[Marker]],
     lens: Lens | None = None,
 ) -> tuple[Calibration, ...]:
-    """The same once the markers of each photo are found."""
-    before = [lens_prior(frame, lens) for frame in frames]
-    priors = list(before)
+    """Calibrate several photos from the markers found in each."""
+    first_priors = [lens_prior(frame, lens) for frame in frames]
+    priors = list(first_priors)
     for _ in range(OUTER_ITERATIONS):
-        found = _calibrate_each(frames, board, seen, priors, lens)
-        words = [information_added_by(one, prior) for one, prior in zip(found, priors, strict=True)]
+        calibrations = _calibrate_each(frames, board, seen, priors, lens)
+        added = [
+            information_added_by(calibration, prior)
+            for calibration, prior in zip(calibrations, priors, strict=True)
+        ]
         priors = [
-            fuse_lens_information(before[k], [word for j, word in enumerate(words) if j != k])
-            for k in range(len(frames))
+            fuse_lens_information(prior, added[:k] + added[k + 1 :])
+            for k, prior in enumerate(first_priors)
         ]
     return tuple(_calibrate_each(frames, board, seen, priors, lens))
 
@@ -90,53 +99,57 @@ def _calibrate_each(
 
 
 def _calibrate_one(
-    frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior, lens: bool
+    frame: Frame, board: Board, markers: Sequence[Marker], prior: LensPrior, has_lens_file: bool
 ) -> Calibration:
     try:
-        return calibrate_from_markers(frame, board, seen, (), prior, lens)
+        return calibrate_from_markers(frame, board, markers, (), prior, has_lens_file)
     except CannotMeasure as error:
         raise CannotMeasure(f"{frame.name}: {error}") from None
 
 
-def information_added_by(found: Calibration, prior: LensPrior) -> LensInformation:
-    """What the photo added to its prior: the information after less that before, in a lens steadied by focus."""
-    camera = found.camera
-    mean = np.concatenate([camera.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], camera.distortion])
-    after, before = (
-        invert_information(found.covariance[:9, :9]),
-        invert_information(prior.covariance),
-    )
-    information, vector = after - before, after @ mean - before @ prior.mean
-    scale = np.sqrt(np.diag(found.covariance)[:9])
+def information_added_by(calibration: Calibration, prior: LensPrior) -> LensInformation:
+    """What a photo added to its prior: the posterior's information minus the prior's.
+
+    The lens differs from photo to photo, so the result has the noise `between_photo_covariance`.
+    """
+    camera, covariance = calibration.camera, calibration.covariance
+    mean = pack_lens(camera.matrix, camera.distortion)
+    after = invert_information(covariance[:9, :9])
+    before = invert_information(prior.covariance)
+    information = after - before
+    vector = after @ mean - before @ prior.mean
+    scale = np.sqrt(np.diag(covariance)[:9])
     values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
-    kept = values > 1e-6  # rounding, and directions in which the photo says nothing
-    basis = (vectors[:, kept] * values[kept] ** -0.5) * scale[:, None]
-    spread = basis @ basis.T  # its own covariance, in the directions that it speaks of
-    speaks = (vectors[:, kept] / scale[:, None]).T
-    value = (vectors[:, kept] * scale[:, None]).T @ vector / values[kept]
-    noise = speaks @ (spread + between_photo_covariance(found)) @ speaks.T
+    kept = values > MIN_EIGENVALUE
+    values, vectors = values[kept], vectors[:, kept]
+    root = (vectors * values**-0.5) * scale[:, None]
+    photo_covariance = root @ root.T  # in the directions of which the photo says something
+    directions = (vectors / scale[:, None]).T
+    value = (vectors * scale[:, None]).T @ vector / values
+    spread = photo_covariance + between_photo_covariance(calibration)
+    noise = directions @ spread @ directions.T
     return LensInformation(
-        speaks.T @ np.linalg.solve(noise, speaks), speaks.T @ np.linalg.solve(noise, value)
+        information=directions.T @ np.linalg.solve(noise, directions),
+        vector=directions.T @ np.linalg.solve(noise, value),
     )
 
 
-def between_photo_covariance(found: Calibration) -> Array:
-    """(9, 9): how a lens differs from photo to photo, one σ squared."""
-    focal, longer = found.camera.matrix[0, 0], max(found.size_px)
-    covariance = np.diag(
-        np.square(
-            [0, 0, *[PRINCIPAL_POINT_WANDER_SHARE * longer] * 2, *[1e-4] * 2, *[1e-5] * 2, 1e-4]
-        )
-    )
+def between_photo_covariance(calibration: Calibration) -> Array:
+    """(9, 9): covariance of the lens's parameters between photos of one camera."""
+    focal = calibration.camera.matrix[0, 0]
+    centre = PRINCIPAL_POINT_WANDER_SHARE * max(calibration.size_px)
+    distortion = [RADIAL_WANDER] * 2 + [TANGENTIAL_WANDER] * 2 + [RADIAL_WANDER]
+    covariance = np.diag(np.square([0, 0, centre, centre, *distortion]))
     covariance[:2, :2] += (FOCAL_WANDER_SHARE * focal) ** 2
     return covariance
 
 
-def fuse_lens_information(prior: LensPrior, words: Sequence[LensInformation]) -> LensPrior:
-    """The prior with what other photos say."""
+def fuse_lens_information(prior: LensPrior, added: Sequence[LensInformation]) -> LensPrior:
+    """The prior updated by other photos' information: in canonical form, information adds up."""
     information = invert_information(prior.covariance)
     vector = information @ prior.mean
-    for word in words:
-        information, vector = information + word.information, vector + word.vector
+    for other in added:
+        information = information + other.information
+        vector = vector + other.vector
     covariance = invert_information(information)
     return LensPrior(covariance @ vector, covariance)

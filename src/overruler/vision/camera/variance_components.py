@@ -1,220 +1,243 @@
-"""How many times worse, or better, than expected the markers are seen, laid and shaped, and what that leaves in doubt.
+"""Variance components: the scales of the three kinds of marker noise, estimated from the residuals.
 
-Three numbers scale the three kinds of noise: each edge's own, a marker's place, a marker's shape. Each is about 1, as
-sure as a lognormal says; the residuals make it surer, up or down. The solution is the mean over what they may be, and
-its covariance has how much it differs between them: Student's t for whoever has one number to scale. What the shapes of
-all markers share goes by the scale of shapes: a picture in which they differ little from one another has little of it.
+Three scales multiply the σ of edge points, marker places and marker shapes. Each has a prior about
+1, lognormal with a heavy upper tail; the residuals sharpen it. The solution is the mean over the
+posterior of the scales. Its covariance includes how much the solution differs between scales; with
+a single scale that gives Student's t. The shape error that all markers share goes with the scale of
+shapes: where markers differ little from one another, it is small as well.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from overruler.geometry.pose import Array
 
 LOG_SCALE_SIGMA = 0.5
-"""1 σ of the logarithm of each scale, before the residuals are seen: four markers alone say next to nothing of some.
+"""Prior σ of the logarithm of each scale: four markers alone say next to nothing about some scales.
 
-Its mean lies so far below 0 that noise is on average, as a mean square over all tables, as large as was said."""
+The prior mean lies below 0 by as much as makes the mean square of the noise over all tables the
+expected one."""
 TAIL_DEGREES_OF_FREEDOM = 2.0
-"""Upwards that logarithm is as Student's t of so few degrees of freedom has it: some tables are laid badly."""
+"""Degrees of freedom of Student's t, the upper tail of that prior: some tables are laid badly."""
 GRID_RATIO = 1.35
-"""The ratio of neighbouring trials."""
+"""Ratio of neighbouring grid values of a scale."""
 SCALE_RANGES = ((0.2, 4.0), (0.2, 100.0), (0.2, 15.0))
-"""What the scales of own noise, place and shape may be: worse edges are none, a marker more misshapen is no square."""
+"""Ranges of the scales of edges, places and shapes; beyond them edges or markers are none."""
 POINTS_SCALE_RANGE = (0.2, 40.0)
-"""What that of own noise may be where there is no other, as of clicked points."""
+"""Range of the scale of edges if there is no other noise, as for clicked points."""
 MIN_WEIGHT_SHARE = 0.02
-"""Trials of less weight than this share of the best one's are left out of the mean."""
+"""Grid values with less weight than this share of the best one's are dropped from the mean."""
 SCALE_ITERATIONS = 2
-"""How many times the scales are looked for one after the other."""
+"""Rounds of coordinate-wise updates of the scales."""
+
+EDGE_KIND = 0
+"""Index of `NoiseScales.edge`."""
+PLACE_KIND = 1
+"""Index of `NoiseScales.place`."""
+SHAPE_KIND = 2
+"""Index of `NoiseScales.shape`."""
+
+WhitenedBlocks = tuple[Array, Array, Array, Array]
+"""Place factor (K, P), shape factor (K, S), Jacobian (K, U) and residual (K,) of one observation,
+whitened by its edge noise."""
 
 
-def scale_grid(which: int, alone: bool = False) -> Array:
-    """Values of one scale, so that 1 is among them; `alone` where own noise is all there is."""
-    low, high = POINTS_SCALE_RANGE if alone and which == 0 else SCALE_RANGES[which]
-    return np.asarray(
-        GRID_RATIO
-        ** np.arange(np.ceil(np.log(low) / np.log(GRID_RATIO)), np.log(high) / np.log(GRID_RATIO))
-    )
+class NoiseScales(NamedTuple):
+    """Ratio of the actual to the expected σ of each kind of marker noise."""
+
+    edge: float = 1.0
+    """Noise of single edge points, independent between markers."""
+    place: float = 1.0
+    """Deviation of a marker's place from the board file."""
+    shape: float = 1.0
+    """Deviation of a marker's shape from a square."""
+
+
+UNIT_SCALES = NoiseScales()
+"""Noise exactly as large as expected."""
+
+
+def scale_grid(kind: int, alone: bool = False) -> Array:
+    """Grid values of one scale, 1 among them; `alone` if edge noise is the only noise."""
+    low, high = POINTS_SCALE_RANGE if alone and kind == EDGE_KIND else SCALE_RANGES[kind]
+    first = np.ceil(np.log(low) / np.log(GRID_RATIO))
+    end = np.log(high) / np.log(GRID_RATIO)
+    return np.asarray(GRID_RATIO ** np.arange(first, end))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearizedProblem:
-    """One least squares, linear about a state: G groups, whose own noise is whitened away, and a prior."""
+    """A least-squares problem linearized about a state: G observations, whitened, and a prior.
+
+    U parameters, C columns of noise factors per observation. Methods evaluate N triples of scales
+    at once.
+    """
 
     products: Array
-    """(G, C + U + 1, C + U + 1): of the columns of shared noise, the Jacobian's and the residual, with one another."""
+    """(G, C + U + 1, C + U + 1): Gram matrix of noise factors, Jacobian and residual, in that order."""
     scale_of_column: Array
-    """(G, C): which scale, 1 or 2, each column of shared noise has."""
+    """(G, C): kind of noise of each factor's column, `PLACE_KIND` or `SHAPE_KIND`."""
     row_counts: Array
-    """(G,): how many numbers a group has."""
+    """(G,): number of measurements of each observation."""
     prior: Array
-    """(U, U): information that was there before."""
+    """(U, U): prior information matrix."""
     prior_deviation: Array
-    """(U,): how far the state lies from what that says."""
+    """(U,): the state minus the prior mean."""
     shared_shape_sigmas: Array
-    """(U,): 1 σ of what all groups share of their shapes, at a scale of 1; 0 of all others, which `prior` has."""
+    """(U,): prior σ, at a scale of 1, of parameters of the shape error that all markers share.
+
+    0 for every other parameter, whose prior is in `prior`."""
 
     @classmethod
     def from_observations(
         cls,
-        groups: "Sequence[tuple[Array, Array, Array, Array]]",
+        observations: Sequence[WhitenedBlocks],
         prior: Array,
-        away: Array,
-        common: Array,
+        prior_deviation: Array,
+        shared_shape_sigmas: Array,
     ) -> "LinearizedProblem":
-        """Of each group's place (K, P), shape (K, S), Jacobian (K, U) and residual (K,), whitened by its own noise."""
-        most = [max(group[k].shape[1] for group in groups) for k in (0, 1)]
-        stacked, unknowns = [], len(away)
-        for place, shape, jacobian, residual in groups:
-            filled = [
-                np.pad(part, ((0, 0), (0, n - part.shape[1])))
-                for part, n in zip((place, shape), most, strict=True)
-            ]
-            rows = np.column_stack([*filled, jacobian, residual])
-            stacked.append(rows.T @ rows)
-        kind = np.tile(np.repeat([1, 2], most), (len(groups), 1))
-        assert stacked[0].shape[0] == sum(most) + unknowns + 1
-        edges = np.array([len(group[3]) for group in groups], float)
-        return cls(np.stack(stacked), kind, edges, prior, away, common)
+        """Build the problem from each observation's whitened blocks."""
+        place_columns = max(place.shape[1] for place, _, _, _ in observations)
+        shape_columns = max(shape.shape[1] for _, shape, _, _ in observations)
+        products = []
+        for place, shape, jacobian, residual in observations:
+            padded = [_pad_columns(place, place_columns), _pad_columns(shape, shape_columns)]
+            rows = np.column_stack([*padded, jacobian, residual])
+            products.append(rows.T @ rows)
+        kinds = np.repeat([PLACE_KIND, SHAPE_KIND], [place_columns, shape_columns])
+        row_counts = np.array([len(residual) for _, _, _, residual in observations], float)
+        return cls(
+            np.stack(products),
+            np.tile(kinds, (len(observations), 1)),
+            row_counts,
+            prior,
+            prior_deviation,
+            shared_shape_sigmas,
+        )
 
     def normal_equations(self, scales: Array) -> tuple[Array, Array]:
-        """For scales (N, 3): products (N, U + 1, U + 1) of the Jacobian and the residual, whitened whole, and noise.
+        """The normal equations for scales (N, 3), and the volume of the noise.
 
-        The noise (N,) is the logarithm of its volume, but for what no scale changes.
-
-        By Woodbury's identity: shared noise takes out what it explains.
+        The first value (N, U + 1, U + 1) is the Gram matrix of the Jacobian and the residual,
+        whitened by all noise. The second (N,) is the logarithm of the noise's volume, up to what no
+        scale changes. By Woodbury's identity: the factors' noise takes out what it explains.
         """
         columns = self.scale_of_column.shape[1]
-        own2 = scales[:, 0, None, None, None] ** 2
+        edge_variance = scales[:, EDGE_KIND, None, None, None] ** 2
         size = scales[:, self.scale_of_column[0]][:, None, :]  # (N, 1, C)
-        inner = (
-            self.products[None, :, :columns, :columns] / own2 * size[..., None] * size[..., None, :]
-        )
-        root = np.linalg.cholesky(inner + np.eye(columns))
-        right = self.products[None, :, :columns, columns:] / own2 * size[..., None]
+        factors = self.products[None, :, :columns, :columns] / edge_variance
+        scaled = factors * size[..., None] * size[..., None, :]
+        root = np.linalg.cholesky(scaled + np.eye(columns))
+        right = self.products[None, :, :columns, columns:] / edge_variance * size[..., None]
         explained = np.linalg.solve(root, right)
-        total = self.products[None, :, columns:, columns:].sum(1) / own2[:, 0]
-        stacked = explained.reshape(
-            len(scales), -1, explained.shape[-1]
-        )  # one product of matrices: 20 times as fast
+        total = self.products[None, :, columns:, columns:].sum(1) / edge_variance[:, 0]
+        # one product of matrices for all observations: 20 times as fast
+        stacked = explained.reshape(len(scales), -1, explained.shape[-1])
         total = total - stacked.swapaxes(1, 2) @ stacked
-        volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(
-            (1, 2)
-        ) + self.row_counts.sum() * np.log(scales[:, 0])
+        log_roots = np.log(np.diagonal(root, axis1=-2, axis2=-1))
+        volume = log_roots.sum((1, 2)) + self.row_counts.sum() * np.log(scales[:, EDGE_KIND])
         return total, np.asarray(volume)
 
     def prior_information(self, scales: Array) -> tuple[Array, Array]:
-        """For scales (N, 3): all information there was before (N, U, U), and the logarithm of its volume (N,).
-
-        The volume is that of what goes by the scale of shapes: the rest is the same for all.
-        """
+        """Prior information (N, U, U) for scales (N, 3); log volume (N,) of the shared shape error."""
         shared = np.nonzero(self.shared_shape_sigmas)[0]
+        sigmas = self.shared_shape_sigmas[shared] * scales[:, SHAPE_KIND:]
         prior = np.repeat(self.prior[None], len(scales), 0)
-        prior[:, shared, shared] += 1 / (self.shared_shape_sigmas[shared] * scales[:, 2:]) ** 2
-        return prior, np.asarray(len(shared) * np.log(scales[:, 2]))
+        prior[:, shared, shared] += 1 / sigmas**2
+        return prior, np.asarray(len(shared) * np.log(scales[:, SHAPE_KIND]))
 
     def evaluate_scales(self, scales: Array) -> tuple[Array, Array, Array]:
-        """For scales (N, 3): the logarithm of how likely they are (N,), the step (N, U) to their best state, its doubt.
+        """The log posterior (N,) of scales (N, 3), and the solution under each.
 
-        The doubt (N, U, U) is a covariance.
-        By the restricted likelihood (Patterson and Thompson, 1971) and what is known of scales beforehand.
+        The solution is a step (N, U) from the state, and its covariance (N, U, U). The posterior is
+        the restricted likelihood (Patterson and Thompson, 1971) times the scales' prior.
         """
-        total, volume = self.normal_equations(scales)
-        prior, apart = self.prior_information(scales)
+        total, noise_volume = self.normal_equations(scales)
+        prior, prior_volume = self.prior_information(scales)
+        deviation = self.prior_deviation
         information = total[:, :-1, :-1] + prior
-        gradient = total[:, :-1, -1] + prior @ self.prior_deviation
+        gradient = total[:, :-1, -1] + prior @ deviation
         unit = 1 / np.sqrt(np.diagonal(information, axis1=1, axis2=2))
         scaled = information * unit[:, :, None] * unit[:, None, :]
         root = np.linalg.cholesky(scaled)
         covariance = np.linalg.inv(scaled) * unit[:, :, None] * unit[:, None, :]
         step = -np.einsum("nij,nj->ni", covariance, gradient)
-        misfit = (
-            total[:, -1, -1]
-            + prior @ self.prior_deviation @ self.prior_deviation
-            + np.einsum("ni,ni->n", gradient, step)
-        )
-        fit = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1) - np.log(unit).sum(1)
-        surprise = _prior_penalty(scales).sum(1)
-        return (
-            np.asarray(-volume - apart - fit - misfit / 2 - surprise / 2),
-            np.asarray(step),
-            np.asarray(covariance),
-        )
+        gain = np.einsum("ni,ni->n", gradient, step)
+        chi_square = total[:, -1, -1] + prior @ deviation @ deviation + gain
+        log_roots = np.log(np.diagonal(root, axis1=1, axis2=2))
+        volume = log_roots.sum(1) - np.log(unit).sum(1)
+        penalty = _prior_penalty(scales).sum(1)
+        posterior = -noise_volume - prior_volume - volume - chi_square / 2 - penalty / 2
+        return np.asarray(posterior), np.asarray(step), np.asarray(covariance)
+
+
+def _pad_columns(block: Array, columns: int) -> Array:
+    return np.pad(block, ((0, 0), (0, columns - block.shape[1])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalSolution:
-    """The mean over all scales."""
+    """The solution averaged over the posterior of the scales."""
 
-    scales: tuple[float, float, float]
-    """Their mean: of own noise, place and shape."""
+    scales: NoiseScales
+    """Posterior mean of the scales."""
     step: Array
-    """(U,): from the state about which the least squares was linear."""
+    """(U,): step from the state of the linearization."""
     covariance: Array
-    """(U, U)."""
+    """(U, U): covariance of the parameters."""
 
 
-ScaleTriple = tuple[float, float, float]
-
-
-def estimate_scales(linear: LinearizedProblem) -> ScaleTriple:
-    """The three scales by how likely they are, one after the other."""
-    scales: ScaleTriple = (1.0, 1.0, 1.0)
+def estimate_scales(linear: LinearizedProblem) -> NoiseScales:
+    """Estimate the three scales by coordinate-wise updates."""
+    scales = UNIT_SCALES
     for _ in range(SCALE_ITERATIONS):
         scales, _ = _update_each_scale(linear, scales)
     return scales
 
 
 def marginalize_scales(
-    linear: LinearizedProblem, near: ScaleTriple = (1.0, 1.0, 1.0)
+    linear: LinearizedProblem, near: NoiseScales = UNIT_SCALES
 ) -> MarginalSolution:
-    """Over how likely scales are, all together, where they are likely at all; `near` is about where that is."""
+    """Average the solution over the posterior of all three scales, on a grid about `near`."""
     scales, _ = _update_each_scale(linear, near)
-    _, kept = _update_each_scale(linear, scales)
-    every = np.stack(np.meshgrid(*kept, indexing="ij"), -1).reshape(-1, 3)
-    likely, step, covariance = linear.evaluate_scales(every)
-    weight = _normalize_weights(likely)
+    _, likely_values = _update_each_scale(linear, scales)
+    grid = np.stack(np.meshgrid(*likely_values, indexing="ij"), -1).reshape(-1, 3)
+    log_posterior, step, covariance = linear.evaluate_scales(grid)
+    weight = _normalize_weights(log_posterior)
     mean = weight @ step
-    apart = step - mean
-    spread = np.einsum("n,ni,nj->ij", weight, apart, apart)
+    deviation = step - mean
+    spread = np.einsum("n,ni,nj->ij", weight, deviation, deviation)
     total = np.einsum("n,nij->ij", weight, covariance) + spread
-    own, place, shape = weight @ every
-    return MarginalSolution(
-        (float(own), float(place), float(shape)),
-        np.asarray(mean),
-        np.asarray((total + total.T) / 2),
-    )
+    edge, place, shape = weight @ grid
+    mean_scales = NoiseScales(float(edge), float(place), float(shape))
+    return MarginalSolution(mean_scales, np.asarray(mean), np.asarray((total + total.T) / 2))
 
 
 def _prior_penalty(scales: Array) -> Array:
-    """Of each scale, -2 times the logarithm of how likely it is beforehand."""
-    away = np.log(scales) / LOG_SCALE_SIGMA + LOG_SCALE_SIGMA
-    return np.where(
-        away > 0,
-        (TAIL_DEGREES_OF_FREEDOM + 1) * np.log1p(away**2 / TAIL_DEGREES_OF_FREEDOM),
-        away**2,
-    )
+    """-2 times the log prior of each scale, up to a constant."""
+    deviation = np.log(scales) / LOG_SCALE_SIGMA + LOG_SCALE_SIGMA
+    tail = np.log1p(deviation**2 / TAIL_DEGREES_OF_FREEDOM)
+    return np.where(deviation > 0, (TAIL_DEGREES_OF_FREEDOM + 1) * tail, deviation**2)
 
 
 def _update_each_scale(
-    linear: LinearizedProblem, scales: ScaleTriple
-) -> tuple[ScaleTriple, list[Array]]:
-    """Each scale once by how likely it is with the others as they are, and which values of each are."""
-    found, kept = list(scales), []
-    for which in range(3):
-        values = scale_grid(which, alone=linear.scale_of_column.size == 0)
-        tried = np.tile(found, (len(values), 1))
-        tried[:, which] = values
-        weight = _normalize_weights(linear.evaluate_scales(tried)[0])
-        found[which] = float(np.exp(weight @ np.log(values)))
-        kept.append(values[weight > MIN_WEIGHT_SHARE * weight.max()])
-    own, place, shape = found
-    return (own, place, shape), kept
+    linear: LinearizedProblem, scales: NoiseScales
+) -> tuple[NoiseScales, list[Array]]:
+    """Update each scale once with the others fixed; also return the likely grid values of each."""
+    updated, likely_values = list(scales), []
+    for kind in range(3):
+        values = scale_grid(kind, alone=linear.scale_of_column.size == 0)
+        trials = np.tile(updated, (len(values), 1))
+        trials[:, kind] = values
+        weight = _normalize_weights(linear.evaluate_scales(trials)[0])
+        updated[kind] = float(np.exp(weight @ np.log(values)))
+        likely_values.append(values[weight > MIN_WEIGHT_SHARE * weight.max()])
+    return NoiseScales(*updated), likely_values
 
 
-def _normalize_weights(likely: Array) -> Array:
-    weight = np.exp(likely - likely.max())
+def _normalize_weights(log_posterior: Array) -> Array:
+    weight = np.exp(log_posterior - log_posterior.max())
     return np.asarray(weight / weight.sum())

@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, move_board_origin
 from overruler.detections import Detection
-from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array, Pose, skew
+from overruler.geometry.pose import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,21 +26,9 @@ class RaisedPlane:
     ) -> "RaisedPlane":
         """Return the plane through `origin_mm` (3,), `size_mm` wide and high from there."""
         origin = np.asarray(origin_mm, float)
-        camera, bow = calibration.camera, calibration.bow
-        pose = camera.T_camera_board @ Pose(np.eye(3), origin)
-        arm_mm = pose.translation_mm - camera.T_camera_board.translation_mm
-        jacobian = np.eye(15)
-        # a rotation ω about the board's origin moves this plane's origin by ω × arm
-        jacobian[12:15, 9:12] = -skew(arm_mm)
-        with_bow = np.eye(17)  # the table's bow is the same in both frames
-        with_bow[:15, :15] = jacobian
-        moved = replace(
-            calibration.map_covariances(lambda covariance: with_bow @ covariance @ with_bow.T),
-            camera=Camera(camera.matrix, camera.distortion, pose),
-            board_mm=size_mm,
-            bow=bow and replace(bow, middle_mm=bow.middle_mm - origin[:2]),
-        )
-        return cls(origin, moved, jacobian)
+        _, jacobian = move_board_origin(calibration.camera, origin)
+        raised = replace(calibration.with_origin_at(origin), board_mm=size_mm)
+        return cls(origin, raised, jacobian)
 
     def to_board_frame(self, detection: Detection) -> Detection:
         """Convert a detection on this plane to the board's frame."""

@@ -1,8 +1,9 @@
-"""What the bases that were found say about the camera: bases of one size are equally large all over the table.
+"""Refinement of the calibration by the bases found: bases of one size are equal all over the table.
 
-Few markers and an unknown lens leave open how the scale varies between them. A base's rim measures the scale where the
-base stands, to about half a per cent, and there are many. What all bases have in common, a size that is not quite the
-catalogue's or edges that lie outside where they are, is unknown too: only differences count.
+With few markers and an unknown lens, the scale between the markers is uncertain. The rim of a base
+measures the scale at its place to about 0.5 %, and there are many bases. Errors that all bases have
+in common are parameters as well: a size off the catalogue's, or edges that lie outwards. Only
+differences between bases carry information.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.calibration import Calibration
+from overruler.calibration import CAMERA_SIZE, Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -29,78 +30,89 @@ from overruler.vision.contours.radial_edges import (
 )
 from overruler.vision.contours.silhouette import PROFILES, project_rims
 
-MIN_BASES, ENOUGH_MARKERS = 5, 6
-"""Bases below which nothing is said, and markers from which on they need no help."""
+MIN_BASES = 5
+"""Smallest number of bases for an update."""
+ENOUGH_MARKERS = 6
+"""With this many markers the bases are not used."""
 MAX_REMAINING_SHARE = 0.97
-"""The share of the doubt that may be left at most, for the bases to be listened to."""
+"""The update is made if at most this share of the σ of distances remains."""
 MIN_VISIBLE_SHARE = 0.6
-"""The share of its rim that must have been seen of a base."""
-EDGE_SIGMA_PX, MIN_RADIUS_SIGMA_PX, SEARCH_REACH_SIGMAS = 0.5, 0.1, 2.5
-"""1 σ of an edge about the rim, and of a radius whatever the number of edges; in how many σ they are looked for."""
+"""Smallest visible share of a base's rim."""
+EDGE_SIGMA_PX = 0.5
+"""1 σ of an edge about the rim."""
+MIN_RADIUS_SIGMA_PX = 0.1
+"""Smallest σ of a radius, for any number of edges."""
+SEARCH_REACH_SIGMAS = 2.5
+"""Distance from the rim within which edges are searched for, in σ of an edge."""
 REWEIGHTING_ROUNDS = 6
+"""Rounds of the robust fit of a circle."""
 RADIUS_SIGMA_INFLATION = 1.8
-"""Neighbouring radii share texture and shadow; by how much radii of one photo scatter."""
-BASE_TOLERANCE_SIGMA_MM, CATALOGUE_SIGMA_MM, EDGE_OFFSET_SIGMA_PX = 0.06, 0.15, 0.4
-"""1 σ of a radius: of one base against others of its size, of all of a size against the catalogue, and of how far edges
-lie outside of where they are, in all of the photo."""
+"""Actual scatter of radii within a photo over the fitted σ: edges share texture and shadow."""
+BASE_TOLERANCE_SIGMA_MM = 0.06
+"""1 σ of the radius of one base against others of its size."""
+CATALOGUE_SIGMA_MM = 0.15
+"""1 σ of the radius of all bases of a size against the catalogue."""
+EDGE_OFFSET_SIGMA_PX = 0.4
+"""1 σ of how far edges lie outwards, common to the whole photo."""
 TREND_SIGMA_SHARE = 0.005
-"""1 σ of how much larger, as a share, bases look at one end of the table than in the middle: light and view slant."""
+"""1 σ of the trend of apparent size from centre to end, as a share: light and view are slanted."""
 MIN_RAYS = 12
-"""A rim seen in fewer directions tells nothing."""
+"""Smallest number of directions in which a rim is seen."""
+GRID_SHARES = np.linspace(0.1, 0.9, 5)
+"""Grid of places, as shares of the board, over which the σ of distances is averaged."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RimMeasurement:
-    """A base's rim as the camera measures it."""
+    """The measured rim of a base."""
 
     radius_excess_mm: float
-    """By how much its radius comes out larger than the catalogue's."""
+    """Measured radius minus the catalogue's."""
     sigma_mm: float
     """1 σ of that, by the edges alone."""
     camera_jacobian: Array
-    """(15,): how the radius moves with the camera's parameters, the edges staying where they are in the photo."""
+    """(15,): derivative of the radius by the camera's parameters, for edges fixed in the photo."""
     diameter_mm: float
+    """Diameter of the base by the catalogue."""
     mm_per_px: float
+    """Size of a pixel at the base."""
     board_offset: Array
-    """(2,): how far from the board's middle, in halves of its longer side."""
+    """(2,): distance from the board's centre, in halves of its longer side."""
 
 
 def measure_rim(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> RimMeasurement | None:
-    """The rim of one base; None where too little of its lower edge shows."""
+    """Measure the rim of one base; None if too little of its lower edge is visible."""
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None
-    radius, (view, rays) = detection.base.width_mm / 2, lower
+    view, rays = lower
+    radius = detection.base.width_mm / 2
     reach = SEARCH_REACH_SIGMAS * EDGE_SIGMA_PX * view.mm_per_px
-    edges = find_radial_edges(
-        view,
-        detection.xy_mm,
-        rays,
-        np.full(len(rays), radius - reach),
-        np.full(len(rays), radius + reach),
-    )
-    return (
-        _measure_radius(view, calibration, detection, rays, edges)
-        if len(edges.ray) >= MIN_RAYS
-        else None
-    )
+    inner, outer = np.full(len(rays), radius - reach), np.full(len(rays), radius + reach)
+    edges = find_radial_edges(view, detection.xy_mm, rays, inner, outer)
+    if len(edges.ray) < MIN_RAYS:
+        return None
+    return _measure_radius(view, calibration, detection, rays, edges)
 
 
 def visible_lower_rim(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> tuple[LabPatch, Array] | None:
-    """A round base's surroundings, and the directions (R, 2) in which its lower rim is its outline, whatever its
-    profile; None where it lies out of the picture or those directions are fewer than `MIN_RAYS`."""
+    """A round base's patch of the photo, and the directions (R, 2) in which its lower rim is visible.
+
+    In these directions the lower rim is the outline for any profile of the base. None if the base is
+    outside the picture or there are fewer than `MIN_RAYS` directions.
+    """
     radius, camera = detection.base.width_mm / 2, calibration.camera
     view = LabPatch.crop_around(frame.pixels, camera, detection.xy_mm, radius, detection.z_mm)
     if view is None:
         return None
     rays = ray_directions(radius, view.mm_per_px)
     outlines = [
-        project_rims(camera, detection.xy_mm, radius, detection.z_mm, p, rays).outline_mm
-        for p in PROFILES
+        project_rims(camera, detection.xy_mm, radius, detection.z_mm, profile, rays).outline_mm
+        for profile in PROFILES
     ]
     rays = rays[np.max(outlines, axis=0) < radius + 1e-9]
     return (view, rays) if len(rays) >= MIN_RAYS else None
@@ -109,110 +121,121 @@ def visible_lower_rim(
 def _measure_radius(
     view: LabPatch, calibration: Calibration, detection: Detection, rays: Array, edges: RadialEdges
 ) -> RimMeasurement | None:
-    """The ring of a base by the edges found across its rim; None where they do not tell its place from its radius."""
+    """The rim of a base from its edges; None if they do not separate its place from its radius."""
     radius, normal = detection.base.width_mm / 2, rays[edges.ray]
-    design, off = np.column_stack([normal, np.ones(len(normal))]), edges.radius_mm - radius
-    fitted = _fit_circle(design, off, edges, EDGE_SIGMA_PX * view.mm_per_px, len(rays))
-    if fitted is None:
+    design = np.column_stack([normal, np.ones(len(normal))])
+    residual = edges.radius_mm - radius
+    edge_sigma_mm = EDGE_SIGMA_PX * view.mm_per_px
+    circle = _fit_circle(design, residual, edges, edge_sigma_mm, len(rays))
+    if circle is None:
         return None
-    larger_mm, sigma_mm, weight = fitted
-    d_rim = place_jacobian_camera(view.camera, detection.xy_mm + radius * normal)
-    by_edge = np.einsum("mi,mij->mj", normal, d_rim)
-    slope = np.linalg.solve(
-        design.T @ (design * weight[:, None]), design.T @ (by_edge * weight[:, None])
-    )[2]
-    own = float(np.hypot(sigma_mm * RADIUS_SIGMA_INFLATION, MIN_RADIUS_SIGMA_PX * view.mm_per_px))
-    off_middle = (detection.xy_mm - np.array(calibration.board_mm) / 2) / (
-        max(calibration.board_mm) / 2
-    )
+    excess_mm, fit_sigma_mm, weight = circle
+    on_rim = place_jacobian_camera(view.camera, detection.xy_mm + radius * normal)
+    edge_by_camera = np.einsum("mi,mij->mj", normal, on_rim)
+    information = design.T @ (design * weight[:, None])
+    circle_by_camera = np.linalg.solve(information, design.T @ (edge_by_camera * weight[:, None]))
+    inflated_mm = fit_sigma_mm * RADIUS_SIGMA_INFLATION
+    from_centre = detection.xy_mm - np.array(calibration.board_mm) / 2
     return RimMeasurement(
-        larger_mm, own, np.asarray(slope), detection.base.width_mm, view.mm_per_px, off_middle
+        radius_excess_mm=excess_mm,
+        sigma_mm=float(np.hypot(inflated_mm, MIN_RADIUS_SIGMA_PX * view.mm_per_px)),
+        camera_jacobian=np.asarray(circle_by_camera[2]),
+        diameter_mm=detection.base.width_mm,
+        mm_per_px=view.mm_per_px,
+        board_offset=from_centre / (max(calibration.board_mm) / 2),
     )
 
 
 def _fit_circle(
-    design: Array, off_mm: Array, edges: RadialEdges, sigma_mm: float, rays: int
+    design: Array, residual_mm: Array, edges: RadialEdges, sigma_mm: float, rays: int
 ) -> tuple[float, float, Array] | None:
-    """How much larger the circle is, 1 σ of that for independent edges, and each edge's weight, by reweighting."""
+    """Fit a circle robustly: its radius excess, 1 σ of that for independent edges, and edge weights."""
     step: Array = np.zeros(3)
     for _ in range(REWEIGHTING_ROUNDS):
-        weight = association_weights(edges, off_mm - design @ step, sigma_mm, rays)
+        weight = association_weights(edges, residual_mm - design @ step, sigma_mm, rays)
         information = design.T @ (design * weight[:, None])
         if np.linalg.cond(information) > 1e4:
             return None
-        step = np.asarray(np.linalg.solve(information, design.T @ (weight * off_mm)))
-    noise = np.sum(weight * (off_mm - design @ step) ** 2) / max(weight.sum() - 3, 1)
-    return float(step[2]), float(np.sqrt(np.linalg.inv(information)[2, 2] * noise)), weight
+        step = np.asarray(np.linalg.solve(information, design.T @ (weight * residual_mm)))
+    squares = np.sum(weight * (residual_mm - design @ step) ** 2)
+    variance = squares / max(weight.sum() - 3, 1)
+    radius_variance = np.linalg.inv(information)[2, 2] * variance
+    return float(step[2]), float(np.sqrt(radius_variance)), weight
 
 
 def refine_by_bases(
     frame: Frame, calibration: Calibration, detections: Sequence[Detection]
 ) -> tuple[Calibration, tuple[Detection, ...]]:
-    """The calibration with what the bases say, and the bases where it sees them.
+    """Update the calibration by the rims of the bases, and move the detections with it.
 
-    A calibration by enough markers is left as it is, and so is one that the bases would hardly make surer.
+    A calibration with enough markers is left unchanged, and so is one that the bases would hardly
+    improve.
     """
-    flat = [d for d in detections if d.base.shape == "circle" and not d.z_mm]
-    plain = [d for d in flat if not d.alternative_bases and d.visible >= MIN_VISIBLE_SHARE]
-    rings = [ring for d in plain if (ring := measure_rim(frame, calibration, d)) is not None]
-    kept = keep_consistent_rims(rings, calibration.covariance)
-    if len(kept) < MIN_BASES or len(calibration.markers) >= ENOUGH_MARKERS:
-        return calibration, tuple(detections)
-    update = kalman_update(
-        measures_of(kept, len(calibration.joint_covariance)), calibration.joint_covariance
-    )
-    if _mean_distance_sigma_mm(
-        calibration, update.updated_covariance(calibration.joint_covariance)
-    ) > MAX_REMAINING_SHARE * _mean_distance_sigma_mm(calibration, calibration.joint_covariance):
-        return calibration, tuple(detections)
-    moved = tuple(
-        replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ update.step[:15]) for d in detections
-    )
+    unchanged = calibration, tuple(detections)
+    if len(calibration.markers) >= ENOUGH_MARKERS:
+        return unchanged
+    rims = []
+    for detection in detections:
+        if _is_usable(detection):
+            rim = measure_rim(frame, calibration, detection)
+            if rim is not None:
+                rims.append(rim)
+    kept = keep_consistent_rims(rims, calibration.covariance)
+    if len(kept) < MIN_BASES:
+        return unchanged
+    covariance = calibration.joint_covariance
+    update = kalman_update(measures_of(kept, len(covariance)), covariance)
+    before = _mean_distance_sigma_mm(calibration, covariance)
+    after = _mean_distance_sigma_mm(calibration, update.updated_covariance(covariance))
+    if after > MAX_REMAINING_SHARE * before:
+        return unchanged
+    camera_step = update.step[:CAMERA_SIZE]
+    moved = tuple(replace(d, xy_mm=d.xy_mm + d.d_xy_d_camera @ camera_step) for d in detections)
     return calibration.updated_by(update.step, update.updated_covariance), moved
 
 
+def _is_usable(detection: Detection) -> bool:
+    on_table = detection.base.shape == "circle" and not detection.z_mm
+    return on_table and not detection.alternative_bases and detection.visible >= MIN_VISIBLE_SHARE
+
+
 def _mean_distance_sigma_mm(calibration: Calibration, covariance: Array) -> float:
-    """The doubt of distances, root mean square over the board, but for the scale that no base tells."""
-    x, y = (np.linspace(0.1, 0.9, 5) * size for size in calibration.board_mm)
-    exact = replace(calibration, budget=replace(calibration.budget, scale_share=0.0))
-    return float(
-        np.sqrt(
-            np.mean(distance_sigmas_mm(exact, covariance, np.stack(np.meshgrid(x, y), -1)) ** 2)
-        )
-    )
+    """1 σ of distances, root mean square over the board, without the scale, which no base measures."""
+    x, y = (GRID_SHARES * size for size in calibration.board_mm)
+    places = np.stack(np.meshgrid(x, y), -1)
+    without_scale = replace(calibration, budget=replace(calibration.budget, scale_share=0.0))
+    sigmas = distance_sigmas_mm(without_scale, covariance, places)
+    return float(np.sqrt(np.mean(sigmas**2)))
 
 
-def measures_of(rings: Sequence[RimMeasurement], unknowns: int = 15) -> Measurements:
-    """What rims say of the camera; `unknowns` may go on after the camera's 15 with some that no radius depends on."""
-    larger, slope = (
-        np.array([ring.radius_excess_mm for ring in rings]),
-        np.zeros((len(rings), unknowns)),
-    )
-    slope[:, :15] = np.stack([ring.camera_jacobian for ring in rings])
-    return Measurements(-larger, slope, radius_covariance(rings))
+def measures_of(rims: Sequence[RimMeasurement], unknowns: int = CAMERA_SIZE) -> Measurements:
+    """Rims as measurements of the first 15 of `unknowns` parameters."""
+    excess = np.array([rim.radius_excess_mm for rim in rims])
+    jacobian = np.zeros((len(rims), unknowns))
+    jacobian[:, :CAMERA_SIZE] = np.stack([rim.camera_jacobian for rim in rims])
+    return Measurements(-excess, jacobian, radius_covariance(rims))
 
 
-def radius_covariance(rings: Sequence[RimMeasurement]) -> Array:
-    """(N, N) mm²: each radius's own doubt, and what bases of one size and all bases of the photo share."""
-    diameter, scale = (
-        np.array([ring.diameter_mm for ring in rings]),
-        np.array([ring.mm_per_px for ring in rings]),
-    )
-    own = np.diag([ring.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for ring in rings])
-    same = diameter[:, None] == diameter
-    lean = np.stack([ring.board_offset for ring in rings]) * diameter[:, None] / 2
-    shared = CATALOGUE_SIGMA_MM**2 * same + EDGE_OFFSET_SIGMA_PX**2 * np.outer(scale, scale)
-    return np.asarray(own + shared + TREND_SIGMA_SHARE**2 * lean @ lean.T)
+def radius_covariance(rims: Sequence[RimMeasurement]) -> Array:
+    """(N, N) mm²: noise of the radii, and errors common to bases of one size or to all."""
+    diameter = np.array([rim.diameter_mm for rim in rims])
+    mm_per_px = np.array([rim.mm_per_px for rim in rims])
+    offset = np.stack([rim.board_offset for rim in rims])
+    own = np.diag([rim.sigma_mm**2 + BASE_TOLERANCE_SIGMA_MM**2 for rim in rims])
+    same_size = diameter[:, None] == diameter
+    edge_offset = EDGE_OFFSET_SIGMA_PX**2 * np.outer(mm_per_px, mm_per_px)
+    shared = CATALOGUE_SIGMA_MM**2 * same_size + edge_offset
+    trend = offset * diameter[:, None] / 2
+    return np.asarray(own + shared + TREND_SIGMA_SHARE**2 * trend @ trend.T)
 
 
-def keep_consistent_rims(
-    rings: Sequence[RimMeasurement], covariance: Array
-) -> list[RimMeasurement]:
-    """The rings without those that the others contradict, the worst one at a time."""
-    kept = list(rings)
+def keep_consistent_rims(rims: Sequence[RimMeasurement], covariance: Array) -> list[RimMeasurement]:
+    """Remove outliers one by one, the worst first; `covariance` (15, 15) is the camera's."""
+    kept = list(rims)
     while len(kept) >= MIN_BASES:
-        measures = measures_of(kept)
-        worst = find_worst_outlier(measures.innovation, measures.innovation_covariance(covariance))
+        measurements = measures_of(kept)
+        expected = measurements.innovation_covariance(covariance)
+        worst = find_worst_outlier(measurements.innovation, expected)
         if worst is None:
             break
         del kept[worst]

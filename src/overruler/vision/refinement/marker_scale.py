@@ -1,10 +1,11 @@
-"""Whether the markers have the size that was given: if not, all bases look larger or smaller than they are made.
+"""Check of the markers' printed size by the bases: a wrong size makes all bases look wrong.
 
-A print that was made to fit the page is a few per cent too small, and each base is then found under the size of the
-catalogue nearest to it, its rim standing a little apart from where that size would have it. Of one base that may be the
-upper rim or a ring of sand. So all are asked together: for every scale that the markers may have been printed at, how
-much of the rims is seen where sizes of the catalogue, at that scale, would have them. What all rims have in common in
-millimetres, small bases and large ones alike, is how they are made and lit, and no scale.
+A print scaled to fit the page is a few per cent too small. Each base is then found under the nearest
+size of the catalogue, with its rim a little off that size. For one base that may be its upper rim
+or a ring of sand, so all bases are evaluated together. For each scale that the print may have, the
+likelihood counts how much of the rims is visible where the catalogue's sizes, at that scale, have
+them. An offset in millimetres that all rims share, on small bases as on large ones, comes from
+manufacture and light, and is no scale.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,112 +22,127 @@ from overruler.vision.refinement.base_scale import visible_lower_rim
 from overruler.vision.refinement.lit_side import LOW_LIGHT_STRENGTH
 
 SCALE_OFFSETS = np.linspace(-0.1, 0.1, 41)
-"""By how much bases are tried larger than the size that they were found under, and the scale than 1."""
-RIM_OFFSETS_MM, RIM_OFFSET_SIGMA_MM = np.linspace(-0.6, 0.6, 9), 0.15
-"""How far outside of where they are made all rims may look to be, and 1 σ of that."""
-MIN_BASES, MAX_BASES_PER_SIZE = 5, 8
-"""Bases below which nothing is said, and so many of one size, the surest, that are looked at."""
-MIN_SCORE, MIN_VISIBLE_SHARE = 0.9, 0.3
+"""Relative offsets that are tried, of a base's radius and of the scale."""
+RIM_OFFSETS_MM = np.linspace(-0.6, 0.6, 9)
+"""Outward offsets of all rims that are tried."""
+RIM_OFFSET_SIGMA_MM = 0.15
+"""Prior σ of that offset."""
+MIN_BASES = 5
+"""Smallest number of bases for the check."""
+MAX_BASES_PER_SIZE = 8
+"""Largest number of bases of one size, those of the highest score."""
+MIN_SCORE = 0.9
+"""Smallest score of a base."""
+MIN_VISIBLE_SHARE = 0.3
+"""Smallest visible share of a base."""
 EDGE_SIGMA_PX = 0.5
 """1 σ of an edge about a rim."""
 RIM_LOG_LIKELIHOOD = 12.0
-"""Log-likelihood of a whole rim seen against none of it."""
+"""Log-likelihood of a whole visible rim against none of it."""
 PRINT_SCALE_SIGMA = 0.03
-"""1 σ of the scale beforehand: prints made to fit are a few per cent off, and sizes of the catalogue a tenth apart."""
-MIN_SCALE_ERROR, MIN_LOG_LIKELIHOOD_GAIN = 0.015, 3.0
-"""The markers are doubted where another scale, off by so much, is so much likelier: chosen on 106 rendered tables and
-on 48 of them with sizes off by 3 and 6 %."""
+"""Prior σ of the scale: prints are a few per cent off, and the catalogue's sizes a tenth apart."""
+MIN_SCALE_ERROR = 0.015
+"""Smallest relative scale error that is reported: chosen with `MIN_LOG_LIKELIHOOD_GAIN` on 106
+rendered tables and on 48 of them with sizes off by 3 and 6 %."""
+MIN_LOG_LIKELIHOOD_GAIN = 3.0
+"""Smallest gain of log-likelihood for which a scale error is reported."""
 
 
 def flag_marker_size(
     frame: Frame, calibration: Calibration, detections: Sequence[Detection], radii: Array
 ) -> Calibration:
-    """The calibration, its scale in doubt where the bases on the board, of `radii` (C,) in mm, contradict the markers.
+    """Report a scale error if the bases on the board contradict the markers.
 
-    Which of the two is wrong nobody knows: until somebody has measured, the scale may be off by all of the difference.
+    `radii` (C,) are those of the catalogue in mm. Nobody knows which of the two is wrong, so the
+    whole error is added to the budget's scale until somebody measures the print.
     """
-    seen = _rims_by_radius(frame, calibration, detections)
-    if sum(map(len, seen.values())) < MIN_BASES:
+    rims = _rims_by_radius(frame, calibration, detections)
+    if sum(map(len, rims.values())) < MIN_BASES:
         return calibration
-    nats = scale_log_likelihoods(seen, radii)
-    share, gain = (
-        float(SCALE_OFFSETS[nats.argmax()]),
-        float(nats.max() - nats[len(SCALE_OFFSETS) // 2]),
-    )
-    if (
-        abs(share) < MIN_SCALE_ERROR - 1e-9
-        or gain < MIN_LOG_LIKELIHOOD_GAIN
-        or (share < 0 and _is_low_light(calibration))
-    ):
+    log_likelihoods = scale_log_likelihoods(rims, radii)
+    error = float(SCALE_OFFSETS[log_likelihoods.argmax()])
+    unscaled = log_likelihoods[len(SCALE_OFFSETS) // 2]
+    gain = float(log_likelihoods.max() - unscaled)
+    if abs(error) < MIN_SCALE_ERROR - 1e-9 or gain < MIN_LOG_LIKELIHOOD_GAIN:
         return calibration
-    which = "larger" if share > 0 else "smaller"
-    remedy = (
-        "measure the markers' printed size, and give that"
-        if calibration.markers
-        else "check the points' places"
-    )
-    text = f"bases look {abs(share):.1%} {which} than they are made: {remedy}"
-    budget = replace(
-        calibration.budget, scale_share=float(np.hypot(calibration.budget.scale_share, share))
-    )
+    if error < 0 and _is_low_light(calibration):
+        return calibration
+    scale_share = float(np.hypot(calibration.budget.scale_share, error))
+    problem = Problem("marker_size", _scale_error_message(error, bool(calibration.markers)))
     return replace(
-        calibration, budget=budget, problems=(*calibration.problems, Problem("marker_size", text))
+        calibration,
+        budget=replace(calibration.budget, scale_share=scale_share),
+        problems=(*calibration.problems, problem),
     )
+
+
+def _scale_error_message(error: float, has_markers: bool) -> str:
+    direction = "larger" if error > 0 else "smaller"
+    remedy = "check the points' places"
+    if has_markers:
+        remedy = "measure the markers' printed size, and give that"
+    return f"bases look {abs(error):.1%} {direction} than they are made: {remedy}"
 
 
 def _is_low_light(calibration: Calibration) -> bool:
-    """Whether the light is so low that bases' dark sides are taken for the mat: they look smaller then."""
+    """Whether the light is so low that bases' dark sides merge with the mat and make them smaller."""
     return calibration.light is not None and calibration.light.strength >= LOW_LIGHT_STRENGTH
 
 
 def _rims_by_radius(
     frame: Frame, calibration: Calibration, detections: Sequence[Detection]
 ) -> Mapping[float, list[Array]]:
-    """What is seen of the rims of the surest bases of each size."""
-    found: dict[float, list[Array]] = {}
-    for one in sorted(detections, key=lambda detection: -detection.score):
-        plain = one.base.shape == "circle" and not one.z_mm and one.score >= MIN_SCORE
-        rims = (
-            found.setdefault(one.base.width_mm / 2, [])
-            if plain and one.visible >= MIN_VISIBLE_SHARE
-            else None
-        )
-        if (
-            rims is not None
-            and len(rims) < MAX_BASES_PER_SIZE
-            and (rim := visible_rim_shares(frame, calibration, one)) is not None
-        ):
+    """`visible_rim_shares` of the surest bases, by the radius under which they were found."""
+    by_radius: dict[float, list[Array]] = {}
+    for detection in sorted(detections, key=lambda detection: -detection.score):
+        if not _is_usable(detection):
+            continue
+        rims = by_radius.setdefault(detection.base.width_mm / 2, [])
+        if len(rims) >= MAX_BASES_PER_SIZE:
+            continue
+        rim = visible_rim_shares(frame, calibration, detection)
+        if rim is not None:
             rims.append(rim)
-    return found
+    return by_radius
+
+
+def _is_usable(detection: Detection) -> bool:
+    on_table = detection.base.shape == "circle" and not detection.z_mm
+    return on_table and detection.score >= MIN_SCORE and detection.visible >= MIN_VISIBLE_SHARE
 
 
 def visible_rim_shares(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> Array | None:
-    """The share of its lower rim that is seen were the base larger by each of `SCALE_OFFSETS` (N,); None if it is hidden."""
+    """Visible share (N,) of the lower rim if larger by each of `SCALE_OFFSETS`; None if hidden."""
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None
-    radius, (view, rays) = detection.base.width_mm / 2, lower
+    view, rays = lower
+    radius = detection.base.width_mm / 2
     sigma_mm = EDGE_SIGMA_PX * view.mm_per_px
     reach = np.full(len(rays), SCALE_OFFSETS[-1] * radius + 2 * sigma_mm)
     edges = find_radial_edges(view, detection.xy_mm, rays, radius - reach, radius + reach)
-    off = (edges.radius_mm - radius * (1 + SCALE_OFFSETS[:, None])) / sigma_mm
-    weight = edges.strength * np.exp(-0.5 * off**2)
+    deviation = (edges.radius_mm - radius * (1 + SCALE_OFFSETS[:, None])) / sigma_mm
+    weight = edges.strength * np.exp(-0.5 * deviation**2)
     by_ray = np.stack([np.bincount(edges.ray, row, len(rays)) for row in weight])
     return np.asarray((by_ray / (by_ray + OCCLUSION_WEIGHT)).mean(1))
 
 
 def scale_log_likelihoods(seen: Mapping[float, Sequence[Array]], radii: Array) -> Array:
-    """How likely (N,) each scale, 1 + `SCALE_OFFSETS`, is, in nats, by what is `seen` of the rims found under each radius."""
-    nats = -0.5 * (
-        (RIM_OFFSETS_MM / RIM_OFFSET_SIGMA_MM) ** 2
-        + (SCALE_OFFSETS[:, None] / PRINT_SCALE_SIGMA) ** 2
-    )
+    """Log-likelihoods (N,) in nats of the scales 1 + `SCALE_OFFSETS`.
+
+    `seen` has the visible shares of the rims found under each radius; `radii` (C,) are those of the
+    catalogue.
+    """
+    by_offset = (RIM_OFFSETS_MM / RIM_OFFSET_SIGMA_MM) ** 2
+    by_scale = (SCALE_OFFSETS[:, None] / PRINT_SCALE_SIGMA) ** 2
+    nats = -0.5 * (by_offset + by_scale)
     for radius, rims in seen.items():
         if not rims:
             continue
         made = radii * (1 + SCALE_OFFSETS[:, None, None]) + RIM_OFFSETS_MM[:, None]
-        there = np.interp(made / radius - 1, SCALE_OFFSETS, np.mean(rims, 0), left=0.0, right=0.0)
-        nats += RIM_LOG_LIKELIHOOD * len(rims) * there.max(2)
+        mean_shares = np.mean(rims, 0)
+        visible = np.interp(made / radius - 1, SCALE_OFFSETS, mean_shares, left=0.0, right=0.0)
+        nats += RIM_LOG_LIKELIHOOD * len(rims) * visible.max(2)
     return np.asarray(nats.max(1))

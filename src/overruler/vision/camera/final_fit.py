@@ -1,0 +1,217 @@
+"""The final fit of a calibration, under estimated noise scales, and the calibration from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.board import Board
+from overruler.calibration import Calibration, Covariances, TableBow
+from overruler.errors import CannotMeasure
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment
+from overruler.vision.camera.cross_validation import leave_one_out_error_mm
+from overruler.vision.camera.lens_prior import LensPrior
+from overruler.vision.camera.marker_layout import (
+    POINTS_BUDGET,
+    add_height_uncertainty,
+    marker_budget,
+)
+from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.plumb_lines import refine_by_mat_edges
+from overruler.vision.camera.problems import (
+    CalibrationDiagnostics,
+    find_problems,
+    find_unsure_distances,
+    missing_marker_ids,
+    sort_by_severity,
+)
+from overruler.vision.camera.state import Solution, State
+from overruler.vision.markers.marker import Marker
+
+MAX_RMS_PX = 3.0
+"""Root mean square residual of markers above which something does not lie where it should."""
+MAX_POINTS_RMS_SHARE = 0.008
+"""The same for clicked points, as a share of the picture's longer side."""
+ABORT_RMS_FACTOR = 5.0
+"""Residuals this many times the limit end the calibration at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FinalFit:
+    """The final solution, and what it is based on."""
+
+    solution: Solution
+    """The solution, averaged over the noise scales."""
+    bundle: BundleAdjustment
+    """The least-squares problem under the mean noise scales."""
+    markers: Sequence[Marker]
+    """The markers used, in the order of the first observations."""
+
+    @property
+    def state(self) -> State:
+        """The parameters of the solution."""
+        return self.solution.state
+
+    @property
+    def has_free_markers(self) -> bool:
+        """Whether the places of the markers are parameters."""
+        return self.state.places is not None
+
+
+def solve_with_noise_scales(
+    frame: Frame,
+    groups: Sequence[Observation],
+    markers: Sequence[Marker],
+    prior: LensPrior,
+    state: State,
+) -> FinalFit:
+    """Solve near `state` with noise scales estimated from the residuals."""
+    limit_px = MAX_RMS_PX if markers else MAX_POINTS_RMS_SHARE * max(frame.size_px)
+    first = BundleAdjustment(groups, prior).solve(state, rounds=0)
+    _check_fit(first, ABORT_RMS_FACTOR * limit_px)
+    if state.places is None:
+        groups = add_height_uncertainty(groups, state.camera)
+    nominal = BundleAdjustment(groups, prior)
+    bundle, solution = nominal.solve_averaging_scales(state)
+    if solution.rms_px > limit_px:
+        # so much noise means a wrong lens prior: the nominal scales make that visible
+        bundle, solution = nominal, nominal.solve(state)
+    _check_fit(solution, limit_px)
+    return FinalFit(solution, bundle, markers)
+
+
+def _check_fit(solution: Solution, limit_px: float) -> None:
+    if not np.isfinite(solution.covariance).all() or not solution.rms_px <= limit_px:
+        raise CannotMeasure(
+            f"the markers or points do not fit a flat board, they are {solution.rms_px:.1f} px off; "
+            "check their places, that the table is flat, and the lens file"
+        )
+
+
+def flat_bow(board: Board | None, groups: Sequence[Observation]) -> TableBow:
+    """A flat table: the board, or the bounding box of everything at a known place."""
+    xy = np.concatenate([group.xyz_mm[:, :2] for group in groups])
+    low, high = xy.min(0), xy.max(0)
+    if board is not None and board.width_mm and board.height_mm:
+        low, high = np.zeros(2), np.array([board.width_mm, board.height_mm])
+    return TableBow((low + high) / 2, np.maximum((high - low) / 2, 1.0), np.zeros(2))
+
+
+def flat_bow_under_markers(state: State, square_mm: Array) -> TableBow:
+    """A flat table under free markers, with its axes along and across the picture."""
+    count = len(state.places) if state.places is not None else 0
+    xy = _board_corners(state, [square_mm] * count)
+    turn = float(np.arctan2(*state.camera.T_camera_board.rotation[0, 1::-1]))
+    c, s = np.cos(turn), np.sin(turn)
+    rotated = xy @ np.array([[c, -s], [s, c]])
+    low, high = rotated.min(0), rotated.max(0)
+    centre = (low + high) / 2 @ np.array([[c, s], [-s, c]])
+    return TableBow(centre, (high - low) / 2, np.zeros(2), turn)
+
+
+def _board_corners(state: State, squares_mm: Sequence[Array]) -> Array:
+    """Places (4 N, 2) on the board of the corners (4, 3) of the first N markers."""
+    points = [
+        state.points_on_board(np.full(4, k), corners)[0] for k, corners in enumerate(squares_mm)
+    ]
+    return np.concatenate(points)[:, :2]
+
+
+# --- the calibration ---
+
+
+def build_calibration(
+    frame: Frame,
+    board: Board | None,
+    fit: FinalFit,
+    corners_mm: Sequence[Array],
+    left_out: Sequence[int],
+    has_lens_file: bool,
+) -> Calibration:
+    """The calibration of a final fit, refined by the mat's edges, with its problems.
+
+    `corners_mm` (4, 3) are those of each marker, `left_out` the ids of outliers. The frame of free
+    markers is moved to the lower left of their bounding box.
+    """
+    calibration = _calibration_before_refinement(frame, board, fit, corners_mm)
+    has_size = board is not None and board.width_mm and board.height_mm
+    if has_size and not has_lens_file and not fit.has_free_markers:
+        calibration = refine_by_mat_edges(frame, calibration)
+    diagnostics = _collect_diagnostics(frame, board, fit, left_out, has_lens_file)
+    unsure = find_unsure_distances(calibration, has_lens_file)
+    problems = sort_by_severity((*find_problems(diagnostics), *unsure))
+    return replace(calibration, problems=problems)
+
+
+def _calibration_before_refinement(
+    frame: Frame, board: Board | None, fit: FinalFit, corners_mm: Sequence[Array]
+) -> Calibration:
+    state, solution = fit.state, fit.solution
+    corners_px = [marker.corners_px for marker in fit.markers]
+    usual = fit.bundle.covariance_as_specified(state)
+    low, high = _bounding_box(fit.bundle.groups, corners_mm, state)
+    calibration = Calibration(
+        camera=state.camera,
+        covariances=Covariances(usual, rare=solution.camera_bow_covariance),
+        bow=state.bow,
+        size_px=frame.size_px,
+        rms_px=solution.rms_px,
+        markers=tuple(sorted(marker.id for marker in fit.markers)),
+        board_mm=(float(high[0]), float(high[1])),
+        left_out_mm=leave_one_out_error_mm(fit.bundle, solution, corners_px, corners_mm),
+        edge_shift_px=state.edge_shift_px,
+        corners_px=tuple(corners_px),
+        layout_known=not fit.has_free_markers,
+        budget=POINTS_BUDGET,
+    )
+    if fit.has_free_markers:
+        width, height = high - low
+        calibration = replace(
+            calibration.with_origin_at(np.array([*low, 0.0])),
+            board_mm=(float(width), float(height)),
+        )
+    if board is not None:
+        width, height = calibration.board_mm
+        calibration = replace(
+            calibration, board_mm=(board.width_mm or width, board.height_mm or height)
+        )
+    if fit.markers:
+        camera_height_mm = float(calibration.camera.center_mm[2])
+        budget = marker_budget(board, fit.has_free_markers, camera_height_mm)
+        calibration = replace(calibration, budget=budget)
+    return calibration
+
+
+def _bounding_box(
+    groups: Sequence[Observation], corners_mm: Sequence[Array], state: State
+) -> tuple[Array, Array]:
+    """The lower left and upper right corner (2,) on the board of all markers and clicked points."""
+    places = [group.xyz_mm[:, :2] for group in groups if not group.is_marker]
+    if corners_mm:
+        places.append(_board_corners(state, corners_mm))
+    xy = np.concatenate(places)
+    return xy.min(0), xy.max(0)
+
+
+def _collect_diagnostics(
+    frame: Frame, board: Board | None, fit: FinalFit, left_out: Sequence[int], has_lens_file: bool
+) -> CalibrationDiagnostics:
+    corners_mm: dict[int, Array] = {}
+    if board is not None and board.corners_mm:
+        corners_mm = board.corners_mm
+    known = {marker.id for marker in fit.markers} | set(left_out)
+    bundle, scales = fit.bundle, fit.bundle.scales
+    return CalibrationDiagnostics(
+        solution=fit.solution,
+        size_px=frame.size_px,
+        markers=fit.markers,
+        point_count=sum(not group.is_marker for group in bundle.groups),
+        left_out=left_out,
+        hidden_ids=missing_marker_ids(fit.state.camera, frame.size_px, corners_mm, known),
+        noise_scale=max(scales.edge, scales.place, fit.solution.unit_weight_sigma),
+        shape_scale=scales.shape,
+        has_lens_file=has_lens_file,
+        lens_disagrees=has_lens_file and bundle.prior.assumes_cropped,
+    )
