@@ -24,9 +24,9 @@ from overruler.pieces import (
     MAX_SEGMENTS,
     PIECE_READERS,
     SIZE_KEYS,
-    TERRAIN_READERS,
 )
 from overruler.scene import GAMES, SCHEMA
+from overruler.terrain import TERRAIN_READERS
 
 COVARIANCE_MM2: Schema = {
     "type": "number",
