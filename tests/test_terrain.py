@@ -7,6 +7,7 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shapely.geometry.base import BaseGeometry
 
 from overruler.errors import BadInput
 from overruler.geometry.shapes import Point
@@ -16,8 +17,8 @@ from overruler.scene import Scene, Terrain
 from overruler.terrain import read_footprint
 
 Ring = list[Point]
-TEE = [(200, 0), (250, 0), (250, 50), (225, 50), (200, 50)]
-SPIKED = [*TEE[:4], (225, 400), (225, 50), TEE[4]]
+TEE: Ring = [(200, 0), (250, 0), (250, 50), (225, 50), (200, 50)]
+SPIKED: Ring = [*TEE[:4], (225, 400), (225, 50), TEE[4]]
 PINCHED = [(0, 0), (10, 0), (5, 5), (10, 10), (0, 10), (5, 5)]
 WITH_HOLE = [
     *((0, 0), (90, 0), (90, 90), (0, 90), (0, 0)),
@@ -38,10 +39,11 @@ def read(points: Any) -> tuple[Point, ...]:
     return read_footprint(Node([list(point) for point in points], "scene", "footprint_mm"))
 
 
-def area_of(points: Any) -> shapely.Geometry:
+def area_of(points: Any) -> BaseGeometry:
     """The union of the convex parts of a footprint."""
     parts = Terrain("t", read(points), 50.0).parts
-    return shapely.union_all([shapely.Polygon(part.corners) for part in parts])
+    union: BaseGeometry = shapely.union_all([shapely.Polygon(part.corners) for part in parts])
+    return union
 
 
 def distance_to(points: Any, *, x: float = 100.0, y: float = 100.0) -> float:
@@ -126,7 +128,7 @@ def test_what_is_read_is_the_area_that_the_outline_encloses(points: Ring) -> Non
                 read(ring)
         return
     enclosed = area_of(points)
-    ring = shapely.make_valid(shapely.Polygon(read(points)))
-    assert enclosed.symmetric_difference(ring).area < 1e-9
+    valid = shapely.make_valid(shapely.Polygon(read(points)))
+    assert enclosed.symmetric_difference(valid).area < 1e-9
     for ring in orders(points):
         assert area_of(ring).symmetric_difference(enclosed).area < 1e-9

@@ -109,10 +109,7 @@ OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
 )
 """Width and length of the catalogue's oval bases. A game in `ROUND_BY_GAME_MM` has none of them."""
 
-ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
-    "legion": (27, 50, 70, 100, 120),
-    "xwing": (),
-}
+ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {"legion": (27, 50, 70, 100, 120), "xwing": ()}
 """Diameters of the round bases of a game that uses only some of the catalogue."""
 
 DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
@@ -125,10 +122,7 @@ DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
 The sets are Legion's, those of all other games, and the whole catalogue. Legion's bases seldom mix
 with others, and 27 mm is used by Legion alone."""
 
-PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
-    "legion": (),
-    "xwing": PLATE_SIDES_MM,
-}
+PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {"legion": (), "xwing": PLATE_SIDES_MM}
 """Sides of the square plates of a game that uses only some of the catalogue."""
 
 

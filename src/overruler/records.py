@@ -27,7 +27,8 @@ class ImageRecord:
 
     @classmethod
     def from_node(cls, node: Node) -> "ImageRecord":
-        return cls(_read_px(node["center_px"]), _read_list(node["outline_px"], _read_px))
+        u, v = node["center_px"].vector(2)
+        return cls((u, v), _read_outline(node["outline_px"]))
 
     def to_json(self) -> dict[str, Any]:
         outline = [list(point) for point in self.outline_px]
@@ -169,9 +170,11 @@ def _read_list(node: Node, read: Callable[[Node], T]) -> tuple[T, ...]:
     return tuple(read(item) for item in node.items())
 
 
-def _read_px(node: Node) -> tuple[float, float]:
-    x, y = node.vector(2)
-    return x, y
+def _read_outline(node: Node) -> tuple[tuple[float, float], ...]:
+    try:
+        return tuple((float(u), float(v)) for u, v in node.value)  # a node a point takes too long
+    except (TypeError, ValueError):
+        node.fail("expected points in pixels")
 
 
 def _read_problem(node: Node) -> str:

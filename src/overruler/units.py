@@ -6,6 +6,9 @@ Only the rules and the display use inches; everything else is in millimetres.
 MM_PER_INCH = 25.4
 """Exact by definition (international inch, 1959)."""
 
+SIGMAS_95 = 1.96
+"""Half-width of the 95 % interval of a normal distribution, in σ."""
+
 CONTACT_TOLERANCE_MM = 1e-6
 """Lengths that differ by no more are equal: a distance within it of a line touches the line."""
 
