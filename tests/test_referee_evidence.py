@@ -28,7 +28,7 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(referee, "calibrate", lambda *given: plain.calibration)
     monkeypatch.setattr(referee, "detect", lambda *given: plain.detections)
-    monkeypatch.setattr(referee, "sharpened", listen)
+    monkeypatch.setattr(referee, "refine_by_bases", listen)
     seen = Referee(Board.free(60.0)).look(plain.frame)
     assert asked == [(plain.frame, plain.calibration, plain.detections)]
     assert seen.calibration.covariance is surer.covariance

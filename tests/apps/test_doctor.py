@@ -133,7 +133,7 @@ def test_lettering_without_glyphs_is_noticed(
 ) -> None:
     from overruler.picture import raster
 
-    monkeypatch.setattr(raster, "FONT", tmp_path)
+    monkeypatch.setattr(raster, "FONT_PATH", tmp_path)
     assert run_check("lettering", selftest.check_font, "").level == "fail"
 
 

@@ -304,7 +304,9 @@ def test_the_example_of_the_docs_is_good(file: Path) -> None:
 def test_every_measurement_of_the_server_is_told_what_is_the_tables_own(file: Path) -> None:
     wishes = pytest.importorskip("overruler.apps.web.phone.request_options")
     own = serve.house_arguments(filled(serve, []))
-    wish = wishes.wish({"marker_mm": "60", "game": "legion"}, wishes.Choices(own=own))
+    wish = wishes.read_photo_options(
+        {"marker_mm": "60", "game": "legion"}, wishes.Choices(common_arguments=own)
+    )
     parser = argparse.ArgumentParser()
     measure.add_arguments(parser)
     options = measure.read_options(parser.parse_args(["photo.jpg", *wish.arguments]))
