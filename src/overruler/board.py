@@ -21,7 +21,7 @@ DICTIONARIES = (
     "DICT_ARUCO_MIP_36h12",
     "DICT_ARUCO_ORIGINAL",
 )
-"""Every marker dictionary, by OpenCV's name, in the order in which detection tries them."""
+"""Every marker dictionary, by OpenCV's name."""
 AUTO_DICTIONARY = "auto"
 """Stands for a dictionary that detection finds."""
 MAX_PRINT_SCALE_ERROR = 0.1
