@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from phone import CHROMIUM, chromium
+from bench.phone_server import CHROMIUM, chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

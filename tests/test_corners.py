@@ -4,11 +4,11 @@ import cv2
 import numpy as np
 import pytest
 
-from corners import picture
-from corners.count import DICTIONARY, Trial, _figures, trial
-from corners.methods import METHODS, Found
-from corners.picture import BLACK, CARD, Look, random_look, take
-from corners.view import LEAST_PX, MOST_PX, SIZE_PX, View, random_view
+from evaluate.corners import picture
+from evaluate.corners.count import DICTIONARY, Trial, _figures, trial
+from evaluate.corners.methods import METHODS, Found
+from evaluate.corners.picture import BLACK, CARD, Look, random_look, take
+from evaluate.corners.view import LEAST_PX, MOST_PX, SIZE_PX, View, random_view
 from overruler.geometry.pose import Array
 
 VIEW = random_view(np.random.default_rng(11))

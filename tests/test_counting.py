@@ -9,12 +9,10 @@ import cv2
 import numpy as np
 import pytest
 
-import counting.peers as peers
-import counting.tags as tags
-import counting.verifier as verifier
-from accuracy import board_of
-from counting.rulers import Rulers, rulers
-from counting.tally import Tally, calls, matches, pairing_of, tally
+from evaluate.accuracy import board_of
+from evaluate.counting import peers, tags, verifier
+from evaluate.counting.rulers import Rulers, rulers
+from evaluate.counting.tally import Tally, calls, matches, pairing_of, tally
 from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.detections import DetectedRuler

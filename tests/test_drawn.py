@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drawn.count import figures, honesty
+from evaluate.drawn.count import figures, honesty
 
 
 @pytest.mark.parametrize("distances", [1, 300])

@@ -1,9 +1,11 @@
-"""Imports only go down, and what is heavy is loaded late."""
+"""Imports only go down, no files import each other in a circle, rooms stay small, and what is heavy is loaded late."""
 
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,29 @@ NOUNS = FLOORS[2]
 """Each of these may import only those to its left."""
 WORKERS = FLOORS[3]
 """None of these imports another."""
+VISION_ROOMS = (
+    "imaging",
+    "learned",
+    "markers",
+    "camera",
+    "calibrators",
+    "contours",
+    "rounds",
+    "plates",
+    "detection",
+    "refinement",
+    "terrain",
+    "rulers",
+    "assembly",
+    "tracking",
+)
+"""The rooms of `vision/`: each may import those before it."""
+MAX_FILES = 20
+"""The most files of a room, `__init__.py` not counted."""
+MAX_NOUNS = 24
+"""The most files at the root of the package."""
+MAX_LINES = 300
+"""The most lines of a file."""
 SEES = ("sources", "vision", "picture")
 """Where OpenCV may be imported."""
 HEAVY = ("cv2", "scipy", "skimage", "shapely", "rich", "PIL", "fpdf", "resvg_py")
@@ -117,6 +142,70 @@ def test_opencv_window_functions_are_never_called() -> None:
         for name in windows
         if name in path.read_text(encoding="utf-8")
     ]
+
+
+def vision_room(path: Path) -> str | None:
+    """The room of `vision/` that a file lies in; None for every other file."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[1] if parts[0] == "vision" and len(parts) > 2 else None
+
+
+@pytest.mark.parametrize(
+    "path", [f for f in FILES if vision_room(f)], ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_rooms_of_vision_import_only_those_before_them(path: Path) -> None:
+    own = VISION_ROOMS.index(str(vision_room(path)))
+    wanted = {n.split(".")[2] for n in imported(path) if n.startswith("overruler.vision.")}
+    wrong = [name for name in wanted & set(VISION_ROOMS) if VISION_ROOMS.index(name) > own]
+    assert not wrong, f"{vision_room(path)} may not import {', '.join(wrong)}"
+
+
+def test_every_room_of_vision_has_its_place_in_the_order() -> None:
+    assert {vision_room(f) for f in FILES} - {None} == set(VISION_ROOMS)
+
+
+def module_name(path: Path) -> str:
+    parts = ("overruler", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """The modules of the package, and which of them each imports, wherever in the file."""
+    modules = {module_name(path): path for path in FILES}
+    graph = {}
+    for name, path in modules.items():
+        wanted = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                wanted |= (inner & modules.keys()) or {str(node.module)}
+        graph[name] = (wanted & modules.keys()) - {name}
+    return graph
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """Imports inside functions count too: they hide a circle, they do not end it."""
+    try:
+        tuple(TopologicalSorter(import_graph()).static_order())
+    except CycleError as error:
+        pytest.fail(f"a circle: {' -> '.join(error.args[1])}")
+
+
+def test_rooms_are_small() -> None:
+    counts = Counter(path.parent for path in FILES if path.name != "__init__.py")
+    crowded = {
+        str(room.relative_to(PACKAGE)): count
+        for room, count in counts.items()
+        if count > (MAX_NOUNS if room == PACKAGE else MAX_FILES)
+    }
+    assert not crowded
+
+
+def test_files_are_short() -> None:
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert not [(str(path), count) for path, count in lines.items() if count > MAX_LINES]
 
 
 def heavy_after(code: str) -> set[str]:

@@ -13,14 +13,23 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
-import render_samples
-from render import lens, mesh
-from render.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
-from render.spec import draw_spec
-from render.table import Table, build
+from synthetic import render_samples
+from synthetic.traced import camera, mesh
+from synthetic.traced.spec import draw_spec
+from synthetic.traced.table import Table, build
+from synthetic.traced.things.pieces import (
+    Piece,
+    Shape,
+    Stand,
+    block,
+    disc,
+    distance_mm,
+    oval,
+    plate,
+)
 
 if TYPE_CHECKING:
-    from render.tracer import Tracer
+    from synthetic.traced.tracer import Tracer
 
 SHAPES = [
     disc(27),
@@ -105,12 +114,12 @@ def test_a_rim_lies_on_its_outline_with_its_normals_outwards(shape: Shape) -> No
         )  # a corner's middle lies (1 - 1 / √2) of its radius inside
 
 
-@pytest.mark.parametrize("kind", lens.SIZES_PX)
+@pytest.mark.parametrize("kind", camera.SIZES_PX)
 def test_rays_go_back_through_their_pixels(kind: str) -> None:
     rng = np.random.default_rng(4)
-    view = lens.over_board(kind, (1828.8, 914.4), 25, rng)
+    view = camera.over_board(kind, (1828.8, 914.4), 25, rng)
     x, y = rng.uniform(0, 1, (2, 500)) * (np.array(view.size_px)[:, None] - 1)
-    rays = lens.Rays(view)
+    rays = camera.Rays(view)
     there = rays.eye_mm + 1500 * rays.through(x.astype(np.float32), y.astype(np.float32)).astype(
         float
     )
@@ -118,7 +127,7 @@ def test_rays_go_back_through_their_pixels(kind: str) -> None:
 
 
 def test_the_whole_board_is_in_the_picture() -> None:
-    view = lens.over_board("hd", (914.4, 914.4), 35, np.random.default_rng(1))
+    view = camera.over_board("hd", (914.4, 914.4), 35, np.random.default_rng(1))
     corners = np.array([[0, 0, 0], [914.4, 0, 0], [914.4, 914.4, 0], [0, 914.4, 0]])
     assert view.inside(view.camera.project(corners)).all()
     tilt = np.degrees(np.arccos(-view.camera.T_camera_board.rotation[2, 2]))
@@ -128,7 +137,7 @@ def test_the_whole_board_is_in_the_picture() -> None:
 @given(st.floats(0.2, 1), st.integers(0, 50))
 @settings(max_examples=15, deadline=None)
 def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
-    view = lens.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
+    view = camera.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
     points = np.random.default_rng(seed).uniform(0, 900, (20, 3)) * [1, 1, 0.1]
     small = view.shrunk(share)
     across = (
@@ -211,7 +220,7 @@ class Bench(NamedTuple):
 
     table: Table
     tracer: "Tracer"
-    view: lens.View
+    view: camera.View
 
     def part(self, points_mm: mesh.Array) -> NDArray[np.intp]:
         """The number of the part that the camera sees towards each point (N, 3)."""
@@ -231,7 +240,7 @@ def bench() -> Bench:
         draw_spec(3, "hd", "inches"), mat="none", table="felt", terrain=2, layout="known", crowd=0.6
     )
     table = build(spec, 4.0)
-    view = lens.over_board("hd", spec.size_mm, 12, np.random.default_rng(2))
+    view = camera.over_board("hd", spec.size_mm, 12, np.random.default_rng(2))
     return Bench(table, tracer.Tracer(table.parts, table.lights), view)
 
 
@@ -246,7 +255,7 @@ def test_rays_meet_a_marker_just_inside_its_corners_and_the_card_just_outside(be
 
 
 def test_rays_meet_a_base_just_inside_its_lower_edge_and_miss_it_just_outside(bench: Bench) -> None:
-    from render.embree import Solid
+    from synthetic.traced.embree import Solid
 
     eye = bench.view.camera.center_mm
     inside: list[bool] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counting.tally import tally
+from evaluate.counting.tally import tally
 from overruler.apps.cli import main
 from overruler.scene import Scene
 

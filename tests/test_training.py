@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch", reason="needs the group `train`: uv sync --
 
 
 def networks() -> dict[str, Callable[[], Any]]:
-    from hills.network import HillNet
-    from rims.network import PatchNet, RingNet
-    from shapes.network import OverviewNet
+    from training.lessons.hills.network import HillNet
+    from training.lessons.rims.network import PatchNet, RingNet
+    from training.lessons.shapes.network import OverviewNet
 
     return {"overview": OverviewNet, "hills": HillNet, "rims": PatchNet, "rings": RingNet}
 
@@ -49,7 +49,7 @@ def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(
 
 def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
     from overruler.vision.learned.shape_net import MODEL
-    from shapes.network import OverviewNet
+    from training.lessons.shapes.network import OverviewNet
     from training.revived import revive
 
     with pytest.raises(ValueError, match=r"overview\.onnx: holds another network"):
@@ -59,8 +59,8 @@ def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
 def test_a_blended_network_lies_between_the_two() -> None:
     import onnx
 
-    from blend import blended
     from overruler.vision.learned import inference as vision
+    from training.blend import blended
 
     def at(share: float) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]:
         before, after = (onnx.load(str(vision.WEIGHTS / ("hills.onnx"))) for _ in range(2))
@@ -80,8 +80,8 @@ def test_a_blended_network_lies_between_the_two() -> None:
 def test_other_networks_are_not_blended() -> None:
     import onnx
 
-    from blend import blended
     from overruler.vision.learned import inference as vision
+    from training.blend import blended
 
     hills, rims = (onnx.load(str(vision.WEIGHTS / (f"{name}.onnx"))) for name in ("hills", "rims"))
     with pytest.raises(ValueError, match="not the same network"):

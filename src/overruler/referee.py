@@ -31,12 +31,8 @@ from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.contours.shading import check_low_light, estimate_light
-from overruler.vision.detection.detect import (
-    SEARCH_MARGIN_MM,
-    detect,
-    rectify_board,
-    round_radii_mm,
-)
+from overruler.vision.detection.detect import SEARCH_MARGIN_MM, detect, rectify_board
+from overruler.vision.detection.finders import round_radii_mm
 from overruler.vision.learned.hill_net import predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side

@@ -18,7 +18,7 @@ from PIL import Image
 
 pytest.importorskip("websockets", reason="OBS is spoken to by websockets")
 
-from obs_clip import PASSWORD, connected, free_port, studio
+from documents.obs_clip import PASSWORD, connected, free_port, studio
 from overruler.apps import obs as command
 from overruler.errors import BadInput, CannotMeasure
 from overruler.sources.live import LiveReader, parse_source

@@ -1,6 +1,6 @@
 """However broken a scene or a question is, there is an answer or one line; and from a wrong scene never an answer.
 
-`tools/fuzz.py` breaks the scenes of the rulings; here a few thousand of its cases run. What follows them is broken on
+`evaluate/fuzz.py` breaks the scenes of the rulings; here a few thousand of its cases run. What follows them is broken on
 purpose, in ways that are known to be wrong: each of those must be refused.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import fuzz
+from evaluate import fuzz
 from overruler.apps.cli import main
 from overruler.errors import BadInput
 from overruler.rules import ask

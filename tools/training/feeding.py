@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import multiprocessing as beside
 
-from rims.solids import Floats
+from synthetic.painted.solids import Floats
 from training.loop import Batch
 
 AHEAD = 3

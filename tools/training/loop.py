@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from rims.solids import Floats
+from synthetic.painted.solids import Floats
 from training.revived import revive
 
 Loss = Callable[[Tensor, Tensor], Tensor]

@@ -102,8 +102,8 @@ def test_the_process_of_a_segment_has_settled_in_on_whatever_machine(
         return {}
 
     cv2.setNumThreads(2)
-    monkeypatch.setattr(pipeline, "share_memory", lambda: told.append("shared"))
-    monkeypatch.setattr(pipeline, "analysed", analysed)
+    monkeypatch.setattr(pipeline, "limit_malloc_arenas", lambda: told.append("shared"))
+    monkeypatch.setattr(pipeline, "analyze_segment", analysed)
     pipeline.run_task(
         pipeline.SegmentTask(
             segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"
@@ -126,7 +126,7 @@ def test_what_a_segment_leaves_free_is_given_back(
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    monkeypatch.setattr(pipeline, "analysed", scattered)
+    monkeypatch.setattr(pipeline, "analyze_segment", scattered)
     task = pipeline.SegmentTask(
         segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"
     )

@@ -87,7 +87,7 @@ def client(
     monkeypatch: pytest.MonkeyPatch, store: Path, door: AccessPolicy | None = None, **settings: Any
 ) -> Iterator[TestClient]:
     """A client of a server of its own."""
-    monkeypatch.setattr(application, "Workers", Ready)
+    monkeypatch.setattr(application, "WorkerPool", Ready)
     told = Settings(store, door or AccessPolicy(frozenset({"localhost"})), **settings)
     with TestClient(make_app(told), base_url=HOME) as found:
         yield found

@@ -63,7 +63,7 @@ def fuzzed(address: str, folder: Path, seed: int) -> str:
 
 @pytest.fixture
 def phones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    monkeypatch.setattr(application, "Workers", Ready)
+    monkeypatch.setattr(application, "WorkerPool", Ready)
     door = AccessPolicy(frozenset({"localhost"}), KEY)
     with serving(make_app(Settings(tmp_path / "store", door))) as (home, _):
         yield home

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from phone import SAMPLES, phone, server
+from bench.phone_server import SAMPLES, phone, server
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 

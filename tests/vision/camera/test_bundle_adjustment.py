@@ -149,7 +149,7 @@ def test_on_a_table_as_told_errors_are_what_is_said_of_one() -> None:
 def test_noise_as_it_is_weighed_has_the_solution_s_own_covariance(
     layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_adjustment, "TOLD", 1.0)
+    monkeypatch.setattr(bundle_adjustment, "SPEC_SHARE", 1.0)
     groups, state = free_state() if layout == "free" else (known(), State(CAMERA, 0.05))
     same = BundleAdjustment(
         [replace(g, specified_place_factors_px=g.place_factors_px) for g in groups], PRIOR

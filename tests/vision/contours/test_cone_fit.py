@@ -127,7 +127,7 @@ def test_many_are_fitted_as_each_would_be() -> None:
                 "d_xy_d_camera",
                 "seen",
                 "merit",
-                "shown",
+                "visible_shares",
                 "contrast",
             ):
                 assert np.allclose(

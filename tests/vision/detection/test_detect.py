@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from overruler.bases import Base, catalogue
-from overruler.vision.detection import detect as detecting
-from overruler.vision.detection.detect import MANY_PLATES, MANY_ROUNDS, detect
+from overruler.vision.detection import finders
+from overruler.vision.detection.detect import detect
+from overruler.vision.detection.finders import MANY_PLATES, MANY_ROUNDS
 from overruler.vision.learned.disc_net import Discs
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.rounds.ring_filter import Candidates
@@ -39,9 +40,9 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     look = Mock(return_value=[])
-    monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(likely, unlikely))
-    monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
-    monkeypatch.setattr(detecting, "look", look)
+    monkeypatch.setattr(finders, "find_discs", lambda *_: rounds_from_above(likely, unlikely))
+    monkeypatch.setattr(finders, "find_candidates", Mock(return_value=NO_CANDIDATES))
+    monkeypatch.setattr(finders, "find_plate_candidates", look)
     camera = camera_over()
     assert detect(photo(camera, []), exact(camera), bases) == ()
     assert look.called == looked_for
@@ -67,10 +68,10 @@ def test_of_a_fleet_only_the_plates_are_looked_for(
     ]
     find_plates, find_candidates = Mock(return_value=[]), Mock(return_value=NO_CANDIDATES)
     find_ovals = Mock(return_value=[])
-    monkeypatch.setattr(detecting, "find_discs", lambda *_: rounds_from_above(rounds, 20))
-    monkeypatch.setattr(detecting, "find_candidates", find_candidates)
-    monkeypatch.setattr(detecting, "find_ovals", find_ovals)
-    monkeypatch.setattr(detecting, "look", lambda *_: guesses)
+    monkeypatch.setattr(finders, "find_discs", lambda *_: rounds_from_above(rounds, 20))
+    monkeypatch.setattr(finders, "find_candidates", find_candidates)
+    monkeypatch.setattr(finders, "find_ovals", find_ovals)
+    monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: guesses)
     monkeypatch.setattr(PLATES, find_plates)
     camera = camera_over()
     detect(photo(camera, []), exact(camera), bases)
@@ -101,10 +102,8 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     bases: tuple[Base, ...], looked_for: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_rectangles = Mock(return_value=[])
-    monkeypatch.setattr(
-        detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6)))
-    )
-    monkeypatch.setattr(detecting, "find_candidates", Mock(return_value=NO_CANDIDATES))
+    monkeypatch.setattr(finders, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(finders, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(PLATES, Mock(return_value=[]))
     monkeypatch.setattr(RECTANGLES, find_rectangles)
     camera = camera_over()
@@ -123,7 +122,7 @@ def test_rings_are_sought_over_a_whole_table_and_not_in_a_part_of_a_known_one(
     within_mm: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_candidates = Mock(return_value=NO_CANDIDATES)
-    monkeypatch.setattr(detecting, "find_candidates", find_candidates)
+    monkeypatch.setattr(finders, "find_candidates", find_candidates)
     camera = camera_over()
     detect(photo(camera, []), exact(camera), [Base.circle(32)], within_mm=within_mm)
     assert find_candidates.call_args.kwargs["rings"] == (within_mm is None)
@@ -136,10 +135,8 @@ def test_squares_that_no_plate_is_as_large_as_are_no_plates(
         Mock(return_value=[]),
         [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)],
     )
-    monkeypatch.setattr(
-        detecting, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6)))
-    )
-    monkeypatch.setattr(detecting, "look", lambda *_: guesses)
+    monkeypatch.setattr(finders, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: guesses)
     monkeypatch.setattr(PLATES, find_plates)
     monkeypatch.setattr(RECTANGLES, Mock(return_value=[]))
     camera = camera_over()

@@ -7,6 +7,7 @@ from overruler.bases import Base, catalogue
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.vision.detection import detect as module
+from overruler.vision.detection import finders
 from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
 
 
@@ -59,7 +60,7 @@ def test_plates_are_looked_for_only_where_there_may_be_some(
         "overruler.vision.plates.find.find_plates",
         lambda *_, **__: pytest.fail("looked for plates"),
     )
-    monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: ())
+    monkeypatch.setattr(finders, "fit_rounds", lambda *_, **__: ())
     camera = table_camera(10.0)
     frame = table_with(camera, [], SIZE_PX)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))
@@ -68,7 +69,7 @@ def test_plates_are_looked_for_only_where_there_may_be_some(
 
 def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = tuple(found_at(2000.0 + 100 * k, Base.circle(32), 0.9) for k in range(30))
-    monkeypatch.setattr(module, "fit_rounds", lambda *_, **__: rounds)
+    monkeypatch.setattr(finders, "fit_rounds", lambda *_, **__: rounds)
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS, SIZE_PX)
     calibration = Calibration(camera, np.zeros((15, 15)), SIZE_PX, 0.1, (), (560.0, 500.0))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.learned import disc_net, rim_net, shape_net
-from overruler.vision.learned.inference import infer_batch
+from overruler.vision.learned import disc_net, inference, rim_net, shape_net
+from overruler.vision.learned.inference import infer_batch, run_in_batches
 from overruler.vision.plates import side_net
 
 PATCHES = np.random.default_rng(7).normal(size=(24, 7, 64, 64)).astype(np.float32)
@@ -38,12 +38,10 @@ def test_threads_do_not_disturb_each_other() -> None:
 def test_batches_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.arange(len(PATCHES), dtype=float)[:, None]
     whole = infer_batch(rim_net.PATCH_MODEL, PATCHES)
-    monkeypatch.setattr(rim_net, "BATCH_SIZE", 5)
-    found = rim_net.run_in_batches(
-        rim_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows
-    )
+    monkeypatch.setattr(inference, "BATCH_SIZE", 5)
+    found = run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows)
     np.testing.assert_allclose(found, whole, atol=1e-4)
-    assert rim_net.run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
+    assert run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
 
 
 @pytest.mark.parametrize("model", [disc_net.MODEL, shape_net.MODEL])
@@ -66,5 +64,5 @@ def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
 
 
 def test_the_look_for_bases_from_above_reckons_in_bytes() -> None:
-    """As `tools/in_bytes.py` makes it: a third of the time of a network that was only exported."""
+    """As `tools/training/quantize.py` makes it: a third of the time of a network that was only exported."""
     assert b"QuantizeLinear" in disc_net.MODEL.read_bytes()

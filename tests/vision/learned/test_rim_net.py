@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.learned import patches, rim_net
+from overruler.vision.learned import inference, patches, rim_net
 
 SIZE_PX = (1000, 800)
 MM_PER_PX = 0.5
@@ -225,7 +225,7 @@ def many_for_each() -> tuple[Frame, Camera, Array]:
     """More candidates than go through a network together: twelve for each base."""
     frame, camera = drawn(10)
     candidates = np.concatenate([shaken(BASES, seed) for seed in range(12)])
-    assert len(candidates) > rim_net.BATCH_SIZE
+    assert len(candidates) > inference.BATCH_SIZE
     return frame, camera, candidates
 
 

@@ -19,6 +19,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.contours.outlines import penetration_depth_mm
 from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
@@ -118,7 +119,7 @@ def test_sides_that_are_nearly_as_likely_are_told_and_doubted(
     assert doubtful.base == plain.base
     assert set(doubtful.alternative_bases) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
     assert len(doubtful.alternative_bases) > 0
-    added = (10 / find.RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
+    added = (10 / RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
     np.testing.assert_allclose(
         doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6
     )
@@ -137,9 +138,9 @@ def tried_with_faces(
         asked.append(xy_mm)
         return odds(np.asarray(xy_mm) - [ship.x_mm, ship.y_mm])
 
-    monkeypatch.setattr(find, "face_odds", said)
+    monkeypatch.setattr(find, "face_logit", said)
     monkeypatch.setattr(face_net, "face_logit", said)
-    monkeypatch.setattr(find, "starts_aside", lambda *told: [])
+    monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
     guess = ShapeCandidate(
         np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9
     )
@@ -207,7 +208,7 @@ def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_
         return float(np.hypot(*(tried.start.xy_mm - place)))
 
     assert off_mm() < 0.5
-    monkeypatch.setattr(find, "starts_aside", lambda *told: [])
+    monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
     assert off_mm() > 5  # as far as it was without
 
 
@@ -270,9 +271,7 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([find.MAX_MISFIT_MM, 0.0])
     squared = away @ np.linalg.solve(found.covariance_mm2, away)
-    assert (
-        squared < find.RARE_WITHIN_SIGMAS**2 if within else squared > 5 * find.RARE_WITHIN_SIGMAS**2
-    )
+    assert squared < RARE_WITHIN_SIGMAS**2 if within else squared > 5 * RARE_WITHIN_SIGMAS**2
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import BaseFit
+from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
 from overruler.vision.contours.silhouette import PROFILES
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds import fit_rounds as module
@@ -18,8 +19,6 @@ from overruler.vision.rounds.fit_rounds import (
     CONFIDENT_SCORE,
     MAX_MISFIT_MM,
     MISFIT_SIGMA_MM,
-    NEGLIGIBLE_PROBABILITY,
-    RARE_WITHIN_SIGMAS,
     base_probability,
     fit_rounds,
     relative_contrast,
@@ -249,7 +248,7 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     assert doubtful.unmodelled_mm2 + doubtful.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
     assert np.hypot(*(doubtful.xy_mm - SURE[0])) < 0.2
     assert doubtful.center_px == pytest.approx(camera.project(np.array([*doubtful.xy_mm, 0.0])))
-    monkeypatch.setattr(module, "placed", lambda *_: None)
+    monkeypatch.setattr(module, "remeasure_base", lambda *_: None)
     kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)

@@ -11,7 +11,7 @@ from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
 from overruler.vision.calibrators.sheet_warp import SheetWarp
 from overruler.vision.imaging.subpixel_edges import SLOPE_WINDOW_SIGMA_PX, Floats, edge_offsets
-from overruler.vision.markers.detect import SMOOTHING_SIGMA_PX
+from overruler.vision.markers.marker_fit import SMOOTHING_SIGMA_PX
 from overruler.vision.markers.square_fit import tukey_weights
 
 ARM_START, ARM_END, STATIONS_PER_ARM = 0.12, 0.46, 8

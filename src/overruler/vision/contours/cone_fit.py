@@ -1,10 +1,9 @@
-"""Round bases, fitted where the photo's own pixels show their edge.
+"""Fit round bases to their edges in the photo's own pixels.
 
-The base is a truncated cone of known diameter standing on a plane z = const. Its outline in the photo is the silhouette
-of two circles, the lower rim and the smaller or equal upper one some millimetres above: towards the camera the lower
-rim shows, away from it the upper one may stick out. Along each of many radii the photo is sampled across the predicted
-outline; every edge found there competes with the others and with "hidden", and the place (x, y) is the robust least
-squares over them.
+A base is a truncated cone of known diameter on a plane z = const. Its outline in the photo is the
+silhouette of two circles: the lower rim, and the smaller or equal upper rim some millimetres above.
+The lower rim shows towards the camera; away from it the upper one may stick out. `rim_fit` fits
+each way to see a base. This module chooses the best one and states its covariance.
 """
 
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from overruler.geometry.batched.draws import fuse_measurements
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.rim_fit import (
     WIDE_EDGE_SIGMA_PX,
     BaseHypothesis,
@@ -29,53 +29,59 @@ from overruler.vision.contours.rim_fit import (
 from overruler.vision.contours.silhouette import Profile, upper_rim_shift_mm
 
 BATCH_SIZE = 32
-"""So many bases are fitted together: what more of them leave behind no cache holds."""
+"""Bases that are fitted together. The intermediate results of more fit no cache."""
 MERIT_NATS = 12.0
-"""Log-likelihood of a whole rim seen against none of it: how fast a fit that shows less becomes unlikely."""
-MIN_RIM_WEIGHT = 0.35
-"""A rim counts as seen in a direction where its edge has at least this weight."""
+"""Log-likelihood of a whole visible rim against an invisible one, in nats."""
 HIDDEN_RIM_SIGMA_FACTOR = 6.0
-"""1 σ of the place in px, over the variance of the edges about the rim in px² times the share of it not seen: where it
-is hidden, blurred or lost against the mat, the rest may be something else. Counted on renders, clean and spoilt."""
-INNER_COLOUR_RADII, OUTER_COLOUR_RADII = 0.92, 1.12
-"""Where a rim's colour is looked at, and the mat's beside it, in radii."""
+"""1 σ of the place in px, for each px² of the edges' variance and each unit of the unseen share.
+
+Where the rim is hidden, blurred or lost against the mat, the edges found may be something else's.
+Counted on renders, clean and degraded.
+"""
+INNER_COLOUR_RADII = 0.92
+"""Where a rim's own colour is sampled, in radii."""
+OUTER_COLOUR_RADII = 1.12
+"""Where the mat's colour beside it is sampled, in radii."""
 UPPER_RIM_WEIGHT = 0.2
-"""What seeing the upper rim says of a base, against seeing its outline."""
+"""Weight of the upper rim's visible share in the merit, against the outline's."""
 UPPER_RIM_PENALTY = 0.08
-"""How much more must be seen to go by the upper rim, the outline being lost."""
+"""Merit lost by a fit of the upper rim instead of the outline."""
 START_DISTANCE_PENALTY = 0.04
-"""How much more must be seen for each squared σ away from the start."""
-TAPER_SIGMA_MM, HEIGHT_SIGMA_MM = 0.2, 0.4
-"""1 σ of the upper rim's radius and of the base's height against the profile."""
+"""Merit lost for each squared σ away from the start."""
+TAPER_SIGMA_MM = 0.2
+"""1 σ of the upper rim's radius against the profile, in mm."""
+HEIGHT_SIGMA_MM = 0.4
+"""1 σ of the base's height against the profile, in mm."""
 MIN_PLACE_SIGMA_PX = 0.12
-"""1 σ of the place that no number of edges gets below: sharpening, coding, the rim's own roughness."""
+"""Least 1 σ of the place, in px: sharpening, compression and the rim's roughness."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseFit:
-    """Where a base stands, if it is this base."""
+    """The fitted place of a base."""
 
     xy_mm: Array
     """(2,)."""
     covariance_mm2: Array
-    """(2, 2), the camera taken as exact."""
+    """(2, 2), for an exact camera."""
     d_xy_d_camera: Array
-    """(2, 15): over `geometry.camera.PARAMETERS`."""
+    """(2, 15): derivatives by `geometry.camera.PARAMETERS`."""
     seen: Array
-    """(K,): by angle from +x counter-clockwise, how surely the fitted rim was seen, 0 to 1."""
+    """(K,): weight of the fitted rim by angle from +x counter-clockwise, 0 to 1."""
     merit: float
-    """How much of the base's two rims the photo shows, for comparing fits of the same base."""
+    """How much of both rims the photo shows; compares fits of the same base."""
     profile: Profile
+    """The profile that fits best."""
     upper: bool
-    """Whether the upper rim was fitted, the lower one being lost against the mat."""
+    """Whether the upper rim was fitted, because the lower one is lost against the mat."""
     visible_shares: tuple[float, float] = (0.0, 0.0)
-    """The shares of the outline and of the upper rim that the photo shows."""
+    """Visible shares of the outline and of the upper rim."""
     contrast: float = 0.0
-    """How far the colours inside and outside of the fitted rim lie apart (L*a*b* units), median over the directions."""
+    """Colour difference across the fitted rim in L*a*b* units, median over the directions."""
 
     @property
     def support(self) -> float:
-        """Share of the rim that was seen."""
+        """Visible share of the rim."""
         return float(self.seen.mean())
 
 
@@ -87,175 +93,178 @@ def fit_base(
     radius_mm: float,
     z_mm: float,
 ) -> BaseFit | None:
-    """Fit (x, y) of a base of known radius from a rough start; None where nothing is seen of it.
+    """Fit the place of a base of known radius from a rough start; None where nothing of it is seen.
 
-    `pixels` (H, W, 3) is the photo, `start_mm` (2,) the guess and `start_sigma_mm` its 1 σ; the lower rim lies at
-    `z_mm`. Of the ways to see it, profiles with outline or upper rim, the one that explains most is kept.
+    `pixels` (H, W, 3) is the photo, `start_mm` (2,) the expected place and `start_sigma_mm` its 1
+    σ. The lower rim lies at `z_mm`. Every profile is tried by its outline and by its upper rim.
     """
-    return fit_bases(
-        pixels,
-        camera,
-        [BaseHypothesis(np.asarray(start_mm, float), start_sigma_mm, radius_mm, z_mm)],
-    )[0]
+    start = np.asarray(start_mm, float)
+    return fit_bases(pixels, camera, [BaseHypothesis(start, start_sigma_mm, radius_mm, z_mm)])[0]
 
 
 def fit_bases(
     pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]
 ) -> list[BaseFit | None]:
-    """The same for many bases: some at a time they take a fraction of the time."""
-    some = [sought[start : start + BATCH_SIZE] for start in range(0, len(sought), BATCH_SIZE)]
-    return [fit for part in some for fit in _fit_batch(pixels, camera, part)]
+    """Fit many bases in batches, which is several times as fast as one by one."""
+    fits: list[BaseFit | None] = []
+    for start in range(0, len(sought), BATCH_SIZE):
+        fits += _fit_batch(pixels, camera, sought[start : start + BATCH_SIZE])
+    return fits
 
 
 def _fit_batch(
     pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]
 ) -> list[BaseFit | None]:
     views = _crop_patches(pixels, camera, sought)
-    tries = [
-        FitAttempt(one, view, one.start_mm, profiles[0], upper)
-        for one in sought
-        if (view := views[one.place]) is not None
-        for upper in (False, True)
-        if (profiles := one.profiles(upper))
+    tries: list[FitAttempt] = []
+    for hypothesis in sought:
+        view = views[hypothesis.place]
+        if view is not None:
+            tries += _first_attempts(hypothesis, view)
+    scored = [_penalize_departure(fit) for fit in _score_fits(fit_rims(tries))]
+    best = [
+        _select_best([fit for fit in scored if fit.hypothesis is hypothesis])
+        for hypothesis in sought
     ]
-    at_rest = _score_fits(fit_rims(tries))
-    chosen = [
-        _select_best([_penalize_departure(one) for one in at_rest if one.hypothesis is each])
-        for each in sought
-    ]
-    fits = iter(_to_base_fits(camera, [one for one in chosen if one is not None]))
-    return [None if one is None else _fuse_with_start(next(fits), one.hypothesis) for one in chosen]
+    found = iter(_to_base_fits(camera, [fit for fit in best if fit is not None]))
+    return [None if fit is None else _fuse_with_start(next(found), fit.hypothesis) for fit in best]
+
+
+def _first_attempts(hypothesis: BaseHypothesis, view: LabPatch) -> list[FitAttempt]:
+    """Start with the first profile by its outline, and with the first by its upper rim."""
+    attempts = []
+    for upper in (False, True):
+        profiles = hypothesis.profiles(upper)
+        if profiles:
+            start_mm = hypothesis.start_mm
+            attempts.append(FitAttempt(hypothesis, view, start_mm, profiles[0], upper))
+    return attempts
 
 
 def _crop_patches(
     pixels: NDArray[np.uint8], camera: Camera, sought: Sequence[BaseHypothesis]
 ) -> dict[PlaceKey, LabPatch | None]:
-    """What is round each place, as far as the largest base reaches that is sought there."""
+    """Crop the photo around each place, wide enough for the largest base expected there."""
     largest: dict[PlaceKey, float] = {}
-    for one in sought:
-        largest[one.place] = max(one.radius_mm, largest.get(one.place, 0.0))
+    for hypothesis in sought:
+        radius_mm = largest.get(hypothesis.place, 0.0)
+        largest[hypothesis.place] = max(hypothesis.radius_mm, radius_mm)
     return {
-        place: LabPatch.crop_around(pixels, camera, np.array(place[:2]), radius, place[2])
-        for place, radius in largest.items()
+        place: LabPatch.crop_around(pixels, camera, np.array(place[:2]), radius_mm, place[2])
+        for place, radius_mm in largest.items()
     }
 
 
 def _penalize_departure(settled: FittedRim) -> FittedRim:
-    """A fit at rest with what speaks against it taken off its merit."""
-    sigma_mm = max(settled.hypothesis.start_sigma_mm, WIDE_EDGE_SIGMA_PX * settled.view.mm_per_px)
-    away = float(np.sum((settled.center_mm - settled.hypothesis.start_mm) ** 2)) / sigma_mm**2
-    return replace(
-        settled,
-        merit=settled.merit - UPPER_RIM_PENALTY * settled.upper - START_DISTANCE_PENALTY * away,
-    )
+    """Reduce a fit's merit by its distance from the start, and if it uses the upper rim."""
+    hypothesis = settled.hypothesis
+    sigma_mm = max(hypothesis.start_sigma_mm, WIDE_EDGE_SIGMA_PX * settled.view.mm_per_px)
+    squared_mm2 = float(np.sum((settled.center_mm - hypothesis.start_mm) ** 2))
+    merit = settled.merit - UPPER_RIM_PENALTY * settled.upper
+    return replace(settled, merit=merit - START_DISTANCE_PENALTY * (squared_mm2 / sigma_mm**2))
 
 
 def _select_best(tries: Sequence[FittedRim]) -> FittedRim | None:
-    """The best of the tries; how far the others lie that explain the photo nearly as well is part of its doubt."""
+    """Select the fit with the most merit.
+
+    Its covariance grows by the distance of other fits that explain the photo nearly as well.
+    """
     if not tries:
         return None
-    best = max(tries, key=lambda one: one.merit)
-    weights = np.array([np.exp(MERIT_NATS * (one.merit - best.merit)) for one in tries])
-    apart = np.stack([one.center_mm - best.center_mm for one in tries])
+    best = max(tries, key=lambda fit: fit.merit)
+    weights = np.array([np.exp(MERIT_NATS * (fit.merit - best.merit)) for fit in tries])
+    apart = np.stack([fit.center_mm - best.center_mm for fit in tries])
     spread = np.einsum("n,ni,nj->ij", weights / weights.sum(), apart, apart)
     return replace(best, covariance_mm2=best.covariance_mm2 + spread)
 
 
 def _fuse_with_start(fit: BaseFit, sought: BaseHypothesis) -> BaseFit:
-    """The fit and the guess it started from, each by its own doubt; where they disagree, the doubt grows."""
-    guess = np.eye(2) * sought.start_sigma_mm**2
+    """Fuse a fit with its start; the covariance is inflated where they disagree."""
+    start_mm2 = np.eye(2) * sought.start_sigma_mm**2
     apart = sought.start_mm - fit.xy_mm
-    surprise = max(1.0, float(apart @ np.linalg.solve(fit.covariance_mm2 + guess, apart)) / 4)
-    xy, covariance = fuse_measurements(fit.xy_mm, fit.covariance_mm2, sought.start_mm, guess)
-    return replace(fit, xy_mm=xy, covariance_mm2=covariance * surprise)
+    chi2 = float(apart @ np.linalg.solve(fit.covariance_mm2 + start_mm2, apart))
+    inflation = max(1.0, chi2 / 4)
+    xy, covariance = fuse_measurements(fit.xy_mm, fit.covariance_mm2, sought.start_mm, start_mm2)
+    return replace(fit, xy_mm=xy, covariance_mm2=covariance * inflation)
 
 
 def _score_fits(settled: Sequence[FittedRim]) -> list[FittedRim]:
-    """The fits with their merit, and with the doubt that the edges alone do not show."""
-    return [
-        replace(
-            one,
-            covariance_mm2=one.covariance_mm2 + _systematic_covariance(one),
-            visible_shares=shown,
-            merit=shown[0] + UPPER_RIM_WEIGHT * shown[1],
+    """Add merit, visible shares and systematic covariance to fits."""
+    scored = []
+    for fit, (outline, upper) in zip(settled, visible_rim_shares(settled), strict=True):
+        covariance = fit.covariance_mm2 + _systematic_covariance(fit)
+        merit = outline + UPPER_RIM_WEIGHT * upper
+        scored.append(
+            replace(fit, covariance_mm2=covariance, visible_shares=(outline, upper), merit=merit)
         )
-        for one, shown in zip(settled, visible_rim_shares(settled), strict=True)
-    ]
+    return scored
 
 
 def _systematic_covariance(settled: FittedRim) -> Array:
-    """What the edges alone do not show (2, 2)."""
+    """Return the covariance (2, 2) that the scatter of the edges does not show."""
     view, profile = settled.view, settled.profile
     unseen = float(np.mean(settled.weight <= MIN_RIM_WEIGHT))
-    floor_px = np.hypot(
-        MIN_PLACE_SIGMA_PX,
-        HIDDEN_RIM_SIGMA_FACTOR * unseen * (settled.spread_mm / view.mm_per_px) ** 2,
-    )
+    variance_px2 = (settled.spread_mm / view.mm_per_px) ** 2
+    floor_px = np.hypot(MIN_PLACE_SIGMA_PX, HIDDEN_RIM_SIGMA_FACTOR * unseen * variance_px2)
     covariance = np.eye(2) * (floor_px * view.mm_per_px) ** 2
     if settled.upper:
-        lean = (
-            upper_rim_shift_mm(view.camera, settled.center_mm, view.z_mm, profile)
-            * HEIGHT_SIGMA_MM
-            / profile.height_mm
-        )
-        covariance = covariance + np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
+        shift_mm = upper_rim_shift_mm(view.camera, settled.center_mm, view.z_mm, profile)
+        lean = shift_mm * HEIGHT_SIGMA_MM / profile.height_mm
+        covariance = covariance + np.outer(lean, lean)
+        covariance = covariance + np.eye(2) * TAPER_SIGMA_MM**2 / 4
     return np.asarray(covariance)
 
 
 def _to_base_fits(camera: Camera, chosen: Sequence[FittedRim]) -> list[BaseFit]:
-    """The chosen fits with all that is to be known of them."""
+    """Complete the chosen fits."""
     if not chosen:
         return []
-    contours = [one.rims.contour(one.upper) for one in chosen]
-    rims = [
-        _lift_to_height(one.center_mm + one.directions * contour[:, None], one.view.z_mm)
-        for one, (contour, _) in zip(chosen, contours, strict=True)
-    ]
-    d_rims = np.split(
-        camera.board_point_jacobian(np.concatenate(rims)),
-        np.cumsum([len(rim) for rim in rims])[:-1],
-    )
+    contours = [fit.rims.contour(fit.upper) for fit in chosen]
+    rims = []
+    for fit, (contour, _) in zip(chosen, contours, strict=True):
+        rim_mm = fit.center_mm + fit.directions * contour[:, None]
+        rims.append(_lift_to_height(rim_mm, fit.view.z_mm))
+    jacobian = camera.board_point_jacobian(np.concatenate(rims))
+    d_rims = np.split(jacobian, np.cumsum([len(rim) for rim in rims])[:-1])
     return [
         BaseFit(
-            xy_mm=one.center_mm,
-            covariance_mm2=one.covariance_mm2,
-            d_xy_d_camera=_place_jacobian(normals, one.weight, d_rim),
-            seen=np.minimum(one.weight, 1),
-            merit=one.merit,
-            profile=one.profile,
-            upper=one.upper,
-            visible_shares=one.visible_shares,
-            contrast=_rim_contrast(one, contour),
+            xy_mm=fit.center_mm,
+            covariance_mm2=fit.covariance_mm2,
+            d_xy_d_camera=_place_jacobian(normals, fit.weight, d_rim),
+            seen=np.minimum(fit.weight, 1),
+            merit=fit.merit,
+            profile=fit.profile,
+            upper=fit.upper,
+            visible_shares=fit.visible_shares,
+            contrast=_rim_contrast(fit, contour),
         )
-        for one, (contour, normals), d_rim in zip(chosen, contours, d_rims, strict=True)
+        for fit, (contour, normals), d_rim in zip(chosen, contours, d_rims, strict=True)
     ]
 
 
 def _rim_contrast(settled: FittedRim, contour_mm: Array) -> float:
-    """The length of the median step of colour from outside the rim to its inside."""
+    """Return the length of the median colour step from outside the rim to its inside."""
     reach = contour_mm[:, None] * settled.directions
-    inside, outside = settled.view.sample_board(
-        settled.center_mm
-        + np.array([INNER_COLOUR_RADII, OUTER_COLOUR_RADII])[:, None, None] * reach
-    )[0]
+    radii = np.array([INNER_COLOUR_RADII, OUTER_COLOUR_RADII])
+    places_mm = settled.center_mm + radii[:, None, None] * reach
+    (inside, outside), _ = settled.view.sample_board(places_mm)
     return float(np.linalg.norm(np.median(inside - outside, axis=0)))
 
 
 def camera_jacobian(view: LabPatch, rim_mm: Array, normals: Array, weight: Array) -> Array:
-    """d (x, y) / d camera (2, 15): the edges stay where they are in the photo while the camera moves."""
-    return _place_jacobian(
-        normals, weight, view.camera.board_point_jacobian(_lift_to_height(rim_mm, view.z_mm))
-    )
+    """Return d (x, y) / d camera (2, 15), with the edges fixed in the photo."""
+    points = _lift_to_height(rim_mm, view.z_mm)
+    return _place_jacobian(normals, weight, view.camera.board_point_jacobian(points))
 
 
 def _lift_to_height(xy_mm: Array, z_mm: float) -> Array:
-    return np.asarray(np.column_stack([xy_mm, np.full(len(xy_mm), z_mm)]))
+    height = np.full(len(xy_mm), z_mm)
+    return np.asarray(np.column_stack([xy_mm, height]))
 
 
 def _place_jacobian(normals: Array, weight: Array, d_rim: Array) -> Array:
-    """How a place moves (2, 15) that follows a rim with normals (K, 2) which moves by `d_rim` (K, 2, 15)."""
+    """Return d place (2, 15) for rim points moving by `d_rim` (K, 2, 15), normals (K, 2)."""
     weighted = normals * weight[:, None]
     information = normals.T @ weighted + np.eye(2) * 1e-3
-    return np.asarray(
-        np.linalg.solve(information, weighted.T @ np.einsum("kj,kjp->kp", normals, d_rim))
-    )
+    along_normal = np.einsum("kj,kjp->kp", normals, d_rim)
+    return np.asarray(np.linalg.solve(information, weighted.T @ along_normal))

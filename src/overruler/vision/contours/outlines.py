@@ -1,4 +1,4 @@
-"""Outlines of bases that are not round; and of ovals the silhouette, their lower edge and the upper one behind it."""
+"""Outlines of bases of any shape, and the silhouettes of ovals."""
 
 from dataclasses import dataclass
 
@@ -11,42 +11,51 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.silhouette import Profile
 
 CIRCLE_POINTS = 144
+"""Default number of points of a round or oval outline."""
+CORNER_POINTS = 5
+"""Points of a rectangle's corner."""
 CORNER_RADIUS_MM = 1.0
-"""Corners of rectangles are between sharp and rounded by 1.5 mm: nothing is measured on them."""
+"""Radius of a rectangle's corners. Real ones are 0 to 1.5 mm; no measurement uses them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contour:
-    """Places along an outline on the plane z, evenly apart."""
+    """K evenly spaced points along an outline on the plane z."""
 
     at_mm: Array
-    """(K, 2)."""
+    """(K, 2): the points."""
     normals: Array
-    """(K, 2): outwards."""
+    """(K, 2): outward unit normals."""
 
 
 def base_outline(base: Base, inset_mm: float = 0.0, points: int = CIRCLE_POINTS) -> Array:
-    """Its outline (N, 2) about the origin, counter-clockwise, its length along x; `inset_mm` further in all round.
+    """Return a base's outline (N, 2) about the origin, counter-clockwise, its length along x.
 
-    `points` are those of a round one.
+    It is moved inwards by `inset_mm`. `points` is the number of points of a round or oval one.
     """
     half = np.array([base.length_mm, base.width_mm]) / 2 - inset_mm
     if base.shape != "rectangle":
         angles = np.arange(points) * (2 * np.pi / points)
         return np.asarray(half * np.stack([np.cos(angles), np.sin(angles)], -1))
-    bend = np.linspace(0, np.pi / 2, 5)
-    quarters = [bend + k * np.pi / 2 for k in range(4)]
+    bend = np.linspace(0, np.pi / 2, CORNER_POINTS)
     signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
-    arcs = [CORNER_RADIUS_MM * np.stack([np.cos(a), np.sin(a)], -1) for a in quarters]
-    return np.concatenate(
-        [arc + sign * (half - CORNER_RADIUS_MM) for arc, sign in zip(arcs, signs, strict=True)]
-    )
+    corners = []
+    for k, sign in enumerate(signs):
+        angles = bend + k * np.pi / 2
+        arc = CORNER_RADIUS_MM * np.stack([np.cos(angles), np.sin(angles)], -1)
+        corners.append(arc + sign * (half - CORNER_RADIUS_MM))
+    return np.concatenate(corners)
 
 
 def placed_outline(base: Base, xy_mm: Array, turn_rad: float, points: int = CIRCLE_POINTS) -> Array:
-    """The lower edge (N, 2) of a base that stands there; `points` are those of a round one."""
-    c, s = np.cos(turn_rad), np.sin(turn_rad)
-    return np.asarray(base_outline(base, points=points) @ np.array([[c, s], [-s, c]]) + xy_mm)
+    """Return the lower edge (N, 2) of a base at a place, with `points` as in `base_outline`."""
+    return np.asarray(base_outline(base, points=points) @ _rotation(turn_rad) + xy_mm)
+
+
+def _rotation(turn_rad: float) -> Array:
+    """Return the matrix (2, 2) that rotates row vectors counter-clockwise."""
+    cosine, sine = np.cos(turn_rad), np.sin(turn_rad)
+    return np.array([[cosine, sine], [-sine, cosine]])
 
 
 def project_silhouette(
@@ -59,47 +68,54 @@ def project_silhouette(
     upper: bool,
     step_mm: float,
 ) -> Contour:
-    """An oval's outline as cast on to the plane z of its lower edge, or its upper edge alone.
+    """Cast an oval's outline, or only its upper edge, onto the plane z of its lower edge.
 
-    The upper edge, cast from the camera, is larger by D / (D - h) and leans away from the camera's foot point, D being
-    the camera's height over the plane and h the base's; the outline is the convex hull of both edges.
+    With D the camera's height over the plane and h the base's, the upper edge is cast larger by
+    D / (D - h) and leans away from the camera's foot point. The outline is the convex hull of both
+    edges. Points are `step_mm` apart.
     """
-    turn = np.array([[np.cos(turn_rad), np.sin(turn_rad)], [-np.sin(turn_rad), np.cos(turn_rad)]])
+    turn = _rotation(turn_rad)
     eye = camera.center_mm
     height = eye[2] - z_mm
     top = base_outline(base, profile.taper_mm) @ turn + xy_mm
-    cast = eye[:2] + (top - eye[:2]) * height / (height - profile.height_mm)
+    away = top - eye[:2]
+    cast = eye[:2] + away * height / (height - profile.height_mm)
     if upper:
         return _resample_evenly(cast, step_mm)
-    both = np.concatenate([base_outline(base) @ turn + xy_mm, cast])
-    hull = cv2.convexHull((both - xy_mm).astype(np.float32), clockwise=False).reshape(-1, 2) + xy_mm
+    points = np.concatenate([base_outline(base) @ turn + xy_mm, cast])
+    centred = (points - xy_mm).astype(np.float32)
+    hull = cv2.convexHull(centred, clockwise=False).reshape(-1, 2) + xy_mm
     return _resample_evenly(np.asarray(hull, float), step_mm)
 
 
 def _resample_evenly(ring: Array, step_mm: float) -> Contour:
-    """Places evenly along a closed counter-clockwise polygon (N, 2)."""
+    """Place points evenly along a closed counter-clockwise polygon (N, 2)."""
     side = np.roll(ring, -1, 0) - ring
     length = np.linalg.norm(side, axis=1)
     ends = np.cumsum(length)
     count = int(np.clip(ends[-1] / step_mm, 40, 240))
     along = (np.arange(count) + 0.5) / count * ends[-1]
     which = np.minimum(np.searchsorted(ends, along), len(ring) - 1)
-    share = 1 - (ends[which] - along) / np.maximum(length[which], 1e-9)
+    side_length = np.maximum(length[which], 1e-9)
+    share = 1 - (ends[which] - along) / side_length
     at = ring[which] + share[:, None] * side[which]
-    normals = (
-        np.stack([side[:, 1], -side[:, 0]], -1)[which] / np.maximum(length[which], 1e-9)[:, None]
-    )
+    outwards = np.stack([side[:, 1], -side[:, 0]], -1)
+    normals = outwards[which] / side_length[:, None]
     return Contour(at, normals)
 
 
 def penetration_depth_mm(one_mm: Array, other_mm: Array) -> float:
-    """How far two convex outlines (K, 2) and (L, 2) would have to move to lie apart; below 0, how far they lie apart.
+    """Return the least move that separates two convex outlines (K, 2) and (L, 2).
 
-    Along the normals of their sides only: exact where they overlap (the separating axis theorem).
+    It is negative where they are apart. Only moves along the normals of their sides are tried,
+    which is exact where they overlap (separating axis theorem).
     """
-    sides = np.concatenate([np.roll(outline, -1, 0) - outline for outline in (one_mm, other_mm)])
-    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / np.linalg.norm(
-        sides, axis=1, keepdims=True
-    )
+    one_sides = np.roll(one_mm, -1, 0) - one_mm
+    other_sides = np.roll(other_mm, -1, 0) - other_mm
+    sides = np.concatenate([one_sides, other_sides])
+    length = np.linalg.norm(sides, axis=1, keepdims=True)
+    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / length
     one, other = one_mm @ normals.T, other_mm @ normals.T
-    return float(np.minimum(one.max(0) - other.min(0), other.max(0) - one.min(0)).min())
+    forwards = one.max(0) - other.min(0)
+    backwards = other.max(0) - one.min(0)
+    return float(np.minimum(forwards, backwards).min())

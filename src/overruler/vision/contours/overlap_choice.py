@@ -1,4 +1,4 @@
-"""Ovals and rectangles that may be there: which of them can all be, and what is said of each."""
+"""Choose among ovals and rectangles that overlap, and make detections of the chosen ones."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -16,7 +16,7 @@ from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 
 MAX_OVERLAP_SHARE = 0.2
-"""Two bases may seem to overlap by this share of the smaller one's width, not more."""
+"""Most overlap of two bases that may both stand, as a share of the smaller one's width."""
 
 
 class PlacedBase(Protocol):
@@ -33,10 +33,10 @@ class PlacedBase(Protocol):
 def likeliest_compatible_set(
     placed: Sequence[PlacedBase], scores: Sequence[float], least_score: float
 ) -> dict[int, float]:
-    """Which of some can all be there and are together the likeliest; and how likely each then is, the surest first.
+    """Choose the likeliest bases that can stand together: index → probability, sorted.
 
-    `scores`, over 0 and below 1, say how likely each is by itself; what scores `least_score` is worth nothing. One is
-    no surer than what stands there is likelier than all that could without it.
+    `scores`, over 0 and below 1, are the probabilities of each base alone. A score of `least_score`
+    is worth nothing. The returned probability is by the margin over the best set without that base.
     """
     least = float(probability_to_logit(least_score, MAX_LOGIT))
     worth = probability_to_logit(scores, MAX_LOGIT) - least
@@ -44,36 +44,39 @@ def likeliest_compatible_set(
     worth = worth[likely]
     pairs = combinations(range(len(likely)), 2)
     rivals = [(i, j) for i, j in pairs if bases_overlap(placed[likely[i]], placed[likely[j]])]
-    there = _max_weight_subset(worth, rivals)
-    margins = {}
-    for k in np.flatnonzero(there):
-        without = np.where(np.arange(len(worth)) == k, 0.0, worth)
-        contested = any(k in pair for pair in rivals)
-        margin = (
-            there @ worth - _max_weight_subset(without, rivals) @ without if contested else worth[k]
-        )
-        margins[likely[k]] = float(sigmoid(margin + least))
-    return dict(sorted(margins.items(), key=lambda item: -item[1]))
+    chosen = _max_weight_subset(worth, rivals)
+    probabilities = {}
+    for k in np.flatnonzero(chosen):
+        margin = worth[k]
+        if any(k in pair for pair in rivals):
+            without = np.where(np.arange(len(worth)) == k, 0.0, worth)
+            margin = chosen @ worth - _max_weight_subset(without, rivals) @ without
+        probabilities[likely[k]] = float(sigmoid(margin + least))
+    return dict(sorted(probabilities.items(), key=lambda item: -item[1]))
 
 
 def bases_overlap(one: PlacedBase, other: PlacedBase, share: float = MAX_OVERLAP_SHARE) -> bool:
-    """Whether one of two bases cannot be there if the other is: by more than a share of the smaller one's width."""
-    if np.hypot(*(one.xy_mm - other.xy_mm)) > (one.base.length_mm + other.base.length_mm) / 2**0.5:
+    """Tell whether two bases overlap by more than a share of the smaller one's width."""
+    reach_mm = (one.base.length_mm + other.base.length_mm) / 2**0.5
+    if np.hypot(*(one.xy_mm - other.xy_mm)) > reach_mm:
         return False
-    rings = [placed_outline(two.base, two.xy_mm, two.turn_rad) for two in (one, other)]
-    return penetration_depth_mm(*rings) > share * min(one.base.width_mm, other.base.width_mm)
+    ring = placed_outline(one.base, one.xy_mm, one.turn_rad)
+    other_ring = placed_outline(other.base, other.xy_mm, other.turn_rad)
+    limit_mm = share * min(one.base.width_mm, other.base.width_mm)
+    return penetration_depth_mm(ring, other_ring) > limit_mm
 
 
-def _max_weight_subset(odds: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Which (N,) of some to take for the highest sum of their odds, no two rivals among them."""
+def _max_weight_subset(weights: Array, rivals: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Choose the subset (N,) of the largest total weight that contains no pair of rivals."""
     if not rivals:
-        return np.ones(len(odds), bool)
+        return np.ones(len(weights), bool)
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to load, and seldom needed
 
-    either = np.zeros((len(rivals), len(odds)))
-    np.put_along_axis(either, np.array(rivals), 1.0, 1)
-    limits = LinearConstraint(either, ub=1)
-    best = milp(-odds, integrality=np.ones(len(odds), int), bounds=Bounds(0, 1), constraints=limits)
+    members = np.zeros((len(rivals), len(weights)))
+    np.put_along_axis(members, np.array(rivals), 1.0, 1)
+    at_most_one = LinearConstraint(members, ub=1)
+    whole = np.ones(len(weights), int)
+    best = milp(-weights, integrality=whole, bounds=Bounds(0, 1), constraints=at_most_one)
     return np.asarray(best.x) > 0.5
 
 
@@ -86,13 +89,17 @@ def make_detection(
     visible: float,
     also: tuple[Base, ...] = (),
 ) -> Detection:
-    """What is said of a base; its heading is known but for half a turn, a square's but for a quarter."""
+    """Make the detection of a base on the board; `also` lists other sizes that it may have.
+
+    Its heading is known modulo a half turn, a square's modulo a quarter turn.
+    """
     modulo = 90.0 if placed.base.is_square else 180.0
+    heading_deg = float(np.degrees(placed.turn_rad) % modulo)
     found = Detection(
         base=placed.base,
         xy_mm=placed.xy_mm,
         z_mm=0.0,
-        heading_deg=float(np.degrees(placed.turn_rad) % modulo),
+        heading_deg=heading_deg,
         covariance_mm2=covariance_mm2,
         d_xy_d_camera=d_xy_d_camera,
         score=score,

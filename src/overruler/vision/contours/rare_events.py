@@ -1,9 +1,12 @@
-"""What is shared by all fits about rare events: how often, and how far off."""
+"""Policies that all fits of bases share: rare alternatives, and what counts as seen."""
 
 NEGLIGIBLE_PROBABILITY = 0.002
-"""What is less likely than this is left out of the doubt."""
-
-
+"""Alternatives less likely than this are left out of a place's covariance."""
 RARE_WITHIN_SIGMAS = 3.0
-"""What is more likely lies within so many σ of where the piece is said to be, were it to hold: no call is certain
-against it."""
+"""A likelier alternative lies within this number of σ of the stated place, by the rare covariance.
+
+Then no call is certain against it: a call is certain from 99.9 %, and 0.135 % of a Gaussian lie
+beyond 3 σ on one side.
+"""
+MIN_RIM_WEIGHT = 0.35
+"""Least weight, 0 to 1, of the edge in a direction where the rim counts as seen."""

@@ -1,7 +1,7 @@
-"""The rims of round bases brought to rest on the edges that the photo shows of them: many at once.
+"""Fit the rims of round bases to the edges in a photo, many at once.
 
-Along each of many radii the photo is sampled across the predicted outline; every edge found there competes with the
-others and with "hidden", and the place (x, y) is the robust least squares over them.
+The photo is sampled along rays across the predicted outline. The edges on a ray compete with each
+other and with "hidden". The place (x, y) is the robust least-squares solution over all of them.
 """
 
 from collections.abc import Sequence
@@ -23,167 +23,185 @@ from overruler.vision.contours.radial_edges import (
 from overruler.vision.contours.silhouette import PROFILES, Profile, RimContours, project_rims
 
 SEARCH_REACH_SIGMA = 2.2
-"""How far from the predicted outline an edge is looked for."""
-WIDE_EDGE_SIGMA_PX, NARROW_EDGE_SIGMA_PX = 1.0, 0.35
-"""1 σ of an edge about the outline at the start of the last pass, and at its end."""
+"""Search reach on either side of the predicted outline, in σ of an edge."""
+WIDE_EDGE_SIGMA_PX = 1.0
+"""1 σ of an edge about the outline at the start of the last pass, in px."""
+NARROW_EDGE_SIGMA_PX = 0.35
+"""1 σ of an edge about the outline at its end, in px."""
+MAX_EDGE_SIGMA_PX = 4 * WIDE_EDGE_SIGMA_PX
+"""Largest 1 σ of an edge about the outline in the first pass, in px."""
 REWEIGHTING_ITERATIONS = 6
+"""Iterations of a pass."""
 MIN_EDGES = 8
+"""Least number of edges of a fit."""
 CORRELATION_INFLATION = 3.2
-"""Neighbouring radii share texture, shadow and blur: 1 σ is this much larger than independent edges would have it."""
+"""Factor on σ: neighbouring rays share texture, shadow and blur."""
 
 RimModel = tuple[Profile, bool]
-"""How a base is taken to be seen: its profile, and whether by its upper rim, the outline being lost."""
+"""How a base is seen: its profile, and whether by its upper rim because the outline is lost."""
 OUTLINE_MODELS: tuple[RimModel, ...] = tuple((profile, False) for profile in PROFILES)
+"""Every profile by its outline."""
 RIM_MODELS: tuple[RimModel, ...] = tuple(
     (profile, upper) for profile in PROFILES for upper in (False, True)
 )
+"""Every profile, by its outline and by its upper rim."""
 PlaceKey = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseHypothesis:
-    """A base that may stand somewhere."""
+    """A base that may stand at a place."""
 
     start_mm: Array
-    """(2,): the guess."""
+    """(2,): the expected place."""
     start_sigma_mm: float
-    """Its 1 σ."""
+    """1 σ of either of its coordinates."""
     radius_mm: float
+    """Radius of the lower rim."""
     z_mm: float
-    """Where the lower rim lies."""
+    """Height of the lower rim."""
     rim_models: Sequence[RimModel] = RIM_MODELS
-    """How it may be seen: profiles with outline or upper rim."""
+    """How it may be seen."""
     facing: Array | None = None
-    """(2,): a direction that the parts of the rim must face that are looked at; None for all of it."""
+    """(2,): only the half of the rim on this side is used; None for all of it."""
 
     @property
     def place(self) -> PlaceKey:
+        """Its expected place, as a key."""
         return float(self.start_mm[0]), float(self.start_mm[1]), self.z_mm
 
     def profiles(self, upper: bool) -> list[Profile]:
-        return [profile for profile, which in self.rim_models if which == upper]
+        """Return the profiles to fit by the upper rim, or by the outline."""
+        return [profile for profile, by_upper in self.rim_models if by_upper == upper]
 
     def rays(self, mm_per_px: float) -> Array:
-        """The directions (K, 2) to look along where a pixel is so large."""
+        """Return the directions (K, 2) of its rays."""
         every = ray_directions(self.radius_mm, mm_per_px)
         return every if self.facing is None else every[every @ self.facing > 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitAttempt:
-    """One way to see one base, and where the fit begins."""
+    """One way to see a base, and where its fit starts."""
 
     hypothesis: BaseHypothesis
+    """The base."""
     view: LabPatch
+    """The photo around it."""
     center_mm: Array
-    """(2,)."""
+    """(2,): centre of the lower rim."""
     profile: Profile
+    """Its shape seen from the side."""
     upper: bool
+    """Whether the upper rim is fitted instead of the outline."""
 
     @property
     def initial_edge_sigma_px(self) -> float:
-        """1 σ of an edge about the outline at first."""
-        return float(
-            np.clip(
-                self.hypothesis.start_sigma_mm / self.view.mm_per_px,
-                WIDE_EDGE_SIGMA_PX,
-                4 * WIDE_EDGE_SIGMA_PX,
-            )
-        )
+        """1 σ of an edge about the outline in the first pass."""
+        sigma_px = self.hypothesis.start_sigma_mm / self.view.mm_per_px
+        return float(np.clip(sigma_px, WIDE_EDGE_SIGMA_PX, MAX_EDGE_SIGMA_PX))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedRim(FitAttempt):
-    """One profile's fit at rest."""
+    """A converged fit of one profile."""
 
     covariance_mm2: Array
     """(2, 2)."""
     spread_mm: float
-    """1 σ of the edges about the rim, those counted that may well be something else."""
+    """1 σ of the edges about the rim, doubtful ones included."""
     weight: Array
-    """(K,): how surely the rim was seen on each ray."""
+    """(K,): weight of the rim's edge on each ray."""
     directions: Array
     """(K, 2): the rays."""
     rims: RimContours
+    """The predicted rims from which the last pass started."""
     visible_shares: tuple[float, float] = (0.0, 0.0)
+    """Visible shares of outline and upper rim."""
     merit: float = 0.0
+    """How much of both rims the photo shows."""
 
 
 def fit_rims(tries: Sequence[FitAttempt]) -> list[FittedRim]:
-    """From a wide look, by the first of the profiles for all of them, to a narrow one by each."""
-    near, far = (
-        [one for one in tries if (one.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX) == which]
-        for which in (False, True)
-    )
-    wide = _fit_pass(far, [one.initial_edge_sigma_px for one in far])
-    rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near)) + _fit_pass(
-        wide, [(one.initial_edge_sigma_px * WIDE_EDGE_SIGMA_PX) ** 0.5 for one in wide]
-    )
-    each = [
-        FitAttempt(one.hypothesis, one.view, one.center_mm, profile, one.upper)
-        for one in rough
-        for profile in one.hypothesis.profiles(one.upper)
-    ]
+    """Fit rims: a wide search with each base's first profile, then a narrow one with every one."""
+    near = [attempt for attempt in tries if attempt.initial_edge_sigma_px <= WIDE_EDGE_SIGMA_PX]
+    far = [attempt for attempt in tries if attempt.initial_edge_sigma_px > WIDE_EDGE_SIGMA_PX]
+    wide = _fit_pass(far, [attempt.initial_edge_sigma_px for attempt in far])
+    halfway = [(attempt.initial_edge_sigma_px * WIDE_EDGE_SIGMA_PX) ** 0.5 for attempt in wide]
+    rough = _fit_pass(near, [WIDE_EDGE_SIGMA_PX] * len(near))
+    rough += _fit_pass(wide, halfway)
+    each = []
+    for fit in rough:
+        for profile in fit.hypothesis.profiles(fit.upper):
+            each.append(FitAttempt(fit.hypothesis, fit.view, fit.center_mm, profile, fit.upper))
     return _fit_pass(each, [WIDE_EDGE_SIGMA_PX] * len(each))
 
 
 def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[FittedRim]:
-    """The tries at rest, by the edges about their rims with so large a σ; without those that see hardly any."""
+    """Fit all attempts with the given σ of their edges; those with too few edges are dropped."""
     if not tries:
         return []
-    rays = [one.hypothesis.rays(one.view.mm_per_px) for one in tries]
-    rims = [
-        project_rims(
-            one.view.camera,
-            one.center_mm,
-            one.hypothesis.radius_mm,
-            one.view.z_mm,
-            one.profile,
-            directions,
-        )
-        for one, directions in zip(tries, rays, strict=True)
-    ]
-    contours = [some.contour(one.upper) for one, some in zip(tries, rims, strict=True)]
-    contour, normals = (np.concatenate(part) for part in zip(*contours, strict=True))
-    scale, wide, counts = (
-        np.array([one.view.mm_per_px for one in tries]),
-        np.array(sigma_px),
-        list(map(len, rays)),
-    )
+    rays = [attempt.hypothesis.rays(attempt.view.mm_per_px) for attempt in tries]
+    rims = [_predict_rims(attempt, part) for attempt, part in zip(tries, rays, strict=True)]
+    contours = [some.contour(attempt.upper) for attempt, some in zip(tries, rims, strict=True)]
+    contour = np.concatenate([distance for distance, _ in contours])
+    normals = np.concatenate([normal for _, normal in contours])
+    scale = np.array([attempt.view.mm_per_px for attempt in tries])
+    wide = np.array(sigma_px)
+    counts = [len(part) for part in rays]
     base = np.repeat(np.arange(len(tries)), counts)
     reach = (SEARCH_REACH_SIGMA * wide * scale)[base]
-    edges = _find_edges(
-        tries,
-        rays,
-        contour - reach,
-        contour + reach,
-        np.array([ray_step_px(one) for one in sigma_px]),
-    )
+    steps_px = np.array([ray_step_px(sigma) for sigma in sigma_px])
+    edges = _find_edges(tries, rays, contour - reach, contour + reach, steps_px)
     of, normal = base[edges.ray], normals[edges.ray]
-    offset = (edges.radius_mm - contour[edges.ray]) * np.sum(
-        normal * np.concatenate(rays)[edges.ray], axis=-1
-    )
+    direction = np.concatenate(rays)[edges.ray]
+    slant = np.sum(normal * direction, axis=-1)
+    offset = (edges.radius_mm - contour[edges.ray]) * slant
     shift, weight, information = _solve_reweighted(edges, of, normal, offset, scale, wide)
-    left = offset - np.sum(normal * shift[of], axis=-1)
-    spreads = [
-        _residual_sigmas_mm(of, one, left, len(tries))
-        for one in (
-            weight,
-            association_weights(edges, left, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base)),
-        )
-    ]
-    covariance = (
-        np.linalg.inv(information) * (spreads[0] * CORRELATION_INFLATION)[:, None, None] ** 2
-    )
-    by_ray = np.split(np.bincount(edges.ray, weight, len(base)), np.cumsum(counts)[:-1])
-    found = zip(tries, shift, covariance, spreads[1].tolist(), by_ray, rays, rims, strict=True)
+    residual = offset - np.sum(normal * shift[of], axis=-1)
+    tight = _residual_sigmas_mm(of, weight, residual, len(tries))
+    loose = association_weights(edges, residual, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base))
+    spread = _residual_sigmas_mm(of, loose, residual, len(tries))
+    sigma = tight * CORRELATION_INFLATION
+    covariance = np.linalg.inv(information) * sigma[:, None, None] ** 2
+    ray_weight = np.asarray(np.bincount(edges.ray, weight, len(base)), float)
+    weights = np.split(ray_weight, np.cumsum(counts)[:-1])
+    edge_counts = np.bincount(of, minlength=len(tries))
     return [
-        FittedRim(one.hypothesis, one.view, one.center_mm + moved, one.profile, one.upper, *rest)
-        for (one, moved, *rest), many in zip(
-            found, np.bincount(of, minlength=len(tries)), strict=True
-        )
-        if many >= MIN_EDGES
+        _to_fitted_rim(tries[k], shift[k], covariance[k], spread[k], weights[k], rays[k], rims[k])
+        for k in range(len(tries))
+        if edge_counts[k] >= MIN_EDGES
     ]
+
+
+def _predict_rims(attempt: FitAttempt, directions: Array) -> RimContours:
+    view, radius_mm = attempt.view, attempt.hypothesis.radius_mm
+    return project_rims(
+        view.camera, attempt.center_mm, radius_mm, view.z_mm, attempt.profile, directions
+    )
+
+
+def _to_fitted_rim(
+    attempt: FitAttempt,
+    shift: Array,
+    covariance: Array,
+    spread: float,
+    weight: Array,
+    directions: Array,
+    rims: RimContours,
+) -> FittedRim:
+    return FittedRim(
+        hypothesis=attempt.hypothesis,
+        view=attempt.view,
+        center_mm=attempt.center_mm + shift,
+        profile=attempt.profile,
+        upper=attempt.upper,
+        covariance_mm2=covariance,
+        spread_mm=float(spread),
+        weight=weight,
+        directions=directions,
+        rims=rims,
+    )
 
 
 def _find_edges(
@@ -193,38 +211,41 @@ def _find_edges(
     outer_mm: Array,
     every_px: Array,
 ) -> RadialEdges:
-    """The edges on the rays (K, 2) of each of the tries, between so far from its centre and so far."""
-    counts = [len(some) for some in rays]
-    centers = np.repeat([one.center_mm for one in tries], counts, axis=0)
-    views = [one.view for one in tries]
+    """Find the edges on each attempt's rays (K, 2), between two distances from its centre."""
+    counts = [len(part) for part in rays]
+    centers = np.repeat([attempt.center_mm for attempt in tries], counts, axis=0)
+    views = [attempt.view for attempt in tries]
+    directions = np.concatenate(rays)
     return find_radial_edges_of_each(
-        views, counts, centers, np.concatenate(rays), inner_mm, outer_mm, every_px
+        views, counts, centers, directions, inner_mm, outer_mm, every_px
     )
 
 
 def visible_rim_shares(settled: Sequence[FittedRim]) -> list[tuple[float, float]]:
-    """The shares of outline and upper rim that are seen, the latter where it can be told from the former."""
+    """Return the visible shares of outline and upper rim.
+
+    The upper rim counts where it can be told from the outline.
+    """
     if not settled:
         return []
-    rays = [one.directions for one in settled]
-    counts = [len(some) for some in rays]
-    scale = np.repeat([one.view.mm_per_px for one in settled], counts)
-    outline, upper = (
-        np.concatenate([getattr(one.rims, name) for one in settled])
-        for name in ("outline_mm", "upper_mm")
-    )
+    rays = [fit.directions for fit in settled]
+    counts = [len(part) for part in rays]
+    scale = np.repeat([fit.view.mm_per_px for fit in settled], counts)
+    outline = np.concatenate([fit.rims.outline_mm for fit in settled])
+    upper = np.concatenate([fit.rims.upper_mm for fit in settled])
     sigma = NARROW_EDGE_SIGMA_PX * scale
-    edges = _find_edges(
-        settled, rays, upper - 2 * sigma, outline + 2 * sigma, np.full(len(settled), RAY_STEP_PX)
-    )
-    shown = []
-    for contour, told in ((outline, True), (upper, outline - upper > scale)):
-        weight = association_weights(
-            edges, edges.radius_mm - contour[edges.ray], sigma[edges.ray], len(scale)
-        )
-        seen = np.minimum(np.bincount(edges.ray, weight, len(scale)), 1) * told
-        shown.append(np.add.reduceat(seen, np.cumsum([0, *counts])[:-1]) / counts)
-    return list(zip(*(part.tolist() for part in shown), strict=True))
+    steps_px = np.full(len(settled), RAY_STEP_PX)
+    starts = np.cumsum([0, *counts])[:-1]
+    edges = _find_edges(settled, rays, upper - 2 * sigma, outline + 2 * sigma, steps_px)
+    shares = []
+    for contour, distinct in ((outline, True), (upper, outline - upper > scale)):
+        off_mm = edges.radius_mm - contour[edges.ray]
+        weight = association_weights(edges, off_mm, sigma[edges.ray], len(scale))
+        by_ray = np.bincount(edges.ray, weight, len(scale))
+        seen = np.minimum(by_ray, 1) * distinct
+        shares.append(np.add.reduceat(seen, starts) / counts)
+    outlines, uppers = (share.tolist() for share in shares)
+    return list(zip(outlines, uppers, strict=True))
 
 
 def _solve_reweighted(
@@ -235,37 +256,44 @@ def _solve_reweighted(
     mm_per_px: Array,
     wide_px: Array,
 ) -> tuple[Array, Array, Array]:
-    """The shifts (N, 2) of the centres, each edge's weight (M,) and the information matrices (N, 2, 2), by reweighting.
+    """Solve for the centres' shifts (N, 2) by iterative reweighting.
 
-    Edge by edge: `of` which of the N it is, the rim's normal (M, 2) there, and how far outside of it (M,) it lies.
+    `of` (M,) is each edge's base, `normal` (M, 2) the rim's normal there, and `offset_mm` (M,) the
+    edge's distance outside of the rim. Also returns the edges' weights (M,) and the information
+    matrices (N, 2, 2).
     """
-    (x, y), count, rays = normal.T, len(wide_px), int(edges.ray.max(initial=-1)) + 1
-    sums = x * x, x * y, y * y, x * offset_mm, y * offset_mm
+    x, y = normal.T
+    count, rays = len(wide_px), int(edges.ray.max(initial=-1)) + 1
+    terms = [x * x, x * y, y * y]
+    terms += [x * offset_mm, y * offset_mm]
     shift, weight = np.zeros((count, 2)), edges.strength
     xx: Array = np.ones(count)
     xy = yy = xx
     for step in np.linspace(0, 1, REWEIGHTING_ITERATIONS).tolist():
         sigma = mm_per_px * wide_px * (NARROW_EDGE_SIGMA_PX / wide_px) ** step
-        weight = association_weights(
-            edges, offset_mm - x * shift[of, 0] - y * shift[of, 1], sigma[of], rays
-        )
-        xx, xy, yy, right, up = np.array(
-            [np.bincount(of, weight * one, count) for one in sums], float
-        )
+        shift_x, shift_y = shift[of].T
+        off_mm = offset_mm - x * shift_x - y * shift_y
+        weight = association_weights(edges, off_mm, sigma[of], rays)
+        sums = [np.bincount(of, weight * term, count) for term in terms]
+        xx, xy, yy, right, up = np.array(sums, float)
         xx, yy = xx + 1e-3, yy + 1e-3
-        shift = np.stack(
-            [yy * right - xy * up, xx * up - xy * right], -1
-        )  # solved by Cramer's rule
-        shift /= (xx * yy - xy * xy)[:, None]
-    return shift, weight, np.stack([np.stack([xx, xy], -1), np.stack([xy, yy], -1)], -1)
+        # Cramer's rule
+        shift_x = yy * right - xy * up
+        shift_y = xx * up - xy * right
+        determinant = xx * yy - xy * xy
+        shift = np.stack([shift_x, shift_y], -1) / determinant[:, None]
+    first, second = np.stack([xx, xy], -1), np.stack([xy, yy], -1)
+    return shift, weight, np.stack([first, second], -1)
 
 
 def residual_sigma_mm(weight: Array, left_mm: Array) -> float:
-    """1 σ of what is left of edges (M,) that a place (x, y) was fitted to."""
-    return float(_residual_sigmas_mm(np.zeros(len(weight), int), weight, left_mm, 1)[0])
+    """Return 1 σ of the residuals `left_mm` (M,) of edges to which a place (x, y) was fitted."""
+    of = np.zeros(len(weight), int)
+    return float(_residual_sigmas_mm(of, weight, left_mm, 1)[0])
 
 
 def _residual_sigmas_mm(of: NDArray[np.intp], weight: Array, left_mm: Array, count: int) -> Array:
-    """The same of the edges of so many places at once."""
-    square, free = (np.bincount(of, one, count) for one in (weight * left_mm**2, weight))
-    return np.asarray(np.sqrt(square / np.maximum(free - 2, 1)))
+    """Do as `residual_sigma_mm` for `count` places at once."""
+    squares = np.bincount(of, weight * left_mm**2, count)
+    total = np.bincount(of, weight, count)
+    return np.asarray(np.sqrt(squares / np.maximum(total - 2, 1)))

@@ -1,7 +1,8 @@
-"""A base that a person points at: found near there and measured by the photo, or else taken at the person's word.
+"""Measure a base at which a person points, or else place it by hand.
 
-What is pointed at is looked for as everything else is, the size and the height being known. Where that shows nothing,
-a fit from the place pointed at would see what lies there instead, and be surer of it than it may: none is made.
+The base is detected as any other, with its size and height known. Where the photo shows none, no
+fit is made: a fit from the pointed place would measure whatever lies there, and overstate its
+precision.
 """
 
 import numpy as np
@@ -17,42 +18,48 @@ from overruler.vision.detection.detect import detect
 from overruler.vision.detection.raised_plane import RaisedPlane
 
 SEARCH_RADIUS_SIGMA = 3.5
-"""A base that is found farther from where a person points, in σ of pointing, is another one, ..."""
+"""Largest distance of a base from where a person points, in σ of pointing."""
 SEARCH_RADIUS_SHARE = 0.12
-"""... but for this share of its width: people point roughly at what is large."""
+"""The same as a share of the width: people point roughly at large bases. The larger counts."""
 
 
 def find_near_point(
     frame: Frame, calibration: Calibration, base: Base, xy_mm: Array, z_mm: float, sigma_px: float
 ) -> Detection | None:
-    """The base of this size that stands where a person points, as the photo shows it; None where it shows none.
+    """Find the base of this size nearest to where a person points; None where the photo shows none.
 
-    `xy_mm` (2,) is the place at the height `z_mm`, `sigma_px` how surely it was pointed at, in the photo.
+    `xy_mm` (2,) is the place at height `z_mm`, and `sigma_px` the 1 σ of pointing in the photo.
     """
     scale = float(calibration.camera.mm_per_px(np.array([*xy_mm, z_mm])))
     reach = max(SEARCH_RADIUS_SIGMA * sigma_px * scale, SEARCH_RADIUS_SHARE * base.width_mm)
-    level = RaisedPlane.of(calibration, np.array([*(xy_mm - reach), z_mm]), (2 * reach, 2 * reach))
-    there = map(level.to_board_frame, detect(frame, level.calibration, [base], (), base.length_mm))
-    away = {float(np.hypot(*(one.xy_mm - xy_mm))): one for one in there}
-    return away[min(away)] if away and min(away) < reach else None
+    corner_mm = np.array([*(xy_mm - reach), z_mm])
+    plane = RaisedPlane.of(calibration, corner_mm, (2 * reach, 2 * reach))
+    detections = detect(frame, plane.calibration, [base], (), base.length_mm)
+    found = [plane.to_board_frame(detection) for detection in detections]
+
+    def distance_mm(detection: Detection) -> float:
+        return float(np.hypot(*(detection.xy_mm - xy_mm)))
+
+    nearest = min(found, key=distance_mm, default=None)
+    if nearest is None or distance_mm(nearest) >= reach:
+        return None
+    return nearest
 
 
 def place_by_hand(
     camera: Camera, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float
 ) -> Detection:
-    """A base where a person says that it stands, with the doubt of pointing at it in the photo."""
+    """Place a base where a person says it stands, with the covariance of pointing in the photo."""
     _, by_point, by_camera = camera.project_with_jacobians(np.array([*xy_mm, z_mm]))
-    by_pixel = np.linalg.inv(by_point[:, :2])
-    return reproject_outline(
-        camera,
-        Detection(
-            base=base,
-            xy_mm=np.asarray(xy_mm, float),
-            z_mm=z_mm,
-            heading_deg=heading_deg % 360,
-            covariance_mm2=sigma_px**2 * by_pixel @ by_pixel.T,
-            d_xy_d_camera=-by_pixel @ by_camera,
-            score=1.0,
-            visible=0.0,
-        ),
+    mm_per_px = np.linalg.inv(by_point[:, :2])
+    placed = Detection(
+        base=base,
+        xy_mm=np.asarray(xy_mm, float),
+        z_mm=z_mm,
+        heading_deg=heading_deg % 360,
+        covariance_mm2=sigma_px**2 * mm_per_px @ mm_per_px.T,
+        d_xy_d_camera=-mm_per_px @ by_camera,
+        score=1.0,
+        visible=0.0,
     )
+    return reproject_outline(camera, placed)

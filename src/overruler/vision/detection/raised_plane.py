@@ -1,4 +1,4 @@
-"""A plane above the board, or a part of it, looked at as if it were the board."""
+"""A plane above the board, or a part of it, treated as a board of its own."""
 
 from dataclasses import dataclass, replace
 
@@ -12,37 +12,39 @@ from overruler.geometry.pose import Array, Pose, skew
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaisedPlane:
-    """A rectangle parallel to the board's, with a frame of its own."""
+    """A rectangle parallel to the board, with a frame of its own."""
 
     origin_mm: Array
-    """(3,): where its own origin lies."""
+    """(3,): its origin in the board's frame."""
     calibration: Calibration
-    """In its own frame."""
+    """The calibration in its own frame."""
     camera_jacobian: Array
-    """(15, 15): how the camera's parameters there move with those in the board's frame; the table's bow is the same."""
+    """(15, 15): d camera parameters in its frame / d those in the board's frame."""
 
     @classmethod
     def of(
         cls, calibration: Calibration, origin_mm: Array, size_mm: tuple[float, float]
     ) -> "RaisedPlane":
-        """The level through `origin_mm` (3,), `size_mm` wide and high from there."""
-        camera = calibration.camera
-        pose = camera.T_camera_board @ Pose(np.eye(3), np.asarray(origin_mm, float))
-        slopes = np.eye(15)
-        # a turn ω about the board's origin carries the level's along by ω × arm
-        slopes[12:15, 9:12] = -skew(pose.translation_mm - camera.T_camera_board.translation_mm)
-        both, bow = np.eye(17), calibration.bow
-        both[:15, :15] = slopes
-        there = replace(
-            calibration.map_covariances(lambda covariance: both @ covariance @ both.T),
+        """Return the plane through `origin_mm` (3,), `size_mm` wide and high from there."""
+        origin = np.asarray(origin_mm, float)
+        camera, bow = calibration.camera, calibration.bow
+        pose = camera.T_camera_board @ Pose(np.eye(3), origin)
+        arm_mm = pose.translation_mm - camera.T_camera_board.translation_mm
+        jacobian = np.eye(15)
+        # a rotation ω about the board's origin moves this plane's origin by ω × arm
+        jacobian[12:15, 9:12] = -skew(arm_mm)
+        with_bow = np.eye(17)  # the table's bow is the same in both frames
+        with_bow[:15, :15] = jacobian
+        moved = replace(
+            calibration.map_covariances(lambda covariance: with_bow @ covariance @ with_bow.T),
             camera=Camera(camera.matrix, camera.distortion, pose),
             board_mm=size_mm,
-            bow=bow and replace(bow, middle_mm=bow.middle_mm - np.asarray(origin_mm, float)[:2]),
+            bow=bow and replace(bow, middle_mm=bow.middle_mm - origin[:2]),
         )
-        return cls(np.asarray(origin_mm, float), there, slopes)
+        return cls(origin, moved, jacobian)
 
     def to_board_frame(self, detection: Detection) -> Detection:
-        """What was found on the level, in the board's frame."""
+        """Convert a detection on this plane to the board's frame."""
         return replace(
             detection,
             xy_mm=detection.xy_mm + self.origin_mm[:2],

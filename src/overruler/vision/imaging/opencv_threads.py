@@ -1,10 +1,12 @@
-"""How many processors OpenCV may use."""
+"""The number of processors that OpenCV may use."""
 
 import cv2
 
 
 def limit_opencv_to_one_thread() -> None:
-    """No more than whoever asks has: of parts of pictures its threads get too little to do, and wait by running in
-    circles. For films that was a sixth of all the work.
+    """Make OpenCV work in the calling thread only.
+
+    Small parts of pictures keep its threads too short of work, and they spin while they wait. On
+    films the spinning took a sixth of all processor time.
     """
     cv2.setNumThreads(1)

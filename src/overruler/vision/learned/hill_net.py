@@ -1,8 +1,8 @@
-"""A learned look at the whole table from above: where the ground stands up flat above the board.
+"""A network that finds raised ground in the orthophoto of the whole table.
 
-One fully convolutional network sees the board from straight above at 2 mm a pixel, and which way things of height lean.
-For every cell of 8 mm it says how likely the flat top of something lies there, and how likely its side. How high that
-is it never learned to tell. `docs/heights.md` says how it was trained.
+It is fully convolutional. It takes the board from straight above at 2 mm per px, and the relief
+displacement. For each cell of 8 mm it predicts the probability of a raised flat top and of a side.
+It does not predict heights. `docs/heights.md` describes the training.
 """
 
 from dataclasses import dataclass
@@ -28,57 +28,55 @@ from overruler.vision.learned.inference import (
 )
 
 MODEL = WEIGHTS / "hills.onnx"
-RELIEF_SCALE, LOG_CONTRAST_SCALE = 0.5, 0.5
-"""What counts as 1: a lean; the logarithm of a ratio of brightnesses."""
+RELIEF_SCALE = 0.5
+"""Relief displacement per height that the network sees as 1."""
+LOG_CONTRAST_SCALE = 0.5
+"""Natural logarithm of a brightness ratio that the network sees as 1."""
 OUTPUT_CHANNELS = 3
-"""Logits of the mat with all on it, of a top and of a side."""
+"""Logits of the mat with everything on it, of a raised top, and of its side."""
+TOP_CHANNEL = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HillMap:
-    """What the network says of each cell of a picture from above."""
+    """The network's prediction for each cell of an orthophoto."""
 
     view: Orthophoto
-    """With a pixel for each cell."""
+    """The orthophoto with one pixel for each cell."""
     top: Floats
     """(H, W): the probability of a flat top that stands above the board."""
 
     def cells_at(self, places_mm: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The rows (N,) and columns (N,) of the cells nearest to places (N, 2) on the board."""
-        column, row = np.rint(self.view.to_px(places_mm)).astype(int).T
-        high, wide = self.top.shape
-        return np.clip(row, 0, high - 1), np.clip(column, 0, wide - 1)
+        """Return the rows (N,) and columns (N,) of the cells nearest to board points (N, 2)."""
+        cells = np.rint(self.view.to_px(places_mm)).astype(int)
+        column, row = cells.T
+        height, width = self.top.shape
+        return np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)
 
 
 def predict_hill_map(view: Orthophoto, camera: Camera) -> HillMap:
-    """The network's look at a picture from above, whatever its resolution."""
+    """Run the network on an orthophoto of any resolution."""
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    blob = picture_input(fine.pixels, fine.seen, relief_displacement_map(fine, camera)).transpose(
-        2, 0, 1
-    )
+    relief = relief_displacement_map(fine, camera)
+    blob = picture_input(fine.pixels, fine.seen, relief).transpose(2, 0, 1)
     cells = _downsample_to_cells(fine)
-    high, wide = cells.seen.shape
-    share = softmax(infer_whole_picture(MODEL, blob)[:, :high, :wide])
-    return HillMap(cells, share[1] * cells.seen)
+    height, width = cells.seen.shape
+    logits = infer_whole_picture(MODEL, blob)[:, :height, :width]
+    return HillMap(cells, softmax(logits)[TOP_CHANNEL] * cells.seen)
 
 
 def _downsample_to_cells(fine: Orthophoto) -> Orthophoto:
-    """A pixel for each of the network's answers."""
-    some = slice(OUTPUT_STRIDE_PX // 2, None, OUTPUT_STRIDE_PX)
-    return Orthophoto(
-        fine.pixels[some, some],
-        fine.seen[some, some],
-        fine.left_mm,
-        fine.top_mm,
-        OUTPUT_STRIDE_PX * fine.mm_per_px,
-    )
+    """Reduce an orthophoto to one pixel for each of the network's cells."""
+    every = slice(OUTPUT_STRIDE_PX // 2, None, OUTPUT_STRIDE_PX)
+    pixels, seen = fine.pixels[every, every], fine.seen[every, every]
+    return Orthophoto(pixels, seen, fine.left_mm, fine.top_mm, OUTPUT_STRIDE_PX * fine.mm_per_px)
 
 
 def picture_input(pixels: NDArray[np.uint8], seen: NDArray[np.bool_], lean: Floats) -> Floats:
-    """What the network takes, channels last (H, W, 5).
+    """Build the network's input, channels last (H, W, 5).
 
-    Logarithms of the colours (H, W, 3) against the table's usual ones, 0 where nothing is seen; and the lean (H, W, 2)
-    to the right and down.
+    The channels are log colours (H, W, 3) minus the table's mean, 0 where `seen` is False, and the
+    relief displacement `lean` (H, W, 2) to the right and down.
     """
     colour = log_colours(pixels)
     shown = seen.astype(np.uint8)

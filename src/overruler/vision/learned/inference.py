@@ -1,61 +1,83 @@
-"""Where the learned looks run: networks read from ONNX files, each look on one processor, several at once."""
+"""Run networks from ONNX files: one thread for each call, several calls at once."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 WEIGHTS = Path(__file__).with_name("weights")
-"""Where the networks' weights lie, an ONNX file each."""
+"""Folder of the networks' weights (one ONNX file each) and of fitted coefficients (JSON)."""
 OVERVIEW_MM_PER_PX = 2.0
-"""The picture from above that those see that look at a whole table."""
-INPUT_MULTIPLE_PX, OUTPUT_STRIDE_PX = 16, 4
-"""A picture's sides are brought to multiples of the first; of a whole one a network speaks once for each cell of the
-second squared."""
+"""Resolution of the orthophoto that whole-table networks take, in mm per px."""
+INPUT_MULTIPLE_PX = 16
+"""Input sides are padded to multiples of this, in px."""
+OUTPUT_STRIDE_PX = 4
+"""Whole-table networks answer once for each cell of this side, in px of their input."""
+BATCH_SIZE = 16
+"""Cutouts that pass a network together. Intermediate results of larger batches fit no cache."""
+PARALLEL_BATCHES = 2
+"""Batches that run at the same time."""
 LOG_SEVERITY_ERROR = 3
-"""How much the runtime says of itself on standard error."""
+"""ONNX Runtime's level for logging errors only."""
 
 
 def infer_batch(network: Path, pictures: Floats) -> Floats:
-    """What a network with one input and one output says to pictures (N, C, H, W)."""
+    """Run a network with one input and one output on pictures (N, C, H, W)."""
     session = load_session(network)
-    said: list[Floats] = session.run(None, {session.get_inputs()[0].name: pictures})
-    return said[0]
+    inputs = {session.get_inputs()[0].name: pictures}
+    outputs: list[Floats] = session.run(None, inputs)
+    return outputs[0]
+
+
+def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
+    """Run a network on the input that `blob` builds from each batch of candidates; a row each."""
+    starts = range(0, len(candidates), BATCH_SIZE)
+    batches = [candidates[start : start + BATCH_SIZE] for start in starts]
+
+    def infer(batch: Array) -> Array:
+        return np.asarray(infer_batch(path, blob(batch)), float)
+
+    if len(batches) == 1:  # starting a thread costs as much as a batch
+        return infer(batches[0])
+    with ThreadPoolExecutor(PARALLEL_BATCHES) as pool:
+        answers = list(pool.map(infer, batches))
+    return np.concatenate(answers) if answers else np.empty((0, 0))
 
 
 def infer_whole_picture(network: Path, picture: Floats) -> Floats:
-    """What a network says of each cell (K, rows, columns) of a picture (C, H, W) of any size, its edges continued."""
-    rows, columns = picture.shape[1:]
-    return infer_batch(network, pad_to_input_multiple(picture)[None])[
-        0, :, : -(-rows // OUTPUT_STRIDE_PX), : -(-columns // OUTPUT_STRIDE_PX)
-    ]
+    """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
+    height, width = picture.shape[1:]
+    rows, columns = ceil(height / OUTPUT_STRIDE_PX), ceil(width / OUTPUT_STRIDE_PX)
+    output = infer_batch(network, pad_to_input_multiple(picture)[None])
+    return output[0, :, :rows, :columns]
 
 
 def softmax(logits: Floats) -> Floats:
-    """How likely each of the first axis is."""
+    """Convert logits to probabilities over the first axis."""
     power = np.exp(logits - logits.max(0))
     return np.asarray(power / power.sum(0), np.float32)
 
 
 def pad_to_input_multiple(picture: Floats) -> Floats:
-    """A picture (C, H, W) with its edges continued, to sides that a network takes."""
-    rows, columns = picture.shape[1:]
-    return np.pad(
-        picture,
-        ((0, 0), (0, -rows % INPUT_MULTIPLE_PX), (0, -columns % INPUT_MULTIPLE_PX)),
-        mode="edge",
-    )
+    """Pad a picture (C, H, W) at the right and bottom, by its edge, to sides a network takes."""
+    height, width = picture.shape[1:]
+    below, right = -height % INPUT_MULTIPLE_PX, -width % INPUT_MULTIPLE_PX
+    return np.pad(picture, ((0, 0), (0, below), (0, right)), mode="edge")
 
 
 @cache
 def load_session(network: Path) -> "InferenceSession":
-    """A network made ready to answer, once."""
+    """Load a network, once for each process."""
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()

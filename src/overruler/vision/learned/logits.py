@@ -1,4 +1,4 @@
-"""Likelihoods, and the log odds (logits) that networks say and that signs add up to."""
+"""Convert between probabilities and log odds (logits)."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,19 +6,18 @@ from numpy.typing import ArrayLike
 from overruler.geometry.pose import Array
 
 MAX_LOGIT = 30.0
-"""Log odds beyond this count as this: no likelihood is quite 0 or 1."""
+"""Log odds are clipped to ± this, so that no probability is quite 0 or 1."""
 MAX_LOGIT_PER_VIEW = 6.0
-"""Those of one look count up to here."""
+"""Log odds of a single view are clipped to ± this."""
 
 
 def sigmoid(logit: ArrayLike) -> Array:
-    """How likely (0 to 1) what has these log odds (...) is."""
+    """Convert log odds (...) to probabilities (...)."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -MAX_LOGIT, MAX_LOGIT))))
 
 
 def probability_to_logit(share: ArrayLike, most: float = MAX_LOGIT_PER_VIEW) -> Array:
-    """The log odds (...) of what is so likely, `most` at most."""
+    """Convert probabilities (...) to log odds (...), clipped to ± `most`."""
     share = np.asarray(share)
-    return np.asarray(
-        np.log(np.maximum(share, 1e-15) / np.maximum(1 - share, 1e-15)).clip(-most, most)
-    )
+    odds = np.maximum(share, 1e-15) / np.maximum(1 - share, 1e-15)
+    return np.asarray(np.log(odds).clip(-most, most))

@@ -1,8 +1,9 @@
-"""What the rim finder's networks look at: square patches and unrolled rings, cut from the photo as seen from above.
+"""Cut the inputs of the rim networks from the photo, as if seen from straight above.
 
-They are cut round circles (N, 3) of x, y and radius in mm on the plane z = 0, or round ellipses (N, 5) of x, y, half
-length, half width and heading in rad: the board is then stretched so that the ellipse is a circle, and nothing that
-looks on can tell.
+There are square patches and unrolled rings. They are cut around shapes on the plane z = 0: circles
+(N, 3) of x, y and radius in mm, or ellipses (N, 5) of x, y, half length and half width in mm, and
+heading in rad. Around an ellipse the board is stretched until the ellipse is a circle, so that the
+networks see circles only.
 """
 
 from functools import cache, lru_cache
@@ -14,89 +15,110 @@ from numpy.typing import NDArray
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.imaging.line_profiles import Floats
 
-Floats = NDArray[np.float32]
 Picture = NDArray[np.uint8]
 
 PATCH_PX = 64
-"""A patch's side."""
+"""Side of a patch, in px."""
 PATCH_HALF_WIDTH_RADII = 1.75
-"""A patch reaches this many radii from its middle to either side."""
-RING_ANGLE_COUNT, RING_ROW_COUNT = 48, 40
-"""An unrolled ring's width and height in pixels; its columns go round from the right over "away from the camera"."""
-RING_INNER_RADII, RING_OUTER_RADII = 0.62, 1.38
-"""An unrolled ring reaches from here to there, in radii, the upper row being the inner one."""
+"""Distance from a patch's centre to its borders, in radii."""
+RING_ANGLE_COUNT = 48
+"""Columns of an unrolled ring. They run from the right by "away from the camera"."""
+RING_ROW_COUNT = 40
+"""Rows of an unrolled ring, the innermost first."""
+RING_INNER_RADII = 0.62
+"""Where an unrolled ring begins, in radii."""
+RING_OUTER_RADII = 1.38
+"""Where an unrolled ring ends, in radii."""
 WRAP_COLUMNS = 8
-"""Columns repeated at either end, so that a convolution sees no seam."""
+"""Columns repeated at either end of a ring, so that convolutions see no seam."""
 CROSS_OFFSETS = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-"""(5, 2): a place and four beside it, where what is half hidden is looked at too."""
+"""(5, 2): a place and its four neighbours, used as starts around half-hidden shapes."""
 MAX_PYRAMID_LEVELS = 6
+"""Levels of a photo's pyramid, the photo itself included."""
+MIN_PYRAMID_SIDE_PX = 2 * PATCH_PX
+"""The pyramid ends at the first level whose shorter side is not longer than this, in px."""
+LEVEL_ROUNDING = 0.3
+"""Added to the fractional pyramid level before rounding down."""
+UNKNOWN_PX = -1e4
+"""Photo coordinate of points behind the camera: far outside of any picture."""
 _GRID_NODES = 9
-"""Cutouts are exact at so many nodes a side, rings at so many from the inside out, and linear in between."""
+"""Nodes along a patch's side, or across a ring, where the mapping is exact; linear between."""
 
 
 def build_pyramid(pixels: Picture) -> list[Picture]:
-    """The picture and its halves; pixel i of one is pixel 2i of the one before."""
+    """Halve a picture repeatedly; pixel i of a level is pixel 2i of the level before."""
     levels = [pixels]
-    while len(levels) < MAX_PYRAMID_LEVELS and min(levels[-1].shape[:2]) > 2 * PATCH_PX:
+    while len(levels) < MAX_PYRAMID_LEVELS and min(levels[-1].shape[:2]) > MIN_PYRAMID_SIDE_PX:
         levels.append(np.asarray(cv2.pyrDown(levels[-1]), np.uint8))
     return levels
 
 
 @lru_cache(maxsize=1)
 def photo_pyramid(frame: Frame) -> list[Picture]:
-    """The pyramid of a photo: several looks at the same one follow each other."""
+    """Return a photo's pyramid. The last one is cached, because several networks use it in turn."""
     return build_pyramid(frame.pixels)
 
 
 def patch_axes_mm(camera: Camera, shapes: Array) -> Array:
-    """The steps on the board (N, 2, 2), in mm, one radius to the right and one up in each cutout.
+    """Return the axes (N, 2, 2) of each cutout: one radius to the right and one up, in mm.
 
-    Up is away from the camera: whatever has height leans that way, so a scene and its mirror image look alike to the
-    networks.
+    Up points away from the camera. Anything with height leans that way, so a scene and its mirror
+    image look alike to the networks.
     """
-    return np.asarray(_upright_axes(camera, shapes)[0] @ shape_matrices_mm(shapes))
+    axes, _ = _upright_axes(camera, shapes)
+    return np.asarray(axes @ shape_matrices_mm(shapes))
 
 
 def shape_matrices_mm(shapes: Array) -> Array:
-    """The symmetric matrices (N, 2, 2) that take the unit circle to each shape about its middle."""
+    """Return the symmetric matrices (N, 2, 2) that map the unit circle to each shape's outline."""
     if shapes.shape[1] == 3:
         return np.asarray(shapes[:, 2, None, None] * np.eye(2))
-    c, s = np.cos(shapes[:, 4]), np.sin(shapes[:, 4])
-    turn = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)
+    cosine, sine = np.cos(shapes[:, 4]), np.sin(shapes[:, 4])
+    along, across = np.stack([cosine, sine], -1), np.stack([-sine, cosine], -1)
+    turn = np.stack([along, across], 1)
     return np.asarray(np.einsum("nki,nk,nkj->nij", turn, shapes[:, 2:4], turn))
 
 
 def equal_area_radius_mm(shapes: Array) -> Array:
-    """The radius of the circle of the same area (N,)."""
-    return np.asarray(
-        shapes[:, 2] if shapes.shape[1] == 3 else np.sqrt(shapes[:, 2] * shapes[:, 3])
-    )
+    """Return the radius (N,) of the circle of the same area."""
+    if shapes.shape[1] == 3:
+        return np.asarray(shapes[:, 2])
+    return np.asarray(np.sqrt(shapes[:, 2] * shapes[:, 3]))
 
 
 def _upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
-    """Right and up (N, 2, 2) in the stretched plane where each shape is the unit circle, and by how much what leans
-    there leans further than by a circle of the same area (N,)."""
+    """Return right and up (N, 2, 2) in the stretched plane, where each shape is the unit circle.
+
+    Also returns the factor (N,) by which relief leans further there than around a circle of the
+    same area.
+    """
     away = shapes[:, :2] - camera.center_mm[:2]
-    length = np.linalg.norm(away, axis=1, keepdims=True)
-    away = np.where(length > 1e-6, away / np.maximum(length, 1e-6), [0.0, 1.0])
-    up = np.linalg.solve(shape_matrices_mm(shapes), away[..., None])[..., 0]
-    long = np.linalg.norm(up, axis=1)
-    up = up / long[:, None]
-    return np.stack([np.stack([up[:, 1], -up[:, 0]], -1), up], 1), long * equal_area_radius_mm(
-        shapes
-    )
+    distance = np.linalg.norm(away, axis=1, keepdims=True)
+    unit = away / np.maximum(distance, 1e-6)
+    away = np.where(distance > 1e-6, unit, [0.0, 1.0])
+    stretched = np.linalg.solve(shape_matrices_mm(shapes), away[..., None])
+    up = stretched[..., 0]
+    length = np.linalg.norm(up, axis=1)
+    up = up / length[:, None]
+    right = np.stack([up[:, 1], -up[:, 0]], -1)
+    return np.stack([right, up], 1), length * equal_area_radius_mm(shapes)
 
 
 def auxiliary_input(camera: Camera, shapes: Array) -> Floats:
-    """What a cutout does not show (N, 3): tangent of the view angle, logs of the radius and of the resolution."""
+    """Return what a cutout does not show (N, 3).
+
+    The numbers are the tangent of the view angle, and the logarithms of radius and resolution.
+    """
     eye = camera.center_mm
-    tangent = (
-        np.linalg.norm(shapes[:, :2] - eye[:2], axis=1) / eye[2] * _upright_axes(camera, shapes)[1]
-    )
+    _, stretch = _upright_axes(camera, shapes)
+    distance = np.linalg.norm(shapes[:, :2] - eye[:2], axis=1)
+    tangent = distance / eye[2] * stretch
     radius = equal_area_radius_mm(shapes)
     share = np.maximum(_mm_per_px(camera, shapes) / radius, 0.02)
-    return np.stack([tangent, np.log(radius / 20), np.log(share / 0.04)], -1).astype(np.float32)
+    logs = np.log(radius / 20), np.log(share / 0.04)
+    return np.stack([tangent, *logs], -1).astype(np.float32)
 
 
 def _mm_per_px(camera: Camera, shapes: Array) -> Array:
@@ -106,133 +128,136 @@ def _mm_per_px(camera: Camera, shapes: Array) -> Array:
 def _sample_pyramid(
     levels: list[Picture], camera: Camera, shapes: Array, maps: Floats, pitch: float
 ) -> Picture:
-    """The photo at the pixels `maps` (N, h, w, 2), from the level that suits a sample every `pitch` radii."""
-    fineness = pitch * equal_area_radius_mm(shapes) / _mm_per_px(camera, shapes)
-    wanted = (
-        np.floor(np.log2(np.maximum(fineness, 1e-6)) + 0.3).clip(0, len(levels) - 1).astype(int)
-    )
+    """Sample the photo at pixels `maps` (N, h, w, 2).
+
+    The pyramid level suits samples that are `pitch` radii apart.
+    """
+    wanted = _pyramid_level(camera, shapes, pitch, len(levels))
     cutouts = np.empty((*maps.shape[:3], 3), np.uint8)
     for level in np.unique(wanted):
         some = wanted == level
-        at = (maps[some] / np.float32(2**level)).reshape(
-            -1, maps.shape[2], 2
-        )  # one below the other
-        cut = cv2.remap(
-            levels[level], at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
+        at = maps[some] / np.float32(2**level)
+        at = at.reshape(-1, maps.shape[2], 2)  # one cutout below the other
+        u, v = at[..., 0], at[..., 1]
+        cut = cv2.remap(levels[level], u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         cutouts[some] = cut.reshape(-1, *maps.shape[1:3], 3)
     return cutouts
 
 
+def _pyramid_level(camera: Camera, shapes: Array, pitch: float, count: int) -> NDArray[np.intp]:
+    """Choose a pyramid level (N,) for samples that are `pitch` radii apart."""
+    step_px = pitch * equal_area_radius_mm(shapes) / _mm_per_px(camera, shapes)
+    level = np.floor(np.log2(np.maximum(step_px, 1e-6)) + LEVEL_ROUNDING)
+    return level.clip(0, count - 1).astype(int)
+
+
 def _project_to_photo(camera: Camera, xy_mm: Array) -> Floats:
-    """Where points (..., 2) of the plane z = 0 are seen, far outside the picture where they are behind the camera."""
-    at = camera.project(np.concatenate([xy_mm, np.zeros((*xy_mm.shape[:-1], 1))], -1))
-    return np.nan_to_num(at, nan=-1e4).astype(np.float32)
+    """Project points (..., 2) of the plane z = 0; `UNKNOWN_PX` for points behind the camera."""
+    height = np.zeros((*xy_mm.shape[:-1], 1))
+    at = camera.project(np.concatenate([xy_mm, height], -1))
+    return np.nan_to_num(at, nan=UNKNOWN_PX).astype(np.float32)
 
 
 def _standardize_colours(cutouts: Picture) -> Floats:
-    """Colours (N, 3, h, w) without their mean, in units of their spread."""
+    """Return colours (N, 3, h, w) with zero mean by channel and unit standard deviation."""
     count, height, width, _ = cutouts.shape
     colour = np.empty((count, 3, height * width), np.float32)
-    colour[:] = cutouts.reshape(count, -1, 3).transpose(
-        0, 2, 1
-    )  # sums over a last axis are the quick ones
+    # numpy sums fastest over the last axis
+    colour[:] = cutouts.reshape(count, -1, 3).transpose(0, 2, 1)
     colour /= np.float32(255)
     colour -= colour.mean(-1, keepdims=True)
-    spread = np.sqrt(np.einsum("nkp,nkp->n", colour, colour) / np.float32(3 * height * width))
-    colour /= (spread + np.float32(0.02))[:, None, None]
+    square_sum = np.einsum("nkp,nkp->n", colour, colour)
+    deviation = np.sqrt(square_sum / np.float32(3 * height * width))
+    colour /= (deviation + np.float32(0.02))[:, None, None]
     return colour.reshape(count, 3, height, width)
 
 
 def _append_channels(colour: Floats, *more: Floats) -> Floats:
-    """Colours (N, 3, h, w) and further channels, each broadcast to (N, k, h, w)."""
+    """Append channels, each broadcast to (N, k, h, w), to colours (N, 3, h, w)."""
     count, _, height, width = colour.shape
-    wide = [np.broadcast_to(m, (count, m.shape[1], height, width)) for m in more]
+    wide = [np.broadcast_to(part, (count, part.shape[1], height, width)) for part in more]
     return np.ascontiguousarray(np.concatenate([colour, *wide], 1), np.float32)
+
+
+@cache
+def _interpolation_weights(pixels: int) -> Floats:
+    """Return the weights (pixels, 9) that interpolate from the grid nodes to pixel centres."""
+    nodes = np.arange(_GRID_NODES)
+    place = (np.arange(pixels) + 0.5) / pixels * (_GRID_NODES - 1)
+    distance = np.abs(place[:, None] - nodes)
+    return np.asarray(np.maximum(0, 1 - distance), np.float32)
 
 
 # --- square patches ---
 
 
 def cut_patches(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
-    """Each candidate's surroundings on the plane z = 0 (N, 64, 64, 3), away from the camera upwards."""
-    return _sample_pyramid(
-        levels, camera, shapes, patch_maps(camera, shapes), 2 * PATCH_HALF_WIDTH_RADII / PATCH_PX
-    )
+    """Cut each shape's surroundings on the plane z = 0 (N, 64, 64, 3), up away from the camera."""
+    pitch = 2 * PATCH_HALF_WIDTH_RADII / PATCH_PX
+    return _sample_pyramid(levels, camera, shapes, patch_maps(camera, shapes), pitch)
 
 
 def patch_maps(camera: Camera, shapes: Array) -> Floats:
-    """The photo's pixels under each patch (N, 64, 64, 2): exact on a coarse grid, linear between."""
+    """Return the photo's pixels under each patch (N, 64, 64, 2), interpolated from a grid."""
     nodes = np.linspace(-PATCH_HALF_WIDTH_RADII, PATCH_HALF_WIDTH_RADII, _GRID_NODES)
     right, up = np.meshgrid(nodes, -nodes)
     axes = patch_axes_mm(camera, shapes)
-    offsets = right[..., None] * axes[:, None, None, 0] + up[..., None] * axes[:, None, None, 1]
+    rightwards = right[..., None] * axes[:, None, None, 0]
+    upwards = up[..., None] * axes[:, None, None, 1]
+    offsets = rightwards + upwards
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
     weights = _interpolation_weights(PATCH_PX)
     fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
     return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
 
 
-@cache
-def _interpolation_weights(pixels: int) -> Floats:
-    """Linear interpolation (pixels, 9) from the nodes to the middles of pixels over the same width."""
-    where = (np.arange(pixels) + 0.5) / pixels * (_GRID_NODES - 1)
-    return np.asarray(
-        np.maximum(0, 1 - np.abs(where[:, None] - np.arange(_GRID_NODES))), np.float32
-    )
-
-
-def _patch_coordinates() -> Array:
-    """Where the pixels of a patch's row lie, in radii (64,)."""
-    return ((np.arange(PATCH_PX) + 0.5) / PATCH_PX * 2 - 1) * PATCH_HALF_WIDTH_RADII
-
-
 def patch_input(patches: Picture, side: Floats) -> Floats:
-    """Patches and their side input (N, 3) as the first network takes them: (N, 7, 64, 64)."""
-    return _append_channels(
-        _standardize_colours(patches), side[:, :, None, None], _distance_from_rim()[None, None]
-    )
+    """Build the patch network's input (N, 7, 64, 64) from patches and `auxiliary_input` (N, 3)."""
+    colour = _standardize_colours(patches)
+    return _append_channels(colour, side[:, :, None, None], _distance_from_rim()[None, None])
 
 
 @cache
 def _distance_from_rim() -> Floats:
-    """How far each pixel of a patch is from its middle, in radii (64, 64), 1 subtracted."""
-    steps = _patch_coordinates()
-    return np.asarray(np.hypot(steps[:, None], steps) - 1, np.float32)
+    """Return the distance (64, 64) of each pixel from the unit circle, in radii."""
+    share = (np.arange(PATCH_PX) + 0.5) / PATCH_PX
+    steps = (share * 2 - 1) * PATCH_HALF_WIDTH_RADII
+    distance = np.hypot(steps[:, None], steps)
+    return np.asarray(distance - 1, np.float32)
 
 
 # --- unrolled rings ---
 
 
 def ring_angles() -> Array:
-    """The directions of an unrolled ring's columns (48,): 0 is right, a quarter turn is away from the camera."""
+    """Return the angles (48,) of a ring's columns: 0 is right, π/2 is away from the camera."""
     return (np.arange(RING_ANGLE_COUNT) + 0.5) * 2 * np.pi / RING_ANGLE_COUNT
 
 
 def cut_rings(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
-    """The ring round each candidate's rim, unrolled (N, 40, 48, 3)."""
+    """Cut the ring around each shape's rim and unroll it (N, 40, 48, 3)."""
     pitch = (RING_OUTER_RADII - RING_INNER_RADII) / RING_ROW_COUNT
     return _sample_pyramid(levels, camera, shapes, ring_maps(camera, shapes), pitch)
 
 
 def ring_maps(camera: Camera, shapes: Array) -> Floats:
-    """The photo's pixels under each unrolled ring (N, 40, 48, 2): exact on a coarse grid, linear between."""
+    """Return the photo's pixels under each ring (N, 40, 48, 2), interpolated from a grid."""
     reach = np.linspace(RING_INNER_RADII, RING_OUTER_RADII, _GRID_NODES)
-    turn = ring_angles()
-    unit = reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
-    axes = patch_axes_mm(camera, shapes)
-    at = _project_to_photo(
-        camera, shapes[:, None, None, :2] + np.einsum("rak,nkd->nrad", unit, axes)
-    )
-    fine = _interpolation_weights(RING_ROW_COUNT) @ at.reshape(
-        len(at), _GRID_NODES, 2 * RING_ANGLE_COUNT
-    )
+    angle = ring_angles()
+    directions = np.stack([np.cos(angle), np.sin(angle)], -1)
+    unit = reach[:, None, None] * directions
+    offsets = np.einsum("rak,nkd->nrad", unit, patch_axes_mm(camera, shapes))
+    at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
+    coarse = at.reshape(len(at), _GRID_NODES, 2 * RING_ANGLE_COUNT)
+    fine = _interpolation_weights(RING_ROW_COUNT) @ coarse
     return fine.reshape(len(at), RING_ROW_COUNT, RING_ANGLE_COUNT, 2)
 
 
 def ring_input(rings: Picture, side: Floats) -> Floats:
-    """Rings and their side input (N, 3) as the second network takes them: (N, 8, 40, 64)."""
-    turn = ring_angles()
-    way = np.stack([np.cos(turn), np.sin(turn)]).astype(np.float32)[None, :, None]
-    blob = _append_channels(_standardize_colours(rings), side[:, :, None, None], way)
-    return np.concatenate([blob[..., -WRAP_COLUMNS:], blob, blob[..., :WRAP_COLUMNS]], -1)
+    """Build the ring network's input (N, 8, 40, 64) from rings and `auxiliary_input` (N, 3)."""
+    angle = ring_angles()
+    direction = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
+    colour = _standardize_colours(rings)
+    blob = _append_channels(colour, side[:, :, None, None], direction[None, :, None])
+    first, last = blob[..., :WRAP_COLUMNS], blob[..., -WRAP_COLUMNS:]
+    return np.concatenate([last, blob, first], -1)

@@ -1,9 +1,9 @@
-"""A learned look at the whole table from above: where bases stand that are not round, how large and which way they lie.
+"""A network that finds bases that are not round in the orthophoto of the whole table.
 
-One fully convolutional network sees the board from straight above at 2 mm a pixel, and which way things of height lean.
-For every cell of 8 mm it says how likely the middle of a plate, a rectangle or an oval lies there, and where exactly,
-how large and at which heading. The place itself is a fit in the photo's own pixels. `docs/plates.md` says how it was
-trained.
+It is fully convolutional. It takes the board from straight above at 2 mm per px, and the relief
+displacement. For each cell of 8 mm it predicts the probability of the centre of a plate, a
+rectangle or an oval, the exact position, the size, and the heading. A fit in the photo's own pixels
+measures the place afterwards. `docs/plates.md` describes the training.
 """
 
 from collections.abc import Sequence
@@ -32,130 +32,165 @@ from overruler.vision.learned.logits import sigmoid
 
 MODEL = WEIGHTS / "overview.onnx"
 KINDS = ("plate", "rectangle", "oval")
-"""A plate is a square that carries a card, under a ship on a peg."""
-PLATE_CHANNEL, RECTANGLE_CHANNEL = 0, 1
+"""The shapes. A plate is a square that carries a card, under a ship on a peg."""
+PLATE_CHANNEL = 0
+"""Output channel with the logit of a plate."""
+RECTANGLE_CHANNEL = 1
+"""Output channel with the logit of another rectangle."""
 REFERENCE_SIZE_MM = 50.0
-"""Sizes are said as the logarithm of their share of this."""
+"""The network predicts sizes as logarithms of their ratio to this, in mm."""
 RELIEF_SCALE = 0.5
-"""A thing of height z appears z times the lean further out; what counts as 1."""
+"""Relief displacement per height that the network sees as 1."""
 MIN_PLATE_SCORE = 0.2
-MIN_RECTANGLE_SCORE, MIN_RECTANGLE_SPACING_MM = 0.04, 5.0
-"""In rank and file the network is unsure of every rectangle, and a peak of what it says may stand for two: all places
-count, so far apart, whose likelihood is this high."""
+"""Plates below this probability are dropped."""
+MIN_RECTANGLE_SCORE = 0.04
+"""Rectangles below this probability are dropped.
+
+In rank and file the network is unsure of every rectangle, and one peak may stand for two. So every
+cell counts, not only local maxima.
+"""
+MIN_RECTANGLE_SPACING_MM = 5.0
+"""Rectangle candidates nearer than this to a likelier one are dropped, in mm."""
 MIN_SPACING_SHARE = 0.35
-"""Two guesses closer than this share of the smaller one's width speak of the same base."""
+"""Plate candidates nearer than this share of the smaller width are the same base."""
 OUTPUT_CHANNELS = 13
-"""Logits of the kinds (3), dx and dy in cells (2), log length and width (2), cos and sin of once, twice and four times
-the heading (6)."""
+"""Logits of the kinds (3), dx and dy in cells (2), log length and width (2), and cosine and sine of
+once, twice and four times the heading (6)."""
+OFFSET_CHANNELS = slice(3, 5)
+"""Offset of the centre in cells."""
+SIZE_CHANNELS = slice(5, 7)
+"""Logarithms of length and width."""
+DOUBLE_HEADING_CHANNELS = slice(9, 11)
+"""Cosine and sine of twice the heading."""
+FOURFOLD_HEADING_CHANNELS = slice(11, 13)
+"""Cosine and sine of four times the heading."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeCandidate:
-    """Something that may be a plate, or another rectangle."""
+    """A possible plate or other rectangle."""
 
     xy_mm: Array
-    """(2,): as it appears on the plane z = 0."""
+    """(2,): its centre as it appears on the plane z = 0."""
     length_mm: float
+    """Its longer side."""
     width_mm: float
+    """Its shorter side."""
     turn_rad: float
-    """Its heading, but for quarters of a turn."""
+    """Its heading, modulo a quarter turn."""
     heading_confidence: float
-    """How sure the heading is, 0 to 1."""
+    """Confidence of the heading, 0 to 1."""
     score: float
-    """How likely it is one, over 0 and below 1."""
+    """Probability that it is one, over 0 and below 1."""
     double_heading_vector: tuple[float, float] = (0.0, 0.0)
-    """Which way it is longer: the cosine and sine of twice that heading, 0 where it is unsure."""
+    """Cosine and sine of twice the heading of its longer side; shorter where that is unsure."""
 
 
 def find_plate_candidates(
     view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
 ) -> list[ShapeCandidate]:
-    """All that may be plates in a picture from above, the likeliest first.
+    """Find possible plates in an orthophoto, the likeliest first.
 
-    None where a `hidden` polygon (K, 2) in mm lies or the photo shows nothing.
+    None lies inside a `hidden` polygon (K, 2) in mm or where the photo shows nothing.
     """
-    view, answer, likely = _score_cells(view, camera, hidden, PLATE_CHANNEL)
-    highest = cv2.dilate(likely, np.ones((3, 3), np.uint8))
-    return _suppress_overlaps(
-        _decode_cells(view, answer, likely * (likely >= highest), MIN_PLATE_SCORE, PLATE_CHANNEL)
-    )
+    view, answer, score = _score_cells(view, camera, hidden, PLATE_CHANNEL)
+    highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
+    peaks = score * (score >= highest_around)
+    return _suppress_overlaps(_decode_cells(view, answer, peaks, MIN_PLATE_SCORE, PLATE_CHANNEL))
 
 
 def find_rectangle_candidates(
     view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
 ) -> list[ShapeCandidate]:
-    """Places in a picture from above where the middle of a rectangle may lie that is no plate, the likeliest first."""
-    view, answer, likely = _score_cells(view, camera, hidden, RECTANGLE_CHANNEL)
+    """Find possible centres of rectangles other than plates, the likeliest first."""
+    view, answer, score = _score_cells(view, camera, hidden, RECTANGLE_CHANNEL)
     kept: list[ShapeCandidate] = []
-    for one in _decode_cells(view, answer, likely, MIN_RECTANGLE_SCORE, RECTANGLE_CHANNEL):
-        if all(np.hypot(*(one.xy_mm - other.xy_mm)) > MIN_RECTANGLE_SPACING_MM for other in kept):
-            kept.append(one)
+    for guess in _decode_cells(view, answer, score, MIN_RECTANGLE_SCORE, RECTANGLE_CHANNEL):
+        if all(_distance_mm(guess, other) > MIN_RECTANGLE_SPACING_MM for other in kept):
+            kept.append(guess)
     return kept
 
 
 def _score_cells(
     view: Orthophoto, camera: Camera, hidden: Sequence[Array], kind: int
 ) -> tuple[Orthophoto, Array, Array]:
-    """The picture at the network's scale, its answer, and how likely one kind lies in each cell that is not hidden."""
+    """Return the view at the network's scale, the answer, and one kind's probability by cell.
+
+    The probability is 0 in hidden cells.
+    """
     view = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    (answer,) = run_shape_network(
-        picture_input(view.pixels, relief_displacement_map(view, camera))[None]
-    )
-    likely = sigmoid(answer[kind])
-    mask = cv2.resize(
-        visibility_mask(view, hidden, 0), likely.shape[::-1], interpolation=cv2.INTER_NEAREST
-    )
-    return view, answer, likely * mask
+    picture = picture_input(view.pixels, relief_displacement_map(view, camera))
+    (answer,) = run_shape_network(picture[None])
+    score = sigmoid(answer[kind])
+    mask = visibility_mask(view, hidden, 0)
+    cells = cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    return view, answer, score * cells
 
 
 def _decode_cells(
-    view: Orthophoto, answer: Array, likely: Array, least: float, kind: int
+    view: Orthophoto, answer: Array, score: Array, least: float, kind: int
 ) -> list[ShapeCandidate]:
-    """What is said of each cell that is likely enough, the likeliest first."""
-    rows, columns = np.nonzero(likely > least)
-    order = np.argsort(-likely[rows, columns], kind="stable")
+    """Decode the cells that score above `least`, the likeliest first."""
+    rows, columns = np.nonzero(score > least)
+    order = np.argsort(-score[rows, columns], kind="stable")
     cells = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
-    return [_decode_cell(view, answer[:, row, column], row, column, kind) for row, column in cells]
+    found = []
+    for row, column in cells:
+        found.append(_decode_cell(view, answer[:, row, column], row, column, kind))
+    return found
 
 
 def run_shape_network(pictures: Floats) -> Array:
-    """The network's answers (N, 13, rows, columns), a cell each, to pictures (N, 5, H, W) as `picture_input` makes."""
-    return np.stack([infer_whole_picture(MODEL, one) for one in pictures]).astype(float)
+    """Run the network on inputs (N, 5, H, W); answers (N, 13, rows, columns)."""
+    return np.stack([infer_whole_picture(MODEL, picture) for picture in pictures]).astype(float)
 
 
 def _decode_cell(
     view: Orthophoto, answer: Array, row: int, column: int, kind: int
 ) -> ShapeCandidate:
-    middle = (np.array([column, row]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
-    at = view.to_mm(middle + answer[3:5] * OUTPUT_STRIDE_PX)
-    length, width = REFERENCE_SIZE_MM * np.exp(answer[5:7])
-    turned = float(min(np.hypot(*answer[11:13]), 1.0))
-    along = float(answer[9]), float(answer[10])
-    likely = float(sigmoid(answer[kind]))
+    cell_px = (np.array([column, row]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
+    offset_px = answer[OFFSET_CHANNELS] * OUTPUT_STRIDE_PX
+    length, width = REFERENCE_SIZE_MM * np.exp(answer[SIZE_CHANNELS])
+    fourfold = answer[FOURFOLD_HEADING_CHANNELS]
+    cosine, sine = answer[DOUBLE_HEADING_CHANNELS]
     return ShapeCandidate(
-        at, float(length), float(width), heading_from_fourfold(answer[11:13]), turned, likely, along
+        xy_mm=view.to_mm(cell_px + offset_px),
+        length_mm=float(length),
+        width_mm=float(width),
+        turn_rad=heading_from_fourfold(fourfold),
+        heading_confidence=float(min(np.hypot(*fourfold), 1.0)),
+        score=float(sigmoid(answer[kind])),
+        double_heading_vector=(float(cosine), float(sine)),
     )
 
 
 def heading_from_fourfold(fourfold: Array) -> float:
-    """The heading, in rad but for quarters of a turn, whose fourfold has this cosine and sine."""
+    """Return the heading in rad, modulo a quarter turn, by cosine and sine of four times it."""
     return float(np.arctan2(fourfold[1], fourfold[0]) / 4)
 
 
 def _suppress_overlaps(guesses: Sequence[ShapeCandidate]) -> list[ShapeCandidate]:
-    """The likeliest of every group of guesses that speak of the same base; they come likeliest first."""
+    """Keep the likeliest candidate of each base (non-maximum suppression); input is sorted."""
     kept: list[ShapeCandidate] = []
-    for one in guesses:
+    for guess in guesses:
         if all(
-            np.hypot(*(one.xy_mm - k.xy_mm)) > MIN_SPACING_SHARE * min(one.width_mm, k.width_mm)
-            for k in kept
+            _distance_mm(guess, other) > MIN_SPACING_SHARE * min(guess.width_mm, other.width_mm)
+            for other in kept
         ):
-            kept.append(one)
+            kept.append(guess)
     return kept
 
 
+def _distance_mm(guess: ShapeCandidate, other: ShapeCandidate) -> float:
+    return float(np.hypot(*(guess.xy_mm - other.xy_mm)))
+
+
 def picture_input(pixels: NDArray[np.uint8], lean: Floats) -> Floats:
-    """What the network takes (5, H, W): the picture (H, W, 3), and the lean (H, W, 2) to the right and down."""
+    """Build the network's input (5, H, W).
+
+    The channels are the picture (H, W, 3) and the relief displacement `lean` (H, W, 2), right and
+    down.
+    """
     blob = np.empty((5, *pixels.shape[:2]), np.float32)
     np.multiply(pixels.transpose(2, 0, 1), np.float32(1 / 64), out=blob[:3])
     blob[:3] -= 2

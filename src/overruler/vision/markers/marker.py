@@ -1,4 +1,4 @@
-"""A marker as it was found: its number and its corners, with their covariance."""
+"""A detected marker: its id, and its corners with their covariance."""
 
 from dataclasses import dataclass
 
@@ -12,41 +12,44 @@ from overruler.vision.markers.square_fit import Square, side_px
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marker:
-    """One marker as seen."""
+    """One marker as seen in a photo."""
 
     id: int
+    """Its number in the dictionary."""
     dictionary: str
+    """OpenCV's name of the dictionary."""
     score: float
-    """How well its cells match its code: 1 is perfect, 0 is chance."""
+    """Correlation of its cells with its code: 1 is perfect, 0 is chance."""
     blur_px: float
-    """1 σ of the Gaussian that would blur a sharp edge as much."""
+    """1 σ of the Gaussian that blurs its edges."""
     square: Square
+    """The fit of its corners and edges."""
 
     @property
     def corners_px(self) -> Array:
-        """(4, 2): the printed top left first, clockwise as printed; without the shift of edges."""
+        """Its corners (4, 2), clockwise from the printed top left, edge shift removed."""
         return self.square.corners_px
 
     @property
     def side_px(self) -> float:
-        """The mean of its four sides."""
+        """The mean length of its four sides."""
         return side_px(self.corners_px)
 
     @property
     def cell_px(self) -> float:
         """The side of one of its cells."""
-        return self.side_px / len(_marker_cells(self.dictionary, self.id))
+        return self.side_px / len(marker_cells(self.dictionary, self.id))
 
     @property
     def center_px(self) -> Array:
-        """(2,): where its diagonals cross."""
+        """The point (2,) where its diagonals cross."""
         a, b, c, d = np.column_stack([self.corners_px, np.ones(4)])
         crossing = np.cross(np.cross(a, c), np.cross(b, d))
         return np.asarray(crossing[:2] / crossing[2])
 
 
-def _marker_cells(name: str, number: int) -> NDArray[np.bool_]:
-    """The marker's cells (N, N) with its black frame, True where white."""
+def marker_cells(name: str, number: int) -> NDArray[np.bool_]:
+    """Return a marker's cells (N, N) with its black frame, True for white."""
     family = load_dictionary(name)
     bits = family.generateImageMarker(number, family.markerSize + 2)
     return np.asarray(bits > 127)

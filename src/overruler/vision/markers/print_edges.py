@@ -1,4 +1,4 @@
-"""Where the black-to-white edges of a printed marker are, on the marker itself."""
+"""The black-to-white edges of a printed marker, in the marker's own frame."""
 
 from dataclasses import dataclass
 
@@ -8,55 +8,65 @@ from numpy.typing import NDArray
 from overruler.geometry.pose import Array
 
 END_TRIM_CELLS = 0.25
-"""An edge's end is left out by so much where the edge does not go on: corners are round in a photo."""
+"""Length left out at an edge's end where the edge stops, in cells: a photo rounds corners."""
 PROFILE_SPACING_PX = 2.0
-"""Spacing of the profiles along an edge: closer ones say the same."""
+"""Spacing of the profiles along an edge, in px. Closer ones add no information."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeStations:
-    """Places to measure on a marker's edges, several on each edge of a cell."""
+    """S places to measure on a marker's E cell edges, several on each."""
 
     place: Array
     """(S, 2): in sides from the printed top left, u right and v down."""
     across: Array
     """(S, 2): the direction from dark to bright."""
     edge: NDArray[np.intp]
-    """(S,): which edge of a cell."""
+    """(S,): the index of the cell edge."""
     line: NDArray[np.intp]
-    """(E,): for each edge of a cell, which straight line of the print it lies on."""
+    """(E,): a number for the straight line of the print on which a cell edge lies."""
     outer: NDArray[np.bool_]
-    """(E,): whether it is one of the marker's four sides."""
+    """(E,): whether it is on one of the marker's four sides."""
 
 
 def place_stations(cells: NDArray[np.bool_], cell_px: float) -> EdgeStations:
-    """Where to measure a marker with cells (N, N), black frame included and True where white, seen `cell_px` a cell."""
+    """Place stations on a marker with cells (N, N), frame included, True for white.
+
+    `cell_px` is the side of a cell in the photo.
+    """
     start, end, across = _cell_edges(cells)
     count = int(np.clip(round(cell_px / PROFILE_SPACING_PX), 3, 10))
     share = (np.arange(count) + 0.5) / count
-    place = start[:, None] + share[:, None] * (end - start)[:, None]
-    upright = across[:, 0] != 0
-    at = np.where(upright, start[:, 0], start[:, 1])
+    offset = share[:, None] * (end - start)[:, None]
+    place = start[:, None] + offset
+    vertical = across[:, 0] != 0
+    position = np.where(vertical, start[:, 0], start[:, 1])
     edge = np.repeat(np.arange(len(start)), count)
-    line = np.round(at * len(cells)).astype(int) * 2 + upright
-    return EdgeStations(
-        place.reshape(-1, 2), across[edge], edge, line, (at < 1e-9) | (at > 1 - 1e-9)
-    )
+    line = np.round(position * len(cells)).astype(int) * 2 + vertical
+    outer = (position < 1e-9) | (position > 1 - 1e-9)
+    return EdgeStations(place.reshape(-1, 2), across[edge], edge, line, outer)
 
 
 def _cell_edges(cells: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
-    """Start, end and bright direction (E, 2) of each edge between two cells, the outer sides against white included."""
+    """Return start, end and bright direction (E, 2) of each cell edge, outer sides included."""
     padded = np.pad(cells, 1, constant_values=True)
-    both = np.concatenate([_vertical_edges(padded), _vertical_edges(padded.T)[:, :, ::-1]])
-    return (both[:, 0] - 1) / len(cells), (both[:, 1] - 1) / len(cells), both[:, 2]
+    vertical = _vertical_edges(padded)
+    horizontal = _vertical_edges(padded.T)[:, :, ::-1]
+    edges = np.concatenate([vertical, horizontal])
+    start = (edges[:, 0] - 1) / len(cells)
+    end = (edges[:, 1] - 1) / len(cells)
+    return start, end, edges[:, 2]
 
 
 def _vertical_edges(cells: NDArray[np.bool_]) -> Array:
-    """Upright edges (E, 3, 2): start, end and bright direction, (u, v) in cells."""
-    step = np.pad(cells[:, 1:].astype(int) - cells[:, :-1], ((1, 1), (0, 0)))
+    """Return vertical edges (E, 3, 2): start, end and bright direction, (u, v) in cells."""
+    change = cells[:, 1:].astype(int) - cells[:, :-1]
+    step = np.pad(change, ((1, 1), (0, 0)))
     row, column = np.nonzero(step)
     sign = step[row, column]
     before = np.where(step[row - 1, column] == sign, 0.0, END_TRIM_CELLS)
     after = np.where(step[row + 1, column] == sign, 0.0, END_TRIM_CELLS)
-    ends = [(column + 1.0, row - 1 + before), (column + 1.0, row - after), (sign, 0 * sign)]
-    return np.stack([np.stack(end, -1) for end in ends], 1).astype(float)
+    start = np.stack([column + 1.0, row - 1 + before], -1)
+    end = np.stack([column + 1.0, row - after], -1)
+    direction = np.stack([sign, 0 * sign], -1)
+    return np.stack([start, end, direction], 1).astype(float)

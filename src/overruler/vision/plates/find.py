@@ -15,6 +15,7 @@ from overruler.vision.contours.cone_fit import camera_jacobian
 from overruler.vision.contours.outlines import penetration_depth_mm
 from overruler.vision.contours.overlap_choice import make_detection
 from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import CoarseFit, fit_coarsely, fit_from_aside
@@ -60,8 +61,8 @@ MIN_SIDE_SEEN = 0.3
 CONFIDENT_LOGIT = 12.0
 """Of 1021 plates on 64 rendered tables whose log odds, the face's counted twice, are as high none was 1.6 mm off; of
 the 98 others four were 3 mm off or more, ..."""
-MAX_MISFIT_MM, RARE_WITHIN_SIGMAS = 7.0, 3.0
-"""... some maybe by so much along each axis (`docs/plates.md`): that lies within so many σ of what is said then."""
+MAX_MISFIT_MM = 7.0
+"""... some maybe by so much along each axis (`docs/plates.md`): that lies within `RARE_WITHIN_SIGMAS` then."""
 UNDECIDED_LOGITS = -4.0, 4.0
 """Squares whose log odds lie between these, neither hopeless nor sure, are sought from beside their guess, too."""
 

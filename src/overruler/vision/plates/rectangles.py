@@ -25,6 +25,7 @@ from overruler.vision.contours.overlap_choice import (
     make_detection,
 )
 from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
@@ -55,8 +56,6 @@ MIN_RIVAL_SCORE, MIN_SCORE = 0.32, 0.6
 told."""
 AMBIGUOUS_LOGIT_GAP = 2.9
 """What else may lie there, and only there, with log odds behind by less, one in twenty or more, is in the doubt, ..."""
-RARE_WITHIN_SIGMAS = 3.0
-"""... within so many σ of what is said."""
 FLOOR_SIGMA_MM, FLOOR_SIGMA_RAD = 0.15, np.radians(0.3)
 """1 σ of a place and of a heading at best."""
 MIN_STRETCH_NATS = 0.3

@@ -16,6 +16,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
+from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.ellipse_net import (
     TracedOvals,
     average_augmented_scores,
@@ -44,7 +45,6 @@ LOGIT_WEIGHTS = np.array([-1.7, 0.85, 1.3, -0.33])
 how far its size is from what was traced, in squared σ: logistic regression on 60 rendered tables. What a fit
 sees of the outline adds nothing to that."""
 MIN_SCORE = 0.6
-MIN_EDGE_WEIGHT = 0.35
 POSE_COLUMNS = [0, 1, 4]
 """Where x, y and the heading are among an oval's numbers."""
 
@@ -67,7 +67,7 @@ def find_ovals(
             fit.covariance_mm2,
             fit.d_xy_d_camera,
             score,
-            float(np.mean(fit.seen > MIN_EDGE_WEIGHT)),
+            float(np.mean(fit.seen > MIN_RIM_WEIGHT)),
         )
         for fit, score in (fitted[k] for k in likeliest_compatible_set(fits, scores, MIN_SCORE))
     ]

@@ -16,6 +16,11 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import BaseFit
+from overruler.vision.contours.rare_events import (
+    MIN_RIM_WEIGHT,
+    NEGLIGIBLE_PROBABILITY,
+    RARE_WITHIN_SIGMAS,
+)
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
@@ -60,14 +65,10 @@ stated are then its errors: counted on 370 such bases on rendered tables, of whi
 along an axis where the size was open, by 1.2 where it was known."""
 MIN_REPORTED_PROBABILITY = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
-NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS = 0.002, 3.0
-"""What is more likely than this lies within so many σ of what is said: no call is certain against it."""
 CONFIDENT_SCORE, MISFIT_SIGMA_MM, MAX_MISFIT_MM = 0.99, 0.4, 3.0
 """Of 2892 bases on 134 rendered tables none was off by more than 2.4 mm; of 61 that score less than the first one in
 twenty was by 1.4, of the others by .64. These are measured once more, and stated wider along each axis: by the second
 for what is usual, and so that the third lies within `RARE_WITHIN_SIGMAS` for what is rare."""
-MIN_EDGE_WEIGHT = 0.35
-"""A rim counts as seen in a direction where the fit gave its edge at least this weight."""
 
 
 def suppress_overlaps(guesses: RimEstimates, radii: Array) -> list[int]:
@@ -278,7 +279,7 @@ def _make_detection(
         covariance_mm2=fit.covariance_mm2,
         d_xy_d_camera=fit.d_xy_d_camera,
         score=score,
-        visible=float(np.mean(fit.seen > MIN_EDGE_WEIGHT)),
+        visible=float(np.mean(fit.seen > MIN_RIM_WEIGHT)),
         alternative_bases=other_likely_bases(sizes, best.size_index, radii),
         learned_radius_mm=looks_mm,
     )

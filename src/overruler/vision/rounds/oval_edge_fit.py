@@ -17,7 +17,6 @@ from overruler.vision.contours.cone_fit import (
     HEIGHT_SIGMA_MM,
     HIDDEN_RIM_SIGMA_FACTOR,
     MIN_PLACE_SIGMA_PX,
-    MIN_RIM_WEIGHT,
     TAPER_SIGMA_MM,
     UPPER_RIM_PENALTY,
     UPPER_RIM_WEIGHT,
@@ -33,6 +32,7 @@ from overruler.vision.contours.radial_edges import (
     find_radial_edges,
     ray_step_px,
 )
+from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.rim_fit import (
     CORRELATION_INFLATION,
     NARROW_EDGE_SIGMA_PX,

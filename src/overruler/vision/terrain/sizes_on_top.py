@@ -18,9 +18,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
+from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
 from overruler.vision.rounds.fit_rounds import (
-    NEGLIGIBLE_PROBABILITY,
-    RARE_WITHIN_SIGMAS,
     add_misfit_covariance,
     other_likely_bases,
 )

@@ -34,7 +34,7 @@ def pretend(connection: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def pretending(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "serve", pretend)
+    monkeypatch.setattr(worker_pool, "serve_tasks", pretend)
 
 
 def act(

@@ -1,0 +1,202 @@
+"""The finders of bases: one entry of `FINDERS` for each kind of base.
+
+To add a finder, write a function that takes a `Search` and returns detections, and add an entry.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overruler.bases import PLATE_SIDES_MM, Base
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
+from overruler.vision.learned.rim_net import estimate_rims
+from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
+from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.fit_rounds import covers_catalogue, fit_rounds, suppress_overlaps
+from overruler.vision.rounds.ring_filter import are_visible, find_candidates
+
+DOMINANCE_RATIO = 2.0
+"""Plates outnumber round bases by this factor on a table of ships.
+
+The round ones are then hulls and tokens: no game of the catalogue has both kinds of bases.
+"""
+LIKELY_SCORE = 0.5
+"""A candidate of the whole-table networks above this probability counts as likely."""
+MANY_ROUNDS = 10
+"""From this number of likely round bases on, plates are not searched for, unless sizes are chosen.
+
+On 76 tables of ships the networks take at most 3 things for round bases.
+"""
+MANY_PLATES = 5
+"""From this number of likely plates on, if they dominate, only plates are searched for.
+
+On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sizes:
+    """The bases to search for, by shape."""
+
+    radii_mm: Array
+    """(C,): radii of the round ones, ascending."""
+    plate_sides_mm: list[float]
+    """Sides of the squares that the catalogue has as plates, ascending."""
+    rectangles: list[Base]
+    """All rectangles, plates included."""
+    ovals: list[Base]
+    """All ovals."""
+    only_plates: bool
+    """Whether all rectangles are plates of the catalogue."""
+
+    @classmethod
+    def of(cls, bases: Sequence[Base]) -> "Sizes":
+        """Sort bases by shape."""
+        rectangles = [base for base in bases if base.shape == "rectangle"]
+        plates = [base for base in rectangles if _is_plate(base)]
+        return cls(
+            radii_mm=round_radii_mm(bases),
+            plate_sides_mm=sorted({base.width_mm for base in plates}),
+            rectangles=rectangles,
+            ovals=[base for base in bases if base.shape == "oval"],
+            only_plates=len(plates) == len(rectangles),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """One photo, the bases to search for, and the answers of the whole-table networks."""
+
+    frame: Frame
+    """The photo."""
+    calibration: Calibration
+    """Its calibration."""
+    view: Orthophoto
+    """The searched part of the board."""
+    sizes: Sizes
+    """The bases to search for."""
+    hidden: Sequence[Array]
+    """Polygons (K, 2) in mm where nothing is searched for."""
+    rings: bool
+    """Whether the ring filter adds candidates for round bases."""
+    progress: Callable[[str], None]
+    """Receives a line about each step."""
+    discs: Discs
+    """Possible round bases and ovals."""
+    plate_candidates: list[ShapeCandidate]
+    """Possible plates."""
+    is_fleet: bool
+    """Whether this is a table of ships, where only plates are searched for."""
+
+    @classmethod
+    def begin(
+        cls,
+        frame: Frame,
+        calibration: Calibration,
+        view: Orthophoto,
+        sizes: Sizes,
+        hidden: Sequence[Array],
+        rings: bool,
+        progress: Callable[[str], None],
+    ) -> "Search":
+        """Run the whole-table networks."""
+        camera = calibration.camera
+        discs, plates = NO_DISCS, list[ShapeCandidate]()
+        if len(sizes.radii_mm) or sizes.ovals:
+            discs = find_discs(view, camera)
+        rounds = _count_likely(discs.rounds[:, 3])
+        sizes_chosen = not covers_catalogue(sizes.radii_mm)
+        if sizes.plate_sides_mm and (sizes_chosen or rounds < MANY_ROUNDS):
+            plates = find_plate_candidates(view, camera, hidden)
+        likely_plates = _count_likely(candidate.score for candidate in plates)
+        dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
+        is_fleet = not sizes_chosen and dominant
+        return cls(
+            frame, calibration, view, sizes, hidden, rings, progress, discs, plates, is_fleet
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """A way to find one kind of base."""
+
+    kind: str
+    """The kind of base that it finds."""
+    runs: Callable[[Search], bool]
+    """Whether a search needs it."""
+    find: Callable[[Search], Iterable[Detection]]
+    """Find the bases. Finders run at the same time and do not see each other's results."""
+
+
+def round_radii_mm(bases: Sequence[Base]) -> Array:
+    """Return the radii (C,) of the round bases, ascending."""
+    return np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
+
+
+def _is_plate(base: Base) -> bool:
+    return base.is_square and base.width_mm in PLATE_SIDES_MM
+
+
+def _count_likely(scores: Iterable[float]) -> int:
+    return sum(score > LIKELY_SCORE for score in scores)
+
+
+def _find_rounds(search: Search) -> Iterable[Detection]:
+    """Score candidates by the rim networks, and fit the likely ones."""
+    radii, known = search.sizes.radii_mm, search.discs.rounds
+    candidates = find_candidates(
+        search.view, radii.tolist(), search.hidden, known, rings=search.rings
+    )
+    count = len(candidates.response)
+    if not count:
+        return ()
+    search.progress(f"looking closer at {count} candidates")
+    circles = np.column_stack([candidates.xy_mm, candidates.radius_mm])
+    estimates = estimate_rims(search.frame, search.calibration.camera, circles)
+    chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
+    search.progress(f"fitting {len(chosen.score)} bases")
+    return fit_rounds(search.frame, search.calibration, chosen, radii, from_above=known)
+
+
+def _find_plates(search: Search) -> Iterable[Detection]:
+    from overruler.vision.plates.find import find_plates  # not needed among many round bases
+
+    camera, sizes = search.calibration.camera, search.sizes
+    expected = search.is_fleet or not len(sizes.radii_mm)
+    return find_plates(
+        search.frame, camera, search.plate_candidates, sizes.plate_sides_mm, expected
+    )
+
+
+def _find_rectangles(search: Search) -> Iterable[Detection]:
+    from overruler.vision.plates.rectangles import find_rectangles  # seldom needed
+
+    camera, sizes = search.calibration.camera, search.sizes
+    return find_rectangles(search.frame, camera, search.view, sizes.rectangles, search.hidden)
+
+
+def _find_ovals(search: Search) -> Iterable[Detection]:
+    known = search.discs.ovals
+    visible = known[are_visible(search.view, search.hidden, known[:, :2])]
+    return find_ovals(search.frame, search.calibration.camera, search.sizes.ovals, visible)
+
+
+FINDERS = (
+    Finder(
+        "round bases",
+        lambda search: len(search.sizes.radii_mm) > 0 and not search.is_fleet,
+        _find_rounds,
+    ),
+    Finder("plates", lambda search: len(search.plate_candidates) > 0, _find_plates),
+    Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
+    Finder(
+        "ovals", lambda search: len(search.sizes.ovals) > 0 and not search.is_fleet, _find_ovals
+    ),
+)
+"""All finders. Detections of equal score keep this order."""

@@ -1,0 +1,1 @@
+"""How fast the program is, as ratios measured side by side in one run."""

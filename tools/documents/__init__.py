@@ -1,0 +1,1 @@
+"""The pictures and figures of the documents."""

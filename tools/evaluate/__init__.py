@@ -1,0 +1,1 @@
+"""What holds the program against a known truth, and counts."""

@@ -1,0 +1,1 @@
+"""Tables as a picture from above shows them, drawn quickly for the lessons of networks."""

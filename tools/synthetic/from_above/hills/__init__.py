@@ -1,0 +1,1 @@
+"""Tables with hills, as a picture from above shows them."""

@@ -1,0 +1,161 @@
+"""A small piece of a table: what stands where, in mm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from synthetic.painted.figures import any_colour, dice, figure, palette, stones, tree, wall
+from synthetic.painted.mats import Picture
+from synthetic.painted.plates import Plate, any_base, any_oddity
+from synthetic.painted.prints import Print, any_prints
+from synthetic.painted.solids import Array, Floats, Rng, Solid, ball, cone
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """All there is; the mat's tile comes with its own place, turn and size."""
+
+    tile: int
+    tile_turn: float
+    tile_scale: float
+    tile_shift_mm: Array
+    plates: list[Plate]
+    prints: list[Print] = field(default_factory=list)
+    solids: list[Solid] = field(default_factory=list)
+
+
+def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
+    """A scene that fills a square of twice `reach_mm`; two in seven have no base."""
+    mat = int(rng.integers(0, len(tiles)))
+    bare = rng.random() < 2 / 7
+    plates = _odd_things(rng, reach_mm, mat, tiles) if bare else _cluster(rng, reach_mm, mat, tiles)
+    paints = [palette(rng) for _ in range(2)]
+    crowd = [
+        part for plate in plates for part in _standing(rng, plate, paints[int(rng.random() < 0.3)])
+    ]
+    return Scene(
+        mat,
+        float(rng.uniform(0, 6.3)),
+        float(rng.uniform(0.6, 1.5)),
+        rng.uniform(0, 256, 2),
+        plates,
+        any_prints(rng, reach_mm, bare),
+        crowd + _clutter(rng, reach_mm, plates),
+    )
+
+
+# --- plates ---
+
+
+def _cluster(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> list[Plate]:
+    """Plates that touch or stand apart, never one inside another."""
+    style = any_base(rng, mat, tiles)
+    while style.radius_mm * 2.1 > reach:
+        style = any_base(rng, mat, tiles)
+    style = replace(style, center_mm=rng.uniform(-0.3, 0.3, 2) * (reach - 1.9 * style.radius_mm))
+    plates = [style]
+    for _ in range(int(rng.integers(0, 9))):
+        plate = _next_plate(rng, plates, style, mat, tiles)
+        place = _free_place(rng, plate, plates, reach)
+        if place is not None:
+            plates.append(replace(plate, center_mm=place))
+    return plates
+
+
+def _odd_things(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> list[Plate]:
+    plates: list[Plate] = []
+    for _ in range(int(rng.integers(0, 4))):
+        plate = replace(any_oddity(rng, mat, tiles), center_mm=rng.uniform(-reach, reach, 2))
+        if all(
+            np.linalg.norm(plate.center_mm - p.center_mm) >= p.radius_mm + plate.radius_mm
+            for p in plates
+        ):
+            plates.append(plate)
+    return plates
+
+
+def _next_plate(
+    rng: Rng, plates: list[Plate], style: Plate, mat: int, tiles: Sequence[Picture]
+) -> Plate:
+    kind = rng.random()
+    if kind < 0.5:
+        return replace(
+            style, tile=style.tile if rng.random() < 0.5 else int(rng.integers(0, len(tiles)))
+        )
+    if kind < 0.78:
+        return any_base(rng, mat, tiles)
+    return any_oddity(rng, mat, tiles)
+
+
+def _free_place(rng: Rng, plate: Plate, plates: list[Plate], reach: float) -> Array | None:
+    for _ in range(12):
+        near = plates[int(rng.integers(0, len(plates)))]
+        gap = float(
+            rng.choice([0.02, rng.uniform(0, 1.5), rng.uniform(0, 12), rng.uniform(0, reach)])
+        )
+        turn = rng.uniform(0, 2 * np.pi)
+        place = near.center_mm + (near.radius_mm + plate.radius_mm + gap) * np.array(
+            [np.cos(turn), np.sin(turn)]
+        )
+        apart = all(
+            np.linalg.norm(place - p.center_mm) >= p.radius_mm + plate.radius_mm for p in plates
+        )
+        if apart and np.abs(place).max() < reach:
+            return np.asarray(place)
+    return None
+
+
+# --- what stands on plates and lies about ---
+
+
+def _standing(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
+    """The figure on a plate, and tufts near its edge."""
+    if plate.glyph is not None or plate.height_mm > 10:
+        return []
+    foot = np.array(
+        [*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.height_mm]
+    )
+    parts = (
+        figure(rng, foot, plate.radius_mm, paints)
+        if rng.random() < (0.9 if plate.height_mm > 2.8 else 0.4)
+        else []
+    )
+    return parts + (_basing(rng, plate) if rng.random() < 0.3 else [])
+
+
+def _basing(rng: Rng, plate: Plate) -> list[Solid]:
+    """Tufts and stones on the top, some over its edge."""
+    paint = any_colour(rng)
+    parts = []
+    for _ in range(int(rng.integers(1, 6))):
+        turn = rng.uniform(0, 6.3)
+        way = np.array([np.cos(turn), np.sin(turn)])
+        spot = np.array(
+            [
+                *plate.center_mm + way * (plate.radius_mm - 2) * rng.uniform(0.4, 1) ** 0.5,
+                plate.height_mm,
+            ]
+        )
+        if rng.random() < 0.5:
+            parts.append(ball(spot, rng.uniform(0.8, 3, 3), paint))
+        else:
+            tips = rng.normal(size=(4, 3)) * [1.5, 1.5, 0.5] + [0, 0, rng.uniform(2, 5)]
+            parts += [cone(spot, spot + tip, 0.8, 0.1, paint) for tip in tips]
+    return parts
+
+
+def _clutter(rng: Rng, reach: float, plates: list[Plate]) -> list[Solid]:
+    """Dice, stones, walls and trees in free places."""
+    parts: list[Solid] = []
+    makers = (dice, stones, wall, tree)
+    for _ in range(int(rng.choice([0, 1, 2], p=[0.5, 0.35, 0.15]))):
+        spot = rng.uniform(-reach, reach, 2)
+        for solid in makers[int(rng.integers(0, 4))](rng, np.array([*spot, 0])):
+            middle, size = (
+                solid.points_mm[:, :2].mean(0),
+                np.ptp(solid.points_mm[:, :2], 0).max() / 2,
+            )
+            if all(np.linalg.norm(middle - p.center_mm) > p.radius_mm + 0.8 * size for p in plates):
+                parts.append(solid)
+    return parts

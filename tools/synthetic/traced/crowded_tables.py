@@ -1,0 +1,147 @@
+"""Small photos of crowded tables, with the truth of all that stands on them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from synthetic.from_above.ships import any_ship
+from synthetic.painted.figures import any_colour, figure, palette
+from synthetic.painted.solids import Rng, Solid
+from synthetic.traced.camera import over_board
+from synthetic.traced.develop import develop, style
+from synthetic.traced.expose import ROUGH, expose
+from synthetic.traced.materials import Material, Part
+from synthetic.traced.mesh import Mesh
+from synthetic.traced.spec import MATS, Spec, draw_spec
+from synthetic.traced.table import Table, build
+from synthetic.traced.things.pieces import Piece
+from synthetic.traced.things.terrain import Terrain
+from synthetic.traced.tracer import Tracer
+from synthetic.traced.truth import truth
+
+GAMES, SHARES = ("xwing", "ranks", "inches", "legion"), (0.35, 0.2, 0.2, 0.25)
+WIDTH_PX = 1000, 2200
+"""Of a photo: from a large table filmed to a small one photographed."""
+ANY_MAT, HANDS = 0.35, 0.15
+"""The shares of tables that lie on another game's mat, and that somebody reaches over."""
+ANY_SHIPS = 0.75
+"""The share of tables of ships on which these are of any shape and colour, and hide more of what stands below."""
+GROWN = 0.0, 0.6
+"""How long those usually are: the logarithm of their share of a plate's side."""
+ANY_FIGURES, ANY_HILLS = 0.6, 0.6
+"""The share of tables of round bases on which what stands there is of any kind, tanks hide most of theirs;
+and that of hills that are made of any stuff."""
+
+
+def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
+    """One photo and its truth, as `rNNNNN.jpg` and `.json`; nothing where they are there already."""
+    path = folder / f"r{seed:05d}.json"
+    if path.exists():
+        return
+    spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
+    view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
+    view = view.shrunk(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
+    table = build(spec, 0.8)
+    if spec.game == "xwing" and rng.random() < ANY_SHIPS:
+        table = _any_fleet(table, rng)
+    elif spec.game in ("legion", "inches") and rng.random() < ANY_FIGURES:
+        table = _any_armies(table, rng)
+    table = replace(
+        table, terrain=[_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain]
+    )
+    tracer, habits = (
+        Tracer(table.parts, table.lights),
+        style(spec.kind, spec.light in ("low", "lamp"), rng),
+    )
+    picture = develop(expose(tracer, view, ROUGH), habits, rng)
+    facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
+    cv2.imwrite(
+        str(path.with_suffix(".jpg")),
+        picture[..., ::-1],
+        [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 95))],
+    )
+    path.write_text(json.dumps(facts), encoding="utf-8")
+
+
+def table_spec(seed: int, game: str | None = None) -> Spec:
+    """What the table of a seed is to show: a game's, or any."""
+    rng = np.random.default_rng([seed, 11])
+    game = game or str(rng.choice(GAMES, p=SHARES))
+    spec = draw_spec(
+        seed, str(rng.choice(["phone", "hd"])) if game in ("xwing", "ranks") else "phone", game
+    )
+    mats = sorted({mat for some in MATS.values() for mat in some} - {"hex"})
+    return replace(
+        spec,
+        mat=str(rng.choice(mats)) if rng.random() < ANY_MAT else spec.mat,
+        crowd=float(rng.uniform(1, 3 if game == "xwing" else 1.8)),
+        tilt_deg=float(rng.uniform(0, 42)) if rng.random() < 0.5 else spec.tilt_deg,
+        props=int(rng.integers(0, 9)),
+        size_mm=(914.4, 914.4) if game == "legion" and rng.random() < 0.7 else spec.size_mm,
+        hand=bool(rng.random() < HANDS),
+    )
+
+
+def _any_fleet(table: Table, rng: Rng) -> Table:
+    """The table with other ships over its plates."""
+    grown = float(rng.uniform(*GROWN))
+    return replace(table, pieces=[_with_any_ship(piece, grown, rng) for piece in table.pieces])
+
+
+def _with_any_ship(piece: Piece, grown: float, rng: Rng) -> Piece:
+    at, turn = np.array([piece.x_mm, piece.y_mm]), float(np.radians(piece.heading_deg))
+    ship, gloss = (
+        any_ship(rng, at, turn, piece.shape.length_mm, grown),
+        float(rng.uniform(0.1, 0.6)),
+    )
+    return replace(piece, figure_parts=[_part(solid, gloss) for solid in ship])
+
+
+def _any_armies(table: Table, rng: Rng) -> Table:
+    """The table with other figures on its bases."""
+    paints = [palette(rng) for _ in range(4)]
+
+    def parts(piece: Piece) -> list[Part]:
+        foot = np.array([piece.x_mm, piece.y_mm, piece.z_mm + piece.stand.height_mm])
+        solids = figure(rng, foot, piece.shape.width_mm / 2, paints[int(rng.integers(len(paints)))])
+        return [_part(solid, float(rng.uniform(0.0, 0.5))) for solid in solids]
+
+    return replace(
+        table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces]
+    )
+
+
+def _any_hill(hill: Terrain, rng: Rng) -> Terrain:
+    """The hill, often of other stuff; half of the time its sides are of the stuff of its top."""
+    if rng.random() > ANY_HILLS:
+        return hill
+    top, side = (_any_stuff(rng) for _ in range(2))
+    stuff = [top if rng.random() < 0.5 else side, top]
+    return replace(
+        hill,
+        parts=[replace(part, material=one) for part, one in zip(hill.parts, stuff, strict=True)],
+    )
+
+
+def _any_stuff(rng: Rng) -> Material:
+    colour = any_colour(rng)[::-1]
+    second = colour * np.exp(rng.normal(-0.3, 0.3) + rng.normal(0, 0.1, 3))
+    return Material(
+        (float(colour[0]), float(colour[1]), float(colour[2])),
+        (float(second[0]), float(second[1]), float(second[2])),
+        grain=str(rng.choice(["fine", "sand", "cloud", "stone", "blades"])),
+        grain_mm=float(rng.uniform(30, 150)),
+        gloss=float(rng.uniform(0, 0.2)),
+    )
+
+
+def _part(solid: Solid, gloss: float) -> Part:
+    """A convex body as the tracer takes it."""
+    points = solid.points_mm[solid.faces]
+    normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    blue, green, red = solid.colour.tolist()
+    mesh = Mesh(points, np.repeat(normals[:, None], 3, axis=1), np.zeros((len(points), 3, 2)))
+    return Part(mesh, Material((red, green, blue), gloss=gloss))

@@ -1,0 +1,96 @@
+"""What a photo is to show."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from synthetic.traced.light import STYLES
+
+BOARDS_MM = {
+    "legion": (1828.8, 914.4),
+    "inches": (914.4, 914.4),
+    "xwing": (914.4, 914.4),
+    "ranks": (1219.2, 914.4),
+}
+"""Regiments on rectangles and riders on ovals are drawn only where asked for."""
+MATS = {
+    "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),
+    "inches": ("grass", "drygrass", "city", "deck", "hex", "snow", "desert", "none", "craters"),
+    "xwing": ("space", "space", "deck", "none"),
+    "ranks": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
+}
+DICTIONARIES = ("DICT_4X4_50",) * 6 + ("DICT_5X5_100", "DICT_5X5_50", "DICT_6X6_250", "DICT_6X6_50")
+EASE = ("easy", "normal", "normal", "hard")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a photo is to show; all else comes from its seed."""
+
+    seed: int
+    kind: str
+    """The camera: `phone`, `hd` or `4k`."""
+    game: str
+    mat: str
+    light: str
+    tilt_deg: float
+    layout: str
+    """Of the markers: `known` places or `free`."""
+    markers: int
+    dictionary: str
+    marker_mm: float
+    terrain: int
+    props: int
+    rulers: int
+    crowd: float
+    """1: a usual number of pieces."""
+    size_mm: tuple[float, float]
+    armies: tuple[str, str] | None = None
+    """The two players' armies; without them the seed chooses."""
+    table: str | None = None
+    """The table's top: `oak`, `felt` and so on; without it the seed chooses."""
+    hand: bool = False
+    """Whether somebody reaches in."""
+
+    @property
+    def difficulty(self) -> str:
+        """Easy, normal or hard: by how many things stand in the way."""
+        against = [
+            self.tilt_deg > 15,
+            self.light in ("lamp", "low", "glare"),
+            self.layout == "free",
+            "4X4" not in self.dictionary,
+            self.mat in ("city", "deck", "space"),
+        ]
+        return EASE[min(sum(against), 3)]
+
+
+def draw_spec(seed: int, kind: str | None = None, game: str | None = None) -> Spec:
+    """A spec out of a seed; `kind` and `game` may be set."""
+    rng = np.random.default_rng([seed, 1])
+    game = game or str(rng.choice(["legion", "inches", "inches", "xwing"]))
+    layout = "free" if rng.random() < 0.2 else "known"
+    return Spec(
+        seed=seed,
+        kind=kind or str(rng.choice(["phone", "hd", "4k"])),
+        game=game,
+        mat=str(rng.choice(MATS[game])),
+        light=str(rng.choice(list(STYLES))),
+        tilt_deg=_tilt_deg(rng),
+        layout=layout,
+        markers=int(rng.integers(4, 8)) if layout == "free" else int(rng.choice([4, 6, 8])),
+        dictionary=str(rng.choice(DICTIONARIES)),
+        marker_mm=float(rng.choice([50.0, 60.0, 60.0, 80.0])),
+        terrain=0 if game == "xwing" else int(rng.integers(0, 7)),
+        props=int(rng.integers(0, 5)),
+        rulers=int(rng.random() < 0.6),
+        crowd=float(rng.uniform(0.5, 1.2)),
+        size_mm=(1219.2, 1219.2) if game == "inches" and rng.random() < 0.3 else BOARDS_MM[game],
+    )
+
+
+def _tilt_deg(rng: np.random.Generator) -> float:
+    """Half of the cameras look almost straight down, a few from the side."""
+    ranges = [(0, 12), (6, 25), (20, 40)]
+    low, high = ranges[rng.choice(3, p=[0.5, 0.35, 0.15])]
+    return round(float(rng.uniform(low, high)), 3)

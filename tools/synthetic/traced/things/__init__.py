@@ -1,0 +1,1 @@
+"""What stands and lies on a traced table, as triangles."""

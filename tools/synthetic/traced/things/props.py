@@ -1,0 +1,275 @@
+"""What else lies on a gaming table: tokens, dice, cards, pencils, mugs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from synthetic.traced.materials import Part, Picture, plain, printed
+from synthetic.traced.mesh import (
+    Array,
+    about_z,
+    box,
+    circle,
+    fan,
+    lathe,
+    limb,
+    prism,
+    rectangle,
+    sheet,
+)
+from synthetic.traced.things.rulers import inch
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prop:
+    """A thing that is no piece."""
+
+    kind: str
+    outline_mm: Array
+    parts: list[Part]
+    diameter_mm: float | None = None
+
+    def moved(self, x_mm: float, y_mm: float, turn_deg: float) -> "Prop":
+        outline = self.outline_mm @ about_z(turn_deg)[:2, :2].T + [x_mm, y_mm]
+        return Prop(
+            self.kind,
+            outline,
+            [p.moved(x_mm, y_mm, 0, turn_deg) for p in self.parts],
+            self.diameter_mm,
+        )
+
+
+def token(rng: Rng) -> Prop:
+    """A round of printed cardboard, the size of a base."""
+    diameter = float(rng.choice([20.0, 25.0, 25.0, 30.0]))
+    color = str(rng.choice(["#c22f2f", "#d8782a", "#2f9a5a", "#e0e0dc", "#2f5ac2", "#d8c02f"]))
+    image = Image.new("RGB", (200, 200), color)
+    draw = ImageDraw.Draw(image)
+    draw.ellipse([8, 8, 192, 192], outline=(30, 30, 30), width=5)
+    points = [
+        (100 + r * np.sin(k * np.pi / 5), 100 - r * np.cos(k * np.pi / 5))
+        for k, r in enumerate([62, 26] * 5)
+    ]
+    draw.polygon(points, fill=(25, 25, 28) if rng.random() < 0.6 else (245, 245, 240))
+    ring = circle(diameter / 2, 72)
+    top = fan(np.column_stack([ring, np.full(72, 2.0)]), ring / diameter + 0.5)
+    edge = Part(lathe([(diameter / 2, 0), (diameter / 2, 2)], 72, cap=False), plain("#b8a88c"))
+    return Prop("token", ring, [edge, Part(top, printed(np.asarray(image), gloss=0.3))], diameter)
+
+
+def die(rng: Rng) -> Prop:
+    """One six-sided die."""
+    side = float(rng.choice([12.0, 14.0, 16.0]))
+    color, ink = [
+        ("#e8e6e0", "#1a1a1c"),
+        ("#a81f1f", "#f2f2f2"),
+        ("#1f3a9a", "#f2f2f2"),
+        ("#17171a", "#e8e8e8"),
+    ][rng.integers(4)]
+    parts = [Part(box(side, side, side), plain(color, gloss=0.5, rough=0.2))]
+    parts.append(
+        Part(
+            sheet(np.column_stack([rectangle(side * 0.96, side * 0.96), np.full(4, side + 0.02)])),
+            printed(_pips(color, ink, rng), gloss=0.5, rough=0.2),
+        )
+    )
+    return Prop("die", rectangle(side, side), parts)
+
+
+def _pips(color: str, ink: str, rng: Rng) -> Picture:
+    image = Image.new("RGB", (96, 96), color)
+    draw = ImageDraw.Draw(image)
+    faces = [[4], [0, 8], [0, 4, 8], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]]
+    for k in faces[rng.integers(6)]:
+        x, y = 22 + 26 * (k % 3), 22 + 26 * (k // 3)
+        draw.ellipse([x - 9, y - 9, x + 9, y + 9], fill=ink)
+    return np.asarray(image)
+
+
+def dice(rng: Rng) -> Prop:
+    """A handful of dice."""
+    one = int(rng.integers(1 << 30))
+    parts: list[Part] = []
+    for k in range(int(rng.integers(4, 8))):
+        at = np.array([(k % 3 - 1) * 26, (k // 3 - 0.5) * 26]) + rng.uniform(-4, 4, 2)
+        parts += (
+            die(np.random.default_rng(one))
+            .moved(float(at[0]), float(at[1]), float(rng.uniform(0, 90)))
+            .parts
+        )
+    return Prop("dice", circle(52, 16), parts)
+
+
+def card(rng: Rng) -> Prop:
+    """A unit's card: a picture above, text below."""
+    length, width = (88.0, 63.0) if rng.random() < 0.6 else (120.0, 80.0)
+    shade = tuple(int(v) for v in rng.integers(60, 190, 3))
+    image = Image.new("RGB", (int(width * 4), int(length * 4)), shade)
+    draw = ImageDraw.Draw(image)
+    w, h = image.size
+    draw.rectangle([12, h // 2, w - 12, h - 12], fill=(236, 232, 220))
+    for y in range(h // 2 + 18, h - 24, 14):
+        draw.line([(24, y), (w - 24 - int(rng.integers(0, w // 3)), y)], fill=(70, 66, 60), width=4)
+    for _ in range(6):
+        x, y, r = rng.integers((30, 30, 10), (w - 30, h // 2 - 20, 45)).tolist()
+        draw.ellipse(
+            [x - r, y - r, x + r, y + r], fill=tuple(int(v) for v in rng.integers(30, 220, 3))
+        )
+    parts = [
+        Part(box(width, length, 0.35), plain("#e6e2d8")),
+        Part(
+            sheet(np.column_stack([rectangle(width, length), np.full(4, 0.37)])),
+            printed(np.asarray(image), gloss=0.5),
+        ),
+    ]
+    return Prop("card", rectangle(width, length), parts)
+
+
+def pencil(rng: Rng) -> Prop:
+    """A hexagonal pencil."""
+    length, wood = float(rng.uniform(120, 175)), plain("#d8b88a")
+    turn = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
+    body = lathe([(3.6, -length / 2), (3.6, length / 2 - 18)], 6).mapped(turn, (0, 0, 3.3))
+    tip = lathe([(3.5, length / 2 - 18), (0.4, length / 2)], 16).mapped(turn, (0, 0, 3.3))
+    rubber = lathe([(3.5, -length / 2 - 9), (3.5, -length / 2)], 16).mapped(turn, (0, 0, 3.3))
+    color = str(rng.choice(["#d8a818", "#a81f2a", "#1f5a3a", "#2a2a2c"]))
+    return Prop(
+        "pencil",
+        rectangle(length + 20, 8),
+        [Part(body, plain(color, gloss=0.4)), Part(tip, wood), Part(rubber, plain("#c87a7a"))],
+    )
+
+
+def mug(rng: Rng) -> Prop:
+    """A mug of coffee."""
+    radius, height = float(rng.uniform(36, 43)), float(rng.uniform(80, 100))
+    glaze = plain(
+        str(rng.choice(["#b02a2a", "#e6e4de", "#2a4a7a", "#3a3a3c"])), gloss=0.7, rough=0.15
+    )
+    cup = lathe(
+        [
+            (radius * 0.9, 0),
+            (radius, 8),
+            (radius, height),
+            (radius - 3.5, height),
+            (radius - 4, height - 16),
+        ],
+        72,
+    )
+    coffee = lathe([(radius - 3.8, height - 14), (0.1, height - 13.9)], 48)
+    bows = np.linspace(-1.3, 1.3, 9)
+    arc = [np.array([radius + 20 * np.cos(a) - 6, 0, height * 0.5 + 24 * np.sin(a)]) for a in bows]
+    handle = [Part(limb(a, b, 4.5, 4.5, 12), glaze) for a, b in pairwise(arc)]
+    return Prop(
+        "mug",
+        circle(radius + 8, 24),
+        [Part(cup, glaze), Part(coffee, plain("#2a1a10", gloss=0.8, rough=0.1)), *handle],
+    )
+
+
+def tape(rng: Rng) -> Prop:
+    """A tape measure, a hand's breadth pulled out."""
+    body = Part(
+        prism(rectangle(58, 52), 0, 30, 0.94),
+        plain(str(rng.choice(["#d8b01f", "#26282c", "#b02a2a"])), gloss=0.35),
+    )
+    label = Part(box(30, 24, 0.4).moved(0, 0, 30), plain("#d8d8d4"))
+    strip = [
+        Part(
+            sheet(np.column_stack([rectangle(25.4, 16), np.full(4, 1.2)])).moved(
+                41.7 + 25.4 * k, -10
+            ),
+            printed(inch("#d8c02f", "#1a1a1a", k + 1)),
+        )
+        for k in range(5)
+    ]
+    return Prop(
+        "tape", np.array([[-29, -26], [157, -26], [157, 26], [-29, 26]]), [body, label, *strip]
+    )
+
+
+def template(rng: Rng) -> Prop:
+    """A straight movement template."""
+    length = float(rng.choice([40, 80, 120, 160, 200]))
+    bar = Part(
+        prism(rectangle(length, 20), 0, 2),
+        plain(str(rng.choice(["#1c1d20", "#7a1f1f", "#2a5a3a"])), gloss=0.35),
+    )
+    line = Part(box(length, 1.0, 0.05).moved(0, 0, 2), plain("#e8e8e8"))
+    return Prop("template", rectangle(length, 20), [bar, line])
+
+
+def asteroid(rng: Rng) -> Prop:
+    """An obstacle of printed cardboard."""
+    angles = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    wave = (
+        1
+        + 0.12 * np.sin(2 * angles + rng.uniform(0, 6))
+        + 0.08 * np.sin(3 * angles + rng.uniform(0, 6))
+        + 0.04 * np.sin(7 * angles)
+    )
+    ring = np.stack([np.cos(angles), np.sin(angles)], 1) * wave[:, None] * rng.uniform(28, 55)
+    stone = plain(
+        str(rng.choice(["#8a7a68", "#77787c", "#6a5a4a"])),
+        "#2c2824",
+        grain="stone",
+        grain_mm=110,
+        gloss=0.2,
+    )
+    return Prop("rock", ring, [Part(prism(ring, 0, 1.8, facets=False), stone)])
+
+
+def hand(rng: Rng, size_mm: Array) -> Prop:
+    """An arm that reaches in over the edge of a board of that size, its fingers just above the table."""
+    aim = rng.uniform(0.2, 0.8, 2) * size_mm
+    side = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]])[rng.integers(4)]
+    edge = np.where(side == 0, aim + rng.uniform(-120, 120, 2), (side > 0) * size_mm)
+    along = (aim - edge) / np.linalg.norm(aim - edge)
+    across = np.array([-along[1], along[0]]) * rng.choice([-1, 1])
+    skin = plain(
+        str(rng.choice(["#c68a63", "#e0ac85", "#8a5a3c", "#f0c8a8", "#5c3a26"])),
+        grain="fine",
+        gloss=0.15,
+    )
+    cloth = plain(
+        str(rng.choice(["#26304a", "#7a2a2a", "#38393c", "#b8b4a8", "#2f5a3a"])), grain="fine"
+    )
+
+    def at(forward: float, aside: float, up: float) -> Array:
+        return np.append(aim + forward * along + aside * across, up)
+
+    parts = [Part(limb(np.append(edge - 160 * along, 150.0), at(-170, 0, 75), 52, 42, 24), cloth)]
+    parts.append(Part(limb(at(-190, 0, 78), at(-90, 0, 48), 33, 27, 20), skin))
+    parts += [
+        Part(limb(at(-88, y, 46), at(-25, 1.4 * y, 42), 15, 13, 16), skin) for y in (-26, -9, 9, 26)
+    ]
+    for y, reach in zip(
+        (-36, -13, 12, 34), rng.uniform(0.8, 1.05, 4) * [44, 56, 58, 50], strict=True
+    ):
+        knuckle, joint = at(-22, y, 42), at(-22 + 0.7 * reach, 1.1 * y, 40)
+        parts += [Part(limb(knuckle, joint, 10, 9, 14), skin)]
+        parts += [Part(limb(joint, at(-22 + 1.15 * reach, 0.9 * y, 14), 9, 7, 14), skin)]
+    parts += [Part(limb(at(-72, -34, 40), at(-20, -66, 22), 13, 9, 14), skin)]
+    ends = np.array([edge - 160 * along, aim + 40 * along])
+    wide = 60 * across
+    return Prop(
+        "hand", np.array([ends[0] - wide, ends[0] + wide, ends[1] + wide, ends[1] - wide]), parts
+    )
+
+
+PROPS: dict[str, Callable[[Rng], Prop]] = {
+    "token": token,
+    "die": die,
+    "dice": dice,
+    "card": card,
+    "pencil": pencil,
+    "mug": mug,
+    "tape": tape,
+    "template": template,
+    "asteroid": asteroid,
+}

@@ -1,0 +1,1 @@
+"""Lessons for the network that sees hills."""

@@ -1,0 +1,1 @@
+"""Lessons for the networks that see the rims of round bases."""

@@ -1,0 +1,241 @@
+"""From a scene to what the network learns from: patches around candidates, and what is true of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Pose
+from overruler.vision.learned.patches import (
+    PATCH_HALF_WIDTH_RADII,
+    RING_OUTER_RADII,
+    auxiliary_input,
+    build_pyramid,
+    cut_patches,
+    cut_rings,
+    patch_axes_mm,
+)
+from synthetic.painted.develop import develop
+from synthetic.painted.light import any_lamp
+from synthetic.painted.mats import Picture
+from synthetic.painted.paint import paint
+from synthetic.painted.plates import Plate, circle
+from synthetic.painted.scene import make_scene
+from synthetic.painted.solids import Array, Floats, Rng
+from synthetic.painted.view import Mask, View
+from training.lessons.rims.ring import RADII_MM, ring_candidates
+
+PLACE_SHARE, SIZE_LOG = 0.42, 0.30
+"""A candidate is a base's where it lies within these: shares of its radius in place, logarithm of the ratio in size."""
+NEAR_SHARE, NEAR_LOG = 0.6, 0.45
+"""Up to here it is nobody's fault."""
+LEAST_VISIBLE = 0.2
+_FINER, AT_ONCE = 2, 256
+"""Samples of a pixel's side; patches that are cut at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Cutouts and their truth, one row each."""
+
+    patches: Picture
+    """(N, 64, 64, 3)"""
+    side: Floats
+    """(N, 3)"""
+    truth: Floats
+    """(N, 5): 1 base, 0 none, -1 undecided; dx and dy in radii; log of the radius' ratio; visible share."""
+    rings: Picture
+    """(M, 40, 48, 3): of bases only."""
+    ring_side: Floats
+    """(M, 3)"""
+    ring_truth: Floats
+    """(M, 5)"""
+
+
+def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Samples:
+    """What one random scene teaches."""
+    rng = np.random.default_rng(list(seed))
+    view, reach = _view(rng)
+    scene = make_scene(rng, reach, tiles)
+    light, owners = paint(scene, view.finer(_FINER), any_lamp(rng), tiles)
+    sensor = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
+    photo = develop(rng, np.asarray(sensor, np.float32))
+    bases = [(k, plate) for k, plate in enumerate(scene.plates) if plate.is_base]
+    truth = np.array(
+        [[*p.center_mm, p.radius_mm, visible_share(k, p, owners, view)] for k, p in bases]
+    ).reshape(-1, 4)
+    candidates = _inside(_candidates(rng, photo, view, scene.plates, reach), view)
+    return teach(rng, photo, view.camera, candidates, truth)
+
+
+def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Array) -> Samples:
+    """Cutouts of a photo around candidates (N, 3) and rims, given its bases (M, 4): x, y, radius on z = 0, visible."""
+    levels = build_pyramid(photo)
+    clear = truth[truth[:, 3] >= LEAST_VISIBLE, :3]
+    rims = _in_picture(
+        np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)]),
+        camera,
+        photo,
+    )
+    parts = np.array_split(candidates, len(candidates) // AT_ONCE + 1)
+    return Samples(
+        np.concatenate([cut_patches(levels, camera, part) for part in parts]),
+        auxiliary_input(camera, candidates),
+        label(camera, candidates, truth),
+        cut_rings(levels, camera, rims),
+        auxiliary_input(camera, rims),
+        label(camera, rims, truth),
+    )
+
+
+def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
+    """What is true of each candidate (N, 5)."""
+    result = np.zeros((len(candidates), 5), np.float32)
+    if not len(truth) or not len(candidates):
+        return result
+    offset = truth[None, :, :2] - candidates[:, None, :2]
+    place = np.linalg.norm(offset, axis=2) / truth[:, 2]
+    size = np.log(truth[:, 2] / candidates[:, 2, None])
+    match = np.argmin(np.hypot(place / PLACE_SHARE, size / SIZE_LOG), 1)
+    rows = np.arange(len(candidates))
+    place, size, visible = place[rows, match], size[rows, match], truth[match, 3]
+    good = (place < PLACE_SHARE) & (np.abs(size) < SIZE_LOG)
+    near = (place < NEAR_SHARE) & (np.abs(size) < NEAR_LOG)
+    result[:, 0] = np.where(good & (visible >= LEAST_VISIBLE), 1, np.where(near, -1, 0))
+    axes = patch_axes_mm(camera, candidates)
+    result[:, 1:3] = (
+        np.einsum("nkd,nd->nk", axes, offset[rows, match]) / candidates[:, 2, None] ** 2
+    )
+    result[:, 3], result[:, 4] = size, visible
+    return result
+
+
+# --- a camera ---
+
+
+def _view(rng: Rng) -> tuple[View, float]:
+    """A camera over the origin, and how far from it the scene reaches."""
+    reach = float(
+        rng.choice(
+            [rng.uniform(35, 70), rng.uniform(60, 130), rng.uniform(110, 190)], p=[0.4, 0.36, 0.24]
+        )
+    )
+    mm_per_px = max(rng.uniform(0.28, 1.15), 2 * reach / 320)
+    height, angle = rng.uniform(800, 2100), rng.uniform(0, 0.72) ** 1.3 * 0.72**-0.3
+    around, roll = rng.uniform(0, 6.3, 2)
+    eye = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
+    at = np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0)
+    return view_from(eye, at, roll, reach, mm_per_px), reach
+
+
+def view_from(eye: Array, at: Array, roll: float, reach_mm: float, mm_per_px: float) -> View:
+    """A camera that looks from `eye` at a point and shows so far around the origin."""
+    rotation = looking(eye, at, roll)
+    pose = Pose(rotation, -rotation @ eye)
+    depth = pose.translation_mm[2]
+    focal = depth / mm_per_px * np.sqrt(eye[2] / np.linalg.norm(eye))
+    side = int(2 * reach_mm / mm_per_px)
+    middle = focal * pose.translation_mm[:2] / depth
+    matrix = np.array(
+        [[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]]
+    )
+    return View(Camera(matrix, np.zeros(5), pose), side, side)
+
+
+def looking(eye: Array, at: Array, roll: float) -> Array:
+    """The rotation (3, 3), board to camera, that looks from `eye` at a point."""
+    z = (at - eye) / np.linalg.norm(at - eye)
+    x = np.cross([np.cos(roll), np.sin(roll), 0.0], z)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z])
+
+
+# --- what is seen of a rim ---
+
+
+def visible_share(k: int, plate: Plate, owners: Mask, view: View) -> float:
+    """Share of the foot's edge in sight: the mat is seen just outside it, or the plate inside beside a neighbour."""
+    fine = view.finer(_FINER)
+    outside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, 0.7), 0.0))
+    inside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, -0.5), 0.0))
+    neighbour = (outside > 0) & (outside != k + 1) & (outside < 255)
+    return float(np.mean((outside == 0) | (neighbour & (inside == k + 1))))
+
+
+def _grown(plate: Plate, mm: float) -> Array:
+    return np.asarray(plate.outline_mm * (1 + mm / plate.radius_mm))
+
+
+def _owner(owners: Mask, at: Array) -> NDArray[np.int64]:
+    """Who is seen at points (n, 2) of the canvas; 254 outside it."""
+    column, row = np.round(at).astype(int).T
+    inside = (column >= 0) & (row >= 0) & (column < owners.shape[1]) & (row < owners.shape[0])
+    return np.where(
+        inside,
+        owners[row.clip(0, owners.shape[0] - 1), column.clip(0, owners.shape[1] - 1)].astype(int),
+        255,
+    )
+
+
+# --- candidates ---
+
+
+def _candidates(
+    rng: Rng, photo: Picture, view: View, plates: Sequence[Plate], reach: float
+) -> Array:
+    """Guesses (N, 3) near every plate, what a ring filter finds, and a few at random."""
+    things = np.array([[*plate.center_mm, plate.radius_mm] for plate in plates]).reshape(-1, 3)
+    guesses = [shaken(rng, things, share) for share in (0.4, 0.4, 0.4, 0.12, 0.05)]
+    guesses += [misled(rng, things), misled(rng, things)]
+    if rng.random() < 0.5 or not len(things):
+        radii = rng.choice(RADII_MM, 5, replace=False).tolist()
+        guesses.append(
+            ring_candidates(photo, view.camera, (-reach, -reach, reach, reach), radii, most=24)
+        )
+    loose = np.column_stack(
+        [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
+    )
+    return np.concatenate([*guesses, loose])
+
+
+def shaken(rng: Rng, things: Array, share: float) -> Array:
+    """Things (N, 3) off by up to `share` of their radius in place and three quarters of that in size."""
+    count = len(things)
+    turn, out = rng.uniform(0, 6.3, count), np.sqrt(rng.uniform(0, 1, count))
+    shift = share * out[:, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
+    size = np.exp(rng.uniform(-0.73, 0.73, count) * share)
+    return np.column_stack([things[:, :2] + shift * things[:, 2:], things[:, 2] * size])
+
+
+def misled(rng: Rng, things: Array) -> Array:
+    """Guesses that sit on a thing's edge, or are far too large or too small for it."""
+    count = len(things)
+    turn, out = rng.uniform(0, 6.3, count), rng.uniform(0.6, 1.4, count)
+    beside = things[:, :2] + (out * things[:, 2])[:, None] * np.stack(
+        [np.cos(turn), np.sin(turn)], -1
+    )
+    edge = np.column_stack([beside, things[:, 2] * np.exp(rng.uniform(-0.6, 0.6, count))])
+    factor = rng.choice([-1, 1], count) * rng.uniform(0.46, 0.9, count)
+    wrong = np.column_stack(
+        [things[:, :2] * (1 + rng.normal(size=(count, 2)) * 0.1), things[:, 2] * np.exp(factor)]
+    )
+    return np.concatenate([edge, wrong])
+
+
+def _inside(candidates: Array, view: View) -> Array:
+    """Those whose patch lies in the picture, all but a tenth."""
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [0, 0]]) * PATCH_HALF_WIDTH_RADII * 0.85
+    points = candidates[:, None, :2] + corners * candidates[:, 2, None, None]
+    at = view.camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
+    good = (at > 0) & (at < [view.width_px, view.height_px])
+    return candidates[good.all((1, 2))]
+
+
+def _in_picture(rims: Array, camera: Camera, photo: Picture) -> Array:
+    """Those rims (N, 3) whose unrolled ring lies in the picture whole."""
+    points = rims[:, None, :2] + RING_OUTER_RADII * circle(1, 8) * rims[:, 2, None, None]
+    at = camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
+    return rims[((at > 0) & (at < [photo.shape[1], photo.shape[0]])).all((1, 2))]

@@ -1,0 +1,1 @@
+"""Lessons for the networks that see plates, ovals, discs and headings."""
