@@ -153,6 +153,17 @@ def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
     assert any(text.startswith("the photo:") for text in found)
 
 
+@pytest.mark.parametrize("argument", ["--help", "--nonsense", "--marker-mm=wide"])
+def test_arguments_that_make_no_sense_settle_nothing(argument: str) -> None:
+    members = bundles.unpack_zip(WHOLE, "bundle.zip")
+    manifest = json.loads(members[bundles.MANIFEST_FILE])
+    manifest["measure"] = ["photo.jpg", argument]
+    members[bundles.MANIFEST_FILE] = json.dumps(manifest).encode()
+    assert any(
+        "the recorded arguments make no sense" in text for text in wrong(bundles.pack_zip(members))
+    )
+
+
 @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "photo.jpg/x", "more.json"])
 def test_strange_files_are_refused(name: str) -> None:
     members = bundles.unpack_zip(WHOLE, "bundle.zip") | {name: b"x"}

@@ -93,8 +93,9 @@ def test_the_server_chooses_from_the_files_board_and_passes_on_what_is_the_table
 ) -> None:
     args = filled(serve, ["--board=other.toml"])
     assert args.board == [Path("other.toml"), file.parent / "club.toml"]
-    assert "--own-base=skiff=66x38o" in serve.house_arguments(args)
-    assert "--house-rule=legion.ranged_in_contact=false" in serve.house_arguments(args)
+    request = serve.house_request(args)
+    assert "skiff=66x38o" in request.own_base
+    assert "legion.ranged_in_contact=false" in request.house_rule
 
 
 def test_ask_takes_the_rules_alone(file: Path) -> None:
@@ -302,14 +303,11 @@ def test_the_example_of_the_docs_is_good(file: Path) -> None:
 
 
 def test_every_measurement_of_the_server_is_told_what_is_the_tables_own(file: Path) -> None:
-    wishes = pytest.importorskip("overruler.apps.web.phone.request_options")
-    own = serve.house_arguments(filled(serve, []))
-    wish = wishes.read_photo_options(
-        {"marker_mm": "60", "game": "legion"}, wishes.Choices(common_arguments=own)
-    )
-    parser = argparse.ArgumentParser()
-    measure.add_arguments(parser)
-    options = measure.read_options(parser.parse_args(["photo.jpg", *wish.arguments]))
+    request_options = pytest.importorskip("overruler.apps.web.phone.request_options")
+    choices = request_options.Choices(defaults=serve.house_request(filled(serve, [])))
+    query = {"marker_mm": "60", "game": "legion"}
+    asked = request_options.read_photo_options(query, choices)
+    options = measure.load_options(asked.request)
     assert options.house.players == {"red": "Anna"}
     assert options.house.settings_of("legion") == {"ranged_in_contact": False}
     assert options.bases is not None

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from bench.live import megabytes
+from overruler.apps.analyze.event_log import EventLog
 from overruler.apps.analyze.pipeline import prepare_process
-from overruler.apps.analyze.segment import EventLog
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.sources.prefetch import prefetch_items

@@ -18,12 +18,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from overruler.apps.analyze.merge import merge_segments
+from overruler.apps.analyze.merge import Data, merge_segments
 from overruler.apps.analyze.segment import (
     LEAD_S,
     SEGMENT_S,
     TAIL_S,
-    Data,
     analyze_segment,
     encode_json,
     split_film,

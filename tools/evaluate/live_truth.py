@@ -120,8 +120,8 @@ class Judged(TableWatcher):
 
     def looked(self, shot: Shot) -> TableStatus:
         self.tick = None
-        self._seen = replace(self._look_at_shot(shot), lost=None)
-        return self._seen
+        self._status = replace(self._look_at_shot(shot), lost=None)
+        return self._status
 
 
 def places(truth: Truth, at_s: float) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.apps.settings.house_options import add_house_arguments, read_house, read_own_bases
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
@@ -188,7 +189,7 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
         store=args.store or _data_folder(),
         access_policy=AccessPolicy(place.accepted_hosts(args.name), place.key),
         url=place.base_url,
-        choices=Choices(boards | usual_boards(), lenses, house_arguments(args)),
+        choices=Choices(boards | usual_boards(), lenses, house_request(args)),
         keep_days=args.keep,
         processes=processes,
         most_bytes=int(args.most_mb * 1e6),
@@ -203,15 +204,14 @@ def _worker_count(wanted: int | None) -> int:
     return wanted
 
 
-def house_arguments(args: argparse.Namespace) -> tuple[str, ...]:
-    """The options of the tables' own settings, for every measurement; `BadInput` if one is wrong."""
-    read_house(args)
-    read_own_bases(args.own_base)
-    return (
-        *(f"--own-base={text}" for text in args.own_base),
-        *(f"--player={text}" for text in args.player),
-        *(f"--house-rule={text}" for text in args.house_rule),
+def house_request(args: argparse.Namespace) -> MeasureRequest:
+    """The options of every measurement: the tables' own settings; `BadInput` if one is wrong."""
+    request = MeasureRequest(
+        own_base=tuple(args.own_base), player=tuple(args.player), house_rule=tuple(args.house_rule)
     )
+    read_house(request)
+    read_own_bases(request.own_base)
+    return request
 
 
 def _data_folder() -> Path:

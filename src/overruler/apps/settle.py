@@ -184,16 +184,17 @@ def _extracted_to_folder(members: Members) -> Iterator[None]:
 
 def _read_measure_options(arguments: list[str]) -> Any:
     """The options of the measurement, which may read only files of the bundle, and write none."""
-    from overruler.apps.web.phone.worker_tasks import parse_options
+    from overruler.apps.measure import load_options
+    from overruler.apps.measure.recorded_arguments import parse_arguments
 
-    options = parse_options(arguments)
+    request = parse_arguments(arguments)
     has_folder = any("/" in argument or "\\" in argument for argument in arguments)
-    writes = options.scene or options.picture or options.doubt
-    if has_folder or writes or options.photo.name not in bundles.PHOTO_FILES:
+    writes = request.scene or request.picture or request.doubt
+    if has_folder or writes or request.photo.name not in bundles.PHOTO_FILES:
         raise BadInput(
             f"{bundles.MANIFEST_FILE}: measure: names files that are no part of a bundle"
         )
-    return options
+    return load_options(request)
 
 
 def _describe_difference(before: Scene, after: Scene) -> str:

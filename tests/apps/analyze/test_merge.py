@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overruler.apps.analyze import segment
+from overruler.apps.analyze import event_log
 from overruler.apps.analyze.merge import PackedRests, merge_segments
 from overruler.bases import Base
 from overruler.errors import CannotMeasure
@@ -162,9 +162,9 @@ def test_a_place_that_is_measured_anew_without_a_move_holds_from_then_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        segment, "rest_data", lambda time_s, report: {"time_s": time_s, "scene": {"pieces": []}}
+        event_log, "rest_data", lambda time_s, report: {"time_s": time_s, "scene": {"pieces": []}}
     )
-    log = segment.EventLog(0.0)
+    log = event_log.EventLog(0.0)
     for time_s, x_mm in (
         (0.0, 100.0),
         (1.0, 100.0),

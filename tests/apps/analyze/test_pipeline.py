@@ -316,7 +316,7 @@ def test_a_film_that_cannot_be_drawn_to_its_end_leaves_what_was_there(
             raise KeyboardInterrupt
         return []
 
-    monkeypatch.setattr(overlay.Overlay, "at", fails)
+    monkeypatch.setattr(overlay.Overlay, "drawings_at", fails)
     with pytest.raises(KeyboardInterrupt):
         drawn.write_video(video, FilmResults("game"), out)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"what was there"]

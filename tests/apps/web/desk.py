@@ -62,7 +62,7 @@ class Ready:
 
     async def stop(self) -> None: ...
 
-    async def do(
+    async def run_task(
         self,
         name: str,
         folder: Path,
@@ -74,7 +74,7 @@ class Ready:
         say("looking for bases")
         if name == "picture":
             return b"\x89PNG"
-        with Image.open(folder / arguments[0]) as photo:
+        with Image.open(folder / arguments[0].photo) as photo:
             if photo.width == 64:
                 raise TaskFailed(UNREADABLE, unmeasurable=True)
         (folder / SCENE_FILE).write_text(scene_text(scene().to_json()))

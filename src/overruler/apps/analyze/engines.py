@@ -1,10 +1,11 @@
-"""Where segments are worked on: in this process, or on workers that Dask hands them to.
+"""Engines: they run a function over specifications, in this process or on Dask's workers.
 
-An engine maps one picklable function over specifications and yields, as each is done, the specification and its result
-or the error. That is all that another engine would have to do.
+An engine maps one picklable function over specifications. As each is done, it yields the
+specification with its result or its error. Another engine needs no more than that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from overruler.errors import BadInput, MissingExtra, OverrulerError
@@ -13,11 +14,14 @@ S = TypeVar("S")
 Result = Any
 
 ENGINES = ("serial", "dask")
+"""Names of the engines."""
 DASK_CONFIG = {
     "distributed.scheduler.worker-saturation": 1.0,
     "distributed.scheduler.allowed-failures": 2,
 }
-"""One task at a time to each worker, so that only the task that kills workers is blamed for it."""
+"""Dask's settings: one task at a time for each worker, so that only a task that kills it is blamed."""
+CONNECT_TIMEOUT_S = 10
+"""Longest wait for a scheduler."""
 
 
 class Engine(Protocol):
@@ -31,7 +35,7 @@ class Engine(Protocol):
 def serial_engine(
     work: Callable[[S], Result], specs: Sequence[S]
 ) -> Iterator[tuple[S, Result | Exception]]:
-    """One after the other."""
+    """Work on one specification after the other, in this process."""
     for spec in specs:
         try:
             yield spec, work(spec)
@@ -40,7 +44,7 @@ def serial_engine(
 
 
 def dask_engine(workers: int, scheduler: str | None) -> Engine:
-    """Dask's workers: `workers` processes of one thread each here, or those of a scheduler that is running."""
+    """Work on Dask's workers: `workers` processes here, or those of a running scheduler."""
 
     def run(
         work: Callable[[S], Result], specs: Sequence[S]
@@ -50,29 +54,37 @@ def dask_engine(workers: int, scheduler: str | None) -> Engine:
             import distributed
         except ImportError:
             raise MissingExtra.with_install_hint("the dask engine needs Dask", "dask") from None
-        local: Callable[..., Any] = distributed.LocalCluster
-        completed: Callable[..., Any] = distributed.as_completed
-        with dask.config.set(DASK_CONFIG):
-            cluster = (
-                None
-                if scheduler
-                else local(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-            )
-            try:
-                with _connect_client(distributed.Client, scheduler or cluster) as client:
-                    futures = {client.submit(work, spec, pure=False): spec for spec in specs}
-                    for future in completed(futures):
-                        error = future.exception()
-                        yield futures[future], future.result() if error is None else error
-            finally:
-                if cluster is not None:
-                    cluster.close()
+        as_completed: Callable[..., Any] = distributed.as_completed
+        with (
+            dask.config.set(DASK_CONFIG),
+            _cluster(distributed, workers, scheduler) as cluster,
+            _connect_client(distributed.Client, cluster) as client,
+        ):
+            futures = {client.submit(work, spec, pure=False): spec for spec in specs}
+            for future in as_completed(futures):
+                error = future.exception()
+                yield futures[future], future.result() if error is None else error
 
     return run
 
 
+@contextmanager
+def _cluster(distributed: Any, workers: int, scheduler: str | None) -> Iterator[Any]:
+    """Yield the scheduler's address, or a cluster of processes on this machine."""
+    if scheduler:
+        yield scheduler
+        return
+    cluster = distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=None
+    )
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
 def _connect_client(client: Callable[..., Any], where: Any) -> Any:
     try:
-        return client(where, timeout=10)
+        return client(where, timeout=CONNECT_TIMEOUT_S)
     except (OSError, ValueError) as error:
         raise BadInput(f"--scheduler: {where}: {' '.join(str(error).split())}") from None

@@ -1,7 +1,7 @@
-"""Segments of a film put together: pieces keep their names from one to the next, and each moment is told once."""
+"""Segments of a film, merged: pieces keep their names from one to the next, and no moment comes twice."""
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import hypot, inf
 from typing import Any
@@ -10,20 +10,24 @@ from overruler.errors import CannotMeasure
 from overruler.fixes import next_piece_id
 
 SAME_PLACE_MM = 15.0
-"""A piece at the seam stands within so much of where the segment before saw it."""
+"""Largest distance of a piece, at the seam, from where the segment before saw it."""
 SAME_SIZE_SHARE = 0.09
-"""And its base differs by no larger share: the two may have chosen different catalogue sizes."""
+"""Largest difference of its base, as a share: the two segments may have chosen different catalogue sizes."""
 IN_MOTION_SIGMA_MM = 1.5
-"""1 σ of a place on the way: how high the piece was carried is not known at each."""
+"""1 σ of a position on the way: the height at which the piece is carried is not known."""
 
 Data = dict[str, Any]
+"""A row of a table, or the JSON of a segment."""
 
 
 class PackedRests(Sequence[Data]):
-    """The table at each moment of rest, with `time_s`, its `scene` and a picture, `still`: added once, read often.
+    """Rests, each with `time_s`, its `scene` and a picture, `still`.
 
-    They are kept packed, and made anew for whoever asks: as objects they would need ten times the memory.
+    They are stored pickled, and unpickled at each access: as objects they would need ten times
+    the memory.
     """
+
+    __slots__ = ("_packed",)
 
     def __init__(self) -> None:
         self._packed: list[bytes] = []
@@ -31,92 +35,110 @@ class PackedRests(Sequence[Data]):
     def append(self, rest: Data) -> None:
         self._packed.append(pickle.dumps(rest))
 
-    def __getitem__(self, which: Any) -> Any:  # nobody asks for a slice
-        return pickle.loads(self._packed[which])
+    def __getitem__(self, index: Any) -> Any:  # an integer: slices are not supported
+        return pickle.loads(self._packed[index])
 
     def __len__(self) -> int:
         return len(self._packed)
 
 
-@dataclass
+@dataclass(slots=True)
 class FilmResults:
-    """All that is known of a film."""
+    """Everything that was found in a film."""
 
     name: str
     bases: dict[str, Data] = field(default_factory=dict)
+    """Base of each piece, as JSON."""
     stays: dict[str, list[Data]] = field(default_factory=dict)
-    """Where each piece stood, from when to when, in order."""
+    """Where each piece stood, from when to when, in order of time."""
     moves: list[Data] = field(default_factory=list)
+    """Moves, by their ends."""
     rests: PackedRests | list[Data] = field(default_factory=PackedRests)
+    """The table at each moment of rest."""
     positions: list[Data] = field(default_factory=list)
+    """Rows of the table of positions."""
     notes: list[Data] = field(default_factory=list)
+    """Remarks of the tracker, with their times."""
     problems: list[str] = field(default_factory=list)
+    """What could not be read or measured."""
     read_to_s: float = 0.0
+    """Time of the last picture."""
 
 
 def merge_segments(name: str, parts: Iterable[Data]) -> FilmResults:
-    """The film that its segments tell, each asked for once; `CannotMeasure` where none of them could be measured."""
-    film, refused = FilmResults(name), list[str | None]()
+    """Merge the segments of a film, each read once; `CannotMeasure` if none of them could be measured."""
+    film = FilmResults(name)
+    refusals: list[str | None] = []
     for part in parts:
-        refused.append(part["refused"])
+        refusals.append(part["refused"])
         _add_segment(film, part)
-    if None not in refused:
-        raise CannotMeasure(f"{name}: {next(iter(refused), 'holds no picture')}")
+    if None not in refusals:
+        raise CannotMeasure(f"{name}: {next(iter(refusals), 'holds no picture')}")
     film.problems = list(dict.fromkeys(film.problems))
     film.moves.sort(key=lambda move: (move["end_s"], move["piece"]))
-    once = {(row["time_s"], row["piece"]): row for row in film.positions}
-    film.positions = [once[key] for key in sorted(once)]
+    unique = {(row["time_s"], row["piece"]): row for row in film.positions}
+    film.positions = [unique[key] for key in sorted(unique)]
     return film
 
 
 def _add_segment(film: FilmResults, part: Data) -> None:
-    begin, end = part["from_s"], part["to_s"] if part["to_s"] is not None else inf
-    film.read_to_s = max(film.read_to_s, min(part["read_to_s"], end))
+    begin_s = part["from_s"]
+    end_s = part["to_s"] if part["to_s"] is not None else inf
+    read_to_s = min(part["read_to_s"], end_s)
+    film.read_to_s = max(film.read_to_s, read_to_s)
     film.problems += part["problems"]
     if part["refused"] is not None:
-        if part["read_to_s"] > begin:
-            film.problems.append(
-                f"from {begin:.0f} s to {min(end, part['read_to_s']):.0f} s: {part['refused']}"
-            )
+        if part["read_to_s"] > begin_s:
+            film.problems.append(f"from {begin_s:.0f} s to {read_to_s:.0f} s: {part['refused']}")
         return
-    names = _match_names(film, part, begin)
-    for own, name in names.items():
-        film.bases.setdefault(name, part["bases"][own])
-        _extend_stays(film.stays.setdefault(name, []), part["stays"][own], begin)
-    moves = [
-        move | {"piece": names[move["piece"]]}
-        for move in part["moves"]
-        if begin <= move["end_s"] < end
-    ]
+    names = _match_names(film, part, begin_s)
+    for own_name, name in names.items():
+        film.bases.setdefault(name, part["bases"][own_name])
+        _extend_stays(film.stays.setdefault(name, []), part["stays"][own_name], begin_s)
+    _add_events(film, part, names, end_s)
+
+
+def _add_events(film: FilmResults, part: Data, names: Mapping[str, str], end_s: float) -> None:
+    """Add what happened in the times that a segment answers for."""
+    begin_s = part["from_s"]
+    moves = []
+    for move in part["moves"]:
+        if begin_s <= move["end_s"] < end_s:
+            moves.append(move | {"piece": names[move["piece"]]})
     film.moves += moves
     for rest in part["rests"]:
-        if begin <= rest["time_s"] < end:
+        if begin_s <= rest["time_s"] < end_s:
             film.rests.append(_rename_pieces(rest, names))
-    film.notes += [note for note in part["notes"] if begin <= note["time_s"] < end]
-    film.positions += _rest_rows(part, names, begin, end)
-    film.positions += [row for move in moves for row in _move_rows(move)]
+    film.notes += [note for note in part["notes"] if begin_s <= note["time_s"] < end_s]
+    film.positions += _rest_rows(part, names, begin_s, end_s)
+    for move in moves:
+        film.positions += _move_rows(move)
 
 
-def _match_names(film: FilmResults, part: Data, begin: float) -> dict[str, str]:
-    """The film's names for the segment's pieces: those at the same place at the seam, new ones for the others."""
+# --- names ---
+
+
+def _match_names(film: FilmResults, part: Data, begin_s: float) -> dict[str, str]:
+    """Map a segment's names to the film's, by the places at the seam; others get new names."""
     names: dict[str, str] = {}
-    for own in part["stays"]:
-        here = _stay_at(part["stays"][own], max(begin, part["stays"][own][0]["from_s"]))
+    for own_name, stays in part["stays"].items():
+        time_s = max(begin_s, stays[0]["from_s"])
+        here = _stay_at(stays, time_s)
         taken = set(names.values())
-        near = [
-            (hypot(there["x_mm"] - here["x_mm"], there["y_mm"] - here["y_mm"]), name)
-            for name, stays in film.stays.items()
-            if name not in taken and _similar_bases(film.bases[name], part["bases"][own])
-            for there in [_stay_at(stays, max(begin, part["stays"][own][0]["from_s"]))]
-        ]
-        apart, name = min(near, default=(inf, ""))
-        names[own] = (
-            name
-            if apart < SAME_PLACE_MM
-            else own
-            if not film.stays
-            else next_piece_id([*film.stays, *taken])
-        )
+        candidates = []
+        for name, film_stays in film.stays.items():
+            if name in taken or not _similar_bases(film.bases[name], part["bases"][own_name]):
+                continue
+            there = _stay_at(film_stays, time_s)
+            distance = hypot(there["x_mm"] - here["x_mm"], there["y_mm"] - here["y_mm"])
+            candidates.append((distance, name))
+        distance, nearest = min(candidates, default=(inf, ""))
+        if distance < SAME_PLACE_MM:
+            names[own_name] = nearest
+        elif not film.stays:
+            names[own_name] = own_name
+        else:
+            names[own_name] = next_piece_id([*film.stays, *taken])
     return names
 
 
@@ -128,14 +150,32 @@ def _stay_at(stays: Sequence[Data], time_s: float) -> Data:
 def _similar_bases(one: Data, other: Data) -> bool:
     if one["shape"] != other["shape"]:
         return False
-    sizes = ([value for key, value in base.items() if key != "shape"] for base in (one, other))
-    return all(abs(a - b) <= SAME_SIZE_SHARE * a for a, b in zip(*sizes, strict=True))
+    sizes = zip(_base_sizes(one), _base_sizes(other), strict=True)
+    return all(abs(a - b) <= SAME_SIZE_SHARE * a for a, b in sizes)
 
 
-def _extend_stays(stays: list[Data], more: Sequence[Data], begin: float) -> None:
-    """Add what a piece did from the seam on to what it did before."""
+def _base_sizes(base: Data) -> list[float]:
+    return [value for key, value in base.items() if key != "shape"]
+
+
+def _rename_pieces(rest: Data, names: Mapping[str, str]) -> Data:
+    """The rest with the film's names for its pieces."""
+    scene = rest["scene"]
+    pieces = [piece | {"id": names[piece["id"]]} for piece in scene["pieces"]]
+    scene = scene | {"pieces": pieces}
+    if "covariance" in scene:
+        order = [names[own_name] for own_name in scene["covariance"]["order"]]
+        scene = scene | {"covariance": scene["covariance"] | {"order": order}}
+    return rest | {"scene": scene}
+
+
+# --- stays and positions ---
+
+
+def _extend_stays(stays: list[Data], more: Sequence[Data], begin_s: float) -> None:
+    """Add the stays from the seam on to those before it; one that overlaps the last extends it."""
     for stay in more:
-        if stay["to_s"] < begin:
+        if stay["to_s"] < begin_s:
             continue
         if stays and stay["from_s"] <= stays[-1]["to_s"]:
             stays[-1]["to_s"] = max(stays[-1]["to_s"], stay["to_s"])
@@ -143,62 +183,49 @@ def _extend_stays(stays: list[Data], more: Sequence[Data], begin: float) -> None
             stays.append(dict(stay))
 
 
-def _rename_pieces(rest: Data, names: dict[str, str]) -> Data:
-    """A scene with the film's names for its pieces."""
-    scene = rest["scene"]
-    pieces = [piece | {"id": names[piece["id"]]} for piece in scene["pieces"]]
-    scene = scene | {"pieces": pieces}
-    if "covariance" in scene:
-        order = [names[own] for own in scene["covariance"]["order"]]
-        scene = scene | {"covariance": scene["covariance"] | {"order": order}}
-    return rest | {"scene": scene}
-
-
-def _rest_rows(part: Data, names: dict[str, str], begin: float, end: float) -> list[Data]:
+def _rest_rows(part: Data, names: Mapping[str, str], begin_s: float, end_s: float) -> list[Data]:
     """A row for each piece at rest at each mark."""
     rows = []
     for mark in part["marks"]:
-        time_s, seen = mark["time_s"], set(mark["seen"])
-        for own, stays in part["stays"].items():
-            stay = next((stay for stay in stays if stay["from_s"] <= time_s <= stay["to_s"]), None)
-            if stay is not None and begin <= time_s < end:
-                rows.append(
-                    _position_row(
-                        names[own],
-                        time_s,
-                        stay["x_mm"],
-                        stay["y_mm"],
-                        stay["sigma_mm"],
-                        own in seen,
-                    )
-                )
+        time_s = mark["time_s"]
+        if not begin_s <= time_s < end_s:
+            continue
+        seen = set(mark["seen"])
+        for own_name, stays in part["stays"].items():
+            stay = _stay_during(stays, time_s)
+            if stay is not None:
+                place = (stay["x_mm"], stay["y_mm"])
+                is_seen = own_name in seen
+                row = _position_row(names[own_name], time_s, place, stay["sigma_mm"], is_seen)
+                rows.append(row)
     return rows
+
+
+def _stay_during(stays: Sequence[Data], time_s: float) -> Data | None:
+    for stay in stays:
+        if stay["from_s"] <= time_s <= stay["to_s"]:
+            return stay
+    return None
 
 
 def _move_rows(move: Data) -> list[Data]:
     """Rows for a piece on its way, both ends included."""
-    ends = [
-        _position_row(
-            move["piece"],
-            move[f"{which}_s"],
-            move[f"{end}_x_mm"],
-            move[f"{end}_y_mm"],
-            move["sigma_mm"],
-            True,
-        )
-        for which, end in (("start", "from"), ("end", "to"))
-    ]
-    between = [
-        _position_row(move["piece"], time_s, x, y, IN_MOTION_SIGMA_MM, True)
-        for time_s, x, y in move["trail"]
-        if move["start_s"] < time_s < move["end_s"]
-    ]
-    return [ends[0], *between, ends[1]]
+    piece = move["piece"]
+    sigma_mm = move["sigma_mm"]
+    from_mm = (move["from_x_mm"], move["from_y_mm"])
+    to_mm = (move["to_x_mm"], move["to_y_mm"])
+    rows = [_position_row(piece, move["start_s"], from_mm, sigma_mm)]
+    for time_s, x_mm, y_mm in move["trail"]:
+        if move["start_s"] < time_s < move["end_s"]:
+            rows.append(_position_row(piece, time_s, (x_mm, y_mm), IN_MOTION_SIGMA_MM))
+    rows.append(_position_row(piece, move["end_s"], to_mm, sigma_mm))
+    return rows
 
 
 def _position_row(
-    piece: str, time_s: float, x_mm: float, y_mm: float, sigma_mm: float, seen: bool
+    piece: str, time_s: float, place_mm: tuple[float, float], sigma_mm: float, seen: bool = True
 ) -> Data:
+    x_mm, y_mm = place_mm
     return {
         "piece": piece,
         "time_s": time_s,

@@ -1,88 +1,73 @@
-"""What is drawn over a recording at a moment: bases where they stand, ways, their doubt, and at rest a ruling."""
+"""The drawings over a recording: bases with their doubt, paths of moves, names, and at rest a ruling."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from overruler.apps.analyze.merge import IN_MOTION_SIGMA_MM, FilmResults
+from overruler.apps.analyze.merge import IN_MOTION_SIGMA_MM, Data, FilmResults
 from overruler.apps.analyze.photo_folder import position_sigma_mm
 from overruler.apps.web.live.graphics import draw_graphics
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
-from overruler.apps.web.scene_paths import camera_view
+from overruler.apps.web.scene_paths import INTERVAL_95_SIGMAS, camera_view
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
+from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
 from overruler.picture.drawable_ruling import format_distance
 from overruler.picture.painters import base_outline, draw_base
-from overruler.picture.svg import (
-    BLACK,
-    WHITE,
-    cased_line,
-    element,
-    group,
-    path,
-    text_plate,
-    text_plate_size,
-)
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
 from overruler.shot import PixelBox
 
-Data = dict[str, Any]
-
 PATH_SHOWN_S = 20.0
-"""A way is shown for so long after its end."""
-LETTER_HEIGHT, LINE_MARGIN = 9.0, 3.0
-"""In units of the view: how high letters are, and how far lines reach beyond what they run along."""
+"""How long a path is shown after the end of its move."""
+LETTER_HEIGHT = 9.0
+"""Height of letters, in units of the view."""
+LINE_MARGIN = 3.0
+"""How far a drawing reaches beyond the points that it follows, in units of the view."""
+LABEL_SHARES = (0.5, 0.35, 0.65)
+"""Places of a path's label, as shares of its length, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A transparent drawing over a part of the pictures: what is carried changes with every one, and is small."""
+    """A transparent drawing over part of the picture."""
 
     svg: str
     box_px: PixelBox
+    """Left, top, right and bottom of the part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """A film's findings as drawings; one for each moment."""
+    """The drawings of a film, for each moment."""
 
     film: FilmResults
     size_px: tuple[int, int]
-    """Of the pictures that are drawn on."""
+    """Width and height of the pictures that are drawn on."""
 
     def drawings_at(self, time_s: float) -> list[Drawing]:
-        """The drawings for a moment, each over the one before; none before the table was first measured."""
+        """The drawings of a moment, from the back to the front; none before the first rest."""
         number = bisect_right(self._rest_times, time_s) - 1
         if number < 0:
             return []
-        moving = tuple(
-            k for k, move in enumerate(self.film.moves) if move["start_s"] <= time_s < move["end_s"]
-        )
-        shown = tuple(
-            k
-            for k, move in enumerate(self.film.moves)
-            if 0 <= time_s - move["end_s"] < PATH_SHOWN_S
-        )
-        landed = tuple(
-            k
-            for k, move in enumerate(self.film.moves)
-            if self._rest_times[number] < move["end_s"] <= time_s
-        )
-        carried = (self._draw_moving_piece(number, k, time_s) for k in moving)
-        return [
-            *(one for one in carried if one is not None),
-            self._draw_static(number, moving, landed, shown),
-        ]  # names last
+        rest_s = self._rest_times[number]
+        moving = self._moves_where(lambda move: move["start_s"] <= time_s < move["end_s"])
+        shown = self._moves_where(lambda move: 0 <= time_s - move["end_s"] < PATH_SHOWN_S)
+        landed = self._moves_where(lambda move: rest_s < move["end_s"] <= time_s)
+        drawings = [self._draw_moving_piece(number, k, time_s) for k in moving]
+        found = [drawing for drawing in drawings if drawing is not None]
+        return [*found, self._draw_static(number, moving, landed, shown)]  # names last
+
+    def _moves_where(self, condition: Callable[[Data], bool]) -> tuple[int, ...]:
+        return tuple(k for k, move in enumerate(self.film.moves) if condition(move))
 
     @cached_property
     def _rest_times(self) -> list[float]:
@@ -97,171 +82,195 @@ class Overlay:
     def _draw_static(
         self, number: int, moving: Sequence[int], landed: Sequence[int], shown: Sequence[int]
     ) -> Drawing:
-        """Ways; bases and their names; the ruling: what stays the same while nothing happens."""
+        """Draw what stays the same between events: paths, bases with their names, the ruling."""
         scene, view = self._scene_and_view(number)
-        away = {self.film.moves[k]["piece"] for k in moving}
-        ends = {self.film.moves[k]["piece"]: self.film.moves[k] for k in landed}
+        moves = self.film.moves
+        away = {moves[k]["piece"] for k in moving}
+        last_moves = {moves[k]["piece"]: moves[k] for k in landed}
         pieces = [
-            _move_to_end(piece, ends.get(piece.id))
+            _move_to_end(piece, last_moves.get(piece.id))
             for piece in scene.pieces
             if piece.id not in away
         ]
-        room = LabelPlacement(view)
-        room.protect_lines([base_outline(view, piece) for piece in pieces])
-        ruling = _draw_ruling(scene, None if moving or landed else self._last_moved_piece(number))
-        ways = [_draw_path(view, scene, self.film.moves[k], room) for k in shown]
-        names = [_draw_name(view, piece, room) for piece in pieces]
-        bases = (_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces)
-        return self._make_drawing(
-            number, [group(ways), group([*bases, *names]), ruling], (0, 0, *self.size_px)
-        )
+        placement = LabelPlacement(view)
+        placement.protect_lines([base_outline(view, piece) for piece in pieces])
+        at_rest = not moving and not landed
+        ruling = _draw_ruling(scene, self._last_moved_piece(number)) if at_rest else ""
+        paths = [_draw_path(view, scene, moves[k], placement) for k in shown]
+        names = [_draw_name(view, piece, placement) for piece in pieces]
+        bases = [_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces]
+        layers = [svg.group(paths), svg.group([*bases, *names]), ruling]
+        return self._make_drawing(number, layers, (0, 0, *self.size_px))
 
     def _last_moved_piece(self, number: int) -> str | None:
-        """The piece that had moved last when the table came to that rest."""
-        ended = [move for move in self.film.moves if move["end_s"] <= self._rest_times[number]]
-        return max(ended, key=lambda move: float(move["end_s"]))["piece"] if ended else None
+        """The piece that moved last before a rest."""
+        rest_s = self._rest_times[number]
+        ended = [move for move in self.film.moves if move["end_s"] <= rest_s]
+        if not ended:
+            return None
+        return str(max(ended, key=lambda move: float(move["end_s"]))["piece"])
 
     def _draw_moving_piece(self, number: int, k: int, time_s: float) -> Drawing | None:
-        """A piece on its way, and the way that it has come; None where no picture shows it."""
+        """Draw a piece on its way and the path behind it; None if the picture shows neither."""
         scene, view = self._scene_and_view(number)
         move = self.film.moves[k]
-        piece = next((piece for piece in scene.pieces if piece.id == move["piece"]), None)
+        piece = _find_piece(scene, move["piece"])
         if piece is None:
             return None
-        spots = np.array(_trail_points(move))
-        x, y = (float(np.interp(time_s, spots[:, 0], spots[:, axis])) for axis in (1, 2))
-        so_far = np.vstack([spots[spots[:, 0] <= time_s, 1:], [(x, y)]])
-        piece, way = replace(piece, x_mm=x, y_mm=y), view.to_px(so_far, piece.z_mm)
-        box = self._bounding_box_px(
-            number, np.vstack([way, _outer_edge_px(view, piece, IN_MOTION_SIGMA_MM)])
-        )
+        trail = np.array(_trail_points(move))
+        x_mm = float(np.interp(time_s, trail[:, 0], trail[:, 1]))
+        y_mm = float(np.interp(time_s, trail[:, 0], trail[:, 2]))
+        piece = replace(piece, x_mm=x_mm, y_mm=y_mm)
+        travelled = np.vstack([trail[trail[:, 0] <= time_s, 1:], [(x_mm, y_mm)]])
+        line = view.to_px(travelled, piece.z_mm)
+        edge = _outer_edge_px(view, piece, IN_MOTION_SIGMA_MM)
+        box = self._bounding_box_px(number, np.vstack([line, edge]))
         if box is None:
             return None
-        line = cased_line(way, YES_COLOUR, 1.2 * view.unit)
-        return self._make_drawing(number, [line, _draw_base(view, piece, IN_MOTION_SIGMA_MM)], box)
+        path_svg = svg.cased_line(line, YES_COLOUR, 1.2 * view.unit)
+        base_svg = _draw_base(view, piece, IN_MOTION_SIGMA_MM)
+        return self._make_drawing(number, [path_svg, base_svg], box)
 
     def _bounding_box_px(self, number: int, points: Array) -> PixelBox | None:
-        """The pictures' part that shows what is drawn along the camera's pixels (N, 2); None where none does."""
+        """The part of the picture round points (N, 2) of the camera; None if it shows none of them."""
         view = self._scene_and_view(number)[1]
-        scale, wide = np.divide(self.size_px, view.size_px), LINE_MARGIN * view.unit
-        seen = points[np.isfinite(points).all(1)]
-        if not len(seen):
+        scale = np.divide(self.size_px, view.size_px)
+        margin = LINE_MARGIN * view.unit
+        finite = points[np.isfinite(points).all(1)]
+        if not len(finite):
             return None
-        low = np.clip(np.floor((seen.min(0) - wide) * scale), 0, self.size_px).astype(int).tolist()
-        high = np.clip(np.ceil((seen.max(0) + wide) * scale), 0, self.size_px).astype(int).tolist()
-        return (low[0], low[1], high[0], high[1]) if low[0] < high[0] and low[1] < high[1] else None
+        low = np.floor((finite.min(0) - margin) * scale)
+        high = np.ceil((finite.max(0) + margin) * scale)
+        left, top = np.clip(low, 0, self.size_px).astype(int).tolist()
+        right, bottom = np.clip(high, 0, self.size_px).astype(int).tolist()
+        return (left, top, right, bottom) if left < right and top < bottom else None
 
     def _make_drawing(self, number: int, layers: Sequence[str], box: PixelBox) -> Drawing:
-        """Layers in the camera's own pixels, brought to the size of the pictures: what of them falls into a box."""
+        """Scale layers from the camera's pixels to the picture's, and cut them to a box."""
         left, top, right, bottom = box
-        across, down = np.divide(self._scene_and_view(number)[1].size_px, self.size_px).tolist()
+        view = self._scene_and_view(number)[1]
+        across, down = np.divide(view.size_px, self.size_px).tolist()
         part = left * across, top * down, (right - left) * across, (bottom - top) * down
-        size = {
-            "width": right - left,
-            "height": bottom - top,
-            "viewBox": " ".join(f"{value:.6g}" for value in part),
-        }
-        kept = {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "preserveAspectRatio": "none",
-            "font_family": FONT_FAMILY,
-        }
-        return Drawing(element("svg", *layers, **size, **kept), box)
+        text = svg.element(
+            "svg",
+            *layers,
+            width=right - left,
+            height=bottom - top,
+            viewBox=" ".join(f"{value:.6g}" for value in part),
+            xmlns="http://www.w3.org/2000/svg",
+            preserveAspectRatio="none",
+            font_family=FONT_FAMILY,
+        )
+        return Drawing(text, box)
+
+
+def _find_piece(scene: Scene, name: str) -> Piece | None:
+    return next((piece for piece in scene.pieces if piece.id == name), None)
 
 
 def _trail_points(move: Data) -> list[tuple[float, float, float]]:
-    """Where a piece was seen on its way, both ends included."""
-    between = [(t, x, y) for t, x, y in move["trail"] if move["start_s"] < t < move["end_s"]]
-    first = (move["start_s"], move["from_x_mm"], move["from_y_mm"])
-    return [first, *between, (move["end_s"], move["to_x_mm"], move["to_y_mm"])]
+    """The points (time, x, y) of a move, both ends included."""
+    start_s, end_s = move["start_s"], move["end_s"]
+    between = [(t, x, y) for t, x, y in move["trail"] if start_s < t < end_s]
+    first = (start_s, move["from_x_mm"], move["from_y_mm"])
+    return [first, *between, (end_s, move["to_x_mm"], move["to_y_mm"])]
 
 
 def _move_to_end(piece: Piece, move: Data | None) -> Piece:
-    return piece if move is None else replace(piece, x_mm=move["to_x_mm"], y_mm=move["to_y_mm"])
+    if move is None:
+        return piece
+    return replace(piece, x_mm=move["to_x_mm"], y_mm=move["to_y_mm"])
 
 
 # --- parts ---
 
 
 def _outer_edge_px(view: View, piece: Piece, sigma_mm: float) -> Array:
-    """(N, 2): how far out a base's edge may lie (95 %)."""
-    return view.to_px(offset_outline(piece.shape, 1.96 * sigma_mm), piece.z_mm)
+    """The outline (N, 2) within which a base lies with 95 %."""
+    return view.to_px(offset_outline(piece.shape, INTERVAL_95_SIGMAS * sigma_mm), piece.z_mm)
 
 
 def _draw_base(view: View, piece: Piece, sigma_mm: float) -> str:
-    """A base and, dashed, how far out its edge may lie (95 %)."""
+    """Draw a base and, dashed, the outline within which it lies with 95 %."""
     edge = _outer_edge_px(view, piece, sigma_mm)
     dash = f"{2.5 * view.unit:.2f} {2 * view.unit:.2f}"
-    return draw_base(view, piece) + group(
-        (
-            path(edge, True, stroke=BLACK, stroke_width=1.3 * view.unit, stroke_opacity=0.5),
-            path(edge, True, stroke=WHITE, stroke_width=0.6 * view.unit, stroke_dasharray=dash),
-        )
+    casing = svg.path(
+        edge, True, stroke=svg.BLACK, stroke_width=1.3 * view.unit, stroke_opacity=0.5
     )
+    core = svg.path(
+        edge, True, stroke=svg.WHITE, stroke_width=0.6 * view.unit, stroke_dasharray=dash
+    )
+    return draw_base(view, piece) + svg.group((casing, core))
 
 
-def _draw_name(view: View, piece: Piece, room: LabelPlacement) -> str:
-    """A piece's name and the doubt of its place, above it or below, where that hides nothing."""
-    sigma = position_sigma_mm(piece)
+def _draw_name(view: View, piece: Piece, placement: LabelPlacement) -> str:
+    """Draw a piece's name and the 95 % of its position, above it or below, where that hides nothing."""
+    sigma_mm = position_sigma_mm(piece)
     edge = base_outline(view, piece)
-    away = LETTER_HEIGHT * 1.3 * view.unit
-    middle = float(edge[:, 0].mean())
-    places = [
-        np.array([middle, edge[:, 1].min() - away]),
-        np.array([middle, edge[:, 1].max() + away]),
-    ]
-    return _draw_plate(
-        view, f"{piece.id} ± {1.96 * sigma:.1f} mm" if sigma else piece.id, places, room
-    )
+    distance = LETTER_HEIGHT * 1.3 * view.unit
+    center_x = float(edge[:, 0].mean())
+    above = np.array([center_x, edge[:, 1].min() - distance])
+    below = np.array([center_x, edge[:, 1].max() + distance])
+    text = piece.id
+    if sigma_mm:
+        text = f"{piece.id} ± {INTERVAL_95_SIGMAS * sigma_mm:.1f} mm"
+    return _draw_plate(view, text, [above, below], placement)
 
 
-def _draw_path(view: View, scene: Scene, move: Data, room: LabelPlacement) -> str:
-    """A way that has ended, and how long it was."""
-    z_mm = next((piece.z_mm for piece in scene.pieces if piece.id == move["piece"]), 0.0)
-    line = np.concatenate([view.line_px(a, b, z_mm) for a, b in pairwise(move["way_mm"])])
+def _draw_path(view: View, scene: Scene, move: Data, placement: LabelPlacement) -> str:
+    """Draw the path of a move that has ended, and its length."""
+    piece = _find_piece(scene, move["piece"])
+    z_mm = piece.z_mm if piece is not None else 0.0
+    legs = [view.line_px(a, b, z_mm) for a, b in pairwise(move["way_mm"])]
+    line = np.concatenate(legs)
     if not np.isfinite(line).all():
         return ""
-    sigma = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
-    text = format_distance(move["path_mm"], 1.96 * sigma, scene.game) + (
-        "" if move["way_seen"] else ", way not seen"
-    )
-    label = _draw_plate(
-        view, text, [line[round(share * (len(line) - 1))] for share in (0.5, 0.35, 0.65)], room
-    )
-    return cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
+    places = [line[round(share * (len(line) - 1))] for share in LABEL_SHARES]
+    label = _draw_plate(view, _path_label(scene, move), places, placement)
+    return svg.cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
 
 
-def _draw_plate(view: View, text: str, places: Sequence[Array], room: LabelPlacement) -> str:
-    size = np.array(text_plate_size(text, LETTER_HEIGHT * view.unit))
-    place = next(
-        (place for place in places if np.isfinite(place).all() and room.is_free(place, size)), None
-    )
-    if place is None:
-        return ""
-    room.occupy_box(place, size)
-    return text_plate(text, float(place[0]), float(place[1]), LETTER_HEIGHT * view.unit, edge=BLACK)
+def _path_label(scene: Scene, move: Data) -> str:
+    sigma_mm = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
+    length = format_distance(move["path_mm"], INTERVAL_95_SIGMAS * sigma_mm, scene.game)
+    return length if move["way_seen"] else f"{length}, way not seen"
+
+
+def _draw_plate(view: View, text: str, places: Sequence[Array], placement: LabelPlacement) -> str:
+    """Draw a text at the first of the places (2,) where it hides nothing; nothing if there is none."""
+    height = LETTER_HEIGHT * view.unit
+    size = np.array(svg.text_plate_size(text, height))
+    for place in places:
+        if np.isfinite(place).all() and placement.is_free(place, size):
+            placement.occupy_box(place, size)
+            return svg.text_plate(text, float(place[0]), float(place[1]), height, edge=svg.BLACK)
+    return ""
 
 
 def _draw_ruling(scene: Scene, name: str | None) -> str:
-    """What the game says from the piece that moved last to its closest enemy, to anybody where players are unknown."""
+    """Draw the ruling from a piece to its closest enemy, or without players to the closest piece."""
     other = _closest_enemy(scene, name) if name is not None else None
     if name is None or other is None:
         return ""
+    standing = frozenset(piece.id for piece in scene.pieces)
     try:
-        told = draw_graphics(
-            scene, Selection(pair=(name, other)), frozenset(piece.id for piece in scene.pieces)
-        )
-    except BadInput:  # a question that this table cannot answer: a grid's, say
+        graphics = draw_graphics(scene, Selection(pair=(name, other)), standing)
+    except BadInput:  # a question that this table cannot answer, such as a grid's
         return ""
-    return group(told.layers.values())
+    return svg.group(graphics.layers.values())
 
 
 def _closest_enemy(scene: Scene, name: str) -> str | None:
-    found = matrix(scene)
-    if name not in found.ids:
+    distances = matrix(scene)
+    if name not in distances.ids:
         return None
     players = {piece.id: piece.player for piece in scene.pieces}
-    own, others = players[name], [other for other in found.ids if other != name]
-    enemies = [other for other in others if own and players[other] and players[other] != own]
-    row = dict(zip(found.ids, found.distance_mm[found.ids.index(name)].tolist(), strict=True))
-    return min(enemies or others, key=row.__getitem__, default=None)
+    player = players[name]
+    others = [other for other in distances.ids if other != name]
+    enemies = []
+    for other in others:
+        if player and players[other] and players[other] != player:
+            enemies.append(other)
+    row = distances.distance_mm[distances.ids.index(name)].tolist()
+    distance_to = dict(zip(distances.ids, row, strict=True))
+    return min(enemies or others, key=distance_to.__getitem__, default=None)

@@ -1,4 +1,4 @@
-"""A film's page: one file with everything in it, to open in any browser, with no request to anywhere."""
+"""The page of a film: one file with everything in it, which asks no server for anything."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -8,16 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from overruler.apps.analyze.merge import FilmResults
+from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.picture.raster import font_face_css
 from overruler.rules import matrix
 from overruler.scene import Scene
 
-Data = dict[str, Any]
 PAGE_TEMPLATE = Path(__file__).with_name("page.html")
+"""The page with placeholders for the film's name, the font and the data."""
 MAX_PAIRS = 1300
-"""Pairs whose distances go along; more would make the page slow to open."""
+"""Largest number of pairs whose distances are included: more make the page slow to open."""
 MAX_CONTACTS = 1000
+"""Largest number of contacts that are included."""
+MAX_RULINGS = 400
+"""Largest number of the last rest's rulings that are included."""
+DEFAULT_BOARD = {"width_mm": 1000, "height_mm": 1000}
+"""Board of a film without a rest."""
 
 
 def render_page(
@@ -27,54 +32,50 @@ def render_page(
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
 ) -> Iterator[str]:
-    """The page's text, piece by piece: its pictures together are larger than all else that is known of a film."""
-    told = {
+    """Yield the page's text in parts: the pictures alone are larger than all the rest."""
+    last_scene = film.rests[-1]["scene"] if film.rests else {"board": DEFAULT_BOARD}
+    data = {
         "name": film.name,
         "length_s": round(film.read_to_s, 2),
-        "board": film.rests[-1]["scene"]["board"]
-        if film.rests
-        else {"width_mm": 1000, "height_mm": 1000},
+        "board": last_scene["board"],
         "pieces": [_piece_json(film, name) for name in sorted(film.bases)],
         "moves": [_move_json(move) for move in film.moves],
-        "terrain": film.rests[-1]["scene"].get("terrain", []) if film.rests else [],
-        "problems": [
-            *film.problems,
-            *(f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes),
-        ],
+        "terrain": last_scene.get("terrain", []),
+        "problems": [*film.problems, *map(_describe_note, film.notes)],
         "rulings": _last_rulings(rulings),
         "contacts": [_round_floats(row) for row in contacts[:MAX_CONTACTS]],
         "turns": [_round_floats(row) for row in turns] if len(turns) > 1 else [],
         "allowances": [_round_floats(row) for row in too_long] if too_long is not None else None,
     }
-    before, after = PAGE_TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
-    yield before.replace("{{name}}", escape(film.name)).replace("{{font}}", font_face_css())
-    yield _encode_json(told)[:-1] + ',"rests":['
-    for k, rest in enumerate(film.rests):
-        yield "," * bool(k) + _encode_json(_rest_json(rest))
-    yield "]}" + after
+    head, tail = PAGE_TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
+    yield head.replace("{{name}}", escape(film.name)).replace("{{font}}", font_face_css())
+    yield _encode_json(data)[:-1] + ',"rests":['
+    for number, rest in enumerate(film.rests):
+        comma = "," if number else ""
+        yield comma + _encode_json(_rest_json(rest))
+    yield "]}" + tail
 
 
 def _encode_json(data: Data) -> str:
+    """JSON that may stand in a script element."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
 
 
+def _describe_note(note: Data) -> str:
+    return f"{note['time_s']:.1f} s: {note['text']}"
+
+
 def _piece_json(film: FilmResults, name: str) -> Data:
-    stays = [
-        [round(stay[key], 2) for key in ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")]
-        for stay in film.stays[name]
-    ]
+    keys = ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")
+    stays = [[round(stay[key], 2) for key in keys] for stay in film.stays[name]]
     return {"id": name, "base": film.bases[name], "stays": stays}
 
 
 def _move_json(move: Data) -> Data:
+    row = {key: value for key, value in move.items() if key not in ("trail", "way_mm")}
     trail = [[round(value, 2) for value in spot] for spot in move["trail"]]
     way = [[round(value, 1) for value in corner] for corner in move["way_mm"]]
-    return _round_floats(
-        {key: value for key, value in move.items() if key not in ("trail", "way_mm")}
-    ) | {
-        "trail": trail,
-        "way": way,
-    }
+    return _round_floats(row) | {"trail": trail, "way": way}
 
 
 def _round_floats(row: Data) -> Data:
@@ -84,35 +85,32 @@ def _round_floats(row: Data) -> Data:
 
 
 def _rest_json(rest: Data) -> Data:
-    """A rest with its distances: each pair's in the order of the upper triangle, and 1 σ of each, in mm."""
-    found = matrix(Scene.from_json(rest["scene"]))
-    pairs = np.triu_indices(len(found.ids), 1)
-    told: Data = {
+    """A rest with its distances and 1 σ of each, in mm, in the order of the upper triangle."""
+    distances = matrix(Scene.from_json(rest["scene"]))
+    pairs = np.triu_indices(len(distances.ids), 1)
+    data: Data = {
         "time_s": round(rest["time_s"], 2),
         "still": str(rest["still"]),
-        "ids": list(found.ids),
+        "ids": list(distances.ids),
     }
     if len(pairs[0]) <= MAX_PAIRS:
-        told["mm"] = np.round(found.distance_mm[pairs], 1).tolist()
-        told["sigma"] = np.round(found.sigma_mm[pairs], 2).tolist()
-    return told
+        data["mm"] = np.round(distances.distance_mm[pairs], 1).tolist()
+        data["sigma"] = np.round(distances.sigma_mm[pairs], 2).tolist()
+    return data
 
 
 def _last_rulings(rulings: Sequence[Data] | None) -> list[list[Any]] | None:
-    """The last rest's rulings: from, to, range, probability, since when."""
+    """The last rest's rulings, the closest pair first: from, to, range, probability, since when, distance."""
     if rulings is None:
         return None
-    last = max((row["time_s"] for row in rulings), default=0.0)
-    rows = [row for row in rulings if row["time_s"] == last and row["range"] is not None]
+    last_s = max((row["time_s"] for row in rulings), default=0.0)
+    rows = [row for row in rulings if row["time_s"] == last_s and row["range"] is not None]
     rows.sort(key=lambda row: row["distance_mm"])
-    return [
-        [
-            row["from"],
-            row["to"],
-            row["range"],
-            round(row["probability"], 3),
-            round(row["since_s"], 1),
-            round(row["distance_mm"], 1),
-        ]
-        for row in rows[:400]
-    ]
+    return [_ruling_json(row) for row in rows[:MAX_RULINGS]]
+
+
+def _ruling_json(row: Data) -> list[Any]:
+    probability = round(row["probability"], 3)
+    since_s = round(row["since_s"], 1)
+    distance_mm = round(row["distance_mm"], 1)
+    return [row["from"], row["to"], row["range"], probability, since_s, distance_mm]

@@ -1,12 +1,11 @@
-"""A folder of photos as a film: one a turn, each with a camera of its own; its seconds count the photos."""
+"""A folder of photos as a film: one photo a turn, each with its own camera; its seconds count the photos."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from overruler.apps.analyze.merge import FilmResults
-from overruler.apps.analyze.segment import move_data, rest_data
+from overruler.apps.analyze.event_log import move_data, rest_data
+from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import CannotMeasure
 from overruler.fixes import next_piece_id
 from overruler.geometry.pose import Array
@@ -18,52 +17,57 @@ from overruler.sources.photo import load_photo
 from overruler.track import Move
 from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
 
-MIN_MOVE_SIGMAS, MIN_MOVE_MM = 3.0, 1.0
-"""A piece has moved where both are exceeded: two photos have two cameras."""
+MIN_MOVE_SIGMAS = 3.0
+"""Least distance of a move, in σ of the distance between two photos' positions."""
+MIN_MOVE_MM = 1.0
+"""Least distance of a move: two photos have two cameras."""
 
 
 def analyze_folder(folder: Path, referee: Referee) -> FilmResults:
-    """All that the photos tell; those that cannot be measured are named in `problems`."""
-    told = FilmResults(folder.resolve().name)
+    """Analyse the photos of a folder; those that cannot be measured are named in `problems`."""
+    film = FilmResults(folder.resolve().name)
     before: dict[str, Piece] = {}
     for turn, path in enumerate(photos_in(folder)):
         try:
             report = referee.look(load_photo(path))
         except CannotMeasure as error:
-            told.problems.append(str(error))
+            film.problems.append(str(error))
             continue
-        before |= _add_photo(told, float(turn), report, before)
-        told.read_to_s = float(turn)
-    if not told.rests:
-        raise CannotMeasure(f"{folder}: none of the photos can be measured: {told.problems[0]}")
-    return told
+        before |= _add_photo(film, float(turn), report, before)
+        film.read_to_s = float(turn)
+    if not film.rests:
+        raise CannotMeasure(f"{folder}: none of the photos can be measured: {film.problems[0]}")
+    return film
 
 
 def _add_photo(
-    told: FilmResults, time_s: float, report: Report, before: dict[str, Piece]
+    film: FilmResults, time_s: float, report: Report, before: dict[str, Piece]
 ) -> dict[str, Piece]:
-    """Note one photo; its pieces by the film's names."""
+    """Record a photo; return its pieces by the film's names."""
     rest = rest_data(time_s, report)
-    pieces, names = report.scene.pieces, _match_names(report.scene.pieces, before)
+    pieces = report.scene.pieces
+    names = _match_names(pieces, before)
     for piece, name, data in zip(pieces, names, rest["scene"]["pieces"], strict=True):
         data["id"] = name
-        _record_piece(told, name, piece, time_s, before.get(name))
+        _record_piece(film, name, piece, time_s, before.get(name))
     if "covariance" in rest["scene"]:
         rest["scene"]["covariance"]["order"] = names
-    told.rests.append(rest)
+    film.rests.append(rest)
     return dict(zip(names, pieces, strict=True))
 
 
 def _match_names(pieces: tuple[Piece, ...], before: dict[str, Piece]) -> list[str]:
-    """Known pieces by size and nearness; new names for the others."""
+    """Match pieces to known ones by size and distance; the others get new names."""
     if not before:
         return [piece.id for piece in pieces]
     found = [(piece.base, _position_mm(piece)) for piece in pieces]
     missing = [MissingPiece(piece.base, _position_mm(piece)) for piece in before.values()]
     pairs = assign_pieces(missing, found, np.ones((len(missing), len(found))))
-    known, names = {j: list(before)[i] for i, j in pairs}, list[str]()
+    known_names = list(before)
+    matched = {j: known_names[i] for i, j in pairs}
+    names: list[str] = []
     for j in range(len(pieces)):
-        names.append(known.get(j) or next_piece_id([*before, *names]))
+        names.append(matched.get(j) or next_piece_id([*before, *names]))
     return names
 
 
@@ -72,44 +76,36 @@ def _position_mm(piece: Piece) -> Array:
 
 
 def position_sigma_mm(piece: Piece) -> float:
-    return (
-        float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2))
-        if piece.covariance_mm2
-        else 0.0
-    )
+    """1 σ of a piece's position, averaged over the directions; 0 without a covariance."""
+    if not piece.covariance_mm2:
+        return 0.0
+    return float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2))
 
 
 def _record_piece(
-    told: FilmResults, name: str, piece: Piece, time_s: float, before: Piece | None
+    film: FilmResults, name: str, piece: Piece, time_s: float, before: Piece | None
 ) -> None:
-    """A row for a piece, and a move where it stands elsewhere than in the photo before."""
-    place: dict[str, Any] = {
-        "x_mm": piece.x_mm,
-        "y_mm": piece.y_mm,
-        "sigma_mm": position_sigma_mm(piece),
-    }
-    told.positions.append({"piece": name, "time_s": time_s, **place, "seen": True})
-    told.bases.setdefault(name, piece.base.to_json())
-    stays = told.stays.setdefault(name, [])
-    away = (
-        float(np.hypot(*(_position_mm(piece) - _position_mm(before))))
-        if before is not None
-        else 0.0
-    )
-    sigma = (
-        float(np.hypot(position_sigma_mm(piece), position_sigma_mm(before)))
-        if before is not None
-        else 0.0
-    )
-    if before is not None and away > max(MIN_MOVE_MM, MIN_MOVE_SIGMAS * sigma):
-        ends = (before.x_mm, before.y_mm), (piece.x_mm, piece.y_mm)
-        start_s = stays[-1]["to_s"]
-        told.moves.append(
-            move_data(
-                Move(name, start_s, time_s, *ends, away, sigma, away, sigma, ends, way_seen=False)
-            )
-        )
+    """Record a piece's position, and a move if it stands elsewhere than in the photo before."""
+    place: Data = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "sigma_mm": position_sigma_mm(piece)}
+    film.positions.append({"piece": name, "time_s": time_s, **place, "seen": True})
+    film.bases.setdefault(name, piece.base.to_json())
+    stays = film.stays.setdefault(name, [])
+    start_s = stays[-1]["to_s"] if stays else time_s
+    move = _find_move(name, before, piece, (start_s, time_s)) if before is not None else None
+    if move is not None:
+        film.moves.append(move_data(move))
     elif stays:
         stays[-1]["to_s"] = time_s
         return
     stays.append({"from_s": time_s, "to_s": time_s, **place})
+
+
+def _find_move(name: str, before: Piece, after: Piece, times_s: tuple[float, float]) -> Move | None:
+    """The move of a piece between two photos; None if its positions agree within their σ."""
+    distance = float(np.hypot(*(_position_mm(after) - _position_mm(before))))
+    sigma = float(np.hypot(position_sigma_mm(after), position_sigma_mm(before)))
+    if distance <= max(MIN_MOVE_MM, MIN_MOVE_SIGMAS * sigma):
+        return None
+    ends = (before.x_mm, before.y_mm), (after.x_mm, after.y_mm)
+    lengths = (distance, sigma, distance, sigma)
+    return Move(name, *times_s, *ends, *lengths, ends, way_seen=False)

@@ -1,4 +1,4 @@
-"""Films in, folders of results out: segments are worked on, kept under names made of their content, and joined."""
+"""The pipeline from films to folders of results: segments are analysed, stored and merged."""
 
 import argparse
 import sys
@@ -26,27 +26,33 @@ from overruler.apps.analyze.segment import (
 )
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
 from overruler.apps.memory import give_back_memory, limit_malloc_arenas
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.web.scene_paths import INTERVAL_95_SIGMAS
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
+from overruler.units import inches_from_mm
 from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
 from overruler.writing import write_atomically, write_parts_atomically
 
 SEGMENTS_FOLDER = ".segments"
-"""The folder in a film's own where finished segments are kept."""
+"""Folder inside a film's own for the segments that are done."""
+ASSUMED_FILM_S = 60.0
+"""Length of a film that does not state its own, for the progress bar."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SegmentTask:
-    """A segment, and the file that its result goes to."""
+    """A segment to analyse."""
 
     segment: Segment
     path: Path
+    """File for its result."""
 
 
 def analyze_films(
     args: argparse.Namespace, allowances: Mapping[str, float], turns: Sequence[Turn] | None
 ) -> int:
-    """The exit status: 0 where of every film something could be measured."""
+    """Analyse the films; return the exit status, 0 if something of every film could be measured."""
     referee = make_referee(args)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
     names = _folder_names(args.videos)
@@ -70,18 +76,22 @@ def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
 
 
 def make_referee(args: argparse.Namespace) -> Referee:
-    """What the options say of the table, read as `measure` reads them."""
-    parser = argparse.ArgumentParser()
-    measure.add_arguments(parser)
-    known = vars(parser.parse_args(["film"]))
-    known |= {key: value for key, value in vars(args).items() if key in known}
-    options = measure.read_options(argparse.Namespace(**known))
-    table = (options.board, options.points, options.lens, options.game, options.bases)
-    return Referee(*table, terrain=options.terrain, fixes=options.fixes, house=options.house)
+    """Make a referee of the options about the table, read as `measure` reads them."""
+    options = measure.load_options(MeasureRequest.from_namespace(args))
+    return Referee(
+        options.board,
+        options.points,
+        options.lens,
+        options.game,
+        options.bases,
+        terrain=options.terrain,
+        fixes=options.fixes,
+        house=options.house,
+    )
 
 
 def _folder_names(videos: Sequence[Path]) -> list[str]:
-    """A folder's name for each film: its own without the ending, numbered where two are the same."""
+    """Name each film's folder by the film, without the ending; numbered where two are the same."""
     names: list[str] = []
     for video in videos:
         stem = video.resolve().stem or "film"
@@ -106,99 +116,101 @@ def _analyze_film(
 ) -> FilmResults:
     if video.is_dir():
         return photo_folder.analyze_folder(video, referee)
-    tasks = _make_tasks(video, out, referee, args)
-    failed = _run_tasks(tasks, engine, video.name, args.resume)
+    tasks = _make_tasks(video, out, referee, args.segment_s)
+    problems = _run_tasks(tasks, engine, video.name, args.resume)
     done = [task.path for task in tasks if task.path.exists()]
     if not done:
-        raise CannotMeasure(f"{video}: {failed[0] if failed else 'nothing could be read'}")
+        raise CannotMeasure(f"{video}: {problems[0] if problems else 'nothing could be read'}")
     film = merge_segments(out.name, map(load_segment, done))
-    film.problems += failed
+    film.problems += problems
     return film
 
 
-def _make_tasks(
-    video: Path, out: Path, referee: Referee, args: argparse.Namespace
-) -> list[SegmentTask]:
-    into = _make_folder(out / SEGMENTS_FOLDER)
-    return [
-        SegmentTask(one, into / f"{one.key}.json")
-        for one in split_film(video, referee, args.segment_s)
-    ]
+def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> list[SegmentTask]:
+    folder = _make_folder(out / SEGMENTS_FOLDER)
+    segments = split_film(video, referee, segment_s)
+    return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 
 
 def _run_tasks(tasks: Sequence[SegmentTask], engine: Engine, name: str, resume: bool) -> list[str]:
-    """Work on the segments that are not there yet; what could not be done, a sentence each."""
+    """Analyse the segments that have no result yet; return a sentence for each that failed."""
     waiting = [task for task in tasks if not (resume and task.path.exists())]
-    failed = []
-    with _task_progress(name, tasks, waiting, engine is serial_engine) as (work, done):
+    problems = []
+    with _task_progress(name, tasks, waiting, engine is serial_engine) as (work, on_done):
         for task, error in engine(work, waiting):
-            done(task)
+            on_done(task)
             if isinstance(error, OverrulerError):
-                failed.append(str(error))
+                problems.append(str(error))
             elif isinstance(error, Exception):
-                failed.append(
-                    f"from {task.segment.from_s:.0f} s on: its worker failed ({type(error).__name__})"
-                )
-    return failed
+                start = f"from {task.segment.from_s:.0f} s on"
+                problems.append(f"{start}: its worker failed ({type(error).__name__})")
+    return problems
 
 
-def run_task(task: SegmentTask, seen: Callable[[float], None] = lambda time_s: None) -> None:
-    """Work on a segment, on whatever machine, and keep its result; `seen` is told how far it has come."""
+def _ignore_progress(time_s: float) -> None:
+    """Show nothing."""
+
+
+def run_task(task: SegmentTask, on_progress: Callable[[float], None] = _ignore_progress) -> None:
+    """Analyse a segment and store its result; `on_progress` gets the seconds of film done."""
     prepare_process()
-    write_atomically(task.path, encode_json(analyze_segment(task.segment, seen)))
+    write_atomically(task.path, encode_json(analyze_segment(task.segment, on_progress)))
     give_back_memory()
 
 
 def prepare_process() -> None:
-    """What a process does before it works on films."""
+    """Set the memory and the threads of a process that works on films."""
     limit_malloc_arenas()
     limit_opencv_to_one_thread()
+
+
+# --- progress ---
 
 
 @contextmanager
 def _task_progress(
     name: str, tasks: Sequence[SegmentTask], waiting: Sequence[SegmentTask], here: bool
 ) -> Iterator[tuple]:  # type: ignore[type-arg]
-    """The work to do and what to call when a segment is done, under a bar where a person is watching."""
+    """Yield the function that does a task and the one to call when it is done, with a bar on a terminal.
+
+    With `here` the tasks run in this process, and the bar moves within a task too.
+    """
     if not sys.stderr.isatty() or not waiting:
         yield run_task, lambda task: None
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        row = bar.add_task(name, total=len(tasks), completed=len(tasks) - len(waiting))
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         finished = len(tasks) - len(waiting)
+        row = bar.add_task(name, total=len(tasks), completed=finished)
 
-        def told(task: SegmentTask) -> None:
-            length = _length_s(task, tasks)
+        def run_with_progress(task: SegmentTask) -> None:
+            start_s = max(0.0, task.segment.from_s - LEAD_S)
+            length_s = _length_s(task)
 
-            def seen(time_s: float) -> None:
-                share = (time_s - max(0.0, task.segment.from_s - LEAD_S)) / length
+            def on_progress(time_s: float) -> None:
+                share = (time_s - start_s) / length_s
                 bar.update(row, completed=finished + min(max(share, 0.0), 1.0))
 
-            run_task(task, seen)
+            run_task(task, on_progress)
 
-        def done(_: SegmentTask) -> None:
+        def on_done(_: SegmentTask) -> None:
             nonlocal finished
             finished += 1
             bar.update(row, completed=finished)
 
-        yield (told if here else run_task), done
+        yield (run_with_progress if here else run_task), on_done
 
 
-def _length_s(task: SegmentTask, tasks: Sequence[SegmentTask]) -> float:
-    """About how long a segment is; the last one's end is known when it is reached."""
+def _length_s(task: SegmentTask) -> float:
+    """Length of a segment; for the last one, by what the film says of its own."""
     segment = task.segment
     if segment.to_s != float("inf"):
         return segment.to_s - segment.from_s
-    from overruler.sources.video import Film as Opened
+    from overruler.sources.video import Film
 
-    with Opened(Path(segment.video)) as film:
-        return max(1.0, (film.duration_s or 60.0) - segment.from_s)
+    with Film(Path(segment.video)) as film:
+        return max(1.0, (film.duration_s or ASSUMED_FILM_S) - segment.from_s)
 
 
 # --- results ---
@@ -211,19 +223,18 @@ def write_results(
     allowances: Mapping[str, float],
     turns: Sequence[Turn] | None = None,
 ) -> None:
-    """Write all tables and the page; without `turns` they are guessed."""
+    """Write all tables and the page; guess the turns if none are given."""
     unknown = sorted(set(allowances) - set(film.bases))
     if unknown:
-        raise BadInput(
-            f"--allowance: {film.name} has no piece {unknown[0]}; it has {', '.join(sorted(film.bases))}"
-        )
-    ruled = rule_all_pairs(film) if game else None
+        known = ", ".join(sorted(film.bases))
+        raise BadInput(f"--allowance: {film.name} has no piece {unknown[0]}; it has {known}")
+    rulings = rule_all_pairs(film) if game else None
     too_long = check_allowances(film, allowances) if allowances else None
-    touching, in_turns = find_contacts(film), turn_rows(film, turns or guess_turns(film))
-    tables.write_tables(film, out, ruled, too_long, touching, in_turns)
-    write_parts_atomically(
-        out / "report.html", page.render_page(film, ruled, too_long, touching, in_turns)
-    )
+    contacts = find_contacts(film)
+    rows = turn_rows(film, turns or guess_turns(film))
+    tables.write_tables(film, out, rulings, too_long, contacts, rows)
+    text = page.render_page(film, rulings, too_long, contacts, rows)
+    write_parts_atomically(out / "report.html", text)
     _print_summary(film, out, too_long)
 
 
@@ -234,20 +245,21 @@ def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None
         print(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
     for row in too_long or ():
         if row["probability"] > 0.5:
-            print(
-                f"  {row['piece']} moved farther than it may, with probability {row['probability']:.2f}"
-            )
+            probability = f"with probability {row['probability']:.2f}"
+            print(f"  {row['piece']} moved farther than it may, {probability}")
     print(f"  {out / 'report.html'}")
     for problem in film.problems:
         _print_problem(f"{film.name}: {problem}")
 
 
 def _describe_path(move: Data) -> str:
-    """How long it was; of a way that nobody saw, how far apart its ends are."""
+    """The length of a path; if it was not seen, the distance between its ends."""
     if not move["way_seen"]:
-        straight = f"{move['distance_mm']:.1f} ± {1.96 * move['sigma_mm']:.1f} mm"
-        return f"{straight} straight ({move['distance_mm'] / 25.4:.2f} in); its way was not seen"
-    return f"{move['path_mm']:.1f} ± {1.96 * move['path_sigma_mm']:.1f} mm  ({move['path_mm'] / 25.4:.2f} in)"
+        length = f"{move['distance_mm']:.1f} ± {INTERVAL_95_SIGMAS * move['sigma_mm']:.1f} mm"
+        inches = inches_from_mm(move["distance_mm"])
+        return f"{length} straight ({inches:.2f} in); its way was not seen"
+    length = f"{move['path_mm']:.1f} ± {INTERVAL_95_SIGMAS * move['path_sigma_mm']:.1f} mm"
+    return f"{length}  ({inches_from_mm(move['path_mm']):.2f} in)"
 
 
 def _print_problem(text: str) -> None:

@@ -1,40 +1,41 @@
-"""A broadcast as a recorded game: what the eyes see, written as a film's results are."""
+"""A recorder of broadcasts: what the watcher saw, written as the results of a film."""
 
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.analyze.event_log import EventLog
 from overruler.apps.analyze.merge import merge_segments
 from overruler.apps.analyze.pipeline import write_results
-from overruler.apps.analyze.segment import EventLog
 from overruler.errors import CannotMeasure
 from overruler.track import Tick
 from overruler.writing import check_writable
 
 
 class Recorder:
-    """Notes every tick, and writes it all when the broadcast ends."""
+    """Records every tick, and writes the results when the broadcast ends."""
+
+    __slots__ = ("_game", "_is_measured", "_last_s", "_log", "_out")
 
     def __init__(self, out: Path, game: bool) -> None:
+        """Record into the folder `out`; with `game`, write rulings too."""
         out.mkdir(parents=True, exist_ok=True)
         check_writable(out / "report.html")
-        self._out, self._game = out, game
-        self._log, self._last_s, self._opened = EventLog(0.0), 0.0, False
+        self._out = out
+        self._game = game
+        self._log = EventLog(0.0)
+        self._last_s = 0.0
+        self._is_measured = False
 
     def record_tick(self, tick: Tick) -> None:
         self._log.record_tick(tick)
-        self._last_s, self._opened = tick.time_s, self._opened or bool(tick.spots)
+        self._last_s = tick.time_s
+        self._is_measured = self._is_measured or bool(tick.spots)
 
     def finish(self) -> None:
-        """Write the tables and the page; `CannotMeasure` where nothing was ever measured."""
-        if not self._opened:
+        """Write the tables and the page; `CannotMeasure` if the table was never measured."""
+        if not self._is_measured:
             raise CannotMeasure(f"{self._out}: nothing was recorded: the table was never measured")
-        part: dict[str, Any] = {
-            "from_s": 0.0,
-            "to_s": None,
-            "read_to_s": self._last_s,
-            "problems": [],
-            "refused": None,
-        }
-        write_results(
-            merge_segments(self._out.name, [self._log.data() | part]), self._out, self._game, {}
-        )
+        times: dict[str, Any] = {"from_s": 0.0, "to_s": None, "read_to_s": self._last_s}
+        segment = self._log.data() | times | {"problems": [], "refused": None}
+        film = merge_segments(self._out.name, [segment])
+        write_results(film, self._out, self._game, {})

@@ -1,4 +1,4 @@
-"""What came of a film as files: Parquet and CSV tables, scenes, chapters."""
+"""The files of a film: Parquet and CSV tables, scenes, chapters, editors' markers."""
 
 import csv
 import io
@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.analyze.merge import FilmResults
+from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import MissingExtra
+from overruler.units import inches_from_mm
 from overruler.writing import write_atomically, write_parts_atomically
 
-Data = dict[str, Any]
 Columns = Mapping[str, type]
+"""Types of a table's columns, by name and in order."""
 
 POSITION_COLUMNS: Columns = {
     "piece": str,
@@ -22,12 +23,14 @@ POSITION_COLUMNS: Columns = {
     "sigma_mm": float,
     "seen": bool,
 }
+"""Where each piece was, and when."""
 MOVE_COLUMNS: Columns = {
     "piece": str,
     **dict.fromkeys(("start_s", "end_s", "from_x_mm", "from_y_mm", "to_x_mm", "to_y_mm"), float),
     **dict.fromkeys(("distance_mm", "path_mm", "sigma_mm", "path_sigma_mm"), float),
     "way_seen": bool,
 }
+"""The moves."""
 RULING_COLUMNS: Columns = {
     "time_s": float,
     "from": str,
@@ -38,6 +41,7 @@ RULING_COLUMNS: Columns = {
     "probability": float,
     "since_s": float,
 }
+"""Every pair at every rest."""
 ALLOWANCE_COLUMNS: Columns = {
     "piece": str,
     "start_s": float,
@@ -47,12 +51,14 @@ ALLOWANCE_COLUMNS: Columns = {
     "sigma_mm": float,
     "probability": float,
 }
+"""Moves of pieces with an allowance."""
 CONTACT_COLUMNS: Columns = {
     "time_s": float,
     "from": str,
     "to": str,
     **dict.fromkeys(("distance_mm", "sigma_mm", "probability"), float),
 }
+"""Pairs that may touch."""
 TURN_COLUMNS: Columns = {
     "turn": str,
     "from_s": float,
@@ -61,34 +67,32 @@ TURN_COLUMNS: Columns = {
     "moves": int,
     "why": str,
 }
+"""The turns."""
 
 
 def encode_parquet(rows: Sequence[Data], columns: Columns) -> bytes:
-    """The rows as a Parquet file; `MissingExtra` where pyarrow is not installed."""
+    """Encode rows as a Parquet file; raise `MissingExtra` if pyarrow is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra.with_install_hint("tables need pyarrow", "tables") from None
-    kinds = {
+    arrow_types = {
         str: pyarrow.string(),
         float: pyarrow.float64(),
         bool: pyarrow.bool_(),
         int: pyarrow.int32(),
     }
-    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
-    arrays = [
-        pyarrow.array([row[name] for row in rows], kinds[kind]) for name, kind in columns.items()
-    ]
+    fields = [(name, arrow_types[kind]) for name, kind in columns.items()]
+    arrays = [pyarrow.array([row[name] for row in rows], kind) for name, kind in fields]
+    table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
     sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(
-        pyarrow.Table.from_arrays(arrays, schema=schema), sink, compression="zstd"
-    )
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue())
 
 
 def encode_csv(rows: Sequence[Data], columns: Columns) -> str:
-    """The rows as CSV, every number in full."""
+    """Encode rows as CSV, with all digits of every number."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -97,68 +101,47 @@ def encode_csv(rows: Sequence[Data], columns: Columns) -> str:
 
 
 def scene_lines(film: FilmResults) -> Iterator[str]:
-    """A scene a line, with its time."""
-    lines = (rest["scene"] | {"time_s": rest["time_s"], "film": film.name} for rest in film.rests)
-    return (json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    """Yield the scene of each rest with its time, as a line of JSON."""
+    for rest in film.rests:
+        line = rest["scene"] | {"time_s": rest["time_s"], "film": film.name}
+        yield json.dumps(line, allow_nan=False) + "\n"
+
+
+# --- chapters ---
 
 
 def webvtt_chapters(film: FilmResults, turns: Sequence[Data] = ()) -> str:
-    """Chapters for a player (WebVTT): one from each move to the next, and from the beginning of each turn."""
-    moves = [
-        (_move_start_s(move), _describe_move(move))
-        for move in sorted(film.moves, key=_move_start_s)
-    ]
-    starts = [(0.0, "Start"), *moves]
+    """Chapters for a player (WebVTT): one begins at each move and at each turn."""
+    starts = [(0.0, "Start")]
+    for move in sorted(film.moves, key=_move_start_s):
+        starts.append((_move_start_s(move), _describe_move(move)))
     if len(turns) > 1:
-        begun = {start for start, _ in moves}
-        starts += [
-            (turn["from_s"], "begins") for turn in turns if turn["from_s"] not in {0.0, *begun}
-        ]
-        starts = [
-            (start, _prefix_turn(turns, start, text))
-            for start, text in sorted(starts, key=lambda one: one[0])
-        ]
-    ends = [start for start, _ in starts[1:]] + [max(film.read_to_s, starts[-1][0] + 0.1)]
-    cues = [
-        f"{_webvtt_time(a)} --> {_webvtt_time(max(b, a + 0.001))}\n{text}\n"
-        for (a, text), b in zip(starts, ends, strict=True)
-    ]
+        starts = _with_turns(starts, turns)
+    ends = [start for start, _ in starts[1:]]
+    ends.append(max(film.read_to_s, starts[-1][0] + 0.1))
+    cues = []
+    for (start_s, text), end_s in zip(starts, ends, strict=True):
+        times = f"{_webvtt_time(start_s)} --> {_webvtt_time(max(end_s, start_s + 0.001))}"
+        cues.append(f"{times}\n{text}\n")
     return "WEBVTT\n\n" + "\n".join(cues)
 
 
+def _with_turns(starts: list[tuple[float, str]], turns: Sequence[Data]) -> list[tuple[float, str]]:
+    """Add a chapter for each turn that begins without a move, and the turn's name to every chapter."""
+    known = {start for start, _ in starts}
+    begins = [(turn["from_s"], "begins") for turn in turns if turn["from_s"] not in known]
+    chapters = sorted([*starts, *begins], key=lambda chapter: chapter[0])
+    return [(start, _prefix_turn(turns, start, text)) for start, text in chapters]
+
+
 def _prefix_turn(turns: Sequence[Data], time_s: float, text: str) -> str:
-    """A chapter's name with its turn's; on one line, and without what WebVTT reads as its own."""
+    """A chapter's text behind its turn's name, on one line and escaped for WebVTT."""
     turn = next((turn for turn in reversed(turns) if turn["from_s"] <= time_s), None)
     if turn is None:
         return text
-    whose = f" ({turn['player']})" if turn["player"] else ""
-    named = " ".join(f"Turn {turn['turn']}{whose}: {text}".split())
-    return named.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def otio_timeline(film: FilmResults) -> str | None:
-    """The moves as markers for film editors (OpenTimelineIO); None where the extra `otio_timeline` is not installed."""
-    try:
-        import opentimelineio as otio
-    except ImportError:
-        return None
-
-    def span(from_s: float, to_s: float) -> Any:
-        times = (
-            otio.opentime.RationalTime(round(value * 1000), 1000)
-            for value in (from_s, max(to_s - from_s, 0))
-        )
-        return otio.opentime.TimeRange(*times)
-
-    clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
-    for move in film.moves:
-        marker = otio.schema.Marker(
-            _describe_move(move), span(move["start_s"], move["end_s"]), otio.schema.MarkerColor.CYAN
-        )
-        clip.markers.append(marker)
-    track = otio.schema.Track(film.name, children=[clip])
-    whole = otio.schema.Timeline(film.name, tracks=[track])
-    return str(otio.adapters.write_to_string(whole, "otio_json"))
+    player = f" ({turn['player']})" if turn["player"] else ""
+    line = " ".join(f"Turn {turn['turn']}{player}: {text}".split())
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _move_start_s(move: Data) -> float:
@@ -166,17 +149,45 @@ def _move_start_s(move: Data) -> float:
 
 
 def _describe_move(move: Data) -> str:
-    least = "" if move["way_seen"] else "at least "
-    return (
-        f"{move['piece']} moves {least}{move['path_mm'] / 25.4:.1f} in ({move['path_mm']:.0f} mm)"
-    )
+    bound = "" if move["way_seen"] else "at least "
+    inches = inches_from_mm(move["path_mm"])
+    return f"{move['piece']} moves {bound}{inches:.1f} in ({move['path_mm']:.0f} mm)"
 
 
 def _webvtt_time(time_s: float) -> str:
     """Hours, minutes, seconds and milliseconds, as WebVTT has them."""
-    thousandths = round(time_s * 1000)
-    minutes, seconds = thousandths // 60_000, thousandths // 1000 % 60
-    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.{thousandths % 1000:03}"
+    milliseconds = round(time_s * 1000)
+    minutes = milliseconds // 60_000
+    seconds = milliseconds // 1000 % 60
+    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.{milliseconds % 1000:03}"
+
+
+# --- editors' markers ---
+
+
+def otio_timeline(film: FilmResults) -> str | None:
+    """The moves as markers for film editors; None if OpenTimelineIO (extra `otio`) is not installed."""
+    try:
+        import opentimelineio as otio
+    except ImportError:
+        return None
+
+    def span(from_s: float, to_s: float) -> Any:
+        start = otio.opentime.RationalTime(round(from_s * 1000), 1000)
+        length = otio.opentime.RationalTime(round(max(to_s - from_s, 0) * 1000), 1000)
+        return otio.opentime.TimeRange(start, length)
+
+    clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
+    for move in film.moves:
+        times = span(move["start_s"], move["end_s"])
+        marker = otio.schema.Marker(_describe_move(move), times, otio.schema.MarkerColor.CYAN)
+        clip.markers.append(marker)
+    track = otio.schema.Track(film.name, children=[clip])
+    timeline = otio.schema.Timeline(film.name, tracks=[track])
+    return str(otio.adapters.write_to_string(timeline, "otio_json"))
+
+
+# --- writing ---
 
 
 def write_tables(
@@ -187,7 +198,7 @@ def write_tables(
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
 ) -> list[Path]:
-    """Write every table, each whole, one after the other: together they would need twice the memory; their paths."""
+    """Write every file, one after the other: all at once would need twice the memory. Return their paths."""
     tables: list[tuple[str, Sequence[Data] | None, Columns]] = [
         ("positions", film.positions, POSITION_COLUMNS),
         ("moves", film.moves, MOVE_COLUMNS),
@@ -205,8 +216,8 @@ def write_tables(
         yield "chapters.vtt", webvtt_chapters(film, turns)
         yield "timeline.otio", otio_timeline(film)
 
-    write_parts_atomically(folder / "scenes.jsonl", scene_lines(film))
     paths = [folder / "scenes.jsonl"]
+    write_parts_atomically(paths[0], scene_lines(film))
     for name, data in files():
         if data is not None:
             write_atomically(folder / name, data)

@@ -1,4 +1,4 @@
-"""The recording with what was found in it drawn over, as a film of its own."""
+"""The overlay video: the recording with its results drawn over it."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,17 +17,19 @@ from overruler.picture.film_encoding import write_mp4
 from overruler.picture.raster import Pixels, alpha_composite, render_layer, resize_by_area
 from overruler.shot import Shot
 from overruler.sources.prefetch import prefetch_items
-from overruler.sources.video import Film as Opened
+from overruler.sources.video import Film
 from overruler.writing import atomic_file, check_writable
 
 MAX_WIDTH_PX = 1280
-"""As wide as a larger recording becomes."""
+"""Width of the video made of a wider recording."""
 ASSUMED_FRAMES_PER_S = 30.0
-"""What a film whose rate nobody knows is said to have; its pictures keep their times all the same."""
+"""Frame rate that is written for a film without one; its pictures keep their times all the same."""
+CACHED_LAYERS = 4
+"""Rendered drawings kept, as most serve for many pictures."""
 
 
 def check_output(videos: list[Path], out: Path) -> None:
-    """`BadInput` before any work is done."""
+    """Raise `BadInput` if no overlay video can be made of `videos` at `out`."""
     if len(videos) != 1 or videos[0].is_dir():
         raise BadInput(
             "--video: goes with one film; give the films one by one, a folder of photos makes none"
@@ -40,49 +42,47 @@ def check_output(videos: list[Path], out: Path) -> None:
 
 
 def write_video(video: Path, film: FilmResults, out: Path) -> str:
-    """Write the film, whole or not at all; what was written, in words."""
+    """Write the overlay video, whole or not at all; return a description of it."""
     with (
-        Opened(video, looks_per_s=float("inf")) as opened,
+        Film(video, looks_per_s=float("inf")) as recording,
         atomic_file(out) as temporary,
-        _progress_bar(opened, out.name) as told,
+        _progress_bar(recording, out.name) as on_progress,
     ):
-        shots = iter(opened)
+        shots = iter(recording)
         first = next(shots, None)
         if first is None:
             raise CannotMeasure(
                 f"{video}: holds no picture that can be read; record or export it again"
             )
         size = _even_size(first.size_px)
-        with prefetch_items(
-            _draw_overlays(chain([first], shots), Overlay(film, size), told)
-        ) as pictures:
-            count = write_mp4(
-                pictures, size, opened.frames_per_s or ASSUMED_FRAMES_PER_S, temporary
-            )
-        sound = "; its sound is left out" if opened.has_sound else ""
+        drawn = _draw_overlays(chain([first], shots), Overlay(film, size), on_progress)
+        frames_per_s = recording.frames_per_s or ASSUMED_FRAMES_PER_S
+        with prefetch_items(drawn) as pictures:
+            count = write_mp4(pictures, size, frames_per_s, temporary)
+        sound = "; its sound is left out" if recording.has_sound else ""
     return f"{out}: {count} pictures of {size[0]} × {size[1]}{sound}"
 
 
 def _even_size(size_px: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of the film that is made: even, as its coding needs, and no wider than `MAX_WIDTH_PX`."""
-    share = min(1.0, MAX_WIDTH_PX / size_px[0])
-    return max(2, round(size_px[0] * share / 2) * 2), max(2, round(size_px[1] * share / 2) * 2)
+    """Size of the video: even, as its codec needs, and no wider than `MAX_WIDTH_PX`."""
+    scale = min(1.0, MAX_WIDTH_PX / size_px[0])
+    width, height = (max(2, round(length * scale / 2) * 2) for length in size_px)
+    return width, height
 
 
 def _draw_overlays(
-    shots: Iterable[Shot], overlay: Overlay, told: Callable[[float], None]
+    shots: Iterable[Shot], overlay: Overlay, on_progress: Callable[[float], None]
 ) -> Iterator[tuple[float, Pixels]]:
-    """Every picture with its drawing, and its time."""
-    layers = lru_cache(maxsize=4)(_rasterize_drawing)  # most stand for many pictures
+    """Yield the time and the picture of every shot, with its drawings."""
+    render = lru_cache(maxsize=CACHED_LAYERS)(_rasterize_drawing)
     for shot in shots:
         pixels = resize_by_area(shot.colours(None), overlay.size_px)
         for drawing in overlay.drawings_at(shot.time_s):
             left, top, right, bottom = drawing.box_px
-            pixels[top:bottom, left:right] = alpha_composite(
-                layers(drawing), pixels[top:bottom, left:right]
-            )
+            part = pixels[top:bottom, left:right]
+            pixels[top:bottom, left:right] = alpha_composite(render(drawing), part)
         yield shot.time_s, pixels
-        told(shot.time_s)
+        on_progress(shot.time_s)
 
 
 def _rasterize_drawing(drawing: Drawing) -> Pixels:
@@ -91,17 +91,13 @@ def _rasterize_drawing(drawing: Drawing) -> Pixels:
 
 
 @contextmanager
-def _progress_bar(opened: Opened, name: str) -> Iterator[Callable[[float], None]]:
-    """What to call with how far it has come, in seconds of film: a bar where a person is watching."""
+def _progress_bar(recording: Film, name: str) -> Iterator[Callable[[float], None]]:
+    """Yield a callback that takes the seconds of film done; on a terminal it moves a bar."""
     if not sys.stderr.isatty():
         yield lambda time_s: None
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        row = bar.add_task(name, total=opened.duration_s)
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        row = bar.add_task(name, total=recording.duration_s)
         yield lambda time_s: bar.update(row, completed=time_s)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overruler.apps.measure.options import MeasureOptions, read_options
+from overruler.apps.measure.options import MeasureOptions, load_options, read_options
 from overruler.apps.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
 from overruler.writing import write_atomically
@@ -19,6 +19,7 @@ __all__ = [
     "MeasureOptions",
     "add_arguments",
     "add_table_arguments",
+    "load_options",
     "measure_photo",
     "read_options",
     "run",

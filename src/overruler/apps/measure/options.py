@@ -2,11 +2,13 @@
 
 import argparse
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base
 from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
@@ -59,7 +61,12 @@ class MeasureOptions:
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
-    """Read the options; raise `BadInput` for anything that is wrong with them or their files."""
+    """Read and check the options of the command line."""
+    return load_options(MeasureRequest.from_namespace(args))
+
+
+def load_options(args: MeasureRequest) -> MeasureOptions:
+    """Load the files of a request; raise `BadInput` for anything that is wrong with it or them."""
     _check_scale_options(args)
     for path in (args.scene, args.picture, args.doubt):
         if path:
@@ -67,7 +74,7 @@ def read_options(args: argparse.Namespace) -> MeasureOptions:
     _check_outputs(args)
     return MeasureOptions(
         photo=args.photo,
-        beside=tuple(args.beside),
+        beside=args.beside,
         board=_read_board(args),
         points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
@@ -94,7 +101,7 @@ def read_free_markers(marker_mm: float, dictionary: str | None) -> Board:
     return Board.free(marker_mm, dictionary or AUTO_DICTIONARY)
 
 
-def _check_scale_options(args: argparse.Namespace) -> None:
+def _check_scale_options(args: MeasureRequest) -> None:
     values = {"--board": args.board, "--marker-mm": args.marker_mm, "--point": args.point or None}
     given = [option for option, value in values.items() if value is not None]
     if not given:
@@ -114,7 +121,7 @@ def _check_scale_options(args: argparse.Namespace) -> None:
         raise BadInput(f"--point: {MIN_POINTS} points or more are needed, {len(args.point)} given")
 
 
-def _check_outputs(args: argparse.Namespace) -> None:
+def _check_outputs(args: MeasureRequest) -> None:
     for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
         if path:
             check_picture_ending(option, path)
@@ -130,7 +137,7 @@ def check_picture_ending(option: str, path: Path) -> None:
         raise BadInput(f"{option}: {path}: the name must end in {' or '.join(ENDINGS)}")
 
 
-def _read_board(args: argparse.Namespace) -> Board | None:
+def _read_board(args: MeasureRequest) -> Board | None:
     if args.board:
         return Board.load(args.board)
     if args.marker_mm is None:
@@ -157,7 +164,7 @@ def _check_game(name: str | None) -> str | None:
     return name
 
 
-def _parse_questions(texts: list[str], game: str | None) -> tuple[dict[str, Any], ...]:
+def _parse_questions(texts: Sequence[str], game: str | None) -> tuple[dict[str, Any], ...]:
     known = game_of(game or DEFAULT_GAME).questions if texts else {}
     questions = []
     for number, text in enumerate(texts, 1):

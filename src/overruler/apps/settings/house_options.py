@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
 from overruler.house_rules import OWNER_SIGNS, HouseRules
@@ -38,7 +39,7 @@ def _add_repeatable(
     parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
 
 
-def read_house(args: argparse.Namespace) -> HouseRules:
+def read_house(args: argparse.Namespace | MeasureRequest) -> HouseRules:
     """Read players and house rules from the options; `BadInput` names what is wrong."""
     players = _parse_players(getattr(args, "player", ()))
     return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)))

@@ -1,1 +1,1 @@
-"""The server: a page for phones, and what programs ask of it. `app.make_app` puts it together."""
+"""The web servers: `phone.app` serves the page for phones, `live.app` the overlay for broadcasts."""

@@ -1,4 +1,4 @@
-"""What can go wrong on a server, and the answer that says so: one table for every application here."""
+"""Errors of the servers and the HTTP answer to each: one table for both applications."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -8,46 +8,55 @@ from overruler.errors import BadInput, OverrulerError
 
 
 class ServerBusy(OverrulerError):
-    """More is waiting than the server takes."""
+    """The queue of the server is full."""
 
 
 class TaskFailed(OverrulerError):
-    """A task that came to nothing; `unmeasurable` where the photo is to blame and another or a hint would help."""
+    """A task ended without a result."""
 
     def __init__(self, message: str, unmeasurable: bool = False) -> None:
         super().__init__(message)
         self.unmeasurable = unmeasurable
+        """Whether the photo is to blame, so that another photo or a hint would help."""
 
 
 class MeasurementNotFound(OverrulerError):
-    """There is no such measurement, or nothing of it yet."""
+    """The measurement does not exist or has no scene yet."""
 
 
 class EditConflict(OverrulerError):
-    """Somebody else has corrected the table since it was read."""
+    """Somebody else has corrected the table since the client read it."""
 
 
 class UploadRefused(BadInput):
-    """Something that was sent and will not be kept; `status` is that of the answer."""
+    """The server does not accept what was sent."""
 
     def __init__(self, message: str, status: int = 415) -> None:
         super().__init__(message)
         self.status = status
+        """HTTP status of the answer."""
+
+
+STATUS_BY_ERROR: dict[type[Exception], int] = {
+    MeasurementNotFound: 404,
+    EditConflict: 412,
+    ServerBusy: 503,
+    TaskFailed: 500,
+}
+"""HTTP status of each error; every other `OverrulerError` is answered with 422."""
+
+
+def _status_code(error: Exception) -> int:
+    if isinstance(error, UploadRefused):
+        return error.status
+    return STATUS_BY_ERROR.get(type(error), 422)
 
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
-    text = " ".join(str(error).split())
-    return JSONResponse(
-        {"error": text},
-        _status_code(error),
-        {"connection": "close"} if _status_code(error) == 413 else None,
-    )
-
-
-async def _answer_unforeseen(request: Request, error: Exception) -> Response:
-    return JSONResponse(
-        {"error": "this should not have happened: the server's own output says what did"}, 500
-    )
+    status = _status_code(error)
+    one_line = " ".join(str(error).split())
+    headers = {"connection": "close"} if status == 413 else None
+    return JSONResponse({"error": one_line}, status, headers)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
@@ -55,12 +64,9 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-def _status_code(error: Exception) -> int:
-    if isinstance(error, UploadRefused):
-        return error.status
-    return {MeasurementNotFound: 404, EditConflict: 412, ServerBusy: 503, TaskFailed: 500}.get(
-        type(error), 422
-    )
+async def _answer_unforeseen(request: Request, error: Exception) -> Response:
+    text = "this should not have happened: the server's own output says what did"
+    return JSONResponse({"error": text}, 500)
 
 
 EXCEPTION_HANDLERS = {
@@ -68,4 +74,4 @@ EXCEPTION_HANDLERS = {
     HTTPException: _answer_http_error,
     Exception: _answer_unforeseen,
 }
-"""What is answered when something goes wrong, for every application here."""
+"""Starlette's exception handlers, for both applications."""

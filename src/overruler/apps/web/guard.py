@@ -1,8 +1,9 @@
-"""Who may talk to the server: by name (Host), from where (Origin), with which key, and how much at once.
+"""Access control: the server's names (Host), the page's origin (Origin) and the key.
 
-A page on another site cannot read from it or act on it (Origin, Fetch metadata), nor can one whose name was turned to
-this machine's address (DNS rebinding: Host). On a network the key, which is in the address that the server prints,
-is exchanged for a cookie; programs send it as `Authorization: Bearer KEY`.
+The guard refuses requests by pages of other sites (Origin, Fetch metadata). It also refuses names
+that were pointed at this machine's address (DNS rebinding: Host). On a network, the server prints
+an address with a key; the guard exchanges that key for a cookie. Programs send the key as
+`Authorization: Bearer KEY`.
 """
 
 import hmac
@@ -16,12 +17,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 KEY_COOKIE = "overruler_key"
+"""Name of the cookie that holds the key."""
 COOKIE_LIFETIME_S = 30 * 86_400
+"""Lifetime of the cookie, in seconds."""
 SAFE_METHODS = ("GET", "HEAD")
+"""Methods that another site may link to."""
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+"""Content-Security-Policy of every answer: nothing from elsewhere, nothing inline."""
 SECURITY_HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
@@ -29,33 +34,35 @@ SECURITY_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
+"""Headers of every answer."""
 PUBLIC_PATHS = ("/static/",)
-"""What carries no secret: the page's own files."""
+"""Path prefixes that need no key: the page's own files hold no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Whom the server lets in."""
+    """Conditions under which the server answers."""
 
     hosts: frozenset[str]
-    """The names it answers to, without ports."""
+    """Names that the server answers to, without ports."""
     key: str | None = None
-    """None where only this machine can reach it."""
+    """The key that clients must show; None if only this machine can reach the server."""
 
 
 class Guard:
-    """Stands before the whole application."""
+    """ASGI middleware that checks every request before the application sees it."""
 
-    def __init__(self, app: ASGIApp, door: AccessPolicy) -> None:
+    __slots__ = ("_app", "_policy")
+
+    def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
         self._app = app
-        self._door = door
+        self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refusal = self._find_refusal(scope, headers)
+        refusal = self._find_refusal(scope, Headers(scope=scope))
         if refusal is None:
             await self._app(scope, receive, self._add_headers(scope, send))
         elif scope["type"] == "websocket":
@@ -65,44 +72,43 @@ class Guard:
             await refusal(scope, receive, self._add_headers(scope, send))
 
     def _find_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        if len(headers.getlist("host")) != 1 or _host_name(headers["host"]) not in self._door.hosts:
+        if not self._is_own_name(headers):
             return _error_response(
                 421, "this server does not go by that name (Host): use the address that it printed"
             )
         if not _is_same_origin(scope, headers):
             return _error_response(403, "a page of another site asked for this (Origin): refused")
-        if not self._has_key(scope, headers) and not scope["path"].startswith(PUBLIC_PATHS):
+        if not scope["path"].startswith(PUBLIC_PATHS) and not self._has_key(scope, headers):
             return _error_response(
                 401, "the key is missing or wrong: scan the code on the computer's screen again"
             )
         return None
 
-    # --- the key ---
+    def _is_own_name(self, headers: Headers) -> bool:
+        if len(headers.getlist("host")) != 1:
+            return False
+        return _host_name(headers["host"]) in self._policy.hosts
 
     def _has_key(self, scope: Scope, headers: Headers) -> bool:
-        wanted = self._door.key
-        return wanted is None or any(
-            hmac.compare_digest(key.encode(), wanted.encode())
-            for key in presented_keys(scope, headers)
-        )
+        key = self._policy.key
+        return key is None or shows_key(scope, headers, key)
 
     def _add_headers(self, scope: Scope, send: Send) -> Send:
-        """Adds the headers that every answer has, and the cookie where the key came in the address."""
-        fresh = self._door.key is not None and self._door.key in _keys_in_query(scope)
+        """Return a `send` that adds the common headers, and the cookie if the key is in the address."""
+        key = self._policy.key
+        sets_cookie = key is not None and key in _keys_in_query(scope)
 
-        async def marked(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("cache-control", "no-store")
-                if fresh:
-                    headers.append(
-                        "set-cookie", _key_cookie(self._door.key or "", scope["scheme"] == "https")
-                    )
+                if sets_cookie:
+                    headers.append("set-cookie", _key_cookie(key or "", scope["scheme"] == "https"))
             await send(message)
 
-        return marked
+        return send_with_headers
 
 
 def _error_response(status: int, text: str) -> Response:
@@ -110,37 +116,50 @@ def _error_response(status: int, text: str) -> Response:
 
 
 def _host_name(host: str) -> str:
-    """A Host header's name: without the port, in lower case; brackets stay round an IPv6 address."""
-    name, colon, port = host.strip().lower().rpartition(":")
-    return name if colon and port.isdecimal() else host.strip().lower()
+    """Name in a Host header, in lower case and without the port; an IPv6 address keeps its brackets."""
+    host = host.strip().lower()
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host
 
 
 def _is_same_origin(scope: Scope, headers: Headers) -> bool:
-    """Whether a request comes from the server's own page or from no page at all."""
+    """Whether a request comes from the server's own page or from no page."""
     origin = headers.get("origin")
     if origin is not None:
         return urlsplit(origin).netloc.lower() == headers["host"].strip().lower()
     site = headers.get("sec-fetch-site", "none")
-    walked_in = (
+    return site in ("none", "same-origin") or _is_navigation(scope, headers)
+
+
+def _is_navigation(scope: Scope, headers: Headers) -> bool:
+    """Whether a person follows a link to the server."""
+    return (
         scope["type"] == "http"
         and scope["method"] in SAFE_METHODS
         and headers.get("sec-fetch-mode") == "navigate"
     )
-    return site in ("none", "same-origin") or walked_in
+
+
+def shows_key(scope: Scope, headers: Headers, key: str) -> bool:
+    """Whether a request shows a key; the comparison takes the same time for every wrong key."""
+    return any(
+        hmac.compare_digest(shown.encode(), key.encode())
+        for shown in presented_keys(scope, headers)
+    )
 
 
 def presented_keys(scope: Scope, headers: Headers) -> Iterable[str]:
-    """Every key that a request shows."""
+    """Yield every key in a request: in its address, its Authorization header and its cookie."""
     yield from _keys_in_query(scope)
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         yield token.strip()
     try:
-        jar = SimpleCookie(headers.get("cookie", ""))
+        cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return
-    if KEY_COOKIE in jar:
-        yield jar[KEY_COOKIE].value
+    if KEY_COOKIE in cookies:
+        yield cookies[KEY_COOKIE].value
 
 
 def _keys_in_query(scope: Scope) -> list[str]:
@@ -148,5 +167,5 @@ def _keys_in_query(scope: Scope) -> list[str]:
 
 
 def _key_cookie(key: str, secure: bool) -> str:
-    secured = "; Secure" if secure else ""
-    return f"{KEY_COOKIE}={key}; Path=/; Max-Age={COOKIE_LIFETIME_S}; HttpOnly; SameSite=Strict{secured}"
+    attributes = f"Path=/; Max-Age={COOKIE_LIFETIME_S}; HttpOnly; SameSite=Strict"
+    return f"{KEY_COOKIE}={key}; {attributes}" + ("; Secure" if secure else "")

@@ -1,4 +1,4 @@
-"""The words that both descriptions of the servers are written with."""
+"""JSON Schemas and OpenAPI content objects that both servers describe themselves with."""
 
 from typing import Any
 
@@ -9,114 +9,73 @@ from overruler.scene import GAMES
 
 Json = dict[str, Any]
 
-
 TEXT: Json = {"type": "string"}
-
-
+"""Schema of a text."""
 NUMBER: Json = {"type": "number"}
+"""Schema of a number."""
 
-
+_ERROR: Json = {"type": "object", "required": ["error"], "properties": {"error": TEXT}}
+_MEASUREMENT: Json = {
+    "type": "object",
+    "required": ["id", "created_s", "state", "step", "game", "table", "version"],
+    "properties": {
+        "id": {"type": "string", "pattern": f"^[{ID_ALPHABET}]{{{ID_LENGTH}}}$"},
+        "created_s": NUMBER | {"description": "Seconds since 1970."},
+        "state": {"enum": ["queued", "measuring", "done", "failed"]},
+        "step": TEXT | {"description": "What is being done, or why it failed."},
+        "game": {"enum": list(GAMES)},
+        "table": TEXT,
+        "version": {"type": "integer", "description": "How often it was corrected."},
+        "pieces": {"type": "integer", "description": "How many bases were found, once done."},
+        "unmeasurable": {"type": "boolean", "description": "Whether the photo is why it failed."},
+    },
+}
+_QUESTION: Json = {
+    "anyOf": [each for game in question_schema(GAMES)["$defs"].values() for each in game["anyOf"]],
+    "description": "As to `overruler ask`; `overruler rules GAME` lists them with examples.",
+}
+_RULING: Json = {
+    "type": "object",
+    "required": ["answer", "sentence", "headline", "clauses"],
+    "properties": {
+        "answer": {"type": "object", "description": "As `overruler ask` prints it."},
+        "sentence": TEXT,
+        "headline": TEXT,
+        "clauses": {"type": "object", "additionalProperties": TEXT},
+        "version": {"type": "integer", "description": "How often the table had been corrected."},
+        "drawing": {
+            "type": "object",
+            "description": "The measured line as SVG path data in the photo's pixels.",
+        },
+    },
+}
 SCHEMAS: dict[str, Json] = {
-    "Error": {"type": "object", "required": ["error"], "properties": {"error": TEXT}},
-    "Measurement": {
-        "type": "object",
-        "required": ["id", "created_s", "state", "step", "game", "table", "version"],
-        "properties": {
-            "id": {"type": "string", "pattern": f"^[{ID_ALPHABET}]{{{ID_LENGTH}}}$"},
-            "created_s": NUMBER | {"description": "Seconds since 1970."},
-            "state": {"enum": ["queued", "measuring", "done", "failed"]},
-            "step": TEXT | {"description": "What is being done, or why it failed."},
-            "game": {"enum": list(GAMES)},
-            "table": TEXT,
-            "version": {"type": "integer", "description": "How often it was corrected."},
-            "pieces": {"type": "integer", "description": "How many bases were found, once done."},
-            "unmeasurable": {
-                "type": "boolean",
-                "description": "Whether the photo is why it failed.",
-            },
-        },
-    },
-    "Question": {
-        "anyOf": [
-            each for game in question_schema(GAMES)["$defs"].values() for each in game["anyOf"]
-        ],
-        "description": "As to `overruler ask`; `overruler rules GAME` lists them with examples.",
-    },
-    "Ruling": {
-        "type": "object",
-        "required": ["answer", "sentence", "headline", "clauses"],
-        "properties": {
-            "answer": {"type": "object", "description": "As `overruler ask` prints it."},
-            "sentence": TEXT,
-            "headline": TEXT,
-            "clauses": {"type": "object", "additionalProperties": TEXT},
-            "version": {
-                "type": "integer",
-                "description": "How often the table had been corrected.",
-            },
-            "drawing": {
-                "type": "object",
-                "description": "The measured line as SVG path data in the photo's pixels.",
-            },
-        },
-    },
+    "Error": _ERROR,
+    "Measurement": _MEASUREMENT,
+    "Question": _QUESTION,
+    "Ruling": _RULING,
     "Fixes": fix(),
 }
+"""Schemas that a document refers to by name."""
 
 
 def schema_ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _content_of_kind(kind: str, schema: Json) -> Json:
-    return {"content": {kind: {"schema": schema}}}
-
-
-def operation(
-    about: str,
-    found: Json,
-    *refusals: int,
-    query: Json | None = None,
-    body: Json | None = None,
-    status: int = 200,
-) -> Json:
-    """One operation: what it is about, what it gives, and the statuses of its refusals."""
-    said: Json = {"summary": about, "responses": {str(status): {"description": about, **found}}}
-    for refusal in (401, 403, 421, *refusals):
-        said["responses"][str(refusal)] = {
-            "description": REFUSAL_TEXTS[refusal],
-            **_content_of_kind("application/json", schema_ref("Error")),
-        }
-    if query:
-        said["parameters"] = [_query_parameter(name, schema) for name, schema in query.items()]
-    if body:
-        said["requestBody"] = {"required": True, **body}
-    return said
-
-
-def _query_parameter(name: str, schema: Json) -> Json:
-    told = {"name": name, "in": "query", "required": schema.get("needed", False)}
-    schema = {key: value for key, value in schema.items() if key != "needed"}
-    return {**told, **(schema if "content" in schema else {"schema": schema})}
-
-
-REFUSAL_TEXTS = {
-    401: "The key is missing or wrong.",
-    403: "A page of another site asked.",
-    404: "There is no such measurement, or nothing of it yet.",
-    412: "Somebody else has corrected the table since the version that If-Match names.",
-    413: "Too large.",
-    415: "Not a photo.",
-    421: "Not the name that the server goes by.",
-    422: "Something in the request makes no sense; the error says what.",
-    500: "The photo came to nothing for a reason of the server's own.",
-    503: "Too much is waiting.",
-}
-
-
 def json_content(schema: Json) -> Json:
-    return _content_of_kind("application/json", schema)
+    """Content object of a JSON body."""
+    return _content("application/json", schema)
 
 
-def binary_content(kind: str) -> Json:
-    return _content_of_kind(kind, {"type": "string", "format": "binary"})
+def binary_content(media_type: str) -> Json:
+    """Content object of a file."""
+    return _content(media_type, {"type": "string", "format": "binary"})
+
+
+def _content(media_type: str, schema: Json) -> Json:
+    return {"content": {media_type: {"schema": schema}}}
+
+
+ANY_OBJECT = json_content({"type": "object"})
+"""Content of an answer whose keys are not described."""

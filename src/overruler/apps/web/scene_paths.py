@@ -1,7 +1,7 @@
-"""A scene as the page draws it: lines in the photo's own pixels, by the same camera and shapes as the annotated photo.
+"""A scene and its rulings as SVG path data in the photo's pixels, for pages that know no geometry.
 
-The page gets SVG path data and looks; it knows no geometry of the board. One unit is one pixel, (0, 0) the photo's
-upper left corner, as everywhere in `picture`.
+The camera and the shapes are those of the annotated photo. One unit is one pixel; (0, 0) is the
+photo's upper left corner, as everywhere in `picture`.
 """
 
 import math
@@ -29,32 +29,42 @@ from overruler.scene import Piece, Scene
 from overruler.units import inches_from_mm
 from overruler.verdict import Verdict
 
+INTERVAL_95_SIGMAS = 1.96
+"""Half the width of the 95 % interval of a normal distribution, in σ."""
 RING_POINTS = 360
-"""Points round a range line."""
+"""Points of a range line."""
+MARKS_PER_RING = 24
+"""Places along a range line that are offered for its number."""
+MARK_BORDER_SHARE = 0.02
+"""Border of the photo that stays free of numbers, as a share of its longer side."""
+ARC_REACH_WITHOUT_RULER_MM = 300.0
+"""Length of an arc's edges in a game without a ruler."""
 
 
 def camera_view(scene: Scene) -> View:
-    """The photo's camera as the scene has it."""
-    seen = scene.extra["calibration"]
-    pose = Pose(np.array(seen["rotation"]), np.array(seen["translation_mm"]))
-    width, height = seen["size_px"]
-    return View(
-        Camera(np.array(seen["matrix"]), np.array(seen["distortion"]), pose), (width, height)
-    )
+    """The photo's camera, as the scene stores it."""
+    calibration = scene.extra["calibration"]
+    rotation = np.array(calibration["rotation"])
+    pose = Pose(rotation, np.array(calibration["translation_mm"]))
+    matrix = np.array(calibration["matrix"])
+    camera = Camera(matrix, np.array(calibration["distortion"]), pose)
+    width, height = calibration["size_px"]
+    return View(camera, (width, height))
 
 
 # --- the table ---
 
 
 def table_json(scene: Scene) -> dict[str, Any]:
-    """Everything on the photo that does not depend on a question."""
+    """All of the table that is drawn before a question: the board, the pieces and the problems."""
     view = camera_view(scene)
+    problems = scene.extra["calibration"].get("problems", [])
     return {
         "game": scene.game,
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
         "pieces": [_piece_json(scene, view, index) for index in range(len(scene.pieces))],
-        "problems": [problem["text"] for problem in scene.extra["calibration"].get("problems", [])],
+        "problems": [problem["text"] for problem in problems],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
     }
@@ -62,172 +72,179 @@ def table_json(scene: Scene) -> dict[str, Any]:
 
 def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
     piece = scene.pieces[index]
-    edge = base_outline(view, piece)
-    center = view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
     shown: dict[str, Any] = {
         "id": piece.id,
         "base": piece.base.to_json() | {"name": piece.base.name},
-        "d": path_data(edge, closed=True),
-        "center_px": _round_px(center),
-        "reach_px": _round_px(np.nanmax(np.linalg.norm(edge - center, axis=1), initial=0.0)),
+        **_outline_json(view, piece),
         "place_mm": [round(piece.x_mm, 2), round(piece.y_mm, 2)],
         "heading_deg": round(piece.heading_deg, 2),
-        "doubt_mm": round(1.96 * position_sigma_mm(scene, index), 2),
+        "doubt_mm": round(INTERVAL_95_SIGMAS * position_sigma_mm(scene, index), 2),
         "player": piece.player,
         "unit": piece.unit,
         "leader": piece.leader,
         "stats": dict(piece.stats),
     }
     if piece.base.shape != "circle":
-        shown["ahead_px"] = _round_px(view.to_px(_point_ahead(piece), piece.z_mm))
+        shown["ahead_px"] = _round_px(view.to_px(_point_ahead_mm(piece), piece.z_mm))
     for key in ("visible", "score", "heading_modulo_deg", "fitted"):
         if key in piece.extra:
             shown[key] = piece.extra[key]
     return shown
 
 
-def _point_ahead(piece: Piece) -> tuple[float, float]:
-    """A point on the board straight ahead of a piece, outside its base."""
-    turn = math.radians(piece.heading_deg)
-    reach = 0.8 * piece.base.length_mm
-    return piece.x_mm + reach * math.cos(turn), piece.y_mm + reach * math.sin(turn)
+def _outline_json(view: View, piece: Piece) -> dict[str, Any]:
+    """A base's outline, its centre and the largest distance between the two, in pixels."""
+    edge = base_outline(view, piece)
+    center = view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
+    radii = np.linalg.norm(edge - center, axis=1)
+    return {
+        "d": path_data(edge, closed=True),
+        "center_px": _round_px(center),
+        "reach_px": _round_px(np.nanmax(radii, initial=0.0)),
+    }
+
+
+def _point_ahead_mm(piece: Piece) -> tuple[float, float]:
+    """A point of the board straight ahead of a piece, outside its base."""
+    heading = math.radians(piece.heading_deg)
+    distance = 0.8 * piece.base.length_mm
+    x_mm = piece.x_mm + distance * math.cos(heading)
+    return x_mm, piece.y_mm + distance * math.sin(heading)
 
 
 def position_sigma_mm(scene: Scene, index: int) -> float:
-    """1 σ of a piece's place along the long axis of its doubt."""
-    return (
-        scene.covariance.max_relative_shift_mm(None, index) / REACH_SIGMAS
-        if scene.covariance
-        else 0.0
-    )
+    """1 σ of a piece's position along the long axis of its error ellipse; 0 without a covariance."""
+    if not scene.covariance:
+        return 0.0
+    return scene.covariance.max_relative_shift_mm(None, index) / REACH_SIGMAS
 
 
 # --- a ruling ---
 
 
 def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
-    """An answer as the contract has it, in words, and as lines on the photo where it rests on two places."""
-    told = {
+    """A ruling as `overruler ask` prints it and in words; drawn too, if it rests on a distance."""
+    answer = {
         "answer": verdict.to_json(),
         "sentence": verdict.sentence(),
         "headline": verdict.headline,
+        "clauses": {name: clause_text(name) for name in verdict.rules},
     }
-    told["clauses"] = {name: clause_text(name) for name in verdict.rules}
     if not (verdict.from_point_mm and verdict.to_point_mm):
-        return told
-    shown = drawable_ruling(scene, verdict)
-    words = (
-        _distance_words(scene, shown)
-        if verdict.question.get("question") == "distance"
-        else _ruling_words(shown)
-    )
-    return told | {
+        return answer
+    ruling = drawable_ruling(scene, verdict)
+    is_distance = verdict.question.get("question") == "distance"
+    words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
+    return answer | {
         "words": words,
-        "look": look_json(shown.style),
-        "drawing": _measured_line_json(camera_view(scene), shown),
+        "look": look_json(ruling.style),
+        "drawing": _measured_line_json(camera_view(scene), ruling),
     }
 
 
-def _ruling_words(shown: DrawableRuling) -> dict[str, Any]:
-    between = [piece.id for piece in shown.pieces]
-    headline = shown.headline.split(": ", 1)[-1] if between else shown.headline
-    return {
-        "headline": headline,
-        "detail": shown.detail,
-        "tag": shown.line_label,
-        "between": between,
-    }
+def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
+    ids = [piece.id for piece in ruling.pieces]
+    headline = ruling.headline.split(": ", 1)[-1] if ids else ruling.headline
+    return {"headline": headline, "detail": ruling.detail, "tag": ruling.line_label, "between": ids}
 
 
-def _distance_words(scene: Scene, shown: DrawableRuling) -> dict[str, Any]:
+def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
     """A bare distance, in the unit that the game is played in."""
-    said = format_distance(shown.distance_mm, 1.96 * shown.sigma_mm, scene.game)
-    headline, _, sure = said.partition(" (")
-    detail = f"{sure.rstrip(')')} sure" if sure else "exact"
-    return _ruling_words(shown) | {
+    half_width_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm
+    text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
+    headline, _, accuracy = text.partition(" (")
+    detail = f"{accuracy.rstrip(')')} sure" if accuracy else "exact"
+    return _ruling_words(ruling) | {
         "headline": headline,
         "detail": f"{detail}, edge to edge",
         "tag": headline,
     }
 
 
-def look_json(of: AnswerStyle) -> dict[str, Any]:
-    return {"word": of.word, "colour": of.colour, "dash": list(of.dash), "icon": of.icon}
+def look_json(style: AnswerStyle) -> dict[str, Any]:
+    return {
+        "word": style.word,
+        "colour": style.colour,
+        "dash": list(style.dash),
+        "icon": style.icon,
+    }
 
 
-def _measured_line_json(view: View, shown: DrawableRuling) -> dict[str, Any]:
-    line = view.line_px(shown.from_mm, shown.to_mm, shown.z_mm)
-    reach = 1.96 * shown.sigma_mm * _line_direction(shown)
-    doubt = view.line_px(shown.to_mm - reach, shown.to_mm + reach, shown.z_mm)
+def _measured_line_json(view: View, ruling: DrawableRuling) -> dict[str, Any]:
+    """The measured line, its ends, and the 95 % interval of its length at its far end."""
+    line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
+    margin_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm * _line_direction(ruling)
+    doubt = view.line_px(ruling.to_mm - margin_mm, ruling.to_mm + margin_mm, ruling.z_mm)
     return {
         "line": path_data(line),
         "ends_px": _round_px(line[[0, -1]]),
         "doubt": path_data(doubt),
-        "px_per_mm": float(view.px_per_mm(shown.to_mm, shown.z_mm)),
+        "px_per_mm": float(view.px_per_mm(ruling.to_mm, ruling.z_mm)),
     }
 
 
-def _line_direction(shown: DrawableRuling) -> Array:
-    way = shown.to_mm - shown.from_mm
-    return np.asarray(way / max(float(np.hypot(*way)), 1e-9))
+def _line_direction(ruling: DrawableRuling) -> Array:
+    """Unit vector (2,) along the measured line."""
+    delta = ruling.to_mm - ruling.from_mm
+    return np.asarray(delta / max(float(np.hypot(*delta)), 1e-9))
 
 
 # --- range bands and arcs ---
 
 
 def range_lines_mm(scene: Scene) -> tuple[float, ...]:
-    """The range lines that a base has round it: the ruler's, or those of the game."""
+    """Distances of the range lines round a base: the scene's ruler's, or else the game's."""
     ruler = scene.ruler or game_of(scene.game).ruler
     return ruler.lines_mm if ruler else ()
 
 
+def segment_length_mm(scene: Scene) -> float | None:
+    """Length of a segment of the ruler; None if the game has no ruler with segments."""
+    return scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
+
+
 def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
-    """Range lines round a base, each with its name and the places for it."""
-    view, segment = (
-        camera_view(scene),
-        scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game),
-    )
-    return [
-        {
-            "name": _line_name(line_mm, segment),
-            **_labelled_ring_json(view, _ring_px(view, piece, line_mm)),
-        }
-        for line_mm in lines_mm
-    ]
+    """Range lines round a base, each with its name and the places where the name may stand."""
+    view = camera_view(scene)
+    segment_mm = segment_length_mm(scene)
+    lines = []
+    for line_mm in lines_mm:
+        ring = range_ring_px(view, piece, line_mm)
+        lines.append({"name": _line_name(line_mm, segment_mm), **_labelled_ring_json(view, ring)})
+    return lines
 
 
-def _ring_px(view: View, piece: Piece, line_mm: float) -> Array:
+def range_ring_px(view: View, piece: Piece, line_mm: float) -> Array:
+    """A range line round a base as pixels (`RING_POINTS`, 2), not closed."""
     return view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
 
 
 def _line_name(line_mm: float, segment_mm: float | None) -> str:
-    """Its number on the ruler, or else its length in inches."""
+    """A line's number on the ruler; its length in inches if it is no whole number of segments."""
     number = line_mm / segment_mm if segment_mm else 0.0
-    whole = number and abs(number - round(number)) < 1e-6
-    return f"{number:.0f}" if whole else f"{inches_from_mm(line_mm):g} in"
+    is_whole = number and abs(number - round(number)) < 1e-6
+    return f"{number:.0f}" if is_whole else f"{inches_from_mm(line_mm):g} in"
 
 
-def _labelled_ring_json(view: View, places: Array) -> dict[str, Any]:
-    """A closed line, and the places along it where a number may stand in the picture."""
-    border = 0.02 * max(view.size_px)
-    marks = places[:: max(1, len(places) // 24)]
-    shown = [place for place in marks if view.contains_all(place[None], border)]
-    return {
-        "d": path_data(np.concatenate([places, places[:1]])),
-        "marks_px": _round_px(np.array(shown)),
-    }
+def _labelled_ring_json(view: View, ring: Array) -> dict[str, Any]:
+    """A closed line (N, 2), and the places along it inside the picture for its name."""
+    border = MARK_BORDER_SHARE * max(view.size_px)
+    candidates = ring[:: max(1, len(ring) // MARKS_PER_RING)]
+    marks = [place for place in candidates if view.contains_all(place[None], border)]
+    closed = np.concatenate([ring, ring[:1]])
+    return {"d": path_data(closed), "marks_px": _round_px(np.array(marks))}
 
 
 def arc_edge_paths(scene: Scene, piece: Piece, edges: Sequence[tuple[Array, Array]]) -> list[str]:
-    """The outline of an arc, each edge (start, unit vector) as far as the ruler reaches."""
-    view, reach = (
-        camera_view(scene),
-        max(range_lines_mm(scene), default=300.0) + 1.5 * max(piece.base.width_mm, 1.0),
-    )
-    return [
-        path_data(view.line_px(start, np.asarray(start) + reach * np.asarray(way), piece.z_mm))
-        for start, way in edges
-    ]
+    """The edges of an arc, each (start, unit vector), drawn as far as the ruler reaches."""
+    view = camera_view(scene)
+    ruler_mm = max(range_lines_mm(scene), default=ARC_REACH_WITHOUT_RULER_MM)
+    length_mm = ruler_mm + 1.5 * max(piece.base.width_mm, 1.0)
+    paths = []
+    for start, direction in edges:
+        end = np.asarray(start) + length_mm * np.asarray(direction)
+        paths.append(path_data(view.line_px(start, end, piece.z_mm)))
+    return paths
 
 
 def _round_px(values: Any) -> Any:

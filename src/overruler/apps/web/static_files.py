@@ -1,6 +1,7 @@
-"""The page itself: its few files, read once and served from memory."""
+"""The page's own files, read once and served from memory."""
 
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 STATIC_FOLDER = Path(__file__).parent / "static"
+"""Folder of the files that are served."""
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -16,35 +18,44 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
+"""Media type by the ending of a file's name; other files are not served."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """One file of the page."""
+
+    content: bytes
+    media_type: str
+    etag: str
+    """Hash of the content, in quotes as the ETag header has it."""
 
 
 @cache
-def load_files() -> dict[str, tuple[bytes, str, str]]:
-    """Each file's bytes, type and tag, by its name: no name from outside is ever looked up on the disk."""
-    found = {}
+def load_files() -> dict[str, StaticFile]:
+    """Read every file, by its name: no name from a request ever reaches the disk."""
+    files = {}
     for path in sorted(STATIC_FOLDER.iterdir()):
         if path.suffix in MEDIA_TYPES:
-            data = path.read_bytes()
-            found[path.name] = (
-                data,
-                MEDIA_TYPES[path.suffix],
-                f'"{hashlib.sha256(data).hexdigest()[:20]}"',
-            )
-    return found
+            content = path.read_bytes()
+            etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+            files[path.name] = StaticFile(content, MEDIA_TYPES[path.suffix], etag)
+    return files
 
 
 def file_response(request: Request, name: str) -> Response:
-    if name not in load_files():
+    """Answer with a file, with 304 if the client has it, or with 404."""
+    file = load_files().get(name)
+    if file is None:
         return Response(status_code=404)
-    data, kind, tag = load_files()[name]
-    headers = {"etag": tag, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == tag:
+    headers = {"etag": file.etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)
-    return Response(data, media_type=kind, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)
 
 
 async def get_page(request: Request) -> Response:
-    """The one page there is; it reads from its own address which measurement to show."""
+    """Answer with the page, which reads the measurement to show from its own address."""
     return file_response(request, "index.html")
 
 

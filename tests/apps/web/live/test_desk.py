@@ -21,8 +21,8 @@ from overruler.apps.web.live import clip
 from overruler.apps.web.live.action_table import ACTIONS
 from overruler.apps.web.live.app import make_live_app
 from overruler.apps.web.live.clip import composite_over
+from overruler.apps.web.live.endpoints import openapi_document
 from overruler.apps.web.live.graphics import draw_graphics, rule_on_pair
-from overruler.apps.web.live.openapi import openapi_document
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
 from overruler.bases import Base

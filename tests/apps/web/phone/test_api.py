@@ -9,7 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from overruler.apps import bundles
-from overruler.apps.web.phone import openapi
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.web.phone.endpoints import openapi_document
+from overruler.apps.web.phone.store import Store
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE
 from overruler.rules import ask
 from overruler.scene import Scene
@@ -26,7 +28,7 @@ def api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[TestClient]
 
 def tasks(api: TestClient) -> list[tuple[str, list[Any]]]:
     """What the workers were given to do."""
-    workers: Ready = api.app.state.clerk.workers  # type: ignore[attr-defined]
+    workers: Ready = api.app.state.service.workers  # type: ignore[attr-defined]
     return workers.done
 
 
@@ -48,16 +50,16 @@ def test_a_photo_becomes_a_scene(api: TestClient) -> None:
     assert api.get("/api/measurements").json()[0] == api.get(f"/api/measurements/{name}").json()
 
 
-def test_the_arguments_are_those_of_the_command_line(api: TestClient) -> None:
+def test_the_workers_are_given_the_typed_request(api: TestClient) -> None:
     measured(api, marker_mm="42.5", dictionary="DICT_4X4_50", game="xwing", bases="27,50")
-    said = tasks(api)[-1][1]
-    assert said == [
-        "photo.jpg",
-        "--marker-mm=42.5",
-        "--dictionary=DICT_4X4_50",
-        "--bases=27,50",
-        "--game",
-        "xwing",
+    assert tasks(api)[-1][1] == [
+        MeasureRequest(
+            Path("photo.jpg"),
+            marker_mm=42.5,
+            dictionary="DICT_4X4_50",
+            game="xwing",
+            bases="27,50",
+        )
     ]
 
 
@@ -138,10 +140,7 @@ def test_what_cannot_be_measured_says_so_and_can_be_measured_otherwise(api: Test
     )
     assert answer.status_code == 202
     ended(api, answer.json()["id"])
-    said = tasks(api)[-1][1]
-    assert [part for part in said if part.startswith("--point")] == [
-        f"--point={point}" for point in points.split(";")
-    ]
+    assert tasks(api)[-1][1][0].point == tuple(points.split(";"))
 
 
 def test_deleting_leaves_nothing(api: TestClient, tmp_path: Path) -> None:
@@ -228,9 +227,7 @@ def test_the_photo_is_served_small_and_whole(api: TestClient) -> None:
 def test_a_method_that_is_not_there_is_told_those_that_are(api: TestClient, path: str) -> None:
     answer = api.patch(path.format(id=measured(api)))
     told = {
-        method.upper()
-        for method in openapi.openapi_document()["paths"][path]
-        if method != "parameters"
+        method.upper() for method in openapi_document()["paths"][path] if method != "parameters"
     }
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == told | {"HEAD"}
@@ -294,7 +291,12 @@ def test_a_bundle_holds_all_that_the_ruling_rests_on(api: TestClient, tmp_path: 
     assert members["photo.jpg"] == (folder / "photo.jpg").read_bytes()
     assert members["scene.json"] == (folder / "scene.json").read_bytes()
     assert json.loads(members["answer.json"])["range"] == ask(scene(), RANGE).answer["range"]
-    assert json.loads(members["bundle.json"])["measure"][-2:] == ["--fix", "fix.json"]
+    assert json.loads(members["bundle.json"])["measure"] == [
+        "photo.jpg",
+        "--marker-mm=60.0",
+        "--game=legion",
+        "--fix=fix.json",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -319,7 +321,7 @@ def test_what_nobody_foresaw_is_told_without_its_insides(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with client(monkeypatch, tmp_path / "store") as found:
-        monkeypatch.setattr(found.app.state.clerk.store, "newest", lambda most: 1 / 0)  # type: ignore[attr-defined]
+        monkeypatch.setattr(Store, "newest", lambda store, most: 1 / 0)
         quiet = TestClient(found.app, base_url="http://localhost", raise_server_exceptions=False)
         answer = quiet.get("/api/measurements")
     assert answer.status_code == 500

@@ -42,6 +42,6 @@ def test_who_has_gone_is_forgotten() -> None:
         await asyncio.gather(waiting, return_exceptions=True)
         await ear.aclose()
         channel.publish("a", {"n": 1})
-        return len(channel._boxes)
+        return len(channel._queues)
 
     assert asyncio.run(act()) == 0

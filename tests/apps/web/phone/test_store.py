@@ -1,5 +1,6 @@
 """What is kept, for how long, and that no name from outside becomes a path."""
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -10,8 +11,13 @@ from typing import Any
 
 import pytest
 
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.phone.store import DAY_S, DONE, FAILED, MEASURING, Measurement, Store, is_id
 from overruler.errors import BadInput
+
+REQUEST = MeasureRequest(
+    Path("photo.jpg"), board=Path("board.toml"), game="legion", player=("red=Anna", "blue=Ben")
+)
 
 
 @pytest.fixture
@@ -22,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def added(store: Store, **changes: Any) -> Measurement:
     found = Measurement(
-        store.new_id(), time.time(), DONE, "", "legion", "6x3 ft", ("photo.jpg",), {"pieces": 3}
+        store.new_id(), time.time(), DONE, "", "legion", "6x3 ft", REQUEST, {"pieces": 3}
     )
     changed: Measurement = replace(found, **changes)
     store.add(changed)
@@ -36,6 +42,16 @@ def test_what_is_added_is_found_again(store: Store, tmp_path: Path) -> None:
     store.close()
     with closing(Store(tmp_path / "store")) as again:
         assert again.find(one.id) == one
+
+
+def test_the_arguments_that_an_older_server_stored_are_read(store: Store) -> None:
+    found = added(store)
+    recorded = json.dumps(["photo.jpg", "--marker-mm=42.5", "--bases=27,50", "--game", "legion"])
+    store._database.execute(
+        "UPDATE measurements SET arguments = ? WHERE id = ?", (recorded, found.id)
+    )
+    request = MeasureRequest(Path("photo.jpg"), marker_mm=42.5, bases="27,50", game="legion")
+    assert store.find(found.id) == replace(found, request=request)
 
 
 def test_what_a_stopped_server_left_has_failed(store: Store, tmp_path: Path) -> None:

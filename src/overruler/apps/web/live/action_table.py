@@ -1,4 +1,4 @@
-"""What the desk can do, an action each."""
+"""The actions of the desk: each is a button of the control page and of a Stream Deck."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ from overruler.apps.web.live.desk import Desk
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a button does."""
+    """One action of the desk."""
 
-    about: str
-    act: Callable[..., None]
+    summary: str
+    """What it does, for people."""
+    perform: Callable[..., None]
+    """Called with the desk, then with the values of `required` and `optional`, in their order."""
     required: tuple[str, ...] = ()
-    """What it is told in its address."""
+    """Parameters that its address must have."""
     optional: tuple[str, ...] = ()
-    """What it may be told besides."""
+    """Parameters that its address may have; None stands for one that is absent."""
 
 
 ACTIONS = {
@@ -30,9 +32,8 @@ ACTIONS = {
     "bands": Action("A piece's range lines, on or off", Desk.toggle_bands, ("piece",)),
     "arcs": Action("A ship's arcs, on or off", Desk.toggle_arcs, ("piece",)),
     "freeze": Action("Hold the picture and its graphics, or let go", Desk.toggle_freeze),
-    "close": Action(
-        "Hold the picture and show the gap large, or let go", lambda desk: desk.freeze(large=True)
-    ),
+    "close": Action("Hold the picture and show the gap large, or let go", Desk.toggle_close_up),
     "live": Action("Let go", Desk.unfreeze),
     "clear": Action("Everything off the air", Desk.clear),
 }
+"""Every action, by the last part of its path."""

@@ -1,24 +1,26 @@
-"""What programs may ask of the live server, and what its buttons do: a Stream Deck's as well as the desk's own."""
+"""HTTP handlers for programs and buttons: the desk's own and a Stream Deck's."""
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from overruler.apps.web.faults import UploadRefused
 from overruler.apps.web.live.action_table import ACTIONS
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableWatcher
+from overruler.apps.web.request_body import read_text
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import read_fixes
 from overruler.reading import Node
 from overruler.rules import ask
 
 MAX_BODY_BYTES = 20_000
-"""Bytes of a question, or of corrections."""
+"""Longest body of a question or of corrections."""
+MAX_REACH_IN = 1000.0
+"""Largest distance that a question may name, in inches."""
 
 
 def get_desk(connection: HTTPConnection) -> Desk:
@@ -28,41 +30,32 @@ def get_desk(connection: HTTPConnection) -> Desk:
 
 async def get_state(request: Request) -> Response:
     desk = get_desk(request)
-    return JSONResponse(json.loads(desk.state()[1]) | {"on_air": desk.is_on_air()})
+    _, text = desk.state()
+    return JSONResponse(json.loads(text) | {"on_air": desk.is_on_air()})
 
 
 async def get_scene(request: Request) -> Response:
-    found = get_desk(request).scene()
-    return JSONResponse(found.to_json()) if found is not None else _not_measured_response()
+    scene = get_desk(request).scene()
+    return JSONResponse(scene.to_json()) if scene is not None else _not_measured_response()
 
 
 async def post_question(request: Request) -> Response:
-    """A question of the table as it stands."""
-    body, found = await _read_json(request, "question"), get_desk(request).scene()
-    if found is None:
+    """Rule on a question about the table as it stands."""
+    question = Node.of_json(await read_text(request, MAX_BODY_BYTES), "question")
+    scene = get_desk(request).scene()
+    if scene is None:
         return _not_measured_response()
-    return JSONResponse((await asyncio.to_thread(ask, found, body)).to_json())
+    verdict = await asyncio.to_thread(ask, scene, question)
+    return JSONResponse(verdict.to_json())
 
 
 async def post_fixes(request: Request) -> Response:
-    """Corrections of the table as it stands, as in a file: pieces moved, added, removed, named, in units."""
-    fixes, eyes, desk = (
-        read_fixes(await _read_json(request, "fix")),
-        request.app.state.eyes,
-        get_desk(request),
-    )
-    await asyncio.to_thread(TableWatcher.correct, eyes, fixes)
-    await asyncio.to_thread(desk.apply_labels, fixes)
+    """Correct the table as it stands, as a fix file does: pieces moved, added, removed, named, in units."""
+    fixes = read_fixes(Node.of_json(await read_text(request, MAX_BODY_BYTES), "fix"))
+    watcher: TableWatcher = request.app.state.watcher
+    await asyncio.to_thread(watcher.correct, fixes)
+    await asyncio.to_thread(get_desk(request).apply_labels, fixes)
     return await get_state(request)
-
-
-async def _read_json(request: Request, what: str) -> Node:
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY_BYTES:
-            raise UploadRefused(f"longer than {MAX_BODY_BYTES} bytes", 413)
-    return Node.of_json(body.decode(errors="replace"), what)
 
 
 def _not_measured_response() -> Response:
@@ -72,44 +65,35 @@ def _not_measured_response() -> Response:
 # --- buttons ---
 
 
-async def post_action(request: Request) -> Response:
-    """A button: `POST /api/live/do/pick?from=p01&to=p02`."""
-    name = request.path_params["name"]
-    if name not in ACTIONS:
-        raise UnknownName("action", name, ACTIONS)
-    button = ACTIONS[name]
-    missing = [key for key in button.required if key not in request.query_params]
-    if missing:
-        raise BadInput(f"{name}: say {' and '.join(missing)} in the address, ?{missing[0]}=p01 say")
-    told = [
-        _parse_argument(key, request.query_params.get(key))
-        for key in (*button.required, *button.optional)
-    ]
-    await asyncio.to_thread(button.act, get_desk(request), *told)
-    return await get_state(request)
+def action_handler(name: str) -> Callable[[Request], Awaitable[Response]]:
+    """Make the handler of one action: `POST /api/live/do/pick?from=p01&to=p02`."""
+    action = ACTIONS[name]
+
+    async def post_action(request: Request) -> Response:
+        query = request.query_params
+        missing = [key for key in action.required if key not in query]
+        if missing:
+            keys = " and ".join(missing)
+            raise BadInput(f"{name}: say {keys} in the address, ?{missing[0]}=p01 say")
+        keys_in_order = (*action.required, *action.optional)
+        arguments = [_parse_argument(key, query.get(key)) for key in keys_in_order]
+        await asyncio.to_thread(action.perform, get_desk(request), *arguments)
+        return await get_state(request)
+
+    return post_action
+
+
+async def refuse_unknown_action(request: Request) -> Response:
+    raise UnknownName("action", request.path_params["name"], ACTIONS)
 
 
 def _parse_argument(key: str, text: str | None) -> Any:
     if key != "reach_in" or text is None:
         return text
     try:
-        reach = float(text)
+        reach_in = float(text)
     except ValueError:
-        reach = -1.0
-    return reach if 0 <= reach <= 1000 else Node(text, "reach_in").fail("is no number of inches")
-
-
-async def get_openapi(request: Request) -> Response:
-    from overruler.apps.web.live.openapi import openapi_document
-
-    return JSONResponse(openapi_document())
-
-
-routes = [
-    Route("/api/live", get_state),
-    Route("/api/live/scene", get_scene),
-    Route("/api/live/ask", post_question, methods=["POST"]),
-    Route("/api/live/fix", post_fixes, methods=["POST"]),
-    Route("/api/live/do/{name}", post_action, methods=["POST"]),
-    Route("/api/live/openapi.json", get_openapi),
-]
+        reach_in = -1.0
+    if not 0 <= reach_in <= MAX_REACH_IN:
+        Node(text, "reach_in").fail("is no number of inches")
+    return reach_in

@@ -1,7 +1,7 @@
-"""The ruling on air as a short film with alpha, for replays: the line grows from base to base, then come the words."""
+"""The ruling on air as a short film with alpha, for replays: the line grows, then the words appear."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,23 @@ from overruler.apps.web.live.graphics import Graphics, svg_document
 from overruler.errors import BadInput
 
 FRAMES_PER_S = 30
-LINE_GROWN_S, WORDS_SHOWN_S, CLIP_LENGTH_S = 0.8, 1.1, 4.0
-"""When the line has reached the other base, when the words are there, and when it ends."""
+"""Frame rate of a clip."""
+LINE_GROWN_S = 0.8
+"""When the line has reached the other base."""
+WORDS_SHOWN_S = 1.1
+"""When the words are fully visible."""
+CLIP_LENGTH_S = 4.0
+"""When the clip ends."""
 FADE_LENGTH_PX = 30.0
-"""How gently the line's end fades."""
+"""Length over which the growing line's tip fades, in the clip's pixels."""
+MARGIN_SHARE = 0.1
+"""How far the wipe starts before the first base and ends behind the other, as a share of the width."""
 RgbaLayer = NDArray[np.uint8]
+"""A picture (H, W, 4) with straight alpha."""
 
 
 def render_clip(on_air: Graphics, size_px: tuple[int, int], width_px: int) -> bytes:
-    """WebM, `width_px` wide; `BadInput` where there is no ruling on air."""
+    """Render a WebM film `width_px` wide; raise `BadInput` if no ruling is on air."""
     if on_air.ends_px is None:
         raise BadInput("there is no ruling on air to make a clip of: pick two pieces that stand")
     from overruler.picture.film_encoding import encode_webm
@@ -32,66 +40,63 @@ def render_clip(on_air: Graphics, size_px: tuple[int, int], width_px: int) -> by
 def _render_frames(
     on_air: Graphics, from_px: tuple[int, int], size: tuple[int, int], ends: NDArray[np.float64]
 ) -> Iterator[RgbaLayer]:
-    table, words = (
-        _render_layer(on_air.layers[name], from_px, size) for name in ("lines", "verdict")
-    )
+    """Yield the frames of `size`, with the line between the `ends` (2, 2) in their pixels."""
+    lines = _render_layer(on_air.layers["lines"], from_px, size)
+    words = _render_layer(on_air.layers["verdict"], from_px, size)
     along = _distance_along_px(size, ends)
-    reach = float(np.hypot(*(ends[1] - ends[0]))) + 2 * FADE_LENGTH_PX + 0.1 * size[0]
-    whole = composite_over(words, table)
+    margin = MARGIN_SHARE * size[0]
+    reach = float(np.hypot(*(ends[1] - ends[0]))) + 2 * FADE_LENGTH_PX + margin
+    final = composite_over(words, lines)
     for number in range(round(CLIP_LENGTH_S * FRAMES_PER_S)):
         time_s = number / FRAMES_PER_S
         if time_s >= WORDS_SHOWN_S:
-            yield whole
+            yield final
             continue
-        tip = reach * min(time_s / LINE_GROWN_S, 1.0) - 0.1 * size[0]
-        shown = (
-            np.clip((tip - along) / FADE_LENGTH_PX, 0, 1)
-            if time_s < LINE_GROWN_S
-            else np.ones_like(along)
-        )
-        yield composite_over(
-            _scale_alpha(
-                words, np.clip((time_s - LINE_GROWN_S) / (WORDS_SHOWN_S - LINE_GROWN_S), 0, 1)
-            ),
-            _scale_alpha(table, shown),
-        )
+        tip = reach * min(time_s / LINE_GROWN_S, 1.0) - margin
+        shown = np.ones_like(along)
+        if time_s < LINE_GROWN_S:
+            shown = np.clip((tip - along) / FADE_LENGTH_PX, 0, 1)
+        words_share = (time_s - LINE_GROWN_S) / (WORDS_SHOWN_S - LINE_GROWN_S)
+        fading_words = _scale_alpha(words, float(np.clip(words_share, 0, 1)))
+        yield composite_over(fading_words, _scale_alpha(lines, shown))
 
 
 def _distance_along_px(size: tuple[int, int], ends: NDArray[np.float64]) -> NDArray[np.float32]:
-    """How far each pixel (H, W) lies along the way from one end to the other."""
-    way = ends[1] - ends[0]
-    unit = way / max(float(np.hypot(*way)), 1e-6)
-    u, v = np.arange(size[0])[None] - ends[0, 0], np.arange(size[1])[:, None] - ends[0, 1]
+    """Distance of each pixel (H, W) along the line, from its first end."""
+    delta = ends[1] - ends[0]
+    unit = delta / max(float(np.hypot(*delta)), 1e-6)
+    u = np.arange(size[0])[None] - ends[0, 0]
+    v = np.arange(size[1])[:, None] - ends[0, 1]
     return np.asarray(u * unit[0] + v * unit[1], np.float32)
 
 
 def _render_layer(drawing: str, from_px: tuple[int, int], size: tuple[int, int]) -> RgbaLayer:
+    """Render a layer drawn in pixels of a picture of `from_px` at another size."""
     from PIL import Image
 
     from overruler.picture.raster import render_png
 
-    picture = Image.open(io.BytesIO(render_png(svg_document([drawing], from_px), size[0]))).convert(
-        "RGBA"
-    )
+    png = render_png(svg_document([drawing], from_px), size[0])
+    picture = Image.open(io.BytesIO(png)).convert("RGBA")
     return np.asarray(picture if picture.size == size else picture.resize(size))
 
 
-def _scale_alpha(
-    layer: RgbaLayer, share: NDArray[np.float32] | Sequence[float] | float
-) -> RgbaLayer:
-    found = layer.copy()
-    found[..., 3] = np.rint(layer[..., 3] * np.asarray(share))
-    return found
+def _scale_alpha(layer: RgbaLayer, share: NDArray[np.float32] | float) -> RgbaLayer:
+    scaled = layer.copy()
+    scaled[..., 3] = np.rint(layer[..., 3] * np.asarray(share))
+    return scaled
 
 
 def composite_over(front: RgbaLayer, back: RgbaLayer) -> RgbaLayer:
-    """One picture with straight alpha laid over another (Porter and Duff, "Compositing digital images", 1984)."""
-    found = back.copy()
+    """Lay one picture over another (Porter and Duff, "Compositing digital images", 1984)."""
+    result = back.copy()
     where = front[..., 3] > 0
-    a, b = front[where].astype(np.float32), back[where].astype(np.float32)
-    cover, rest = a[:, 3:] / 255, b[:, 3:] / 255 * (1 - a[:, 3:] / 255)
-    found[where, :3] = np.rint(
-        (a[:, :3] * cover + b[:, :3] * rest) / np.maximum(cover + rest, 1e-6)
-    )
-    found[where, 3] = np.rint(255 * (cover + rest))[:, 0]
-    return found
+    a = front[where].astype(np.float32)
+    b = back[where].astype(np.float32)
+    a_cover = a[:, 3:] / 255
+    b_cover = b[:, 3:] / 255 * (1 - a[:, 3:] / 255)
+    cover = a_cover + b_cover
+    colours = (a[:, :3] * a_cover + b[:, :3] * b_cover) / np.maximum(cover, 1e-6)
+    result[where, :3] = np.rint(colours)
+    result[where, 3] = np.rint(255 * cover)[:, 0]
+    return result

@@ -1,6 +1,6 @@
-"""What goes over the camera's picture, as SVG in the camera's own pixels: range bands, lines, the ruling in words."""
+"""The graphics over the camera's picture, as SVG in its pixels: lines, bases and rulings in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,229 +14,269 @@ from overruler.apps.web.live.selection import (
     pieces_named,
     question_of_pair,
 )
-from overruler.apps.web.quick_questions import arc_outlines as arcs_of
-from overruler.apps.web.scene_paths import camera_view, range_lines_mm
-from overruler.geometry.pose import Array
-from overruler.picture.banner import build_banner
-from overruler.picture.drawable_ruling import (
-    SEGMENT_BY_GAME_MM,
-    DrawableRuling,
-    drawable_ruling,
-    format_distance,
+from overruler.apps.web.quick_questions import arc_outlines
+from overruler.apps.web.scene_paths import (
+    INTERVAL_95_SIGMAS,
+    RING_POINTS,
+    camera_view,
+    range_lines_mm,
+    range_ring_px,
+    segment_length_mm,
 )
-from overruler.picture.painters import base_outline, draw_base, draw_measured_line, draw_range_lines
-from overruler.picture.painters import range_arcs as arcs_round
-from overruler.picture.svg import (
-    BLACK,
-    WHITE,
-    element,
-    group,
-    path,
-    path_data,
-    text_plate,
-    text_plate_size,
+from overruler.errors import OverrulerError
+from overruler.geometry.pose import Array
+from overruler.picture import svg
+from overruler.picture.banner import build_banner
+from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, format_distance
+from overruler.picture.painters import (
+    base_outline,
+    draw_base,
+    draw_measured_line,
+    draw_range_lines,
+    range_arcs,
 )
 from overruler.picture.text_layout import FONT_FAMILY
-from overruler.picture.view import View, offset_outline
+from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
 from overruler.units import inches_from_mm
 
 LAYERS = ("bands", "lines", "verdict")
-"""From the back to the front."""
-RING_POINTS = 360
+"""Layers of the graphics, from the back to the front."""
 MIN_ZOOM_SHARE = 0.14
-"""The narrowest part of the picture that is shown large."""
+"""Least part of the picture's width that is shown enlarged."""
+CASING_WIDTH = 4.2
+"""Width of the dark casing of a range line, in units of the view."""
+CASING_OPACITY = 0.6
+"""Opacity of that casing."""
+LINE_WIDTH = 1.9
+"""Width of the light core of a range line, in units of the view."""
+NUMBER_HEIGHT = 11.0
+"""Height of a range line's number, in units of the view."""
+ARC_NUMBER_HEIGHT = 9.0
+"""Height of the numbers of the ruler along a measured line, in units of the view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graphics:
-    """What can be on air of that."""
+    """The graphics of one moment."""
 
     layers: dict[str, str]
+    """SVG by the names of `LAYERS`."""
     ruling: dict[str, Any] | None = None
+    """The ruling in words and numbers; None without a pair that stands."""
     box_px: tuple[float, float, float, float] | None = None
-    """x, y, width and height of the picture round the gap, for showing it large."""
+    """x, y, width and height of the picture's part round the gap, for showing it enlarged."""
     ends_px: tuple[tuple[float, float], tuple[float, float]] | None = None
-    """Where the measured line begins and ends."""
+    """Ends of the measured line."""
 
 
-def draw_graphics(scene: Scene, wanted: Selection, standing: frozenset[str]) -> Graphics:
-    """The graphics that hold now: nothing about a piece that does not stand where it was measured."""
+def draw_what_can_be(
+    scene: Scene, selection: Selection, standing: frozenset[str]
+) -> tuple[Graphics, str]:
+    """Draw the selection; leave out the pair, the arcs or both if they cannot be drawn, and return why."""
+    reason = ""
+    without_pair = replace(selection, pair=None)
+    without_arcs = replace(selection, arcs=())
+    without_both = replace(without_pair, arcs=())
+    for possible in (selection, without_pair, without_arcs, without_both):
+        try:
+            return draw_graphics(scene, possible, standing), reason
+        except OverrulerError as error:
+            reason = reason or str(error)
+    return Graphics({}), reason
+
+
+def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) -> Graphics:
+    """Draw the selection; leave out every piece that does not stand where it was measured."""
     view = camera_view(scene)
-    room, pieces = (
-        LabelPlacement(view),
-        {piece.id: piece for piece in scene.pieces if piece.id in standing},
-    )
-    told = (
-        rule_on_pair(scene, wanted)
-        if wanted.pair and pieces_named(scene, wanted.pair) <= set(pieces)
-        else None
-    )
-    over = (
-        _ruling_graphics(view, told, room, ruler=told.pieces[0].id not in wanted.bands)
-        if told is not None
-        else Graphics({})
-    )
-    round_them = [
-        draw_bands(scene, view, pieces[name], room) for name in wanted.bands if name in pieces
-    ]
-    round_them += [draw_arcs(scene, view, pieces[name]) for name in wanted.arcs if name in pieces]
-    return replace(over, layers={"bands": group(round_them), **over.layers})
+    placement = LabelPlacement(view)
+    pieces = {piece.id: piece for piece in scene.pieces if piece.id in standing}
+    graphics = Graphics({})
+    if selection.pair and pieces_named(scene, selection.pair) <= set(pieces):
+        ruling = rule_on_pair(scene, selection)
+        has_ruler = ruling.pieces[0].id not in selection.bands
+        graphics = _ruling_graphics(view, ruling, placement, has_ruler)
+    parts = []
+    for name in selection.bands:
+        if name in pieces:
+            parts.append(draw_bands(scene, view, pieces[name], placement))
+    for name in selection.arcs:
+        if name in pieces:
+            parts.append(draw_arcs(scene, view, pieces[name]))
+    return replace(graphics, layers={"bands": svg.group(parts), **graphics.layers})
 
 
 def _ruling_graphics(
-    view: View, told: DrawableRuling, room: LabelPlacement, ruler: bool
+    view: View, ruling: DrawableRuling, placement: LabelPlacement, has_ruler: bool
 ) -> Graphics:
-    """A ruling's own graphics; without `ruler` its lines are there already."""
-    line = view.line_px(told.from_mm, told.to_mm, told.z_mm)
-    room.protect_lines([line, *(base_outline(view, piece) for piece in told.pieces)])
-    on_table = [
-        draw_range_lines(view, told) if ruler else "",
-        *(draw_base(view, piece, told.style) for piece in told.pieces),
-    ]
+    """Draw a ruling, with the ruler's lines along the measured line if `has_ruler`."""
+    line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
+    placement.protect_lines([line, *(base_outline(view, piece) for piece in ruling.pieces)])
+    bases = [draw_base(view, piece, ruling.style) for piece in ruling.pieces]
+    ruler = draw_range_lines(view, ruling) if has_ruler else ""
     layers = {
-        "lines": group((*on_table, draw_measured_line(view, told))),
-        "verdict": _draw_words(view, told, room),
+        "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling))),
+        "verdict": _draw_words(view, ruling, placement),
     }
-    for _, arc in arcs_round(view, told) if ruler else ():
-        for place in arc[[0, -1]]:
-            room.occupy_box(place, np.array(text_plate_size("0", 9 * view.unit)))
-    (u, v), (x, y) = line[[0, -1]].tolist()
-    return Graphics(layers, _ruling_json(told), _zoom_box_px(view, told), ((u, v), (x, y)))
+    if has_ruler:
+        number_size = np.array(svg.text_plate_size("0", ARC_NUMBER_HEIGHT * view.unit))
+        for _, arc in range_arcs(view, ruling):
+            for place in arc[[0, -1]]:
+                placement.occupy_box(place, number_size)
+    start, end = line[[0, -1]].tolist()
+    ends = ((start[0], start[1]), (end[0], end[1]))
+    return Graphics(layers, _ruling_json(ruling), _zoom_box_px(view, ruling), ends)
 
 
-def rule_on_pair(scene: Scene, wanted: Selection) -> DrawableRuling:
-    """What the pair asks; an answer that rests on no distance is shown on the line between the two."""
-    asked = question_of_pair(scene, wanted)
-    verdict = ask(scene, asked)
-    if asked["question"] == "distance":
-        told = drawable_ruling(scene, verdict)
-        said = format_distance(told.distance_mm, 1.96 * told.sigma_mm, scene.game).partition(" (")[
-            0
-        ]
-        return replace(told, headline=f"{' → '.join(piece.id for piece in told.pieces)}: {said}")
+def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
+    """Rule on the pair; an answer that rests on no distance is drawn on the line between the two."""
+    question = question_of_pair(scene, selection)
+    verdict = ask(scene, question)
+    if question["question"] == "distance":
+        return _distance_ruling(scene, drawable_ruling(scene, verdict))
     if verdict.from_point_mm and verdict.to_point_mm:
         return drawable_ruling(scene, verdict)
-    line = ask(scene, distance_question(asked))
-    places = {
-        key: getattr(line, key)
-        for key in ("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm", "pair")
-    }
-    told = drawable_ruling(scene, replace(verdict, **places))
-    label = find_pair_question(scene.game, wanted.tap)["label"]
-    return replace(told, detail="  ·  ".join(part for part in (label, told.detail) if part))
+    distance = ask(scene, distance_question(question))
+    measured = replace(
+        verdict,
+        distance_mm=distance.distance_mm,
+        sigma_mm=distance.sigma_mm,
+        from_point_mm=distance.from_point_mm,
+        to_point_mm=distance.to_point_mm,
+        pair=distance.pair,
+    )
+    ruling = drawable_ruling(scene, measured)
+    label = find_pair_question(scene.game, selection.tap)["label"]
+    return replace(ruling, detail="  ·  ".join(part for part in (label, ruling.detail) if part))
+
+
+def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
+    """A bare distance with the distance as its headline."""
+    half_width_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm
+    text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
+    names = " → ".join(piece.id for piece in ruling.pieces)
+    return replace(ruling, headline=f"{names}: {text.partition(' (')[0]}")
+
+
+# --- arcs and range lines ---
 
 
 def draw_arcs(scene: Scene, view: View, ship: Piece) -> str:
-    """A ship's arcs; `BadInput` where nobody knows which side is its front."""
-    lines = "".join(d for one in arcs_of(scene, ship) for d in one["lines"])
-    below = element(
-        "path", d=lines, fill="none", stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6
-    )
-    return group(
-        (
-            below,
-            element("path", d=lines, fill="none", stroke=WHITE, stroke_width=1.9 * view.unit),
-            draw_base(view, ship),
-        )
-    )
+    """Draw a ship's arcs; raise `BadInput` if its front is not known."""
+    lines = "".join(line for arc in arc_outlines(scene, ship) for line in arc["lines"])
+    return svg.group((*_cased_path(view, lines), draw_base(view, ship)))
 
 
-def draw_bands(scene: Scene, view: View, piece: Piece, room: LabelPlacement) -> str:
-    """Every range line round a base, each with its number where the picture has room for it."""
-    segment = scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
-    lines, numbers = [], []
-    room.protect_lines([base_outline(view, piece)])
+def _cased_path(view: View, lines: str) -> tuple[str, str]:
+    """SVG path data as a dark casing and a light core."""
+    casing = svg.element(
+        "path",
+        d=lines,
+        fill="none",
+        stroke=svg.BLACK,
+        stroke_width=CASING_WIDTH * view.unit,
+        stroke_opacity=CASING_OPACITY,
+    )
+    core = svg.element(
+        "path", d=lines, fill="none", stroke=svg.WHITE, stroke_width=LINE_WIDTH * view.unit
+    )
+    return casing, core
+
+
+def draw_bands(scene: Scene, view: View, piece: Piece, placement: LabelPlacement) -> str:
+    """Draw every range line round a base, with its number where the picture has room."""
+    segment_mm = segment_length_mm(scene)
+    placement.protect_lines([base_outline(view, piece)])
+    lines: list[str] = []
+    numbers: list[str] = []
     for line_mm in range_lines_mm(scene):
-        places = view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
-        closed = np.concatenate([places, places[:1]])
-        lines += [
-            path(closed, stroke=BLACK, stroke_width=4.2 * view.unit, stroke_opacity=0.6),
-            path(closed, stroke=WHITE, stroke_width=1.9 * view.unit),
-        ]
-        numbers += _place_numbers(
-            view,
-            places,
-            f"{line_mm / segment:.0f}" if segment else f"{inches_from_mm(line_mm):g} in",
-            room,
-        )
-    return group((*lines, draw_base(view, piece), *numbers))
+        ring = range_ring_px(view, piece, line_mm)
+        lines += _cased_path(view, svg.path_data(np.concatenate([ring, ring[:1]])))
+        numbers += _draw_numbers(view, ring, _line_number(line_mm, segment_mm), placement)
+    return svg.group((*lines, draw_base(view, piece), *numbers))
 
 
-def _place_numbers(view: View, places: Array, name: str, room: LabelPlacement) -> list[str]:
-    """A line's name at up to four places along it, a quarter of the way round apart, where they hide nothing."""
-    size, marks = 11 * view.unit, []
-    for quarter in np.split(places, 4):
+def _line_number(line_mm: float, segment_mm: float | None) -> str:
+    return f"{line_mm / segment_mm:.0f}" if segment_mm else f"{inches_from_mm(line_mm):g} in"
+
+
+def _draw_numbers(view: View, ring: Array, name: str, placement: LabelPlacement) -> Iterator[str]:
+    """Draw a line's name up to four times, once a quarter of the way round, where it hides nothing."""
+    height = NUMBER_HEIGHT * view.unit
+    size = np.array(svg.text_plate_size(name, height))
+    for quarter in np.split(ring, 4):
         for place in quarter[:: RING_POINTS // 60]:
-            if room.is_free(place, np.array(text_plate_size(name, size))):
-                room.occupy_box(place, np.array(text_plate_size(name, size)))
-                marks.append(text_plate(name, float(place[0]), float(place[1]), size, edge=BLACK))
+            if placement.is_free(place, size):
+                placement.occupy_box(place, size)
+                x, y = place.tolist()
+                yield svg.text_plate(name, x, y, height, edge=svg.BLACK)
                 break
-    return marks
 
 
-def _draw_words(view: View, told: DrawableRuling, room: LabelPlacement) -> str:
-    """The ruling in words, in a corner where it hides neither line nor bases."""
-    plate_ = build_banner([told], view.size_px)
-    size = np.array([plate_.wide, plate_.high])
-    left, top = room.find_corner(size).tolist()
-    room.occupy_box(np.array([left, top]) + size / 2, size)
-    return plate_.to_svg(left, top)
+# --- words ---
 
 
-def _ruling_json(told: DrawableRuling) -> dict[str, Any]:
-    names = [piece.id for piece in told.pieces]
-    headline = told.headline.split(": ", 1)[-1]
-    measure = {"distance_mm": round(told.distance_mm, 3), "sigma_mm": round(told.sigma_mm, 3)}
+def _draw_words(view: View, ruling: DrawableRuling, placement: LabelPlacement) -> str:
+    """Draw the ruling in words, in a corner where it hides neither line nor bases."""
+    banner = build_banner([ruling], view.size_px)
+    size = np.array([banner.wide, banner.high])
+    left, top = placement.find_corner(size).tolist()
+    placement.occupy_box(np.array([left, top]) + size / 2, size)
+    return banner.to_svg(left, top)
+
+
+def _ruling_json(ruling: DrawableRuling) -> dict[str, Any]:
     return {
-        "between": names,
-        "headline": headline,
-        "detail": told.detail,
-        "word": told.style.word,
-        **measure,
+        "between": [piece.id for piece in ruling.pieces],
+        "headline": ruling.headline.split(": ", 1)[-1],
+        "detail": ruling.detail,
+        "word": ruling.style.word,
+        "distance_mm": round(ruling.distance_mm, 3),
+        "sigma_mm": round(ruling.sigma_mm, 3),
     }
 
 
-def _zoom_box_px(view: View, told: DrawableRuling) -> tuple[float, float, float, float]:
-    """The part of the picture round the gap, of the picture's own shape."""
-    ends = view.to_px(np.stack([told.from_mm, told.to_mm]), told.z_mm)
-    size = np.array(view.size_px, float)
-    share = min(1.0, max(MIN_ZOOM_SHARE, 1.8 * float((np.ptp(ends, axis=0) / size).max())))
-    wide = share * size
-    low = np.clip(ends.mean(0) - wide / 2, 0, size - wide)
-    return float(low[0]), float(low[1]), float(wide[0]), float(wide[1])
+def _zoom_box_px(view: View, ruling: DrawableRuling) -> tuple[float, float, float, float]:
+    """The part of the picture round the gap, of the picture's own shape: x, y, width, height."""
+    ends = view.to_px(np.stack([ruling.from_mm, ruling.to_mm]), ruling.z_mm)
+    picture = np.array(view.size_px, float)
+    gap_share = float((np.ptp(ends, axis=0) / picture).max())
+    share = min(1.0, max(MIN_ZOOM_SHARE, 1.8 * gap_share))
+    size = share * picture
+    low = np.clip(ends.mean(0) - size / 2, 0, picture - size)
+    return float(low[0]), float(low[1]), float(size[0]), float(size[1])
 
 
 # --- pieces to click, and pictures without a browser ---
 
 
 def bases_json(scene: Scene) -> dict[str, dict[str, Any]]:
-    """Each piece's outline and middle in the camera's pixels."""
+    """Each piece's outline, centre and labels by its id, in the camera's pixels."""
     view = camera_view(scene)
+    return {piece.id: _base_json(view, piece) for piece in scene.pieces}
+
+
+def _base_json(view: View, piece: Piece) -> dict[str, Any]:
+    center = view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
+    labels = {key: getattr(piece, key) for key in ("unit", "player", "leader")}
     return {
-        piece.id: {
-            "d": path_data(base_outline(view, piece), closed=True),
-            "center_px": [
-                round(float(v), 1) for v in view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
-            ],
-            "base": piece.base.name,
-            **{
-                key: value for key in ("unit", "player", "leader") if (value := getattr(piece, key))
-            },
-        }
-        for piece in scene.pieces
+        "d": svg.path_data(base_outline(view, piece), closed=True),
+        "center_px": [round(float(value), 1) for value in center],
+        "base": piece.base.name,
+        **{key: value for key, value in labels.items() if value},
     }
 
 
 def svg_document(layers: Sequence[str], size_px: tuple[int, int]) -> str:
-    """Layers as one drawing."""
+    """Combine layers into one drawing."""
     width, height = size_px
-    size = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
-    return element(
+    return svg.element(
         "svg",
         *(layers or [""]),
         xmlns="http://www.w3.org/2000/svg",
         font_family=FONT_FAMILY,
-        **size,
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
     )

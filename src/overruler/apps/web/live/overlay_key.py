@@ -1,35 +1,37 @@
-"""Two keys: one works the desk, the other only shows what is on air."""
+"""Two keys of the live server: one opens everything, the other only the overlay."""
 
-import hmac
 from dataclasses import replace
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from overruler.apps.web.guard import AccessPolicy, Guard, presented_keys
+from overruler.apps.web.guard import AccessPolicy, Guard, shows_key
 
 OVERLAY_PATHS = ("/overlay", "/overlay.png", "/api/live/air", "/api/live/frozen.jpg")
-"""All that the key for overlays opens; the rest of the server stays shut for it."""
+"""All paths that the overlay's key opens."""
 
 
 class LiveGuard:
-    """Stands before the live server: the guard as ever, and a second one for those who only look."""
+    """ASGI middleware: the server's guard, and one without a key for the overlay."""
 
-    def __init__(self, app: ASGIApp, door: AccessPolicy, overlay_key: str | None) -> None:
-        self._desk = Guard(app, door)
-        self._looking = Guard(app, replace(door, key=None))
-        self._key = overlay_key
+    __slots__ = ("_guard", "_keyless_guard", "_overlay_key")
+
+    def __init__(self, app: ASGIApp, policy: AccessPolicy, overlay_key: str | None) -> None:
+        self._guard = Guard(app, policy)
+        self._keyless_guard = Guard(app, replace(policy, key=None))
+        self._overlay_key = overlay_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            self._key is not None
-            and scope["type"] in ("http", "websocket")
-            and scope["path"] in OVERLAY_PATHS
-        ):
-            shown = presented_keys(scope, Headers(scope=scope))
-            if any(hmac.compare_digest(key.encode(), self._key.encode()) for key in shown):
-                await self._looking(
-                    scope, receive, send
-                )  # no cookie is set: it would take the desk's place
-                return
-        await self._desk(scope, receive, send)
+        if self._is_overlay(scope):
+            # sets no cookie, which would replace the control page's
+            await self._keyless_guard(scope, receive, send)
+        else:
+            await self._guard(scope, receive, send)
+
+    def _is_overlay(self, scope: Scope) -> bool:
+        """Whether a request asks for a path of the overlay with the overlay's key."""
+        if self._overlay_key is None or scope["type"] not in ("http", "websocket"):
+            return False
+        if scope["path"] not in OVERLAY_PATHS:
+            return False
+        return shows_key(scope, Headers(scope=scope), self._overlay_key)

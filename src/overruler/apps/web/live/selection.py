@@ -1,4 +1,4 @@
-"""What the caster wants on air, and what a pair of picks asks of the scene."""
+"""The caster's selection, and the question that a pair of picks asks of the scene."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from overruler.rules import game_of
 from overruler.scene import Scene
 
 END_BY_ROLE = {"attacker": "from", "defender": "to"}
-"""An attack's own names for the two ends of a distance."""
+"""The ends of a distance by the names that an attack gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,72 +18,88 @@ class Selection:
     """What the caster wants on air."""
 
     pair: tuple[str, str] | None = None
-    """Two pieces, or units by their names."""
+    """Ids of two pieces, or names of two units."""
     bands: tuple[str, ...] = ()
-    """The pieces that have range lines round them."""
+    """Pieces with range lines round them."""
     arcs: tuple[str, ...] = ()
-    """The ships whose arcs are drawn."""
+    """Ships whose arcs are drawn."""
     tap: str = ""
-    """What a pair asks, one of `pair_questions` by its label; empty for the game's first."""
+    """Label of the question that a pair asks, one of `pair_questions`; empty for the game's first."""
     arc: str = "front"
+    """The arc that the question is about."""
     reach_in: float = 6.0
+    """The distance that the question is about, in inches."""
 
     def with_renamed_piece(self, old: str, new: str) -> "Selection":
-        """The same where a piece goes by another name now."""
-        pair, bands, arcs = (
-            tuple(new if one == old else one for one in names) for names in self._selected_names()
-        )
-        return replace(self, pair=(pair[0], pair[1]) if pair else None, bands=bands, arcs=arcs)
+        """The same selection after a piece was renamed."""
 
-    def _selected_names(self) -> tuple[tuple[str, ...], ...]:
-        return self.pair or (), self.bands, self.arcs
+        def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(new if name == old else name for name in names)
+
+        pair = None
+        if self.pair is not None:
+            first, second = renamed(self.pair)
+            pair = (first, second)
+        return replace(self, pair=pair, bands=renamed(self.bands), arcs=renamed(self.arcs))
+
+
+def toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Add a name, or remove it if it is there."""
+    if name not in names:
+        return (*names, name)
+    return tuple(other for other in names if other != name)
 
 
 def pair_questions(game: str) -> list[dict[str, Any]]:
-    """What two picks can ask in a game, the usual first: the range, or the distance where the game has no ruler."""
+    """Questions that two picks can ask, the usual first: the range, or without a ruler the distance."""
     known = [*questions_of_game(game), DISTANCE_QUESTION]
-    return (
-        known
-        if game_of(game).ruler or RANGE_QUESTION in known
-        else [DISTANCE_QUESTION, *known[:-1]]
-    )
+    if game_of(game).ruler or RANGE_QUESTION in known:
+        return known
+    return [DISTANCE_QUESTION, *known[:-1]]
 
 
 def find_pair_question(game: str, label: str) -> dict[str, Any]:
-    """One of them by its label."""
+    """One of `pair_questions` by its label; the first for an empty label."""
     known = pair_questions(game)
-    for tap in known:
-        if tap["label"] == (label or known[0]["label"]):
-            return tap
-    raise UnknownName("question", label, [tap["label"] for tap in known])
+    label = label or known[0]["label"]
+    for question in known:
+        if question["label"] == label:
+            return question
+    raise UnknownName("question", label, [question["label"] for question in known])
 
 
-def question_of_pair(scene: Scene, wanted: Selection) -> dict[str, Any]:
-    """What the pair asks; attacks of games that know units are the units'."""
-    asked, pair = find_pair_question(scene.game, wanted.tap)["ask"], wanted.pair or ("", "")
-    if "attacker" in asked and scene.game == "legion":
-        pair = (_unit_of_piece(scene, pair[0]), _unit_of_piece(scene, pair[1]))
-    values = {"A": pair[0], "B": pair[1], "ARC": wanted.arc, "REACH": wanted.reach_in}
-    return {key: values.get(value, value) for key, value in asked.items()}
+def question_of_pair(scene: Scene, selection: Selection) -> dict[str, Any]:
+    """The question that the pair asks; attacks in games with units are asked of the units."""
+    question = find_pair_question(scene.game, selection.tap)["ask"]
+    first, second = selection.pair or ("", "")
+    if "attacker" in question and scene.game == "legion":
+        first = _unit_of_piece(scene, first)
+        second = _unit_of_piece(scene, second)
+    values = {"A": first, "B": second, "ARC": selection.arc, "REACH": selection.reach_in}
+    return {key: values.get(value, value) for key, value in question.items()}
 
 
-def distance_question(asked: dict[str, Any]) -> dict[str, Any]:
-    """The distance that a question is drawn on where it rests on none of its own."""
-    ends = {
-        END_BY_ROLE.get(key, key): value
-        for key, value in asked.items()
-        if key in (*END_BY_ROLE, *END_BY_ROLE.values())
-    }
+def distance_question(question: dict[str, Any]) -> dict[str, Any]:
+    """The distance between the ends of a question, for an answer that rests on no distance."""
+    ends = {}
+    for key, value in question.items():
+        end = END_BY_ROLE.get(key, key)
+        if end in END_BY_ROLE.values():
+            ends[end] = value
     return {"question": "distance", **ends}
 
 
 def _unit_of_piece(scene: Scene, name: str) -> str:
-    return next((piece.unit for piece in scene.pieces if piece.id == name and piece.unit), name)
+    """The unit of a piece; the name itself if it names no piece with a unit."""
+    for piece in scene.pieces:
+        if piece.id == name and piece.unit:
+            return piece.unit
+    return name
 
 
 def pieces_named(scene: Scene, names: Iterable[str]) -> set[str]:
-    """The pieces that names of pieces or units stand for; a name that nothing goes by stands for itself."""
-    found: set[str] = set()
+    """Ids of the pieces that names of pieces or units stand for; an unknown name stands for itself."""
+    ids: set[str] = set()
     for name in names:
-        found |= {piece.id for piece in scene.pieces if name in (piece.id, piece.unit)} or {name}
-    return found
+        ids |= {piece.id for piece in scene.pieces if name in (piece.id, piece.unit)} or {name}
+    return ids

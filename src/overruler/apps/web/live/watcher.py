@@ -1,4 +1,4 @@
-"""The eyes: one thread that watches a source, and says what it knows of the table now."""
+"""The watcher: a thread that follows a source of pictures and reports the state of the table."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,16 +14,20 @@ from overruler.shot import Shot
 from overruler.sources.live import LiveReader
 from overruler.track import Tick, TrackedPosition
 from overruler.vision.tracking.camera_motion import Landmarks
+from overruler.vision.tracking.watch import Watch
 
 FRAME_WAIT_S = 0.25
-"""How long to wait for a picture before looking after the source."""
+"""Longest wait for a picture before the source is checked."""
 BUMP_CONFIRM_S = 1.0
-"""Markers that are elsewhere for so long are there to stay: the camera has been moved."""
+"""Markers that lie elsewhere for longer mean that the camera was moved."""
 SAME_PLACE_MM = 0.05
-"""A piece stands where its scene says if no farther off."""
+"""A piece stands where its scene says if it is no farther off along x or y."""
 STANDING_STATES = ("static", "new")
+"""States of a piece that is at rest in full view."""
 CORRECTION_TIMEOUT_S = 10.0
-"""How long who corrects something waits for it: the table may just be being measured."""
+"""Longest wait for a correction: the table may be being measured."""
+_STOP_TIMEOUT_S = 5.0
+"""Longest wait for the thread to end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,58 +35,70 @@ class TableStatus:
     """What is known of the table at one moment."""
 
     report: Report | None = None
-    """The table as it last came to rest, or as it stood when a piece had last been moved."""
+    """The table as it last came to rest, or when a piece had last been moved."""
     spots: tuple[TrackedPosition, ...] = ()
+    """Every piece's tracked position."""
     lost: str | None = "opening"
-    """Why there are no pictures."""
+    """Why there are no pictures; None if there are."""
     notes: tuple[str, ...] = ()
     """What the caster should know."""
     number: int = 0
-    """Of the report: another one, another number."""
+    """Counts the reports."""
 
     @property
     def standing(self) -> frozenset[str]:
-        """The pieces that stand, in full view, where the report has them."""
+        """Ids of the pieces that stand in full view where the report has them."""
         if self.report is None or self.lost is not None:
             return frozenset()
-        at = {piece.id: (piece.x_mm, piece.y_mm) for piece in self.report.scene.pieces}
+        places = {piece.id: (piece.x_mm, piece.y_mm) for piece in self.report.scene.pieces}
         return frozenset(
             spot.id
             for spot in self.spots
-            if spot.state in STANDING_STATES and _is_same_place(spot, at.get(spot.id))
+            if spot.state in STANDING_STATES and _is_same_place(spot, places.get(spot.id))
         )
 
 
-def _is_same_place(spot: TrackedPosition, at: tuple[float, float] | None) -> bool:
-    return at is not None and max(abs(spot.x_mm - at[0]), abs(spot.y_mm - at[1])) < SAME_PLACE_MM
+def _is_same_place(spot: TrackedPosition, place: tuple[float, float] | None) -> bool:
+    if place is None:
+        return False
+    x_mm, y_mm = place
+    return max(abs(spot.x_mm - x_mm), abs(spot.y_mm - y_mm)) < SAME_PLACE_MM
 
 
-@dataclass
+def _ignore_tick(tick: Tick) -> None:
+    """Record nothing."""
+
+
+@dataclass(slots=True)
 class TableWatcher:
-    """Watch a source in a thread of their own."""
+    """A source that is watched in a thread of its own."""
 
     live: LiveReader
     referee: Referee
     on_status: Callable[[TableStatus], None]
-    """Told after every look; runs in the eyes' thread."""
-    on_tick: Callable[[Tick], None] = lambda tick: None
-    """Told every tick, for the record."""
+    """Called in the watcher's thread after every look."""
+    on_tick: Callable[[Tick], None] = _ignore_tick
+    """Called in the watcher's thread with every tick, for a recording."""
     shot: Shot | None = None
-    """The newest."""
+    """The newest shot."""
     _status: TableStatus = field(default_factory=TableStatus)
     _landmarks: Landmarks | None = None
+    """The markers as they looked at the first rest; None until then."""
     _markers_away_since_s: float | None = None
-    """Since when the markers are elsewhere."""
-    _cuts: int = 0
+    """Time of the first shot in which the markers lay elsewhere; None if they do not."""
+    _time_jumps: int = 0
+    """Jumps of the source's clock that are already handled."""
     _corrections: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(
         default_factory=SimpleQueue
     )
-    """Corrections that wait for the eyes' own thread."""
+    """Corrections that wait for the watcher's thread."""
     _stop_event: threading.Event = field(default_factory=threading.Event)
+    _watch: Watch = field(init=False)
+    _thread: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
         self._watch = self.referee.watching()
-        self._thread = threading.Thread(target=self._run, name="eyes", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
         self.live.start()
@@ -91,10 +107,10 @@ class TableWatcher:
     def stop(self) -> None:
         self._stop_event.set()
         self.live.stop()
-        self._thread.join(5.0)
+        self._thread.join(_STOP_TIMEOUT_S)
 
     def correct(self, fixes: Sequence[Fix]) -> None:
-        """Put right what was found on the table as it stands; `OverrulerError` where that cannot be done."""
+        """Correct the table as it stands; raise `OverrulerError` if that cannot be done."""
         done: Future[None] = Future()
         self._corrections.put((fixes, done))
         try:
@@ -103,28 +119,29 @@ class TableWatcher:
             done.cancel()
             raise CannotMeasure("the table is being measured: try once more") from None
 
+    # --- the watcher's thread ---
+
     def _run(self) -> None:
         number = 0
         while not self._stop_event.is_set():
             found = self.live.newest_shot(number, FRAME_WAIT_S)
             if found is not None:
                 number, self.shot = found
-                self._handle_cut()
+                self._handle_time_jump()
                 self._status = self._look_at_shot(self.shot)
             self._status = replace(self._status, lost=self.live.loss_reason())
             self.on_status(self._status)
             self._apply_corrections()
 
-    def _handle_cut(self) -> None:
-        """Begin anew where the pictures have leapt to another time: what stands elsewhere now has not been moved."""
-        if self.live.time_jumps != self._cuts:
-            self._cuts, self._landmarks, self._markers_away_since_s = (
-                self.live.time_jumps,
-                None,
-                None,
-            )
-            self._status = replace(self._status, report=None, spots=(), notes=())
-            self._watch.remeasure_table("the film begins again")
+    def _handle_time_jump(self) -> None:
+        """Measure anew after the source's clock has jumped: pieces that stand elsewhere have not moved."""
+        if self.live.time_jumps == self._time_jumps:
+            return
+        self._time_jumps = self.live.time_jumps
+        self._landmarks = None
+        self._markers_away_since_s = None
+        self._status = replace(self._status, report=None, spots=(), notes=())
+        self._watch.remeasure_table("the film begins again")
 
     def _apply_corrections(self) -> None:
         while not self._corrections.empty():
@@ -132,64 +149,69 @@ class TableWatcher:
             if not done.set_running_or_notify_cancel():
                 continue
             try:
-                if self._markers_away_since_s is not None:
-                    raise CannotMeasure(
-                        "the camera was moved: wait until the table has been measured again"
-                    )
-                self._watch.correct(fixes)
-                done.set_result(None)
-            except Exception as error:  # it is for who asked to hear
+                self._apply_fixes(fixes)
+            except Exception as error:  # the caller of `correct` gets it
                 done.set_exception(error)
+            else:
+                done.set_result(None)
+
+    def _apply_fixes(self, fixes: Sequence[Fix]) -> None:
+        if self._markers_away_since_s is not None:
+            raise CannotMeasure(
+                "the camera was moved: wait until the table has been measured again"
+            )
+        self._watch.correct(fixes)
 
     def _look_at_shot(self, shot: Shot) -> TableStatus:
         if self._landmarks is not None and self._markers_are_away(shot, self._landmarks):
-            return replace(
-                self._status,
-                spots=(),
-                notes=("the markers are not where they were: camera bumped?",),
-            )
+            note = "the markers are not where they were: camera bumped?"
+            return replace(self._status, spots=(), notes=(note,))
         try:
             tick = self._watch.look(shot)
         except OverrulerError as error:
             return replace(self._status, spots=(), notes=(str(error),))
-        except Exception as error:  # one picture must not end a broadcast: begin anew, and say so
+        except Exception as error:  # one picture must not end a broadcast
             self._landmarks = None
             self._watch.remeasure_table()
-            fault = f"this should not have happened ({type(error).__name__}): measuring again"
-            return replace(self._status, report=None, spots=(), notes=(fault,))
+            note = f"this should not have happened ({type(error).__name__}): measuring again"
+            return replace(self._status, report=None, spots=(), notes=(note,))
         self.on_tick(tick)
         return self._status_after_tick(shot, tick)
 
     def _status_after_tick(self, shot: Shot, tick: Tick) -> TableStatus:
         report, number = self._status.report, self._status.number
-        if (
-            tick.rest is not None or tick.moves
-        ):  # who has put a piece down may stay beside it: that is no rest yet
-            report, number = tick.rest or self._watch.current_report(), number + 1
+        # a hand may stay beside a piece that it put down: a move without a rest
+        if tick.rest is not None or tick.moves:
+            report = tick.rest or self._watch.current_report()
+            number += 1
         if tick.rest is not None and self._landmarks is None:
             self._landmarks = Landmarks.of(tick.rest.calibration, shot.grey)
-        covered = self._landmarks.count_hidden(shot.grey) if self._landmarks is not None else 0
-        notes = tick.notes or (self._status.notes if self._landmarks is None else ())
-        more = (
-            (f"{covered} of {len(self._landmarks.first_point)} markers are covered",)
-            if covered and self._landmarks
-            else ()
-        )
-        return TableStatus(report, tick.spots, None, (*notes, *more), number)
+        notes = self._notes_after_tick(shot, tick)
+        return TableStatus(report, tick.spots, None, notes, number)
 
-    def _markers_are_away(self, shot: Shot, marks: Landmarks) -> bool:
-        """Whether nothing can be said now, for the camera moves or its markers are hidden; in the end, begin anew."""
-        if not marks.camera_moved(shot.grey):
+    def _notes_after_tick(self, shot: Shot, tick: Tick) -> tuple[str, ...]:
+        """The tick's notes and the count of covered markers; before the first rest, the last notes stay."""
+        if self._landmarks is None:
+            return tuple(tick.notes or self._status.notes)
+        notes = tuple(tick.notes)
+        covered = self._landmarks.count_hidden(shot.grey)
+        if covered:
+            total = len(self._landmarks.first_point)
+            notes += (f"{covered} of {total} markers are covered",)
+        return notes
+
+    def _markers_are_away(self, shot: Shot, landmarks: Landmarks) -> bool:
+        """Whether the markers are hidden or elsewhere; after `BUMP_CONFIRM_S`, measure the table anew."""
+        if not landmarks.camera_moved(shot.grey):
             self._markers_away_since_s = None
             return False
-        self._markers_away_since_s = (
-            shot.time_s if self._markers_away_since_s is None else self._markers_away_since_s
-        )
+        if self._markers_away_since_s is None:
+            self._markers_away_since_s = shot.time_s
         if shot.time_s - self._markers_away_since_s < BUMP_CONFIRM_S:
             return True
-        self._markers_away_since_s, self._landmarks = None, None
-        self._status = replace(
-            self._status, report=None, spots=(), notes=("the camera was moved: measuring again",)
-        )
+        self._markers_away_since_s = None
+        self._landmarks = None
+        note = "the camera was moved: measuring again"
+        self._status = replace(self._status, report=None, spots=(), notes=(note,))
         self._watch.remeasure_table()
         return False

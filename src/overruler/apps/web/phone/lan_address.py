@@ -1,31 +1,37 @@
-"""Where on the network this machine is, and the code that a phone's camera reads."""
+"""This machine's address on its network, QR codes of addresses, and listening sockets."""
 
 import io
 import socket
 from typing import Any
 
+DOCUMENTATION_ADDRESS = ("192.0.2.1", 9)
+"""An address reserved for examples (RFC 5737): connecting a datagram socket to it sends nothing."""
+LISTEN_BACKLOG = 128
+"""Connections that may wait to be accepted."""
+
 
 def find_lan_address() -> str | None:
-    """This machine's address on its network; None where it is on none. Nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+    """This machine's address on its network, or None if it is on none. Sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            line.connect(
-                ("192.0.2.1", 9)
-            )  # an address for examples: connecting only chooses a way out
-            found: str = line.getsockname()[0]
+            probe.connect(DOCUMENTATION_ADDRESS)  # only chooses a route
+            address: str = probe.getsockname()[0]
         except OSError:
             return None
-    return None if found.startswith(("127.", "0.")) else found
+    return None if address.startswith(("127.", "0.")) else address
 
 
 def host_names(own: str | None) -> set[str]:
-    """The names that this machine goes by on its own network."""
-    host = socket.gethostname().lower()
-    return {"localhost", "127.0.0.1", "[::1]", *((own, host, f"{host}.local") if own else ())}
+    """Names of this machine: those of the loopback, and with its address `own` those on its network."""
+    names = {"localhost", "127.0.0.1", "[::1]"}
+    if own:
+        host = socket.gethostname().lower()
+        names |= {own, host, f"{host}.local"}
+    return names
 
 
 def terminal_qr_code(url: str) -> str:
-    """The address as a QR code of block letters, for a terminal."""
+    """A QR code of an address in block letters, for a terminal."""
     import segno
 
     out = io.StringIO()
@@ -34,25 +40,25 @@ def terminal_qr_code(url: str) -> str:
 
 
 def svg_qr_code(url: str) -> dict[str, Any]:
-    """The address and its QR code: `path` is an SVG path of strokes one unit wide, `size` units to a side."""
+    """An address and its QR code: an SVG path of strokes one unit wide, `size` units to a side."""
     import segno
 
+    strokes = []
     rows = [list(row) for row in segno.make(url, error="m").matrix]
-    path = "".join(
-        f"M{x} {y}h1" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
-    )
-    return {"url": url, "size": len(rows), "path": path}
+    for y, row in enumerate(rows):
+        strokes += [f"M{x} {y}h1" for x, dark in enumerate(row) if dark]
+    return {"url": url, "size": len(rows), "path": "".join(strokes)}
 
 
 def open_listener(host: str, port: int) -> socket.socket:
-    """A socket that listens there; OSError where it cannot."""
+    """Open a listening socket; raise `OSError` if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    line = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        line.bind((host, port))
-        line.listen(128)  # now, so that another server at the same place is noticed
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(LISTEN_BACKLOG)  # at once: a second server on this port must fail
     except OSError:
-        line.close()
+        listener.close()
         raise
-    return line
+    return listener

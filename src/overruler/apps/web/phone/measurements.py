@@ -1,4 +1,4 @@
-"""The clerk: takes photos in, has them measured, keeps what comes of it, and answers questions about it."""
+"""The service behind the HTTP API: it accepts photos, has them measured, and keeps the results."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps import bundles
+from overruler.apps.measure import load_options
 from overruler.apps.web.faults import (
     EditConflict,
     MeasurementNotFound,
@@ -21,102 +22,115 @@ from overruler.apps.web.phone import uploads
 from overruler.apps.web.phone.news import NewsChannel
 from overruler.apps.web.phone.request_options import Choices, PhotoOptions
 from overruler.apps.web.phone.store import DONE, FAILED, MEASURING, QUEUED, Measurement, Store
-from overruler.apps.web.phone.worker_pool import WorkerPool
-from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE, parse_options
-from overruler.errors import BadInput
+from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
+from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE
 from overruler.fixes import read_fixes
 from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
 MAX_CACHED_SCENES = 64
-"""Scenes kept ready for questions."""
+"""Scenes kept in memory for questions."""
 PHOTO_FILE_NAMES = {
     "JPEG": "photo.jpg",
     "HEIC": "photo.jpg",
     "PNG": "photo.png",
     "WEBP": "photo.webp",
 }
+"""Name under which a photo of each format is stored; HEIC becomes JPEG."""
+HEAD_BYTES = 64
+"""First bytes of a photo by which its format is detected."""
 MAX_PARALLEL_UPLOADS = 6
-"""Photos received at the same time; the next ones are read when one of them has come."""
+"""Photos received at the same time; further ones wait."""
 MAX_PARALLEL_CLEANING = 2
-"""Photos cleaned at the same time: each takes its bytes several times over."""
+"""Photos cleaned at the same time; each needs several times its size in memory."""
 WAITING_STEP = "waiting for its turn"
+"""Step of a measurement that is queued."""
+
+
+def _upload_slots() -> asyncio.Semaphore:
+    return asyncio.Semaphore(MAX_PARALLEL_UPLOADS)
+
+
+def _cleaning_slots() -> asyncio.Semaphore:
+    return asyncio.Semaphore(MAX_PARALLEL_CLEANING)
 
 
 @dataclass(slots=True)
 class MeasurementService:
-    """One for each server."""
+    """All measurements of a server."""
 
     store: Store
     workers: WorkerPool
     choices: Choices
     most_bytes: int = uploads.MAX_PHOTO_BYTES
+    """Largest photo accepted."""
     news: NewsChannel = field(default_factory=NewsChannel)
+    """Changes of state; the topic is the measurement's id."""
     _scenes: "OrderedDict[str, Scene]" = field(default_factory=OrderedDict)
-    _upload_slots: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_UPLOADS)
-    )
-    _cleaning_slots: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CLEANING)
-    )
+    """Scenes by measurement, the least recently used first."""
+    _upload_slots: asyncio.Semaphore = field(default_factory=_upload_slots)
+    _cleaning_slots: asyncio.Semaphore = field(default_factory=_cleaning_slots)
     _fix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a correction is checked and made."""
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+    """References that keep running tasks alive."""
 
-    # --- taking in ---
+    # --- uploads ---
 
-    async def accept_photo(self, body: AsyncIterator[bytes], wish: PhotoOptions) -> Measurement:
-        """Keep a photo as it comes and have it measured; `UploadRefused` and nothing kept where it is none."""
+    async def accept_photo(self, body: AsyncIterator[bytes], options: PhotoOptions) -> Measurement:
+        """Store a photo and queue its measurement; a photo that is refused leaves nothing behind."""
         if self.workers.full:
-            raise ServerBusy("too many photos are waiting: try again in a minute")
+            raise ServerBusy(BUSY_TEXT)
         name = self.store.new_id()
         try:
             async with self._upload_slots:
                 photo = await self._save_photo(body, name)
-            return self._enqueue_measurement(name, photo, wish)
+            return self._enqueue_measurement(name, photo, options)
         except BaseException:
             self.store.remove(name)
             raise
 
-    async def measure_again(self, measurement: Measurement, wish: PhotoOptions) -> Measurement:
-        """Measure the photo of a measurement anew, as another one."""
+    async def measure_again(self, measurement: Measurement, options: PhotoOptions) -> Measurement:
+        """Measure the photo of a measurement with other options, as a new measurement."""
         name = self.store.new_id()
-        photo = measurement.arguments[0]
+        photo = measurement.request.photo.name
         try:
-            write_atomically(
-                self.store.path_of(name, photo),
-                self.store.path_of(measurement.id, photo).read_bytes(),
-            )
-            return self._enqueue_measurement(name, photo, wish)
+            data = self.store.path_of(measurement.id, photo).read_bytes()
+            write_atomically(self.store.path_of(name, photo), data)
+            return self._enqueue_measurement(name, photo, options)
         except BaseException:
             self.store.remove(name)
             raise
 
     async def _save_photo(self, body: AsyncIterator[bytes], name: str) -> str:
-        """Write the photo, cleaned, into the measurement's folder; its file's name."""
+        """Write the photo without its metadata into the measurement's folder; return its file's name."""
+        data = await self._receive_photo(body)
+        photo = PHOTO_FILE_NAMES[uploads.detect_format(data[:HEAD_BYTES])]
+        async with self._cleaning_slots:
+            cleaned = await asyncio.to_thread(uploads.strip_metadata, data)
+        write_atomically(self.store.path_of(name, photo), cleaned)
+        return photo
+
+    async def _receive_photo(self, body: AsyncIterator[bytes]) -> bytes:
+        """Read the body; refuse it as soon as it is too large or its first bytes are not a photo's."""
         data = bytearray()
         async for part in body:
             data += part
             if len(data) > self.most_bytes:
                 raise photo_too_large(self.most_bytes)
-            if len(data) >= 64 > len(data) - len(part):
-                uploads.detect_format(
-                    bytes(data[:64])
-                )  # what is no photo need not be sent to its end
-        photo = PHOTO_FILE_NAMES[uploads.detect_format(bytes(data[:64]))]
-        async with self._cleaning_slots:
-            cleaned = await asyncio.to_thread(uploads.strip_metadata, bytes(data))
-        write_atomically(self.store.path_of(name, photo), cleaned)
-        return photo
+            if len(data) >= HEAD_BYTES > len(data) - len(part):
+                uploads.detect_format(bytes(data[:HEAD_BYTES]))
+        return bytes(data)
 
-    def _enqueue_measurement(self, name: str, photo: str, wish: PhotoOptions) -> Measurement:
+    def _enqueue_measurement(self, name: str, photo: str, options: PhotoOptions) -> Measurement:
         folder = self.store.path_of(name)
-        for file, text in wish.files.items():
+        for file, text in options.files.items():
             write_atomically(folder / file, text)
-        arguments = (photo, *wish.arguments)
-        _check_options(folder, arguments, wish.files)
+        request = replace(options.request, photo=Path(photo))
+        load_options(request.in_folder(folder))  # refuses now what no worker could measure
         measurement = Measurement(
-            name, time.time(), QUEUED, WAITING_STEP, wish.game, wish.table, arguments
+            name, time.time(), QUEUED, WAITING_STEP, options.game, options.table, request
         )
         self.store.add(measurement)
         self._start_measuring(measurement)
@@ -130,21 +144,20 @@ class MeasurementService:
     # --- measuring ---
 
     async def _measure(self, measurement: Measurement) -> None:
+        def on_progress(step: str) -> None:
+            self._update_measurement(replace(measurement, state=MEASURING, step=step))
+
         folder = self.store.path_of(measurement.id)
-        arguments = list(measurement.arguments)
         try:
             found = await self.workers.run_task(
-                "measure", folder, arguments, lambda text: self._report_progress(measurement, text)
+                "measure", folder, [measurement.request], on_progress
             )
-            self._update_measurement(replace(measurement, state=DONE, step="measured", found=found))
         except (TaskFailed, ServerBusy) as error:
             hint = {"unmeasurable": isinstance(error, TaskFailed) and error.unmeasurable}
-            self._update_measurement(
-                replace(measurement, state=FAILED, step=str(error), found=hint)
-            )
-
-    def _report_progress(self, measurement: Measurement, text: str) -> None:
-        self._update_measurement(replace(measurement, state=MEASURING, step=text))
+            failed = replace(measurement, state=FAILED, step=str(error), found=hint)
+            self._update_measurement(failed)
+        else:
+            self._update_measurement(replace(measurement, state=DONE, step="measured", found=found))
 
     def _update_measurement(self, measurement: Measurement) -> None:
         self._scenes.pop(measurement.id, None)
@@ -152,7 +165,7 @@ class MeasurementService:
             self.store.add(measurement)
         self.news.publish(measurement.id, measurement.to_json())
 
-    # --- what came of it ---
+    # --- results ---
 
     def find(self, name: str) -> Measurement:
         found = self.store.find(name)
@@ -162,12 +175,15 @@ class MeasurementService:
             )
         return found
 
-    def scene_file(self, name: str) -> Path:
-        """The scene of a measurement that is done."""
+    def find_done(self, name: str) -> Measurement:
+        """Find a measurement that has a scene."""
         found = self.find(name)
         if found.state != DONE:
             raise MeasurementNotFound(f"not measured: {found.step}")
-        return self.store.path_of(name, SCENE_FILE)
+        return found
+
+    def scene_file(self, name: str) -> Path:
+        return self.store.path_of(self.find_done(name).id, SCENE_FILE)
 
     def scene(self, name: str) -> Scene:
         if name not in self._scenes:
@@ -178,53 +194,53 @@ class MeasurementService:
         return self._scenes[name]
 
     def fixes(self, name: str) -> list[Any]:
-        """The corrections made so far, each as it was sent."""
+        """The corrections in force, each as it was sent."""
         path = self.store.path_of(self.find(name).id, FIXES_FILE)
-        return list(json.loads(path.read_text())["fix"]) if path.exists() else []
+        if not path.exists():
+            return []
+        return list(json.loads(path.read_text())["fix"])
 
     async def apply_fixes(self, name: str, fixes: Node, version: str | None = None) -> Measurement:
-        """Put these corrections in place of those before; nothing changes where one of them cannot be made, nor
-        (`EditConflict`) where `version` is given and is not the table's any more."""
+        """Replace the corrections of a table; change nothing if one of them cannot be made.
+
+        `EditConflict` if `version` is given and is not the table's.
+        """
         read_fixes(fixes)
         async with self._fix_lock:
-            self.scene_file(name)
-            measurement = self.find(name)
+            measurement = self.find_done(name)
             if version not in (None, str(measurement.version)):
                 raise EditConflict(
                     "somebody else has corrected this table meanwhile: look at it again, then correct it"
                 )
-            arguments = [*measurement.arguments, json.dumps(fixes.value)]
-            found = await self._run_urgent_task("correct", name, arguments)
-            self._update_measurement(
-                replace(measurement, found={**found, "version": measurement.version + 1})
-            )
+            text = json.dumps(fixes.value)
+            found = await self._run_urgent_task("correct", measurement, text)
+            next_version = {"version": measurement.version + 1}
+            self._update_measurement(replace(measurement, found={**found, **next_version}))
         return self.find(name)
 
     async def make_bundle(self, name: str, question: Mapping[str, Any]) -> bytes:
-        """The dispute bundle of a ruling."""
-        self.scene_file(name)
-        arguments, folder = list(self.find(name).arguments), self.store.path_of(name)
-        held = [
-            arguments[0],
-            SCENE_FILE,
-            *(file for file in bundles.OPTIONAL_FILES if (folder / file).exists()),
-        ]
-        if FIXES_FILE in held:
-            arguments += ["--fix", FIXES_FILE]
-        files = {file: (folder / file).read_bytes() for file in held}
+        """Make the dispute bundle of a ruling."""
+        measurement = self.find_done(name)
+        folder = self.store.path_of(name)
+        optional = [file for file in bundles.OPTIONAL_FILES if (folder / file).exists()]
+        names = [measurement.request.photo.name, SCENE_FILE, *optional]
+        files = {file: (folder / file).read_bytes() for file in names}
+        request = measurement.request
+        if FIXES_FILE in files:
+            request = replace(request, fix=Path(FIXES_FILE))
+        arguments = request.to_arguments()
         return await asyncio.to_thread(bundles.make_bundle, files, arguments, question)
 
-    async def _run_urgent_task(self, task: str, name: str, arguments: list[Any]) -> Any:
-        return await self.workers.run_task(
-            task, self.store.path_of(name), arguments, lambda text: None, urgent=True
-        )
-
     async def draw_picture(self, name: str, questions: Sequence[Mapping[str, Any]]) -> bytes:
-        """The annotated photo as PNG."""
-        self.scene_file(name)
-        arguments = [*self.find(name).arguments, list(questions)]
-        done: bytes = await self._run_urgent_task("picture", name, arguments)
-        return done
+        """Draw the annotated photo as PNG."""
+        measurement = self.find_done(name)
+        png: bytes = await self._run_urgent_task("picture", measurement, list(questions))
+        return png
+
+    async def _run_urgent_task(self, task: str, measurement: Measurement, argument: Any) -> Any:
+        folder = self.store.path_of(measurement.id)
+        arguments = [measurement.request, argument]
+        return await self.workers.run_task(task, folder, arguments, _ignore_progress, urgent=True)
 
     def remove(self, name: str) -> None:
         self._scenes.pop(self.find(name).id, None)
@@ -237,11 +253,5 @@ def photo_too_large(most_bytes: int) -> UploadRefused:
     )
 
 
-def _check_options(folder: Path, arguments: Sequence[str], files: Mapping[str, str]) -> None:
-    """Raise `BadInput` now where the options of the measurement make no sense."""
-    try:
-        parse_options(
-            [str(folder / argument) if argument in files else argument for argument in arguments]
-        )
-    except SystemExit:
-        raise BadInput("the options of the measurement make no sense") from None
+def _ignore_progress(step: str) -> None:
+    """Report nothing: the client waits for the answer."""

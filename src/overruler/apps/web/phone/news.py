@@ -1,8 +1,8 @@
-"""News for whoever listens: the newest word on a topic counts, and nobody waits for a listener that does not read."""
+"""Publish and subscribe in one process: a slow subscriber skips messages but always gets the newest."""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,30 +10,33 @@ News = dict[str, Any]
 
 
 class NewsChannel:
-    """Topics and their listeners. A listener that is slow misses what was overtaken, never the newest."""
+    """Topics and their subscribers; each subscriber has a queue of one message."""
+
+    __slots__ = ("_queues",)
 
     def __init__(self) -> None:
-        self._boxes: defaultdict[str, set[asyncio.Queue[News]]] = defaultdict(set)
+        self._queues: defaultdict[str, set[asyncio.Queue[News]]] = defaultdict(set)
 
     def publish(self, topic: str, news: News) -> None:
-        for box in self._boxes.get(topic, ()):
-            if box.full():
-                box.get_nowait()
-            box.put_nowait(news)
+        """Send a message to every subscriber of a topic; it replaces one that is still unread."""
+        for queue in self._queues.get(topic, ()):
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(news)
 
     async def subscribe(self, topic: str) -> AsyncGenerator[News, None]:
-        """The newest word on a topic, from now on, each as it comes."""
-        with self._open_queue(topic) as box:
+        """Yield the messages on a topic from now on."""
+        with self._open_queue(topic) as queue:
             while True:
-                yield await box.get()
+                yield await queue.get()
 
     @contextmanager
-    def _open_queue(self, topic: str) -> Any:
-        box: asyncio.Queue[News] = asyncio.Queue(1)
-        self._boxes[topic].add(box)
+    def _open_queue(self, topic: str) -> Iterator[asyncio.Queue[News]]:
+        queue: asyncio.Queue[News] = asyncio.Queue(1)
+        self._queues[topic].add(queue)
         try:
-            yield box
+            yield queue
         finally:
-            self._boxes[topic].discard(box)
-            if not self._boxes[topic]:
-                del self._boxes[topic]
+            self._queues[topic].discard(queue)
+            if not self._queues[topic]:
+                del self._queues[topic]

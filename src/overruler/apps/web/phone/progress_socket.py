@@ -1,53 +1,44 @@
-"""The socket that tells what becomes of a measurement, as it happens."""
+"""The WebSocket that reports the progress of a measurement."""
 
 import asyncio
 
 from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from overruler.apps.web.phone.api import MEASUREMENT_PATH, get_service
 from overruler.apps.web.phone.measurements import MeasurementService
+from overruler.apps.web.phone.news import News
+from overruler.apps.web.sockets import send_until_closed
 
 
 async def stream_progress(socket: WebSocket) -> None:
-    """Tell what becomes of a measurement, until it has ended."""
-    clerk, name = get_service(socket), socket.path_params["id"]
+    """Send the state of a measurement whenever it changes, until it has ended."""
+    service = get_service(socket)
+    name = socket.path_params["id"]
     await socket.accept()
-    gone = asyncio.create_task(_wait_for_close(socket))
-    telling = asyncio.create_task(_send_progress(socket, clerk, name))
-    done, waiting = await asyncio.wait({gone, telling}, return_when=asyncio.FIRST_COMPLETED)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*done, *waiting, return_exceptions=True)
+    await send_until_closed(socket, _send_progress(socket, service, name))
 
 
-async def _send_progress(socket: WebSocket, clerk: MeasurementService, name: str) -> None:
-    news = clerk.news.subscribe(name)
-    first = asyncio.ensure_future(
-        anext(news)
-    )  # listens before it looks, so that nothing falls between
+async def _send_progress(socket: WebSocket, service: MeasurementService, name: str) -> None:
+    news = service.news.subscribe(name)
+    # subscribe before reading the state: no change can fall between the two
+    following = asyncio.ensure_future(anext(news))
     await asyncio.sleep(0)
-    found = clerk.store.find(name)
-    state = (
-        found.to_json()
-        if found
-        else {"id": name, "state": "failed", "step": "there is no such measurement"}
-    )
+    state = _current_state(service, name)
     await socket.send_json(state)
     while state["state"] not in ("done", "failed"):
-        state = await first
+        state = await following
         await socket.send_json(state)
-        first = asyncio.ensure_future(anext(news))
-    first.cancel()
+        following = asyncio.ensure_future(anext(news))
+    following.cancel()
     await socket.close()
 
 
-async def _wait_for_close(socket: WebSocket) -> None:
-    try:
-        while True:
-            await socket.receive_text()  # what a client says here means nothing
-    except (WebSocketDisconnect, RuntimeError, KeyError):
-        return
+def _current_state(service: MeasurementService, name: str) -> News:
+    measurement = service.store.find(name)
+    if measurement is None:
+        return {"id": name, "state": "failed", "step": "there is no such measurement"}
+    return measurement.to_json()
 
 
 routes = [WebSocketRoute(f"{MEASUREMENT_PATH}/watch", stream_progress)]

@@ -1,97 +1,123 @@
-"""What a client may say of a photo, and the arguments of `overruler measure` that come of it.
+"""The query of an upload, read into a typed request for a measurement.
 
-Nothing that it says becomes a path: boards and lenses are chosen by the names of those that the server was given.
+No text of a client becomes a path: a client chooses boards and lenses by the names of those that
+the server has.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 
 from overruler.apps.markers import board_file
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
 from overruler.picture.marker_cards import CardSet
 from overruler.scene import GAMES
 
 MM_PER_FOOT = 304.8
+"""Millimetres in a foot."""
 USUAL_TABLES_FT = ((6, 3), (6, 4), (4, 4), (3, 3), (2, 2))
-"""Tables that the usual cards lie round: those of `overruler markers --board-mm`."""
-BOARD_FILE, LENS_FILE = "board.toml", "lens.toml"
+"""Width and height of the tables that the usual cards lie round: those of `overruler markers --board-mm`."""
+BOARD_FILE = "board.toml"
+"""Name of the board file beside a photo."""
+LENS_FILE = "lens.toml"
+"""Name of the lens file beside a photo."""
+SCALE_KEYS = ("table", "marker_mm", "points")
+"""Keys of the query of which exactly one says what is known of the table."""
 QUERY_KEYS = ("game", "table", "marker_mm", "dictionary", "points", "bases", "lens")
+"""Every key that a query may have."""
 MAX_VALUE_CHARS = 4000
+"""Longest value of a key, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The boards and lenses that the server knows, by name: the text of their files."""
+    """What the server offers for every measurement."""
 
     boards: Mapping[str, str] = field(default_factory=dict)
+    """Texts of the board files, by name."""
     lenses: Mapping[str, str] = field(default_factory=dict)
-    common_arguments: tuple[str, ...] = ()
-    """Arguments of `overruler measure` for all photos: the tables' own bases, players and rules."""
+    """Texts of the lens files, by name."""
+    defaults: MeasureRequest = field(default_factory=MeasureRequest)
+    """Options of all measurements: the tables' own bases, players and rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhotoOptions:
-    """How a photo is to be measured."""
+    """How to measure a photo."""
 
     game: str
     table: str
-    """For people."""
-    arguments: tuple[str, ...]
-    """Of `overruler measure`, without the photo."""
+    """What is known of the table, for people: `6x3 ft`, `markers of 60 mm`."""
+    request: MeasureRequest
+    """The measurement; its photo is still to be named."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """What must lie beside the photo."""
+    """Texts of the files that must lie beside the photo, by name."""
 
 
 @cache
 def usual_boards() -> dict[str, str]:
     """The board files of the usual tables, by name."""
-    return {
-        f"{width}x{height} ft": board_file(
-            CardSet(), width * MM_PER_FOOT, height * MM_PER_FOOT, f"{width}x{height} ft"
-        )
-        for width, height in USUAL_TABLES_FT
-    }
+    boards = {}
+    for width, height in USUAL_TABLES_FT:
+        name = f"{width}x{height} ft"
+        boards[name] = board_file(CardSet(), width * MM_PER_FOOT, height * MM_PER_FOOT, name)
+    return boards
 
 
-def read_photo_options(said: Mapping[str, str], choices: Choices) -> PhotoOptions:
-    """What the query of a request asks for; `UploadRefused` or `UnknownName` where it makes no sense."""
-    for key, value in said.items():
+def read_photo_options(query: Mapping[str, str], choices: Choices) -> PhotoOptions:
+    """Read the query of an upload; raise `UploadRefused` or `UnknownName` if it makes no sense."""
+    _check_keys(query)
+    game = query.get("game", GAMES[0])
+    if game not in GAMES:
+        raise UnknownName("game", game, GAMES)
+    request = replace(choices.defaults, game=game, bases=query.get("bases") or None)
+    options = _read_scale(query, PhotoOptions(game, "", request), choices)
+    lens = query.get("lens")
+    if not lens:
+        return options
+    text = _find_choice("lens", lens, choices.lenses)
+    request = replace(options.request, lens=Path(LENS_FILE))
+    return replace(options, request=request, files={**options.files, LENS_FILE: text})
+
+
+def _check_keys(query: Mapping[str, str]) -> None:
+    for key, value in query.items():
         if key not in QUERY_KEYS:
             raise UnknownName("query", key, QUERY_KEYS)
         if len(value) > MAX_VALUE_CHARS:
             raise UploadRefused(f"{key}: is too long", 422)
-    game = said.get("game", GAMES[0])
-    if game not in GAMES:
-        raise UnknownName("game", game, GAMES)
-    table, arguments, files = _table_options(said, choices)
-    for key in ("bases",):
-        arguments += [f"--{key}={said[key]}"] if said.get(key) else []
-    if lens := said.get("lens"):
-        files |= {LENS_FILE: _find_choice("lens", lens, choices.lenses)}
-        arguments += ["--lens", LENS_FILE]
-    return PhotoOptions(game, table, (*arguments, *choices.common_arguments, "--game", game), files)
 
 
-def _table_options(
-    said: Mapping[str, str], choices: Choices
-) -> tuple[str, list[str], dict[str, str]]:
-    given = [key for key in ("table", "marker_mm", "points") if said.get(key)]
+def _read_scale(query: Mapping[str, str], options: PhotoOptions, choices: Choices) -> PhotoOptions:
+    """Add what is known of the table to the options."""
+    given = [key for key in SCALE_KEYS if query.get(key)]
     if len(given) != 1:
         raise UploadRefused("say what is known of the table: one of table, marker_mm, points", 422)
-    value = said[given[0]]
+    value = query[given[0]]
     if given == ["table"]:
-        return (
-            value,
-            ["--board", BOARD_FILE],
-            {BOARD_FILE: _find_choice("table", value, choices.boards)},
-        )
+        text = _find_choice("table", value, choices.boards)
+        request = replace(options.request, board=Path(BOARD_FILE))
+        return replace(options, table=value, request=request, files={BOARD_FILE: text})
     if given == ["points"]:
-        points = [part.strip() for part in value.split(";") if part.strip()]
-        return "places shown by hand", [f"--point={point}" for point in points], {}
-    family = [f"--dictionary={said['dictionary']}"] if said.get("dictionary") else []
-    return f"markers of {value} mm", [f"--marker-mm={value}", *family], {}
+        points = tuple(part.strip() for part in value.split(";") if part.strip())
+        request = replace(options.request, point=points)
+        return replace(options, table="places shown by hand", request=request)
+    request = replace(
+        options.request,
+        marker_mm=_parse_marker_mm(value),
+        dictionary=query.get("dictionary") or None,
+    )
+    return replace(options, table=f"markers of {value} mm", request=request)
+
+
+def _parse_marker_mm(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UploadRefused(f"marker_mm: expected a number, found {text!r}", 422) from None
 
 
 def _find_choice(what: str, name: str, known: Mapping[str, str]) -> str:

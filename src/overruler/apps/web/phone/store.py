@@ -1,4 +1,4 @@
-"""What the server keeps: a row and a folder for each measurement, and nothing under a name that a client chose."""
+"""Storage of the server: a row and a folder for each measurement, under ids that the server makes."""
 
 import json
 import secrets
@@ -10,14 +10,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.measure.recorded_arguments import parse_arguments
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput
 
 ID_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
-"""Digits and letters that nobody takes for one another."""
+"""Digits and letters of an id: none that are mistaken for one another."""
 ID_LENGTH = 12
+"""Characters of an id: 59 bits."""
 DAY_S = 86_400
+"""Seconds in a day."""
 
-QUEUED, MEASURING, DONE, FAILED = "queued", "measuring", "done", "failed"
+QUEUED = "queued"
+"""State of a measurement that waits for a worker."""
+MEASURING = "measuring"
+"""State of a measurement that a worker is at."""
+DONE = "done"
+"""State of a measurement that has a scene."""
+FAILED = "failed"
+"""State of a measurement that ended without a scene."""
+INTERRUPTED_TEXT = "the server was stopped while it measured: measure the photo again"
+"""Step of a measurement that a stopped server left unfinished."""
+PUBLIC_FIELDS = ("id", "created_s", "state", "step", "game", "table", "version")
+"""Attributes of a measurement that clients see."""
 
 _CREATE_TABLE = """
 CREATE TABLE IF NOT EXISTS measurements (
@@ -29,7 +44,7 @@ CREATE TABLE IF NOT EXISTS measurements (
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One photo and what became of it."""
+    """A photo and the state of its measurement."""
 
     id: str
     created_s: float
@@ -37,67 +52,60 @@ class Measurement:
     state: str
     """`queued`, `measuring`, `done` or `failed`."""
     step: str
-    """What is being done, or why it failed, for people."""
+    """The step that is being done, or why it failed, for people."""
     game: str
     table: str
-    """What was said of the table, for people: a board's name, `markers of 60 mm`, `four corners`."""
-    arguments: tuple[str, ...]
-    """Of `overruler measure`, the photo first; files by their names in the measurement's folder."""
+    """What is known of the table, for people: a board's name, `markers of 60 mm`."""
+    request: MeasureRequest
+    """How it is measured; files by their names in the measurement's folder."""
     found: Mapping[str, Any] = field(default_factory=dict)
-    """What a list of measurements shows: how many pieces, say."""
-
-    @property
-    def ended(self) -> bool:
-        return self.state in (DONE, FAILED)
+    """Results for lists of measurements, such as the number of pieces."""
 
     @property
     def version(self) -> int:
-        """How often it was corrected: who corrects what somebody else has corrected meanwhile is told."""
+        """Number of corrections; a client that corrects an older version is refused."""
         return int(self.found.get("version", 0))
 
     def to_json(self) -> dict[str, Any]:
-        shown = {
-            key: getattr(self, key)
-            for key in ("id", "created_s", "state", "step", "game", "table", "version")
-        }
-        return {**shown, **self.found}
+        return {**{key: getattr(self, key) for key in PUBLIC_FIELDS}, **self.found}
 
 
 class Store:
-    """Measurements under one folder, which nobody but its owner may read."""
+    """Measurements in one folder that only its owner can read."""
+
+    __slots__ = ("_database", "folder")
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._rows = sqlite3.connect(folder / "measurements.sqlite", isolation_level=None)
-            self._rows.execute("PRAGMA journal_mode=WAL")
-            self._rows.execute(_CREATE_TABLE)
+            self._database = sqlite3.connect(folder / "measurements.sqlite", isolation_level=None)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute(_CREATE_TABLE)
         except (OSError, sqlite3.Error) as error:
             raise BadInput(f"--store: {folder}: cannot be used: {error}") from None
         self._mark_interrupted()
 
     def close(self) -> None:
-        self._rows.close()
+        self._database.close()
 
     def _mark_interrupted(self) -> None:
-        """What a server that went away left unfinished."""
-        said = "the server was stopped while it measured: measure the photo again"
-        self._rows.execute(
+        """Mark as failed what a stopped server left unfinished."""
+        self._database.execute(
             "UPDATE measurements SET state = ?, step = ? WHERE state IN (?, ?)",
-            (FAILED, said, QUEUED, MEASURING),
+            (FAILED, INTERRUPTED_TEXT, QUEUED, MEASURING),
         )
 
     # --- folders ---
 
     def path_of(self, measurement: str, name: str = "") -> Path:
-        """A file in a measurement's folder; `measurement` is an id that `find` or `new_id` gave."""
+        """Path of a file in a measurement's folder; `ValueError` if `measurement` is no id."""
         if not is_id(measurement):
             raise ValueError("not an id of the store")
         return self.folder / "measurements" / measurement / name
 
     def new_id(self) -> str:
-        """An id that nobody guesses, with its folder made."""
+        """Make a random id and its folder."""
         name = "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
         self.path_of(name).mkdir(parents=True, mode=0o700)
         return name
@@ -105,64 +113,74 @@ class Store:
     # --- rows ---
 
     def add(self, measurement: Measurement) -> None:
-        values = (
-            measurement.id,
-            measurement.created_s,
-            measurement.state,
-            measurement.step,
-            measurement.game,
-            measurement.table,
-            json.dumps(measurement.arguments),
-            json.dumps(dict(measurement.found)),
-        )
-        self._rows.execute(
-            "INSERT OR REPLACE INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values
+        """Insert a measurement, or replace the one of its id."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            _row_of_measurement(measurement),
         )
 
     def find(self, name: str) -> Measurement | None:
-        rows = (
-            self._rows.execute("SELECT * FROM measurements WHERE id = ?", (name,)).fetchall()
-            if is_id(name)
-            else []
-        )
-        return _measurement_of_row(rows[0]) if rows else None
+        if not is_id(name):
+            return None
+        row = self._database.execute("SELECT * FROM measurements WHERE id = ?", (name,)).fetchone()
+        return _measurement_of_row(row) if row else None
 
     def newest(self, most: int) -> list[Measurement]:
-        rows = self._rows.execute(
+        rows = self._database.execute(
             "SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,)
         )
         return [_measurement_of_row(row) for row in rows]
 
     def remove(self, name: str) -> None:
-        """Forget a measurement and everything of it."""
-        self._rows.execute("DELETE FROM measurements WHERE id = ?", (name,))
+        """Remove a measurement with its folder."""
+        self._database.execute("DELETE FROM measurements WHERE id = ?", (name,))
         shutil.rmtree(self.path_of(name), ignore_errors=True)
 
     def remove_expired(self, keep_days: float) -> int:
-        """Remove what is older than that, and folders without a row; the number of measurements removed."""
-        before_s = time.time() - keep_days * DAY_S
-        old = [
-            row[0]
-            for row in self._rows.execute(
-                "SELECT id FROM measurements WHERE created_s < ?", (before_s,)
-            )
-        ]
-        for name in old:
+        """Remove measurements older than `keep_days` and folders without a row; count the former."""
+        limit_s = time.time() - keep_days * DAY_S
+        rows = self._database.execute("SELECT id FROM measurements WHERE created_s < ?", (limit_s,))
+        expired = [row[0] for row in rows.fetchall()]
+        for name in expired:
             self.remove(name)
-        known = {row[0] for row in self._rows.execute("SELECT id FROM measurements")}
+        self._remove_orphans()
+        return len(expired)
+
+    def _remove_orphans(self) -> None:
+        """Remove folders that have had no row for a day."""
+        known = {row[0] for row in self._database.execute("SELECT id FROM measurements")}
         for folder in (self.folder / "measurements").glob("*"):
             if folder.name not in known and folder.stat().st_mtime < time.time() - DAY_S:
                 shutil.rmtree(folder, ignore_errors=True)
-        return len(old)
 
 
 def is_id(name: str) -> bool:
-    """Whether a name has the form of an id: nothing else ever becomes part of a path."""
+    """Whether a text has the form of an id; nothing else becomes part of a path."""
     return len(name) == ID_LENGTH and all(letter in ID_ALPHABET for letter in name)
 
 
-def _measurement_of_row(row: tuple[Any, ...]) -> Measurement:
-    name, created_s, state, step, game, table, arguments, found = row
-    return Measurement(
-        name, created_s, state, step, game, table, tuple(json.loads(arguments)), json.loads(found)
+def _row_of_measurement(measurement: Measurement) -> tuple[Any, ...]:
+    return (
+        measurement.id,
+        measurement.created_s,
+        measurement.state,
+        measurement.step,
+        measurement.game,
+        measurement.table,
+        json.dumps(measurement.request.to_json()),
+        json.dumps(dict(measurement.found)),
     )
+
+
+def _measurement_of_row(row: tuple[Any, ...]) -> Measurement:
+    name, created_s, state, step, game, table, request_text, found_text = row
+    request = _request_of_json(json.loads(request_text))
+    found = json.loads(found_text)
+    return Measurement(name, created_s, state, step, game, table, request, found)
+
+
+def _request_of_json(value: Any) -> MeasureRequest:
+    """Read a stored request; older servers stored the arguments of `overruler measure` instead."""
+    if isinstance(value, list):
+        return parse_arguments(value)
+    return MeasureRequest.from_json(value)

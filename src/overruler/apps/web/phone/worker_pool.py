@@ -1,7 +1,7 @@
-"""Work done in processes of their own, so that a tap is answered while photos are measured.
+"""A pool of worker processes: the server answers taps while photos are measured.
 
-There are one or two of them, each with one task at a time; what waits is bounded. A process that dies, hangs or has
-grown large is replaced, and only the task it was at fails.
+Each process does one task at a time, and the queue is bounded. A process that dies, hangs or grows
+too large is replaced; only the task that it was at fails.
 """
 
 import asyncio
@@ -19,24 +19,45 @@ from overruler.apps.web.faults import ServerBusy, TaskFailed
 from overruler.apps.web.phone.worker_tasks import serve_tasks
 
 MAX_WAITING = 64
+"""Tasks that may wait."""
 TASK_TIMEOUT_S = 180.0
-"""A task that takes longer hangs."""
-_URGENT_RANK, _USUAL_RANK = 0, 1
+"""Longest duration of a task; a task that takes longer counts as hung."""
+BUSY_TEXT = "too many photos are waiting: try again in a minute"
+"""Message of `ServerBusy`."""
+_URGENT_RANK = 0
+"""Rank of a task that somebody waits for at the page; it goes before all usual ones."""
+_USUAL_RANK = 1
+"""Rank of a measurement."""
+_JOIN_TIMEOUT_S = 5.0
+"""Longest wait for a killed process to end."""
 
 
 @dataclass(order=True, slots=True)
 class _Job:
     rank: tuple[int, int]
+    """Urgency, then the order of arrival."""
     task: tuple[str, str, list[Any]] = field(compare=False)
+    """Name, folder and arguments, as `worker_tasks.serve_tasks` receives them."""
     on_progress: Callable[[str], None] = field(compare=False)
     result: "asyncio.Future[Any]" = field(compare=False)
 
+    def finish(self, value: Any) -> None:
+        """Set the result, or raise it if it is a `TaskFailed`; a cancelled job takes neither."""
+        if self.result.done():
+            return
+        if isinstance(value, TaskFailed):
+            self.result.set_exception(value)
+        else:
+            self.result.set_result(value)
+
 
 class WorkerPool:
-    """`await workers.do("measure", folder, arguments, say)`."""
+    """Worker processes behind one queue: `await pool.run_task("measure", folder, [request], on_progress)`."""
+
+    __slots__ = ("_numbers", "_processes", "_queue", "_tasks", "_threads")
 
     def __init__(self, processes: int) -> None:
-        self._waiting: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue(MAX_WAITING)
+        self._queue: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue(MAX_WAITING)
         self._numbers = count()
         self._threads = ThreadPoolExecutor(processes, "wait-for-worker")
         self._processes = processes
@@ -53,93 +74,84 @@ class WorkerPool:
 
     @property
     def full(self) -> bool:
-        return self._waiting.full()
+        return self._queue.full()
 
     async def run_task(
         self,
         name: str,
         folder: Path,
         arguments: list[Any],
-        say: Callable[[str], None],
+        on_progress: Callable[[str], None],
         urgent: bool = False,
     ) -> Any:
-        """A task's result; `ServerBusy` where too much waits, `TaskFailed` where it came to nothing."""
+        """Run a task in a worker and return its result.
+
+        `ServerBusy` if the queue is full, `TaskFailed` if the task fails.
+        """
         rank = (_URGENT_RANK if urgent else _USUAL_RANK, next(self._numbers))
-        job = _Job(
-            rank, (name, str(folder), arguments), say, asyncio.get_running_loop().create_future()
-        )
+        result = asyncio.get_running_loop().create_future()
+        job = _Job(rank, (name, str(folder), arguments), on_progress, result)
         try:
-            self._waiting.put_nowait(job)
+            self._queue.put_nowait(job)
         except asyncio.QueueFull:
-            raise ServerBusy("too many photos are waiting: try again in a minute") from None
+            raise ServerBusy(BUSY_TEXT) from None
         return await job.result
 
     async def _worker_loop(self) -> None:
         worker = WorkerProcess()
         try:
             while True:
-                job = await self._waiting.get()
+                job = await self._queue.get()
                 if job.result.cancelled():
                     continue
-                worker = await self._run_job(worker, job)
+                if not await self._run_job(worker, job):
+                    worker.end()
+                    worker = WorkerProcess()
         finally:
             worker.end()
 
-    async def _run_job(self, worker: "WorkerProcess", job: _Job) -> "WorkerProcess":
-        """Do a job; the worker for the next one."""
+    async def _run_job(self, worker: "WorkerProcess", job: _Job) -> bool:
+        """Run a job and return whether the worker can take another."""
         try:
             async with asyncio.timeout(TASK_TIMEOUT_S):
-                spent = await worker.run_task(self._threads, job)
-        except (TimeoutError, EOFError, OSError) as error:
-            slow = isinstance(error, TimeoutError)
-            text = (
-                "the photo took too long"
-                if slow
-                else "the work on the photo stopped, for want of memory perhaps"
-            )
-            _set_outcome(job, TaskFailed(f"{text}: send it again, or smaller"))
-            spent = True
-        if not spent:
-            return worker
-        worker.end()
-        return WorkerProcess()
+                return await worker.run_job(self._threads, job)
+        except TimeoutError:
+            text = "the photo took too long"
+        except (EOFError, OSError):
+            text = "the work on the photo stopped, for want of memory perhaps"
+        job.finish(TaskFailed(f"{text}: send it again, or smaller"))
+        return False
 
 
 class WorkerProcess:
-    """One process and the line to it."""
+    """One process and the pipe to it."""
+
+    __slots__ = ("_connection", "_process")
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._line: Connection = ours
+        self._connection: Connection = ours
         self._process: SpawnProcess = context.Process(
             target=serve_tasks, args=(theirs,), daemon=True, name="measure"
         )
         self._process.start()
         theirs.close()
 
-    async def run_task(self, threads: ThreadPoolExecutor, job: _Job) -> bool:
-        """Have a job done; whether the process is then to be replaced. `EOFError` where it died."""
+    async def run_job(self, threads: ThreadPoolExecutor, job: _Job) -> bool:
+        """Run a job and return whether the process can take another; `EOFError` if it died."""
         loop = asyncio.get_running_loop()
-        self._line.send(job.task)
+        self._connection.send(job.task)
         while True:
-            kind, value, *spent = await loop.run_in_executor(threads, self._line.recv)
+            kind, value, *rest = await loop.run_in_executor(threads, self._connection.recv)
             if kind == "said":
                 job.on_progress(value)
                 continue
-            _set_outcome(job, value if kind == "done" else TaskFailed(*value))
-            return bool(spent[0])
+            job.finish(value if kind == "done" else TaskFailed(*value))
+            has_grown = bool(rest[0])
+            return not has_grown
 
     def end(self) -> None:
         self._process.kill()
-        self._process.join(5)
-        self._line.close()
-
-
-def _set_outcome(job: _Job, value: Any) -> None:
-    if job.result.done():
-        return
-    if isinstance(value, TaskFailed):
-        job.result.set_exception(value)
-    else:
-        job.result.set_result(value)
+        self._process.join(_JOIN_TIMEOUT_S)
+        self._connection.close()

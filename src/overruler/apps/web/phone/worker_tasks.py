@@ -1,4 +1,7 @@
-"""What runs in a process of its own: photos to scenes, scenes to pictures. One task at a time, in the task's folder."""
+"""The tasks of a worker process: measure a photo, correct its scene, draw its picture.
+
+A process does one task at a time, with the measurement's folder as its working directory.
+"""
 
 import json
 import os
@@ -12,6 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import CannotMeasure, OverrulerError
 from overruler.reading import Node
 from overruler.writing import write_atomically
@@ -19,36 +23,51 @@ from overruler.writing import write_atomically
 if TYPE_CHECKING:
     from overruler.report import Report
 
-SCENE_FILE, SCREEN_PHOTO_FILE, FIXES_FILE = "scene.json", "shown.jpg", "fix.json"
+SCENE_FILE = "scene.json"
+"""Name of the scene file in a measurement's folder."""
+SCREEN_PHOTO_FILE = "shown.jpg"
+"""Name of the photo's copy for screens."""
+FIXES_FILE = "fix.json"
+"""Name of the file with the corrections."""
 MAX_CACHED_REPORTS = 2
-"""Reports kept at hand, with their pixels: a second picture of a table comes at once."""
+"""Reports kept with their pixels, so that a second picture of a table needs no measurement."""
 WARM_UP_STRIDE = 2
-"""Of the sample photo's pixels one in so many each way is looked at."""
+"""The warm-up measures every second pixel of the sample photo, in rows and columns."""
 MAX_PROCESS_BYTES = 1_500_000_000
-"""A process that has grown beyond this is replaced."""
+"""Memory (peak resident size) beyond which a process is replaced."""
+NICENESS = 5
+"""How far a worker's priority is lowered, so that the server answers first."""
 
 ProgressCallback = Callable[[str], None]
+Outcome = tuple[str, Any, bool]
+"""`done` or `failed`; the result, or the arguments of `TaskFailed`; whether to replace the process."""
 _reports: "OrderedDict[str, Report]" = OrderedDict()
+"""Reports by folder, the least recently used first."""
 
 
 def serve_tasks(connection: Connection) -> None:
-    """Do tasks until the server goes away: (name, folder, arguments) in, ("said" | "done" | "failed", ...) out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's to handle
-    os.nice(5)
-    if not connection.poll():  # a photo that waits already is looked at first
+    """Do the tasks that arrive as (name, folder, arguments), until the server closes the connection.
+
+    The answers are ("said", text) for progress, then one `Outcome`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C
+    os.nice(NICENESS)
+    if not connection.poll():  # a photo that waits goes before the warm-up
         _warm_up()
+
+    def on_progress(text: str) -> None:
+        connection.send(("said", text))
+
     while True:
         try:
             name, folder, arguments = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(
-            _run_task(name, folder, arguments, lambda text: connection.send(("said", text)))
-        )
+        connection.send(_run_task(name, folder, arguments, on_progress))
 
 
 def _warm_up() -> None:
-    """Load everything heavy, networks too, by a look at the sample photo made small: before the first photo waits."""
+    """Measure the sample photo, made small, so that all modules and networks are loaded."""
     import overruler.picture.report_drawing  # noqa: F401
     from overruler.apps import demo
     from overruler.board import Board
@@ -58,44 +77,43 @@ def _warm_up() -> None:
     from overruler.sources.photo import load_photo
 
     folder = Path(demo.__file__).parent
-    pixels = load_photo(folder / "table.jpg").pixels[::WARM_UP_STRIDE, ::WARM_UP_STRIDE].copy()
+    photo = load_photo(folder / "table.jpg")
+    pixels = photo.pixels[::WARM_UP_STRIDE, ::WARM_UP_STRIDE].copy()
     encode_jpeg(pixels)
-    with suppress(OverrulerError):  # what it finds there is nobody's business
+    with suppress(OverrulerError):  # the result does not matter
         Referee(Board.load(folder / "table.toml"), game="legion").look(Frame(pixels, "warm"))
 
 
 def _run_task(
-    name: str, folder: str, arguments: Sequence[Any], say: ProgressCallback
-) -> tuple[str, Any, bool]:
+    name: str, folder: str, arguments: Sequence[Any], on_progress: ProgressCallback
+) -> Outcome:
+    request, *others = arguments
     try:
         os.chdir(folder)
-        return "done", TASKS[name](folder, arguments, say), _has_grown()
+        result = TASKS[name](folder, request, *others, on_progress)
     except OverrulerError as error:
-        return (
-            "failed",
-            (str(error).removeprefix(f"{arguments[0]}: "), isinstance(error, CannotMeasure)),
-            _has_grown(),
-        )
+        text = str(error).removeprefix(f"{request.photo}: ")
+        return "failed", (text, isinstance(error, CannotMeasure)), _has_grown()
     except MemoryError:
         return "failed", ("the photo needs more memory than there is: save it smaller", False), True
     except Exception as error:  # one photo must not end the work on all others
-        return (
-            "failed",
-            (f"this should not have happened ({type(error).__name__}): please report it", False),
-            True,
-        )
+        text = f"this should not have happened ({type(error).__name__}): please report it"
+        return "failed", (text, False), True
+    return "done", result, _has_grown()
 
 
 def _has_grown() -> bool:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > MAX_PROCESS_BYTES
 
 
-# --- tasks: each is given its folder and the arguments of `overruler measure`, the photo first ---
+# --- tasks ---
 
 
-def measure_photo(folder: str, arguments: Sequence[str], say: ProgressCallback) -> dict[str, Any]:
-    """Write the scene and a copy of the photo for screens; what a list of measurements shows."""
-    report = _cached_report(folder, arguments, say)
+def measure_photo(
+    folder: str, request: MeasureRequest, on_progress: ProgressCallback
+) -> dict[str, Any]:
+    """Write the scene and the photo's copy for screens; return what lists of measurements show."""
+    report = _cached_report(folder, request, on_progress)
     if not Path(SCREEN_PHOTO_FILE).exists():
         from overruler.picture.raster import encode_jpeg
 
@@ -103,36 +121,40 @@ def measure_photo(folder: str, arguments: Sequence[str], say: ProgressCallback) 
     return _save_scene(report)
 
 
-def correct_scene(folder: str, arguments: Sequence[str], say: ProgressCallback) -> dict[str, Any]:
-    """Write the scene with corrections, and them; the last of the arguments is the text of their file."""
+def correct_scene(
+    folder: str, request: MeasureRequest, fixes_text: str, on_progress: ProgressCallback
+) -> dict[str, Any]:
+    """Write the scene with the corrections of a fix file's text, and that file."""
     from overruler.fixes import read_fixes
     from overruler.vision.assembly.corrections import apply_corrections
 
-    *options, text = arguments
-    fixes = read_fixes(Node.of_json(text, "fixes"))
-    found = _save_scene(apply_corrections(_cached_report(folder, options, say), fixes))
-    write_atomically(FIXES_FILE, text)
+    fixes = read_fixes(Node.of_json(fixes_text, "fixes"))
+    report = _cached_report(folder, request, on_progress)
+    found = _save_scene(apply_corrections(report, fixes))
+    write_atomically(FIXES_FILE, fixes_text)
     return found
 
 
-def draw_picture(folder: str, arguments: Sequence[Any], say: ProgressCallback) -> bytes:
-    """The annotated photo as PNG; the last of the arguments are the questions."""
+def draw_picture(
+    folder: str, request: MeasureRequest, questions: Sequence[Any], on_progress: ProgressCallback
+) -> bytes:
+    """Draw the annotated photo with the rulings on questions, as PNG."""
     from overruler.apps.rulings import rule_on_questions
     from overruler.picture import annotated_bytes
     from overruler.scene import Scene
 
-    *options, questions = arguments
-    report, scene = _cached_report(folder, options, say), Scene.load(SCENE_FILE)
-    return annotated_bytes(
-        replace(report, scene=scene, verdicts=rule_on_questions(scene, questions)), ".png"
-    )
+    report = _cached_report(folder, request, on_progress)
+    scene = Scene.load(SCENE_FILE)
+    verdicts = rule_on_questions(scene, questions)
+    return annotated_bytes(replace(report, scene=scene, verdicts=verdicts), ".png")
 
 
-TASKS: dict[str, Callable[[str, Sequence[Any], ProgressCallback], Any]] = {
+TASKS: dict[str, Callable[..., Any]] = {
     "measure": measure_photo,
     "correct": correct_scene,
     "picture": draw_picture,
 }
+"""Tasks by name; each is called with the folder, its arguments and the progress callback."""
 
 
 def _save_scene(report: "Report") -> dict[str, Any]:
@@ -140,12 +162,12 @@ def _save_scene(report: "Report") -> dict[str, Any]:
     return {"pieces": len(report.scene.pieces), "size_px": list(report.frame.size_px)}
 
 
-def _cached_report(folder: str, arguments: Sequence[str], say: ProgressCallback) -> "Report":
-    """What the program itself finds in a photo, at hand or looked for."""
-    from overruler.apps.measure import measure_photo
+def _cached_report(folder: str, request: MeasureRequest, on_progress: ProgressCallback) -> "Report":
+    """The report before corrections, from memory or measured anew."""
+    from overruler.apps.measure import load_options, measure_photo
 
     if folder not in _reports:
-        _reports[folder] = measure_photo(parse_options(arguments), say)
+        _reports[folder] = measure_photo(load_options(request), on_progress)
     _reports.move_to_end(folder)
     while len(_reports) > MAX_CACHED_REPORTS:
         _reports.popitem(last=False)
@@ -153,15 +175,5 @@ def _cached_report(folder: str, arguments: Sequence[str], say: ProgressCallback)
 
 
 def scene_text(scene: dict[str, Any]) -> str:
-    """A scene file as `overruler measure --scene` writes it."""
+    """The text of a scene file, as `overruler measure --scene` writes it."""
     return json.dumps(scene, indent=1) + "\n"
-
-
-def parse_options(arguments: Sequence[str]) -> Any:
-    """The options of `overruler measure` that the arguments are, read and checked as the command line does."""
-    from overruler.apps import measure as command
-    from overruler.apps.commands import Parser
-
-    parser = Parser(prog="overruler measure", allow_abbrev=False)
-    command.add_arguments(parser)
-    return command.read_options(parser.parse_args(list(arguments)))

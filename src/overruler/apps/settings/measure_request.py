@@ -1,0 +1,112 @@
+"""The options of `overruler measure`, typed, before any file is read.
+
+Argparse makes such a record of the command line, and the server makes one of an upload.
+`measure.load_options` reads and checks what it names.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRequest:
+    """One measurement, as it is asked for. Every field but `photo` is the option of its name."""
+
+    photo: Path = Path()
+    """The photo; an upload's is set once its format is known."""
+    beside: tuple[Path, ...] = ()
+    """Other photos by the same camera."""
+    board: Path | None = None
+    """Board file."""
+    marker_mm: float | None = None
+    """Side of the markers' black squares."""
+    point: tuple[str, ...] = ()
+    """Points as text: `U,V=X,Y`, pixels and mm."""
+    dictionary: str | None = None
+    lens: Path | None = None
+    """Lens file."""
+    game: str | None = None
+    terrain: Path | None = None
+    """Terrain file."""
+    fix: Path | None = None
+    """Fix file."""
+    bases: str | None = None
+    """Sizes in mm and names of own bases, with commas between."""
+    own_base: tuple[str, ...] = ()
+    """Each as text: `NAME=SIZE`."""
+    player: tuple[str, ...] = ()
+    """Each as text: `SIGN=NAME`."""
+    house_rule: tuple[str, ...] = ()
+    """Each as text: `GAME.SETTING=true`."""
+    ask: tuple[str, ...] = ()
+    """Questions as JSON text."""
+    scene: Path | None = None
+    """Scene file to write."""
+    picture: Path | None = None
+    """Annotated photo to write."""
+    doubt: Path | None = None
+    """Map of the precision to write."""
+    json: bool = False
+    """Whether to print the scene only."""
+
+    @classmethod
+    def from_namespace(cls, args: argparse.Namespace) -> "MeasureRequest":
+        """Take the options that a parser has; those that it lacks keep their defaults."""
+        options = vars(args)
+        given = {each.name: options[each.name] for each in fields(cls) if each.name in options}
+        return cls(**{name: _frozen(value) for name, value in given.items()})
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "MeasureRequest":
+        """Read what `to_json` wrote."""
+        given = {name: _frozen(value) for name, value in data.items()}
+        for name in _FILE_FIELDS & given.keys():
+            given[name] = Path(given[name])
+        given["beside"] = tuple(map(Path, given.get("beside", ())))
+        return cls(**given)
+
+    def to_json(self) -> dict[str, Any]:
+        """The options that differ from their defaults, as JSON values."""
+        data = {"photo": str(self.photo)}
+        return data | {name: _json_value(value) for name, value in self._given_options()}
+
+    def to_arguments(self) -> tuple[str, ...]:
+        """The arguments of `overruler measure` that ask for the same."""
+        arguments = [str(self.photo)]
+        for name, value in self._given_options():
+            option = f"--{name.replace('_', '-')}"
+            if value is True:
+                arguments.append(option)
+                continue
+            values = value if isinstance(value, tuple) else (value,)
+            arguments += [f"{option}={each}" for each in values]
+        return tuple(arguments)
+
+    def in_folder(self, folder: Path) -> "MeasureRequest":
+        """The same, with the paths of its files relative to a folder."""
+        files = {name: getattr(self, name) for name in _FILE_FIELDS}
+        paths = {name: folder / path for name, path in files.items() if path is not None}
+        return replace(self, **paths, beside=tuple(folder / path for path in self.beside))
+
+    def _given_options(self) -> Iterator[tuple[str, Any]]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name != "photo" and value != each.default:
+                yield each.name, value
+
+
+_FILE_FIELDS = {"photo", "board", "lens", "terrain", "fix", "scene", "picture", "doubt"}
+"""Fields that hold one path."""
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_json_value(each) for each in value]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,121 @@
+"""The state of the desk as pages and programs are sent it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from overruler.apps.web.live.graphics import Graphics, bases_json
+from overruler.apps.web.live.selection import Selection, pair_questions, pieces_named
+from overruler.apps.web.live.watcher import STANDING_STATES, TableStatus
+from overruler.scene import Scene
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrozenPicture:
+    """A still picture over the camera's, with the graphics that belong to it."""
+
+    number: int
+    """Counts the frozen pictures, so that a page loads each once."""
+    jpeg: bytes
+    graphics: Graphics
+    large: bool
+    """Whether only the gap between the two bases is shown, enlarged."""
+    until_s: float
+    """When it ends by itself, on the monotonic clock."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeskState:
+    """All that is shown at one moment."""
+
+    version: int
+    """Counts the changes."""
+    size_px: tuple[int, int]
+    """Width and height of the camera's picture."""
+    status: TableStatus
+    scene: Scene | None
+    """The scene of the table; None before the first measurement."""
+    selection: Selection
+    graphics: Graphics
+    """The graphics on air: the frozen picture's, if there is one."""
+    frozen: FrozenPicture | None
+    error: str
+    """Why the selection cannot be drawn; empty if it can."""
+
+    def to_json(self) -> dict[str, Any]:
+        status = self.status
+        selection = self.selection
+        return {
+            "version": self.version,
+            "size_px": list(self.size_px),
+            "lost": status.lost,
+            "notes": list(status.notes),
+            "calibrated": self.scene is not None,
+            "problems": self._problems(),
+            "pair": list(selection.pair) if selection.pair else None,
+            "bands": list(selection.bands),
+            "arcs": list(selection.arcs),
+            **self._questions_json(),
+            "waiting": self._waiting_reasons(),
+            "layers": self.graphics.layers,
+            "ruling": self.graphics.ruling,
+            "frozen": self._frozen_json(),
+            "pieces": self._pieces_json(),
+        }
+
+    def _problems(self) -> list[str]:
+        if self.status.report is None:
+            return []
+        return [problem.text for problem in self.status.report.calibration.problems]
+
+    def _frozen_json(self) -> dict[str, Any] | None:
+        if self.frozen is None:
+            return None
+        return {
+            "number": self.frozen.number,
+            "large": self.frozen.large,
+            "box_px": self.graphics.box_px,
+        }
+
+    def _pieces_json(self) -> list[dict[str, Any]]:
+        bases = bases_json(self.scene) if self.scene is not None else {}
+        return [
+            {
+                "id": spot.id,
+                "state": spot.state,
+                "sigma_mm": round(spot.sigma_mm, 3),
+                **bases.get(spot.id, {}),
+            }
+            for spot in self.status.spots
+        ]
+
+    def _questions_json(self) -> dict[str, Any]:
+        """The question that a pair asks, and all that it could ask."""
+        if self.scene is None:
+            return {"questions": [], "question": None}
+        known = pair_questions(self.scene.game)
+        question = {
+            "label": self.selection.tap or known[0]["label"],
+            "arc": self.selection.arc,
+            "reach_in": self.selection.reach_in,
+        }
+        shown_keys = ("label", "arcs", "reach_in")
+        questions = [{key: tap[key] for key in shown_keys if key in tap} for tap in known]
+        return {"questions": questions, "question": question}
+
+    def _waiting_reasons(self) -> list[str]:
+        """Why something that is selected is not on air."""
+        standing = self.status.standing
+        states = {spot.id: spot.state for spot in self.status.spots}
+        reasons = []
+        for name in self._selected_pieces():
+            if name not in standing:
+                state = states.get(name, "not there")
+                is_settling = state in STANDING_STATES
+                reasons.append(f"{name} is {'being measured' if is_settling else state}")
+        if self.error:
+            reasons.append(self.error)
+        return reasons
+
+    def _selected_pieces(self) -> list[str]:
+        pair = self.selection.pair or ()
+        return list(pair) if self.scene is None else sorted(pieces_named(self.scene, pair))

@@ -1,0 +1,28 @@
+"""WebSockets that only send: they end when the client has gone."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+
+async def send_until_closed(socket: WebSocket, sending: Coroutine[Any, Any, None]) -> None:
+    """Run `sending` until it ends or the client closes the socket; ignore what the client sends."""
+    tasks = {asyncio.create_task(_wait_for_close(socket)), asyncio.create_task(sending)}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _wait_for_close(socket: WebSocket) -> None:
+    try:
+        while True:
+            await socket.receive()
+            if socket.client_state.name == "DISCONNECTED":
+                return
+    except (WebSocketDisconnect, RuntimeError, KeyError):
+        return
