@@ -123,9 +123,9 @@ def test_where_nothing_is_asked_its_distances_are_told(house: Path) -> None:
     """It has a ruler, and no question `range`."""
     asked(house, SPELL)
     program = """
-from overruler.apps.rulings import rulings
+from overruler.apps.rulings import rule_on_questions
 from overruler.scene import Scene
-print([verdict.sentence() for verdict in rulings(Scene.load("scene.json"), ())])
+print([verdict.sentence() for verdict in rule_on_questions(Scene.load("scene.json"), ())])
 """
     done = run(house, "-c", program)
     assert (done.stdout, done.stderr) == ("['100.0 mm']\n", "")

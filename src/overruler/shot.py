@@ -1,7 +1,7 @@
-"""One picture of a film: its time, its brightness, and its colours only where somebody asks for them.
+"""A picture of a film, whose colours are computed on request.
 
-Turning a decoded picture into colours costs as much as decoding it, and of a table nothing moves on for most of the
-time: the brightness tells that, and it comes free.
+Converting a decoded picture to colour costs as much as decoding it. Most pictures show a table on
+which nothing moves; the luma plane suffices to see that, and it needs no conversion.
 """
 
 from collections.abc import Callable
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from overruler.frame import Frame
 
 PixelBox = tuple[int, int, int, int]
-"""Left, top, right and bottom in whole pixels, the last two not included."""
+"""Left, top, right and bottom in whole pixels, right and bottom excluded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """One picture of a film, the right way up."""
+    """A picture of a film, the right way up."""
 
     time_s: float
-    """Since the film's first picture."""
+    """Time since the film's first picture."""
     grey: NDArray[np.uint8]
-    """(H, W): the brightness, for finding and following; nothing is measured by its absolute level."""
+    """(H, W): luma, for detection and tracking. No measurement uses its absolute level."""
     colours: Callable[[PixelBox | None], NDArray[np.uint8]]
-    """Makes the pixels (H, W, 3), blue green red, of a part of the picture or of all of it."""
+    """Returns the pixels (H, W, 3), BGR, of a box of the picture, or of all of it for None."""
     name: str
 
     @property
@@ -34,23 +34,22 @@ class Shot:
         return self.grey.shape[1], self.grey.shape[0]
 
     def frame(self) -> Frame:
-        """The picture as a frame, as a photo would be."""
+        """The picture as a `Frame`."""
         pixels = np.ascontiguousarray(self.colours(None))
         pixels.setflags(write=False)
         return Frame(pixels, self.name, time_s=self.time_s)
 
     @classmethod
     def of(cls, frame: Frame) -> "Shot":
-        """A frame that is already there, a web camera's say, as a shot."""
+        """Make a shot of a frame, such as a web camera's."""
         blue, green, red = (frame.pixels[..., channel].astype(np.uint16) for channel in range(3))
-        grey = ((29 * blue + 150 * green + 77 * red) >> 8).astype(
-            np.uint8
-        )  # ITU-R BT.601, in 256ths
+        luma = (29 * blue + 150 * green + 77 * red) >> 8  # ITU-R BT.601, in 256ths
+        grey = luma.astype(np.uint8)
         return cls(frame.time_s, grey, lambda box: crop_box(frame.pixels, box), frame.name)
 
 
 def crop_box(pixels: NDArray[np.uint8], box: PixelBox | None) -> NDArray[np.uint8]:
-    """A box of a picture (H, W, ...), or all of it."""
+    """Crop a picture (H, W, ...) to a box; return all of it for None."""
     if box is None:
         return pixels
     left, top, right, bottom = box

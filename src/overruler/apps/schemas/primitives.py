@@ -1,4 +1,4 @@
-"""What the schemas are put together from: numbers, texts, points, and objects made of a reader's table of keys."""
+"""The parts of schemas: numbers, texts, points, and objects made from a reader's table of keys."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ NAME: Schema = {"type": "string", "pattern": r"\S"}
 FLAG: Schema = {"type": "boolean"}
 OBJECT: Schema = {"type": "object"}
 NUMBER: Schema = {"type": "number", "minimum": -sys.float_info.max, "maximum": sys.float_info.max}
-"""Any that is finite: some readers of JSON make an infinity of 1e999."""
+"""A finite number: some readers of JSON make an infinity of 1e999."""
 INTEGER: Schema = NUMBER | {"type": "integer"}
 POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": sys.float_info.max}
 LENGTH: Schema = {"type": "number", "minimum": -MAX_LENGTH_MM, "maximum": MAX_LENGTH_MM}
@@ -23,23 +23,20 @@ SIZE: Schema = {"type": "number", "minimum": MIN_LENGTH_MM, "maximum": MAX_LENGT
 
 
 def enum_of(names: Iterable[str]) -> Schema:
-    """One of some names."""
+    """One of the names."""
     return {"enum": list(names)}
 
 
 def integer_between(least: int, most: int | None = None) -> Schema:
-    """A whole number between two."""
-    return {
-        "type": "integer",
-        "minimum": least,
-        "maximum": sys.float_info.max if most is None else most,
-    }
+    """An integer between two limits, inclusive."""
+    maximum = sys.float_info.max if most is None else most
+    return {"type": "integer", "minimum": least, "maximum": maximum}
 
 
 def array_of(items: Schema, least: int = 0, most: int | None = None) -> Schema:
-    """An array."""
-    ends = {"minItems": least} | ({"maxItems": most} if most is not None else {})
-    return {"type": "array", "items": items, **ends}
+    """An array with `least` to `most` items."""
+    schema = {"type": "array", "items": items, "minItems": least}
+    return schema if most is None else schema | {"maxItems": most}
 
 
 def matrix(rows: int, columns: int, items: Schema = NUMBER) -> Schema:
@@ -49,13 +46,13 @@ def matrix(rows: int, columns: int, items: Schema = NUMBER) -> Schema:
 
 POINT = array_of(LENGTH, 2, 2)
 OUTLINE = array_of(POINT, 3)
-"""An outline's points; that three of them differ, and that it does not cross itself, the reader sees."""
+"""An outline. The reader checks that three points differ, and that it does not cross itself."""
 
 
 def object_with(
     required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, **more: Any
 ) -> Schema:
-    """An object of some keys; others are let through unless `additionalProperties` says otherwise."""
+    """An object; `more` may forbid other keys by `additionalProperties`."""
     properties = {**required, **(optional or {})}
     return {"type": "object", "properties": properties, "required": list(required), **more}
 
@@ -69,14 +66,14 @@ _READER_SCHEMAS: Mapping[Callable[[Node], Any], Schema] = {
     Node.integer: INTEGER,
     Node.number: NUMBER,
 }
-"""What each of the plain readers lets through."""
+"""The schema of what each simple reader accepts."""
 
 
 def properties_from_readers(
     table: Mapping[str, Any], special: Mapping[str, Schema]
 ) -> dict[str, Schema]:
-    """The schemas of a reader's table of keys; those whose own readers are more than plain are given as `special`."""
-    return {
-        key: special[key] if key in special else _READER_SCHEMAS[reader]
-        for key, reader in table.items()
-    }
+    """The schemas of a table of readers by key; `special` has those of readers that are not simple."""
+    schemas = {}
+    for key, reader in table.items():
+        schemas[key] = special[key] if key in special else _READER_SCHEMAS[reader]
+    return schemas

@@ -73,7 +73,7 @@ QUESTIONS: Mapping[str, Mapping[str, Schema]] = {
         "attack_range": object_with(
             name_keys("attacker", "target"),
             {"fire_and_movement": FLAG, "figures": array_of(integer_between(0), 1)},
-        ),
+        )
     },
     "skirmish": {
         **{kind: object_with(name_keys("unit")) for kind in ("may_shoot", "targets")},

@@ -24,9 +24,9 @@ from overruler.pieces import (
     MAX_SEGMENTS,
     PIECE_READERS,
     SIZE_KEYS,
-    TERRAIN_READERS,
 )
 from overruler.scene import GAMES, SCHEMA
+from overruler.terrain import TERRAIN_READERS
 
 COVARIANCE_MM2: Schema = {
     "type": "number",
@@ -38,7 +38,7 @@ HEADING_DEG: Schema = {"type": "number", "minimum": -MAX_HEADING_DEG, "maximum":
 
 
 def scene() -> Schema:
-    """A table at one moment: JSON, millimetres in the board frame, degrees counter-clockwise from +x."""
+    """A scene: JSON, millimetres in the board frame, degrees counter-clockwise from +x."""
     required = {
         "schema": {"const": SCHEMA},
         "game": enum_of(GAMES),
@@ -57,22 +57,20 @@ def scene() -> Schema:
         "required": ["pieces"],
     }
     needs_grid = {"if": on_hexes, "then": {"required": ["grid"]}}
-    return object_with(
-        required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}}
-    )
+    definitions = {"$defs": {"piece": piece(), "terrain": terrain()}}
+    return object_with(required, optional, **needs_grid, **definitions)
 
 
 def covariance() -> Schema:
-    """Over x and y of the pieces in this order, in mm²; and what holds with some probability in its place."""
+    """The covariance of x and y of the pieces in this order, in mm², and its rare alternative."""
     rows = array_of(array_of(COVARIANCE_MM2))
     required = {"order": array_of(TEXT) | {"uniqueItems": True}, "mm2": rows}
-    return object_with(
-        required, {"otherwise": object_with({"probability": PROBABILITY, "mm2": rows})}
-    )
+    otherwise = object_with({"probability": PROBABILITY, "mm2": rows})
+    return object_with(required, {"otherwise": otherwise})
 
 
 def grid() -> Schema:
-    """A printed grid of hexes."""
+    """A grid of hexes."""
     orientation = enum_of(("pointy", "flat"))
     return object_with(
         {"type": {"const": "hex"}, "orientation": orientation, "size_mm": SIZE, "origin_mm": POINT}
@@ -80,7 +78,7 @@ def grid() -> Schema:
 
 
 def piece() -> Schema:
-    """A base: placed by x and y, or by the hex that it stands on."""
+    """A piece, placed by x and y or by hex."""
     special = {
         "heading_deg": HEADING_DEG,
         "covariance_mm2": matrix(2, 2, COVARIANCE_MM2),
@@ -104,6 +102,6 @@ def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
 
 
 def terrain() -> Schema:
-    """Something on the table that is no piece."""
+    """A piece of terrain."""
     optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG})
     return object_with({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)

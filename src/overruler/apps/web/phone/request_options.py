@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from overruler.apps.markers import board_file
-from overruler.apps.measure_request import MeasureRequest
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
 from overruler.picture.marker_cards import CardSet

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from overruler.apps import measure
 from overruler.apps.commands import Parser
-from overruler.apps.measure_request import MeasureRequest
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput
 
 
