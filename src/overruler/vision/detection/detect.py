@@ -25,13 +25,9 @@ from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import (
-    MAX_OVERLAP_SHARE,
-    covers_catalogue,
-    fit_rounds,
-    suppress_overlaps,
-)
+from overruler.vision.rounds.fit_rounds import covers_catalogue, fit_rounds
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
+from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE, suppress_overlaps
 
 SEARCH_MARGIN_MM = 40.0
 """How far beyond a known board bases are looked for."""
