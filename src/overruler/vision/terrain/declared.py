@@ -134,11 +134,11 @@ def _check_markers(told: DeclaredTerrain, seen: Sequence[Marker], side_mm: float
         which = ", ".join(map(str, missing or told.markers))
         raise CannotMeasure(
             f"{told.location}: marker {which} on {told.id!r} was not found; have it whole and in focus, "
-            "or tell footprint_mm and top_z_mm"
+            "or give footprint_mm and top_z_mm"
         )
     if seen and side_mm is None:
         raise BadInput(
-            f"{told.location}: marker_mm is missing: without a board nothing says how large markers are"
+            f"{told.location}: marker_mm is missing: without a board the size of markers is unknown"
         )
 
 
@@ -153,16 +153,15 @@ def _check_plausible(
     eye_mm = float(calibration.camera.center_mm[2])
     if top is not None and top.max_residual_sigmas > MAX_CONFLICT_SIGMAS:
         raise BadInput(
-            f"{told.location}: what is told of {told.id!r} and what its markers show lie "
-            f"{top.max_residual_sigmas:.0f} times the doubt apart: check marker_mm, top_z_mm and "
-            "markers_at_mm"
+            f"{told.location}: what is declared of {told.id!r} contradicts its markers by "
+            f"{top.max_residual_sigmas:.0f} σ: check marker_mm, top_z_mm and markers_at_mm"
         )
     lowest_mm = told.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm
     if not lowest_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
-            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it has to lie between "
-            f"its foot at {told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check "
-            "top_z_mm, and marker_mm"
+            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it must lie between its "
+            f"foot at {told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check top_z_mm, "
+            "and marker_mm"
         )
 
 
