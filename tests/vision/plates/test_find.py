@@ -19,15 +19,23 @@ from overruler.geometry.pose import Array
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.contours.outlines import penetration_depth_mm
 from overruler.vision.contours.radial_edges import LabPatch
+from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.plates import face_net, find
+from overruler.vision.plates import plate as plate_module
 from overruler.vision.plates.coarse_grid import MAX_PLACES, MIN_SEPARATION_MM, fit_from_aside
 from overruler.vision.plates.find import find_plates
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
+from overruler.vision.plates.plate import (
+    LOGIT_WEIGHTS,
+    MAX_MISFIT_MM,
+    Plate,
+    suppress_overlaps,
+)
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
@@ -100,7 +108,7 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
     assert len(plates_on(frame, camera, expected=False)) == 1
-    monkeypatch.setattr(find.Plate, "score", (find.SURE_SCORE + find.MIN_SCORE) / 2)
+    monkeypatch.setattr(Plate, "score", (find.SURE_SCORE + find.MIN_SCORE) / 2)
     assert len(plates_on(frame, camera, expected=True)) > 0
     assert plates_on(frame, camera, expected=False) == []
 
@@ -118,7 +126,7 @@ def test_sides_that_are_nearly_as_likely_are_told_and_doubted(
     assert doubtful.base == plain.base
     assert set(doubtful.alternative_bases) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
     assert len(doubtful.alternative_bases) > 0
-    added = (10 / find.RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
+    added = (10 / RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
     np.testing.assert_allclose(
         doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6
     )
@@ -137,9 +145,9 @@ def tried_with_faces(
         asked.append(xy_mm)
         return odds(np.asarray(xy_mm) - [ship.x_mm, ship.y_mm])
 
-    monkeypatch.setattr(find, "face_odds", said)
+    monkeypatch.setattr(find, "face_logit", said)
     monkeypatch.setattr(face_net, "face_logit", said)
-    monkeypatch.setattr(find, "starts_aside", lambda *told: [])
+    monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
     guess = ShapeCandidate(
         np.array([ship.x_mm, ship.y_mm]), 60.0, 60.0, np.radians(ship.heading_deg), 0.9, 0.9
     )
@@ -207,7 +215,7 @@ def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_
         return float(np.hypot(*(tried.start.xy_mm - place)))
 
     assert off_mm() < 0.5
-    monkeypatch.setattr(find, "starts_aside", lambda *told: [])
+    monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
     assert off_mm() > 5  # as far as it was without
 
 
@@ -227,7 +235,7 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
     )
     assert view is not None
 
-    def plate(x_mm: float, side_mm: float, odds: float) -> find.Plate:
+    def plate(x_mm: float, side_mm: float, odds: float) -> Plate:
         fit = PlateFit(side_mm, np.array([x_mm, 200.0]), 0.0, 2.0, np.eye(2), np.ones(4), 0.0)
         signs = (
             0.0,
@@ -236,13 +244,11 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
             0.0,
             0.0,
             0.0,
-            (odds - find.LOGIT_WEIGHTS[0]) / find.LOGIT_WEIGHTS[-1],
+            (odds - LOGIT_WEIGHTS[0]) / LOGIT_WEIGHTS[-1],
         )
-        return find.Plate(fit, Heading(0.0, 90.0), signs, view, ())
+        return Plate(fit, Heading(0.0, 90.0), signs, view, ())
 
-    standing = find._suppress_overlaps(
-        [plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)]
-    )
+    standing = suppress_overlaps([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
     assert sorted(one.fit.side_mm for one in standing) == left
 
 
@@ -265,14 +271,12 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
     within: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if within:  # no plate is as sure as this
-        monkeypatch.setattr(find, "CONFIDENT_LOGIT", 99.0)
+        monkeypatch.setattr(plate_module, "CONFIDENT_LOGIT", 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
-    away = np.array([find.MAX_MISFIT_MM, 0.0])
+    away = np.array([MAX_MISFIT_MM, 0.0])
     squared = away @ np.linalg.solve(found.covariance_mm2, away)
-    assert (
-        squared < find.RARE_WITHIN_SIGMAS**2 if within else squared > 5 * find.RARE_WITHIN_SIGMAS**2
-    )
+    assert squared < RARE_WITHIN_SIGMAS**2 if within else squared > 5 * RARE_WITHIN_SIGMAS**2
 
 
 @pytest.mark.parametrize(
@@ -289,7 +293,7 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
 )
 def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain: bool) -> None:
     nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
-    plate = find.Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
+    plate = Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
     assert plate.score > 0.9
     assert plate.is_confident == plain
 
