@@ -1,7 +1,7 @@
 """The place of a plate to about a millimetre: the evidence along its sides, over a grid of poses.
 
-A shift of the plate moves opposite sides in opposite directions, a turn moves the ends of each side. The
-log posterior over shift and turn is therefore a sum of looked-up values of `side_net`.
+A shift of the plate moves opposite sides in opposite directions, a turn moves the ends of each
+side. The log posterior over shift and turn is therefore a sum of looked-up values of `side_net`.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ GUESS_SCALE_MM = 2.0
 TURN_SIGMA_RAD = np.radians(3.5)
 """Prior 1 σ of a guess's heading."""
 POSTERIOR_TEMPER = 1.5
-"""Divisor of the log posterior in covariances: of 560 true places one in twenty lay 6 nats below the
-likeliest instead of 3.9."""
+"""Divisor of the log posterior in covariances: of 560 true places one in twenty lay 6 nats below
+the likeliest instead of 3.9."""
 RECENTRE_MM = 2.0
 """Distance from the grid's centre from which a place is searched again with the grid around it."""
 RECENTRE_RAD = np.radians(3.0)
@@ -139,7 +139,7 @@ class PosePosterior:
         return most + float(np.log(np.exp(self.log_density - most).mean()))
 
     def moments_beyond(self, xy_mm: Array, reach_mm: float) -> Array:
-        """Return the second moments (2, 2) about a place of the posterior farther than `reach_mm`."""
+        """Return the second moments (2, 2) about a place of what lies beyond `reach_mm`."""
         density = np.exp((self.log_density - self.log_density.max()) / POSTERIOR_TEMPER).sum(0)
         offsets = self.places_mm - xy_mm
         is_far = np.hypot(*np.moveaxis(offsets, -1, 0)) > reach_mm
@@ -190,7 +190,7 @@ def _is_separate(xy_mm: Array, others: Sequence[CoarseFit]) -> bool:
 def _recentre_fit(
     view: LabPatch, posterior: PosePosterior, guess_mm: Array, side_mm: float
 ) -> CoarseFit:
-    """Return the likeliest pose, evaluated again around it where it lies far from the grid's centre."""
+    """Return the likeliest pose, on a new grid around it where it lies far from the centre."""
     xy, turn = posterior.best_pose
     is_far = np.hypot(*(xy - posterior.xy_mm)) > RECENTRE_MM
     if is_far or abs(turn - posterior.turn_rad) > RECENTRE_RAD:
@@ -201,7 +201,7 @@ def _recentre_fit(
 
 
 def pair_opposite_sides(sides: Array) -> tuple[Array, Array]:
-    """Sum values (4, T, S, ...) by outward shift over opposite sides: by shifts forward and left."""
+    """Sum values (4, T, S, ...) by outward shift into values by shift forward and left."""
     return sides[0] + sides[2][:, ::-1], sides[1] + sides[3][:, ::-1]
 
 

@@ -1,8 +1,8 @@
-"""A network that sees the whole face of a possible plate, rectified to one size: is it one, of this size?
+"""A network that sees the whole rectified face of a possible plate: is it one, of this size?
 
-The overview says roughly where plates may be, `side_net` exactly where. Once a square of each possible
-size lies as well as it can, this network sees it whole with its surroundings: card, edges and outline
-must now all lie where those of a plate lie.
+The overview says roughly where plates may be, `side_net` exactly where. Once a square of each
+possible size lies as well as it can, this network sees it whole with its surroundings: card, edges
+and outline must now all lie where those of a plate lie.
 """
 
 from dataclasses import dataclass
@@ -29,8 +29,7 @@ INPUT_CHANNELS = 6
 QUARTER_TURNS = 4
 """Views of a plate, which looks alike from all four sides; turned views err independently."""
 SLIDE_SIDES = 0.075
-"""Shift in sides, both ways along each axis, at which a face is probed: with larger ones the network only
-says that there is no plate."""
+"""Shift of probed faces along each axis, in sides; with larger ones there is no plate to see."""
 FACE_LOGIT_WEIGHT = 5.0
 """Weight of the log odds of neighbouring faces in the likelihood of a place."""
 
@@ -46,7 +45,7 @@ class FaceLikelihood:
     slide_mm: float
     """Length of the shifts."""
     logit_change: Array
-    """(2, 2): change of the log odds, shifted back and forth along the heading, then right and left."""
+    """(2, 2): change of the log odds by shifts back and forth, then to the right and left."""
 
     def log_likelihood_at(self, places_mm: Array) -> Array:
         """Return the log-likelihood (...) of places (..., 2) in nats, against the unshifted one.
@@ -120,7 +119,7 @@ def face_pictures(
 
 
 def rotate_quarter(picture: Floats) -> Floats:
-    """Return the picture (5, S, S) of a square with its heading a quarter turn further to the left."""
+    """Return the picture (5, S, S) of a square with its heading a quarter turn further left."""
     colours, right, down = np.split(np.rot90(picture, -1, (1, 2)), [3, 4])
     return np.concatenate([colours, -down, right])
 

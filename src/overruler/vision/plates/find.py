@@ -1,4 +1,4 @@
-"""Find the square plates under ships on pegs: fit each overview guess, then tell plates from others."""
+"""Find the square plates under ships on pegs: fit each overview guess, then score it."""
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,12 +38,12 @@ SURE_HEADING = 0.75
 START_TURNS_RAD = np.radians([0.0, 22.5, 45.0, 67.5])
 """Turns from the guessed heading at which other fits start."""
 SURE_SCORE = 0.97
-"""Score that one plate must exceed where plates are not expected: ships seldom come alone and hidden."""
+"""Score that one plate must exceed where none are expected: ships seldom come alone and hidden."""
 LIKELY_SCORE = 0.5
 """Overview score of a likely guess."""
 MIN_LIKELY_GUESSES = 3
-"""Likely guesses from which the others are fitted too where plates are not expected. Of 37 tables, 34
-with ships, this lost the plates of none."""
+"""Likely guesses from which the others are fitted too where plates are not expected. Of 37 tables,
+34 with ships, this lost the plates of none."""
 HOPELESS_FACE_LOGIT = -2.0
 """Log odds of a face up to which it is not probed by shifts."""
 SURE_FACE_LOGIT = 9.0

@@ -1,10 +1,10 @@
 """The exact pose of one square plate, and the inset of its card's frame, over a grid of both.
 
-Which of the concentric squares a mark belongs to is unknown: lower outline, upper edge or frame of the
-card. Known is that they are concentric, that the first lies 3 mm below, and that the frame's inset is
-equal on all sides. A shift of the plate moves the marks of opposite sides in opposite directions. The
-log posterior over shift, turn and inset is therefore a sum of looked-up values of mark profiles beside
-each side and each line of the card.
+Which of the concentric squares a mark belongs to is unknown: lower outline, upper edge or frame of
+the card. Known is that they are concentric, that the first lies 3 mm below, and that the frame's
+inset is equal on all sides. A shift of the plate moves the marks of opposite sides in opposite
+directions. The log posterior over shift, turn and inset is therefore a sum of looked-up values of
+mark profiles beside each side and each line of the card.
 """
 
 from dataclasses import dataclass, replace
@@ -30,8 +30,7 @@ NET_TEMPER = 3.0
 COARSE_DOUBT_BEYOND_MM = 1.0
 """Distance from the result beyond which the coarse posterior adds to its covariance."""
 ONE_SIDED_SIGMA_MM = 0.6
-"""Additional 1 σ along an axis of which one side is unseen: nothing then tells an edge of the card from
-the next one."""
+"""Additional 1 σ along an axis with one side unseen: edges of the card are then confused."""
 BOTH_SIDES_SEEN = 0.5
 """Share of both sides that must be seen for no additional σ."""
 FLOOR_SIGMA_PX = 0.15
@@ -59,7 +58,8 @@ class PlateFit:
 
 
 def fit_finely(view: LabPatch, start: CoarseFit) -> PlateFit | None:
-    """Fit a plate by its sides and its card's lines, with the likelier of the lines' two directions.
+    """Fit a plate by its sides and its card's lines, with the likelier of the lines' two
+    directions.
 
     `view` is of the plane of its upper face. None where the photo does not show the place.
     """
@@ -115,8 +115,8 @@ def _fit_arc_axis(
 def _grid_posterior(along: Array, across: Array, arcs: Array) -> tuple[Array, float]:
     """Return the posterior (T, S, S) over turns and both shifts, and the log of its total weight.
 
-    The evidence along both axes (T, S, I) shares the inset; that of the arcs (T, S, S) does not depend on
-    it. The sum over insets is a matrix product.
+    The evidence along both axes (T, S, I) shares the inset; that of the arcs (T, S, S) does not
+    depend on it. The sum over insets is a matrix product.
     """
     forward, left = np.exp(along - along.max()), np.exp(across - across.max())
     weight = forward @ left.transpose(0, 2, 1) * np.exp(arcs - arcs.max())

@@ -1,8 +1,8 @@
 """The heading of a ship, by a network that sees it over its plate, and the card's arcs, rectified.
 
 A measured plate's heading is open by quarter turns. The network sees plate and ship turned by each
-quarter, mirrored or not, and returns how likely the ship faces right in each picture. The result is the
-heading, or its axis alone, or nothing, as far as it is sure.
+quarter, mirrored or not, and returns how likely the ship faces right in each picture. The result is
+the heading, or its axis alone, or nothing, as far as it is sure.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MODEL = WEIGHTS / "plate_heading.onnx"
 PICTURE_SIDES = 2.0
 """Side of the picture, in sides of the plate: ships overhang their plates, the more so aslant."""
 LOGIT_SCALE = 1.5
-"""Scale of the log odds: likeliest on 127 plates of eleven traced tables, two of another renderer."""
+"""Scale of the log odds: likeliest on 127 plates of 11 traced tables, two of another renderer."""
 MIN_HEADING_PROBABILITY = 0.98
 """Smallest probability of a heading, or an axis, that is reported."""
 NEGLIGIBLE_PROBABILITY = 1e-4
@@ -43,7 +43,7 @@ class Heading:
 def find_heading(
     pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float
 ) -> Heading:
-    """Return the heading of a plate that is `turn_rad` but for quarter turns; `pixels` is the photo."""
+    """Return the heading of a plate, known but for quarter turns; `pixels` is the photo."""
     views = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm, PICTURE_SIDES)
     if views is None:
         return Heading(turn_rad, 90.0)
@@ -61,7 +61,8 @@ def _mirror_picture(picture: Floats) -> Floats:
 
 
 def decide_heading(turn_rad: float, likely: Array) -> Heading:
-    """Return what is sure of a heading, from the probabilities (4,) of `turn_rad` and its quarter turns."""
+    """Return what is sure of a heading, by the probabilities (4,) of `turn_rad` and its
+    quarters."""
     best = int(likely.argmax())
     turns = turn_rad + np.arange(QUARTER_TURNS) * np.pi / 2
     turn = float(turns[best])

@@ -1,7 +1,8 @@
 """Closer views of an overview guess: turned and enlarged pictures, seen by the same network.
 
-A plate enlarged to the size that the network knows best is seen better, and views that share no pixel
-grid err independently. Together they locate it to about a millimetre; their spread says how well.
+A plate enlarged to the size that the network knows best is seen better, and views that share no
+pixel grid err independently. Together they locate it to about a millimetre; their spread says how
+well.
 """
 
 from dataclasses import dataclass, replace
@@ -91,8 +92,8 @@ def sample_picture(
 ) -> Floats | None:
     """Return a picture (5, side, side) of the plane z: colours, and the lean of things there.
 
-    `frame` maps its pixels to the board (`picture_to_board`). The camera is exact on a coarse grid and
-    linear in between. None where the camera does not see the place.
+    `frame` maps its pixels to the board (`picture_to_board`). The camera is exact on a coarse grid
+    and linear in between. None where the camera does not see the place.
     """
     steps = np.arange(0, side_px + 1, PROJECTION_GRID_PX)
     x, y = np.meshgrid(steps, steps)
@@ -136,7 +137,7 @@ def _sample_colours(pixels: NDArray[np.uint8], at_px: Floats, px: float) -> Floa
 
 
 def _decode_answer(answer: Array, frame: Array, side_mm: float, mm_per_px: float) -> Array:
-    """Return one view's numbers (7,): log odds, place, log length and width, cos and sin of 4 turns."""
+    """Return one view's log odds, place, log length and width, cos and sin of 4 turns (7,)."""
     rows, columns = np.mgrid[: answer.shape[1], : answer.shape[2]]
     cells = (np.stack([columns, rows]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
     places = cells + answer[3:5] * OUTPUT_STRIDE_PX

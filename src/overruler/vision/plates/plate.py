@@ -21,15 +21,14 @@ from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.sides import UNIT_CORNERS, side_normals
 
 LOGIT_WEIGHTS = tuple(load_coefficients("plate_score").values())
-"""Weights of a plate's log odds: constant, log odds of the overview and of the closer views, their
-spread, evidence along the sides, information of the sides, squared size error, and log odds of the face."""
+"""Weights of a plate's log odds; the file names the features."""
 AMBIGUOUS_LOGIT_GAP = 2.9
-"""Smallest gap of log odds that rules an alternative out: it is then less likely than one in twenty."""
+"""Smallest gap of log odds that rules an alternative out: one in twenty."""
 CONFIDENT_LOGIT = 12.0
-"""Log odds, with the face's counted twice, from which no misfit is expected: of 1021 such plates on 64
-rendered tables none was 1.6 mm off; of the 98 others four were 3 mm off or more."""
+"""Log odds, with the face's counted twice, from which no misfit is expected: of 1021 such plates on
+64 rendered tables none was 1.6 mm off; of the 98 others four were 3 mm off or more."""
 MAX_MISFIT_MM = 7.0
-"""Rare error of the others along each axis (`docs/plates.md`); it lies within `RARE_WITHIN_SIGMAS`."""
+"""Rare error of the others along each axis (`docs/plates.md`), within `RARE_WITHIN_SIGMAS`."""
 MIN_SIDE_SEEN = 0.3
 """Smallest evidence of a visible side."""
 MIN_JACOBIAN_WEIGHT = 0.05
@@ -93,7 +92,7 @@ class Plate:
 
 
 def suppress_overlaps(plates: Iterable[Plate]) -> list[Plate]:
-    """Return the plates that can coexist, the surest first, without print on larger plates' cards."""
+    """Return the plates that can coexist, the surest first, without print on larger cards."""
     candidates = list(plates)
     kept: list[Plate] = []
     for plate in sorted(candidates, key=lambda plate: -plate.score):

@@ -1,9 +1,10 @@
 """Find rectangular bases other than ships' plates: place hypotheses, then choose the likeliest set.
 
-In rank and file bases touch and figures hide them, so from above it is hard to say where one ends. Every
-size is therefore placed at every centre that the overview (`shape_net`) proposes, and moved to where a
-network along its sides (`coarse_grid`) finds most evidence. The result is the likeliest set of bases that
-can coexist: four small squares side by side explain more than the large one that they form.
+In rank and file bases touch and figures hide them, so from above it is hard to say where one ends.
+Every size is therefore placed at every centre that the overview (`shape_net`) proposes, and moved
+to where a network along its sides (`coarse_grid`) finds most evidence. The result is the likeliest
+set of bases that can coexist: four small squares side by side explain more than the large one that
+they form.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -54,8 +55,7 @@ GUESS_REACH_MM = 8.0
 MIN_OVERVIEW_PROBABILITY = 0.02
 """Overview probability of a place without a guess."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("rectangle_score").values()))
-"""Weights of a base's log odds: constant, evidence of its sides, log odds of the overview, and squared
-log error of the guessed size."""
+"""Weights of constant, evidence of the sides, overview log odds, and squared log size error."""
 MIN_RIVAL_SCORE = 0.32
 """Smallest probability of a hypothesis that can exclude others."""
 MIN_SCORE = 0.6
@@ -116,7 +116,8 @@ def find_rectangles(
 ) -> list[Detection]:
     """Return those of the rectangular `bases` that lie in the photo, the surest first.
 
-    `from_above` shows the board at `OVERVIEW_MM_PER_PX`. None lies within a `hidden` polygon (K, 2).
+    `from_above` shows the board at `OVERVIEW_MM_PER_PX`. None lies within a `hidden` polygon (K,
+    2).
     """
     guesses = find_rectangle_candidates(from_above, camera, hidden)
     hypotheses = place_hypotheses(frame, camera, bases, guesses)
@@ -168,7 +169,7 @@ def _deduplicate(hypotheses: Iterable[RectangleHypothesis]) -> list[RectangleHyp
 
 
 def _poses_of_guess(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
-    """Yield the poses of a base at a guess: lengthwise, and across where the long axis is unsure."""
+    """Yield the poses of a base at a guess: lengthwise, and across where that is unsure."""
     if abs(_log_size_error(guess, base)) >= MAX_LOG_SIZE_ERROR:
         return
     for turn in guess.turn_rad + _distinct_turns(base):
@@ -259,7 +260,7 @@ def _alternatives(
     hypotheses: Sequence[RectangleHypothesis],
     chosen: Sequence[RectangleHypothesis],
 ) -> list[RectangleHypothesis]:
-    """Return what else may lie there, excluded by `one` alone: what two exclude explains neither."""
+    """Return what else may lie there, excluded by `one` alone."""
     least = sigmoid(probability_to_logit(one.score) - AMBIGUOUS_LOGIT_GAP)
     rest = [other for other in chosen if other is not one]
     found = []

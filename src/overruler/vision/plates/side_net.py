@@ -1,9 +1,9 @@
 """The sides of a plate or another rectangle, located by a network that looks along them.
 
-Each side is cut into stretches. A stretch is a strip of colours along and across the side, on the plane
-of the plate's upper face, so that card, upper edge and outline keep their places at any tilt. For each
-stretch the network returns how likely the side lies at each offset. It knows cards, frames, clear and
-dark plates, and is uninformative where a ship hides them.
+Each side is cut into stretches. A stretch is a strip of colours along and across the side, on the
+plane of the plate's upper face, so that card, upper edge and outline keep their places at any tilt.
+For each stretch the network returns how likely the side lies at each offset. It knows cards,
+frames, clear and dark plates, and is uninformative where a ship hides them.
 """
 
 from dataclasses import dataclass
@@ -84,8 +84,8 @@ def side_strips(
 ) -> Floats:
     """Return the network's input (4 * STRETCHES, 6, ACROSS, ALONG).
 
-    `view` is of the plane z = `PLATE_HEIGHT_MM`. `size_mm` is the side of a plate, or the length and
-    the width of another rectangle.
+    `view` is of the plane z = `PLATE_HEIGHT_MM`. `size_mm` is the side of a plate, or the length
+    and the width of another rectangle.
     """
     normals, reach = side_normals(turn_rad), half_extents(size_mm)
     tangents = rotate_left(normals)

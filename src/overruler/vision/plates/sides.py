@@ -1,10 +1,10 @@
 """Marks of a plate in the photo: edges along its four sides, bright lines there and on its card.
 
-A plate has a lower outline on the table and an upper edge 3 mm above it, half a millimetre further in.
-On top lies a printed card with a light frame and with lines from near the centre to the corners, the
-limits of the firing arcs. A dark plate on a dark mat shows little but the card. Rays across each side
-therefore note both colour edges (outline, upper edge) and bright lines (the frame); the fit decides
-which is which.
+A plate has a lower outline on the table and an upper edge 3 mm above it, half a millimetre further
+in. On top lies a printed card with a light frame and with lines from near the centre to the
+corners, the limits of the firing arcs. A dark plate on a dark mat shows little but the card. Rays
+across each side therefore note both colour edges (outline, upper edge) and bright lines (the
+frame); the fit decides which is which.
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ MAX_RAYS = 48
 UNIT_CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 """(4, 2): corners of a plate that faces +x, counter-clockwise, in half sides."""
 ARC_HALF_ANGLE_RAD = np.radians(41.3)
-"""Half the angle of the front and the rear arc as printed on cards; the two differ by half a degree."""
+"""Half the angle of the front and rear arcs as printed on cards; they differ by half a degree."""
 ARC_FROM = 0.4
-"""Start of the searched part of an arc's limit, in half sides along the heading: pegs hide the centre."""
+"""Start of the searched part of an arc's limit, in half sides ahead: pegs hide the centre."""
 ARC_TO = 0.95
 """End of that part."""
 LINE_OFFSET_PX = 1.3
@@ -113,7 +113,7 @@ def side_search_lines(
 def arc_search_lines(
     view: LabPatch, xy_mm: Array, turn_rad: float, side_mm: float, reach_mm: float, step_mm: float
 ) -> SearchLines:
-    """Return the four limits of the firing arcs, for a heading of `turn_rad` or the opposite one."""
+    """Return the four limits of the firing arcs, for a heading of `turn_rad` or its opposite."""
     half = ARC_HALF_ANGLE_RAD
     angles = turn_rad + np.array([half, np.pi - half, np.pi + half, -half])
     directions = np.stack([np.cos(angles), np.sin(angles)], -1)
@@ -163,7 +163,7 @@ def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
 
 
 def _line_contrast(lightness: NDArray[np.float32], inside: NDArray[np.bool_], offset: int) -> Array:
-    """Return each sample's lightness (R, N) above the lighter one of those `offset` samples away."""
+    """Return each sample's lightness (R, N) above the lighter of those `offset` away."""
     contrast = np.zeros(lightness.shape)
     beside = np.maximum(lightness[:, : -2 * offset], lightness[:, 2 * offset :])
     contrast[:, offset:-offset] = lightness[:, offset:-offset] - beside
@@ -186,7 +186,8 @@ def _find_peaks(
 
 
 def half_extents(size_mm: ArrayLike) -> Array:
-    """Return the distance (4,) of each side from the centre; `size_mm` is a side, or length and width."""
+    """Return each side's distance (4,) from the centre; `size_mm` is a side, or length and
+    width."""
     return np.tile(np.broadcast_to(np.asarray(size_mm, float), 2) / 2, 2)
 
 

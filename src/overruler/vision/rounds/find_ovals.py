@@ -45,10 +45,11 @@ MAX_FITTED_SIZES = 2
 SAME_OVAL_HALF_WIDTHS = 0.25
 """Distance of the centres, in half widths, below which two candidates are one oval."""
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
-"""Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, together with the fit."""
+"""Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
+fit."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
-"""Weights of an oval's log odds: constant, log odds of network and overview, and squared distance of
-its size from the traced one, in σ. The fit's own evidence adds nothing."""
+"""Weights of constant, network and overview log odds, and size error in χ². The fit adds
+nothing."""
 MIN_SCORE = 0.6
 """Smallest score of an oval base."""
 POSE_COLUMNS = [0, 1, 4]
@@ -60,8 +61,8 @@ def find_ovals(
 ) -> list[Detection]:
     """Return those of the oval `bases` that lie in the photo, the surest first.
 
-    `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0, heading
-    in rad, and probability.
+    `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
+    heading in rad, and probability.
     """
     traced = _trace_candidates(frame, camera, starts)
     fitted = _fit_catalogue_sizes(frame, camera, bases, traced)

@@ -1,7 +1,7 @@
 """Fit round bases of catalogue sizes to the rim networks' guesses.
 
-A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of the catalogue. The other
-bases on the table tell the two apart (`size_mixture`).
+A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of the catalogue. The
+other bases on the table tell the two apart (`size_mixture`).
 """
 
 import numpy as np
@@ -38,8 +38,8 @@ from overruler.vision.rounds.uncertainty import (
 MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
-"""Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows by
-"rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
+"""Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
+by "rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
 hundred was off by 2.4 mm along an axis where the size was open, by 1.2 mm where it was known."""
 RETRACE_VISIBLE_SHARE = 0.7
 """Rims with a smaller expected visible share are traced again, by their size."""
@@ -55,8 +55,8 @@ def fit_rounds(
 ) -> tuple[Detection, ...]:
     """Return the bases among `guesses` with sizes out of `radii` (C,), the surest first.
 
-    `guesses` must not overlap (`suppression`). `from_above` (K, 4), if given, is the overview's x, y,
-    radius and probability of K circles.
+    `guesses` must not overlap (`suppression`). `from_above` (K, 4), if given, is the overview's x,
+    y, radius and probability of K circles.
     """
     if not len(guesses.score):
         return ()
@@ -117,7 +117,8 @@ def _refit_hidden_rims(
     worth: NDArray[np.bool_],
     radii: Array,
 ) -> None:
-    """Replace in `fits` those of the `found` rims with less than `RETRACE_VISIBLE_SHARE` in sight."""
+    """Refit those of the `found` rims with less than `RETRACE_VISIBLE_SHARE` in sight, in
+    `fits`."""
     hidden = np.array([k for k in found if guesses.visible[k] < RETRACE_VISIBLE_SHARE], int)
     refits = _fit_from_traced_rims(frame, camera, guesses[hidden], worth[hidden], radii)
     for k, refit in zip(hidden.tolist(), refits, strict=True):

@@ -1,8 +1,8 @@
 """Rings printed on the mat: the inside of a painted ring looks like the mat around it.
 
-A base bears something, and its top is made otherwise than the mat. By `inside_contrast` 474 bases on
-17 rendered tables differ from their surroundings by 0.38 or more, a ring painted on a plain mat by
-0.08.
+A base bears something, and its top is made otherwise than the mat. By `inside_contrast` 474 bases
+on 17 rendered tables differ from their surroundings by 0.38 or more, a ring painted on a plain mat
+by 0.08.
 """
 
 import cv2

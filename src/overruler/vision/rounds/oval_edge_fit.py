@@ -47,10 +47,10 @@ from overruler.vision.contours.silhouette import PROFILES, Profile, upper_rim_sh
 RIM_MODELS = tuple((profile, upper) for upper in (False, True) for profile in PROFILES)
 """What is fitted: the outline and the upper edge, with each profile."""
 WHOLE_OUTLINE_NATS = 15.0
-"""Log-likelihood of a whole outline seen against none of it, between fits of one base: counted on 305
-rendered ovals, as is `START_DISTANCE_WEIGHT`. Half or twice of either is hardly worse."""
+"""Log-likelihood of a whole outline seen against none of it, between fits of one base: counted on
+305 rendered ovals, as is `START_DISTANCE_WEIGHT`. Half or twice of either is hardly worse."""
 START_DISTANCE_WEIGHT = 0.02
-"""Share of the outline that must be seen in addition for each squared σ of distance from the start."""
+"""Share of the outline that must be seen in addition for each χ² of distance from the start."""
 MIN_EDGES = 10
 """Smallest number of edges for a fit."""
 
@@ -92,7 +92,7 @@ class OvalFit:
 
     @property
     def covariance_mm2(self) -> Array:
-        """(2, 2): of the centre, with the heading's effect on the outline as if the base moved by it."""
+        """(2, 2): of the centre; the heading's effect on the outline counts as a shift."""
         lever = (self.base.length_mm - self.base.width_mm) / 2
         turn = np.eye(2) * self.covariance[2, 2] * lever**2 / 2
         return np.asarray(self.covariance[:2, :2] + turn)

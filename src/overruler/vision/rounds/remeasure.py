@@ -1,9 +1,9 @@
 """Measure a round base of known size again: several rim traces, then a fit in the photo's pixels.
 
-While bases are searched their size is open, and a rim seen better on one side draws the centre along.
-With the size known only the place is left. Each trace errs by where its patch was cut from the
-picture; traces from shifted patches err differently. A piece is measured the same way wherever it
-stands, so errors from its profile and the light are mostly equal at both ends of a move.
+While bases are searched their size is open, and a rim seen better on one side draws the centre
+along. With the size known only the place is left. Each trace errs by where its patch was cut from
+the picture; traces from shifted patches err differently. A piece is measured the same way wherever
+it stands, so errors from its profile and the light are mostly equal at both ends of a move.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from overruler.vision.learned.patches import CROSS_OFFSETS, photo_pyramid
 from overruler.vision.learned.rim_net import fit_circles, offsets_on_board_mm, predict_rim_radii
 
 PATCH_OFFSET_RADII = 0.1
-"""Shift of the patches, in radii. The network tolerates a third; more than `CROSS_OFFSETS` add nothing."""
+"""Shift of the patches, in radii; the network tolerates a third. More patches add nothing."""
 CENTRE_SIGMA = 0.2
 """Prior 1 σ of the centre about the patch's, in radii."""
 FREE_RADIUS_SIGMA = 0.15
@@ -32,7 +32,7 @@ FIXED_RADIUS_SIGMA = 0.005
 MAX_RADIUS_ERROR_SHARE = 0.035
 """Largest deviation of the radius, left open, from the known one, in radii."""
 MAX_SHIFT_RADII = 0.15
-"""Largest distance of the result from the detection, in radii; beyond, the fit saw something else."""
+"""Largest distance of the result from the detection, in radii; beyond, it is something else."""
 SHARED_ERROR_CORRELATION = 0.5
 """Correlation of a piece's errors at two places: counted on films, ends against lengths."""
 

@@ -1,10 +1,10 @@
 """Propose places of round bases: a ring filter over the board as seen from above.
 
 The rim of a base is a ring along which gradients point to or from one centre. Doubling the angle of
-the gradient makes the two directions equal. Dark and light rims and both edges of a painted rim then
-add up, while texture cancels. Division by the local strength lets a faint rim count like a strong one.
-One pair of convolutions scores every place at once. The overview network (`disc_net`) knows nearly all
-bases; this filter depends on no training data.
+the gradient makes the two directions equal. Dark and light rims and both edges of a painted rim
+then add up, while texture cancels. Division by the local strength lets a faint rim count like a
+strong one. One pair of convolutions scores every place at once. The overview network (`disc_net`)
+knows nearly all bases; this filter depends on no training data.
 """
 
 from collections.abc import Sequence
@@ -67,8 +67,8 @@ def find_candidates(
 ) -> Candidates:
     """Return rough circles with any of the radii, none within a `hidden` polygon (K, 2) in mm.
 
-    `known` (N, 4) are places from elsewhere (`disc_net`): x, y and radius in mm, and probability; they
-    come first. Without `rings` there are no others.
+    `known` (N, 4) are places from elsewhere (`disc_net`): x, y and radius in mm, and probability;
+    they come first. Without `rings` there are no others.
     """
     levels = _rings_by_level(radii_mm if rings else (), view.mm_per_px).items()
     found = [_find_on_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
@@ -80,7 +80,7 @@ def find_candidates(
 def _known_in_view(
     view: Orthophoto, radii_mm: Sequence[float], hidden: Sequence[Array], known: Array | None
 ) -> Array:
-    """Return the rows of `known` that are visible and of a radius sought, stronger than any ring."""
+    """Return the visible rows of `known` of a radius sought, made stronger than any ring."""
     if known is None or not len(known) or not len(radii_mm):
         return np.empty((0, 4))
     is_large = known[:, 2] > min(radii_mm) / RADIUS_TOLERANCE_RATIO
@@ -137,7 +137,7 @@ def _pyramid_level(view: Orthophoto, level: int) -> NDArray[np.uint8]:
 
 
 def double_angle_gradients(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
-    """Return cosine and sine of the doubled gradient angle times its squared length, and that length."""
+    """Return cosine and sine of the doubled gradient angle, times the squared length, and that."""
     cosine, sine, strength = np.empty((3, *pixels.shape[:2]), np.float32)
     for top in range(0, len(pixels), BAND_ROWS):
         end = top + BAND_ROWS
@@ -151,7 +151,7 @@ def double_angle_gradients(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Ima
 
 
 def normalize_gradients(slopes: tuple[Image, Image, Image], mask: Image) -> tuple[Image, Image]:
-    """Divide `slopes` in place by the local strength; return cosine and sine, 0 outside the mask."""
+    """Divide `slopes` in place by their strength; return cosine and sine, 0 outside the mask."""
     sampled = slopes[2][::MEDIAN_STRIDE, ::MEDIAN_STRIDE]
     is_visible = mask[::MEDIAN_STRIDE, ::MEDIAN_STRIDE] > 0
     usual = float(np.median(sampled[is_visible])) if is_visible.any() else 1.0

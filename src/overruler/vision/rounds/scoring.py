@@ -17,8 +17,9 @@ logarithms of the network's relative radius σ, of the contrast and of the same-
 LOGIT_WEIGHTS_WITH_OVERVIEW = np.array(
     list(load_coefficients("round_score_with_overview").values())
 )
-"""Weights where the overview network was asked: as above, then its log odds and the expected visible
-share of the rim. A half hidden rim needs less evidence. The same-size ratio then adds nothing."""
+"""Weights where the overview network was asked: as above, then its log odds and the expected
+visible share of the rim. A half hidden rim needs less evidence. The same-size ratio then adds
+nothing."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -52,7 +53,8 @@ def base_probabilities(
 def same_size_ratio(guesses: RimEstimates) -> Array:
     """Return the ratio (N,) of the others of each guess's size to the number expected.
 
-    Bases come in units; lookalikes come in any size. Guesses count by their score. A lone guess has 1.
+    Bases come in units; lookalikes come in any size. Guesses count by their score. A lone guess has
+    1.
     """
     log_ratios = np.log(guesses.radius_mm[:, None] / guesses.radius_mm)
     is_same_size = np.abs(log_ratios) < SAME_SIZE_LOG_RATIO

@@ -27,8 +27,8 @@ likeliest."""
 EVIDENCE_WEIGHT = 0.3
 """Weight of all bases' evidence for a set of sizes: bases of one unit, in one light, share errors.
 
-Of 1921 bases on 108 tables 61 had a wrong size at 1, 53 at 0.3, 43 at 0.1; of 1952 on 108 others 24,
-17, 17. A lower weight leaves sizes open that are plain."""
+Of 1921 bases on 108 tables 61 had a wrong size at 1, 53 at 0.3, 43 at 0.1; of 1952 on 108 others
+24, 17, 17. A lower weight leaves sizes open that are plain."""
 MIN_SET_WEIGHT = 1e-9
 """Smallest weight of a set of sizes relative to the likeliest."""
 MAX_ITERATIONS = 25
@@ -49,9 +49,9 @@ def size_probabilities(
 ) -> Array:
     """Return the probability (N, C, K) of each size and rim kind, from log-likelihoods (N, C, K).
 
-    The rim kinds are: lower rim seen, upper rim taken for it. The table's sizes belong to one of the
-    sets in `played`; without any, all sizes may occur together. `counted` is the prior count of bases
-    of each size (C,).
+    The rim kinds are: lower rim seen, upper rim taken for it. The table's sizes belong to one of
+    the sets in `played`; without any, all sizes may occur together. `counted` is the prior count of
+    bases of each size (C,).
     """
     count, sizes, kinds = log_likelihood.shape
     if not count:
@@ -117,8 +117,8 @@ def _dirichlet_divergence(count: Array, prior: Array) -> float:
 def digamma(x: ArrayLike) -> Array:
     """Return the derivative of log gamma at x > 0, to 1e-12.
 
-    Ten steps of the recurrence, then Stirling's series (Abramowitz and Stegun 6.3.5, 6.3.18). Loading
-    scipy would take longer than all else here.
+    Ten steps of the recurrence, then Stirling's series (Abramowitz and Stegun 6.3.5, 6.3.18).
+    Loading scipy would take longer than all else here.
     """
     below = np.asarray(x, float)
     high = below + len(DIGAMMA_SHIFTS)

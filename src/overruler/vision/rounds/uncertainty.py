@@ -14,9 +14,9 @@ from overruler.vision.rounds.size_likelihood import SizeHypothesis
 MIN_REPORTED_PROBABILITY = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
 CONFIDENT_SCORE = 0.99
-"""Bases that score less are measured again and their covariance grows. Of 2892 bases on 134 rendered
-tables none was off by more than 2.4 mm. Of the 61 below this score one in twenty was off by 1.4 mm,
-of the others by 0.64 mm."""
+"""Bases that score less are measured again and their covariance grows. Of 2892 bases on 134
+rendered tables none was off by more than 2.4 mm. Of the 61 below this score one in twenty was off
+by 1.4 mm, of the others by 0.64 mm."""
 MISFIT_SIGMA_MM = 0.4
 """Usual 1 σ added along each axis to a base below `CONFIDENT_SCORE`."""
 MAX_MISFIT_MM = 3.0

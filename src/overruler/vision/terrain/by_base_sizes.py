@@ -1,9 +1,9 @@
 """The height of raised ground, and whether it is raised at all, from the sizes of the bases on it.
 
-With the camera at height D a base of radius R at height z looks as large as one of R·D / (D − z) on the
-board. Errors that all bases share, of edges and of catalogue sizes, show on the board's bases too, so
-only differences count (`refinement.base_scale`). One base measures a height to about 0.005 D, four to
-half of that. Under hills close to the camera this settles what their look leaves open.
+With the camera at height D a base of radius R at height z looks as large as one of R·D / (D − z) on
+the board. Errors that all bases share, of edges and of catalogue sizes, show on the board's bases
+too, so only differences count (`refinement.base_scale`). One base measures a height to about 0.005
+D, four to half of that. Under hills close to the camera this settles what their look leaves open.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ MAX_BASES = 12
 ITERATIONS = 2
 """Rounds of measurement; each searches the rims at the height found before."""
 GROUND_EDGE_SIGMA_PX = 0.3
-"""1 σ of the shift of edges on a hill against edges on the mat: its ground has another brightness."""
+"""1 σ of the shift of edges on a hill against those on the mat, by the ground's brightness."""
 GRID_SIGMAS = 3.5
 """Reach of the grid of heights to both sides of the prior, in prior σ."""
 GRID_STEPS = 141
@@ -83,7 +83,7 @@ def _is_usable(detection: Detection) -> bool:
 def _area_if_raised(
     calibration: Calibration, detection: Detection, areas: Sequence[RaisedArea]
 ) -> RaisedArea | None:
-    """Return the likeliest area under a piece, given that it is raised; None where there is none."""
+    """Return the likeliest area under a piece, given that it is raised, if any."""
     best, best_chance = None, 0.5
     for area in areas:
         on_area = probability_on(calibration.camera, detection, area)

@@ -1,8 +1,8 @@
 """The height of a hill from the markers on it: their apparent sizes, and their measured places.
 
 Least squares (Gauss-Newton) over each marker's place and turn, their common height above the table,
-and the scale error of their print. Camera and bow of the table stay as found; their covariance adds to
-the height's.
+and the scale error of their print. Camera and bow of the table stay as found; their covariance adds
+to the height's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ def _bow_weights(calibration: Calibration, state: Array, count: int) -> Array:
 
 
 def _initial_state(camera: Camera, markers: Sequence[Marker], side_mm: float) -> Array:
-    """Return the unknowns by apparent size: markers nearer to the camera look larger on the board."""
+    """Return the unknowns by apparent size: markers nearer to the camera look larger."""
     squares = camera.unproject(np.stack([marker.corners_px for marker in markers]))
     sides = np.linalg.norm(squares - np.roll(squares, -1, axis=1), axis=-1)
     z_mm = float(camera.center_mm[2]) * (1 - side_mm / float(sides.mean()))
@@ -107,8 +107,8 @@ def _initial_state(camera: Camera, markers: Sequence[Marker], side_mm: float) ->
 
 
 ResidualBlock = tuple[Array, Array, Array]
-"""Residuals (N,) in σ, the derivatives (N, U) of the predictions over the unknowns, and those (N, 17)
-of the residuals over the camera and the table's bow."""
+"""Residuals (N,) in σ, the derivatives (N, U) of the predictions over the unknowns, and those (N,
+17) of the residuals over the camera and the table's bow."""
 
 
 def _corner_residuals(
@@ -138,7 +138,7 @@ def _corner_residuals(
 def _prior_residuals(
     told: DeclaredTerrain, markers: Sequence[Marker], share: float, state: Array
 ) -> ResidualBlock:
-    """Return the residuals of the markers' scale, 1 σ `share`, and of declared height and places."""
+    """Return the residuals of the markers' scale (1 σ `share`) and of declared values."""
     known = [(SCALE_INDEX, 0.0, share)]
     if told.top_z_mm is not None:
         known.append((Z_INDEX, told.top_z_mm, told.sigma_mm))

@@ -1,10 +1,10 @@
 """The height of raised ground from its walls: the wider they look on the camera's side, the higher.
 
-A wall that runs out b and down h, from the edge of the top to its foot, looks b + h·f wide across the
-outline. Here f is the inward displacement there per mm of height. On the far side f is negative, and
-less of the wall shows, or none. All around, edges are searched at the edge of the top and that far
-outside it, for each h and b of a grid. The network knows the edge of the top only to a centimetre, so
-it is traced anew for each h and b (Viterbi, 1967).
+A wall that runs out b and down h, from the edge of the top to its foot, looks b + h·f wide across
+the outline. Here f is the inward displacement there per mm of height. On the far side f is
+negative, and less of the wall shows, or none. All around, edges are searched at the edge of the top
+and that far outside it, for each h and b of a grid. The network knows the edge of the top only to a
+centimetre, so it is traced anew for each h and b (Viterbi, 1967).
 """
 
 import cv2
@@ -42,14 +42,14 @@ MIN_WALL_WIDTH_MM = 2.0
 AVERAGED_SAMPLES = 3
 """Samples along the outline over which colours are averaged."""
 NATS_PER_STEP = 0.014
-"""Evidence of an edge for each median step of colour, against other places of the section. Few of the
-steps are independent: with this value 21 hills on rendered tables lie within their σ."""
+"""Evidence of an edge for each median step of colour, against other places of the section. Few of
+the steps are independent: with this value 21 hills on rendered tables lie within their σ."""
 MAX_STEP_RATIO = 10.0
 """Largest step of colour that counts, in median steps."""
 WALL_TEXTURE_WEIGHT = 1.0
-"""Weight of the mean step between the two edges against a wall: walls are plainer than the ground."""
+"""Weight of the mean step between both edges against a wall: walls are plainer than the ground."""
 BEND_COST_NATS = 0.01
-"""Cost of a shift of the edge by 1 mm between neighbouring sections; larger shifts are impossible."""
+"""Cost of a shift of the edge by 1 mm between neighbouring sections, the largest shift."""
 
 
 def height_from_walls(
@@ -57,7 +57,8 @@ def height_from_walls(
 ) -> tuple[float, float]:
     """Return the height and its 1 σ, in mm, of ground whose top is outlined on the board's plane.
 
-    `outline_mm` is (K, 2). `height_mm` and `sigma_mm` give the prior, normal in the log of the height.
+    `outline_mm` is (K, 2). `height_mm` and `sigma_mm` give the prior, normal in the log of the
+    height.
     """
     places, normals = _sample_outline(outline_mm)
     displacement = relief_displacement_per_mm(camera, places, 0.0)

@@ -77,8 +77,8 @@ def locate_ground(
 ) -> DeclaredGround:
     """Locate declared ground in this photo.
 
-    Raises `CannotMeasure` where the markers that define a height or a place are not seen, `BadInput`
-    where ground would reach up to the camera.
+    Raises `CannotMeasure` where the markers that define a height or a place are not seen,
+    `BadInput` where ground would reach up to the camera.
     """
     seen = _find_wanted_markers(frame, raised_marker_ids(told), board)
     board_marker_mm = board.marker_mm if board is not None else None
@@ -133,8 +133,8 @@ def _check_markers(told: DeclaredTerrain, seen: Sequence[Marker], side_mm: float
     if missing or (told.top_z_mm is None and not seen):
         which = ", ".join(map(str, missing or told.markers))
         raise CannotMeasure(
-            f"{told.location}: marker {which} on {told.id!r} was not found; have it whole and in focus, "
-            "or give footprint_mm and top_z_mm"
+            f"{told.location}: marker {which} on {told.id!r} was not found; have it whole and in "
+            "focus, or give footprint_mm and top_z_mm"
         )
     if seen and side_mm is None:
         raise BadInput(
@@ -159,9 +159,9 @@ def _check_plausible(
     lowest_mm = told.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm
     if not lowest_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
-            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it must lie between its "
-            f"foot at {told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check top_z_mm, "
-            "and marker_mm"
+            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it must lie above its "
+            f"foot at {told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check "
+            "top_z_mm, and marker_mm"
         )
 
 

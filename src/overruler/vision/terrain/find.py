@@ -30,7 +30,7 @@ MIN_AREA_MM2 = 60.0**2
 MAX_PICTURE_SHARE = 0.5
 """Largest top as a share of the picture; the table itself is larger."""
 BASE_TOP_SHARE = 0.6
-"""Share of a top's cells within one base from which it is the base's own top and what overhangs it."""
+"""Share of a top's cells within one base from which it is the base's own top."""
 STANDING_REACH_MM = 12.0
 """Largest distance from a top of a piece that stands on it."""
 INSIDE_QUANTILE = 0.8
@@ -44,7 +44,7 @@ HEIGHT_PRIOR_MM = 34.0
 HEIGHT_PRIOR_SIGMA_MM = 19.0
 """Prior 1 σ of a hill's height."""
 USUAL_ERROR_SHARE = 0.6
-"""1 σ of usual height errors as a share of the stated one: on 81 hills 4.8 mm rms of 8.2 mm stated."""
+"""1 σ of usual height errors per stated one: on 81 hills 4.8 mm rms of 8.2 mm stated."""
 OUTLINE_SIGMA_MM = 8.0
 """1 σ of an outline's place."""
 BAY_HALF_WIDTH_MM = 48.0
@@ -63,8 +63,8 @@ def find_hills(
 ) -> tuple[RaisedArea, ...]:
     """Return the raised ground under bases found as if they stood on the board.
 
-    `view` is the board from above, `seen` the network's map of it. The hills are named h1, h2 and so
-    on, without the names already `taken`.
+    `view` is the board from above, `seen` the network's map of it. The hills are named h1, h2 and
+    so on, without the names already `taken`.
     """
     flat = [detection for detection in standing if detection.z_mm == 0]
     if not flat:
@@ -135,7 +135,7 @@ def _measure_ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) 
 
 
 def _trace_outline(seen: HillMap, top: Mask, level: float) -> Array:
-    """Return the outline (K, 2) of a top on the board's plane: the contour of probability `level`."""
+    """Return the outline (K, 2) of a top on the board's plane, at probability `level`."""
     near = cv2.dilate(top.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     across = 2 * round(BAY_HALF_WIDTH_MM / seen.view.mm_per_px) + 1
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across))

@@ -1,9 +1,10 @@
 """Sizes of round bases on raised ground, reassessed at the ground's height.
 
 Sizes are first weighed across the table as if all bases stood on the board (`rounds.fit_rounds`).
-There a 25 mm base on a hill looks like one of 26 mm, perhaps like the next size of the catalogue. The
-network's radius is therefore scaled to the hill's height, and the plausible sizes are fitted there.
-Bases on a hill are often of other kinds than those below, so the board says little about their sizes.
+There a 25 mm base on a hill looks like one of 26 mm, perhaps like the next size of the catalogue.
+The network's radius is therefore scaled to the hill's height, and the plausible sizes are fitted
+there. Bases on a hill are often of other kinds than those below, so the board says little about
+their sizes.
 """
 
 from collections.abc import Sequence
@@ -31,8 +32,8 @@ from overruler.vision.terrain.standing_on import REFIT_START_SIGMA_MM, area_unde
 
 BOARD_PSEUDOCOUNT = 1.0
 """Total prior count that all bases on the board add to the sizes on hills. Of 67 bases on hills of
-rendered tables, 10 of them of another renderer that puts strangers there, none has a wrong size at 1,
-one at 2 to 8, five where each base counts in full."""
+rendered tables, 10 of them of another renderer that puts strangers there, none has a wrong size at
+1, one at 2 to 8, five where each base counts in full."""
 
 
 def reassess_sizes(

@@ -1,8 +1,8 @@
 """Pieces at the height they stand at: a raised piece is seen displaced away from the camera.
 
 A point z above the board appears on the board's plane D / (D − z) times as far from the point below
-the camera, with D the camera's height. Whether a piece stands on an area is decided at the area's own
-height, never on the plane z = 0.
+the camera, with D the camera's height. Whether a piece stands on an area is decided at the area's
+own height, never on the plane z = 0.
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,9 @@ def raise_pieces(
 ) -> tuple[Detection, ...]:
     """Return the detections in order, those on one of the areas fitted again at its height.
 
-    Detections may be at any height. Where it is unsure whether a piece stands on an area, the likelier
-    place is taken and the other one widens its covariance. Pieces away from all areas stay unchanged.
+    Detections may be at any height. Where it is unsure whether a piece stands on an area, the
+    likelier place is taken and the other one widens its covariance. Pieces away from all areas stay
+    unchanged.
     """
     camera = calibration.camera
     return tuple(_raise_piece(frame, camera, detection, areas) for detection in detections)
