@@ -202,7 +202,8 @@ def _recentre_fit(
 
 def pair_opposite_sides(sides: Array) -> tuple[Array, Array]:
     """Sum values (4, T, S, ...) by outward shift into values by shift forward and left."""
-    return sides[0] + sides[2][:, ::-1], sides[1] + sides[3][:, ::-1]
+    front, left, back, right = sides
+    return front + back[:, ::-1], left + right[:, ::-1]
 
 
 def pose_posterior(
@@ -225,7 +226,8 @@ def pose_posterior(
     offset = side_normals(turn_rad)[:2] @ (xy_mm - guess_mm)
     cost = [np.log1p(((SHIFTS_MM + part) / GUESS_SCALE_MM) ** 2) for part in offset]
     turn_cost = 0.5 * (TURNS_RAD / TURN_SIGMA_RAD) ** 2
-    shifted = (forward - cost[0])[:, :, None] + (left - cost[1])[:, None]
+    along, across = forward - cost[0], left - cost[1]
+    shifted = along[:, :, None] + across[:, None]
     return PosePosterior(xy_mm, turn_rad, shifted - turn_cost[:, None, None], edges)
 
 

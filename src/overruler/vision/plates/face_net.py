@@ -126,5 +126,6 @@ def rotate_quarter(picture: Floats) -> Floats:
 
 def face_input(picture: Floats, side_mm: float) -> Floats:
     """Return the network's input (6, H, W): colours and lean (5, H, W), and the log of the side."""
-    size = np.full((1, *picture.shape[1:]), np.log(side_mm / REFERENCE_SIZE_MM), np.float32)
+    log_side = np.log(side_mm / REFERENCE_SIZE_MM)
+    size = np.full((1, *picture.shape[1:]), log_side, np.float32)
     return np.concatenate([picture, size])

@@ -118,10 +118,12 @@ def _grid_posterior(along: Array, across: Array, arcs: Array) -> tuple[Array, fl
     The evidence along both axes (T, S, I) shares the inset; that of the arcs (T, S, S) does not
     depend on it. The sum over insets is a matrix product.
     """
-    forward, left = np.exp(along - along.max()), np.exp(across - across.max())
-    weight = forward @ left.transpose(0, 2, 1) * np.exp(arcs - arcs.max())
+    tops = along.max(), across.max(), arcs.max()
+    forward = np.exp(along - tops[0])
+    left = np.exp(across - tops[1])
+    weight = forward @ left.transpose(0, 2, 1) * np.exp(arcs - tops[2])
     total = float(weight.sum())
-    return weight / total, float(np.log(total) + along.max() + across.max() + arcs.max())
+    return weight / total, float(np.log(total) + tops[0] + tops[1] + tops[2])
 
 
 def _one_sided_covariance(seen: Array, axes: Array) -> Array:

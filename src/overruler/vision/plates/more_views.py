@@ -124,7 +124,8 @@ def _sample_colours(pixels: NDArray[np.uint8], at_px: Floats, px: float) -> Floa
     size = np.array(pixels.shape[1::-1])
     low = np.clip(np.floor(at_px.min((0, 1))) - 4, 0, size - 1).astype(int)
     high = np.clip(np.ceil(at_px.max((0, 1))) + 5, low + 1, size).astype(int)
-    crop = pixels[low[1] : high[1], low[0] : high[0]]
+    (left, top), (right, bottom) = low, high
+    crop = pixels[top:bottom, left:right]
     shrink = int(np.clip(px, 1, 8))
     if shrink > 1:
         scale = 1 / shrink

@@ -104,7 +104,8 @@ class PoseGrid:
         """
         half = self.side_mm / 2
         lower = lower_outline_mm(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
-        reach = half - INSETS_MM[-1] - REACH_MM - 1, max(half, lower.max()) + REACH_MM + 1
+        inner = half - INSETS_MM[-1] - REACH_MM - 1
+        reach = inner, max(half, lower.max()) + REACH_MM + 1
         lines = side_search_lines(
             self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm
         )
@@ -142,9 +143,9 @@ class PoseGrid:
         marks = observed.lines
         turned = Marks(marks.side, -marks.along_mm, marks.out_mm, marks.strength)
         profiles = self._profiles(turned, observed, -reach, reach)
-        forward = lines.normals @ self.axes.T[:, 0]
-        left = lines.normals @ self.axes.T[:, 1]
-        shift = forward[:, None, None] * self.shifts[:, None] + left[:, None, None] * self.shifts
+        forward = (lines.normals @ self.axes.T[:, 0])[:, None, None]
+        left = (lines.normals @ self.axes.T[:, 1])[:, None, None]
+        shift = forward * self.shifts[:, None] + left * self.shifts
         return np.stack([profiles.values_at(shift[k])[k] for k in range(4)])
 
     def _profiles(
@@ -182,7 +183,8 @@ class MarkProfiles:
     def values_at(self, out_mm: Array) -> Array:
         """Return the values (4, T, ...) at distances (...)."""
         index = np.round((out_mm - self.first_mm) / self.bin_mm).astype(int)
-        return np.asarray(self.share[..., np.clip(index, 0, self.share.shape[-1] - 1)])
+        last = self.share.shape[-1] - 1
+        return np.asarray(self.share[..., np.clip(index, 0, last)])
 
 
 def _blur_counts(counts: Array) -> Array:
@@ -194,5 +196,6 @@ def _blur_counts(counts: Array) -> Array:
         to = slice(max(offset, 0), bins + min(offset, 0))
         start = max(-offset, 0)
         source = counts[..., start : start + bins - abs(offset)]
-        blurred[..., to] += np.exp(-0.5 * (offset / BINS_PER_SIGMA) ** 2) * source
+        weight = np.exp(-0.5 * (offset / BINS_PER_SIGMA) ** 2)
+        blurred[..., to] += weight * source
     return blurred

@@ -67,7 +67,8 @@ class SideEvidence:
         part = bins - low
         side, stretch = np.ogrid[:4, :STRETCHES_PER_SIDE]
         at = side[..., None, None], stretch[..., None, None]
-        below, above = self.log_likelihood[*at, low], self.log_likelihood[*at, low + 1]
+        below = self.log_likelihood[*at, low]
+        above = self.log_likelihood[*at, low + 1]
         return np.asarray(below * (1 - part) + above * part)
 
 
@@ -97,11 +98,13 @@ def side_strips(
     strips = colours.reshape(4 * STRETCHES_PER_SIDE, SAMPLES_ACROSS, SAMPLES_ALONG, 3)
     lab = strips.transpose(0, 3, 1, 2)
     lower = (lower_outline_mm(view.camera, xy_mm, turn_rad, size_mm) - reach) / PLATE_HEIGHT_MM
-    pixel_size, step = np.full(4, view.mm_per_px / step_mm / 4), np.full(4, step_mm * 4 - 1.5)
+    pixel_size = np.full(4, view.mm_per_px / step_mm / 4)
+    step = np.full(4, step_mm * 4 - 1.5)
     facts = np.repeat(np.column_stack([lower, pixel_size, step]), STRETCHES_PER_SIDE, 0)
     shape = (len(lab), 3, SAMPLES_ACROSS, SAMPLES_ALONG)
     constant = np.broadcast_to(facts[..., None, None], shape)
-    scaled = lab / np.float32(30) - np.array([1.5, 0, 0], np.float32)[:, None, None]
+    offset = np.array([1.5, 0, 0], np.float32)
+    scaled = lab / np.float32(30) - offset[:, None, None]
     return np.ascontiguousarray(np.concatenate([scaled, constant], 1), np.float32)
 
 

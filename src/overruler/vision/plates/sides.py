@@ -165,8 +165,9 @@ def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
 def _line_contrast(lightness: NDArray[np.float32], inside: NDArray[np.bool_], offset: int) -> Array:
     """Return each sample's lightness (R, N) above the lighter of those `offset` away."""
     contrast = np.zeros(lightness.shape)
-    beside = np.maximum(lightness[:, : -2 * offset], lightness[:, 2 * offset :])
-    contrast[:, offset:-offset] = lightness[:, offset:-offset] - beside
+    before, after = lightness[:, : -2 * offset], lightness[:, 2 * offset :]
+    middle = lightness[:, offset:-offset]
+    contrast[:, offset:-offset] = middle - np.maximum(before, after)
     return np.asarray(np.maximum(contrast, 0) * inside)
 
 
@@ -177,7 +178,8 @@ def _find_peaks(
     usual = float(np.median(height.max(1)))
     middle = height[:, 1:-1]
     is_peak = np.zeros_like(height, bool)
-    is_peak[:, 1:-1] = (middle >= height[:, :-2]) & (middle > height[:, 2:])
+    before, after = height[:, :-2], height[:, 2:]
+    is_peak[:, 1:-1] = (middle >= before) & (middle > after)
     row, at = np.nonzero(is_peak & (height > max(least, 0.25 * usual)))
     offset = parabolic_peak_offset(height[row, at - 1], height[row, at], height[row, at + 1])
     step = out_mm[1] - out_mm[0]
@@ -196,4 +198,5 @@ def lower_outline_mm(camera: Camera, xy_mm: Array, turn_rad: float, size_mm: Arr
     eye = camera.center_mm
     share = PLATE_HEIGHT_MM / eye[2]
     scaled = half_extents(size_mm) * (1 - share)
-    return np.asarray(scaled - share * side_normals(turn_rad) @ (np.asarray(xy_mm) - eye[:2]))
+    offset = np.asarray(xy_mm) - eye[:2]
+    return np.asarray(scaled - share * side_normals(turn_rad) @ offset)

@@ -98,8 +98,9 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     """Keep the best of the candidates of each oval."""
     kept: list[int] = []
     for k in np.argsort(-traced.score, kind="stable"):
-        distances = np.hypot(*(traced.ovals[kept, :2] - traced.ovals[k, :2]).T)
-        half_widths = np.minimum(traced.ovals[kept, 3], traced.ovals[k, 3])
+        oval, others = traced.ovals[k], traced.ovals[kept]
+        distances = np.hypot(*(others[:, :2] - oval[:2]).T)
+        half_widths = np.minimum(others[:, 3], oval[3])
         if np.all(distances > SAME_OVAL_HALF_WIDTHS * half_widths):
             kept.append(int(k))
     return traced[np.array(kept, int)]
@@ -113,8 +114,8 @@ def _fit_catalogue_sizes(
     chi2 = _size_chi2(sizes, traced)
     pairs = _plausible_sizes(chi2)
     which, size = np.array(pairs, int).reshape(-1, 2).T
-    places, headings = traced.ovals[which, :2], traced.ovals[which, 4]
-    resized = np.column_stack([places, sizes[size], headings])
+    ovals = traced.ovals[which]
+    resized = np.column_stack([ovals[:, :2], sizes[size], ovals[:, 4]])
     poses, sigmas = trace_ovals_of_known_size(photo_pyramid(frame), camera, resized)
     priors = zip(
         poses[:, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[:, POSE_COLUMNS], strict=True

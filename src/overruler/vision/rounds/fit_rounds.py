@@ -67,7 +67,7 @@ def fit_rounds(
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, worth, radii)
     scores = base_probabilities(guesses, fits, from_above)
-    likely = [k for k, tried in enumerate(fits) if tried and scores[k] >= least_score]
+    likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, worth, radii)
     shares = size_probabilities(add_fit_likelihoods(likelihoods, fits)[found], priors)
@@ -133,7 +133,8 @@ def _fit_from_traced_rims(
     A trace that leaves the size open confuses a larger base nearby with a smaller one farther away
     where half the rim is hidden.
     """
-    start, sigma = np.zeros((*worth.shape[:2], 2)), np.ones(worth.shape[:2])
+    start = np.zeros((*worth.shape[:2], 2))
+    sigma = np.ones(worth.shape[:2])
     i, c = np.nonzero(worth.any(2))
     circles = np.column_stack([guesses.xy_mm[i], radii[c], radii[c], np.zeros(len(i))])
     pyramid = photo_pyramid(frame)

@@ -217,8 +217,9 @@ def _project(view: LabPatch, base: Base, pose: Array, profile: Profile, upper: b
 
 def _pose_design(contour: Contour, pose: Array) -> Array:
     """Return the derivative (K, 3) of the contour's normal shift over x, y and heading."""
-    arm = contour.at_mm - pose[:2]
-    turning = contour.normals[:, 1] * arm[:, 0] - contour.normals[:, 0] * arm[:, 1]
+    arm_x, arm_y = (contour.at_mm - pose[:2]).T
+    normal_x, normal_y = contour.normals.T
+    turning = normal_y * arm_x - normal_x * arm_y
     return np.column_stack([contour.normals, turning])
 
 

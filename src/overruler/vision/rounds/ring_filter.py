@@ -121,7 +121,8 @@ def _find_on_level(
 
     def filter_ring(ring_mm: float) -> Array:
         cosine, sine = _ring_kernels(ring_mm / (view.mm_per_px * 2**level), RING_SIGMA_PX)
-        response = cv2.add(cv2.filter2D(cosines, -1, cosine), cv2.filter2D(sines, -1, sine))
+        parts = cv2.filter2D(cosines, -1, cosine), cv2.filter2D(sines, -1, sine)
+        response = cv2.add(*parts)
         return _local_maxima(np.asarray(response, np.float32), ring_mm, 2**level, view)
 
     with ThreadPoolExecutor(WORKER_THREADS) as pool:
@@ -169,8 +170,8 @@ def _structure_tensor(pixels: NDArray[np.uint8]) -> tuple[Image, Image, Image]:
     scaled = np.multiply(pixels, np.float32(1 / 255), dtype=np.float32)
     lab = cv2.cvtColor(scaled, cv2.COLOR_BGR2Lab)
     lab = cv2.GaussianBlur(lab, (0, 0), 1.0, dst=lab)
-    xx, yy, xy = (np.zeros(lab.shape[:2], np.float32) for _ in range(3))
-    channel, gx, gy = (np.empty(lab.shape[:2], np.float32) for _ in range(3))
+    xx, yy, xy = np.zeros((3, *lab.shape[:2]), np.float32)
+    channel, gx, gy = np.empty((3, *lab.shape[:2]), np.float32)
     # Channel by channel in the same memory: new memory, and sums over a last axis of 3, are slow.
     for k in range(3):
         cv2.extractChannel(lab, k, channel)
@@ -189,7 +190,8 @@ def _ring_kernels(radius_px: float, width_px: float) -> tuple[Image, Image]:
     ring = np.exp(-((np.hypot(x, y) - radius_px) ** 2) / (2 * width_px**2))
     ring /= ring.sum()
     angle = 2 * np.arctan2(y, x)
-    return (ring * np.cos(angle)).astype(np.float32), (ring * np.sin(angle)).astype(np.float32)
+    cosine, sine = ring * np.cos(angle), ring * np.sin(angle)
+    return cosine.astype(np.float32), sine.astype(np.float32)
 
 
 def _local_maxima(response: Image, ring_mm: float, scale: int, view: Orthophoto) -> Array:
@@ -230,7 +232,9 @@ def _suppress_overlaps(rows: Array) -> Array:
 
 def _is_duplicate(row: Array, others: Array) -> bool:
     """Return whether a row is the circle of one of the others."""
-    distances = np.hypot(others[:, 0] - row[0], others[:, 1] - row[1])
-    is_apart = distances > SAME_CENTRE_RADII * np.minimum(others[:, 2], row[2])
-    is_other_size = np.abs(np.log(others[:, 2] / row[2])) > SAME_SIZE_LOG_RATIO
+    x, y, radius = row[:3]
+    distances = np.hypot(others[:, 0] - x, others[:, 1] - y)
+    radii = others[:, 2]
+    is_apart = distances > SAME_CENTRE_RADII * np.minimum(radii, radius)
+    is_other_size = np.abs(np.log(radii / radius)) > SAME_SIZE_LOG_RATIO
     return not np.all(is_apart | is_other_size)

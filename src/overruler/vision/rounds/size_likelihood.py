@@ -90,8 +90,8 @@ def fit_sizes(
     triples = np.argwhere(worth).tolist()
     hypotheses = []
     for i, size, kind in triples:
-        place, place_sigma, radius = start[i, size], float(sigma[i, size]), float(radii[size])
-        models = RIM_KINDS[kind]
+        place_sigma, radius = float(sigma[i, size]), float(radii[size])
+        place, models = start[i, size], RIM_KINDS[kind]
         hypotheses.append(BaseHypothesis(place, place_sigma, radius, heights[i], models))
     fits = fit_bases(frame.pixels, camera, hypotheses)
     found: list[list[SizeHypothesis]] = [[] for _ in worth]

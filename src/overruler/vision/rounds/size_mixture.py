@@ -65,7 +65,8 @@ def size_probabilities(
         posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
         posteriors.append(posterior)
         evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior))
-    weight = np.maximum(np.exp(np.array(evidence) - np.max(evidence)), MIN_SET_WEIGHT)
+    likelihoods = np.exp(np.array(evidence) - np.max(evidence))
+    weight = np.maximum(likelihoods, MIN_SET_WEIGHT)
     mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack(posteriors))
     mixed = mixed * (log_likelihood > top + MIN_LOG_LIKELIHOOD)
     return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
@@ -101,8 +102,8 @@ def _has_converged(counts: Sequence[Array], previous: Sequence[Array]) -> bool:
 
 def _dirichlet_geometric_mean(count: Array) -> Array:
     """Return the geometric mean of Dirichlet shares (C,); 0 where the count is 0."""
-    slopes = digamma(np.append(np.maximum(count, 1e-9), count.sum()))
-    return np.asarray(np.where(count > 0, np.exp(slopes[:-1] - slopes[-1]), 0.0))
+    *slopes, total = digamma(np.append(np.maximum(count, 1e-9), count.sum()))
+    return np.asarray(np.where(count > 0, np.exp(slopes - total), 0.0))
 
 
 def _dirichlet_divergence(count: Array, prior: Array) -> float:

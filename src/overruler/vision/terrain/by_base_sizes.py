@@ -124,7 +124,8 @@ def _measure_at_height(
 
     Where both searches reach the same edges they should agree; otherwise the clearer one counts.
     """
-    eye_mm, radius = float(calibration.camera.center_mm[2]), detection.base.width_mm / 2
+    eye_mm = float(calibration.camera.center_mm[2])
+    radius = detection.base.width_mm / 2
     measured = []
     for z in (0.0, height_mm):
         moved = detection_at_height(calibration.camera, detection, z)
@@ -224,4 +225,5 @@ def height_posterior(looks: RimSizes, area: RaisedArea) -> tuple[float, float, f
     logs = np.log(heights)
     mean = float(weight @ logs)
     height = float(np.exp(mean))
-    return height, height * float(np.sqrt(weight @ (logs - mean) ** 2)), evidence
+    log_sigma = float(np.sqrt(weight @ (logs - mean) ** 2))
+    return height, height * log_sigma, evidence

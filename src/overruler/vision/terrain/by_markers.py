@@ -118,10 +118,12 @@ def _corner_residuals(
     at = FIRST_POSE_INDEX + 3 * k
     turn = state[at + 2]
     corners = square_corners_mm(side_mm)[:, :2] - [side_mm / 2, -side_mm / 2]
-    axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    c, s = np.cos(turn), np.sin(turn)
+    axes = np.array([[c, s], [-s, c]])
     arm = (1 + state[SCALE_INDEX]) * corners @ axes
     rise_mm = shares @ calibration.bow.height_mm if calibration.bow is not None else 0.0
-    points = np.column_stack([arm + state[at : at + 2], np.full(4, state[Z_INDEX] + rise_mm)])
+    heights = np.full(4, state[Z_INDEX] + rise_mm)
+    points = np.column_stack([arm + state[at : at + 2], heights])
     pixels, by_point, by_camera = calibration.camera.project_with_jacobians(points)
     by_table = np.concatenate([by_camera, by_point[..., 2:] * shares], -1)
     by_place = by_point[..., :2]
@@ -129,7 +131,8 @@ def _corner_residuals(
     slope[..., Z_INDEX] = by_point[..., 2]
     slope[..., SCALE_INDEX] = np.einsum("cij,cj->ci", by_place, corners @ axes)
     slope[..., at : at + 2] = by_place
-    slope[..., at + 2] = np.einsum("cij,cj->ci", by_place, arm[:, ::-1] * [-1, 1])
+    by_turn = arm[:, ::-1] * [-1, 1]
+    slope[..., at + 2] = np.einsum("cij,cj->ci", by_place, by_turn)
     whitening = np.linalg.inv(np.linalg.cholesky(marker.square.covariance_px2))
     residuals = whitening @ (marker.corners_px - pixels).ravel()
     return residuals, whitening @ slope.reshape(8, -1), -whitening @ by_table.reshape(8, 17)

@@ -73,7 +73,8 @@ def height_from_walls(
     weight /= weight.sum()
     mean = float(weight @ logs)
     height = float(np.exp(mean))
-    return height, height * float(np.sqrt(weight @ (logs - mean) ** 2))
+    log_sigma = float(np.sqrt(weight @ (logs - mean) ** 2))
+    return height, height * log_sigma
 
 
 def _blur_cauchy(likelihood: Array, scale_mm: float) -> Array:
@@ -99,7 +100,8 @@ def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
     tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-9)
     signed_area = cv2.contourArea(even.astype(np.float32), True)
     direction = np.sign(signed_area) or 1.0  # negative for a clockwise outline
-    return smooth[1:-1], direction * np.stack([tangent[:, 1], -tangent[:, 0]], -1)
+    x, y = tangent.T
+    return smooth[1:-1], direction * np.stack([y, -x], -1)
 
 
 def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
@@ -126,9 +128,8 @@ def _viterbi_scores(steps: Array, inwards: Array) -> Array:
 
     The edge of the top runs where that is best. `inwards` (S,) is the inward displacement per mm.
     """
-    height, run = (
-        part.ravel()[:, None] for part in np.meshgrid(HEIGHTS_MM, RUNS_MM, indexing="ij")
-    )
+    grid = np.meshgrid(HEIGHTS_MM, RUNS_MM, indexing="ij")
+    height, run = (part.ravel()[:, None] for part in grid)
     wide = steps.shape[1]
     unseen_foot = np.zeros((len(steps), wide + 1))  # a foot beyond the section has no evidence
     extended = np.concatenate([steps, unseen_foot], 1)

@@ -172,7 +172,8 @@ def _outline_on_board(told: DeclaredTerrain, top: HilltopFit | None) -> Array:
         return outline
     x, y, turn = top.poses[told.markers[0]]
     c, s = np.cos(turn), np.sin(turn)
-    return np.asarray(outline @ np.array([[c, s], [-s, c]]) + np.array([x, y]))
+    axes = np.array([[c, s], [-s, c]])
+    return np.asarray(outline @ axes + np.array([x, y]))
 
 
 # --- what stands on it ---
@@ -215,8 +216,10 @@ def _raised_plane(calibration: Calibration, area: RaisedArea) -> RaisedPlane:
 def _is_shown(frame: Frame, camera: Camera, area: RaisedArea, smallest_mm: float) -> bool:
     """Return whether the photo shows enough of an area for a base on it."""
     low, high = area.footprint_mm.min(0), area.footprint_mm.max(0)
-    x, y = (axis.ravel() for axis in np.meshgrid(*np.linspace(low, high, GRID_SIZE).T))
-    pixels = camera.project(np.column_stack([x, y, np.full(len(x), area.top_z_mm)]))
+    grid = np.meshgrid(*np.linspace(low, high, GRID_SIZE).T)
+    x, y = (axis.ravel() for axis in grid)
+    heights = np.full(len(x), area.top_z_mm)
+    pixels = camera.project(np.column_stack([x, y, heights]))
     last = np.array(frame.size_px) - 1
     inside = np.all((pixels >= 0) & (pixels <= last), axis=1)
     if not inside.any():

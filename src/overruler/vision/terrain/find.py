@@ -100,10 +100,16 @@ def _find_tops(seen: HillMap) -> Iterator[Mask]:
 def _is_under_piece(seen: HillMap, top: Mask, places_mm: Array) -> bool:
     """Return whether a piece may stand on a top."""
     reach = max(1, round(STANDING_REACH_MM / seen.view.mm_per_px))
-    kernel = np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)
-    near = cv2.dilate(top.astype(np.uint8), kernel)
+    near = _dilate(top, reach)
     row, column = seen.cells_at(places_mm)
     return bool(near[row, column].any())
+
+
+def _dilate(top: Mask, reach: int) -> Mask:
+    """Return the cells up to `reach` cells away from a top, diagonally too."""
+    width = 2 * reach + 1
+    kernel = np.ones((width, width), np.uint8)
+    return np.asarray(cv2.dilate(top.astype(np.uint8), kernel) > 0)
 
 
 def _is_base_top(seen: HillMap, top: Mask, places_mm: Array, radii_mm: Array) -> bool:
@@ -136,7 +142,7 @@ def _measure_ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) 
 
 def _trace_outline(seen: HillMap, top: Mask, level: float) -> Array:
     """Return the outline (K, 2) of a top on the board's plane, at probability `level`."""
-    near = cv2.dilate(top.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    near = _dilate(top, 1)
     across = 2 * round(BAY_HALF_WIDTH_MM / seen.view.mm_per_px) + 1
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across))
     masked = np.where(near, seen.top, np.float32(0))
