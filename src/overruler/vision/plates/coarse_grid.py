@@ -15,12 +15,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.plates.face_net import FaceLikelihood
 from overruler.vision.plates.side_net import MODEL, OFFSET_BINS, SideEvidence, run_side_net
-from overruler.vision.plates.sides import (
-    MIN_INSIDE_SHARE,
-    UNIT_CORNERS,
-    half_extents,
-    side_normals,
-)
+from overruler.vision.plates.sides import MIN_INSIDE_SHARE, UNIT_CORNERS, half_extents, side_normals
 
 STEP_MM = 0.5
 """Step of the samples across the sides."""
