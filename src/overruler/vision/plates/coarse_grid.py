@@ -91,7 +91,8 @@ class PosePosterior:
     def best_pose(self) -> tuple[Array, float]:
         """The likeliest place (2,) and heading."""
         turn, shift = self._mode
-        return self.xy_mm + shift @ side_normals(self.turn_rad)[:2], self.turn_rad + turn
+        offset = shift @ side_normals(self.turn_rad)[:2]
+        return self.xy_mm + offset, self.turn_rad + turn
 
     @property
     def stretch_nats(self) -> Array:
@@ -108,10 +109,7 @@ class PosePosterior:
         return float(TURNS_RAD[turn]), SHIFTS_MM[[int(forward), int(left)]]
 
     def mean_and_moments(self) -> tuple[Array, float, Array, float]:
-        """Return mean place (2,) and heading near the mode, and their second moments over the grid.
-
-        The moments are (2, 2) of the place and a variance of the heading.
-        """
+        """Return place (2,) and heading, means near the mode, and their moments on the grid."""
         density = np.exp((self.log_density - self.log_density.max()) / POSTERIOR_TEMPER)
         distances = np.abs(self.places_mm - self.best_pose[0]).max(-1)
         near = density * (distances < MODE_WINDOW_MM)
@@ -145,16 +143,11 @@ class PosePosterior:
 def fit_coarsely(
     view: LabPatch, guess_mm: Array, turns_rad: Sequence[float], side_mm: float
 ) -> CoarseFit | None:
-    """Fit a plate of one size near a guess off by some 5 mm and, for the best heading, 5°.
-
-    `view` is of the plane of its upper face. None where the photo does not show it.
-    """
+    """Fit a plate near a guess off by some 5 mm and, for the best heading, 5°, if it is visible."""
     tried = [pose_posterior(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
     visible = [posterior for posterior in tried if posterior is not None]
-    if not visible:
-        return None
-    best = max(visible, key=lambda posterior: posterior.log_evidence)
-    return _recentre_fit(view, best, guess_mm, side_mm)
+    best = max(visible, key=lambda posterior: posterior.log_evidence, default=None)
+    return None if best is None else _recentre_fit(view, best, guess_mm, side_mm)
 
 
 def fit_from_aside(

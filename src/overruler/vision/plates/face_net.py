@@ -48,15 +48,13 @@ class FaceLikelihood:
     """(2, 2): change of the log odds by shifts back and forth, then to the right and left."""
 
     def log_likelihood_at(self, places_mm: Array) -> Array:
-        """Return the log-likelihood (...) of places (..., 2) in nats, against the unshifted one.
-
-        A parabola along each axis, constant beyond the shifts.
-        """
+        """Return the log-likelihood (...) of places (..., 2): parabolas between the shifts."""
         axes = side_normals(self.turn_rad)[:2]
         shift = np.clip((places_mm - self.xy_mm) @ axes.T / self.slide_mm, -1, 1)
         slope = np.diff(self.logit_change)[:, 0] / 2
         curvature = np.minimum(self.logit_change.mean(1), 0)
-        return np.asarray(FACE_LOGIT_WEIGHT * (slope * shift + curvature * shift**2).sum(-1))
+        change = slope * shift + curvature * shift**2
+        return np.asarray(FACE_LOGIT_WEIGHT * change.sum(-1))
 
 
 def probe_face_shifts(
@@ -67,10 +65,7 @@ def probe_face_shifts(
     side_mm: float,
     odds: float,
 ) -> FaceLikelihood | None:
-    """Return the likelihood of places around a square whose face has the log odds `odds`.
-
-    None where the camera does not see the place.
-    """
+    """Return the likelihood of places around a visible square whose face has log odds `odds`."""
     slide_mm = SLIDE_SIDES * side_mm
     logits = []
     for shift in slide_mm * side_normals(turn_rad)[[2, 0, 3, 1]]:
@@ -84,10 +79,7 @@ def probe_face_shifts(
 def face_logit(
     pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float
 ) -> float | None:
-    """Return the log odds of a plate of this side there; `pixels` (H, W, 3) is the photo.
-
-    None where the camera does not see the place.
-    """
+    """Return the log odds of a plate of this side there; None where the camera does not see it."""
     views = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm)
     if views is None:
         return None
@@ -103,10 +95,7 @@ def face_pictures(
     side_mm: float,
     sides_wide: float = PICTURE_SIDES,
 ) -> list[Floats] | None:
-    """Return four pictures (5, S, S) of a square's upper face, each a quarter turned from the last.
-
-    They are `sides_wide` sides wide. None where the camera does not see the place.
-    """
+    """Return the upper face in 4 quarter turns (5, S, S), `sides_wide` sides wide, if visible."""
     mm_per_px = side_mm * sides_wide / SIDE_PX
     to_board = picture_to_board(xy_mm, turn_rad, mm_per_px, SIDE_PX)
     picture = sample_picture(pixels, camera, to_board, mm_per_px, SIDE_PX, PLATE_HEIGHT_MM)

@@ -25,7 +25,7 @@ from overruler.vision.plates.plate import (
     plate_probability,
     suppress_overlaps,
 )
-from overruler.vision.plates.sides import PLATE_HEIGHT_MM
+from overruler.vision.plates.sides import crop_view
 
 WORKER_THREADS = 2
 """Guesses fitted at a time: half the work is networks, which run without Python's lock."""
@@ -58,8 +58,6 @@ MIN_SCORE = 0.8
 """Smallest score of a plate: of 12 with 0.7 to 0.8 on 64 rendered tables three were plates."""
 UNDECIDED_LOGITS = -4.0, 4.0
 """Range of log odds within which fits also start from beside the guess."""
-VIEW_SIDES = 0.75
-"""Radius of the photo's part around a square, in sides."""
 
 
 def find_plates(
@@ -135,8 +133,7 @@ def _try_side(
 ) -> _Candidate | None:
     """Return the likeliest coarse fit of one side; None where the photo does not show it."""
     guess = looks.guess
-    radius_mm = side_mm * VIEW_SIDES
-    view = LabPatch.crop_around(frame.pixels, camera, guess.xy_mm, radius_mm, PLATE_HEIGHT_MM)
+    view = crop_view(frame, camera, guess.xy_mm, side_mm)
     if view is None:
         return None
     size_error = _size_error_sigmas(guess, side_mm)

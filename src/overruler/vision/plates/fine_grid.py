@@ -58,11 +58,7 @@ class PlateFit:
 
 
 def fit_finely(view: LabPatch, start: CoarseFit) -> PlateFit | None:
-    """Fit a plate by its sides and its card's lines, with the likelier of the lines' two
-    directions.
-
-    `view` is of the plane of its upper face. None where the photo does not show the place.
-    """
+    """Fit a plate by its sides and its card's lines in their likelier direction, if visible."""
     grid = PoseGrid(view, start.xy_mm, start.turn_rad, start.side_mm)
     sides = grid.side_evidence()
     if sides is None:
@@ -71,7 +67,8 @@ def fit_finely(view: LabPatch, start: CoarseFit) -> PlateFit | None:
     nats = network.side_log_likelihood(grid.shifts, TURNS_RAD)
     turned = replace(grid, turn_rad=grid.turn_rad + np.pi / 2)
     ahead = _fit_arc_axis(start, grid, sides, nats)
-    aside = _fit_arc_axis(start, turned, np.roll(sides, -1, 0), np.roll(nats, -1, 0))
+    rolled = (np.roll(evidence, -1, 0) for evidence in (sides, nats))
+    aside = _fit_arc_axis(start, turned, *rolled)
     fits = [fit for fit in (ahead, aside) if fit is not None]
     return max(fits, key=lambda fit: fit.log_likelihood, default=None)
 
@@ -95,7 +92,8 @@ def _fit_arc_axis(
     arc_nats = side_nats * ARC_WEIGHT * arcs.sum(0) + face
     density, merit = _grid_posterior(along + grid.inset_prior, across, arc_nats)
     plane = density.sum(0)
-    shift = np.array([plane.sum(1) @ grid.shifts, plane.sum(0) @ grid.shifts])
+    forward_mm, left_mm = plane.sum(1) @ grid.shifts, plane.sum(0) @ grid.shifts
+    shift = np.array([forward_mm, left_mm])
     offsets = grid.places_mm - grid.xy_mm - shift @ grid.axes
     spread = np.einsum("uv,uvi,uvj->ij", plane, offsets, offsets)
     best = np.unravel_index(int(np.argmax(density)), density.shape)

@@ -61,8 +61,7 @@ def _mirror_picture(picture: Floats) -> Floats:
 
 
 def decide_heading(turn_rad: float, likely: Array) -> Heading:
-    """Return what is sure of a heading, by the probabilities (4,) of `turn_rad` and its
-    quarters."""
+    """Return what is sure of a heading, by the probabilities (4,) of its quarter turns."""
     best = int(likely.argmax())
     turns = turn_rad + np.arange(QUARTER_TURNS) * np.pi / 2
     turn = float(turns[best])

@@ -55,10 +55,7 @@ class AveragedGuess:
 def refine_guess(
     pixels: NDArray[np.uint8], camera: Camera, guess: ShapeCandidate
 ) -> AveragedGuess | None:
-    """Return the mean of the views of a guess; `pixels` (H, W, 3) is the photo.
-
-    None where the photo does not show the place.
-    """
+    """Return the mean of the views of a guess; None where the photo does not show the place."""
     side = float(np.sqrt(guess.length_mm * guess.width_mm))
     enlarged = OVERVIEW_MM_PER_PX * side / APPARENT_SIDE_MM
     mm_per_px = float(np.clip(enlarged, FINEST_MM_PER_PX, COARSEST_MM_PER_PX))

@@ -98,10 +98,7 @@ class PoseGrid:
         return np.asarray(-0.5 * ((INSETS_MM - INSET_MM) / INSET_SIGMA_MM) ** 2)
 
     def side_evidence(self) -> Array | None:
-        """Return how much of each side (4, T, S, I) is seen, by its outward shift and the inset.
-
-        None where the photo does not show the place.
-        """
+        """Return how much of each side (4, T, S, I) is seen, by outward shift and inset, if any."""
         half = self.side_mm / 2
         lower = lower_outline_mm(self.view.camera, self.xy_mm, self.turn_rad, self.side_mm)
         inner = half - INSETS_MM[-1] - REACH_MM - 1
@@ -129,10 +126,7 @@ class PoseGrid:
         return np.asarray(seen + weight * np.stack(by_side)[..., None])
 
     def arc_evidence(self) -> Array | None:
-        """Return how much of each arc limit (4, T, S, S) is seen, by shifts forward and left.
-
-        None where the photo does not show the place.
-        """
+        """Return how much of each arc limit (4, T, S, S) is seen, by both shifts, if any."""
         reach = 1.5 * REACH_MM + 1
         lines = arc_search_lines(
             self.view, self.xy_mm, self.turn_rad, self.side_mm, reach, self.step_mm

@@ -34,7 +34,7 @@ from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate, find_rectangle_candidates
 from overruler.vision.plates.coarse_grid import PosePosterior, pose_posterior
 from overruler.vision.plates.plate import AMBIGUOUS_LOGIT_GAP, MIN_JACOBIAN_WEIGHT
-from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, side_normals
+from overruler.vision.plates.sides import crop_view, half_extents, side_normals
 
 MODEL = WEIGHTS / "rectangle_edges.onnx"
 """The weights: a network like `plate_edges`, trained on bases under regiments."""
@@ -66,8 +66,6 @@ FLOOR_SIGMA_RAD = np.radians(0.3)
 """Smallest 1 σ of a heading."""
 MIN_STRETCH_NATS = 0.3
 """Smallest evidence of a visible stretch of a side."""
-VIEW_LENGTHS = 0.75
-"""Radius of the photo's part around a base, in lengths."""
 
 
 class BasePose(NamedTuple):
@@ -116,8 +114,7 @@ def find_rectangles(
 ) -> list[Detection]:
     """Return those of the rectangular `bases` that lie in the photo, the surest first.
 
-    `from_above` shows the board at `OVERVIEW_MM_PER_PX`. None lies within a `hidden` polygon (K,
-    2).
+    `from_above` is at `OVERVIEW_MM_PER_PX`. None lies within a `hidden` polygon (K, 2).
     """
     guesses = find_rectangle_candidates(from_above, camera, hidden)
     hypotheses = place_hypotheses(frame, camera, bases, guesses)
@@ -140,10 +137,7 @@ def _choose(hypotheses: Sequence[RectangleHypothesis]) -> dict[int, float]:
 def place_hypotheses(
     frame: Frame, camera: Camera, bases: Sequence[Base], guesses: Sequence[ShapeCandidate]
 ) -> list[RectangleHypothesis]:
-    """Return all hypotheses, without duplicates, the likeliest first.
-
-    Around likely ones others are placed too: beside them, and side by side within them.
-    """
+    """Return hypotheses at the guesses, and beside and within likely ones, the likeliest first."""
 
     def fit_all(poses: Iterable[BasePose]) -> list[RectangleHypothesis]:
         fits = [_fit_pose(frame, camera, guesses, pose) for pose in poses]
@@ -212,8 +206,8 @@ def _fit_pose(
     frame: Frame, camera: Camera, guesses: Sequence[ShapeCandidate], pose: BasePose
 ) -> RectangleHypothesis | None:
     """Return the hypothesis near a pose; None where its sides have no evidence."""
-    base, radius_mm = pose.base, pose.base.length_mm * VIEW_LENGTHS
-    view = LabPatch.crop_around(frame.pixels, camera, pose.xy_mm, radius_mm, PLATE_HEIGHT_MM)
+    base = pose.base
+    view = crop_view(frame, camera, pose.xy_mm, base.length_mm)
     if view is None:
         return None
     posterior = _posterior_at(view, pose)

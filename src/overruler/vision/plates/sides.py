@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
@@ -41,6 +42,8 @@ LINE_OFFSET_MM = 0.6
 """... or this many mm, whichever is larger."""
 MIN_INSIDE_SHARE = 0.5
 """Smallest share of a plate's samples that lies in the photo."""
+VIEW_SIDES = 0.75
+"""Radius of the photo's part around a plate, in sides, or around a rectangle, in lengths."""
 MIN_LINE_CONTRAST = 1.0
 """Smallest contrast of a bright line, in L* units."""
 
@@ -87,6 +90,12 @@ class SearchLines:
     """(R,): positions of the rays along each line."""
     out_mm: Array
     """(N,): positions of the samples on each ray."""
+
+
+def crop_view(frame: Frame, camera: Camera, xy_mm: Array, length_mm: float) -> LabPatch | None:
+    """Return the photo around a plate on the plane of its upper face, if it shows the place."""
+    radius_mm = length_mm * VIEW_SIDES
+    return LabPatch.crop_around(frame.pixels, camera, xy_mm, radius_mm, PLATE_HEIGHT_MM)
 
 
 def side_normals(turn_rad: float) -> Array:
@@ -140,10 +149,7 @@ def _sample_places(first_mm: float, last_mm: float, step_mm: float) -> Array:
 
 
 def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
-    """Return the marks beside four lines; `view` is of the plane z = `PLATE_HEIGHT_MM`.
-
-    None where the photo shows less than `MIN_INSIDE_SHARE` of the samples.
-    """
+    """Return the marks beside four lines; None where too few samples lie in the photo."""
     out, rays = strokes.out_mm, len(strokes.along_mm)
     points = strokes.starts_mm[:, None, None] + strokes.normals[:, None, None] * out[:, None]
     along = strokes.directions[:, None, None] * strokes.along_mm[:, None, None]
@@ -181,15 +187,15 @@ def _find_peaks(
     before, after = height[:, :-2], height[:, 2:]
     is_peak[:, 1:-1] = (middle >= before) & (middle > after)
     row, at = np.nonzero(is_peak & (height > max(least, 0.25 * usual)))
-    offset = parabolic_peak_offset(height[row, at - 1], height[row, at], height[row, at + 1])
+    around = [height[row, at + i] for i in (-1, 0, 1)]
+    offset = parabolic_peak_offset(*around)
     step = out_mm[1] - out_mm[0]
-    strength = np.minimum(height[row, at] / max(usual, least), 1.0)
+    strength = np.minimum(around[1] / max(usual, least), 1.0)
     return Marks(side[row], along_mm[row], out_mm[at] + offset * step, strength)
 
 
 def half_extents(size_mm: ArrayLike) -> Array:
-    """Return each side's distance (4,) from the centre; `size_mm` is a side, or length and
-    width."""
+    """Return each side's distance (4,) from the centre, for a side or a length and width."""
     return np.tile(np.broadcast_to(np.asarray(size_mm, float), 2) / 2, 2)
 
 

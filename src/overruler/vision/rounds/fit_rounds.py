@@ -84,10 +84,7 @@ def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int
 
 
 def _size_set_priors(radii: Array) -> list[SizeSetPrior]:
-    """Return which of the radii (C,) are played together; none where somebody chose the sizes.
-
-    Sizes outside the catalogue are custom sizes: they may occur with any others.
-    """
+    """Return which radii (C,) are played together; custom sizes may occur with any others."""
     if not covers_catalogue(radii):
         return []
     custom = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
@@ -117,8 +114,7 @@ def _refit_hidden_rims(
     worth: NDArray[np.bool_],
     radii: Array,
 ) -> None:
-    """Refit those of the `found` rims with less than `RETRACE_VISIBLE_SHARE` in sight, in
-    `fits`."""
+    """Refit in `fits` the `found` rims with less than `RETRACE_VISIBLE_SHARE` in sight."""
     hidden = np.array([k for k in found if guesses.visible[k] < RETRACE_VISIBLE_SHARE], int)
     refits = _fit_from_traced_rims(frame, camera, guesses[hidden], worth[hidden], radii)
     for k, refit in zip(hidden.tolist(), refits, strict=True):
@@ -136,10 +132,10 @@ def _fit_from_traced_rims(
     start = np.zeros((*worth.shape[:2], 2))
     sigma = np.ones(worth.shape[:2])
     i, c = np.nonzero(worth.any(2))
-    circles = np.column_stack([guesses.xy_mm[i], radii[c], radii[c], np.zeros(len(i))])
-    pyramid = photo_pyramid(frame)
+    turns = np.zeros(len(i))
+    circles = np.column_stack([guesses.xy_mm[i], radii[c], radii[c], turns])
     traced, traced_sigma = trace_ovals_of_known_size(
-        pyramid, camera, circles, KNOWN_CIRCLE_PRIOR_SIGMA
+        photo_pyramid(frame), camera, circles, KNOWN_CIRCLE_PRIOR_SIGMA
     )
     start[i, c] = traced[:, :2]
     sigma[i, c] = SIGMA_INFLATION["retraced_rim_centre"] * traced_sigma[:, 0]

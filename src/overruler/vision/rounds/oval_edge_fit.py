@@ -243,7 +243,8 @@ def _assess_fit(view: LabPatch, fit: _ConvergedFit, start: PosePrior) -> _Conver
     if fit.upper:
         lean = upper_rim_shift_mm(view.camera, fit.pose[:2], view.z_mm, fit.profile)
         lean = lean * HEIGHT_SIGMA_MM / fit.profile.height_mm
-        extra[:2, :2] += np.outer(lean, lean) + np.eye(2) * TAPER_SIGMA_MM**2 / 4
+        taper = np.eye(2) * TAPER_SIGMA_MM**2 / 4
+        extra[:2, :2] += np.outer(lean, lean) + taper
     chi2 = float(np.sum(((fit.pose - start.pose) / start.sigma) ** 2))
     merit = _visible_share(view, fit) - UPPER_RIM_PENALTY * fit.upper
     merit -= START_DISTANCE_WEIGHT * chi2

@@ -38,10 +38,7 @@ SHARED_ERROR_CORRELATION = 0.5
 
 
 def remeasure_base(frame: Frame, calibration: Calibration, one: Detection) -> Detection | None:
-    """Return a round base on the board measured again, found in about the same picture.
-
-    None where its known size is not seen.
-    """
+    """Return a round base measured again near its place; None where its size is not seen."""
     if not _can_remeasure(one):
         return None
     camera, radius = calibration.camera, one.base.width_mm / 2
@@ -58,10 +55,7 @@ def remeasure_base(frame: Frame, calibration: Calibration, one: Detection) -> De
 def shared_error_variance_mm2(
     calibration: Calibration, one: Detection, other: Detection, along: Array
 ) -> float:
-    """Return the variance (mm²) that a piece's shared errors take off the distance of two places.
-
-    `along` (2,) is the direction of the distance.
-    """
+    """Return the variance (mm²) that shared errors take off a distance along `along` (2,)."""
     if not (_can_remeasure(one) and _can_remeasure(other)):
         return 0.0
     variances = []
@@ -79,10 +73,7 @@ def _can_remeasure(detection: Detection) -> bool:
 def _trace_centre(
     frame: Frame, camera: Camera, xy_mm: Array, radius_mm: float
 ) -> tuple[Array, float] | None:
-    """Return the rim's centre (2,) by all patches, and 1 σ of it by one: they share the picture.
-
-    None where the rim has another size.
-    """
+    """Return the rim's centre (2,) and one patch's 1 σ of it; None for a rim of another size."""
     places = xy_mm + PATCH_OFFSET_RADII * radius_mm * CROSS_OFFSETS
     circles = np.column_stack([places, np.full(len(places), radius_mm)])
     rim_radii, rim_sigmas = predict_rim_radii(photo_pyramid(frame), camera, circles)
@@ -92,7 +83,8 @@ def _trace_centre(
         return None
     fixed, sigma = _fit_circles(rim_radii, rim_sigmas, FIXED_RADIUS_SIGMA)
     centres = places + offsets_on_board_mm(camera, circles, fixed[:, :2])
-    return np.asarray(centres.mean(0)), float(radius_mm * sigma[:, 0].mean())
+    sigma_mm = float(radius_mm * sigma[:, 0].mean())
+    return np.asarray(centres.mean(0)), sigma_mm
 
 
 def _fit_circles(radii: Array, sigmas: Array, radius_sigma: float) -> tuple[Array, Array]:

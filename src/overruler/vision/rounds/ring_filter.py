@@ -195,10 +195,7 @@ def _ring_kernels(radius_px: float, width_px: float) -> tuple[Image, Image]:
 
 
 def _local_maxima(response: Image, ring_mm: float, scale: int, view: Orthophoto) -> Array:
-    """Return local maxima as rows of x, y, radius in mm and response.
-
-    `response` is `scale` times coarser than the view.
-    """
+    """Return maxima of a `scale` times coarser response: x, y, radius in mm and response."""
     reach = max(1, int(0.4 * ring_mm / (view.mm_per_px * scale)))
     window = np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)
     highest = cv2.dilate(response, window)

@@ -53,8 +53,7 @@ def base_probabilities(
 def same_size_ratio(guesses: RimEstimates) -> Array:
     """Return the ratio (N,) of the others of each guess's size to the number expected.
 
-    Bases come in units; lookalikes come in any size. Guesses count by their score. A lone guess has
-    1.
+    Bases come in units, lookalikes in any size. Guesses count by their score; a lone one has 1.
     """
     log_ratios = np.log(guesses.radius_mm[:, None] / guesses.radius_mm)
     is_same_size = np.abs(log_ratios) < SAME_SIZE_LOG_RATIO

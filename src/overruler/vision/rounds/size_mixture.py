@@ -73,10 +73,7 @@ def size_probabilities(
 
 
 def _fit_mixture(likelihood: Array, pseudocounts: Array) -> tuple[Array, float]:
-    """Return the probabilities (N, C, K) for one set of sizes, and the log evidence for it.
-
-    `pseudocounts` (C,) are 0 for sizes outside the set.
-    """
+    """Return the probabilities (N, C, K) and log evidence of a set; sizes outside it count 0."""
     priors = pseudocounts, np.array(RIM_KIND_PSEUDOCOUNTS)[: likelihood.shape[2]]
     counts = [prior + len(likelihood) * prior / prior.sum() for prior in priors]
     posterior, total = likelihood, np.ones(len(likelihood))
@@ -112,7 +109,8 @@ def _dirichlet_divergence(count: Array, prior: Array) -> float:
     size = math.lgamma(count.sum()) - math.lgamma(prior.sum())
     pairs = zip(count.tolist(), prior.tolist(), strict=True)
     size -= sum(math.lgamma(a) - math.lgamma(b) for a, b in pairs)
-    return float(size + (count - prior) @ (digamma(count) - digamma(count.sum())))
+    slopes = digamma(count) - digamma(count.sum())
+    return float(size + (count - prior) @ slopes)
 
 
 def digamma(x: ArrayLike) -> Array:

@@ -16,10 +16,7 @@ MAX_OVERLAP_SHARE = 0.25
 
 
 def suppress_overlaps(guesses: RimEstimates, radii: Array) -> list[int]:
-    """Return the indices of the guesses to keep, best first, no two of them overlapping.
-
-    `radii` (C,) are the radii sought, in mm, ascending.
-    """
+    """Return the guesses to keep, best first, of radii in the range of `radii` (C,), ascending."""
     kept: list[int] = []
     smallest = radii[0] * MIN_RADIUS_RATIO
     largest = radii[-1] * MAX_RADIUS_RATIO

@@ -120,7 +120,7 @@ def _weigh_area(
 def _measure_at_height(
     frame: Frame, calibration: Calibration, detection: Detection, height_mm: float
 ) -> RimMeasurement | None:
-    """Return a base's rim as large as on the board, searched there and at a height.
+    """Return a base's rim scaled to the board, searched there and at a height.
 
     Where both searches reach the same edges they should agree; otherwise the clearer one counts.
     """

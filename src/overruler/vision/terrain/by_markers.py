@@ -48,10 +48,7 @@ class HilltopFit:
 def measure_top(
     calibration: Calibration, told: DeclaredTerrain, markers: Sequence[Marker], side_mm: float
 ) -> HilltopFit:
-    """Return the height of a hill with one or more markers on top, `side_mm` wide.
-
-    A declared height and declared places of the markers count with their σ.
-    """
+    """Return the height of a hill by markers `side_mm` wide, and by declared height and places."""
     state = _initial_state(calibration.camera, markers, side_mm)
     scale_sigma = _scale_sigma(markers)
     bow_weights = _bow_weights(calibration, state, len(markers))
@@ -151,4 +148,5 @@ def _prior_residuals(
         known += [(at, x, told.edge_mm), (at + 1, y, told.edge_mm)]
     which, value, sigma = (np.array(part) for part in zip(*known, strict=True))
     slope = np.eye(len(state))[which] / sigma[:, None]
-    return (value - state[which]) / sigma, slope, np.zeros((len(known), 17))
+    residuals = (value - state[which]) / sigma
+    return residuals, slope, np.zeros((len(known), 17))

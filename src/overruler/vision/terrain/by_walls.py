@@ -105,10 +105,7 @@ def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
 
 
 def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
-    """Return the evidence (S, W) in nats for an edge at each place of each section.
-
-    Colours are compared as ratios of brightness, `STRIPE_MM` inside against as much outside.
-    """
+    """Return the evidence (S, W) in nats for an edge, by ratios of brightness across each place."""
     across = np.arange(-SEARCH_INSIDE_MM, SEARCH_OUTSIDE_MM)
     places_mm = at_mm[:, None] + across[None, :, None] * outwards[:, None]
     places = view.to_px(places_mm).astype(np.float32)

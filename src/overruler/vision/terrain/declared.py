@@ -46,10 +46,7 @@ class DeclaredGround:
     """Each marker's corners in the photo (4, 2), and its height in mm."""
 
     def cards_mm(self, larger: float, z_mm: float = 0.0) -> list[Array]:
-        """Return the markers' cards (4, 2) as seen on the plane at `z_mm`.
-
-        A card is `larger` times the marker's square.
-        """
+        """Return the markers' cards (4, 2) on the plane at `z_mm`, `larger` times their squares."""
         squares = [self.camera.unproject(corners, z_mm) for corners, _ in self.markers]
         return [square.mean(0) + larger * (square - square.mean(0)) for square in squares]
 
@@ -187,10 +184,7 @@ def detect_on_ground(
     larger: float,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Detection, ...]:
-    """Return the bases on raised ground, each searched and fitted at its area's height.
-
-    Nothing is searched on markers' cards, `larger` times their squares.
-    """
+    """Return the bases on raised ground outside markers' cards, `larger` times their squares."""
     found: list[Detection] = []
     smallest_mm = min((base.width_mm for base in bases), default=np.inf)
     for area in ground.areas:
@@ -224,7 +218,8 @@ def _is_shown(frame: Frame, camera: Camera, area: RaisedArea, smallest_mm: float
     inside = np.all((pixels >= 0) & (pixels <= last), axis=1)
     if not inside.any():
         return False
-    return bool(min(np.ptp(x[inside]), np.ptp(y[inside])) >= smallest_mm)
+    shown_mm = min(np.ptp(x[inside]), np.ptp(y[inside]))
+    return bool(shown_mm >= smallest_mm)
 
 
 def _is_same_base(camera: Camera, flat: Detection, raised: Detection) -> bool:

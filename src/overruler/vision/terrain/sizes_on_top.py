@@ -119,10 +119,7 @@ def _add_fits(
 
 
 def _with_size(detection: Detection, share: Array, radii: Array) -> Detection:
-    """Return a base of the likeliest size; the other probable sizes widen its covariance.
-
-    `share` (C,) is the probability of each size.
-    """
+    """Return a base of the likeliest size; others widen its covariance by their `share` (C,)."""
     best = int(share.argmax())
     chance = np.where(share > NEGLIGIBLE_PROBABILITY, share, 0.0)
     rare_chance = np.where(chance > 0, np.maximum(chance, RARE_WITHIN_SIGMAS**-2), 0.0)

@@ -37,8 +37,7 @@ def raise_pieces(
     """Return the detections in order, those on one of the areas fitted again at its height.
 
     Detections may be at any height. Where it is unsure whether a piece stands on an area, the
-    likelier place is taken and the other one widens its covariance. Pieces away from all areas stay
-    unchanged.
+    likelier place is taken and the other one widens its covariance.
     """
     camera = calibration.camera
     return tuple(_raise_piece(frame, camera, detection, areas) for detection in detections)
