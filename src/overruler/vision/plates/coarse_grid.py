@@ -65,13 +65,13 @@ class CoarseFit:
     face: FaceLikelihood | None = None
     """The likelihood of places by its whole face, if that was probed."""
 
-    def with_face(self, leaning: FaceLikelihood) -> "CoarseFit":
+    def with_face(self, likelihood: FaceLikelihood) -> "CoarseFit":
         """Return the fit by sides and whole face together."""
         prior = self.posterior
-        log_density = prior.log_density + leaning.log_likelihood_at(prior.places_mm)
+        log_density = prior.log_density + likelihood.log_likelihood_at(prior.places_mm)
         posterior = replace(prior, log_density=log_density)
         xy, turn = posterior.best_pose
-        return replace(self, xy_mm=xy, turn_rad=turn, posterior=posterior, face=leaning)
+        return replace(self, xy_mm=xy, turn_rad=turn, posterior=posterior, face=likelihood)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -74,8 +74,8 @@ def find_plates(
     likely = [guess for guess in guesses if guess.score >= LIKELY_SCORE]
     with ThreadPoolExecutor(WORKER_THREADS) as pool:
 
-        def fit_all(some: Sequence[ShapeCandidate]) -> list[Plate]:
-            fits = pool.map(lambda guess: _fit_guess(frame, camera, guess, sides_mm), some)
+        def fit_all(batch: Sequence[ShapeCandidate]) -> list[Plate]:
+            fits = pool.map(lambda guess: _fit_guess(frame, camera, guess, sides_mm), batch)
             return [plate for plate in fits if plate is not None]
 
         plates = fit_all(likely)
@@ -129,10 +129,10 @@ class _Candidate:
 
 
 def _try_side(
-    frame: Frame, camera: Camera, first: ShapeCandidate, looks: AveragedGuess, side_mm: float
+    frame: Frame, camera: Camera, first: ShapeCandidate, views: AveragedGuess, side_mm: float
 ) -> _Candidate | None:
     """Return the likeliest coarse fit of one side; None where the photo does not show it."""
-    guess = looks.guess
+    guess = views.guess
     view = crop_view(frame, camera, guess.xy_mm, side_mm)
     if view is None:
         return None
@@ -145,7 +145,7 @@ def _try_side(
         fit, face = adjusted
         evidence = float(np.sqrt(max(fit.log_evidence, 0.0)))
         information = float(fit.side_information.sum())
-        from_above = _features_from_above(first, looks)
+        from_above = _features_from_above(first, views)
         return _Candidate(view, fit, (*from_above, evidence, information, size_error**2, face))
 
     is_heading_sure = guess.heading_confidence > SURE_HEADING
@@ -200,8 +200,8 @@ def _size_error_sigmas(guess: ShapeCandidate, side_mm: float) -> float:
     return float(np.log(side_mm) - log_side) / LOG_SIDE_SIGMA
 
 
-def _features_from_above(first: ShapeCandidate, looks: AveragedGuess) -> tuple[float, float, float]:
+def _features_from_above(first: ShapeCandidate, views: AveragedGuess) -> tuple[float, float, float]:
     """Return the log odds of the overview and of the closer views, and the views' spread."""
-    scores = [first.score, looks.guess.score]
+    scores = [first.score, views.guess.score]
     overview_logit, views_logit = probability_to_logit(scores, MAX_LOGIT).tolist()
-    return overview_logit, views_logit, min(looks.spread_mm, MAX_SPREAD_MM)
+    return overview_logit, views_logit, min(views.spread_mm, MAX_SPREAD_MM)

@@ -66,8 +66,8 @@ def decide_heading(turn_rad: float, likely: Array) -> Heading:
     turns = turn_rad + np.arange(QUARTER_TURNS) * np.pi / 2
     turn = float(turns[best])
     if likely[best] >= MIN_HEADING_PROBABILITY:
-        others = zip(np.delete(turns, best).tolist(), np.delete(likely, best).tolist(), strict=True)
-        listed = tuple(other for other in others if other[1] >= NEGLIGIBLE_PROBABILITY)
+        others = np.delete(np.column_stack([turns, likely]), best, axis=0).tolist()
+        listed = tuple((t, p) for t, p in others if p >= NEGLIGIBLE_PROBABILITY)
         return Heading(turn, 360.0, listed)
     is_axis_sure = likely[best] + likely[best - 2] >= MIN_HEADING_PROBABILITY
     return Heading(turn, 180.0 if is_axis_sure else 90.0)

@@ -234,7 +234,8 @@ def _base_probability(
     base: Base, xy_mm: Array, posterior: PosePosterior, guesses: Sequence[ShapeCandidate]
 ) -> float:
     """Return the probability of a base at a place."""
-    distances = np.hypot(*(np.array([guess.xy_mm for guess in guesses]) - xy_mm).T)
+    places = np.array([guess.xy_mm for guess in guesses])
+    distances = np.hypot(*(places - xy_mm).T)
     near = np.flatnonzero(distances < GUESS_REACH_MM).tolist()
     overview = max((guesses[k].score for k in near), default=MIN_OVERVIEW_PROBABILITY)
     error = _log_size_error(guesses[int(np.argmin(distances))], base)
@@ -250,16 +251,16 @@ def _log_size_error(guess: ShapeCandidate, base: Base) -> float:
 
 
 def _alternatives(
-    one: RectangleHypothesis,
+    hypothesis: RectangleHypothesis,
     hypotheses: Sequence[RectangleHypothesis],
     chosen: Sequence[RectangleHypothesis],
 ) -> list[RectangleHypothesis]:
-    """Return what else may lie there, excluded by `one` alone."""
-    least = sigmoid(probability_to_logit(one.score) - AMBIGUOUS_LOGIT_GAP)
-    rest = [other for other in chosen if other is not one]
+    """Return what else may lie there, excluded by `hypothesis` alone."""
+    least = sigmoid(probability_to_logit(hypothesis.score) - AMBIGUOUS_LOGIT_GAP)
+    rest = [other for other in chosen if other is not hypothesis]
     found = []
     for other in hypotheses:
-        if other is one or other.score <= least or not bases_overlap(one, other):
+        if other is hypothesis or other.score <= least or not bases_overlap(hypothesis, other):
             continue
         if not any(bases_overlap(other, third) for third in rest):
             found.append(other)
@@ -268,30 +269,31 @@ def _alternatives(
 
 def _make_detection(
     camera: Camera,
-    one: RectangleHypothesis,
+    hypothesis: RectangleHypothesis,
     score: float,
     alternatives: Sequence[RectangleHypothesis],
 ) -> Detection:
     """Return the detection of a base; alternatives widen its covariance."""
-    xy, turn, moments, turn_variance = one.posterior.mean_and_moments()
-    lever_mm = one.base.length_mm / 2
-    distances = [_side_distance_mm(one, other) for other in alternatives]
+    xy, turn, moments, turn_variance = hypothesis.posterior.mean_and_moments()
+    lever_mm = hypothesis.base.length_mm / 2
+    distances = [_side_distance_mm(hypothesis, other) for other in alternatives]
     distance_mm = max(distances, default=0.0)
     heading_mm2 = (turn_variance + FLOOR_SIGMA_RAD**2) * lever_mm**2 / 2
     alternative_mm2 = (distance_mm / RARE_WITHIN_SIGMAS) ** 2
     variance_mm2 = FLOOR_SIGMA_MM**2 + heading_mm2 + alternative_mm2
     covariance = moments + np.eye(2) * variance_mm2
-    seen = one.posterior.stretch_nats > MIN_STRETCH_NATS
+    seen = hypothesis.posterior.stretch_nats > MIN_STRETCH_NATS
     normals = side_normals(turn)
-    middles = xy + half_extents(_size_mm(one.base))[:, None] * normals
+    middles = xy + half_extents(_size_mm(hypothesis.base))[:, None] * normals
     weights = np.clip(seen.mean(1), MIN_JACOBIAN_WEIGHT, 1)
-    slopes = camera_jacobian(one.view, middles, normals, weights)
-    others = tuple(dict.fromkeys(other.base for other in alternatives if other.base != one.base))
-    pose = BasePose(one.base, xy, turn)
-    return make_detection(camera, pose, covariance, slopes, score, float(seen.mean()), others)
+    slopes = camera_jacobian(hypothesis.view, middles, normals, weights)
+    bases = dict.fromkeys(other.base for other in alternatives)
+    bases.pop(hypothesis.base, None)
+    pose = BasePose(hypothesis.base, xy, turn)
+    return make_detection(camera, pose, covariance, slopes, score, float(seen.mean()), tuple(bases))
 
 
-def _side_distance_mm(one: RectangleHypothesis, other: RectangleHypothesis) -> float:
+def _side_distance_mm(hypothesis: RectangleHypothesis, other: RectangleHypothesis) -> float:
     """Return the largest distance between sides of two bases."""
-    centres_mm = np.hypot(*(one.xy_mm - other.xy_mm))
-    return float(centres_mm + abs(one.base.length_mm - other.base.length_mm) / 2)
+    centres_mm = np.hypot(*(hypothesis.xy_mm - other.xy_mm))
+    return float(centres_mm + abs(hypothesis.base.length_mm - other.base.length_mm) / 2)

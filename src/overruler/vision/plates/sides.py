@@ -148,16 +148,16 @@ def _sample_places(first_mm: float, last_mm: float, step_mm: float) -> Array:
     return np.asarray(first_mm + np.arange(steps + 1) * step_mm)
 
 
-def find_marks(view: LabPatch, strokes: SearchLines) -> ObservedMarks | None:
+def find_marks(view: LabPatch, search: SearchLines) -> ObservedMarks | None:
     """Return the marks beside four lines; None where too few samples lie in the photo."""
-    out, rays = strokes.out_mm, len(strokes.along_mm)
-    points = strokes.starts_mm[:, None, None] + strokes.normals[:, None, None] * out[:, None]
-    along = strokes.directions[:, None, None] * strokes.along_mm[:, None, None]
+    out, rays = search.out_mm, len(search.along_mm)
+    points = search.starts_mm[:, None, None] + search.normals[:, None, None] * out[:, None]
+    along = search.directions[:, None, None] * search.along_mm[:, None, None]
     colours, inside = view.sample_board((points + along).reshape(4 * rays, len(out), 2))
     if inside.mean() < MIN_INSIDE_SHARE:
         return None
     side = np.repeat(np.arange(4), rays)
-    along_mm = np.tile(strokes.along_mm, 4)
+    along_mm = np.tile(search.along_mm, 4)
     slope = np.linalg.norm(np.diff(colours, axis=1), axis=-1) * inside[:, 1:]
     between = (out[:-1] + out[1:]) / 2
     edges = _find_peaks(np.asarray(slope, float), MIN_EDGE_SLOPE, side, along_mm, between)

@@ -63,13 +63,13 @@ def fit_rounds(
     camera = calibration.camera
     priors = _size_set_priors(radii)
     likelihoods = rim_net_log_likelihood(guesses, radii, camera)
-    worth = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
+    plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
-    fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, worth, radii)
+    fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
-    _refit_hidden_rims(frame, camera, guesses, found, fits, worth, radii)
+    _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
     shares = size_probabilities(add_fit_likelihoods(likelihoods, fits)[found], priors)
     detections = []
     for k, share in zip(found, shares, strict=True):
@@ -111,27 +111,27 @@ def _refit_hidden_rims(
     guesses: RimEstimates,
     found: list[int],
     fits: list[list[SizeHypothesis]],
-    worth: NDArray[np.bool_],
+    plausible: NDArray[np.bool_],
     radii: Array,
 ) -> None:
     """Refit in `fits` the `found` rims with less than `RETRACE_VISIBLE_SHARE` in sight."""
     hidden = np.array([k for k in found if guesses.visible[k] < RETRACE_VISIBLE_SHARE], int)
-    refits = _fit_from_traced_rims(frame, camera, guesses[hidden], worth[hidden], radii)
+    refits = _fit_from_traced_rims(frame, camera, guesses[hidden], plausible[hidden], radii)
     for k, refit in zip(hidden.tolist(), refits, strict=True):
         fits[k] = refit or fits[k]
 
 
 def _fit_from_traced_rims(
-    frame: Frame, camera: Camera, guesses: RimEstimates, worth: NDArray[np.bool_], radii: Array
+    frame: Frame, camera: Camera, guesses: RimEstimates, plausible: NDArray[np.bool_], radii: Array
 ) -> list[list[SizeHypothesis]]:
-    """Fit the sizes `worth` a fit (N, C, 2), each from the rim traced as one of that size.
+    """Fit the sizes `plausible` a fit (N, C, 2), each from the rim traced as one of that size.
 
     A trace that leaves the size open confuses a larger base nearby with a smaller one farther away
     where half the rim is hidden.
     """
-    start = np.zeros((*worth.shape[:2], 2))
-    sigma = np.ones(worth.shape[:2])
-    i, c = np.nonzero(worth.any(2))
+    start = np.zeros((*plausible.shape[:2], 2))
+    sigma = np.ones(plausible.shape[:2])
+    i, c = np.nonzero(plausible.any(2))
     turns = np.zeros(len(i))
     circles = np.column_stack([guesses.xy_mm[i], radii[c], radii[c], turns])
     traced, traced_sigma = trace_ovals_of_known_size(
@@ -139,7 +139,7 @@ def _fit_from_traced_rims(
     )
     start[i, c] = traced[:, :2]
     sigma[i, c] = SIGMA_INFLATION["retraced_rim_centre"] * traced_sigma[:, 0]
-    return fit_sizes(frame, camera, start, sigma, worth, radii)
+    return fit_sizes(frame, camera, start, sigma, plausible, radii)
 
 
 def _make_detection(

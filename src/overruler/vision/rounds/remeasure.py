@@ -37,29 +37,31 @@ SHARED_ERROR_CORRELATION = 0.5
 """Correlation of a piece's errors at two places: counted on films, ends against lengths."""
 
 
-def remeasure_base(frame: Frame, calibration: Calibration, one: Detection) -> Detection | None:
+def remeasure_base(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> Detection | None:
     """Return a round base measured again near its place; None where its size is not seen."""
-    if not _can_remeasure(one):
+    if not _can_remeasure(detection):
         return None
-    camera, radius = calibration.camera, one.base.width_mm / 2
-    traced = _trace_centre(frame, camera, one.xy_mm, radius)
+    camera, radius = calibration.camera, detection.base.width_mm / 2
+    traced = _trace_centre(frame, camera, detection.xy_mm, radius)
     if traced is None:
         return None
     centre_mm, sigma_mm = traced
     fit = fit_base(frame.pixels, camera, centre_mm, sigma_mm, radius, 0.0)
-    if fit is None or np.hypot(*(fit.xy_mm - one.xy_mm)) > MAX_SHIFT_RADII * radius:
+    if fit is None or np.hypot(*(fit.xy_mm - detection.xy_mm)) > MAX_SHIFT_RADII * radius:
         return None
-    return apply_fit(camera, replace(one, measured_on_lit_side=False), fit)
+    return apply_fit(camera, replace(detection, measured_on_lit_side=False), fit)
 
 
 def shared_error_variance_mm2(
-    calibration: Calibration, one: Detection, other: Detection, along: Array
+    calibration: Calibration, detection: Detection, other: Detection, along: Array
 ) -> float:
     """Return the variance (mm²) that shared errors take off a distance along `along` (2,)."""
-    if not (_can_remeasure(one) and _can_remeasure(other)):
+    if not (_can_remeasure(detection) and _can_remeasure(other)):
         return 0.0
     variances = []
-    for place in (one, other):
+    for place in (detection, other):
         covariance = place.covariance_mm2 + shade_covariance_mm2(calibration, place)
         variances.append(float(along @ covariance @ along))
     return 2 * SHARED_ERROR_CORRELATION * float(np.sqrt(variances[0] * variances[1]))

@@ -91,19 +91,19 @@ def base_probability(
     i: int,
     tried: list[SizeHypothesis],
     contrast: float = 1.0,
-    company: float = 1.0,
+    size_ratio: float = 1.0,
     from_above: float | None = None,
 ) -> float:
     """Return the probability that guess `i` is a base, 0 where no size could be fitted.
 
-    `contrast` and `company` are its relative contrast and same-size ratio. `from_above` is the
+    `contrast` and `size_ratio` are its relative contrast and same-size ratio. `from_above` is the
     overview's probability, if known.
     """
     if not tried:
         return 0.0
     relative_sigma = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
     network_logit = probability_to_logit(guesses.score[i], MAX_LOGIT)
-    logs = np.log([relative_sigma, contrast, company])
+    logs = np.log([relative_sigma, contrast, size_ratio])
     features = [1.0, network_logit, _best_fit(tried).merit, *logs]
     if from_above is None:
         return float(sigmoid(LOGIT_WEIGHTS @ features))

@@ -75,26 +75,26 @@ def fit_sizes(
     camera: Camera,
     xy_mm: Array,
     sigma_mm: Array,
-    worth: NDArray[np.bool_],
+    plausible: NDArray[np.bool_],
     radii: Array,
     z_mm: Array | float = 0.0,
 ) -> list[list[SizeHypothesis]]:
-    """Fit the sizes and rim kinds that are `worth` (N, C, 2) a fit.
+    """Fit the sizes and rim kinds that are `plausible` (N, C, 2) a fit.
 
     Fits start at places (N, C, 2) with 1 σ (N, C), or at one for all sizes: (N, 1, 2) and (N, 1).
     The bases stand at `z_mm`, one height for all or one for each (N,).
     """
-    heights = np.broadcast_to(z_mm, len(worth)).tolist()
-    start = np.broadcast_to(xy_mm, (*worth.shape[:2], 2))
-    sigma = np.broadcast_to(sigma_mm, worth.shape[:2])
-    triples = np.argwhere(worth).tolist()
+    heights = np.broadcast_to(z_mm, len(plausible)).tolist()
+    start = np.broadcast_to(xy_mm, (*plausible.shape[:2], 2))
+    sigma = np.broadcast_to(sigma_mm, plausible.shape[:2])
+    triples = np.argwhere(plausible).tolist()
     hypotheses = []
     for i, size, kind in triples:
         place_sigma, radius = float(sigma[i, size]), float(radii[size])
         place, models = start[i, size], RIM_KINDS[kind]
         hypotheses.append(BaseHypothesis(place, place_sigma, radius, heights[i], models))
     fits = fit_bases(frame.pixels, camera, hypotheses)
-    found: list[list[SizeHypothesis]] = [[] for _ in worth]
+    found: list[list[SizeHypothesis]] = [[] for _ in plausible]
     for (i, size, kind), fit in zip(triples, fits, strict=True):
         if fit is not None:
             found[i].append(SizeHypothesis(size, kind, fit, _fit_log_likelihood(fit, kind)))
@@ -107,11 +107,11 @@ def _fit_log_likelihood(fit: BaseFit, kind: int) -> float:
     return WHOLE_RIM_NATS * (fitted_rim + OTHER_RIM_WEIGHT * other_rim)
 
 
-def add_fit_likelihoods(looks: Array, fits: Sequence[list[SizeHypothesis]]) -> Array:
+def add_fit_likelihoods(net: Array, fits: Sequence[list[SizeHypothesis]]) -> Array:
     """Add the fits' log-likelihoods to the network's (N, C, 2); sizes without a fit get -inf."""
-    total = np.full(looks.shape, -np.inf)
-    for row, look, tried in zip(total, looks, fits, strict=True):
+    total = np.full(net.shape, -np.inf)
+    for row, net_row, tried in zip(total, net, fits, strict=True):
         for hypothesis in tried:
             cell = hypothesis.size_index, hypothesis.rim_kind
-            row[cell] = look[cell] + hypothesis.log_likelihood
+            row[cell] = net_row[cell] + hypothesis.log_likelihood
     return total

@@ -44,13 +44,13 @@ SizeSetPrior = tuple[NDArray[np.bool_], float]
 
 def size_probabilities(
     log_likelihood: Array,
-    played: Sequence[SizeSetPrior] = (),
-    counted: ArrayLike = SIZE_PSEUDOCOUNT,
+    size_sets: Sequence[SizeSetPrior] = (),
+    prior_counts: ArrayLike = SIZE_PSEUDOCOUNT,
 ) -> Array:
     """Return the probability (N, C, K) of each size and rim kind, from log-likelihoods (N, C, K).
 
     The rim kinds are: lower rim seen, upper rim taken for it. The table's sizes belong to one of
-    the sets in `played`; without any, all sizes may occur together. `counted` is the prior count of
+    the sets in `size_sets`; without any, all sizes may occur together. `prior_counts` is the prior count of
     bases of each size (C,).
     """
     count, sizes, kinds = log_likelihood.shape
@@ -58,10 +58,10 @@ def size_probabilities(
         return np.empty((0, sizes, kinds))
     top = log_likelihood.max((1, 2), keepdims=True)
     likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
-    sets = [pair for pair in played if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
+    sets = [pair for pair in size_sets if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
     posteriors, evidence = [], []
     for members, prior in sets:
-        pseudocounts = np.where(members, counted, 0.0)
+        pseudocounts = np.where(members, prior_counts, 0.0)
         posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
         posteriors.append(posterior)
         evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior))
@@ -93,8 +93,9 @@ def _fit_mixture(likelihood: Array, pseudocounts: Array) -> tuple[Array, float]:
 
 
 def _has_converged(counts: Sequence[Array], previous: Sequence[Array]) -> bool:
-    changes = [np.abs(new - old).max() for new, old in zip(counts, previous, strict=True)]
-    return bool(max(changes) < CONVERGENCE_TOLERANCE)
+    pairs = zip(counts, previous, strict=True)
+    largest = max(np.abs(new - old).max() for new, old in pairs)
+    return bool(largest < CONVERGENCE_TOLERANCE)
 
 
 def _dirichlet_geometric_mean(count: Array) -> Array:

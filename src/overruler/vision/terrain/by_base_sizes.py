@@ -97,14 +97,14 @@ def _weigh_area(
     frame: Frame,
     calibration: Calibration,
     area: RaisedArea,
-    on: Sequence[Detection],
+    standing: Sequence[Detection],
     beside: Sequence[RimMeasurement],
 ) -> RaisedArea:
     """Update one area by the bases on it, and by the rims of bases on the board."""
     height, sigma, nats = area.top_z_mm, area.sigma_mm, 0.0
     eye_mm = float(calibration.camera.center_mm[2])
     for _ in range(ITERATIONS):
-        rims = [_measure_at_height(frame, calibration, detection, height) for detection in on]
+        rims = [_measure_at_height(frame, calibration, detection, height) for detection in standing]
         above = [rim for rim in rims if rim is not None]
         if not above:
             return area
@@ -182,7 +182,8 @@ class RimSizes:
         """Return the log-likelihood (...) of heights (...), but for a constant."""
         residuals = self.residuals(height_mm)
         precision = np.linalg.inv(self.residual_covariance())
-        return np.asarray(-0.5 * np.sum(residuals @ precision * residuals, axis=-1))
+        chi2 = np.sum(residuals @ precision * residuals, axis=-1)
+        return np.asarray(-0.5 * chi2)
 
     def residual_covariance(self) -> Array:
         """Return the covariance (N, N) of the residuals."""
@@ -207,16 +208,16 @@ class RimSizes:
         return replace(self, rings=rings, raised=np.delete(self.raised, k))
 
 
-def height_posterior(looks: RimSizes, area: RaisedArea) -> tuple[float, float, float]:
+def height_posterior(sizes: RimSizes, area: RaisedArea) -> tuple[float, float, float]:
     """Return an area's height and its 1 σ, in mm, and the evidence in nats that it is raised.
 
     The prior of the logarithm of the height is normal. The height is its posterior mean.
     """
     steps = np.linspace(-GRID_SIGMAS, GRID_SIGMAS, GRID_STEPS)
     heights = area.top_z_mm * np.exp(area.sigma_mm / area.top_z_mm * steps)
-    heights = np.minimum(heights, MAX_HEIGHT_SHARE * looks.eye_mm)
+    heights = np.minimum(heights, MAX_HEIGHT_SHARE * sizes.eye_mm)
     prior = np.exp(-0.5 * steps**2)
-    sizes = looks.without_outliers(np.append(heights, 0.0))
+    sizes = sizes.without_outliers(np.append(heights, 0.0))
     nats = sizes.log_likelihood(heights)
     weight = prior / prior.sum() * np.exp(nats - nats.max())
     flat_nats = sizes.log_likelihood(np.array(0.0))

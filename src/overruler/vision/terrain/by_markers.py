@@ -46,7 +46,7 @@ class HilltopFit:
 
 
 def measure_top(
-    calibration: Calibration, told: DeclaredTerrain, markers: Sequence[Marker], side_mm: float
+    calibration: Calibration, terrain: DeclaredTerrain, markers: Sequence[Marker], side_mm: float
 ) -> HilltopFit:
     """Return the height of a hill by markers `side_mm` wide, and by declared height and places."""
     state = _initial_state(calibration.camera, markers, side_mm)
@@ -57,7 +57,7 @@ def measure_top(
         for k, marker in enumerate(markers):
             weights = bow_weights[k]
             blocks.append(_corner_residuals(calibration, marker, side_mm, state, k, weights))
-        blocks.append(_prior_residuals(told, markers, scale_sigma, state))
+        blocks.append(_prior_residuals(terrain, markers, scale_sigma, state))
         residuals, slope, by_table = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         scale = np.linalg.norm(slope, axis=0)
         scaled = slope / scale
@@ -67,7 +67,7 @@ def measure_top(
     table_variance = by_table_z @ calibration.joint_covariance @ by_table_z
     sigma = np.sqrt(covariance[Z_INDEX, Z_INDEX] + table_variance)
     poses = {marker.id: state[_pose_slice(k)] for k, marker in enumerate(markers)}
-    prior_residuals, *_ = _prior_residuals(told, markers, scale_sigma, state)
+    prior_residuals, *_ = _prior_residuals(terrain, markers, scale_sigma, state)
     worst = float(np.abs(prior_residuals).max())
     return HilltopFit(float(state[Z_INDEX]), float(sigma), poses, worst)
 
@@ -109,20 +109,25 @@ ResidualBlock = tuple[Array, Array, Array]
 
 
 def _corner_residuals(
-    calibration: Calibration, marker: Marker, side_mm: float, state: Array, k: int, shares: Array
+    calibration: Calibration,
+    marker: Marker,
+    side_mm: float,
+    state: Array,
+    k: int,
+    bow_weights: Array,
 ) -> ResidualBlock:
-    """Return the residuals of the k-th marker's corners; `shares` (2,) are its bow weights."""
+    """Return the residuals of the k-th marker's corners; `bow_weights` is (2,)."""
     at = FIRST_POSE_INDEX + 3 * k
     turn = state[at + 2]
     corners = square_corners_mm(side_mm)[:, :2] - [side_mm / 2, -side_mm / 2]
     c, s = np.cos(turn), np.sin(turn)
     axes = np.array([[c, s], [-s, c]])
     arm = (1 + state[SCALE_INDEX]) * corners @ axes
-    rise_mm = shares @ calibration.bow.height_mm if calibration.bow is not None else 0.0
+    rise_mm = bow_weights @ calibration.bow.height_mm if calibration.bow is not None else 0.0
     heights = np.full(4, state[Z_INDEX] + rise_mm)
     points = np.column_stack([arm + state[at : at + 2], heights])
     pixels, by_point, by_camera = calibration.camera.project_with_jacobians(points)
-    by_table = np.concatenate([by_camera, by_point[..., 2:] * shares], -1)
+    by_table = np.concatenate([by_camera, by_point[..., 2:] * bow_weights], -1)
     by_place = by_point[..., :2]
     slope = np.zeros((4, 2, len(state)))
     slope[..., Z_INDEX] = by_point[..., 2]
@@ -136,16 +141,17 @@ def _corner_residuals(
 
 
 def _prior_residuals(
-    told: DeclaredTerrain, markers: Sequence[Marker], share: float, state: Array
+    terrain: DeclaredTerrain, markers: Sequence[Marker], scale_sigma: float, state: Array
 ) -> ResidualBlock:
-    """Return the residuals of the markers' scale (1 σ `share`) and of declared values."""
-    known = [(SCALE_INDEX, 0.0, share)]
-    if told.top_z_mm is not None:
-        known.append((Z_INDEX, told.top_z_mm, told.sigma_mm))
-    for k, marker in enumerate(markers if told.markers_at_mm else ()):
-        x, y = told.markers_at_mm[told.markers.index(marker.id)]
+    """Return the residuals of the markers' scale (1 σ `scale_sigma`) and of declared values."""
+    known = [(SCALE_INDEX, 0.0, scale_sigma)]
+    if terrain.top_z_mm is not None:
+        known.append((Z_INDEX, terrain.top_z_mm, terrain.sigma_mm))
+    for k, marker in enumerate(markers if terrain.markers_at_mm else ()):
+        x, y = terrain.markers_at_mm[terrain.markers.index(marker.id)]
         at = FIRST_POSE_INDEX + 3 * k
-        known += [(at, x, told.edge_mm), (at + 1, y, told.edge_mm)]
+        sigma_mm = terrain.edge_mm
+        known += [(at, x, sigma_mm), (at + 1, y, sigma_mm)]
     which, value, sigma = (np.array(part) for part in zip(*known, strict=True))
     slope = np.eye(len(state))[which] / sigma[:, None]
     residuals = (value - state[which]) / sigma

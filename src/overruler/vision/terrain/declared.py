@@ -61,27 +61,27 @@ class DeclaredGround:
         return (*(detection for detection in flat if not is_raised(detection)), *raised)
 
 
-def raised_marker_ids(told: Sequence[DeclaredTerrain]) -> tuple[int, ...]:
+def raised_marker_ids(declared: Sequence[DeclaredTerrain]) -> tuple[int, ...]:
     """Return the ids of the markers that lie on raised ground instead of the board."""
-    return tuple(marker for terrain in told for marker in terrain.markers)
+    return tuple(marker for terrain in declared for marker in terrain.markers)
 
 
 # --- how high ---
 
 
 def locate_ground(
-    frame: Frame, calibration: Calibration, told: Sequence[DeclaredTerrain], board: Board | None
+    frame: Frame, calibration: Calibration, declared: Sequence[DeclaredTerrain], board: Board | None
 ) -> DeclaredGround:
     """Locate declared ground in this photo.
 
     Raises `CannotMeasure` where the markers that define a height or a place are not seen,
     `BadInput` where ground would reach up to the camera.
     """
-    seen = _find_wanted_markers(frame, raised_marker_ids(told), board)
+    seen = _find_wanted_markers(frame, raised_marker_ids(declared), board)
     board_marker_mm = board.marker_mm if board is not None else None
     areas: list[RaisedArea] = []
     heights: dict[int, float] = {}
-    for terrain in told:
+    for terrain in declared:
         area = _locate_area(calibration, terrain, seen, terrain.marker_mm or board_marker_mm)
         areas.append(area)
         heights |= dict.fromkeys(terrain.markers, area.top_z_mm)
@@ -99,49 +99,49 @@ def _find_wanted_markers(frame: Frame, wanted: Sequence[int], board: Board | Non
 
 def _locate_area(
     calibration: Calibration,
-    told: DeclaredTerrain,
+    terrain: DeclaredTerrain,
     markers: Sequence[Marker],
     side_mm: float | None,
 ) -> RaisedArea:
     """Return the area of one declaration, from the markers seen on any."""
-    seen = [marker for marker in markers if marker.id in told.markers]
-    _check_markers(told, seen, side_mm)
-    z_mm, sigma_mm, top = told.top_z_mm or 0.0, told.sigma_mm, None
+    seen = [marker for marker in markers if marker.id in terrain.markers]
+    _check_markers(terrain, seen, side_mm)
+    z_mm, sigma_mm, top = terrain.top_z_mm or 0.0, terrain.sigma_mm, None
     if seen and side_mm:
-        top = measure_top(calibration, told, seen, side_mm)
+        top = measure_top(calibration, terrain, seen, side_mm)
         z_mm, sigma_mm = top.z_mm, top.sigma_mm
-    _check_plausible(calibration, told, top, z_mm, sigma_mm)
+    _check_plausible(calibration, terrain, top, z_mm, sigma_mm)
     return RaisedArea(
-        id=told.id,
-        footprint_mm=_outline_on_board(told, top),
-        top_z_mm=max(z_mm, told.base_z_mm),
+        id=terrain.id,
+        footprint_mm=_outline_on_board(terrain, top),
+        top_z_mm=max(z_mm, terrain.base_z_mm),
         sigma_mm=sigma_mm,
-        edge_mm=told.edge_mm,
-        base_z_mm=told.base_z_mm,
-        rough=told.rough,
-        size=told.size,
+        edge_mm=terrain.edge_mm,
+        base_z_mm=terrain.base_z_mm,
+        rough=terrain.rough,
+        size=terrain.size,
     )
 
 
-def _check_markers(told: DeclaredTerrain, seen: Sequence[Marker], side_mm: float | None) -> None:
+def _check_markers(terrain: DeclaredTerrain, seen: Sequence[Marker], side_mm: float | None) -> None:
     """Raise where the markers seen cannot define place and height."""
-    required = told.markers[:1] if told.about_marker else ()
+    required = terrain.markers[:1] if terrain.about_marker else ()
     missing = sorted(set(required) - {marker.id for marker in seen})
-    if missing or (told.top_z_mm is None and not seen):
-        which = ", ".join(map(str, missing or told.markers))
+    if missing or (terrain.top_z_mm is None and not seen):
+        which = ", ".join(map(str, missing or terrain.markers))
         raise CannotMeasure(
-            f"{told.location}: marker {which} on {told.id!r} was not found; have it whole and in "
+            f"{terrain.location}: marker {which} on {terrain.id!r} was not found; have it whole and in "
             "focus, or give footprint_mm and top_z_mm"
         )
     if seen and side_mm is None:
         raise BadInput(
-            f"{told.location}: marker_mm is missing: without a board the size of markers is unknown"
+            f"{terrain.location}: marker_mm is missing: without a board the size of markers is unknown"
         )
 
 
 def _check_plausible(
     calibration: Calibration,
-    told: DeclaredTerrain,
+    terrain: DeclaredTerrain,
     top: HilltopFit | None,
     z_mm: float,
     sigma_mm: float,
@@ -150,24 +150,24 @@ def _check_plausible(
     eye_mm = float(calibration.camera.center_mm[2])
     if top is not None and top.max_residual_sigmas > MAX_CONFLICT_SIGMAS:
         raise BadInput(
-            f"{told.location}: what is declared of {told.id!r} contradicts its markers by "
+            f"{terrain.location}: what is declared of {terrain.id!r} contradicts its markers by "
             f"{top.max_residual_sigmas:.0f} σ: check marker_mm, top_z_mm and markers_at_mm"
         )
-    lowest_mm = told.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm
+    lowest_mm = terrain.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm
     if not lowest_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
-            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it must lie above its "
-            f"foot at {told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check "
+            f"{terrain.location}: the top of {terrain.id!r} would lie at {z_mm:.0f} mm; it must lie above its "
+            f"foot at {terrain.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check "
             "top_z_mm, and marker_mm"
         )
 
 
-def _outline_on_board(told: DeclaredTerrain, top: HilltopFit | None) -> Array:
+def _outline_on_board(terrain: DeclaredTerrain, top: HilltopFit | None) -> Array:
     """Return the outline (K, 2) on the board."""
-    outline = np.array(told.outline_mm, float)
-    if not told.about_marker or top is None:
+    outline = np.array(terrain.outline_mm, float)
+    if not terrain.about_marker or top is None:
         return outline
-    x, y, turn = top.poses[told.markers[0]]
+    x, y, turn = top.poses[terrain.markers[0]]
     c, s = np.cos(turn), np.sin(turn)
     axes = np.array([[c, s], [-s, c]])
     return np.asarray(outline @ axes + np.array([x, y]))

@@ -51,22 +51,19 @@ def reassess_sizes(
     under = [_area_of_base(camera, detection, areas) for detection in detections]
     if not any(under):
         return tuple(detections)
-    rounds = [k for k, one in enumerate(detections) if one.learned_radius_mm is not None]
+    rounds = [
+        k for k, detection in enumerate(detections) if detection.learned_radius_mm is not None
+    ]
     heights = np.array([area.top_z_mm if area else 0.0 for area in under])[rounds]
     likelihood = _likelihoods_at_height(camera, [detections[k] for k in rounds], heights, radii)
     raised = np.flatnonzero([under[k] is not None for k in rounds])
-    counted = _prior_counts(np.delete(likelihood, raised, 0))
-    probabilities = size_probabilities(likelihood[raised], counted=counted)
-    fitted = _add_fits(
-        frame,
-        camera,
-        [detections[rounds[n]] for n in raised],
-        heights[raised],
-        likelihood[raised],
-        probabilities > MIN_FIT_PROBABILITY,
-        radii,
-    )
-    shares = size_probabilities(fitted, counted=counted).sum(-1)
+    prior_counts = _prior_counts(np.delete(likelihood, raised, 0))
+    probabilities = size_probabilities(likelihood[raised], prior_counts=prior_counts)
+    plausible = probabilities > MIN_FIT_PROBABILITY
+    standing = [detections[rounds[n]] for n in raised]
+    at_height = heights[raised], likelihood[raised]
+    fitted = _add_fits(frame, camera, standing, *at_height, plausible, radii)
+    shares = size_probabilities(fitted, prior_counts=prior_counts).sum(-1)
     result = list(detections)
     for n, share in zip(raised, shares, strict=True):
         result[rounds[n]] = _with_size(result[rounds[n]], share, radii)
@@ -105,17 +102,17 @@ def _add_fits(
     camera: Camera,
     standing: Sequence[Detection],
     z_mm: Array,
-    looks: Array,
-    worth: NDArray[np.bool_],
+    net: Array,
+    plausible: NDArray[np.bool_],
     radii: Array,
 ) -> Array:
     """Add fits at heights (N,) to the network's log-likelihoods (N, C, 2), where any succeeds."""
     seen_mm = np.stack([detection.xy_mm for detection in standing])
     places = reproject_to_height(camera, seen_mm, 0.0, z_mm[:, None])
     sigma = np.array(REFIT_START_SIGMA_MM)
-    fits = fit_sizes(frame, camera, places[:, None], sigma, worth, radii, z_mm)
+    fits = fit_sizes(frame, camera, places[:, None], sigma, plausible, radii, z_mm)
     has_fit = [[[bool(tried)]] for tried in fits]
-    return np.where(has_fit, add_fit_likelihoods(looks, fits), looks)
+    return np.where(has_fit, add_fit_likelihoods(net, fits), net)
 
 
 def _with_size(detection: Detection, share: Array, radii: Array) -> Detection:
