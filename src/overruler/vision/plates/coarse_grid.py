@@ -145,8 +145,7 @@ def fit_coarsely(
 ) -> CoarseFit | None:
     """Fit a plate near a guess off by some 5 mm and, for the best heading, 5°, if it is visible."""
     tried = [pose_posterior(view, guess_mm, turn, side_mm, guess_mm) for turn in turns_rad]
-    visible = [posterior for posterior in tried if posterior is not None]
-    best = max(visible, key=lambda posterior: posterior.log_evidence, default=None)
+    best = max((p for p in tried if p is not None), key=lambda p: p.log_evidence, default=None)
     return None if best is None else _recentre_fit(view, best, guess_mm, side_mm)
 
 

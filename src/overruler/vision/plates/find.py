@@ -146,7 +146,8 @@ def _try_side(
         evidence = float(np.sqrt(max(fit.log_evidence, 0.0)))
         information = float(fit.side_information.sum())
         from_above = _features_from_above(first, views)
-        return _Candidate(view, fit, (*from_above, evidence, information, size_error**2, face))
+        features = *from_above, evidence, information, size_error**2, face
+        return _Candidate(view, fit, features)
 
     is_heading_sure = guess.heading_confidence > SURE_HEADING
     turns = guess.turn_rad + (START_TURNS_RAD[:1] if is_heading_sure else START_TURNS_RAD)

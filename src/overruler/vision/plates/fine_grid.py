@@ -98,7 +98,8 @@ def _fit_arc_axis(
     spread = np.einsum("uv,uvi,uvj->ij", plane, offsets, offsets)
     best = np.unravel_index(int(np.argmax(density)), density.shape)
     turn, forward, left = (int(i) for i in best)
-    inset = int(np.argmax(along[turn, forward] + across[turn, left] + grid.inset_prior))
+    inset_nats = along[turn, forward] + across[turn, left] + grid.inset_prior
+    inset = int(np.argmax(inset_nats))
     side_shifts = forward, left, -1 - forward, -1 - left
     seen = np.array([sides[k, turn, i, inset] for k, i in enumerate(side_shifts)])
     xy = grid.xy_mm + shift @ grid.axes

@@ -112,19 +112,16 @@ def find_rectangles(
     bases: Sequence[Base],
     hidden: Sequence[Array] = (),
 ) -> list[Detection]:
-    """Return those of the rectangular `bases` that lie in the photo, the surest first.
-
-    `from_above` is at `OVERVIEW_MM_PER_PX`. None lies within a `hidden` polygon (K, 2).
-    """
+    """Return the rectangular `bases` in the photo outside `hidden` polygons (K, 2), surest first."""
     guesses = find_rectangle_candidates(from_above, camera, hidden)
     hypotheses = place_hypotheses(frame, camera, bases, guesses)
     scores = _choose(hypotheses)
     chosen = [hypotheses[k] for k in scores]
     detections = []
-    for hypothesis, score in zip(chosen, scores.values(), strict=True):
+    for k, score in scores.items():
         if score >= MIN_SCORE:
-            alternatives = _alternatives(hypothesis, hypotheses, chosen)
-            detections.append(_make_detection(camera, hypothesis, score, alternatives))
+            others = _alternatives(hypotheses[k], hypotheses, chosen)
+            detections.append(_make_detection(camera, hypotheses[k], score, others))
     return detections
 
 

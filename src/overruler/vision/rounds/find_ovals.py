@@ -98,7 +98,8 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     """Keep the best of the candidates of each oval."""
     kept: list[int] = []
     for k in np.argsort(-traced.score, kind="stable"):
-        oval, others = traced.ovals[k], traced.ovals[kept]
+        oval = traced.ovals[k]
+        others = traced.ovals[kept]
         distances = np.hypot(*(others[:, :2] - oval[:2]).T)
         half_widths = np.minimum(others[:, 3], oval[3])
         if np.all(distances > SAME_OVAL_HALF_WIDTHS * half_widths):

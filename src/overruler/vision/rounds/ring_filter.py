@@ -72,7 +72,8 @@ def find_candidates(
     """
     levels = _rings_by_level(radii_mm if rings else (), view.mm_per_px).items()
     found = [_find_on_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
-    rows = np.concatenate([*found, _known_in_view(view, radii_mm, hidden, known)])
+    found.append(_known_in_view(view, radii_mm, hidden, known))
+    rows = np.concatenate(found)
     rows = _suppress_overlaps(rows[np.argsort(-rows[:, 3], kind="stable")])
     return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
 

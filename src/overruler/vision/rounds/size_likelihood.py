@@ -90,8 +90,8 @@ def fit_sizes(
     triples = np.argwhere(plausible).tolist()
     hypotheses = []
     for i, size, kind in triples:
-        place_sigma, radius = float(sigma[i, size]), float(radii[size])
-        place, models = start[i, size], RIM_KINDS[kind]
+        place, place_sigma = start[i, size], float(sigma[i, size])
+        radius, models = float(radii[size]), RIM_KINDS[kind]
         hypotheses.append(BaseHypothesis(place, place_sigma, radius, heights[i], models))
     fits = fit_bases(frame.pixels, camera, hypotheses)
     found: list[list[SizeHypothesis]] = [[] for _ in plausible]

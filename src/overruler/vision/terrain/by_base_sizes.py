@@ -8,6 +8,7 @@ D, four to half of that. Under hills close to the camera this settles what their
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from overruler.vision.refinement.base_scale import (
     measure_rim,
     measures_of,
 )
+from overruler.vision.terrain.log_heights import mean_and_sigma
 from overruler.vision.terrain.standing_on import detection_at_height, probability_on
 
 MIN_PROBABILITY = 0.02
@@ -101,7 +103,7 @@ def _weigh_area(
     beside: Sequence[RimMeasurement],
 ) -> RaisedArea:
     """Update one area by the bases on it, and by the rims of bases on the board."""
-    height, sigma, nats = area.top_z_mm, area.sigma_mm, 0.0
+    height = area.top_z_mm
     eye_mm = float(calibration.camera.center_mm[2])
     for _ in range(ITERATIONS):
         rims = [_measure_at_height(frame, calibration, detection, height) for detection in standing]
@@ -112,9 +114,14 @@ def _weigh_area(
         sizes = RimSizes([*above, *beside], raised, eye_mm, calibration.covariance)
         height, sigma, nats = height_posterior(sizes, area)
     limit = MAX_NATS_PER_BASE * len(above)
-    bayes_factor = float(np.exp(np.clip(nats, -limit, limit)))
-    odds = area.probability / max(1 - area.probability, 1e-9) * bayes_factor
-    return replace(area, top_z_mm=height, sigma_mm=sigma, probability=odds / (1 + odds))
+    probability = _update(area.probability, float(np.clip(nats, -limit, limit)))
+    return replace(area, top_z_mm=height, sigma_mm=sigma, probability=probability)
+
+
+def _update(probability: float, nats: float) -> float:
+    """Return a probability updated by evidence in nats."""
+    odds = probability / max(1 - probability, 1e-9) * float(np.exp(nats))
+    return odds / (1 + odds)
 
 
 def _measure_at_height(
@@ -136,7 +143,8 @@ def _measure_at_height(
             measured.append(replace(rim, radius_excess_mm=excess, sigma_mm=rim.sigma_mm * scale))
     if not measured:
         return None
-    best, other = min(measured, key=_sigma_mm), max(measured, key=_sigma_mm)
+    best = min(measured, key=attrgetter("sigma_mm"))
+    other = max(measured, key=attrgetter("sigma_mm"))
     difference = abs(best.radius_excess_mm - other.radius_excess_mm)
     reach_mm = 2 * SEARCH_REACH_SIGMAS * EDGE_SIGMA_PX * best.mm_per_px
     if difference >= reach_mm:
@@ -153,10 +161,6 @@ def _measure_rim(
         return rim
     size_sigma_mm = np.sqrt(np.trace(detection.unmodelled_mm2) / 2)
     return replace(rim, sigma_mm=float(np.hypot(rim.sigma_mm, size_sigma_mm)))
-
-
-def _sigma_mm(rim: RimMeasurement) -> float:
-    return rim.sigma_mm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,9 +226,4 @@ def height_posterior(sizes: RimSizes, area: RaisedArea) -> tuple[float, float, f
     weight = prior / prior.sum() * np.exp(nats - nats.max())
     flat_nats = sizes.log_likelihood(np.array(0.0))
     evidence = float(np.log(weight.sum()) + nats.max() - flat_nats)
-    weight = weight / weight.sum()
-    logs = np.log(heights)
-    mean = float(weight @ logs)
-    height = float(np.exp(mean))
-    log_sigma = float(np.sqrt(weight @ (logs - mean) ** 2))
-    return height, height * log_sigma, evidence
+    return *mean_and_sigma(weight / weight.sum(), heights), evidence

@@ -74,7 +74,8 @@ def measure_top(
 
 def _pose_slice(k: int) -> slice:
     """Return where the x, y and turn of the k-th marker stand among the unknowns."""
-    return slice(FIRST_POSE_INDEX + 3 * k, FIRST_POSE_INDEX + 3 * k + 3)
+    first = FIRST_POSE_INDEX + 3 * k
+    return slice(first, first + 3)
 
 
 def _scale_sigma(markers: Sequence[Marker]) -> float:

@@ -15,6 +15,7 @@ from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.vision.imaging.line_profiles import log_colours, sample_picture, steps_across
 from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.terrain.log_heights import mean_and_sigma
 
 OUTLINE_STEP_MM = 2.0
 """Distance between the sections across the outline."""
@@ -65,16 +66,12 @@ def height_from_walls(
     inwards = np.sum(normals * displacement, axis=-1)
     scores = _viterbi_scores(_edge_nats(view, places, normals), inwards)
     nats = scores - 0.5 * ((RUNS_MM - RUN_PRIOR_MM) / RUN_PRIOR_SIGMA_MM) ** 2
-    logs = np.log(HEIGHTS_MM)
-    prior = np.exp(-0.5 * ((logs - np.log(height_mm)) * height_mm / sigma_mm) ** 2)
+    log_errors = np.log(HEIGHTS_MM) - np.log(height_mm)
+    prior = np.exp(-0.5 * (log_errors * height_mm / sigma_mm) ** 2)
     likelihood = np.exp(nats - nats.max()).sum(1)
     asymmetry_mm = ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2)))
     weight = prior * _blur_cauchy(likelihood, asymmetry_mm)
-    weight /= weight.sum()
-    mean = float(weight @ logs)
-    height = float(np.exp(mean))
-    log_sigma = float(np.sqrt(weight @ (logs - mean) ** 2))
-    return height, height * log_sigma
+    return mean_and_sigma(weight / weight.sum(), HEIGHTS_MM)
 
 
 def _blur_cauchy(likelihood: Array, scale_mm: float) -> Array:

@@ -110,7 +110,8 @@ def _locate_area(
     if seen and side_mm:
         top = measure_top(calibration, terrain, seen, side_mm)
         z_mm, sigma_mm = top.z_mm, top.sigma_mm
-    _check_plausible(calibration, terrain, top, z_mm, sigma_mm)
+    eye_mm = float(calibration.camera.center_mm[2])
+    _check_plausible(eye_mm, terrain, top, z_mm, sigma_mm)
     return RaisedArea(
         id=terrain.id,
         footprint_mm=_outline_on_board(terrain, top),
@@ -140,14 +141,9 @@ def _check_markers(terrain: DeclaredTerrain, seen: Sequence[Marker], side_mm: fl
 
 
 def _check_plausible(
-    calibration: Calibration,
-    terrain: DeclaredTerrain,
-    top: HilltopFit | None,
-    z_mm: float,
-    sigma_mm: float,
+    eye_mm: float, terrain: DeclaredTerrain, top: HilltopFit | None, z_mm: float, sigma_mm: float
 ) -> None:
     """Raise `BadInput` where the ground cannot be as declared."""
-    eye_mm = float(calibration.camera.center_mm[2])
     if top is not None and top.max_residual_sigmas > MAX_CONFLICT_SIGMAS:
         raise BadInput(
             f"{terrain.location}: what is declared of {terrain.id!r} contradicts its markers by "
@@ -170,7 +166,7 @@ def _outline_on_board(terrain: DeclaredTerrain, top: HilltopFit | None) -> Array
     x, y, turn = top.poses[terrain.markers[0]]
     c, s = np.cos(turn), np.sin(turn)
     axes = np.array([[c, s], [-s, c]])
-    return np.asarray(outline @ axes + np.array([x, y]))
+    return np.asarray(outline @ axes + [x, y])
 
 
 # --- what stands on it ---

@@ -51,9 +51,7 @@ def reassess_sizes(
     under = [_area_of_base(camera, detection, areas) for detection in detections]
     if not any(under):
         return tuple(detections)
-    rounds = [
-        k for k, detection in enumerate(detections) if detection.learned_radius_mm is not None
-    ]
+    rounds = [k for k, piece in enumerate(detections) if piece.learned_radius_mm is not None]
     heights = np.array([area.top_z_mm if area else 0.0 for area in under])[rounds]
     likelihood = _likelihoods_at_height(camera, [detections[k] for k in rounds], heights, radii)
     raised = np.flatnonzero([under[k] is not None for k in rounds])
