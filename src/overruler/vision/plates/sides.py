@@ -72,8 +72,6 @@ class ObservedMarks:
     """Bright lines."""
     rays: int
     """Rays across each line."""
-    contrast: float
-    """Median over the rays of the brightest line's contrast, in L* units."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +163,7 @@ def find_marks(view: LabPatch, search: SearchLines) -> ObservedMarks | None:
     offset = max(1, round(offset_mm / (out[1] - out[0])))
     contrast = _line_contrast(colours[..., 0], inside, offset)
     lines = _find_peaks(contrast, MIN_LINE_CONTRAST, side, along_mm, out)
-    return ObservedMarks(edges, lines, rays, float(np.median(contrast.max(1))))
+    return ObservedMarks(edges, lines, rays)
 
 
 def _line_contrast(lightness: NDArray[np.float32], inside: NDArray[np.bool_], offset: int) -> Array:
