@@ -158,7 +158,7 @@ def test_a_leaning_is_likeliest_where_the_face_is(
     said = FaceLikelihood(at, turn, slide, slid)
     places = at + (peak + np.array([[0, 0], [0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5]])) @ axes
     there, *beside = said.log_likelihood_at(places)
-    assert all(there >= one for one in beside)
+    assert all(there >= one - 1e-9 for one in beside)  # rounding at the end of the slides
     assert said.log_likelihood_at(at + peak @ axes) - said.log_likelihood_at(at) == pytest.approx(
         -FACE_LOGIT_WEIGHT * odds(np.zeros(2)).sum(), abs=1e-6
     )

@@ -173,11 +173,11 @@ def test_a_place_that_was_measured_tells_the_height_too(frame: Frame) -> None:
             BadInput,
             "check top_z_mm, and marker_mm",
         ),
-        (replace(HILL, markers=(20,), marker_mm=44.0), BadInput, "times the doubt apart"),
+        (replace(HILL, markers=(20,), marker_mm=44.0), BadInput, "contradicts its markers by"),
         (
             replace(HILL, top_z_mm=15.0, markers=(20,), marker_mm=40.0),
             BadInput,
-            "times the doubt apart",
+            "contradicts its markers by",
         ),
     ],
 )
