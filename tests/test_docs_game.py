@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import overruler
-from overruler.scene import GAMES
+from overruler.games import GAMES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(overruler.__file__).parent

@@ -17,6 +17,7 @@ FLOORS = (
     (
         "frame",
         "shot",
+        "games",
         "board",
         "bases",
         "chart",
@@ -24,6 +25,7 @@ FLOORS = (
         "calibration",
         "detections",
         "pieces",
+        "json_schema",
         "ground",
         "fixes",
         "scene",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
+from overruler.games import GAMES, facts_of
 
 LARGEST_BASE_MM = 500.0
 """No base that is looked for in a photo is larger."""
@@ -128,34 +129,32 @@ OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
 )
 """Every oval base of the catalogue, by width and length; games whose round bases are known have none."""
 
-ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
-    "legion": (27, 50, 70, 100, 120),
-    "xwing": (),
-}
-"""The round bases a game uses, where it uses only some."""
+_SHARED_DIAMETERS_MM = tuple(
+    diameter
+    for diameter in ROUND_DIAMETERS_MM
+    if all(diameter not in facts_of(game).exclusive_diameters_mm for game in GAMES)
+)
 
 DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
-    ROUND_BY_GAME_MM["legion"]: 0.45,
-    tuple(size for size in ROUND_DIAMETERS_MM if size != 27): 0.45,
+    **{
+        facts.round_bases_mm: facts.round_bases_prior
+        for facts in map(facts_of, GAMES)
+        if facts.round_bases_mm and facts.round_bases_prior
+    },
+    _SHARED_DIAMETERS_MM: 0.45,
     ROUND_DIAMETERS_MM: 0.1,
 }
-"""What the round bases of one table may be, and how likely that is beforehand: those of Legion, which seldom
-mixes with others (27 mm is its own), those of all other games, or anything."""
-
-PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
-    "legion": (),
-    "xwing": PLATE_SIDES_MM,
-}
-"""The square plates a game uses, where it uses only some."""
+"""What the round bases of one table may be, with the prior probability of each set: those of a game that
+seldom mixes with others (Legion), those without the diameters that are one game's own, or anything."""
 
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:
     """The bases to look for: a game's own where they are known, else all."""
-    circles = (
-        Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_DIAMETERS_MM)
-    )
-    plates = (
-        Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATE_SIDES_MM)
-    )
-    ovals = (Base.oval(*sides) for sides in OVAL_SIDES_MM) if game not in ROUND_BY_GAME_MM else ()
-    return (*circles, *plates, *ovals)
+    facts = facts_of(game)
+    diameters = ROUND_DIAMETERS_MM if facts.round_bases_mm is None else facts.round_bases_mm
+    sides = PLATE_SIDES_MM if facts.plates_mm is None else facts.plates_mm
+    circles = (Base.circle(diameter) for diameter in diameters)
+    plates = (Base.rectangle(side, side) for side in sides)
+    if facts.round_bases_mm is not None:
+        return (*circles, *plates)
+    return (*circles, *plates, *(Base.oval(*sides) for sides in OVAL_SIDES_MM))

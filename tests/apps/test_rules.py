@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from overruler.apps.cli import main
+from overruler.games import GAMES
 from overruler.rules import game_of
-from overruler.scene import GAMES
 
 RULINGS = Path(__file__).parents[1] / "rulings"
 TABLES = [

@@ -8,7 +8,7 @@ import pytest
 
 from overruler.errors import BadInput
 from overruler.rules import ask, matrix
-from overruler.rules.matrix import PAST_RULER, Matrix
+from overruler.rules.pair_ranges import PAST_RULER, Matrix
 from overruler.scene import Scene
 
 GRID = {"type": "hex", "orientation": "pointy", "size_mm": 60, "origin_mm": [3, 5]}

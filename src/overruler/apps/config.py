@@ -8,9 +8,9 @@ from typing import Any
 
 from overruler.apps.user_config import CONFIG_VARIABLE, SCALE_OPTIONS, Config, config_path
 from overruler.board import Board
+from overruler.games import GAMES
 from overruler.lens import Lens
 from overruler.rules import game_of
-from overruler.scene import GAMES
 
 MEANING_WHEN_UNSET = {
     "game": "every base is looked for",

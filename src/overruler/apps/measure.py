@@ -21,20 +21,18 @@ from overruler.board import DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
+from overruler.games import DEFAULT_GAME, GAMES
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
 from overruler.reading import Node
 from overruler.rules import game_of
-from overruler.scene import GAMES
 from overruler.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
 
 MIN_POINTS = 4
-DEFAULT_GAME = "legion"
-"""Whose questions a photo answers where no game is named."""
 
 PointCorrespondence = tuple[float, float, float, float]
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overruler.errors import UnknownName
+from overruler.games import GAMES
 from overruler.rules import game_of
-from overruler.rules.game import COMMON_CLAUSES, Game
-from overruler.scene import GAMES
+from overruler.rules.clauses import COMMON_CLAUSES
+from overruler.rules.game import Game
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +46,8 @@ def game_record(game: Game) -> dict[str, Any]:
         "title": game.title,
         "ruler": ruler,
         "questions": {
-            kind: {"about": (rule.__doc__ or "").partition("\n")[0], "example": game.example(kind)}
-            for kind, rule in game.questions.items()
+            kind: {"about": question.about, "example": game.example(kind)}
+            for kind, question in game.questions.items()
         },
         "clauses": {**game.clauses, **COMMON_CLAUSES},
         "settings": {

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from overruler.geometry.shapes import Disc, Point, Shape, translate_shape
 from overruler.geometry.sweep import contact_interval, entry_distance, overlaps
-from overruler.pieces import MAX_LENGTH_MM
 from overruler.reading import Node
 from overruler.rules.measure import Body, bodies_named, gap_between
 from overruler.scene import Scene
-from overruler.units import CONTACT_TOLERANCE_MM, mm_from_inches
+from overruler.units import CONTACT_TOLERANCE_MM
 
 LARGE_SIZE = 2
 """From this size on a piece reaches an inch; as many sizes apart, two enemies do not block each other."""
@@ -45,16 +44,6 @@ def legs_through(points: Sequence[Point]) -> tuple[Leg, ...]:
 
 
 # --- what questions and pieces say ---
-
-
-def read_inches_mm(node: Node) -> float:
-    """A length in a question, given in inches, in mm."""
-    value = node.number()
-    if value < 0:
-        node.fail(f"must not be less than 0, is {value:g}")
-    if value > MAX_LENGTH_MM / mm_from_inches(1):
-        node.fail(f"is more than 10 km: {value:g} inches")
-    return mm_from_inches(value)
 
 
 def read_direction(node: Node) -> tuple[float, float]:

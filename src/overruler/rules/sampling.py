@@ -54,3 +54,8 @@ class ClosestCandidate:
     """Their pieces' places in the scene; None for terrain."""
     gap: Gap
     max_shift_mm: float
+
+
+def yes_no_probabilities(yes: float) -> dict[str, float]:
+    """The probabilities of the answers true and false, by their JSON texts."""
+    return {"true": yes, "false": 1 - yes}

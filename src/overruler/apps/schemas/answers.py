@@ -1,6 +1,6 @@
 """The schema of an answer: what every question's has in common; what else it holds hangs on the question."""
 
-from overruler.apps.schemas.primitives import (
+from overruler.json_schema import (
     FLAG,
     NUMBER,
     OBJECT,

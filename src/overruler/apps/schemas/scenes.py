@@ -1,6 +1,7 @@
 """The schema of a scene file."""
 
-from overruler.apps.schemas.primitives import (
+from overruler.games import GAMES
+from overruler.json_schema import (
     FLAG,
     INTEGER,
     LENGTH,
@@ -26,7 +27,7 @@ from overruler.pieces import (
     SIZE_KEYS,
     TERRAIN_READERS,
 )
-from overruler.scene import GAMES, SCHEMA
+from overruler.scene import SCHEMA
 
 COVARIANCE_MM2: Schema = {
     "type": "number",

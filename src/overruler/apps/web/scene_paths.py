@@ -16,7 +16,6 @@ from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array, Pose
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
-    SEGMENT_BY_GAME_MM,
     DrawableRuling,
     drawable_ruling,
     format_distance,
@@ -24,7 +23,7 @@ from overruler.picture.drawable_ruling import (
 from overruler.picture.painters import base_outline
 from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
-from overruler.rules import clause_text, game_of
+from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
 from overruler.units import inches_from_mm
 from overruler.verdict import Verdict
@@ -177,16 +176,12 @@ def _line_direction(shown: DrawableRuling) -> Array:
 
 def range_lines_mm(scene: Scene) -> tuple[float, ...]:
     """The range lines that a base has round it: the ruler's, or those of the game."""
-    ruler = scene.ruler or game_of(scene.game).ruler
-    return ruler.lines_mm if ruler else ()
+    return scene.range_ruler.lines_mm if scene.range_ruler else ()
 
 
 def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
     """Range lines round a base, each with its name and the places for it."""
-    view, segment = (
-        camera_view(scene),
-        scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game),
-    )
+    view, segment = camera_view(scene), scene.segment_mm
     return [
         {
             "name": _line_name(line_mm, segment),

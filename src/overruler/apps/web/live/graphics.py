@@ -19,7 +19,6 @@ from overruler.apps.web.scene_paths import camera_view, range_lines_mm
 from overruler.geometry.pose import Array
 from overruler.picture.banner import build_banner
 from overruler.picture.drawable_ruling import (
-    SEGMENT_BY_GAME_MM,
     DrawableRuling,
     drawable_ruling,
     format_distance,
@@ -145,7 +144,7 @@ def draw_arcs(scene: Scene, view: View, ship: Piece) -> str:
 
 def draw_bands(scene: Scene, view: View, piece: Piece, room: LabelPlacement) -> str:
     """Every range line round a base, each with its number where the picture has room for it."""
-    segment = scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
+    segment = scene.segment_mm
     lines, numbers = [], []
     room.protect_lines([base_outline(view, piece)])
     for line_mm in range_lines_mm(scene):

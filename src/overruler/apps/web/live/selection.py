@@ -60,11 +60,11 @@ def find_pair_question(game: str, label: str) -> dict[str, Any]:
 
 def question_of_pair(scene: Scene, wanted: Selection) -> dict[str, Any]:
     """What the pair asks; attacks of games that know units are the units'."""
-    asked, pair = find_pair_question(scene.game, wanted.tap)["ask"], wanted.pair or ("", "")
-    if "attacker" in asked and scene.game == "legion":
+    tap, pair = find_pair_question(scene.game, wanted.tap), wanted.pair or ("", "")
+    if tap.get("by_unit"):
         pair = (_unit_of_piece(scene, pair[0]), _unit_of_piece(scene, pair[1]))
     values = {"A": pair[0], "B": pair[1], "ARC": wanted.arc, "REACH": wanted.reach_in}
-    return {key: values.get(value, value) for key, value in asked.items()}
+    return {key: values.get(value, value) for key, value in tap["ask"].items()}
 
 
 def distance_question(asked: dict[str, Any]) -> dict[str, Any]:

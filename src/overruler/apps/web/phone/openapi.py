@@ -12,7 +12,7 @@ from overruler.apps.web.openapi_words import (
 )
 from overruler.apps.web.phone.request_options import Choices
 from overruler.board import DICTIONARIES
-from overruler.scene import GAMES
+from overruler.games import GAMES
 
 MEASUREMENT_PATH = "/api/measurements/{id}"
 

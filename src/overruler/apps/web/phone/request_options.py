@@ -10,8 +10,8 @@ from functools import cache
 from overruler.apps.markers import board_file
 from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
+from overruler.games import GAMES
 from overruler.picture.marker_cards import CardSet
-from overruler.scene import GAMES
 
 MM_PER_FOOT = 304.8
 USUAL_TABLES_FT = ((6, 3), (6, 4), (4, 4), (3, 3), (2, 2))

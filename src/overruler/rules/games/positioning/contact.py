@@ -6,6 +6,7 @@ from functools import cached_property
 
 from overruler.reading import Node
 from overruler.rules.changes import smallest_changes
+from overruler.rules.fields import read_inches_mm
 from overruler.rules.measure import (
     Body,
     BodyPair,
@@ -20,7 +21,6 @@ from overruler.rules.routes import (
     are_enemies,
     is_thing,
     piece_bodies,
-    read_inches_mm,
     read_piece,
     read_stat,
 )

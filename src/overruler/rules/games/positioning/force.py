@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from overruler.geometry.shapes import Point, translate_shape
 from overruler.reading import Node
+from overruler.rules.fields import read_inches_mm
+from overruler.rules.games.positioning.fields import FORCE_KINDS
 from overruler.rules.games.positioning.straight import piece_position
 from overruler.rules.measure import Body
 from overruler.rules.routes import (
@@ -13,16 +15,12 @@ from overruler.rules.routes import (
     piece_bodies,
     read_body,
     read_direction,
-    read_inches_mm,
     read_piece,
     read_stat,
     size_of,
 )
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM, mm_from_inches
-
-FORCE_KINDS = ("push", "pull", "reposition")
-
 
 INCH_MM = mm_from_inches(1)
 

@@ -9,6 +9,7 @@ from overruler.geometry.shapes import Point
 from overruler.geometry.sweep import first_contact_distance
 from overruler.pieces import read_coordinate, read_point
 from overruler.reading import Node
+from overruler.rules.fields import read_inches_mm
 from overruler.rules.measure import Body, Measure, gap_between, measure_sides, verdict_on
 from overruler.rules.routes import (
     Leg,
@@ -19,7 +20,6 @@ from overruler.rules.routes import (
     piece_bodies,
     read_body,
     read_direction,
-    read_inches_mm,
     read_piece,
 )
 from overruler.rules.uncertainty import distance_uncertainty
@@ -46,7 +46,9 @@ def answer_move(scene: Scene, question: Node) -> Verdict:
         or f'costs {cost:.2f}", {"within" if enough else "more than"} the {most:g}" allowed',
     }
     rules = ("positioning.move", "positioning.path", *way_clauses(way))
-    chances = _legal_probabilities(scene, lambda draws: draws.move(way, points, allowance))
+    chances = _legal_probabilities(
+        scene, lambda draws: draws.move_probability(way, points, allowance)
+    )
     return _legality_verdict(Verdict({}, "", (), question=question.value), answer, rules, chances)
 
 
@@ -145,7 +147,9 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
         "positioning.advance_in_contact": measure.closest.touches,
     }
     rules = (*(name for name, holds in found.items() if holds), *_straight_line_clauses(way))
-    chances = _legal_probabilities(scene, lambda draws: draws.advance(way, (ux, uy), most))
+    chances = _legal_probabilities(
+        scene, lambda draws: draws.advance_probability(way, (ux, uy), most)
+    )
     return _legality_verdict(_with_distance(scene, question, measure), answer, rules, chances)
 
 
@@ -186,7 +190,9 @@ def answer_retreat(scene: Scene, question: Node) -> Verdict:
         *contact,
         *_straight_line_clauses(way),
     )
-    chances = _legal_probabilities(scene, lambda draws: draws.retreat(way, (ux, uy), most))
+    chances = _legal_probabilities(
+        scene, lambda draws: draws.retreat_probability(way, (ux, uy), most)
+    )
     return _legality_verdict(_with_distance(scene, question, measure), answer, rules, chances)
 
 
@@ -234,5 +240,5 @@ def answer_place(scene: Scene, question: Node) -> Verdict:
         "reason": f"the base of {under.id} is there" if under else "no other base is there",
     }
     rules = ("positioning.place", *(("positioning.place_clear",) if under else ()))
-    chances = _legal_probabilities(scene, lambda draws: draws.place(way, at))
+    chances = _legal_probabilities(scene, lambda draws: draws.place_probability(way, at))
     return _legality_verdict(Verdict({}, "", (), question=question.value), answer, rules, chances)
