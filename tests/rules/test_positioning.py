@@ -473,7 +473,7 @@ def test_every_draw_is_ruled_as_the_scene_it_stands_for(
     root = many.normal(size=(10, 10)) * rng.choice([0.5, 3, 8]) / 3
     drawn = (many.standard_normal((count, 10)) @ root.T).reshape(count, 5, 2)
     monkeypatch.setattr(
-        routes, "drawn", lambda found, indices, number=None: drawn[:, list(indices)]
+        routes, "draw_displacements", lambda found, indices, number=None: drawn[:, list(indices)]
     )
     found = scene(pieces, root @ root.T, terrain=terrain)
     displaced = [

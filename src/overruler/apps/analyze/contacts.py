@@ -7,7 +7,7 @@ from typing import Any
 from overruler.apps.analyze.merge import FilmResults
 from overruler.reading import Node
 from overruler.rules import matrix
-from overruler.rules.games.positioning.contact import Contact
+from overruler.rules.contact import Contact
 from overruler.rules.measure import between
 from overruler.scene import Scene
 

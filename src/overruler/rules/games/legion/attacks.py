@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from overruler.reading import Node
 from overruler.rules.bands import Reading, read_bands
+from overruler.rules.bodies import Body, bodies_named
 from overruler.rules.game import Setting, ruler_of
 from overruler.rules.games.legion.ranges import range_at, range_verdict, ruler_clauses
-from overruler.rules.measure import Body, bodies_named, measure_sides
+from overruler.rules.measure import measure_sides
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 

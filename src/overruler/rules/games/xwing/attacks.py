@@ -8,11 +8,12 @@ from overruler.geometry.arcs import Region, distance_to_outline_mm, gap_inside_r
 from overruler.geometry.shapes import Gap, Point
 from overruler.reading import Node
 from overruler.rules.bands import range_in_words
+from overruler.rules.bodies import Body, bodies_named
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.games.xwing.arc_uncertainty import ArcRangeUncertainty, arc_range_uncertainty
 from overruler.rules.games.xwing.ship_arcs import ShipArc, read_arc
 from overruler.rules.games.xwing.ship_ruler import LaidRuler, all_ranges, lay_along, ruler_clauses
-from overruler.rules.measure import Body, BodyPair, Measure, bodies_named, measure_sides, verdict_on
+from overruler.rules.measure import BodyPair, Measure, measure_sides, verdict_on
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 

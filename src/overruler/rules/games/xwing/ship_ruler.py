@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.reading import Node
 from overruler.rules.bands import Reading
+from overruler.rules.bodies import Body
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.game import Setting, ruler_of
 from overruler.rules.games.xwing.range_zero import held_pairs, id_pair
-from overruler.rules.measure import Body, Measure
+from overruler.rules.measure import Measure
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
