@@ -5,7 +5,6 @@ rules stand in `rules/games/<name>/game.py`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 DEFAULT_GAME = "legion"
@@ -36,8 +35,7 @@ class PrintedRuler(NamedTuple):
     """Whether it bends between segments."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameFacts:
+class GameFacts(NamedTuple):
     """What is known of a game before its rules."""
 
     in_inches: bool = False

@@ -158,7 +158,7 @@ class Scene:
         if name not in self.piece_indices and name not in self.terrain_parts:
             raise UnknownName(what, name, (*self.piece_indices, *self.terrain_parts))
 
-    @property
+    @cached_property
     def range_ruler(self) -> Ruler | None:
         """The scene's own ruler, else its game's; None without one."""
         size = facts_of(self.game).ruler

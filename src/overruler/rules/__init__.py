@@ -1,7 +1,7 @@
 """The range engine: a scene and a question in, a verdict out. It needs neither pictures nor OpenCV.
 
-A game is one folder in `games` with its record `GAME` in `game.py`, one record in `overruler.games`,
-and one table of rulings in the tests.
+A game is one folder in `games` with its record `GAME` in `game.py`, one record in
+`overruler.games`, and one table of rulings in the tests.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,8 @@ __all__ = ["ask", "clause_text", "game_of", "matrix"]
 def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     """Answer a question by the rules of the scene's game; `BadInput` names what is wrong with it.
 
-    ask(scene, {"question": "range", "from": "r1", "to": "guards"}).answer      # {"range": 2, "melee": False}
+    ask(scene, {"question": "range", "from": "r1", "to": "guards"}).answer
+    # {"range": 2, "melee": False}
     """
     node = question if isinstance(question, Node) else Node(question, "question")
     game = game_of(scene.game)
@@ -39,9 +40,9 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
 
 
 def matrix(scene: Scene, game: str | None = None) -> "Matrix":
-    """Measure every piece against every piece: distances, ranges and their probabilities, in arrays.
+    """Measure every piece against every other: distances, ranges and probabilities, in arrays.
 
-    By the rules of the scene's game or of another; `BadInput` names what that game finds wrong in the scene.
+    By the rules of the scene's game or of another; `BadInput` names what is wrong in the scene.
     """
     from overruler.rules.pair_matrix import build_matrix
 

@@ -24,7 +24,7 @@ class Body:
     """The height of the base above the table."""
 
     def is_enemy_of(self, other: "Body") -> bool:
-        """Whether the two belong to different players; a body without a player is nobody's enemy."""
+        """Whether the two belong to different players; without a player it is nobody's enemy."""
         return None not in (self.player, other.player) and self.player != other.player
 
 

@@ -11,6 +11,6 @@ COMMON_CLAUSES: Mapping[str, str] = {
 
 
 def clauses_that_hold(holds: Mapping[str, bool], game: str = "") -> tuple[str, ...]:
-    """The names of those that hold, in their order; `game` is put before names that lack it."""
-    prefix = f"{game}." if game else ""
-    return tuple(f"{prefix}{name}" for name, held in holds.items() if held)
+    """The names of those that hold, in their order, with `game` put before them where it is given."""
+    names = [name for name, is_held in holds.items() if is_held]
+    return tuple([f"{game}.{name}" for name in names] if game else names)

@@ -44,7 +44,7 @@ class Contact:
 
     @cached_property
     def probabilities(self) -> dict[str, float] | None:
-        """The probability that any pair counts, and that none does; None where every place is exact."""
+        """The probability that any pair counts, and that none does; None in an exact scene."""
         if self.scene.covariance is None:
             return None
         return yes_no_probabilities(self._probability_of_any())

@@ -1,12 +1,12 @@
 """What a question holds: its keys, how each is read, and how the question is shown and tapped.
 
-A game declares each of its questions once, as a `Question`. The rules read the fields by it, the JSON
-Schema and the example in `overruler rules` are made from it, and so is what a `Tap` asks.
+A game declares each of its questions once, as a `Question`. The rules read the fields by it. The
+JSON Schema, the example in `overruler rules` and what a `Tap` asks are made from it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from overruler.json_schema import (
     FLAG,
@@ -35,8 +35,7 @@ Rule = Callable[[Scene, Node], Verdict]
 # --- values ---
 
 
-@dataclass(frozen=True, slots=True)
-class ValueType(Generic[T]):
+class ValueType(NamedTuple, Generic[T]):
     """A kind of value: its reader, and the JSON Schema of what the reader takes."""
 
     read: Callable[[Node], T]
@@ -65,8 +64,7 @@ YES_NO = ValueType(Node.boolean, FLAG)
 DEGREES = ValueType(Node.number, NUMBER)
 COORDINATE = ValueType(read_coordinate, LENGTH)
 INCHES = ValueType(
-    read_inches_mm,
-    {"type": "number", "minimum": 0, "maximum": MAX_LENGTH_MM / MM_PER_INCH},
+    read_inches_mm, {"type": "number", "minimum": 0, "maximum": MAX_LENGTH_MM / MM_PER_INCH}
 )
 """A length in inches; read in mm."""
 
@@ -82,7 +80,7 @@ def one_of(names: tuple[str, ...]) -> ValueType[str]:
 
 
 def bands_from(least: int) -> ValueType[Node]:
-    """`[2]` or `[1, 2]`: bands of the ruler, both included; `read_bands` checks them by the scene's ruler."""
+    """`[2]` or `[1, 2]`: bands, both included; `read_bands` checks them by the scene's ruler."""
     return unread(array_of(integer_between(least, MAX_SEGMENTS), 1, 2))
 
 
@@ -99,8 +97,7 @@ def record_of(*fields: "Field[Any]") -> ValueType[Node]:
 # --- fields ---
 
 
-@dataclass(frozen=True, slots=True)
-class Field(Generic[T]):
+class Field(NamedTuple, Generic[T]):
     """One key of a question."""
 
     name: str
@@ -108,8 +105,8 @@ class Field(Generic[T]):
     example: Any = None
     """Its value in the question's example. None: the example leaves it out."""
     tap: str = ""
-    """What taps on a photo put here: `A` or `B` for the piece tapped first or second, `ARC` for the arc chosen,
-    `REACH` for the inches typed. Empty: nothing."""
+    """What taps on a photo put here: `A` or `B` for the piece tapped first or second, `ARC` for the
+    arc chosen, `REACH` for the inches typed. Empty: nothing."""
     required: bool = True
     default: T | None = None
     """What an optional field is where the question leaves it out."""
@@ -152,28 +149,26 @@ def bands_field(least: int) -> Field[Node]:
 # --- questions ---
 
 
-@dataclass(frozen=True, slots=True)
-class Tap:
+class Tap(NamedTuple):
     """A button that asks a question about the two pieces tapped on a photo."""
 
     question: str
     """The kind of question."""
     label: str
     """The button's text."""
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = MappingProxyType({})
     """Values of fields that no tap fills."""
     reach_in: float | None = None
     """The inches typed at first, where the question has a field for them."""
     arcs: tuple[str, ...] = ()
     """The arcs to choose from, where the question has a field for one."""
-    needs: Mapping[str, str] = field(default_factory=dict)
-    """By `A` and `B`: the key that the `stats` of this piece must have before the question is asked."""
+    needs: Mapping[str, str] = MappingProxyType({})
+    """By `A` and `B`: the key of `stats` that this piece must have before it is asked about."""
     by_unit: bool = False
     """Whether a piece tapped stands for its unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One kind of question of a game."""
 
     answer: Rule

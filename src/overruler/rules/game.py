@@ -1,8 +1,8 @@
-"""What a game is to the range engine: its questions, its clauses, and what a table may choose for itself."""
+"""What a game is to the range engine: its questions, its clauses and its settings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overruler.games import facts_of
 from overruler.reading import Node
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from overruler.rules.pair_ranges import PairRanges
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """A choice that the rules leave to the table, made in a scene's `state.settings`."""
 
     name: str
@@ -32,19 +31,18 @@ class Setting:
         return settings[self.name].boolean() if settings.has(self.name) else self.default
 
 
-@dataclass(frozen=True, slots=True)
-class StatField:
+class StatField(NamedTuple):
     """A part of a piece's `stats` that questions rest on, as the page asks for it."""
 
     key: str
-    """The path in `stats`: `ranged_weapon.range_in`. A part whose first field stays empty is null."""
+    """The path in `stats`: `ranged_weapon.range_in`. A part whose first field is empty is null."""
     label: str
     type: str
     """`whole`, `number`, `flag`, `choice`, or `figures`: a range value for each figure."""
     choices: tuple[str | int, ...] = ()
     """The values of a `choice`."""
     next_turn: str | None = None
-    """The flag whose value this flag takes over when a turn begins; empty: it is cleared. None: it stays."""
+    """The flag whose value this one takes over in a new turn; empty: it is cleared. None: it stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Game:
     """What two taps on a photo ask, the usual first. Every game is asked its distances as well."""
     stat_fields: tuple[StatField, ...] = ()
     pair_ranges: "Callable[[Scene], PairRanges] | None" = None
-    """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 1; without one not at all."""
+    """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 1."""
 
     @property
     def ruler(self) -> Ruler | None:

@@ -78,7 +78,7 @@ class Measure:
 
     @cached_property
     def farthest_mm(self) -> float:
-        """The largest distance from any point of the second side to the nearest body of the first."""
+        """The largest distance from a point of the second side to the nearest body of the first."""
         return max(far for _, _, far in self.farthest_by_part)
 
     @cached_property
@@ -123,7 +123,7 @@ def verdict_on(question: Node, measure: Measure, sigma_mm: float) -> Verdict:
 
 
 def band_of(distance_mm: float, lines_mm: Sequence[float]) -> int:
-    """The band between ascending lines that a distance lies in: 0 is up to the first. A line touched is not crossed."""
+    """The band of a distance: 0 is up to the first of ascending lines. A line touched is not crossed."""
     return bisect_left(lines_mm, distance_mm - CONTACT_TOLERANCE_MM)
 
 

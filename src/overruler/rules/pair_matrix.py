@@ -1,8 +1,8 @@
 """Distances, ranges and their probabilities of every piece against every other, in arrays.
 
-`ask` rules on one pair, `rules.matrix` on all. Most pairs, all but a few in a hundred, are far from
-every line of the ruler and are settled in arrays. So are discs that are not in contact. The other
-pairs are worked out one by one.
+`ask` rules on one pair, `rules.matrix` on all. All but a few in a hundred are far from every line of
+the ruler and are settled in arrays. So are discs that are not in contact. The other pairs are worked
+out one by one.
 
 Alphabet: N pieces, R ranges, L lines between bands.
 """
@@ -80,7 +80,7 @@ def _pair_ranges(scene: Scene) -> PairRanges | None:
 def _distance_uncertainties(
     scene: Scene, distance_mm: Array, lines_mm: tuple[float, ...]
 ) -> tuple[Array, Array | None]:
-    """1 σ (N, N) of each distance, and the probability (N, N, L + 1) of each band between the lines.
+    """1 σ (N, N) of each distance, and the probability (N, N, L + 1) of each band.
 
     On the diagonal both are 0. The probabilities are None where every place is exact.
     """
@@ -109,7 +109,7 @@ def _fill_disc_probabilities(
     lines_mm: tuple[float, ...],
     probability: Array,
 ) -> BoolArray:
-    """Fill in the wanted (N, N) pairs that are two discs, in arrays; return the pairs (N, N) that are done."""
+    """Fill in the wanted (N, N) pairs that are two discs; return those (N, N) that are done."""
     radius = np.array(
         [shape.radius_mm if isinstance(shape, Disc) else np.nan for shape in scene.shapes]
     )
@@ -143,7 +143,7 @@ def _centers(scene: Scene) -> Array:
 
 
 def _difference_covariances(covariance: Array) -> Array:
-    """The covariances (N, N, 2, 2) of the difference of every two places, from the joint one (2N, 2N)."""
+    """The covariances (N, N, 2, 2) of differences of places, from the joint one (2N, 2N)."""
     count = len(covariance) // 2
     blocks = covariance.reshape(count, 2, count, 2).swapaxes(1, 2)
     own = blocks[np.arange(count), np.arange(count)]

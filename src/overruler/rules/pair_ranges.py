@@ -28,12 +28,12 @@ class Matrix:
     sigma_mm: Array
     """(N, N), 1 σ of the distance; 0 where it is exact."""
     ranges: tuple[int, ...] = ()
-    """(R,) all ranges of the game, ascending, with `PAST_RULER` last where a ruler ends. On a grid of
-    hexes they are numbers of hexes. Empty for a game without ranges."""
+    """(R,) all ranges of the game, ascending, `PAST_RULER` last where a ruler ends; on a grid,
+    numbers of hexes. Empty for a game without ranges."""
     band: IntArray | None = None
-    """(N, N), the range of each pair; `PAST_RULER` on the diagonal. None for a game without ranges."""
+    """(N, N), the range of each pair, `PAST_RULER` on the diagonal; None without ranges."""
     probability: Array | None = None
-    """(N, N, R), of each of `ranges` for each pair; 0 on the diagonal. None where every place is exact."""
+    """(N, N, R), of each of `ranges` for each pair, 0 on the diagonal; None in an exact scene."""
 
     @property
     def distance_in(self) -> Array:
@@ -46,11 +46,11 @@ class PairRanges(Protocol):
 
     @property
     def lines_mm(self) -> tuple[float, ...]:
-        """(L,) the distances at which the range changes, ascending; empty where distances do not decide."""
+        """(L,) the distances at which the range changes, ascending; empty on a grid."""
         ...
 
     def add_to(self, matrix: Matrix, band_probability: Array | None) -> Matrix:
-        """The matrix with its ranges, given the probability (N, N, L + 1) of each band between the lines."""
+        """Add the ranges, given the probability (N, N, L + 1) of each band between the lines."""
         ...
 
 
@@ -84,7 +84,7 @@ class RulerRanges:
 
 
 def one_hot(band: IntArray, count: int) -> Array:
-    """The probabilities (N, N, count) of certain bands: 1 for the band of each pair, 0 on the diagonal."""
+    """The probabilities (N, N, count) of certain bands: 1 for the pair's, 0 on the diagonal."""
     probability = np.asarray(band[..., None] == np.arange(count), float)
     probability[np.arange(len(band)), np.arange(len(band))] = 0.0
     return probability

@@ -16,7 +16,7 @@ from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
 LARGE_SIZE = 2
-"""From this size on a piece reaches an inch. Two enemies whose sizes differ by this much do not block each other."""
+"""From this size on a piece reaches an inch. Enemies whose sizes differ by this do not block."""
 MIN_LEG_MM = CONTACT_TOLERANCE_MM * 1e-3
 """A shorter leg has no direction and is left out."""
 
@@ -52,7 +52,7 @@ def piece_position(scene: Scene, index: int) -> Point:
 
 
 def direction_away_from(mover: Point, target: Body, node: Node) -> Point:
-    """The unit vector from the nearest point of a body to a point; `BadInput` about `node` where there is none."""
+    """The unit vector from the nearest point of a body to `mover`; `BadInput` without one."""
     gap = gap_between(target, Body("", (Disc(mover),)))
     if gap.distance_mm <= CONTACT_TOLERANCE_MM:
         node.fail(
@@ -120,7 +120,7 @@ class Route:
         return total
 
     def _rough_stretches(self, leg: Leg) -> Iterator[tuple[str, float, float]]:
-        """The stretches of a leg, in mm from its start, over which the base touches rough ground."""
+        """The stretches of a leg, in mm from its start, on which the base is on rough ground."""
         base = self.shape_at(leg.start_mm)
         for name, part in rough_parts(self.scene):
             stretch = contact_interval(base, part, leg.ux, leg.uy)

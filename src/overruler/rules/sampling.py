@@ -1,10 +1,9 @@
-"""Equally likely displacements of the pieces, and the probabilities of answers counted over them."""
+"""Equally likely displacements of the pieces, and probabilities counted over them."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overruler.geometry.shapes import Gap, Shape
 from overruler.scene import Scene
@@ -17,14 +16,14 @@ DRAW_COUNT = 16384
 
 
 def max_relative_shift_mm(scene: Scene, i: int | None, j: int | None) -> float:
-    """The largest displacement of piece j against piece i; None stands for the table and its terrain."""
+    """The largest displacement of piece j against piece i; None is the table with its terrain."""
     return scene.covariance.max_relative_shift_mm(i, j) if scene.covariance else 0.0
 
 
 def draw_displacements(
     scene: Scene, indices: Sequence[int | None], count: int | None = None
 ) -> "Array":
-    """Joint displacements (n, len(indices), 2) of some pieces in mm, equally likely and always the same.
+    """Joint displacements (n, len(indices), 2) in mm, equally likely and always the same.
 
     None among the indices is terrain, which stays. `count` is a power of 2; None for enough to give
     probabilities to 0.005. Without covariance nothing moves.
@@ -51,8 +50,7 @@ def yes_no_probabilities(yes: float) -> dict[str, float]:
     return {"true": yes, "false": 1 - yes}
 
 
-@dataclass(frozen=True, slots=True)
-class ClosestCandidate:
+class ClosestCandidate(NamedTuple):
     """Two convex parts, one of each side, that may turn out to be the closest."""
 
     a: Shape

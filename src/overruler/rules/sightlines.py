@@ -59,7 +59,7 @@ class Sight:
     j: int
     """The indices of the two pieces in the scene; j is the target."""
     sizes: Mapping[str, int] | None = None
-    """Sizes of pieces and terrain by id, where an object must be as large as the target to give cover; else None."""
+    """Sizes by id, where an object must be as large as the target to give cover; else None."""
 
     @property
     def ends(self) -> tuple[Shape, Shape]:
@@ -85,7 +85,7 @@ class Sight:
 
     @cached_property
     def nearby_obstacles(self) -> tuple[Obstacle, ...]:
-        """The obstacles that touch the lines, or can be displaced to; without terrain that is looked over."""
+        """The obstacles that touch the lines, or may; without terrain that is looked over."""
         low = {terrain.id for terrain in self.scene.terrain if self._looks_over(terrain)}
         return tuple(
             thing
@@ -135,7 +135,7 @@ class Sight:
 
     @cached_property
     def depths_mm(self) -> Mapping[str, float]:
-        """By id: how far each counted obstacle reaches into the lines; negative: how far it stands clear of them."""
+        """How far each counted obstacle reaches into the lines, by id; negative: how far it is clear."""
         return {
             thing.id: -min(widest_separation(self.hull, part).signed_gap_mm for part in thing.parts)
             for thing in self.counted_obstacles
@@ -178,12 +178,12 @@ class Sight:
 
     @property
     def margin_mm(self) -> float | None:
-        """The width of the widest free line; negative: by how much all lines are shut; None without obstacles."""
+        """The width of the widest free line, negative where all are shut; None without obstacles."""
         return self.view.widest_opening.width_mm if self.counted_obstacles else None
 
     @property
     def cover_margin_mm(self) -> float | None:
-        """How deep whatever gives cover reaches into the lines; negative: how far the nearest object stands clear."""
+        """How deep cover reaches into the lines; negative: how far the nearest object is clear."""
         giving_cover = filter(self.large_enough, self.counted_obstacles)
         return max((self.depths_mm[thing.id] for thing in giving_cover), default=None)
 

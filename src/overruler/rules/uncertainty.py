@@ -1,20 +1,20 @@
 """How sure a closest distance is, given the joint covariance of the pieces' places.
 
 * **Settled.** No line lies within reach, eight standard deviations. The answer is certain.
-* **One pair near a line.** Its displacement lies in a plane. Across the gap it is summed in even steps.
-  At each step the line is crossed at one place along the gap, found exactly, and a Gaussian gives the
-  probability on either side. Nothing is drawn, and numpy is not loaded.
+* **One pair near a line.** Its displacement lies in a plane. Across the gap it is summed in even
+  steps. At each step the line is crossed at one place along the gap, found exactly, and a Gaussian
+  gives the probability on either side. Nothing is drawn, and numpy is not loaded.
 * **Several pairs that may be the closest.** Their places are drawn, always the same draws; see
   `rules.sampled.closest`.
 
-All agree with a million free draws to 0.005 in every probability. A distance is never below 0, which both
-the probabilities and the standard deviation near contact respect.
+All agree with a million free draws to 0.005 in every probability. A distance is never below 0, which
+both the probabilities and the standard deviation near contact respect.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
+from typing import NamedTuple
 
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.gap_probability import (
@@ -33,21 +33,20 @@ MIN_DIRECTED_GAP_MM = 1e-3
 """Across a shorter gap the closest points give no direction."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DistanceUncertainty:
+class DistanceUncertainty(NamedTuple):
     """The distribution of a closest distance."""
 
     sigma_mm: float
     """1 σ of the distance."""
     band_probabilities: tuple[float, ...]
-    """The probability of each band between ascending lines: up to the first, ..., past the last. A line touched
-    is not crossed."""
+    """The probability of each band: up to the first line, ..., past the last. A line touched is not
+    crossed."""
 
 
 def distance_uncertainty(
     scene: Scene, measure: Measure, lines_mm: Sequence[float]
 ) -> DistanceUncertainty | None:
-    """The uncertainty of the closest distance between ascending lines; None in a scene without covariance."""
+    """The uncertainty of the closest distance among ascending lines; None without covariance."""
     if scene.covariance is None:
         return None
     candidates = closest_candidates(scene, measure)
@@ -65,7 +64,7 @@ def distance_uncertainty(
 
 
 def closest_candidates(scene: Scene, measure: Measure) -> list[ClosestCandidate]:
-    """The pairs of parts that may be the closest, within the largest displacement of every piece."""
+    """The pairs of parts that may be the closest, whatever the displacements."""
     candidates = [
         candidate for pair in measure.pairs for candidate in _candidates_of_pair(scene, pair)
     ]
@@ -129,7 +128,7 @@ def slice_displacement(covariance: Covariance, pair: ClosestCandidate) -> Sliced
 
 
 def gap_direction(pair: ClosestCandidate) -> Point:
-    """The unit direction from the first to the second: between their closest points, in contact their centres."""
+    """The unit direction between the closest points of a pair; in contact between the centres."""
     a, b = pair.a.center, pair.b.center
     if pair.gap.distance_mm > MIN_DIRECTED_GAP_MM:
         a, b = pair.gap.from_point, pair.gap.to_point

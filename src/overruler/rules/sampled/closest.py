@@ -1,8 +1,9 @@
-"""Several pairs that may be the closest: their gaps are correlated, so their places are drawn together.
+"""Several pairs that may be the closest: their gaps are correlated, so they are drawn together.
 
-A gap is usually a linear function of the places over all their displacements; only bases of the size of the
-uncertainty in contact bend it. Where all gaps are linear, the axis with the largest variance is summed in closed
-form and only the others are drawn. 2048 draws then do as well as 65536 that measure exact outlines.
+A gap is usually a linear function of the places over all their displacements. Only bases in contact
+that are as small as the uncertainty bend it. Where all gaps are linear, the axis with the largest
+variance is summed in closed form and only the others are drawn. 2048 draws then do as well as
+65536 that measure exact outlines.
 
 Alphabet: n draws, m pairs, L lines between bands.
 """
@@ -32,8 +33,8 @@ from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
 MAX_BEND_SHARE = 0.02
-"""The largest bend of a gap that passes for linear, in its own σ: it moves no probability by 0.002, since the mean
-of the bend is allowed for."""
+"""The largest bend of a gap that passes for linear, in its own σ. It moves no probability by 0.002,
+since the mean of the bend is allowed for."""
 FEW_DRAWS = 2048
 MANY_DRAWS = 8192
 MIN_EIGENVALUE_SHARE = 1e-12
@@ -43,7 +44,7 @@ MIN_EIGENVALUE_SHARE = 1e-12
 def several_pairs_uncertainty(
     scene: Scene, candidates: Sequence[ClosestCandidate], lines_mm: Sequence[float]
 ) -> tuple[float, tuple[float, ...]]:
-    """1 σ of the closest distance, and the probability (L + 1,) of each band between ascending lines."""
+    """1 σ of the closest distance, and the probability (L + 1,) of each band between the lines."""
     linear = LinearGaps.of(scene, candidates)
     if linear:
         below = [linear.probability_below(line + CONTACT_TOLERANCE_MM) for line in lines_mm]
@@ -66,7 +67,7 @@ class LinearGaps:
     means_mm: Array
     """(m,) the mean of each gap."""
     root: Array
-    """(m, rank) the change of each gap along each axis, the axis with the largest variance first."""
+    """(m, rank) the change of each gap along each axis, the largest variance first."""
 
     @classmethod
     def of(cls, scene: Scene, candidates: Sequence[ClosestCandidate]) -> "LinearGaps | None":
@@ -112,7 +113,7 @@ class LinearGaps:
         )
 
     def _interval_above(self, line_mm: float, gaps: Array) -> tuple[Array, Array]:
-        """The ends (n,), (n,) of the stretch of the first axis on which every gap is above a line."""
+        """The ends (n,), (n,) of the interval of the first axis on which every gap is above a line."""
         slope = self.root[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             crossing = (line_mm - gaps) / slope
@@ -132,7 +133,7 @@ class LinearGaps:
 def _sigma_and_bend_mm(
     scene: Scene, pair: ClosestCandidate, x: float, y: float
 ) -> tuple[float, float]:
-    """1 σ of a pair's displacement along (x, y), and the mean bend of its gap that the displacement across causes."""
+    """1 σ of a pair's displacement along (x, y), and the mean bend of its gap by that across."""
     assert scene.covariance is not None
     (xx, xy), (_, yy) = scene.covariance.of_difference(pair.i, pair.j)
     variance = xx * x * x + 2 * xy * x * y + yy * y * y
@@ -176,7 +177,7 @@ def probability_all_within(
     ends_mm: tuple[float, float],
     reach_mm: float,
 ) -> float:
-    """The probability that all of the second side lies past the lower end and not past the upper."""
+    """The probability that all of the second side lies past the lower and not the upper end."""
     parts = [part for pair in measure.pairs for part in (*pair.a.parts, *pair.b.parts)]
     only_discs = all(isinstance(part, Disc) for part in parts)
     indices = [index for pair in measure.pairs for index in (pair.a.index, pair.b.index)]
@@ -192,7 +193,7 @@ def probability_all_within(
 
 
 def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape]]:
-    """The parts of the second side that may hold its farthest point, each displaced by up to `reach_mm`."""
+    """The parts of the second side that may hold its farthest point, within `reach_mm`."""
     limit_mm = measure.farthest_mm
     parts = measure.farthest_by_part
     return [(body, part) for body, part, far in parts if far + 2 * reach_mm >= limit_mm]
@@ -201,7 +202,7 @@ def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape
 def _farthest_distances(
     measure: Measure, body: Body, b: Shape, shifts: Mapping[int | None, Array]
 ) -> Array:
-    """The distance (n,) of the farthest point of a body's part from the nearest shape of the first side."""
+    """The distance (n,) of the farthest point of a part from the nearest shape of the first side."""
     froms = [(a, part) for a in measure.from_bodies for part in a.parts]
     shapes = [part for _, part in froms]
     relative = np.stack([shifts[body.index] - shifts[a.index] for a, _ in froms])

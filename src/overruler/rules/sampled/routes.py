@@ -1,21 +1,18 @@
 """Routes over a table in n draws of all places at once: how likely they are to be legal.
 
-A path stays where it is on the board. Where it begins, and everything that may be in the way, is displaced.
+A path stays where it is on the board. Its start, and all that may be in the way, is displaced.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.geometry import sweep
 from overruler.geometry.batched.distances import vector_lengths
 from overruler.geometry.batched.sweeps import (
     contact_intervals,
-    entry_distances,
     first_contact_distances,
-    overlap_mask,
     signed_separations,
 )
 from overruler.geometry.pose import Array
@@ -23,112 +20,24 @@ from overruler.geometry.shapes import Disc, Point, Shape
 from overruler.rules.bodies import Body
 from overruler.rules.measure import gap_between
 from overruler.rules.routes import Leg, Route, legs_through, piece_position, rough_parts
-from overruler.rules.sampling import DRAW_COUNT, draw_displacements, max_relative_shift_mm
+from overruler.rules.sampled.drawn_legs import (
+    DrawnLegs,
+    Draws,
+    bodies_in_reach,
+    ends_on_body,
+    leads_through,
+    max_shift_mm,
+)
+from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
-
-BoolArray = NDArray[np.bool_]
 
 MIN_LENGTH_MM = 1e-9
 """A shorter vector has no direction."""
 
 
-class Draws:
-    """Displacements of the pieces that may matter."""
-
-    __slots__ = ("indices", "places")
-
-    def __init__(self, scene: Scene, indices: Iterable[int | None]) -> None:
-        self.indices = sorted({index for index in indices if index is not None})
-        """The indices of the pieces in the scene."""
-        count = None if len(self.indices) <= 2 else DRAW_COUNT
-        self.places = draw_displacements(scene, self.indices, count)
-        """(n, pieces, 2) their displacements in mm."""
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def for_piece(self, index: int | None) -> Array:
-        """The displacements (n, 2) of a piece; 0 for terrain, which stays, and for a piece that does not matter."""
-        if index not in self.indices:
-            return np.zeros((len(self), 2))
-        return np.asarray(self.places[:, self.indices.index(index)])
-
-
-class DrawnLegs(NamedTuple):
-    """One leg of a route in every draw."""
-
-    base: Shape
-    """The mover at its start, as measured."""
-    shift: Array
-    """(n, 2) the displacement of its start."""
-    u: Array
-    """(n, 2) its directions."""
-    length_mm: Array
-    """(n,)"""
-
-
-def bodies_in_reach(base: Shape, others: Iterable[Body], leg: Leg, slack_mm: float) -> list[Body]:
-    """The bodies that a base on a leg can meet, with everything displaced by up to `slack_mm` against the rest."""
-    return [
-        body for body in others if any(_can_meet(base, part, leg, slack_mm) for part in body.parts)
-    ]
-
-
-def _can_meet(base: Shape, part: Shape, leg: Leg, slack_mm: float) -> bool:
-    x, y = part.center[0] - base.center[0], part.center[1] - base.center[1]
-    along = x * leg.ux + y * leg.uy
-    radii_mm = base.bounding_radius_mm + part.bounding_radius_mm
-    reach = radii_mm + slack_mm + CONTACT_TOLERANCE_MM
-    if not -reach <= along <= leg.length_mm + reach:
-        return False
-    overlap = sweep.lateral_overlap_mm(base, part, leg.ux, leg.uy)
-    return overlap >= -slack_mm - CONTACT_TOLERANCE_MM
-
-
-def _max_shift_mm(scene: Scene, index: int | None, bodies: Sequence[Body]) -> float:
-    """The largest displacement of any of some bodies against a piece, or against the board."""
-    shifts = [
-        max_relative_shift_mm(scene, index, body.index) for body in bodies if body.index != index
-    ]
-    return max(shifts, default=0.0)
-
-
 def _blockers_among(route: Route, bodies: Iterable[Body]) -> list[Body]:
     return [body for body in bodies if body in route.blockers]
-
-
-# --- in the way ---
-
-
-def _leads_through(
-    legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False
-) -> BoolArray:
-    """Whether (n,) a leg leads through any of some bodies; `leaving`: other than one that it begins in contact with."""
-    through = np.zeros(len(draws), bool)
-    for body in bodies:
-        shift = draws.for_piece(body.index) - legs.shift
-        for part in body.parts:
-            entry = entry_distances(legs.base, part, shift, legs.u, legs.length_mm)
-            through |= np.isfinite(entry) & ~(leaving & (entry == 0))
-    return through
-
-
-def _ends_on_body(
-    legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False
-) -> BoolArray:
-    """Whether (n,) a leg ends on any of some bodies; `leaving`: other than one that it begins in contact with."""
-    ends_on = np.zeros(len(draws), bool)
-    moved = legs.u * np.asarray(legs.length_mm)[..., None]
-    for body in bodies:
-        shift = draws.for_piece(body.index) - legs.shift
-        for part in body.parts:
-            under = overlap_mask(legs.base, part, shift - moved)
-            if leaving and under.any():
-                separation = signed_separations(legs.base, part, shift[under])[0]
-                under[under] = separation > CONTACT_TOLERANCE_MM
-            ends_on |= under
-    return ends_on
 
 
 # --- a path ---
@@ -154,7 +63,7 @@ class _PathNeighbours(NamedTuple):
 
 
 def move_probability(route: Route, points: Sequence[Point], allowance_mm: float) -> float:
-    """The probability that a move from wherever its piece stands through `points` of the board is legal."""
+    """The probability that a move is legal, from wherever its piece stands through `points`."""
     scene, index = route.scene, route.index
     first, rest = _first_leg(route, points[0]), legs_through(points)
     end = Leg(points[-1], 1.0, 0.0, 0.0)
@@ -170,17 +79,17 @@ def move_probability(route: Route, points: Sequence[Point], allowance_mm: float)
     start = _displaced_first_leg(route, first, points[0], draws)
     rough_mm = _rough_lengths_mm(start, near.rough)
     cost = start.length_mm + rough_mm + Route(scene, index, rest).cost_mm
-    stopped = _leads_through(start, near.on_first_leg, draws)
-    stopped |= _ends_on_body(_fixed_leg(route, end, draws), near.under_end, draws)
+    stopped = leads_through(start, near.on_first_leg, draws)
+    stopped |= ends_on_body(_fixed_leg(route, end, draws), near.under_end, draws)
     for leg, bodies in zip(rest, near.on_legs, strict=True):
-        stopped |= _leads_through(_fixed_leg(route, leg, draws), bodies, draws)
+        stopped |= leads_through(_fixed_leg(route, leg, draws), bodies, draws)
     affordable = cost <= allowance_mm + CONTACT_TOLERANCE_MM
     return float(np.mean(~stopped & affordable))
 
 
 def _path_neighbours(route: Route, first: Leg, rest: Sequence[Leg], end: Leg) -> _PathNeighbours:
     start_shift_mm = max_relative_shift_mm(route.scene, None, route.index)
-    shift_mm = _max_shift_mm(route.scene, None, route.other_bodies)
+    shift_mm = max_shift_mm(route.scene, None, route.other_bodies)
     base = route.shape_at(first.start_mm)
     rough = [Body(name, (part,)) for name, part in rough_parts(route.scene)]
     return _PathNeighbours(
@@ -246,7 +155,7 @@ def advance_probability(route: Route, direction: Point, most_mm: float) -> float
     meets = _surely_meets(base, target, direction, slack_mm)
     if meets is False:
         return 0.0
-    shift_mm = _max_shift_mm(scene, index, route.other_bodies)
+    shift_mm = max_shift_mm(scene, index, route.other_bodies)
     near = bodies_in_reach(base, route.other_bodies, leg, shift_mm)
     if meets and not near:
         return 1.0
@@ -256,13 +165,13 @@ def advance_probability(route: Route, direction: Point, most_mm: float) -> float
     contacts = [first_contact_distances(base, part, shift, u) for part in target.parts]
     contact_mm = np.min(contacts, 0)
     legs = DrawnLegs(base, draws.for_piece(index), u, np.minimum(contact_mm, most_mm))
-    through = _leads_through(legs, _blockers_among(route, near), draws)
-    ends_on = _ends_on_body(legs, near, draws)
+    through = leads_through(legs, _blockers_among(route, near), draws)
+    ends_on = ends_on_body(legs, near, draws)
     return float(np.mean(np.isfinite(contact_mm) & ~through & ~ends_on))
 
 
 def _surely_meets(base: Shape, target: Body, direction: Point, slack_mm: float) -> bool | None:
-    """Whether a line meets a target that may be displaced by `slack_mm` any way; None where that is uncertain."""
+    """Whether a line meets a target displaced by up to `slack_mm`; None where it may or may not."""
     overlaps_mm = [sweep.lateral_overlap_mm(base, part, *direction) for part in target.parts]
     sure_mm = slack_mm + CONTACT_TOLERANCE_MM
     if max(overlaps_mm) < -slack_mm - CONTACT_TOLERANCE_MM:
@@ -281,7 +190,7 @@ def retreat_probability(route: Route, direction: Point, most_mm: float) -> float
     target, base = route.exempt_bodies[0], route.mover.parts[0]
     from_target = Route(scene, index, route.legs, (target,))
     turn = max_direction_change(scene, index, base.center, target)
-    slack_mm = _max_shift_mm(scene, index, from_target.other_bodies) + most_mm * turn
+    slack_mm = max_shift_mm(scene, index, from_target.other_bodies) + most_mm * turn
     leg = Leg(base.center, *direction, most_mm)
     near = bodies_in_reach(base, from_target.other_bodies, leg, slack_mm)
     if not near:
@@ -290,8 +199,8 @@ def retreat_probability(route: Route, direction: Point, most_mm: float) -> float
     shift = draws.for_piece(index)
     u = directions_away_from(target, base.center, shift - draws.for_piece(target.index))
     legs = DrawnLegs(base, shift, u, np.full(len(draws), most_mm))
-    through = _leads_through(legs, _blockers_among(from_target, near), draws, leaving=True)
-    ends_on = _ends_on_body(legs, near, draws, leaving=True)
+    through = leads_through(legs, _blockers_among(from_target, near), draws, leaving=True)
+    ends_on = ends_on_body(legs, near, draws, leaving=True)
     return float(np.mean(~through & ~ends_on))
 
 
@@ -303,7 +212,7 @@ def max_direction_change(scene: Scene, index: int | None, center: Point, target:
 
 
 def directions_away_from(target: Body, center: Point, shift: Array) -> Array:
-    """The unit directions (n, 2) from a body's nearest point to a point that is displaced by `shift` (n, 2)."""
+    """The unit directions (n, 2) from a body's nearest point to a point displaced by `shift`."""
     by_part = [signed_separations(part, Disc(center), shift) for part in target.parts]
     nearest = np.argmin([separation for separation, _ in by_part], 0)
     directions = np.array([u for _, u in by_part])
@@ -314,9 +223,9 @@ def place_probability(route: Route, place: Point) -> float:
     """The probability that nobody stands where a piece is to be placed."""
     scene, others = route.scene, route.other_bodies
     leg = Leg(place, 1.0, 0.0, 0.0)
-    shift_mm = _max_shift_mm(scene, None, others)
+    shift_mm = max_shift_mm(scene, None, others)
     near = bodies_in_reach(route.shape_at(place), others, leg, shift_mm)
     if not near:
         return 1.0
     draws = Draws(scene, [body.index for body in near])
-    return float(np.mean(~_ends_on_body(_fixed_leg(route, leg, draws), near, draws)))
+    return float(np.mean(~ends_on_body(_fixed_leg(route, leg, draws), near, draws)))

@@ -1,7 +1,8 @@
-"""How sure sight and cover are: settled where nothing within reach can change them, else by equally likely draws.
+"""How sure sight and cover are: settled where nothing within reach changes them, else drawn.
 
-A base that reaches into one of the two, as it may in a photo, is drawn as if it stood before it. That is right to
-0.005 where it reaches in by a few millimetres, and to 0.02 where it covers the other. n draws.
+A base that reaches into one of the two, as it may in a photo, is drawn as if it stood before it.
+That is right to 0.005 where it reaches in by a few millimetres, and to 0.02 where it covers the
+other. n draws.
 """
 
 import math
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from overruler.geometry.pose import Array
 
 Displacements = Mapping[int | None, "Array"]
-"""The displacements (n, 2) of pieces by their indices in the scene; under None those of terrain, all 0."""
+"""The displacements (n, 2) of pieces by index in the scene; under None those of terrain, all 0."""
 
 
 def joint_displacements(scene: Scene, indices: set[int]) -> Displacements:
@@ -69,7 +70,7 @@ class SightUncertainty:
 
     @cached_property
     def counts_by_id(self) -> Mapping[str, bool | None]:
-        """By id: whether each obstacle near counts. Terrain that reaches into a base does not; None: perhaps."""
+        """Whether each obstacle near counts, by id: not terrain that reaches into a base. None: maybe."""
         return {thing.id: self._settled_count(thing) for thing in self.sight.nearby_obstacles}
 
     def _settled_count(self, thing: Obstacle) -> bool | None:
@@ -133,7 +134,7 @@ class SightUncertainty:
 
     @cached_property
     def view(self) -> ObstructedView:
-        """The two bases with the possible obstacles; bases that touch as measured are parted for it."""
+        """The two bases with the possible obstacles; bases that touch are parted for it."""
         a, b = self.sight.ends
         parts = tuple(part for thing in self.possible_obstacles for part in thing.parts)
         return ObstructedView(a, translate_shape(b, *self._separating_shift), parts)

@@ -56,7 +56,8 @@ def _unit_leader(bodies: Sequence[Body], node: Node) -> Body:
     if len(leaders) != 1:
         found = ", ".join(body.id for body in leaders) or "none"
         node.fail(
-            f"unit {node.value!r} must have one leader, whom the attack is measured from; it has {found}"
+            f"unit {node.value!r} must have one leader, whom the attack is measured from; "
+            f"it has {found}"
         )
     return leaders[0]
 

@@ -24,10 +24,7 @@ from overruler.rules.games.legion.ranges import (
 )
 
 BANDS = (*FROM_TO, bands_field(1))
-ATTACK = (
-    Field("attacker", NAME, "troopers", tap="A"),
-    Field("defender", NAME, "guards", tap="B"),
-)
+ATTACK = (Field("attacker", NAME, "troopers", tap="A"), Field("defender", NAME, "guards", tap="B"))
 WEAPON_RANGE = unread({"anyOf": [{"const": "melee"}, bands_from(1).schema]})
 WEAPON = Field("weapon", record_of(Field("range", WEAPON_RANGE)), {"range": [2, 4]})
 

@@ -3,12 +3,7 @@
 from dataclasses import replace
 
 from overruler.reading import Node
-from overruler.rules.bands import (
-    Reading,
-    bands_in_words,
-    range_in_words,
-    read_bands,
-)
+from overruler.rules.bands import Reading, bands_in_words, range_in_words, read_bands
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.game import answer_distance, ruler_of
 from overruler.rules.measure import Measure, between

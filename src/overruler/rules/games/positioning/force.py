@@ -51,7 +51,7 @@ class Force:
         return cls(scene, kind, actor, targets, distance_mm, direction)
 
     def resistances_in(self, target: Body) -> tuple[int, int]:
-        """The inches that a target's size and its tier take off; negative where they are below the actor's."""
+        """The inches that a target's size and tier take off; negative where below the actor's."""
         size = size_of(self.scene, target) - size_of(self.scene, self.actor)
         if target.index is None or self.actor.index is None:
             return size, 0

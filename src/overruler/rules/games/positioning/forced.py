@@ -90,7 +90,7 @@ def _force_target(force: Force, objects: Mapping[str, TableObject], node: Node) 
 def _stop_distances_mm(
     target: TableObject, others: Sequence[TableObject], direction: Point, most_mm: float
 ) -> dict[str, float]:
-    """By id: how far along a line the target gets before each object that stops it within `most_mm`."""
+    """How far the target gets before each object, by id, that stops it within `most_mm`."""
     stops = {}
     for other in others:
         along_mm = _stop_distance_mm(target, other, direction)

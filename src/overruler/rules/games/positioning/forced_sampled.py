@@ -11,12 +11,8 @@ from overruler.geometry.shapes import Disc, Point
 from overruler.rules.bodies import Body, body_named
 from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
 from overruler.rules.routes import Leg
-from overruler.rules.sampled.routes import (
-    Draws,
-    bodies_in_reach,
-    directions_away_from,
-    max_direction_change,
-)
+from overruler.rules.sampled.drawn_legs import Draws, bodies_in_reach
+from overruler.rules.sampled.routes import directions_away_from, max_direction_change
 from overruler.rules.sampling import answer_probabilities, max_relative_shift_mm
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -42,7 +38,7 @@ def stop_probabilities(force: Force) -> tuple[Probabilities, list[Probabilities]
 def _relevant_objects(
     force: Force, targets: Sequence[TableObject], objects: Sequence[TableObject]
 ) -> list[TableObject]:
-    """The targets and whatever else may come into contact with any of them, in the scene's order."""
+    """The targets and whatever may come into contact with any of them, in the scene's order."""
     relevant = {target.body.id for target in targets}
     for target, node in zip(targets, force.targets, strict=True):
         remaining_mm = force.remaining_mm(target.body)
@@ -84,7 +80,7 @@ def _stopper_indices(
     shifts: dict[str, Array],
     draws: Draws,
 ) -> NDArray[np.intp]:
-    """The index in `near` (n,) of what stops a target, `len(near)` for nothing. Moves the target in `shifts`."""
+    """The index in `near` (n,) of what stops a target, `len(near)` for nothing; moves its `shifts`."""
     remaining_mm, start = force.remaining_mm(target.body), shifts[target.body.id]
     if remaining_mm == 0:
         return np.full(len(draws), len(near))
@@ -108,7 +104,7 @@ def _force_directions(force: Force, target: TableObject, shift: Array, draws: Dr
 
 
 def _stop_distances(target: TableObject, other: TableObject, shift: Array, u: Array) -> Array:
-    """How far (n,) a target gets before another object, displaced by `shift` against it, stops it; inf where never."""
+    """How far (n,) a target gets before an object displaced by `shift` stops it; inf where never."""
     if target.body.id == other.body.id:
         return np.full(len(shift), np.inf)
     entries = [entry_distances(p, q, shift, u) for p in target.body.parts for q in other.body.parts]

@@ -33,7 +33,7 @@ class Outcome:
         return f"{kind}, a wound lost" if self.wounds == 1 else f"{kind}, {self.wounds} wounds lost"
 
     def clauses(self, rolls: int, spare_defences: bool) -> tuple[str, ...]:
-        """The clauses that it rests on; `spare_defences`: whether rolls in defence were left aside."""
+        """The clauses that it rests on; `spare_defences`: whether rolls in defence are unused."""
         wounded = self.wounds > 0
         holds = {
             "ranged_check": True,

@@ -93,7 +93,7 @@ class TargetSight:
         return self._sight_rules(self.target.out_of_sight_of, self.target.in_cover_from)
 
     def _sight_rules(self, *by_players: frozenset[str] | None) -> tuple[str, ...]:
-        """The clauses on what the players say, and on lines where for something they say nothing."""
+        """The clauses on what the players say, and on the lines where they do not."""
         told: tuple[str, ...] = ()
         if any(word is not None for word in by_players):
             told = ("skirmish.told", "skirmish.body")

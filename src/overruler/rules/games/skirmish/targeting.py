@@ -69,7 +69,7 @@ class Targets:
     def shut_out_by(self, sight: TargetSight) -> TargetSight | None:
         """The closer enemy that keeps one from being a target; None where nothing does.
 
-        Closer enemies that are stunned or dazed can be ignored. So can those in cover, for one that is not.
+        Closer enemies that are stunned or dazed can be ignored; for one not in cover, those in cover.
         """
         closer = self.closer_sights(sight)
         return next((other for other in closer if not _can_be_ignored(other, sight)), None)
@@ -146,7 +146,7 @@ class Targets:
 
     @cached_property
     def uncertain_indices(self) -> set[int]:
-        """The pieces whose displacements may change who is a valid target; none where that is settled."""
+        """The pieces whose displacements may change the valid targets; none where settled."""
         indices: set[int] = set()
         maybe_seen = [
             sight for sight in self.sights if not sight.engaged and sight.settled_seen is not False
@@ -161,7 +161,7 @@ class Targets:
         return indices
 
     def list_probabilities(self) -> dict[str, float]:
-        """The probability of each list of valid targets, each in the order of the distances as measured."""
+        """The probability of each list of valid targets, each in the measured order."""
         if not self.uncertain_indices:
             return {json.dumps(self.valid): 1.0}
         import numpy as np

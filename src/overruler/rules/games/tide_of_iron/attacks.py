@@ -119,8 +119,8 @@ class Attack:
     def margin_mm(self) -> float | None:
         """The distance to the nearest border of a hex beyond which the range would be another.
 
-        Negative where the attack is not allowed. None where both were placed by their hexes, or no border
-        changes the range.
+        Negative where the attack is not allowed. None where both were placed by their hexes, or no
+        border changes the range.
         """
         borders = [
             border_mm
@@ -182,7 +182,7 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
 
 
 def _band_probabilities(fire: FireRange, counts: Mapping[int, float]) -> dict[str, float]:
-    """The probability of each range by its JSON text; null, within one hex, only where that can be."""
+    """The probability of each range by its JSON text; null, within one hex, only where possible."""
     bands = {dumps(band): 0.0 for band in RANGE_BANDS}
     for hexes, probability in counts.items():
         key = dumps(fire.band(hexes))

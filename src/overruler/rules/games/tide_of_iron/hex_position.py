@@ -50,7 +50,7 @@ class HexPosition:
 
 
 def find_hex_position(scene: Scene, index: int) -> HexPosition:
-    """The hex of a piece; `BadInput` without a grid, and for an exact place on the border of two hexes."""
+    """The hex of a piece; `BadInput` without a grid, and for an exact place on a border."""
     if scene.grid is None:
         Node(None, "scene", "grid").fail("is missing; ranges are counted on a grid of hexes")
     max_shift_mm = max_relative_shift_mm(scene, None, index)

@@ -58,7 +58,7 @@ def _hex_distances(hexes: IntArray) -> IntArray:
 def _count_probabilities(
     band: IntArray, ranges: tuple[int, ...], unsure: Mapping[tuple[int, int], Probabilities]
 ) -> Array:
-    """The probability (N, N, R) of each number of hexes; `unsure` has the pairs that may stand otherwise."""
+    """The probability (N, N, R) of each number of hexes; `unsure` has the uncertain pairs."""
     probability = one_hot(band, len(ranges))
     for (i, j), counts in unsure.items():
         probability[[i, j], [j, i]] = [counts.get(count, 0.0) for count in ranges]

@@ -1,4 +1,4 @@
-"""The squads of Tide of Iron: their figures' range values, their type and the ground they stand on."""
+"""The squads of Tide of Iron: their figures' range values, their type and their ground."""
 
 from dataclasses import dataclass
 

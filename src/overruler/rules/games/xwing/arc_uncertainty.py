@@ -1,7 +1,7 @@
 """How sure a range inside an arc is, given the joint covariance of the two ships' places.
 
-Alphabet: n draws, L lines between bands. `closest` is the pair with its closest points, in the arc or
-not; `gap_in_arc` is the gap to the closest point in the arc, None where no part lies in it.
+Alphabet: n draws, L lines between bands. `closest` is the pair with its closest points, in the arc
+or not; `gap_in_arc` is the gap to the closest point in the arc, None where no part lies in it.
 """
 
 import math
@@ -39,7 +39,7 @@ class ArcRangeUncertainty(NamedTuple):
 def arc_range_uncertainty(
     scene: Scene, arc: ShipArc, closest: BodyPair, gap_in_arc: Gap | None, lines_mm: Sequence[float]
 ) -> ArcRangeUncertainty | None:
-    """The uncertainty of the closest distance inside an arc, over all headings that the ship may have.
+    """The uncertainty of the closest distance inside an arc, over all headings of the ship.
 
     None in a scene without covariance.
     """
@@ -97,7 +97,7 @@ def _arc_never_matters(
 ) -> bool:
     """Whether the closest point lies in the arc however the two are displaced.
 
-    The closest points of two convex shapes that stay apart move no farther than the shapes, and with them.
+    The closest points of two convex shapes that stay apart move no farther than the shapes.
     """
     if distance_to_outline_mm(region, closest.b.parts[0]) > reach_mm:
         return True

@@ -46,8 +46,8 @@ class ArcRuler(LaidRuler):
     def margin_mm(self) -> float | None:
         """How far the answer is from changing.
 
-        In arc, the distance from the nearest of the ruler's lines, negative past the last; None where
-        the pair is held at range 0. Out of arc, minus the distance of the base from the arc.
+        In arc, the distance from the nearest of the ruler's lines, negative past the last; None
+        where the pair is held at range 0. Out of arc, minus the distance of the base from the arc.
         """
         if not self.gap_in_arc:
             return -distance_to_outline_mm(self.region, self.closest_pair.b.parts[0])
@@ -68,7 +68,7 @@ class ArcRuler(LaidRuler):
 
     @property
     def range_probabilities(self) -> dict[str, float] | None:
-        """The probability of each range by its JSON text; out of arc and past the ruler are null."""
+        """The probability of each range by its JSON text; null out of arc and past the ruler."""
         if self.arc_uncertainty is None:
             return None
         in_arc = self.arc_uncertainty.in_arc_probability

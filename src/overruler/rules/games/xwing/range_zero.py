@@ -1,4 +1,4 @@
-"""Range 0 of X-Wing: the pairs that a scene holds there, and those that are there after some moves."""
+"""Range 0 of X-Wing: the pairs that a scene holds there, and those there after some moves."""
 
 import json
 import math

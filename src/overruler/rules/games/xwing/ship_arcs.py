@@ -18,7 +18,8 @@ from overruler.reading import Node
 from overruler.scene import Scene
 
 HALF_FRONT_DEG: Mapping[float, float] = {40: 40.6, 60: 41.4, 80: 41.8}
-"""By the side in mm of a square base: half the angle of its front and rear arcs, measured on printed tokens."""
+"""Half the angle of the front and rear arcs, by the side in mm of a square base; as measured on
+printed tokens."""
 BULLSEYE_WIDTH_MM = 15.0
 MAX_ANGLE_DEG = 1e6
 """A larger angle is a slip of the pen."""
@@ -28,7 +29,7 @@ CENTER: Point = (0.0, 0.0)
 
 
 class ShipArc(NamedTuple):
-    """An arc in a ship's own frame: x ahead, y to the left, headings counter-clockwise from ahead."""
+    """An arc in a ship's frame: x ahead, y to the left, headings counter-clockwise from ahead."""
 
     apex: Point
     """(x, y) in mm."""
@@ -62,21 +63,22 @@ def read_arc(scene: Scene, index: int, node: Node) -> ShipArc:
     if name in PRINTED_ARCS:
         sides = ", ".join(f"{side:g}" for side in HALF_FRONT_DEG)
         node.fail(
-            f"the standard {name!r} arc is known on square bases of {sides} mm, not on {ship.base.name}; "
-            f"give it in pieces[{index}].stats.arcs"
+            f"the standard {name!r} arc is known on square bases of {sides} mm, "
+            f"not on {ship.base.name}; give it in pieces[{index}].stats.arcs"
         )
     return node.fail(f"{ship.id!r} has no arc {name!r}; it has: {', '.join(known)}")
 
 
 def _check_front(scene: Scene, index: int) -> None:
-    """Raise `BadInput` where a photo shows a plate's sides and not its front: no arc can be laid then."""
+    """Raise `BadInput` where a photo shows a plate's sides and not its front."""
     ship = Node(scene.pieces[index].extra, "scene", f"pieces[{index}]")
     if not ship.has("heading_modulo_deg"):
         return
     turn = ship["heading_modulo_deg"].number()
     if turn < FULL_TURN_DEG:
         ship.fail(
-            f"its heading is known but for turns of {turn:g} degrees; set it right and take heading_modulo_deg out"
+            f"its heading is known but for turns of {turn:g} degrees; "
+            "set it right and take heading_modulo_deg out"
         )
 
 

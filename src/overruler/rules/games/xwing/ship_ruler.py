@@ -91,7 +91,7 @@ class LaidRuler(Reading):
 
 
 def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
-    """The clauses that this use of the ruler rests on; `zero`: whether range 0 may be the answer."""
+    """The clauses that this reading rests on; `zero`: whether range 0 may be the answer."""
     scene, pair = ruler.scene, ruler.measure.closest
     kinds = [_kind_of_body(scene, body) for body in (pair.a, pair.b)]
     two_ships = kinds == ["ship", "ship"]
