@@ -58,7 +58,7 @@ class Reading:
         return self.uncertainty.band_probabilities if self.uncertainty else None
 
     def decide(self, outcome: Outcome) -> Verdict:
-        """The verdict where the band of the closest distance decides; the game adds words and clauses.
+        """The verdict by the band of the closest distance; the game adds words and clauses.
 
         Band 0 is contact, 1 the ruler's first, and one more than its last is past it.
         """
@@ -72,7 +72,7 @@ class Reading:
         return replace(verdict, changes=changes)
 
     def decide_within(self, first: int, last: int) -> Verdict:
-        """Whether all of the second side lies in bands `first` to `last`; band 1 has no lower end."""
+        """Whether all of the second side lies in bands `first` to `last`. Band 1 begins nowhere."""
         measure, upper = self.measure, self.lines_mm[last]
         lower = self.lines_mm[first - 1] if first > 1 else None
         margin = upper - measure.farthest_mm

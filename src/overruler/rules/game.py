@@ -42,7 +42,7 @@ class StatField(NamedTuple):
     choices: tuple[str | int, ...] = ()
     """The values of a `choice`."""
     next_turn: str | None = None
-    """The flag whose value this one takes over in a new turn; empty: it is cleared. None: it stays."""
+    """The flag that this one copies in a new turn; empty: it is cleared. None: it stays."""
 
 
 @dataclass(frozen=True, slots=True)

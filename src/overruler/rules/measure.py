@@ -123,7 +123,7 @@ def verdict_on(question: Node, measure: Measure, sigma_mm: float) -> Verdict:
 
 
 def band_of(distance_mm: float, lines_mm: Sequence[float]) -> int:
-    """The band of a distance: 0 is up to the first of ascending lines. A line touched is not crossed."""
+    """The band of a distance; 0 is up to the first line. A line touched is not crossed."""
     return bisect_left(lines_mm, distance_mm - CONTACT_TOLERANCE_MM)
 
 

@@ -1,8 +1,8 @@
 """Distances, ranges and their probabilities of every piece against every other, in arrays.
 
-`ask` rules on one pair, `rules.matrix` on all. All but a few in a hundred are far from every line of
-the ruler and are settled in arrays. So are discs that are not in contact. The other pairs are worked
-out one by one.
+`ask` rules on one pair, `rules.matrix` on all. All but a few in a hundred are far from every line
+of the ruler and are settled in arrays. So are discs that are not in contact. The other pairs are
+worked out one by one.
 
 Alphabet: N pieces, R ranges, L lines between bands.
 """

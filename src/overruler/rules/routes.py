@@ -56,7 +56,8 @@ def direction_away_from(mover: Point, target: Body, node: Node) -> Point:
     gap = gap_between(target, Body("", (Disc(mover),)))
     if gap.distance_mm <= CONTACT_TOLERANCE_MM:
         node.fail(
-            f"the middle of what moves stands on {target.id!r}: no direction leads straight away from it"
+            f"the middle of what moves stands on {target.id!r}: "
+            "no direction leads straight away from it"
         )
     (ax, ay), distance = gap.from_point, gap.distance_mm
     return (mover[0] - ax) / distance, (mover[1] - ay) / distance

@@ -135,7 +135,7 @@ class Sight:
 
     @cached_property
     def depths_mm(self) -> Mapping[str, float]:
-        """How far each counted obstacle reaches into the lines, by id; negative: how far it is clear."""
+        """How far each counted obstacle reaches into the lines, by id; negative where clear."""
         return {
             thing.id: -min(widest_separation(self.hull, part).signed_gap_mm for part in thing.parts)
             for thing in self.counted_obstacles
@@ -178,7 +178,7 @@ class Sight:
 
     @property
     def margin_mm(self) -> float | None:
-        """The width of the widest free line, negative where all are shut; None without obstacles."""
+        """The widest opening; negative where all lines are shut; None without obstacles."""
         return self.view.widest_opening.width_mm if self.counted_obstacles else None
 
     @property

@@ -7,8 +7,8 @@
 * **Several pairs that may be the closest.** Their places are drawn, always the same draws; see
   `rules.sampled.closest`.
 
-All agree with a million free draws to 0.005 in every probability. A distance is never below 0, which
-both the probabilities and the standard deviation near contact respect.
+All agree with a million free draws to 0.005 in every probability. A distance is never below 0,
+which both the probabilities and the standard deviation near contact respect.
 """
 
 import math

@@ -113,7 +113,7 @@ class LinearGaps:
         )
 
     def _interval_above(self, line_mm: float, gaps: Array) -> tuple[Array, Array]:
-        """The ends (n,), (n,) of the interval of the first axis on which every gap is above a line."""
+        """The ends (n,), (n,) of the stretch of the first axis with every gap above a line."""
         slope = self.root[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             crossing = (line_mm - gaps) / slope
@@ -202,7 +202,7 @@ def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape
 def _farthest_distances(
     measure: Measure, body: Body, b: Shape, shifts: Mapping[int | None, Array]
 ) -> Array:
-    """The distance (n,) of the farthest point of a part from the nearest shape of the first side."""
+    """The distance (n,) of a part's farthest point from the nearest shape of the first side."""
     froms = [(a, part) for a in measure.from_bodies for part in a.parts]
     shapes = [part for _, part in froms]
     relative = np.stack([shifts[body.index] - shifts[a.index] for a, _ in froms])

@@ -70,7 +70,7 @@ class SightUncertainty:
 
     @cached_property
     def counts_by_id(self) -> Mapping[str, bool | None]:
-        """Whether each obstacle near counts, by id: not terrain that reaches into a base. None: maybe."""
+        """Whether each obstacle near counts, by id; terrain that reaches into a base does not."""
         return {thing.id: self._settled_count(thing) for thing in self.sight.nearby_obstacles}
 
     def _settled_count(self, thing: Obstacle) -> bool | None:

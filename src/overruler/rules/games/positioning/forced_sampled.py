@@ -80,7 +80,7 @@ def _stopper_indices(
     shifts: dict[str, Array],
     draws: Draws,
 ) -> NDArray[np.intp]:
-    """The index in `near` (n,) of what stops a target, `len(near)` for nothing; moves its `shifts`."""
+    """The index in `near` (n,) of what stops a target, its length for nothing; moves `shifts`."""
     remaining_mm, start = force.remaining_mm(target.body), shifts[target.body.id]
     if remaining_mm == 0:
         return np.full(len(draws), len(near))
@@ -104,7 +104,7 @@ def _force_directions(force: Force, target: TableObject, shift: Array, draws: Dr
 
 
 def _stop_distances(target: TableObject, other: TableObject, shift: Array, u: Array) -> Array:
-    """How far (n,) a target gets before an object displaced by `shift` stops it; inf where never."""
+    """How far (n,) a target gets before an object displaced by `shift` stops it, or inf."""
     if target.body.id == other.body.id:
         return np.full(len(shift), np.inf)
     entries = [entry_distances(p, q, shift, u) for p in target.body.parts for q in other.body.parts]

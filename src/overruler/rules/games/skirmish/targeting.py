@@ -69,7 +69,7 @@ class Targets:
     def shut_out_by(self, sight: TargetSight) -> TargetSight | None:
         """The closer enemy that keeps one from being a target; None where nothing does.
 
-        Closer enemies that are stunned or dazed can be ignored; for one not in cover, those in cover.
+        Closer enemies that are stunned or dazed can be ignored. So can those in cover, for one that is not.
         """
         closer = self.closer_sights(sight)
         return next((other for other in closer if not _can_be_ignored(other, sight)), None)
