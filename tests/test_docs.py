@@ -23,11 +23,11 @@ from PIL import Image
 
 from overruler.apps.cli import main
 from overruler.board import Board
+from overruler.games import GAMES
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
 from overruler.rules import game_of
 from overruler.rules.game import COMMON
-from overruler.scene import GAMES
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY
 from synthetic.flat_table import Plinth, render_table
 

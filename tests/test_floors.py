@@ -18,7 +18,7 @@ FLOORS = (
     ("geometry",),
     (
         "frame",
-        "shot",
+        "games",
         "board",
         "bases",
         "chart",

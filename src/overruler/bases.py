@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
+from overruler.games import GAMES, facts_of
 
 LARGEST_BASE_MM = 500.0
 """Largest width or length of a base, in mm."""
@@ -109,28 +110,33 @@ OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
 )
 """Width and length of the catalogue's oval bases. A game in `ROUND_BY_GAME_MM` has none of them."""
 
-ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {"legion": (27, 50, 70, 100, 120), "xwing": ()}
-"""Diameters of the round bases of a game that uses only some of the catalogue."""
+_SHARED_DIAMETERS_MM = tuple(
+    diameter
+    for diameter in ROUND_DIAMETERS_MM
+    if all(diameter not in facts_of(game).exclusive_diameters_mm for game in GAMES)
+)
 
 DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
-    ROUND_BY_GAME_MM["legion"]: 0.45,
-    tuple(size for size in ROUND_DIAMETERS_MM if size != 27): 0.45,
+    **{
+        facts.round_bases_mm: facts.round_bases_prior
+        for facts in map(facts_of, GAMES)
+        if facts.round_bases_mm and facts.round_bases_prior
+    },
+    _SHARED_DIAMETERS_MM: 0.45,
     ROUND_DIAMETERS_MM: 0.1,
 }
 """Prior probability of each set of diameters that the round bases of one table come from.
 
-The sets are Legion's, those of all other games, and the whole catalogue. Legion's bases seldom mix
-with others, and 27 mm is used by Legion alone."""
-
-PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {"legion": (), "xwing": PLATE_SIDES_MM}
-"""Sides of the square plates of a game that uses only some of the catalogue."""
+The sets are those of a game that seldom mixes with others (Legion), the catalogue without the
+diameters that one game alone uses, and the whole catalogue."""
 
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:
     """The bases of a game where they are known, else of the whole catalogue."""
-    diameters = ROUND_BY_GAME_MM.get(game or "", ROUND_DIAMETERS_MM)
-    plate_sides = PLATES_BY_GAME_MM.get(game or "", PLATE_SIDES_MM)
-    oval_sides = () if game in ROUND_BY_GAME_MM else OVAL_SIDES_MM
+    facts = facts_of(game)
+    diameters = ROUND_DIAMETERS_MM if facts.round_bases_mm is None else facts.round_bases_mm
+    plate_sides = PLATE_SIDES_MM if facts.plates_mm is None else facts.plates_mm
+    oval_sides = OVAL_SIDES_MM if facts.round_bases_mm is None else ()
     return (
         *(Base.circle(diameter) for diameter in diameters),
         *(Base.rectangle(side, side) for side in plate_sides),

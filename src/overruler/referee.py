@@ -18,12 +18,11 @@ from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import Fix
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.vision.assembly.corrections import apply_corrections
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.assembly.to_scene import build_scene

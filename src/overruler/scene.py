@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overruler.errors import UnknownName
+from overruler.games import GAMES, facts_of
 from overruler.geometry.covariance import Covariance, RareAlternative, is_positive_semidefinite
 from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import MAX_LENGTH_MM, ROUNDING_SHARE, Grid, Piece, Ruler, Table
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from overruler.geometry.pose import Array
 
 __all__ = [
-    "GAMES",
     "SCHEMA",
     "Grid",
     "Piece",
@@ -33,18 +33,6 @@ __all__ = [
 ]
 
 SCHEMA = "overruler/scene/1"
-DEFAULT_KINDS = {"xwing": "ship"}
-"""The kind of a piece that names none, in the games where it is no character."""
-GAMES_IN_INCHES = ("skirmish", "positioning")
-"""The games that measure in inches."""
-
-
-GAMES = tuple(
-    sorted(
-        file.parent.name for file in (Path(__file__).parent / "rules" / "games").glob("*/game.py")
-    )
-)
-"""Every game: the names of their modules. None is loaded, for reading a scene needs no rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +156,21 @@ class Scene:
         if name not in self.piece_indices and name not in self.terrain_parts:
             raise UnknownName(what, name, (*self.piece_indices, *self.terrain_parts))
 
+    @cached_property
+    def range_ruler(self) -> Ruler | None:
+        """The scene's own ruler, else its game's; None without one."""
+        size = facts_of(self.game).ruler
+        return self.ruler or (Ruler(*size) if size else None)
+
+    @property
+    def segment_mm(self) -> float | None:
+        """The length of the ruler's segments; None without a ruler."""
+        ruler = self.range_ruler
+        return ruler.segment_mm if ruler else None
+
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""
-        return piece.kind or DEFAULT_KINDS.get(self.game, "character")
+        return piece.kind or facts_of(self.game).default_kind
 
 
 _SCENE_KEYS = (

@@ -64,7 +64,7 @@ def _attach_completers(parser: argparse.ArgumentParser) -> None:
 
 
 def _game_names(**_: Any) -> tuple[str, ...]:
-    from overruler.scene import GAMES
+    from overruler.games import GAMES
 
     return GAMES
 

@@ -13,9 +13,9 @@ from overruler.apps.settings.user_config import (
     config_path,
 )
 from overruler.board import Board
+from overruler.games import GAMES
 from overruler.lens import Lens
 from overruler.rules import game_of
-from overruler.scene import GAMES
 
 MEANING_WHEN_UNSET = {
     "game": "every base is looked for",

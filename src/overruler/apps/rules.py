@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overruler.errors import UnknownName
+from overruler.games import GAMES
 from overruler.rules import game_of
-from overruler.rules.game import COMMON_CLAUSES, Game
-from overruler.scene import GAMES
+from overruler.rules.clauses import COMMON_CLAUSES
+from overruler.rules.game import Game
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +36,8 @@ def game_record(game: Game) -> dict[str, Any]:
     if game.ruler:
         ruler = {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments}
     questions = {}
-    for kind, rule in game.questions.items():
-        about = (rule.__doc__ or "").partition("\n")[0]
-        questions[kind] = {"about": about, "example": game.example(kind)}
+    for kind, question in game.questions.items():
+        questions[kind] = {"about": question.about, "example": game.example(kind)}
     settings = {}
     for name, setting in game.settings.items():
         settings[name] = {"default": setting.default, "about": setting.text}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from overruler.games import facts_of
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import (
     CLOSE_STYLE,
@@ -14,12 +15,9 @@ from overruler.picture.answer_style import (
     YES_STYLE,
     AnswerStyle,
 )
-from overruler.scene import GAMES_IN_INCHES, Piece, Scene
+from overruler.scene import Piece, Scene
 from overruler.units import format_length
 from overruler.verdict import TOO_CLOSE, Verdict
-
-SEGMENT_BY_GAME_MM = {"legion": 152.4, "xwing": 100.0}
-"""The length by which a game's ruler is numbered, where the scene brings no ruler of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +105,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
         from_piece=pieces.get(pair[0]),
         to_piece=pieces.get(pair[1]),
         lines_mm=verdict.lines_mm,
-        segment_mm=scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game),
+        segment_mm=scene.segment_mm,
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
     )
 
@@ -134,7 +132,7 @@ def _measure_text(verdict: Verdict, game: str, after_reason: bool) -> str:
 
 def format_distance(distance_mm: float, reach_mm: float, game: str) -> str:
     """A distance with its 95 % to either side, in the game's own unit; an exact one without."""
-    return format_length(distance_mm, reach_mm, game in GAMES_IN_INCHES)
+    return format_length(distance_mm, reach_mm, facts_of(game).in_inches)
 
 
 def style_of(verdict: Verdict) -> AnswerStyle:

@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from overruler.games import facts_of
 from overruler.geometry.pose import Array
 from overruler.picture import loupe as magnifier
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.banner import MAX_ROWS, SAFE_SHARE, Banner, build_banner
-from overruler.picture.drawable_ruling import SEGMENT_BY_GAME_MM, DrawableRuling, drawable_rulings
+from overruler.picture.drawable_ruling import DrawableRuling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
 from overruler.picture.painters import (
     base_outline,
@@ -207,7 +208,8 @@ def _ruling_label(view: View, claim: DrawableRuling, room: LabelLayout) -> str:
 
 def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     """A bar of true length lying along the board, where it covers least, the near edge first."""
-    length = SEGMENT_BY_GAME_MM.get(report.scene.game, SCALE_BAR_MM)
+    ruler = facts_of(report.scene.game).ruler
+    length = ruler.segment_mm if ruler else SCALE_BAR_MM
     width, height = report.calibration.board_mm
     x, y = np.meshgrid(np.linspace(0, width - length, 9), np.linspace(0, height, 9))
     starts = np.stack([x, y], -1).reshape(-1, 2)

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
-from overruler.shot import PixelBox, Shot
+from overruler.frame import PixelBox, Shot
 from overruler.sources.video import LOOKS_PER_S, Film, shot_from_picture
 from overruler.sources.web_camera import shot_from_pixels
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
-from overruler.shot import Shot
+from overruler.frame import Shot
 from overruler.sources.web_camera import shot_from_pixels
 
 DEFAULT_PORT = 4455

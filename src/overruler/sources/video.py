@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
-from overruler.shot import PixelBox, Shot, crop_box
+from overruler.frame import PixelBox, Shot, crop_box
 from overruler.sources.packets import (
     NONREFERENCE_DELAY_SHARE,
     LookSlot,

@@ -5,7 +5,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from overruler.shot import PixelBox, Shot, crop_box
+from overruler.frame import PixelBox, Shot, crop_box
 
 
 def shot_from_pixels(pixels: np.ndarray[Any, np.dtype[np.uint8]], time_s: float, name: str) -> Shot:

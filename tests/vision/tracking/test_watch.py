@@ -9,10 +9,9 @@ import pytest
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.track import Tick
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.watch import Watch

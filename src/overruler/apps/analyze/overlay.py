@@ -15,6 +15,7 @@ from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
 from overruler.apps.web.scene_paths import INTERVAL_95_SIGMAS, camera_view
 from overruler.errors import BadInput
+from overruler.frame import PixelBox
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
@@ -24,7 +25,6 @@ from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
-from overruler.shot import PixelBox
 
 PATH_SHOWN_S = 20.0
 """How long a path is shown after the end of its move."""

@@ -14,12 +14,12 @@ from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
+from overruler.games import GAMES
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
 from overruler.reading import Node
 from overruler.rules import game_of
-from overruler.scene import GAMES
 from overruler.writing import check_writable
 
 MIN_POINTS = 4

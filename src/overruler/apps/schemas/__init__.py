@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from overruler.apps.schemas import answers, files, questions, scenes
-from overruler.apps.schemas.primitives import DRAFT, Schema
-from overruler.scene import GAMES
+from overruler.games import GAMES
+from overruler.rules.json_schema import DRAFT, Schema
 
 DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "scene": ("a scene file (JSON)", scenes.scene),

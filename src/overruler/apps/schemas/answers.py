@@ -1,6 +1,6 @@
 """The schema of an answer: the keys that all questions share; other keys depend on the question."""
 
-from overruler.apps.schemas.primitives import (
+from overruler.rules.json_schema import (
     FLAG,
     NUMBER,
     OBJECT,

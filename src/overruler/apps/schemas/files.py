@@ -6,7 +6,18 @@ Some of them are TOML. Their schemas describe the values that a TOML parser retu
 import sys
 from typing import Any
 
-from overruler.apps.schemas.primitives import (
+from overruler.bases import LARGEST_BASE_MM
+from overruler.board import DICTIONARIES
+from overruler.board import SCHEMA as BOARD
+from overruler.declared_terrain import OUTLINE_KEYS
+from overruler.declared_terrain import READER_BY_KEY as TERRAIN_READERS
+from overruler.declared_terrain import SCHEMA as TERRAIN
+from overruler.fixes import KEYS_BY_ACTION, LABEL_KEYS, PLACE_KEYS
+from overruler.fixes import READER_BY_KEY as FIX_READERS
+from overruler.fixes import SCHEMA as FIX
+from overruler.lens import SCHEMA as LENS
+from overruler.pieces import KINDS
+from overruler.rules.json_schema import (
     FLAG,
     NAME,
     NUMBER,
@@ -23,17 +34,6 @@ from overruler.apps.schemas.primitives import (
     object_with,
     properties_from_readers,
 )
-from overruler.bases import LARGEST_BASE_MM
-from overruler.board import DICTIONARIES
-from overruler.board import SCHEMA as BOARD
-from overruler.declared_terrain import OUTLINE_KEYS
-from overruler.declared_terrain import READER_BY_KEY as TERRAIN_READERS
-from overruler.declared_terrain import SCHEMA as TERRAIN
-from overruler.fixes import KEYS_BY_ACTION, LABEL_KEYS, PLACE_KEYS
-from overruler.fixes import READER_BY_KEY as FIX_READERS
-from overruler.fixes import SCHEMA as FIX
-from overruler.lens import SCHEMA as LENS
-from overruler.pieces import KINDS
 
 MARKER_KEYS = ("around_mm", "marker_mm", "markers_at_mm")
 """Keys of an entry of a terrain file that require `markers`."""

@@ -1,6 +1,15 @@
 """The schema of a scene file."""
 
-from overruler.apps.schemas.primitives import (
+from overruler.games import GAMES
+from overruler.pieces import (
+    KINDS,
+    MAX_HEADING_DEG,
+    MAX_LENGTH_MM,
+    MAX_SEGMENTS,
+    PIECE_READERS,
+    SIZE_KEYS,
+)
+from overruler.rules.json_schema import (
     FLAG,
     INTEGER,
     LENGTH,
@@ -17,15 +26,7 @@ from overruler.apps.schemas.primitives import (
     object_with,
     properties_from_readers,
 )
-from overruler.pieces import (
-    KINDS,
-    MAX_HEADING_DEG,
-    MAX_LENGTH_MM,
-    MAX_SEGMENTS,
-    PIECE_READERS,
-    SIZE_KEYS,
-)
-from overruler.scene import GAMES, SCHEMA
+from overruler.scene import SCHEMA
 from overruler.terrain import TERRAIN_READERS
 
 COVARIANCE_MM2: Schema = {

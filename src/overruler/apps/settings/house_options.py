@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
+from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.rules import game_of
-from overruler.scene import GAMES
 
 
 def add_house_arguments(parser: argparse.ArgumentParser) -> None:

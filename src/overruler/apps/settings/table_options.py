@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from overruler.apps.settings.house_options import add_house_arguments
-from overruler.scene import GAMES
+from overruler.games import GAMES
 
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:

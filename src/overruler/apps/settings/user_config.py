@@ -14,9 +14,9 @@ from typing import Any
 
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.errors import BadInput, did_you_mean
+from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
-from overruler.scene import GAMES
 
 CONFIG_VARIABLE = "OVERRULER_CONFIG"
 """Environment variable with the path of another file; empty for no file."""

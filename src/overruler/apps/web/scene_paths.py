@@ -16,7 +16,6 @@ from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
-    SEGMENT_BY_GAME_MM,
     DrawableRuling,
     drawable_ruling,
     format_distance,
@@ -24,7 +23,7 @@ from overruler.picture.drawable_ruling import (
 from overruler.picture.painters import base_outline
 from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
-from overruler.rules import clause_text, game_of
+from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
 from overruler.units import inches_from_mm
 from overruler.verdict import Verdict
@@ -189,19 +188,14 @@ def _line_direction(ruling: DrawableRuling) -> Array:
 
 def range_lines_mm(scene: Scene) -> tuple[float, ...]:
     """Distances of the range lines round a base: the scene's ruler's, or else the game's."""
-    ruler = scene.ruler or game_of(scene.game).ruler
+    ruler = scene.range_ruler
     return ruler.lines_mm if ruler else ()
-
-
-def segment_length_mm(scene: Scene) -> float | None:
-    """Length of a segment of the ruler; None if the game has no ruler with segments."""
-    return scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
 
 
 def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
     """Range lines round a base, each with its name and the places where the name may stand."""
     view = camera_view(scene)
-    segment_mm = segment_length_mm(scene)
+    segment_mm = scene.segment_mm
     lines = []
     for line_mm in lines_mm:
         ring = range_ring_px(view, piece, line_mm)

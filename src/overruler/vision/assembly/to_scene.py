@@ -13,6 +13,7 @@ import numpy as np
 
 from overruler.calibration import Calibration, calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea, _ruler_json
+from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, Matrix2, RareAlternative
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
@@ -41,8 +42,6 @@ USUAL_SHADE_SHARE = 0.3
 """How much of `shade_covariance_mm2` is 1 σ of what is usual: it is for shade that misleads as much as it can."""
 MIN_TERRAIN_PROBABILITY = 0.5
 """Ground less likely raised is no terrain of the scene; that it may be is in the doubt of what stands there."""
-DEFAULT_GAME = "legion"
-"""What a scene says where no game was named: every scene file names one."""
 
 
 def build_scene(

@@ -3,7 +3,7 @@
 bars → which ruler may lie where along a bar → measured in the photo's own pixels → what that says about the markers
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -11,19 +11,33 @@ import numpy as np
 from overruler.calibration import Calibration, Problem
 from overruler.detections import DetectedRuler
 from overruler.frame import Frame
+from overruler.games import GAMES, facts_of
 from overruler.geometry.pose import Array
+from overruler.units import MM_PER_INCH
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.rulers.bars import StructureTensor, find_bars
 from overruler.vision.rulers.fit import contradicts_markers, measure_ruler
 from overruler.vision.rulers.hypotheses import find_hypotheses
 from overruler.vision.rulers.strip import RulerKind
 
-KNOWN_RULERS = (
-    RulerKind("legion", 152.4, 5, 25.0, 4.0, 9.0, jointed=True),
-    RulerKind("legion_short", 152.4, 2, 25.0, 4.0, 12.0, jointed=True),
-    RulerKind("xwing", 100.0, 3, 20.0, 2.0, 15.0),
-    RulerKind("inch_stick", 25.4, 12, 20.0, 3.0, 4.0),
-)
+
+def _game_rulers() -> Iterator[RulerKind]:
+    for facts in map(facts_of, GAMES):
+        for printed in facts.printed_rulers:
+            assert facts.ruler is not None
+            yield RulerKind(
+                printed.name,
+                facts.ruler.segment_mm,
+                printed.segments,
+                printed.width_mm,
+                printed.top_z_mm,
+                printed.min_line_contrast,
+                printed.jointed,
+            )
+
+
+KNOWN_RULERS = (*_game_rulers(), RulerKind("inch_stick", MM_PER_INCH, 12, 20.0, 3.0, 4.0))
+"""The games' rulers, and a stick of a foot for the games in inches."""
 DUPLICATE_SHARE, DUPLICATE_DISTANCE_MM = 0.3, 20.0
 """A ruler of whose line such a share lies so near another's is the same one, or a part of it."""
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
+from overruler.frame import Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.track import Tick
 
 MAX_SHIFT_PX = 0.8

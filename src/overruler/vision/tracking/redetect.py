@@ -10,8 +10,8 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.detections import Detection
+from overruler.frame import Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
 from overruler.vision.rounds.fit_rounds import fit_rounds
 from overruler.vision.terrain.standing_on import raise_pieces

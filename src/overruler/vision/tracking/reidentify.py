@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 
 from overruler.detections import Detection
+from overruler.frame import Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.vision.contours.cone_fit import fit_base
 from overruler.vision.contours.reproject import apply_fit
 from overruler.vision.tracking.appearance import HALF_GRID, Patch, find_patch

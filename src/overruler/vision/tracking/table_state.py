@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
 from overruler.detections import Detection
-from overruler.frame import Frame
+from overruler.frame import Frame, PixelBox, Shot
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.report import Report
-from overruler.shot import PixelBox, Shot
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.change_detection import (
     BLOCK_PX,

@@ -14,10 +14,10 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
 from overruler.fixes import Fix, next_piece_id
+from overruler.frame import Shot
 from overruler.house_rules import HouseRules
 from overruler.pieces import Piece
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.track import Move, Tick, TrackedPosition
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.tracking.assignment import MissingPiece, assign_pieces

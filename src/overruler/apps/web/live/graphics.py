@@ -21,7 +21,6 @@ from overruler.apps.web.scene_paths import (
     camera_view,
     range_lines_mm,
     range_ring_px,
-    segment_length_mm,
 )
 from overruler.errors import OverrulerError
 from overruler.geometry.pose import Array
@@ -186,7 +185,7 @@ def _cased_path(view: View, lines: str) -> tuple[str, str]:
 
 def draw_bands(scene: Scene, view: View, piece: Piece, placement: LabelPlacement) -> str:
     """Draw every range line round a base, with its number where the picture has room."""
-    segment_mm = segment_length_mm(scene)
+    segment_mm = scene.segment_mm
     placement.protect_lines([base_outline(view, piece)])
     lines: list[str] = []
     numbers: list[str] = []
