@@ -209,6 +209,8 @@ def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
 
 def _line_ellipse_interval(shape: Disc | Ellipse, edge: Edge) -> tuple[float, float]:
     """Intersect the line with the rim, in the metric that makes the rim a unit circle."""
+    if not shape.bounding_radius_mm:
+        return EMPTY_INTERVAL  # a point is one of the extreme points already
     ux, uy = edge.direction
     x = edge.start[0] - shape.center[0]
     y = edge.start[1] - shape.center[1]
