@@ -33,7 +33,8 @@ class Edge:
     length_mm: float = math.inf
 
     def point_at(self, along_mm: float) -> Point:
-        (x, y), (ux, uy) = self.start, self.direction
+        x, y = self.start
+        ux, uy = self.direction
         return x + along_mm * ux, y + along_mm * uy
 
     def along_and_left_mm(self, point: Point) -> tuple[float, float]:
@@ -193,7 +194,8 @@ def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
     (Cyrus and Beck, Generalized two- and three-dimensional clipping, 1978.)
     """
     low, high = -math.inf, math.inf
-    (x, y), (ux, uy) = edge.start, edge.direction
+    x, y = edge.start
+    ux, uy = edge.direction
     corners = shape.corners
     for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
         height = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
@@ -217,7 +219,8 @@ def _line_ellipse_interval(shape: Disc | Ellipse, edge: Edge) -> tuple[float, fl
     xx, xy, yy = rim_quadratic_form(shape)
     size = xx * ux * ux + 2 * xy * ux * uy + yy * uy * uy
     middle = -(xx * x * ux + xy * (x * uy + y * ux) + yy * y * uy) / size
-    x, y = x + middle * ux, y + middle * uy
+    x = x + middle * ux
+    y = y + middle * uy
     rest = 1 - (xx * x * x + 2 * xy * x * y + yy * y * y)
     if rest < 0:
         return EMPTY_INTERVAL

@@ -54,7 +54,8 @@ class Camera:
 
     def _distort_xy(self, x: Array, y: Array) -> tuple[Array, Array]:
         k1, k2, p1, p2, k3 = self.distortion
-        xx, yy, xy = x * x, y * y, x * y
+        xx, yy = x * x, y * y
+        xy = x * y
         r2 = xx + yy
         radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
         distorted_x = x * radial + 2 * p1 * xy + p2 * (r2 + 2 * xx)
@@ -87,7 +88,8 @@ class Camera:
         x, y, z = (starts[:, k, None] + steps[:, k, None] * reach_mm for k in range(3))
         z[z <= 0] = np.nan
         u, v = self._distort_xy(x / z, y / z)
-        fx, fy = self.matrix[0, 0], self.matrix[1, 1]
+        fx = self.matrix[0, 0]
+        fy = self.matrix[1, 1]
         return u * fx + self.matrix[0, 2], v * fy + self.matrix[1, 2]
 
     def project_with_jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
@@ -109,7 +111,8 @@ class Camera:
 
     def _pixel_by_lens_jacobian(self, x: Array, y: Array, distorted: Array) -> Array:
         """Return d pixel / d lens parameters (..., 2, 9) at ideal image coordinates (...,)."""
-        fx, fy = self.matrix[0, 0], self.matrix[1, 1]
+        fx = self.matrix[0, 0]
+        fy = self.matrix[1, 1]
         r2 = x * x + y * y
         powers = np.stack([r2, r2 * r2, r2**3], -1)
         jacobian = np.zeros((*x.shape, 2, len(LENS_PARAMETERS)))
@@ -147,7 +150,8 @@ class Camera:
         The third result is d pixel / d point (..., 2, 3).
         """
         z = xyz[..., 2]
-        x, y = xyz[..., 0] / z, xyz[..., 1] / z
+        x = xyz[..., 0] / z
+        y = xyz[..., 1] / z
         xx, xy, yy = self._distortion_jacobian(x, y)
         d_distorted = np.stack([xx, xy, xy, yy], -1).reshape(*x.shape, 2, 2)
         d_ideal = np.zeros((*x.shape, 2, 3))
@@ -217,7 +221,9 @@ class Camera:
 
 def _rotation_jacobian(rotated: Array) -> Array:
     """Return d (ω × q) / d ω = -[q]× (..., 3, 3) at rotated points q (..., 3)."""
-    a, b, c = rotated[..., 0], rotated[..., 1], rotated[..., 2]
+    a = rotated[..., 0]
+    b = rotated[..., 1]
+    c = rotated[..., 2]
     jacobian = np.zeros((*rotated.shape, 3))
     jacobian[..., 0, 1] = c
     jacobian[..., 0, 2] = -b

@@ -5,9 +5,10 @@ of n.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
+from overruler.geometry.direction_search import last_where
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape
 
 SAMPLE_LINES = 32
@@ -70,29 +71,19 @@ def blocked_intervals(
 
     def is_blocked(c: float) -> bool:
         enters, leaves = chord_of_line(obstacle, angle, c)
-        first = max(chord_of_line(a, angle, c)[1], enters)
-        last = min(chord_of_line(b, angle, c)[0], leaves)
-        return first < last - LEAST_OVERLAP_MM
+        _, leaves_a = chord_of_line(a, angle, c)
+        enters_b, _ = chord_of_line(b, angle, c)
+        return max(leaves_a, enters) < min(enters_b, leaves) - LEAST_OVERLAP_MM
 
     width = high - low
     samples = [low + width * (k + 0.5) / SAMPLE_LINES for k in range(SAMPLE_LINES)]
     blocked = [is_blocked(c) for c in samples]
     edges = [low] if blocked[0] else []
     for (p, p_blocked), (q, q_blocked) in pairwise(zip(samples, blocked, strict=True)):
-        if p_blocked != q_blocked:
-            edges.append(_bisect_edge(is_blocked, p, q))
+        if p_blocked and not q_blocked:
+            edges.append(last_where(is_blocked, p, q, BISECTIONS))
+        elif q_blocked and not p_blocked:
+            edges.append(last_where(lambda c: not is_blocked(c), p, q, BISECTIONS))
     if blocked[-1]:
         edges.append(high)
     yield from zip(edges[::2], edges[1::2], strict=True)
-
-
-def _bisect_edge(is_blocked: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the c at which `is_blocked` changes between `low` and `high`."""
-    blocked_at_low = is_blocked(low)
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if is_blocked(middle) == blocked_at_low:
-            low = middle
-        else:
-            high = middle
-    return low

@@ -4,15 +4,14 @@ See `geometry.shapes` for the principle.
 """
 
 import math
-from collections.abc import Iterator
 
+from overruler.geometry.direction_search import candidate_maxima, sample_turn
 from overruler.geometry.shapes import (
     CONVERGED_MM,
     Disc,
     Gap,
     Polygon,
     Shape,
-    SupportDifference,
     gap,
     support_difference,
 )
@@ -38,21 +37,21 @@ def farthest_gap(a: Shape, b: Shape) -> Gap:
         center = gap(a, Disc(b.center))
         if center.distance_mm > CONVERGED_MM:
             return _farthest_beyond_center(center, b)
-    best = max(_reach_maxima(a, b), key=lambda span: span.along)
-    nearest = gap(a, Disc(best.b))
-    return Gap(max(best.along, 0.0), nearest.from_point, best.b)
+    return _farthest_of_maxima(a, b)
 
 
 def _farthest_beyond_center(center: Gap, b: Disc) -> Gap:
     """Return the farthest gap of a disc whose centre lies outside: a radius beyond the centre."""
-    (ax, ay), (bx, by) = center.from_point, b.center
+    ax, ay = center.from_point
+    bx, by = b.center
     distance = center.distance_mm
     point = b.support_point((bx - ax) / distance, (by - ay) / distance)
     return Gap(distance + b.radius_mm, center.from_point, point)
 
 
 def _farthest_of_discs(a: Disc, b: Disc) -> Gap:
-    (ax, ay), (bx, by) = a.center, b.center
+    ax, ay = a.center
+    bx, by = b.center
     between = math.hypot(bx - ax, by - ay)
     ux, uy = ((bx - ax) / between, (by - ay) / between) if between else (1.0, 0.0)
     distance = between + b.radius_mm - a.radius_mm
@@ -64,28 +63,19 @@ def _farthest_of_discs(a: Disc, b: Disc) -> Gap:
 
 def sample_angles(a: Shape, b: Shape) -> list[float]:
     """Return ascending angles round the whole turn, with each at which a support point jumps."""
-    turn = 2 * math.pi
-    samples = {turn * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)}
-    kinks = {kink % turn for kink in (*a.edge_normal_angles, *b.edge_normal_angles)}
-    return sorted(samples | kinks)
+    return sample_turn(SAMPLE_DIRECTIONS, (*a.edge_normal_angles, *b.edge_normal_angles))
 
 
-def _reach_maxima(a: Shape, b: Shape) -> Iterator[SupportDifference]:
-    """Yield how far `b` reaches past `a` at each sample angle, and at each maximum between two."""
+def _farthest_of_maxima(a: Shape, b: Shape) -> Gap:
+    """Find the direction in which `b` reaches farthest past `a`."""
     angles = sample_angles(a, b)
-    for low, high in zip(angles, [*angles[1:], angles[0] + 2 * math.pi], strict=True):
-        yield support_difference(a, b, low, 1)
-        inside = 1e-9 * (high - low)  # to one side of a jump
-        first = support_difference(a, b, low + inside, 1)
-        if first.across > 0 and support_difference(a, b, high - inside, 1).across < 0:
-            yield _refine_maximum(a, b, low, high)
+    angles.append(angles[0] + math.tau)
 
+    def slope(angle: float) -> float:
+        return support_difference(a, b, angle, 1).across
 
-def _refine_maximum(a: Shape, b: Shape, low: float, high: float) -> SupportDifference:
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if support_difference(a, b, middle, 1).across > 0:
-            low = middle
-        else:
-            high = middle
-    return support_difference(a, b, low, 1)
+    maxima = candidate_maxima(slope, angles, BISECTIONS)
+    spans = (support_difference(a, b, angle, 1) for angle in maxima)
+    best = max(spans, key=lambda span: span.along)
+    nearest = gap(a, Disc(best.b))
+    return Gap(max(best.along, 0.0), nearest.from_point, best.b)

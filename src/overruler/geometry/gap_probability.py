@@ -170,11 +170,13 @@ def intervals_within_distance(
 
 
 def _disc_intervals(slices: SlicedGaussian, a: Disc, b: Disc, line_mm: float) -> list[Interval]:
-    (ax, ay), (bx, by) = a.center, b.center
+    ax, ay = a.center
+    bx, by = b.center
     x, y = bx - ax, by - ay
     ux, uy = slices.u
     radius = a.radius_mm + b.radius_mm + line_mm
-    along, aside = x * ux + y * uy, y * ux - x * uy
+    along = x * ux + y * uy
+    aside = y * ux - x * uy
     intervals = []
     for _, v, _ in slices.slices:
         square = radius * radius - (aside + v) ** 2
@@ -209,7 +211,8 @@ class _IntervalSearch:
             excess = found.distance_mm - self.line_mm
             if abs(excess) <= ROOT_TOLERANCE_MM:
                 break
-            (px, py), (qx, qy) = found.from_point, found.to_point
+            px, py = found.from_point
+            qx, qy = found.to_point
             dx, dy = qx - px, qy - py
             size = math.hypot(dx, dy)
             slope = (dx * ux + dy * uy) / size if size and found.distance_mm > 0 else 0.0

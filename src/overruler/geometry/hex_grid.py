@@ -52,7 +52,8 @@ class HexGrid:
         """Return how far a point lies from each neighbour of its hex: from the side they share."""
         q, r = hexagon = self.hex_at(point)
         center_x, center_y = self.center(hexagon)
-        x, y = point[0] - center_x, point[1] - center_y
+        x = point[0] - center_x
+        y = point[1] - center_y
         return {(q + dq, r + dr): self._distance_to_side(x, y, dq, dr) for dq, dr in NEIGHBOURS}
 
     def _distance_to_side(self, x: float, y: float, dq: int, dr: int) -> float:
@@ -65,14 +66,16 @@ class HexGrid:
 
     def _center_offset(self, q: float, r: float) -> Point:
         """Return a hex's centre relative to that of hex (0, 0)."""
-        wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
+        wide = self.size_mm * sqrt(3)
+        high = self.size_mm * 1.5
         if self.pointy:
             return wide * (q + r / 2), high * r
         return high * q, wide * (r + q / 2)
 
     def _axial_coordinates(self, x: N, y: N) -> tuple[N, N]:
         """Return the fractional axial coordinates of a place relative to the origin."""
-        wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
+        wide = self.size_mm * sqrt(3)
+        high = self.size_mm * 1.5
         if self.pointy:
             return x / wide - y / high / 2, y / high
         return x / high, y / wide - x / high / 2
@@ -110,5 +113,6 @@ def _round_axial_all(axial: "Array") -> "Array":
 
 def hex_distance(a: Hex, b: Hex) -> int:
     """Return how many steps apart two hexes are: 1 for neighbours."""
-    dq, dr = b[0] - a[0], b[1] - a[1]
+    dq = b[0] - a[0]
+    dr = b[1] - a[1]
     return max(abs(dq), abs(dr), abs(dq + dr))

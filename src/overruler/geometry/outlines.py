@@ -40,7 +40,8 @@ def _segments_cross(a: Point, b: Point, c: Point, d: Point) -> bool:
 
 def _doubled_signed_area(a: Point, b: Point, c: Point) -> float:
     """Return twice the area of the triangle, positive if a, b, c turn left."""
-    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    (ax, ay), (bx, by) = a, b
+    cx, cy = c
     return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 
 

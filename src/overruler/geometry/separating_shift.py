@@ -82,7 +82,8 @@ def _circle_exit_candidates(pairs: Sequence[ShapePair], reach_mm: float) -> Iter
 
 
 def _reach_circle(a: Shape, b: Shape, reach_mm: float) -> tuple[Point, float]:
-    (ax, ay), (bx, by) = a.center, b.center
+    ax, ay = a.center
+    bx, by = b.center
     radius = a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
     return (bx - ax, by - ay), radius
 
@@ -93,7 +94,8 @@ def _circle_intersections(p: Point, r: float, q: Point, s: float) -> Iterator[Po
     if not abs(r - s) < distance < r + s:
         return
     (px, py), (qx, qy) = p, q
-    ux, uy = (qx - px) / distance, (qy - py) / distance
+    ux = (qx - px) / distance
+    uy = (qy - py) / distance
     along = (distance * distance + r * r - s * s) / (2 * distance)
     aside = math.sqrt(max(r * r - along * along, 0.0))
     for side in (aside, -aside):
@@ -117,7 +119,8 @@ class _BoundedPair(NamedTuple):
 
     @classmethod
     def of(cls, a: Shape, b: Shape, reach_mm: float) -> "_BoundedPair":
-        (ax, ay), (bx, by) = a.center, b.center
+        ax, ay = a.center
+        bx, by = b.center
         inscribed = _inscribed_radius_mm(a) + _inscribed_radius_mm(b)
         inner = inscribed + reach_mm - DISTANCE_TOLERANCE_MM
         outer = a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
@@ -218,7 +221,8 @@ def _pair_exit_distance_mm(a: Shape, b: Shape, ux: float, uy: float, reach_mm: f
     The gap is a convex function of the path length. Newton's steps from far out approach the root
     and never pass it.
     """
-    (ax, ay), (bx, by) = a.center, b.center
+    ax, ay = a.center
+    bx, by = b.center
     along = (bx - ax) * ux + (by - ay) * uy
     path = along + a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
     for _ in range(NEWTON_STEPS):

@@ -11,11 +11,11 @@ Lengths are millimetres in the board frame, directions are unit vectors. Pure Py
 """
 
 import math
-from itertools import pairwise
 from typing import NamedTuple
 
+from overruler.geometry.direction_search import candidate_maxima, sample_turn
 from overruler.geometry.farthest import SAMPLE_DIRECTIONS
-from overruler.geometry.shapes import Disc, Point, Shape, gap, translate_shape
+from overruler.geometry.shapes import Disc, Point, Shape, gap, support_difference, translate_shape
 from overruler.units import CONTACT_TOLERANCE_MM
 
 ROUNDING_MM = 1e-11
@@ -84,7 +84,8 @@ def _ray_exit(mover: Shape, other: Shape, ux: float, uy: float, grown_mm: float)
 
     below, above = rim(0.0, -1.0), rim(0.0, 1.0)
     for _ in range(200):
-        along, across = above[0] - below[0], above[1] - below[1]
+        along = above[0] - below[0]
+        across = above[1] - below[1]
         size = math.hypot(along, across)
         if size < ROUNDING_MM:
             break
@@ -113,37 +114,19 @@ def signed_separation(a: Shape, b: Shape) -> float:
     if distance > 0:
         return distance
     angles = [*separation_sample_angles(a, b), math.tau]
-    best = max(_separation_and_slope(a, b, angle)[0] for angle in angles)
-    for low, high in pairwise(angles):
-        inside = 1e-9 * (high - low)  # to one side of a jump
-        _, first_slope = _separation_and_slope(a, b, low + inside)
-        if first_slope > 0 and _separation_and_slope(a, b, high - inside)[1] < 0:
-            best = max(best, _refine_maximum(a, b, low, high))
-    return min(best, 0.0)
+
+    def slope(angle: float) -> float:
+        return support_difference(a, b, angle, -1).across
+
+    maxima = candidate_maxima(slope, angles, BISECTIONS)
+    separations = (support_difference(a, b, angle, -1).along for angle in (*maxima, math.tau))
+    return min(max(separations), 0.0)
 
 
 def separation_sample_angles(a: Shape, b: Shape) -> list[float]:
     """Return ascending angles from 0 round the turn, with each at which the separation has a kink."""
-    samples = {math.tau * k / SAMPLE_DIRECTIONS for k in range(SAMPLE_DIRECTIONS)}
-    kinks = [*a.edge_normal_angles, *(kink + math.pi for kink in b.edge_normal_angles)]
-    return sorted(samples | {kink % math.tau for kink in kinks})
-
-
-def _separation_and_slope(a: Shape, b: Shape, angle: float) -> tuple[float, float]:
-    """Return how far a direction separates two shapes (negative: overlap), and the slope by angle."""
-    ux, uy = math.cos(angle), math.sin(angle)
-    x, y = _support_difference(a, b, -ux, -uy)
-    return x * ux + y * uy, y * ux - x * uy
-
-
-def _refine_maximum(a: Shape, b: Shape, low: float, high: float) -> float:
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if _separation_and_slope(a, b, middle)[1] > 0:
-            low = middle
-        else:
-            high = middle
-    return _separation_and_slope(a, b, low)[0]
+    opposite = (kink + math.pi for kink in b.edge_normal_angles)
+    return sample_turn(SAMPLE_DIRECTIONS, (*a.edge_normal_angles, *opposite))
 
 
 # --- entering another shape ---

@@ -22,11 +22,10 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from overruler.geometry.chords import blocked_intervals
-from overruler.geometry.shapes import Shape
+from overruler.geometry.shapes import ConvexShape, Shape
 from overruler.geometry.tangents import (
     COARSE_DIRECTIONS,
     QUARTER_TURN,
-    ConvexShape,
     Hull,
     inner_tangents,
     outer_tangents,
@@ -145,7 +144,8 @@ class ObstructedView:
         return tuple(tangents)
 
     def _end_tangents(self, i: int, j: int, towards: float) -> Iterator[CommonTangent]:
-        p, q = self.shapes[i], self.shapes[j]
+        p = self.shapes[i]
+        q = self.shapes[j]
         yield from (CommonTangent(i, j, 1, angle) for angle in outer_tangents(p, q, towards))
         yield from (CommonTangent(i, j, -1, angle) for angle in inner_tangents(p, q, towards))
 

@@ -97,7 +97,8 @@ def _draw_plate(banner: Banner) -> str:
 
 def _draw_row(banner: Banner, claim: DrawableRuling, row: RowMetrics, top: float) -> str:
     unit = banner.unit
-    left, room = TEXT_INDENT * unit, banner.wide - (TEXT_INDENT + TEXT_BORDER) * unit
+    left = TEXT_INDENT * unit
+    room = banner.wide - (TEXT_INDENT + TEXT_BORDER) * unit
     title, title_size = fit_text(claim.headline, row.title * unit, room)
     detail, detail_size = fit_text(claim.detail, row.detail * unit, room)
     detail_y = top + 0.82 * row.high * unit

@@ -54,7 +54,8 @@ def _black_loops(chart: Chart, left_mm: float, top_mm: float) -> list[Loop]:
     for row in range(chart.rows):
         for column in range(chart.columns):
             if (column + row) % 2 == 0:
-                x, y = left_mm + column * side, top_mm + row * side
+                x = left_mm + column * side
+                y = top_mm + row * side
                 loops.append(loop_in_mm(UNIT_SQUARE, x, y, side))
     for number, corners in chart.markers_mm.items():
         cells = marker_pattern(chart.dictionary, number)

@@ -39,7 +39,8 @@ class LabelLayout:
         """Mark the box round points (N, 2) as occupied, without those that are NaN."""
         finite = points[np.isfinite(points).all(-1)]
         if len(finite):
-            low, high = finite.min(0) - spread_px, finite.max(0) + spread_px
+            low = finite.min(0) - spread_px
+            high = finite.max(0) + spread_px
             self.reserve_box([*low, *high], weight)
 
     def overlap_costs(self, boxes: Array) -> Array:
@@ -55,8 +56,10 @@ class LabelLayout:
 
     def leaves_canvas(self, boxes: Array) -> NDArray[np.bool_]:
         """Return the mask (N,) of `boxes` (N, 4) that leave the drawing or enter its border."""
-        low, high = self.border_px, np.array(self.size_px) - self.border_px
-        return np.asarray((boxes[:, :2] < low).any(1) | (boxes[:, 2:] > high).any(1))
+        low = self.border_px
+        high = np.array(self.size_px) - self.border_px
+        starts_before = (boxes[:, :2] < low).any(1)
+        return np.asarray(starts_before | (boxes[:, 2:] > high).any(1))
 
     def place_beside(
         self, size: tuple[float, float], around: Sequence[float] | Array
@@ -71,7 +74,7 @@ class LabelLayout:
 
         Earlier centres are preferred.
         """
-        boxes = _boxes_around(size, middles)
+        boxes = boxes_around(size, middles)
         cost = self.overlap_costs(boxes) + OFF_CANVAS_COST * self.leaves_canvas(boxes)
         cost = cost + np.linspace(0, LATER_PLACE_COST, len(boxes))
         chosen = int(np.argmin(cost))
@@ -80,32 +83,35 @@ class LabelLayout:
 
     def reserve_uncovered(self, size: tuple[float, float], middles: Array, most: float) -> Array:
         """Reserve and return all centres (N, 2) whose box costs at most `most`, or else the best."""
-        cost = self.overlap_costs(_boxes_around(size, middles))
+        cost = self.overlap_costs(boxes_around(size, middles))
         kept = middles[cost <= most]
         if not len(kept):
             kept = middles[[np.argmin(cost)]]
-        for box in _boxes_around(size, kept):
+        for box in boxes_around(size, kept):
             self.reserve_box(box)
         return np.asarray(kept)
 
     def least_overlap_cost(self, size: tuple[float, float], middles: Array) -> float:
         """Return the overlap cost of the best box of a size among centres (N, 2)."""
-        return float(self.overlap_costs(_boxes_around(size, middles)).min())
+        return float(self.overlap_costs(boxes_around(size, middles)).min())
 
 
-def _boxes_around(size: tuple[float, float], middles: Array) -> Array:
+def boxes_around(size: tuple[float, float], middles: Array) -> Array:
+    """Return the boxes (N, 4) of a size round centres (N, 2)."""
     half = np.array(size) / 2
     return np.concatenate([middles - half, middles + half], 1)
 
 
 def _box_areas(boxes: Array) -> Array:
-    return np.asarray(np.prod(boxes[:, 2:] - boxes[:, :2], axis=1))
+    sides = boxes[:, 2:] - boxes[:, :2]
+    return np.asarray(np.prod(sides, axis=1))
 
 
 def _centres_beside(size: Array, around: Array) -> Array:
     """Return the centres (N, 2) of boxes of a size round another box, the nearest first."""
     low, high = around[:2], around[2:]
-    centre, half = (low + high) / 2, (high - low) / 2
+    centre = (low + high) / 2
+    half = (high - low) / 2
     directions = np.stack([np.cos(LABEL_ANGLES_RAD), -np.sin(LABEL_ANGLES_RAD)], -1)
     rings = []
     for distance in LABEL_DISTANCES:

@@ -88,16 +88,18 @@ def _error_tiles(places: Array, error_mm: Array) -> str:
     errors = mean_of_neighbours(error_mm)
     tiles = []
     for row, column in np.ndindex(errors.shape):
-        (left, top), (right, bottom) = places[row, column], places[row + 1, column + 1]
-        size = {"width": float(right - left) + 0.5, "height": float(bottom - top) + 0.5}
+        left, top = places[row, column]
+        right, bottom = places[row + 1, column + 1]
+        size = {"width": right - left + 0.5, "height": bottom - top + 0.5}
         colour = error_colour(float(errors[row, column]))
-        tiles.append(element("rect", x=float(left), y=float(top), fill=colour, **size))
+        tiles.append(element("rect", x=left, y=top, fill=colour, **size))
     return group(tiles)
 
 
 def mean_of_neighbours(values: Array) -> Array:
     """Return the mean of each four neighbours (R - 1, C - 1) of values (R, C)."""
-    right, left = values[:, 1:], values[:, :-1]
+    right = values[:, 1:]
+    left = values[:, :-1]
     return np.asarray((right[1:] + right[:-1] + left[1:] + left[:-1]) / 4)
 
 
@@ -106,7 +108,8 @@ def _corner_dots(corners_px: Sequence[Array], scale: float) -> str:
     for photo, corners in enumerate(corners_px):
         colour = PHOTO_COLOURS[photo % len(PHOTO_COLOURS)]
         for u, v in corners:
-            x, y = float(u) * scale, float(v) * scale
+            x = float(u) * scale
+            y = float(v) * scale
             dots.append(element("circle", cx=x, cy=y, r=2.4, fill=colour))
     return group(dots, stroke=BLACK, stroke_width=0.4)
 
@@ -119,7 +122,8 @@ def _error_labels(places: Array, error_mm: Array) -> str:
     for row, column in np.ndindex(error_mm[::LABEL_STEP, ::LABEL_STEP].shape):
         place = LABEL_STEP * row, LABEL_STEP * column
         u, v = places[place]
-        x, y = float(np.clip(u, 40, wide - 40)), float(np.clip(v, 24, high - 12))
+        x = float(np.clip(u, 40, wide - 40))
+        y = float(np.clip(v, 24, high - 12))
         labels.append(element("rect", x=x - 27, y=y - 18, **plate))
         labels.append(text_line(f"{error_mm[place]:.2f}", x, y, 20.0, fill=BLACK))
     return group(labels)

@@ -6,7 +6,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.picture.drawable_ruling import CONFIDENCE_95_SIGMAS, DrawableRuling
-from overruler.picture.label_placement import LabelLayout
+from overruler.picture.label_placement import LabelLayout, boxes_around
 from overruler.picture.painters import base_outline
 from overruler.picture.raster import Pixels, data_uri
 from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path, text_plate
@@ -63,7 +63,7 @@ def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe |
         return None
     side = 2 * radius + 24 * view.unit
     middles = _candidate_centres(view, side, source)
-    boxes = np.concatenate([middles - side / 2, middles + side / 2], 1)
+    boxes = boxes_around((side, side), middles)
     is_free = ~room.leaves_canvas(boxes) & (room.overlap_costs(boxes) < MAX_COVERED_COST)
     if not is_free.any():
         return None
@@ -87,7 +87,8 @@ def _candidate_centres(view: View, side: float, source: Array) -> Array:
 def draw_loupe(view: View, claim: DrawableRuling, loupe: Loupe, pixels: Pixels) -> str:
     """Draw the magnifier with its contents, and the line to the place that it shows."""
     unit = view.unit
-    x, y = float(loupe.middle[0]), float(loupe.middle[1])
+    x = float(loupe.middle[0])
+    y = float(loupe.middle[1])
     disc = element("circle", cx=x, cy=y, r=loupe.radius)
     contents = (_photo_detail(loupe, pixels), *_draw_contents(view, claim, loupe))
     rim = {"cx": x, "cy": y, "fill": "none", "r": loupe.radius}
@@ -108,18 +109,18 @@ def _photo_detail(loupe: Loupe, pixels: Pixels) -> str:
     """Draw the photo's own pixels (H, W, 3) under the magnifier."""
     reach = loupe.radius / loupe.magnification + 1
     size = np.array([pixels.shape[1], pixels.shape[0]])
-    corner = np.clip(np.floor(loupe.source - reach), 0, size).astype(int)
-    end = np.clip(np.ceil(loupe.source + reach), 0, size).astype(int)
+    corner = np.floor(loupe.source - reach).clip(0, size).astype(int)
+    end = np.ceil(loupe.source + reach).clip(0, size).astype(int)
     left, top = corner
     right, bottom = end
     x, y = loupe.middle + loupe.magnification * (corner - loupe.source)
     wide, high = end - corner
     detail = data_uri(pixels[top:bottom, left:right], (int(wide), int(high)))
     box = {
-        "x": float(x),
-        "y": float(y),
-        "width": float(wide * loupe.magnification),
-        "height": float(high * loupe.magnification),
+        "x": x,
+        "y": y,
+        "width": wide * loupe.magnification,
+        "height": high * loupe.magnification,
     }
     return element("image", href=detail, **box, preserveAspectRatio="none")
 
@@ -143,9 +144,10 @@ def _draw_contents(view: View, claim: DrawableRuling, loupe: Loupe) -> list[str]
 def _line_label(view: View, claim: DrawableRuling, loupe: Loupe, line: Array) -> str:
     """Write the range line's number on it, towards the rim and away from the base."""
     distances = np.linalg.norm(line - loupe.middle, axis=1)
-    x, y = line[np.nanargmin(np.abs(distances - 0.78 * loupe.radius))]
+    nearest = np.nanargmin(np.abs(distances - 0.78 * loupe.radius))
+    x, y = line[nearest]
     name = claim.line_name(claim.nearest_line_mm or 0.0)
-    return text_plate(name, float(x), float(y), 10 * view.unit, edge=BLACK)
+    return text_plate(name, x, y, 10 * view.unit, edge=BLACK)
 
 
 def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
@@ -155,8 +157,9 @@ def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
     reach = CONFIDENCE_95_SIGMAS * claim.sigma_mm * direction
     ends_mm = np.stack([claim.to_mm - reach, claim.to_mm + reach])
     ends = loupe.to_loupe_px(view.to_px(ends_mm, claim.z_mm))
-    x, y = loupe.to_loupe_px(view.to_px(claim.to_mm, claim.z_mm)[None])[0]
-    dot = element("circle", cx=float(x), cy=float(y), r=1.5 * view.unit, fill=WHITE)
+    point = view.to_px(claim.to_mm, claim.z_mm)
+    x, y = loupe.to_loupe_px(point[None])[0]
+    dot = element("circle", cx=x, cy=y, r=1.5 * view.unit, fill=WHITE)
     return cased_line(ends, claim.style.colour, 3.4 * view.unit) + dot
 
 
@@ -165,10 +168,11 @@ def _draw_pointer(view: View, loupe: Loupe) -> str:
     radius = loupe.radius / loupe.magnification
     direction = loupe.middle - loupe.source
     direction = direction / float(np.hypot(*direction))
-    start, end = loupe.source + direction * radius, loupe.middle - direction * loupe.radius
+    start = loupe.source + direction * radius
+    end = loupe.middle - direction * loupe.radius
     line = np.stack([start, end])
     x, y = loupe.source
-    ring = {"cx": float(x), "cy": float(y), "r": radius, "fill": "none"}
+    ring = {"cx": x, "cy": y, "r": radius, "fill": "none"}
     parts = []
     for colour, wide in ((BLACK, 2.6), (WHITE, 1.3)):
         stroke = {"stroke": colour, "stroke_width": wide * view.unit}

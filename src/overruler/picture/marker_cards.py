@@ -74,8 +74,10 @@ class CardSet:
         for marker, (_, x_share, y_share) in enumerate(MARKER_PLACES[: self.count]):
             x = x_share * (width_mm - self.card_mm) + low
             y = y_share * (height_mm - self.card_mm) + low
-            left, right = round(x, 4), round(x + self.size_mm, 4)
-            bottom, top = round(y, 4), round(y + self.size_mm, 4)
+            left = round(x, 4)
+            right = round(x + self.size_mm, 4)
+            bottom = round(y, 4)
+            top = round(y + self.size_mm, 4)
             loop = [(left, top), (right, top), (right, bottom), (left, bottom)]
             corners[marker] = [[x, y, 0.0] for x, y in loop]
         return corners

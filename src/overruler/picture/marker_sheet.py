@@ -111,7 +111,8 @@ def new_document(paper: str, title: str) -> "FPDF":
 
 def _draw_card(pdf: "FPDF", cards: CardSet, marker: int, x_mm: float, y_mm: float) -> None:
     _draw_cut_line(pdf, x_mm, y_mm, cards.card_mm)
-    left, top = x_mm + cards.border_mm, y_mm + cards.border_mm
+    left = x_mm + cards.border_mm
+    top = y_mm + cards.border_mm
     module = cards.size_mm / cards.modules
     outlines = trace_outlines(marker_pattern(cards.dictionary, marker))
     fill_black(pdf, [loop_in_mm(loop, left, top, module) for loop in outlines])
@@ -147,7 +148,8 @@ def fill_black(pdf: "FPDF", loops: Sequence[Loop]) -> None:
 
 def _draw_arrow(pdf: "FPDF", x_mm: float, y_mm: float) -> None:
     pdf.set_fill_color(TEXT_GREY)
-    left, right, foot = x_mm - 1.3, x_mm + 1.3, y_mm + 1.1
+    left, right = x_mm - 1.3, x_mm + 1.3
+    foot = y_mm + 1.1
     pdf.polygon([(x_mm, y_mm - 1.1), (left, foot), (right, foot)], style="F")
 
 
@@ -186,7 +188,8 @@ def _draw_check_bar(pdf: "FPDF", start: tuple[float, float], way: tuple[int, int
     (x, y), (dx, dy) = start, way
     pdf.line(x, y, x + CHECK_BAR_MM * dx, y + CHECK_BAR_MM * dy)
     for step in range(11):
-        tick_x, tick_y = x + 10 * step * dx, y + 10 * step * dy
+        tick_x = x + 10 * step * dx
+        tick_y = y + 10 * step * dy
         length = 3.0 if step % 5 == 0 else 1.8
         pdf.line(tick_x, tick_y, tick_x - length * dy, tick_y + length * dx)
 

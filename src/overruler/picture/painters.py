@@ -152,7 +152,7 @@ def draw_range_lines(view: View, claim: DrawableRuling, room: LabelLayout | None
         if room:
             ends = room.reserve_uncovered(text_plate_size(name, size), ends, MAX_LABEL_OVERLAP)
         for x, y in ends:
-            parts.append(text_plate(name, float(x), float(y), size, edge=BLACK))
+            parts.append(text_plate(name, x, y, size, edge=BLACK))
         if room:
             for stretch in np.array_split(arc, BOXES_PER_ARC):
                 room.reserve_points(stretch, 2 * view.unit)
@@ -203,7 +203,8 @@ def draw_icon(look: AnswerStyle, x: float, y: float, radius: float) -> str:
 def draw_scale_bar(view: View, ends: Array, text: str, parts: int) -> str:
     """Draw a bar between places (2, 2) in black and white parts, with its length above."""
     unit = view.unit
-    height, steps = 2.6 * unit, np.linspace(0, 1, parts + 1)[:, None]
+    height = 2.6 * unit
+    steps = np.linspace(0, 1, parts + 1)[:, None]
     joints = ends[0] * (1 - steps) + ends[1] * steps
     bars = [path(ends, stroke=BLACK, stroke_width=height + 1.4 * unit)]
     for i, (start, end) in enumerate(pairwise(joints)):

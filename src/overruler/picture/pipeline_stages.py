@@ -46,7 +46,7 @@ def draw_markers(pixels: Pixels, seen: Mapping[int, tuple[Array, Array]], times:
             rows = slice(2 * k, 2 * k + 2)
             parts.append(_confidence_ellipse(corner, covariance[rows, rows], times, unit))
         x, y = square.mean(0)
-        parts.append(text_plate(str(number), float(x), float(y), 9 * unit))
+        parts.append(text_plate(str(number), x, y, 9 * unit))
     caption = f"doubt of the corners, 95 %, drawn {times:.0f} times larger"
     return _encode_drawing(pixels, [*parts, _draw_caption(pixels, caption)])
 
@@ -73,7 +73,7 @@ def draw_candidates(pixels: Pixels, guesses: Array, shares: Array, caption: str)
     for (x, y, radius), share in sorted(pairs, key=lambda pair: float(pair[1])):
         is_likely = share > LIKELY_PROBABILITY
         colour, wide = (YES_COLOUR, 2.0) if is_likely else (NO_STYLE.colour, 1.0)
-        ring = {"cx": float(x), "cy": float(y), "r": float(radius), "fill": "none"}
+        ring = {"cx": x, "cy": y, "r": radius, "fill": "none"}
         casing = {"stroke": WHITE, "stroke_width": 2 * wide * unit, "stroke_opacity": 0.7}
         parts.append(element("circle", **ring, **casing))
         parts.append(element("circle", **ring, stroke=colour, stroke_width=wide * unit))
@@ -98,8 +98,9 @@ def draw_outlines(
         parts.append(path(edge, True, stroke=BLACK, stroke_width=2.2 * unit, stroke_opacity=0.6))
         parts.append(path(edge, True, stroke=WHITE, stroke_width=1.0 * unit))
         if box is not None:
-            x, y = edge[:, 0].mean(), edge[:, 1].max()
-            parts.append(text_plate(name, float(x), float(y) + 9 * unit, 12 * unit))
+            x = edge[:, 0].mean()
+            y = edge[:, 1].max()
+            parts.append(text_plate(name, x, y + 9 * unit, 12 * unit))
     return _encode_drawing(part, [*parts, _draw_caption(part, caption)])
 
 

@@ -90,7 +90,8 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
     """Write the σ in mm at regular places that the words leave free."""
     size, parts = LABEL_SIZE * view.unit, []
     left, top, wide, high = _text_plate_box(view, doubt)
-    right, bottom = left + wide + 2 * size, top + high + size
+    right = left + wide + 2 * size
+    bottom = top + high + size
     rows, columns = _label_indices(doubt)
     for row in rows:
         for column in columns:
@@ -100,7 +101,7 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
             if left - 2 * size < x < right and top - size < y < bottom:
                 continue
             figure = f"{doubt.sigma_mm[row, column]:.2f}"
-            parts.append(text_plate(figure, float(x), float(y), size))
+            parts.append(text_plate(figure, x, y, size))
     return group(parts)
 
 
@@ -137,7 +138,8 @@ def _text_plate_box(view: View, doubt: PrecisionMap) -> tuple[float, float, floa
     """Return the plate of the words at the picture's foot: left, top, width and height."""
     lines = _text_lines(doubt)
     width, height = view.size_px
-    step, border = 1.5 * TEXT_SIZE * view.unit, 0.05 * width
+    step = 1.5 * TEXT_SIZE * view.unit
+    border = 0.05 * width
     high = step * (len(lines) + 0.6)
     wide = max(map(text_width, lines)) * TEXT_SIZE * view.unit + 2 * step
     return border, height - 0.03 * height - high, min(wide, width - 2 * border), high

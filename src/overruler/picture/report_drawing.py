@@ -119,7 +119,8 @@ def _draw_banner(view: View, room: LabelLayout, claims: list[DrawableRuling]) ->
     """Draw the banner at the foot or the head, with fewer rows if it would cover its pieces."""
     for rows in range(min(len(claims), MAX_ROWS), 0, -1):
         banner = build_banner(claims, view.size_px, rows)
-        size, corners = (banner.wide, banner.high), _banner_corners(view, banner)
+        size = (banner.wide, banner.high)
+        corners = _banner_corners(view, banner)
         middles = corners + np.array(size) / 2
         cost = 0.0 if rows == 1 else room.least_overlap_cost(size, middles)
         if cost < DECISIVE_OVERLAP_WEIGHT / 4:
@@ -160,9 +161,11 @@ def _draw_labels(
 
     A bystander under one of the `hidden` boxes has no label.
     """
-    leaders, plates = [], [_ruling_label(view, claim, room) for claim in claims]
+    leaders = []
+    plates = [_ruling_label(view, claim, room) for claim in claims]
     for piece in sorted(report.scene.pieces, key=lambda piece: piece.id not in looks):
-        look, edge = looks.get(piece.id), base_outline(view, piece)
+        look = looks.get(piece.id)
+        edge = base_outline(view, piece)
         if view.contains_all(edge) and (look or not _is_covered(edge.mean(0), hidden)):
             leader, plate = _piece_label(view, room, piece, edge, look)
             leaders.append(leader)
@@ -176,15 +179,21 @@ def _piece_label(
 ) -> tuple[str, str]:
     """Return the leader line from a base's edge (N, 2) to the piece's label, and the label."""
     size = (RULING_FONT_SIZE if look else BYSTANDER_FONT_SIZE) * view.unit
-    box = (*edge.min(0), *edge.max(0))
-    x, y = room.place_beside(text_plate_size(piece.id, size), box)
+    x, y = room.place_beside(text_plate_size(piece.id, size), _bounding_box(edge))
     plate = text_plate(piece.id, x, y, size, fill=look.colour if look else BYSTANDER_COLOUR)
     return _leader_line(view, edge, np.array([x, y]), size), plate
 
 
+def _bounding_box(points: Array) -> Array:
+    return np.concatenate([points.min(0), points.max(0)])
+
+
 def _is_covered(point: Array, boxes: list[Array]) -> bool:
     """Tell whether a point (2,) lies in one of some boxes."""
-    return any(bool((box[:2] < point).all() and (point < box[2:]).all()) for box in boxes)
+    for box in boxes:
+        if (box[:2] < point).all() and (point < box[2:]).all():
+            return True
+    return False
 
 
 def _height_label(view: View, terrain: Terrain, room: LabelLayout) -> str:
@@ -193,7 +202,7 @@ def _height_label(view: View, terrain: Terrain, room: LabelLayout) -> str:
     if not view.contains_all(edge):
         return ""
     size, text = BYSTANDER_FONT_SIZE * view.unit, height_text(terrain)
-    x, y = room.place_beside(text_plate_size(text, size), (*edge.min(0), *edge.max(0)))
+    x, y = room.place_beside(text_plate_size(text, size), _bounding_box(edge))
     return text_plate(text, x, y, size)
 
 
@@ -231,8 +240,10 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     ends = ends[np.array([view.contains_all(pair, border) for pair in ends])]
     if not len(ends):
         return ""
-    size = (float(np.ptp(ends[..., 0], axis=1).max()) + 8 * view.unit, 30 * view.unit)
-    chosen = ends[room.reserve_best(size, ends.mean(1) - [0, 6 * view.unit])]
+    longest = float(np.ptp(ends[..., 0], axis=1).max())
+    size = (longest + 8 * view.unit, 30 * view.unit)
+    middles = ends.mean(1) - [0, 6 * view.unit]
+    chosen = ends[room.reserve_best(size, middles)]
     return draw_scale_bar(view, chosen, f"{length:g} mm", 4)
 
 
@@ -251,8 +262,9 @@ def _place_warnings(view: View, report: Report, room: LabelLayout) -> str:
         costs.append(room.least_overlap_cost(box, _corner_centres(view, box)))
     lines, box = candidates[int(np.argmin(np.round(costs, 1)))]
     middles = _corner_centres(view, box)
-    x, y = middles[room.reserve_best(box, middles, DECISIVE_OVERLAP_WEIGHT)] - np.array(box) / 2
-    return draw_warning(lines, float(x), float(y), size, box[0])
+    chosen = middles[room.reserve_best(box, middles, DECISIVE_OVERLAP_WEIGHT)]
+    left, top = chosen - np.array(box) / 2
+    return draw_warning(lines, left, top, size, box[0])
 
 
 def _warning_size(lines: list[str], size: float) -> tuple[float, float]:

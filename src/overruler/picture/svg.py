@@ -26,11 +26,15 @@ def element(name: str, *children: str, **attributes: object) -> str:
         if value is not None:
             text = quoteattr(_format_attribute(value))
             tag += f" {key.rstrip('_').replace('_', '-')}={text}"
-    return f"<{tag}>{''.join(children)}</{name}>" if children else f"<{tag}/>"
+    if not children:
+        return f"<{tag}/>"
+    return f"<{tag}>{''.join(children)}</{name}>"
 
 
 def _format_attribute(value: object) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return str(value)
 
 
 def group(children: Iterable[str], **attributes: object) -> str:

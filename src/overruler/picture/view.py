@@ -42,7 +42,9 @@ class View:
 
     def _within_lens_model(self, xyz_mm: Array) -> Array:
         points = self.camera.T_camera_board.apply(xyz_mm)
-        x, y, z = points[..., 0], points[..., 1], points[..., 2]
+        x = points[..., 0]
+        y = points[..., 1]
+        z = points[..., 2]
         with np.errstate(divide="ignore", invalid="ignore"):
             radius = np.hypot(x, y) / z
         return np.asarray((z > 0) & (radius < LENS_MODEL_REACH * self._corner_radius()))

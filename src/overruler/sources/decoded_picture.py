@@ -54,11 +54,13 @@ def _plane_pixels(picture: Any, number: int) -> NDArray[np.uint8]:
 
 def _crop_yuv420(picture: Any, box: PixelBox) -> NDArray[np.uint8]:
     """Return a box of a picture in colour, without converting the rest."""
-    left, top = box[0] & ~1, box[1] & ~1
+    left = box[0] & ~1
+    top = box[1] & ~1
     right = min(box[2] + box[2] % 2, picture.width & ~1)
     bottom = min(box[3] + box[3] % 2, picture.height & ~1)
     planes = [_plane_pixels(picture, 0)[top:bottom, left:right]]
-    half_rows, half_columns = slice(top // 2, bottom // 2), slice(left // 2, right // 2)
+    half_rows = slice(top // 2, bottom // 2)
+    half_columns = slice(left // 2, right // 2)
     planes += [_plane_pixels(picture, k)[half_rows, half_columns] for k in (1, 2)]
     packed = np.concatenate([plane.ravel() for plane in planes]).reshape(-1, right - left)
     pixels = np.asarray(cv2.cvtColor(packed, cv2.COLOR_YUV2BGR_I420), np.uint8)

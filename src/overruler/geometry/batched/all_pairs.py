@@ -55,7 +55,8 @@ class ShapeColumns(NamedTuple):
 
     def to_local_frame(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Return points in the shapes' frames: along the heading from the centre, and left of it."""
-        dx, dy = x - self.x, y - self.y
+        dx = x - self.x
+        dy = y - self.y
         return dx * self.cos + dy * self.sin, dy * self.cos - dx * self.sin
 
     def relative_heading(self, other: "ShapeColumns") -> tuple[Array, Array]:
@@ -65,7 +66,8 @@ class ShapeColumns(NamedTuple):
 
     def as_ellipses(self) -> EllipseColumns:
         """Return ellipses' matrices Q in the board frame."""
-        aa, bb, c, s = self.half_length**2, self.half_width**2, self.cos, self.sin
+        aa, bb = self.half_length**2, self.half_width**2
+        c, s = self.cos, self.sin
         xx = aa * c * c + bb * s * s
         yy = aa * s * s + bb * c * c
         return EllipseColumns(self.x, self.y, xx, (aa - bb) * c * s, yy)
@@ -111,10 +113,12 @@ def _rectangle_row(polygon: Polygon) -> Row | None:
     if len(polygon.corners) != 4:
         return None
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = polygon.corners
-    length, width = math.hypot(ax - bx, ay - by), math.hypot(bx - cx, by - cy)
+    length = math.hypot(ax - bx, ay - by)
+    width = math.hypot(bx - cx, by - cy)
     if not length or not width:
         return None
-    c, s = (ax - bx) / length, (ay - by) / length
+    c = (ax - bx) / length
+    s = (ay - by) / length
     skew = abs((bx - cx) * c + (by - cy) * s)
     closure = math.hypot(ax - bx + cx - dx, ay - by + cy - dy)
     if not max(skew, closure) <= RECTANGLE_TOLERANCE_MM:
@@ -153,7 +157,8 @@ def _fill_own_block(
 
 
 def _disc_gaps(discs: ShapeColumns) -> Array:
-    dx, dy = discs.x[:, None] - discs.x, discs.y[:, None] - discs.y
+    dx = discs.x[:, None] - discs.x
+    dy = discs.y[:, None] - discs.y
     gaps = np.sqrt(dx * dx + dy * dy)
     gaps -= discs.half_length[:, None] + discs.half_length
     np.fill_diagonal(gaps, 0.0)
@@ -194,8 +199,10 @@ def _nearest_corner_distances(a: ShapeColumns, b: ShapeColumns) -> tuple[Array, 
     """Return how far the nearest corner of `b` is from `a`, and if a side of `a` separates them."""
     x, y = a.to_local_frame(b.x, b.y)
     c, s = b.relative_heading(a)
-    length_x, length_y = b.half_length * c, b.half_length * s
-    width_x, width_y = b.half_width * -s, b.half_width * c
+    length_x = b.half_length * c
+    length_y = b.half_length * s
+    width_x = b.half_width * -s
+    width_y = b.half_width * c
     corners = []
     for p, q in CORNER_SIGNS:
         corner_x = x + p * length_x + q * width_x
@@ -218,8 +225,10 @@ def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     x, y = boxes.to_local_frame(ellipses.x, ellipses.y)
     c, s = ellipses.relative_heading(boxes)
     turned = ellipses._replace(cos=c, sin=s).as_ellipses()
-    right, up = np.copysign(1.0, x), np.copysign(1.0, y)
-    reach_x, reach_y = np.sqrt(turned.xx), np.sqrt(turned.yy)
+    right = np.copysign(1.0, x)
+    up = np.copysign(1.0, y)
+    reach_x = np.sqrt(turned.xx)
+    reach_y = np.sqrt(turned.yy)
     is_past_x = np.abs(x) - reach_x > boxes.half_length
     is_past_y = np.abs(y) - reach_y > boxes.half_width
     foot_x = np.clip(x - up * turned.xy / reach_y, -boxes.half_length, boxes.half_length)
@@ -227,7 +236,8 @@ def _box_ellipse_gaps(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
     to_x = np.where(is_past_x, right * boxes.half_length, foot_x) - x
     to_y = np.where(is_past_x, foot_y, up * boxes.half_width) - y
     half_axes = ellipses.half_length, ellipses.half_width
-    local_x, local_y = to_x * c + to_y * s, to_y * c - to_x * s
+    local_x = to_x * c + to_y * s
+    local_y = to_y * c - to_x * s
     gaps, _, _ = ellipse_distances.ellipse_point_distances(*half_axes, local_x, local_y)
     i, j = np.nonzero(~is_past_x & ~is_past_y)
     gaps[i, j] = _corner_separations(boxes.select_rows((i, 0)), ellipses.select_rows(j))
@@ -247,7 +257,8 @@ def _corner_separations(boxes: ShapeColumns, ellipses: ShapeColumns) -> Array:
         *half_axes, corner_x.ravel(), corner_y.ravel()
     )
     ux, uy = (component.reshape(4, -1) for component in directions)
-    along_length, along_width = np.abs(ux * c + uy * s), np.abs(uy * c - ux * s)
+    along_length = np.abs(ux * c + uy * s)
+    along_width = np.abs(uy * c - ux * s)
     box_reach = boxes.half_length * along_length + boxes.half_width * along_width
     ellipse_reach = np.hypot(ellipses.half_length * ux, ellipses.half_width * uy)
     separations = ux * x + uy * y - box_reach - ellipse_reach

@@ -9,7 +9,13 @@ import numpy as np
 from overruler.geometry.arcs import Edge, Region, Wedge, rim_quadratic_form
 from overruler.geometry.batched.point_distances import point_distances
 from overruler.geometry.batched.polygon_difference import PolygonDifference
-from overruler.geometry.batched.vectors import Mask, unit_vectors
+from overruler.geometry.batched.vectors import (
+    Mask,
+    dot_product,
+    left_component,
+    unit_vectors,
+    vector_lengths,
+)
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, gap, translate_shape
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -62,7 +68,8 @@ def _polygon_closest_points(a: Polygon, b: Polygon, shifts: Array) -> tuple[Arra
     dx, dy = difference.sides.T
     share = np.clip((x * dx + y * dy) / (dx * dx + dy * dy), 0, 1)
     distances = np.hypot(x - share * dx, y - share * dy)
-    rows, nearest = np.arange(len(shifts)), distances.argmin(1)
+    rows = np.arange(len(shifts))
+    nearest = distances.argmin(1)
     overlap = (dx * y >= dy * x).all(1)
     steps = share[rows, nearest, None] * difference.b_steps[nearest]
     points = difference.b_points[nearest] + steps + shifts
@@ -79,7 +86,8 @@ def _closest_points_by_bisection(a: Shape, b: Shape, shifts: Array) -> tuple[Arr
     separated = np.zeros(len(offsets), bool)
     for _ in range(BISECTIONS):
         along, w, point = _support_difference(a, b, shifts, middle)
-        rises = w[:, 1] * np.cos(middle) > w[:, 0] * np.sin(middle)
+        wx, wy = w.T
+        rises = wy * np.cos(middle) > wx * np.sin(middle)
         separated |= along > 0
         is_below = rises[:, None]
         w_below = np.where(is_below, w, w_below)
@@ -91,7 +99,7 @@ def _closest_points_by_bisection(a: Shape, b: Shape, shifts: Array) -> tuple[Arr
     share = _nearest_to_origin(w_below, w_above)
     w = w_below + share * (w_above - w_below)
     point = point_below + share * (point_above - point_below)
-    return np.where(separated, np.hypot(w[:, 0], w[:, 1]), 0.0), point
+    return np.where(separated, vector_lengths(w), 0.0), point
 
 
 def _support_difference(
@@ -104,7 +112,7 @@ def _support_difference(
     u = unit_vectors(angles)
     point = b.support_points(-u) + shifts
     w = point - a.support_points(u)
-    return w[:, 0] * u[:, 0] + w[:, 1] * u[:, 1], w, point
+    return dot_product(w, u), w, point
 
 
 def _nearest_to_origin(p: Array, q: Array) -> Array:
@@ -131,9 +139,7 @@ def region_contains(region: Region, points_mm: Array) -> Mask:
 
 def _left_offset(edge: Edge, points: Array) -> Array:
     """Return how far (n,) points lie to the left of an edge's line."""
-    ux, uy = edge.direction
-    x, y = (points - edge.start).T
-    return np.asarray(y * ux - x * uy)
+    return left_component(points - edge.start, np.array(edge.direction))
 
 
 def _distances_on_edge(edge: Edge, a: Shape, b: Shape, shifts: Array) -> Array:
@@ -144,7 +150,8 @@ def _distances_on_edge(edge: Edge, a: Shape, b: Shape, shifts: Array) -> Array:
     """
     starts = np.asarray(edge.start) - shifts
     low, high = _line_intervals(b, edge, starts)
-    low, high = np.maximum(low, 0.0), np.minimum(high, edge.length_mm)
+    low = np.maximum(low, 0.0)
+    high = np.minimum(high, edge.length_mm)
     closest, _ = edge.along_and_left_mm(gap(edge.segment_near(a), a).from_point)
     crosses = low <= high
     along = np.clip(closest, low[crosses], high[crosses])
@@ -167,10 +174,10 @@ def _line_intervals(shape: Shape, edge: Edge, starts: Array) -> tuple[Array, Arr
 def _line_polygon_intervals(shape: Polygon, edge: Edge, starts: Array) -> tuple[Array, Array]:
     corners = np.array(shape.corners)
     sides = np.roll(corners, -1, 0) - corners
-    sides /= np.hypot(sides[:, 0], sides[:, 1])[:, None]
-    ux, uy = edge.direction
-    slopes = (sides[:, 0] * uy - sides[:, 1] * ux).tolist()
-    low, high = np.full(len(starts), -np.inf), np.full(len(starts), np.inf)
+    sides /= vector_lengths(sides)[:, None]
+    slopes = left_component(np.array(edge.direction), sides).tolist()
+    low = np.full(len(starts), -np.inf)
+    high = np.full(len(starts), np.inf)
     for (x, y), (sx, sy), slope in zip(corners, sides, slopes, strict=True):
         height = sx * (starts[:, 1] - y) - sy * (starts[:, 0] - x) + CONTACT_TOLERANCE_MM
         if slope > 0:
@@ -204,6 +211,6 @@ def _line_ellipse_intervals(
 def _line_point_intervals(offsets: Array, direction: Array) -> tuple[Array, Array]:
     """Return where lines meet a point, from their starts relative to it (n, 2)."""
     along = -(offsets @ direction)
-    aside = offsets[:, 1] * direction[0] - offsets[:, 0] * direction[1]
+    aside = left_component(offsets, direction)
     touches = np.abs(aside) <= CONTACT_TOLERANCE_MM
     return np.where(touches, along, np.inf), np.where(touches, along, -np.inf)

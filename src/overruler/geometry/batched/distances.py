@@ -14,7 +14,7 @@ from overruler.geometry.batched.farthest_of_union import (
 )
 from overruler.geometry.batched.point_distances import point_distances, polygon_point_distances
 from overruler.geometry.batched.polygon_difference import PolygonDifference
-from overruler.geometry.batched.vectors import unit_vectors, vector_lengths
+from overruler.geometry.batched.vectors import left_component, unit_vectors, vector_lengths
 from overruler.geometry.farthest import sample_angles
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
@@ -82,14 +82,16 @@ def farthest_distances(a: Shape, b: Shape, shifts_mm: Array) -> Array:
 
 def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
     angles = np.array(sample_angles(a, b))
-    low, high = angles, np.append(angles[1:], angles[0] + 2 * np.pi)
+    low = angles
+    high = np.append(angles[1:], angles[0] + 2 * np.pi)
     inside = 1e-9 * (high - low)  # to one side of a jump
     every = shifts[:, None]
     best = _support_differences(a, b, every, low[None], 1)[0].max(1)
     rises = _support_differences(a, b, every, (low + inside)[None], 1)[1] > 0
     falls = _support_differences(a, b, every, (high - inside)[None], 1)[1] < 0
     row, cell = np.nonzero(rises & falls)
-    middle, half = (low + high)[cell] / 2, (high - low)[cell] / 2
+    middle = (low + high)[cell] / 2
+    half = (high - low)[cell] / 2
     for _ in range(BISECTIONS):
         half /= 2
         _, across = _support_differences(a, b, shifts[row], middle, 1)
@@ -106,4 +108,4 @@ def _support_differences(
     u = unit_vectors(angles)
     w = b.support_points(sign * u) + shifts - a.support_points(u)
     along = np.asarray((w * u).sum(-1))
-    return along, w[..., 1] * u[..., 0] - w[..., 0] * u[..., 1]
+    return along, left_component(w, u)

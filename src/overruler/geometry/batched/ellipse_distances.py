@@ -47,7 +47,8 @@ class EllipseColumns(NamedTuple):
         With h = √(uᵀ Q u), these are h, Q u / h and det Q / h³. The offset is the support point
         relative to the centre.
         """
-        px, py = self.xx * ux + self.xy * uy, self.xy * ux + self.yy * uy
+        px = self.xx * ux + self.xy * uy
+        py = self.xy * ux + self.yy * uy
         reach = np.sqrt(np.maximum(px * ux + py * uy, 0.0))
         inverse = 1 / np.maximum(reach, 1e-90)
         determinant = np.maximum(self.xx * self.yy - self.xy * self.xy, 0.0)
@@ -75,13 +76,15 @@ def ellipse_point_distances(a: Array, b: Array, x: Array, y: Array) -> tuple[Arr
     Newton's steps on it come from below and are few (Moré and Sorensen, Computing a trust region
     step, 1983, section 3).
     """
-    px, py, aa, bb = np.abs(x), np.abs(y), a * a, b * b
+    px, py = np.abs(x), np.abs(y)
+    aa, bb = a * a, b * b
     inside = (px * b) ** 2 + (py * a) ** 2 <= aa * bb
     px = np.where(inside, a, px)  # any point of the rim stands for those inside
     py = np.where(inside, 0.0, py)
     ax, by = a * px, b * py
     t = _foot_parameters(ax, by, aa, bb)
-    r, s = ax / (t + aa), by / (t + bb)
+    r = ax / (t + aa)
+    s = by / (t + bb)
     n = np.maximum(np.hypot(r, s), SMALLEST_DIVISOR)
     ux, uy = r / a, s / b
     size = np.maximum(np.hypot(ux, uy), SMALLEST_DIVISOR)
@@ -105,7 +108,8 @@ def _foot_parameters(ax: Array, by: Array, aa: Array, bb: Array) -> Array:
     t = np.maximum(np.maximum(ax - aa, by - bb), 0.0)
     t = np.maximum(t, np.hypot(ax, by) - np.maximum(aa, bb))
     for _ in range(POINT_NEWTON_STEPS):
-        over_a, over_b = 1 / (t + aa), 1 / (t + bb)
+        over_a = 1 / (t + aa)
+        over_b = 1 / (t + bb)
         r, s = ax * over_a, by * over_b
         square = r * r + s * s
         slope = np.maximum(r * r * over_a + s * s * over_b, 1e-100)
@@ -136,10 +140,12 @@ def _newton_gap_bounds(a: EllipseColumns, b: EllipseColumns, steps: int) -> tupl
 
     See `ellipse_separations`.
     """
-    dx, dy = b.x - a.x, b.y - a.y
+    dx = b.x - a.x
+    dy = b.y - a.y
     size = np.hypot(dx, dy)
     divisor = np.where(size > 0, size, 1.0)
-    ux, uy = np.where(size > 0, dx, 1.0) / divisor, dy / divisor
+    ux = np.where(size > 0, dx, 1.0) / divisor
+    uy = dy / divisor
     for _ in range(steps):
         along, across, curved = _separation_terms(a, b, dx, dy, ux, uy)
         turn = across / np.maximum(along + curved, SMALLEST_DIVISOR)
@@ -160,7 +166,8 @@ def _separation_terms(
     """
     a_reach, ax, ay, a_curved = a.support_terms(ux, uy)
     b_reach, bx, by, b_curved = b.support_terms(ux, uy)
-    wx, wy = dx - ax - bx, dy - ay - by
+    wx = dx - ax - bx
+    wy = dy - ay - by
     along = dx * ux + dy * uy - a_reach - b_reach
     return along, wy * ux - wx * uy, a_curved + b_curved
 
@@ -174,10 +181,13 @@ def ellipse_separations(a: EllipseColumns, b: EllipseColumns) -> tuple[Array, Ar
     fourth step takes the bracket's middle instead. |w| is never below the gap and s never above it;
     where the two meet, both are the gap.
     """
-    dx, dy = b.x - a.x, b.y - a.y
+    dx = b.x - a.x
+    dy = b.y - a.y
     angle = np.arctan2(dy, dx)
-    low, high = angle - np.pi / 2, angle + np.pi / 2
-    best, towards, rows = np.zeros(len(dx)), angle.copy(), np.arange(len(dx))
+    low = angle - np.pi / 2
+    high = angle + np.pi / 2
+    best, towards = np.zeros(len(dx)), angle.copy()
+    rows = np.arange(len(dx))
     for step in range(MAX_SEARCH_STEPS):
         along, across, curved = _separation_terms(a, b, dx, dy, np.cos(angle), np.sin(angle))
         better = along > best[rows]
@@ -187,8 +197,10 @@ def ellipse_separations(a: EllipseColumns, b: EllipseColumns) -> tuple[Array, Ar
         live = ~is_found & (low < high)
         if not live.any():
             break
-        a, b, rows = a.select_rows(live), b.select_rows(live), rows[live]
-        dx, dy, low, high = dx[live], dy[live], low[live], high[live]
+        a, b = a.select_rows(live), b.select_rows(live)
+        rows = rows[live]
+        dx, dy = dx[live], dy[live]
+        low, high = low[live], high[live]
         slope = (along + curved)[live]
         newton = angle[live] + across[live] / np.where(slope > SMALLEST_DIVISOR, slope, np.inf)
         is_inside = (newton > low) & (newton < high) & (slope > 0)

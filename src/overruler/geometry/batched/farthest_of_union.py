@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from overruler.geometry.batched.point_distances import distance_matrix, point_distances
 from overruler.geometry.batched.vectors import (
     SMALLEST_DIVISOR,
+    left_component,
     left_normals,
     unit_vectors,
     vector_lengths,
@@ -97,7 +98,8 @@ class _RimCells:
         the middle.
         """
         s0, s1, t0, t1 = (cells[:, [column]] for column in range(4))
-        first, last = self.rim_offset(t0[:, 0]), self.rim_offset(t1[:, 0])
+        first = self.rim_offset(t0[:, 0])
+        last = self.rim_offset(t1[:, 0])
         corners = [s0 * first, s0 * last, s1 * first, s1 * last]
         half = 0.0 if isinstance(self.shape, Polygon) else np.pi / self.pieces
         middle = self.rim_offset((t0 + t1)[:, 0] / 2)
@@ -107,7 +109,8 @@ class _RimCells:
 
 def _quarter_cells(cells: Array) -> Array:
     s0, s1, t0, t1 = cells.T
-    s, t = (s0 + s1) / 2, (t0 + t1) / 2
+    s = (s0 + s1) / 2
+    t = (t0 + t1) / 2
     parts = [(s0, s, t0, t), (s0, s, t, t1), (s, s1, t0, t), (s, s1, t, t1)]
     return np.concatenate([np.stack(part, 1) for part in parts])
 
@@ -123,7 +126,8 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     t = np.arange(rim.pieces * RIM_STEPS, dtype=float) * step
     longest = float(vector_lengths(shifts_mm).max())
     live, near = _possible_extremes(shapes, rim.rim_offset(t) + b.center, longest)
-    shapes, shifts = [shapes[i] for i in near], shifts_mm[near]
+    shapes = [shapes[i] for i in near]
+    shifts = shifts_mm[near]
 
     def distances(t: Array, rows: NDArray[np.integer[Any]] | slice = slice(None)) -> Array:
         places = rim.rim_offset(t) + b.center + shifts[:, rows]
@@ -133,11 +137,13 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
     coarse = np.full((shifts.shape[1], len(t)), -np.inf)
     coarse[:, live] = np.stack([distances(place) for place in t[live]], 1)
     row, cell = np.nonzero(_local_maxima(coarse))
-    low, high = t[cell] - step, t[cell] + step
+    low = t[cell] - step
+    high = t[cell] + step
     for _ in range(TRISECTIONS):
         third = (high - low) / 3
         rises = distances(low + third, row) < distances(high - third, row)
-        low, high = np.where(rises, low + third, low), np.where(rises, high, high - third)
+        low = np.where(rises, low + third, low)
+        high = np.where(rises, high, high - third)
     best = coarse.max(1)
     np.maximum.at(best, row, distances((low + high) / 2, row))
     return np.asarray(best)
@@ -210,8 +216,9 @@ def _circumcenters(offsets: Array, radius: float) -> Array:
     trios = np.array(list(combinations(range(offsets.shape[1]), 3)), int).reshape(-1, 3)
     p, q, r = (offsets[:, trios[:, k]] for k in range(3))
     qp, rp = q - p, r - p
-    doubled_area = 2 * (qp[..., 0] * rp[..., 1] - qp[..., 1] * rp[..., 0])
-    q2, r2 = (qp**2).sum(-1), (rp**2).sum(-1)
+    doubled_area = 2 * left_component(rp, qp)
+    q2 = (qp**2).sum(-1)
+    r2 = (rp**2).sum(-1)
     x = rp[..., 1] * q2 - qp[..., 1] * r2
     y = qp[..., 0] * r2 - rp[..., 0] * q2
     with np.errstate(divide="ignore", invalid="ignore"):

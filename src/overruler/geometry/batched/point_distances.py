@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.geometry.batched import ellipse_distances
-from overruler.geometry.batched.vectors import vector_lengths
+from overruler.geometry.batched.vectors import left_component, vector_lengths
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
 
@@ -29,7 +29,7 @@ def polygon_point_distances(corners: Array, points: Array) -> Array:
     sides = np.roll(corners, -1, 0) - corners
     offsets = points[:, None] - corners  # (n, k, 2)
     share = np.clip((offsets * sides).sum(-1) / (sides * sides).sum(-1), 0, 1)
-    left = sides[:, 0] * offsets[..., 1] - sides[:, 1] * offsets[..., 0]
+    left = left_component(offsets, sides)
     nearest = vector_lengths(offsets - share[..., None] * sides).min(1)
     is_inside = (left >= 0).all(1)
     return np.asarray(np.where(is_inside, 0.0, nearest))
@@ -41,6 +41,7 @@ def _ellipse_point_distances(shape: Ellipse, points: Array) -> Array:
     dx, dy = (points - shape.center).T
     half_length = np.array(shape.length_mm / 2)
     half_width = np.array(shape.width_mm / 2)
-    x, y = c * dx + s * dy, c * dy - s * dx
+    x = c * dx + s * dy
+    y = c * dy - s * dx
     distances, _, _ = ellipse_distances.ellipse_point_distances(half_length, half_width, x, y)
     return distances

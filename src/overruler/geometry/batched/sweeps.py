@@ -94,7 +94,8 @@ def _ray_exit(mover: Shape, other: Shape, apart: Array, u: Array, grown: Array) 
 
 def _rounded_polygon_ray_exit(corners: Array, radius: Array, apart: Array, u: Array) -> Array:
     """Return where rays leave a polygon (k, 2) moved by `apart` and grown by `radius` (n,)."""
-    points, ray = corners + apart[:, None], u[:, None]
+    points = corners + apart[:, None]
+    ray = u[:, None]
     square = radius[:, None] ** 2 - dot_product(points, left_normals(ray)) ** 2
     exits = dot_product(points, ray) + np.sqrt(np.maximum(square, 0))
     last = np.where(square >= 0, exits, -np.inf).max(1)
@@ -134,7 +135,8 @@ def _ray_exit_by_search(mover: Shape, other: Shape, apart: Array, u: Array, grow
         if not is_open.any():
             break
         is_below = found[:, 1:] < 0
-        below, above = np.where(is_below, found, below), np.where(is_below, above, found)
+        below = np.where(is_below, found, below)
+        above = np.where(is_below, above, found)
     rise = above[:, 1] - below[:, 1]
     inner_share = np.clip(-below[:, 1] / np.where(rise > 0, rise, 1), 0, 1)
     share = np.where(rise > 0, inner_share, 1)
@@ -191,7 +193,8 @@ def _widest_separation(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
     is_peak = (widths >= np.roll(widths, 1, 1)) & (widths >= np.roll(widths, -1, 1))
     ranked = np.argsort(np.where(is_peak, -widths, np.inf), 1)[:, :REFINED_PEAKS]
     around = np.concatenate([[angles[-1] - 2 * np.pi], angles, [angles[0] + 2 * np.pi]])
-    widest, turn = widths.max(1), angles[ranked[:, 0]]
+    widest = widths.max(1)
+    turn = angles[ranked[:, 0]]
     for peak in ranked.T:
         low, high = around[peak], around[peak + 2]
         for _ in range(BISECTIONS):
@@ -199,7 +202,8 @@ def _widest_separation(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
             along, across = _separation_and_slope(a, b, apart, middle)
             turn = np.where(along > widest, middle, turn)
             widest = np.maximum(along, widest)
-            low, high = np.where(across > 0, middle, low), np.where(across > 0, high, middle)
+            low = np.where(across > 0, middle, low)
+            high = np.where(across > 0, high, middle)
     return widest, unit_vectors(turn)
 
 
@@ -233,7 +237,8 @@ def entry_distances(
     first = -_contact_end(mover, other, apart[rows], -u[rows], overlap[rows])
     is_ahead = first > CLEARLY_AHEAD_MM
     distances[rows[is_ahead]] = first[is_ahead]
-    close, first_close = rows[~is_ahead], first[~is_ahead]
+    close = rows[~is_ahead]
+    first_close = first[~is_ahead]
     separations, normals = signed_separations(mover, other, apart[close])
     in_contact = separations <= CONTACT_TOLERANCE_MM
     pressing = _pressing_distances(normals, u[close])

@@ -20,6 +20,11 @@ def dot_product(a: Array, b: Array) -> Array:
     return np.asarray(a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1])
 
 
+def left_component(a: Array, b: Array) -> Array:
+    """Return the component of `a` a quarter turn to the left of `b`, times the length of `b`."""
+    return np.asarray(a[..., 1] * b[..., 0] - a[..., 0] * b[..., 1])
+
+
 def unit_vectors(angles: Array) -> Array:
     """Return the unit vectors (..., 2) at angles (...)."""
     return np.stack([np.cos(angles), np.sin(angles)], -1)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from overruler.geometry.batched.vectors import Mask, dot_product, unit_vectors
+from overruler.geometry.batched.vectors import Mask, dot_product, left_component, unit_vectors
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Polygon, Shape
 from overruler.geometry.visibility import CommonTangent, ObstructedView
@@ -34,10 +34,12 @@ def has_free_line(view: ObstructedView, shifts_mm: Array, present: Mask) -> Mask
     so each tangent is followed to the displaced shapes.
     """
     count = shifts_mm.shape[1]
-    free, rows = np.zeros(count, bool), np.arange(count)
+    free = np.zeros(count, bool)
+    rows = np.arange(count)
     reach = _max_relative_shift_mm(shifts_mm)
     for common, turn in _tangents_that_may_open(view, reach, bool(present.all())):
-        shifts, is_present = shifts_mm[:, rows], present[:, rows]
+        shifts = shifts_mm[:, rows]
+        is_present = present[:, rows]
         angle = _track_tangent(view, common, shifts) + turn
         is_open = _is_line_free(view, shifts, is_present, angle + TANGENT_OFFSET_RAD)
         is_open |= _is_line_free(view, shifts, is_present, angle - TANGENT_OFFSET_RAD)
@@ -80,21 +82,24 @@ def _tangents_that_may_open(
 
 def _tangent_length_mm(view: ObstructedView, common: CommonTangent) -> float:
     """Return the distance between a tangent's contacts with its two shapes."""
-    p, q = view.shapes[common.first], view.shapes[common.second]
-    ux, uy = math.cos(common.angle), math.sin(common.angle)
+    p = view.shapes[common.first]
+    q = view.shapes[common.second]
+    ux = math.cos(common.angle)
+    uy = math.sin(common.angle)
     contact = p.support_point(ux, uy)
     return math.dist(contact, q.support_point(common.sign * ux, common.sign * uy))
 
 
 def _track_tangent(view: ObstructedView, common: CommonTangent, shifts: Array) -> Array:
     """Return the normals (n,) of a common tangent of displaced shapes, by Newton's steps."""
-    p, q = view.shapes[common.first], view.shapes[common.second]
+    p = view.shapes[common.first]
+    q = view.shapes[common.second]
     relative = shifts[common.second] - shifts[common.first]
     angle = np.full(len(relative), common.angle)
     for _ in range(NEWTON_STEPS):
         u = unit_vectors(angle)
         w = q.support_points(common.sign * u) + relative - p.support_points(u)
-        slope = w[:, 1] * u[:, 0] - w[:, 0] * u[:, 1]
+        slope = left_component(w, u)
         divisor = np.where(np.abs(slope) > 1e-9, slope, np.inf)
         step = np.clip(dot_product(w, u) / divisor, -0.5, 0.5)
         angle -= step
@@ -108,7 +113,8 @@ def _is_line_free(view: ObstructedView, shifts: Array, present: Mask, angle: Arr
     u = unit_vectors(angle)
     a_low, a_high = _projection_interval(view.a, shifts[0], u)
     b_low, b_high = _projection_interval(view.b, shifts[1], u)
-    low, high = np.maximum(a_low, b_low), np.minimum(a_high, b_high)
+    low = np.maximum(a_low, b_low)
+    high = np.minimum(a_high, b_high)
     blocked = []
     for k in range(2, len(view.shapes)):
         blocked.append(_blocked_interval(view, k, shifts[k], present[k], u))
@@ -158,8 +164,10 @@ def crosses_any_line(a: Shape, b: Shape, obstacle: Shape, shifts_mm: Array) -> M
     hull_center = ((a.center[0] + b.center[0]) / 2, (a.center[1] + b.center[1]) / 2)
     x, y = (shifts_mm[2] + obstacle.center - shifts_mm[:2].mean(0) - hull_center).T
     count = shifts_mm.shape[1]
-    crossed, rows = np.ones(count, bool), np.arange(count)
-    middle, half = np.arctan2(y, x), math.pi / 2
+    crossed = np.ones(count, bool)
+    rows = np.arange(count)
+    middle = np.arctan2(y, x)
+    half = math.pi / 2
     steepest = np.hypot(x, y).max() + _slope_limit_mm(a, b, obstacle, shifts_mm)
     for _ in range(BISECTIONS):
         offset, slope = _offset_past_both_ends(a, b, obstacle, shifts_mm[:, rows], middle)
@@ -190,4 +198,4 @@ def _offset_past_both_ends(
     q = b.support_points(u) + shifts[1]
     is_a_farther = dot_product(p - q, u) > 0
     w = near - np.where(is_a_farther[:, None], p, q)
-    return dot_product(w, u), w[:, 1] * u[:, 0] - w[:, 0] * u[:, 1]
+    return dot_product(w, u), left_component(w, u)
