@@ -189,10 +189,7 @@ def edge_interval_inside(shape: Shape, edge: Edge) -> tuple[float, float] | None
 
 
 def _line_polygon_interval(shape: Polygon, edge: Edge) -> tuple[float, float]:
-    """Cut the line by each side's half-plane.
-
-    (Cyrus and Beck, Generalized two- and three-dimensional clipping, 1978.)
-    """
+    """Cut the line by each half-plane (Cyrus and Beck, Computers & Graphics 3, 1978)."""
     low, high = -math.inf, math.inf
     x, y = edge.start
     ux, uy = edge.direction

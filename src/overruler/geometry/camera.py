@@ -39,7 +39,8 @@ class Camera:
         step = np.asarray(step, float)
         matrix = self.matrix.copy()
         matrix[[0, 1, 0, 1], [0, 1, 2, 2]] += step[:4]
-        return Camera(matrix, self.distortion + step[4:9], self.T_camera_board.moved(step[9:]))
+        pose = self.T_camera_board.moved(step[9:])
+        return Camera(matrix, self.distortion + step[4:9], pose)
 
     def with_lens(self, matrix: ArrayLike, distortion: ArrayLike) -> "Camera":
         matrix = np.asarray(matrix, float)
@@ -50,7 +51,8 @@ class Camera:
     def distort(self, xy: ArrayLike) -> Array:
         """Distort ideal image coordinates (..., 2) at focal length 1."""
         xy = np.asarray(xy, float)
-        return np.stack(self._distort_xy(xy[..., 0], xy[..., 1]), -1)
+        x, y = self._distort_xy(xy[..., 0], xy[..., 1])
+        return np.stack([x, y], -1)
 
     def _distort_xy(self, x: Array, y: Array) -> tuple[Array, Array]:
         k1, k2, p1, p2, k3 = self.distortion
@@ -93,10 +95,7 @@ class Camera:
         return u * fx + self.matrix[0, 2], v * fy + self.matrix[1, 2]
 
     def project_with_jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
-        """Project board points (..., 3) to pixels (..., 2), with Jacobians.
-
-        These are by the point (..., 2, 3) and by the parameters (..., 2, 15).
-        """
+        """Project points; also return d pixel / d point (..., 2, 3) and d parameters (..., 2, 15)."""
         pose = self.T_camera_board
         rotated = np.asarray(xyz_mm, float) @ pose.rotation.T
         camera_points = rotated + pose.translation_mm
@@ -145,10 +144,7 @@ class Camera:
         return xx, xy, yy
 
     def _pixel_by_camera_point_jacobian(self, xyz: Array) -> tuple[Array, Array, Array]:
-        """Return the ideal image coordinates x and y of points (..., 3) in the camera frame.
-
-        The third result is d pixel / d point (..., 2, 3).
-        """
+        """Return ideal x and y of camera points (..., 3), and d pixel / d point (..., 2, 3)."""
         z = xyz[..., 2]
         x = xyz[..., 0] / z
         y = xyz[..., 1] / z
@@ -194,10 +190,7 @@ class Camera:
         return float(folds.min(initial=np.inf))
 
     def unproject(self, xy_px: ArrayLike, z_mm: ArrayLike = 0.0) -> Array:
-        """Return the board points (..., 2) at height `z_mm` that pixels (..., 2) see.
-
-        NaN stands for a ray that misses the plane.
-        """
+        """Return the board points (..., 2) that pixels see at `z_mm`; NaN if a ray misses it."""
         ideal = self.undistort(xy_px)
         ones = np.ones((*ideal.shape[:-1], 1))
         rays = np.concatenate([ideal, ones], -1) @ self.T_camera_board.rotation
@@ -207,10 +200,7 @@ class Camera:
         return np.asarray(eye[:2] + rays[..., :2] * reach[..., None])
 
     def mm_per_px(self, xyz_mm: ArrayLike) -> Array:
-        """Return the board's millimetres in a pixel (...,) at points (..., 3).
-
-        It is the geometric mean over directions.
-        """
+        """Return the mm in a pixel (...,) at points (..., 3): a geometric mean over directions."""
         pose = self.T_camera_board
         camera_points = np.asarray(xyz_mm, float) @ pose.rotation.T + pose.translation_mm
         _, _, d_pixel_d_camera = self._pixel_by_camera_point_jacobian(camera_points)

@@ -61,7 +61,8 @@ class Ellipse:
         b2 = (self.width_mm / 2) ** 2
         xx = a2 * c * c + b2 * s * s
         yy = a2 * s * s + b2 * c * c
-        object.__setattr__(self, "matrix", (xx, (a2 - b2) * c * s, yy))
+        xy = (a2 - b2) * c * s
+        object.__setattr__(self, "matrix", (xx, xy, yy))
 
     @property
     def bounding_radius_mm(self) -> float:
@@ -168,4 +169,5 @@ def _round_corners(points: Sequence[Point], radius_mm: float) -> list[Point]:
 def translate_shape(shape: Shape, x_mm: float, y_mm: float) -> Shape:
     if isinstance(shape, Polygon):
         return Polygon(tuple((x + x_mm, y + y_mm) for x, y in shape.corners))
-    return replace(shape, center=(shape.center[0] + x_mm, shape.center[1] + y_mm))
+    x, y = shape.center
+    return replace(shape, center=(x + x_mm, y + y_mm))

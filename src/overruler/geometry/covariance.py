@@ -76,7 +76,8 @@ class Covariance:
     def max_relative_shift_mm(self, i: int | None, j: int | None) -> float:
         """Return the largest displacement of point j relative to point i that is considered."""
         (xx, xy), (_, yy) = self.of_difference(i, j)
-        largest = (xx + yy) / 2 + math.hypot((xx - yy) / 2, xy)
+        mean = (xx + yy) / 2
+        largest = mean + math.hypot((xx - yy) / 2, xy)
         return REACH_SIGMAS * math.sqrt(max(largest, 0.0))
 
 
@@ -102,7 +103,8 @@ def is_positive_semidefinite(rows: Sequence[Sequence[float]], slack: float) -> b
     if len(rows) > NUMPY_MIN_ROWS:
         import numpy as np
 
-        return bool(np.linalg.eigvalsh(np.array(rows, float)).min() >= -slack)
+        eigenvalues = np.linalg.eigvalsh(np.array(rows, float))
+        return bool(eigenvalues.min() >= -slack)
     factor: list[list[float]] = []
     for i, row in enumerate(rows):
         new_row: list[float] = []

@@ -240,10 +240,7 @@ def _is_one_sided(slices: SlicedGaussian, search: _IntervalSearch) -> bool:
 
 
 def gap_sigma_mm(slices: SlicedGaussian, contact: Sequence[Interval], normal: Point) -> float:
-    """Return the standard deviation of a gap.
-
-    The gap is 0 inside the intervals of contact and grows along `normal` outside them.
-    """
+    """Return the σ of a gap that is 0 within the intervals of contact and grows along `normal`."""
     first = second = 0.0
     for (weight, _, mean), (low, high) in zip(slices.slices, contact, strict=True):
         ends = [(mean - high), (low - mean)] if low <= high else [math.inf]

@@ -10,10 +10,7 @@ FLATTEST_CURVATURE = -1e-6
 
 
 def parabolic_peak_offset(before: ArrayLike, highest: ArrayLike, after: ArrayLike) -> Array:
-    """Return how far (...) after the highest of equally spaced values the parabola peaks.
-
-    The unit is the spacing; the offset is at most half of it.
-    """
+    """Return the parabola's peak (...) after the highest value, in spacings, half a one at most."""
     left, middle, right = (np.asarray(values) for values in (before, highest, after))
     curvature = np.minimum(left - 2 * middle + right, FLATTEST_CURVATURE)
     offset = 0.5 * (left - right) / curvature

@@ -22,11 +22,12 @@ def rotation_from_vector(vector: ArrayLike) -> Array:
     v = np.asarray(vector, float)
     angle = float(np.linalg.norm(v))
     k = skew(v)
+    kk = k @ k
     if angle < SMALL_ANGLE_RAD:
-        return np.asarray(np.eye(3) + k + k @ k / 2)
+        return np.asarray(np.eye(3) + k + kk / 2)
     linear = np.sin(angle) / angle
     quadratic = (1 - np.cos(angle)) / angle**2
-    return np.asarray(np.eye(3) + linear * k + quadratic * (k @ k))
+    return np.asarray(np.eye(3) + linear * k + quadratic * kk)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -154,10 +154,7 @@ def _inscribed_radius_mm(shape: Shape) -> float:
 def _search_directions(
     pairs: Sequence[ShapePair], reach_mm: float, shifts: Sequence[Point]
 ) -> Point:
-    """Return the shortest shift along many directions, refined round the best of them.
-
-    `shifts` are the shortest shifts of the single pairs.
-    """
+    """Return the shortest shift along many directions, given the `shifts` of the single pairs."""
     deepest = sorted(zip(shifts, pairs, strict=True), key=lambda item: -shift_length_mm(item[0]))
     bounded = [_BoundedPair.of(a, b, reach_mm) for _, (a, b) in deepest]
     step = math.tau / SEARCH_DIRECTION_COUNT
@@ -197,10 +194,7 @@ def _golden_section_search(
 def _exit_distance_mm(
     bounded: Sequence[_BoundedPair], reach_mm: float, angle: float, limit: float = math.inf
 ) -> float:
-    """Return the distance along one direction at which all sets are left.
-
-    It is infinite if it is not less than `limit`.
-    """
+    """Return how far it is out of all sets along a direction; inf if not less than `limit`."""
     ux, uy = math.cos(angle), math.sin(angle)
     distance = 0.0
     remaining = list(bounded)

@@ -74,10 +74,7 @@ class SupportDifference(NamedTuple):
 
 
 def gap(a: ConvexShape, b: ConvexShape) -> Gap:
-    """Return the distance of two shapes, to 1e-9 mm, and their closest points.
-
-    If they overlap, the distance is 0 and both points are a common point.
-    """
+    """Return the distance of two shapes, to 1e-9 mm, and their closest points, or a common one."""
     if isinstance(a, Disc) and isinstance(b, Disc):
         return _gap_of_discs(a, b)
     if a.center == b.center:

@@ -53,10 +53,7 @@ def contact_interval(mover: Shape, other: Shape, ux: float, uy: float) -> Contac
 
 
 def lateral_overlap_mm(mover: Shape, other: Shape, ux: float, uy: float) -> float:
-    """Return how far `mover` must step aside, on the shorter side, to pass `other` without contact.
-
-    A negative value is the clearance with which it passes.
-    """
+    """Return how far `mover` must step aside to pass `other`; if negative, the clearance."""
     left_x, left_y = _support_difference(mover, other, -uy, ux)
     right_x, right_y = _support_difference(mover, other, uy, -ux)
     return min(left_y * ux - left_x * uy, right_x * uy - right_y * ux)

@@ -38,7 +38,8 @@ def widest_separation(a: ConvexShape, b: ConvexShape) -> Separation:
     if nearest.distance_mm > CONTACT_TOLERANCE_MM:
         ax, ay = nearest.from_point
         bx, by = nearest.to_point
-        return Separation(nearest.distance_mm, math.atan2(by - ay, bx - ax))
+        direction = math.atan2(by - ay, bx - ax)
+        return Separation(nearest.distance_mm, direction)
     return _widest_of_maxima(a, b)
 
 
@@ -51,7 +52,8 @@ def _widest_of_maxima(a: ConvexShape, b: ConvexShape) -> Separation:
         return support_difference(a, b, angle, -1).across
 
     maxima = candidate_maxima(slope, angles, BISECTIONS)
-    return max(Separation(support_difference(a, b, angle, -1).along, angle) for angle in maxima)
+    spans = ((support_difference(a, b, angle, -1), angle) for angle in maxima)
+    return max(Separation(span.along, angle) for span, angle in spans)
 
 
 def outer_tangents(a: ConvexShape, b: ConvexShape, towards: float) -> tuple[float, float]:

@@ -85,10 +85,7 @@ class ObstructedView:
 
     @cached_property
     def obstacle_separating_angles(self) -> tuple[tuple[float, float], ...]:
-        """For each obstacle, the directions that separate it from a and from b.
-
-        A line that meets the obstacle runs along both.
-        """
+        """Directions that separate each obstacle from a and b; lines through it run along both."""
         return tuple(
             (widest_separation(self.a, shape).angle, widest_separation(shape, self.b).angle)
             for shape in self.obstacles
@@ -156,10 +153,7 @@ class ObstructedView:
         return [angle for angle in turned if angle <= last]
 
     def line_intervals(self, angle: float) -> tuple[float, float, list[Interval]]:
-        """Return the intervals of c for the lines of one normal.
-
-        These are the least and largest c that meet both ends, then the blocked intervals, sorted.
-        """
+        """Return the least and largest c of lines that meet both ends; blocked intervals."""
         ux, uy = math.cos(angle), math.sin(angle)
         a_low, a_high = _projection_interval(self.a, ux, uy)
         b_low, b_high = _projection_interval(self.b, ux, uy)

@@ -40,10 +40,7 @@ def annotated_bytes(report: "Report", ending: str) -> bytes:
 
 
 def save(report: "Report", path: str | Path) -> None:
-    """Write the annotated photo, whole or not at all.
-
-    Raises `BadInput` if the name's ending is not one of `ENDINGS`.
-    """
+    """Write the annotated photo, whole or not at all; raises `BadInput` for other endings."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise BadInput(f"{path}: the name must end in {' or '.join(ENDINGS)}")

@@ -40,10 +40,7 @@ def _import_av() -> ModuleType:
 def encode_webm(
     pictures: Iterable[NDArray[np.uint8]], size_px: tuple[int, int], per_s: int
 ) -> bytes:
-    """Encode pictures (H, W, 4), red green blue and straight alpha; both sides are even.
-
-    Raises `MissingExtra` without PyAV.
-    """
+    """Encode pictures (H, W, 4), RGB and straight alpha, even sides; needs PyAV (`MissingExtra`)."""
     av = _import_av()
     out = io.BytesIO()
     with av.open(out, "w", format="webm") as film:

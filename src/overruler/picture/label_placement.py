@@ -70,10 +70,7 @@ class LabelLayout:
         return float(x), float(y)
 
     def reserve_best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
-        """Reserve the best box of a size, and return the index of its centre among (N, 2).
-
-        Earlier centres are preferred.
-        """
+        """Reserve the best box of a size, preferably an early one; return its centre's index."""
         boxes = boxes_around(size, middles)
         cost = self.overlap_costs(boxes) + OFF_CANVAS_COST * self.leaves_canvas(boxes)
         cost = cost + np.linspace(0, LATER_PLACE_COST, len(boxes))

@@ -31,10 +31,7 @@ def draw_coverage(
     error_mm: Array,
     title: Sequence[str],
 ) -> str:
-    """Draw the corners (N, 2) of each photo over errors (R, C) at places (R, C, 2), as SVG text.
-
-    The lines of `title` stand above.
-    """
+    """Draw corners (N, 2) of each photo over errors (R, C) at places (R, C, 2), under a title."""
     scale = WIDTH_PX / size_px[0]
     head = 1.5 * FONT_SIZE_PX * len(title) + FONT_SIZE_PX
     height = head + size_px[1] * scale

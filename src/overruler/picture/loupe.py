@@ -81,7 +81,8 @@ def _candidate_centres(view: View, side: float, source: Array) -> Array:
     grid = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
     distances = np.linalg.norm(grid - source, axis=1)
     order = np.argsort(distances)
-    return np.asarray(grid[order[distances[order] > 0.9 * side]])
+    is_beside = distances[order] > 0.9 * side
+    return np.asarray(grid[order[is_beside]])
 
 
 def draw_loupe(view: View, claim: DrawableRuling, loupe: Loupe, pixels: Pixels) -> str:

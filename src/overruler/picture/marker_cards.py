@@ -60,10 +60,7 @@ class CardSet:
         return MARKER_PLACES[marker][0] if marker < len(MARKER_PLACES) else "anywhere"
 
     def corners_mm(self, width_mm: float, height_mm: float) -> dict[int, list[list[float]]]:
-        """Return each placed marker's corners (4, 3) on a board: printed top left first, clockwise.
-
-        Raises `BadInput` if the board is too small.
-        """
+        """Return markers' corners (4, 3), printed top left first, clockwise; may raise `BadInput`."""
         cards_per_side = 3 if self.count > 4 else 2
         if min(width_mm, height_mm) < self.card_mm * cards_per_side:
             board = f"a board of {width_mm:g} × {height_mm:g} mm"

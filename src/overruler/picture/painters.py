@@ -48,10 +48,7 @@ def base_outline(view: View, piece: Piece) -> Array:
 
 
 def draw_base(view: View, piece: Piece, look: AnswerStyle | None = None) -> str:
-    """Draw a base's outline, with a tip at its front if that is known.
-
-    It is thin and white, or in the colour of the ruling that the piece takes part in.
-    """
+    """Draw a base's outline, thin or in its ruling's colour, with a tip at a known front."""
     unit = view.unit
     edge = base_outline(view, piece)
     has_front = piece.base.is_square and "heading_modulo_deg" not in piece.extra
@@ -77,10 +74,7 @@ def _draw_front(view: View, piece: Piece, look: AnswerStyle | None) -> str:
 
 
 def draw_terrain(view: View, terrain: Terrain) -> str:
-    """Draw the outline of raised ground at the height of its top.
-
-    It is thin and dashed, since nothing is measured from it.
-    """
+    """Draw the top outline of raised ground, thin and dashed: nothing is measured from it."""
     unit = view.unit
     corners = np.array([*terrain.footprint_mm, terrain.footprint_mm[0]])
     sides = [view.line_px(start, end, terrain.top_z_mm)[:-1] for start, end in pairwise(corners)]
@@ -113,7 +107,8 @@ def draw_measured_line(view: View, claim: DrawableRuling) -> str:
 
 def _bar_across(view: View, claim: DrawableRuling, share: float) -> Array:
     """Return a short bar (2, 2) across the measured line, at a share of its length."""
-    start, end = view.to_px(np.stack([claim.from_mm, claim.to_mm]), claim.z_mm)
+    ends_mm = np.stack([claim.from_mm, claim.to_mm])
+    start, end = view.to_px(ends_mm, claim.z_mm)
     along = end - start
     length = float(np.hypot(*along))
     across = np.array([0.0, 1.0])
@@ -126,7 +121,7 @@ def _bar_across(view: View, claim: DrawableRuling, share: float) -> Array:
 
 def draw_arc_borders(view: View, claim: DrawableRuling) -> str:
     """Draw the borders of the arc that a ruling is about."""
-    lines = [view.line_px(border[0], border[1], claim.z_mm) for border in claim.arc_mm]
+    lines = [view.line_px(start, end, claim.z_mm) for start, end in claim.arc_mm]
     return group(_thin_lines(view, lines))
 
 
@@ -160,10 +155,7 @@ def draw_range_lines(view: View, claim: DrawableRuling, room: LabelLayout | None
 
 
 def range_arcs(view: View, claim: DrawableRuling) -> list[tuple[str, Array]]:
-    """Return the visible lines up to the first beyond the measured distance, by name.
-
-    Contact is no line, since it would lie on the base's own edge.
-    """
+    """Return visible lines by name, up to the first beyond the distance, contact excepted."""
     needed = sum(line < claim.distance_mm for line in claim.lines_mm) + 1
     arcs = []
     for line in claim.lines_mm[:needed]:
@@ -182,10 +174,12 @@ def _range_arc(view: View, claim: DrawableRuling, distance_mm: float) -> Array:
     centre = np.array([piece.x_mm, piece.y_mm])
     line = offset_outline(piece.shape, distance_mm, steps=RANGE_LINE_STEPS)
     x, y = claim.to_mm - centre
-    turn = np.arctan2(line[:, 1] - centre[1], line[:, 0] - centre[0]) - np.arctan2(y, x)
+    dx, dy = (line - centre).T
+    turn = np.arctan2(dy, dx) - np.arctan2(y, x)
     turn = (turn + np.pi) % (2 * np.pi) - np.pi
     near = np.flatnonzero(np.abs(turn) <= np.radians(ARC_HALF_ANGLE_DEG))
-    return view.to_px(line[near[np.argsort(turn[near])]], piece.z_mm)
+    order = near[np.argsort(turn[near])]
+    return view.to_px(line[order], piece.z_mm)
 
 
 # --- signs ---

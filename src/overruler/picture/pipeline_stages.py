@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import NO_STYLE, YES_COLOUR
 from overruler.picture.raster import Pixels, composite_pixels, encode_small_jpeg
@@ -35,10 +36,7 @@ def draw_photo(pixels: Pixels) -> bytes:
 
 
 def draw_markers(pixels: Pixels, seen: Mapping[int, tuple[Array, Array]], times: float) -> bytes:
-    """Draw markers by id: the fitted square (4, 2), and its corners' covariance (8, 8).
-
-    The 95 % ellipses are enlarged `times`.
-    """
+    """Draw markers by id: squares (4, 2), and 95 % ellipses of their corners (8, 8) × `times`."""
     unit, parts = _drawing_unit(pixels), []
     for number, (square, covariance) in seen.items():
         parts.append(cased_line(square + 0.5, YES_COLOUR, 0.9 * unit, closed=True))
@@ -64,10 +62,7 @@ def draw_orthophoto(
 
 
 def draw_candidates(pixels: Pixels, guesses: Array, shares: Array, caption: str) -> bytes:
-    """Draw circles (N, 3), x, y and radius, that may be bases, and a caption.
-
-    `shares` (N,) are their probabilities.
-    """
+    """Draw circles (N, 3), x, y and radius, that may be bases, with probabilities `shares` (N,)."""
     unit, parts = _drawing_unit(pixels), []
     pairs = zip(guesses, shares, strict=True)
     for (x, y, radius), share in sorted(pairs, key=lambda pair: float(pair[1])):
@@ -86,10 +81,7 @@ def draw_outlines(
     caption: str,
     box: tuple[int, int, int, int] | None = None,
 ) -> bytes:
-    """Draw bases' outlines (K, 2) by name, and a caption.
-
-    They are on the whole photo, or in a box of it (left, top, right, bottom).
-    """
+    """Draw outlines (K, 2) by name on the photo, or on a box of it (left, top, right, bottom)."""
     left, top, right, bottom = box or (0, 0, pixels.shape[1], pixels.shape[0])
     part = pixels[top:bottom, left:right]
     unit, parts = _drawing_unit(part), []
@@ -136,10 +128,9 @@ def _confidence_ellipse(
 ) -> str:
     """Draw the ellipse that holds 95 %, enlarged `times`."""
     angle = np.linspace(0, 2 * np.pi, ELLIPSE_POINTS, endpoint=False)
-    circle = np.stack([np.cos(angle), np.sin(angle)], -1)
     values, axes = np.linalg.eigh(covariance)
     reach = times * CONFIDENCE_95_SIGMAS * np.sqrt(np.maximum(values, 0))
-    edge = center + (circle * reach) @ axes.T
+    edge = center + (unit_vectors(angle) * reach) @ axes.T
     fill = {"fill": colour, "fill_opacity": 0.25}
     casing = path(edge, True, stroke=BLACK, stroke_width=2.0 * unit, stroke_opacity=0.5)
     return group((casing, path(edge, True, stroke=colour, stroke_width=1.1 * unit, **fill)))

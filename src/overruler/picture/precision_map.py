@@ -109,7 +109,8 @@ def _label_indices(doubt: PrecisionMap) -> tuple[range, range]:
     """Return the rows and the columns of the map that have figures."""
     longer_side_mm = np.ptp(doubt.xy_mm, axis=(0, 1)).max()
     spacing_mm = float(min(LABEL_SPACING_MM, longer_side_mm / MIN_LABELS))
-    cell_mm = float(doubt.xy_mm[0, 1, 0] - doubt.xy_mm[0, 0, 0])
+    x_mm = doubt.xy_mm[0, :, 0]
+    cell_mm = float(x_mm[1] - x_mm[0])
     step = max(1, round(spacing_mm / cell_mm))
     height, width = doubt.sigma_mm.shape
     return range(step // 2, height, step), range(step // 2, width, step)

@@ -60,7 +60,8 @@ def alpha_composite(layer_: Pixels, pixels: Pixels) -> Pixels:
     covered = layer_[..., 3] > 0
     layer = layer_[covered].astype(np.float32)
     alpha = layer[:, 3:] / 255
-    blended = layer[:, :3] * alpha + pixels[covered] * (1 - alpha)
+    colour = layer[:, :3] * alpha
+    blended = colour + pixels[covered] * (1 - alpha)
     result = pixels.copy()
     result[covered] = np.rint(blended).astype(np.uint8)
     return result

@@ -69,10 +69,7 @@ def _svg_document(report: Report, layers: list[str]) -> str:
 
 
 def _svg_layers(report: Report) -> list[str]:
-    """Return all that lies on the photo, from the back to the front.
-
-    What is placed first takes the best room.
-    """
+    """Return all that lies on the photo, from back to front; what is placed first has most room."""
     view = View(report.calibration.camera, report.frame.size_px)
     claims = drawable_rulings(report.scene, report.verdicts)
     looks = {piece.id: claim.style for claim in reversed(claims) for piece in claim.pieces}
@@ -131,8 +128,9 @@ def _draw_banner(view: View, room: LabelLayout, claims: list[DrawableRuling]) ->
 
 def _banner_corners(view: View, banner: Banner) -> Array:
     """Return candidates for a banner's upper left corner (6, 2): the foot first, from the left."""
-    left, top = SAFE_SHARE * np.array(view.size_px)
-    right, bottom = np.array(view.size_px) - [left, top] - [banner.wide, banner.high]
+    size = np.array(view.size_px)
+    left, top = SAFE_SHARE * size
+    right, bottom = size - [left, top] - [banner.wide, banner.high]
     columns = (left, (left + right) / 2, right)
     return np.array([(x, y) for y in (bottom, top) for x in columns])
 
@@ -190,10 +188,7 @@ def _bounding_box(points: Array) -> Array:
 
 def _is_covered(point: Array, boxes: list[Array]) -> bool:
     """Tell whether a point (2,) lies in one of some boxes."""
-    for box in boxes:
-        if (box[:2] < point).all() and (point < box[2:]).all():
-            return True
-    return False
+    return any((box[:2] < point).all() and (point < box[2:]).all() for box in boxes)
 
 
 def _height_label(view: View, terrain: Terrain, room: LabelLayout) -> str:
@@ -233,9 +228,11 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     """Draw a bar of true length on the board where it covers least, preferably near the viewer."""
     length = SEGMENT_BY_GAME_MM.get(report.scene.game, SCALE_BAR_MM)
     width, height = report.calibration.board_mm
-    x, y = np.meshgrid(np.linspace(0, width - length, 9), np.linspace(0, height, 9))
-    starts = np.stack([x, y], -1).reshape(-1, 2)
-    ends = view.to_px(np.stack([starts, starts + np.array([length, 0.0])], 1))
+    columns = np.linspace(0, width - length, 9)
+    grid = np.meshgrid(columns, np.linspace(0, height, 9))
+    starts = np.stack(grid, -1).reshape(-1, 2)
+    bar = np.array([length, 0.0])
+    ends = view.to_px(np.stack([starts, starts + bar], 1))
     border = SAFE_SHARE * min(view.size_px)
     ends = ends[np.array([view.contains_all(pair, border) for pair in ends])]
     if not len(ends):
@@ -260,7 +257,8 @@ def _place_warnings(view: View, report: Report, room: LabelLayout) -> str:
         box = _warning_size(lines, size)
         candidates.append((lines, box))
         costs.append(room.least_overlap_cost(box, _corner_centres(view, box)))
-    lines, box = candidates[int(np.argmin(np.round(costs, 1)))]
+    cheapest = int(np.argmin(np.round(costs, 1)))
+    lines, box = candidates[cheapest]
     middles = _corner_centres(view, box)
     chosen = middles[room.reserve_best(box, middles, DECISIVE_OVERLAP_WEIGHT)]
     left, top = chosen - np.array(box) / 2

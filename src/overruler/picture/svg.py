@@ -17,10 +17,7 @@ INNER_CASING_WIDTHS = 2.1
 
 
 def element(name: str, *children: str, **attributes: object) -> str:
-    """Return one element.
-
-    `stroke_width=1.5` becomes `stroke-width="1.5"`; an attribute that is None is left out.
-    """
+    """Return an element; `stroke_width=1.5` becomes `stroke-width="1.5"`, None is left out."""
     tag = name
     for key, value in attributes.items():
         if value is not None:
@@ -61,10 +58,7 @@ def path(points: Array, closed: bool = False, **attributes: object) -> str:
 def cased_line(
     points: Array, core: str, width_px: float, closed: bool = False, dash: Sequence[float] = ()
 ) -> str:
-    """Return a line visible on any background: a coloured core on white on black.
-
-    Only the core is dashed.
-    """
+    """Return a line visible on any background: a coloured, maybe dashed core on white on black."""
     ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
     pattern = " ".join(f"{length * width_px:.2f}" for length in dash) or None
     black = {"stroke": BLACK, "stroke_width": width_px * CASING_WIDTHS, "stroke_opacity": 0.9}

@@ -32,10 +32,7 @@ def text_width(text: str) -> float:
 
 
 def fit_text(text: str, size: float, room: float, smallest: float = 0.6) -> tuple[str, float]:
-    """Return the text and the size at which it fits into `room`.
-
-    It shrinks down to the share `smallest` of its size, then is cut with `…`.
-    """
+    """Return a text and the size at which it fits into `room`, cut with `…` at the smallest."""
     shrunk = min(size, size * room / max(text_width(text) * size, 1e-9))
     if shrunk >= smallest * size:
         return text, shrunk

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Shape
@@ -36,7 +37,8 @@ class View:
         NaN, since the lens model does not hold there.
         """
         xy = np.asarray(xy_mm, float)
-        xyz = np.concatenate([xy, np.full((*xy.shape[:-1], 1), z_mm)], -1)
+        heights = np.full((*xy.shape[:-1], 1), z_mm)
+        xyz = np.concatenate([xy, heights], -1)
         places = self.camera.project(xyz) + 0.5
         return np.where(self._within_lens_model(xyz)[..., None], places, np.nan)
 
@@ -54,7 +56,8 @@ class View:
         width, height = self.size_px
         corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], float)
         ideal = self.camera.undistort(corners)
-        radius = float(np.nanmax(np.linalg.norm(ideal, axis=-1), initial=0.0))
+        radii = np.linalg.norm(ideal, axis=-1)
+        radius = float(np.nanmax(radii, initial=0.0))
         focal_px = float(self.camera.matrix[0, 0])
         return radius or float(np.hypot(width, height)) / (2 * focal_px)
 
@@ -82,5 +85,5 @@ def offset_outline(shape: Shape, offset_mm: float = 0.0, steps: int = OUTLINE_PO
     convex shape.
     """
     angle = (np.arange(steps) + 0.5) * 2 * np.pi / steps
-    normal = np.stack([np.cos(angle), np.sin(angle)], -1)
+    normal = unit_vectors(angle)
     return np.asarray(shape.support_points(normal) + offset_mm * normal)

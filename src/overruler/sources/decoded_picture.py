@@ -54,14 +54,15 @@ def _plane_pixels(picture: Any, number: int) -> NDArray[np.uint8]:
 
 def _crop_yuv420(picture: Any, box: PixelBox) -> NDArray[np.uint8]:
     """Return a box of a picture in colour, without converting the rest."""
-    left = box[0] & ~1
-    top = box[1] & ~1
-    right = min(box[2] + box[2] % 2, picture.width & ~1)
-    bottom = min(box[3] + box[3] % 2, picture.height & ~1)
+    x0, y0, x1, y1 = box
+    left, top = x0 & ~1, y0 & ~1
+    right = min(x1 + x1 % 2, picture.width & ~1)
+    bottom = min(y1 + y1 % 2, picture.height & ~1)
     planes = [_plane_pixels(picture, 0)[top:bottom, left:right]]
     half_rows = slice(top // 2, bottom // 2)
     half_columns = slice(left // 2, right // 2)
     planes += [_plane_pixels(picture, k)[half_rows, half_columns] for k in (1, 2)]
-    packed = np.concatenate([plane.ravel() for plane in planes]).reshape(-1, right - left)
+    packed = np.concatenate([plane.ravel() for plane in planes])
+    packed = packed.reshape(-1, right - left)
     pixels = np.asarray(cv2.cvtColor(packed, cv2.COLOR_YUV2BGR_I420), np.uint8)
-    return crop_box(pixels, (box[0] - left, box[1] - top, box[2] - left, box[3] - top))
+    return crop_box(pixels, (x0 - left, y0 - top, x1 - left, y1 - top))

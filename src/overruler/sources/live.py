@@ -166,9 +166,12 @@ class LiveReader:
 
     def newest_shot(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
         """Return the newest shot and its number, once that exceeds `after`; None after a timeout."""
+
+        def has_newer() -> bool:
+            return self._slot is not None and self._slot[0] > after
+
         with self._news:
-            self._news.wait_for(lambda: self._slot is not None and self._slot[0] > after, timeout_s)
-            return self._slot if self._slot is not None and self._slot[0] > after else None
+            return self._slot if self._news.wait_for(has_newer, timeout_s) else None
 
     def loss_reason(self) -> str | None:
         """Return why there are no pictures now; None if there are."""

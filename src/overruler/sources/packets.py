@@ -29,10 +29,7 @@ START_CODE = b"\0\0\1"
 def mark_wanted(
     packets: Iterable[Any], place: Callable[[Any], LookSlot | None]
 ) -> Iterator[tuple[Any, bool]]:
-    """Yield each packet, and whether its picture may be the one looked at in its time slot.
-
-    A packet without a slot always may.
-    """
+    """Yield each packet, and whether it may be the one looked at in its slot, if it has one."""
     waiting = deque[tuple[Any, LookSlot | None]]()
     nearby: deque[LookSlot | None] = deque(maxlen=2 * REORDER_PACKETS + 1)
     for packet in packets:
@@ -56,10 +53,7 @@ def _mark_packet(
 
 
 def knows_nonreference(context: Any) -> bool:
-    """Tell whether the decoder can recognise pictures that no other refers to.
-
-    In HEVC with several layers, the layers above may refer to any.
-    """
+    """Tell whether the headers suffice: in HEVC, an upper layer may refer to any picture."""
     if context.name != "hevc":
         return True
     record = context.extradata or b""

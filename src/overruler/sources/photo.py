@@ -137,10 +137,7 @@ def _not_a_picture(path: Path) -> CannotMeasure:
 
 
 def _blue_green_red(image: Image.Image) -> NDArray[np.uint8]:
-    """Return the pixels (H, W, 3) of any mode.
-
-    Transparent parts become white; 16-bit pictures keep their upper 8 bits.
-    """
+    """Return the pixels (H, W, 3); transparency becomes white, 16 bits become their upper 8."""
     if image.mode.startswith("I") or image.mode == "F":
         grey = _eight_bit(np.asarray(image, float))
         return np.repeat(grey[:, :, None], 3, axis=2)

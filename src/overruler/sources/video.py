@@ -58,10 +58,7 @@ def _import_av() -> ModuleType:
 
 @dataclass(slots=True)
 class Film:
-    """A film file, open from its first picture on.
-
-    Use it in a `with` block and iterate over it once.
-    """
+    """A film file, open on creation; use it in a `with` block and iterate over it once."""
 
     path: Path
     looks_per_s: float = LOOKS_PER_S

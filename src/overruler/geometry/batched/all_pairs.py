@@ -69,8 +69,9 @@ class ShapeColumns(NamedTuple):
         aa, bb = self.half_length**2, self.half_width**2
         c, s = self.cos, self.sin
         xx = aa * c * c + bb * s * s
+        xy = (aa - bb) * c * s
         yy = aa * s * s + bb * c * c
-        return EllipseColumns(self.x, self.y, xx, (aa - bb) * c * s, yy)
+        return EllipseColumns(self.x, self.y, xx, xy, yy)
 
 
 def gap_matrix(shapes: Sequence[Shape]) -> Array:
@@ -179,7 +180,8 @@ def _box_point_distances(boxes: ShapeColumns, x: Array, y: Array) -> Array:
     """Return the distances of points in the rectangles' own frames."""
     dx = np.maximum(np.abs(x) - boxes.half_length, 0.0)
     dy = np.maximum(np.abs(y) - boxes.half_width, 0.0)
-    return np.asarray(np.sqrt(dx * dx + dy * dy))
+    square = dx * dx + dy * dy
+    return np.asarray(np.sqrt(square))
 
 
 def _box_disc_gaps(boxes: ShapeColumns, discs: ShapeColumns) -> Array:

@@ -162,10 +162,7 @@ def _distances_on_edge(edge: Edge, a: Shape, b: Shape, shifts: Array) -> Array:
 
 
 def _line_intervals(shape: Shape, edge: Edge, starts: Array) -> tuple[Array, Array]:
-    """Return where (n,) an edge's line enters and leaves a shape, contact included.
-
-    The line begins at each of `starts` (n, 2). If it misses, it leaves before it enters.
-    """
+    """Return where (n,) lines from `starts` (n, 2) along an edge enter and leave a shape."""
     if isinstance(shape, Polygon):
         return _line_polygon_intervals(shape, edge, starts)
     return _line_ellipse_intervals(shape, edge, starts)

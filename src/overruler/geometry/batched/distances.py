@@ -67,10 +67,7 @@ def _gaps_by_bisection(a: Shape, b: Shape, shifts: Array) -> Array:
 
 
 def farthest_distances(a: Shape, b: Shape, shifts_mm: Array) -> Array:
-    """Return the largest distances (n,) to `a` of any point of `b` moved by `shifts_mm` (n, 2).
-
-    They are 0 if `b` is inside `a`.
-    """
+    """Return the largest distances (n,) to `a` of `b` moved by `shifts_mm` (n, 2); 0 inside `a`."""
     shifts = np.asarray(shifts_mm, float)
     if isinstance(a, Disc) and isinstance(b, Disc):
         between = vector_lengths(shifts + b.center - a.center)
@@ -86,10 +83,11 @@ def _farthest_peaks(a: Shape, b: Shape, shifts: Array) -> Array:
     high = np.append(angles[1:], angles[0] + 2 * np.pi)
     inside = 1e-9 * (high - low)  # to one side of a jump
     every = shifts[:, None]
-    best = _support_differences(a, b, every, low[None], 1)[0].max(1)
-    rises = _support_differences(a, b, every, (low + inside)[None], 1)[1] > 0
-    falls = _support_differences(a, b, every, (high - inside)[None], 1)[1] < 0
-    row, cell = np.nonzero(rises & falls)
+    along, _ = _support_differences(a, b, every, low[None], 1)
+    _, first_slope = _support_differences(a, b, every, (low + inside)[None], 1)
+    _, last_slope = _support_differences(a, b, every, (high - inside)[None], 1)
+    best = along.max(1)
+    row, cell = np.nonzero((first_slope > 0) & (last_slope < 0))
     middle = (low + high)[cell] / 2
     half = (high - low)[cell] / 2
     for _ in range(BISECTIONS):

@@ -136,10 +136,7 @@ def ellipse_gaps(a: EllipseColumns, b: EllipseColumns) -> Array:
 
 
 def _newton_gap_bounds(a: EllipseColumns, b: EllipseColumns, steps: int) -> tuple[Array, Array]:
-    """Return bounds of each gap after Newton's steps from the line between the centres.
-
-    See `ellipse_separations`.
-    """
+    """Return bounds of each gap after Newton's steps; see `ellipse_separations`."""
     dx = b.x - a.x
     dy = b.y - a.y
     size = np.hypot(dx, dy)

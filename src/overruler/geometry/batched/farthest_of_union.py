@@ -159,10 +159,7 @@ def _local_maxima(values: Array) -> NDArray[np.bool_]:
 def _possible_extremes(
     shapes: Sequence[Shape], points: Array, reach_mm: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which rim points may be the farthest, and which shapes may be nearest to those.
-
-    No shift is longer than `reach_mm`.
-    """
+    """Return rim points that may be farthest, and shapes that may be nearest to them."""
     distances = distance_matrix(shapes, points)
     least = distances.min(0)
     spacing = float(vector_lengths(points - np.roll(points, 1, 0)).max())
@@ -196,10 +193,7 @@ def _opposite_points(offsets: Array, radius: float) -> Array:
 
 
 def _bisector_points(offsets: Array, radius: float) -> Array:
-    """Return where the rim meets the bisector of each two points (n, pairs * 2, 2).
-
-    If it does not, the result is the rim point nearest to the bisector.
-    """
+    """Return where, or nearest where, the rim meets the bisector of each two (n, pairs * 2, 2)."""
     i, j = np.triu_indices(offsets.shape[1], 1)
     between = offsets[:, j] - offsets[:, i]
     size = np.maximum(vector_lengths(between), SMALLEST_DIVISOR)

@@ -30,7 +30,8 @@ def polygon_point_distances(corners: Array, points: Array) -> Array:
     offsets = points[:, None] - corners  # (n, k, 2)
     share = np.clip((offsets * sides).sum(-1) / (sides * sides).sum(-1), 0, 1)
     left = left_component(offsets, sides)
-    nearest = vector_lengths(offsets - share[..., None] * sides).min(1)
+    feet = offsets - share[..., None] * sides
+    nearest = vector_lengths(feet).min(1)
     is_inside = (left >= 0).all(1)
     return np.asarray(np.where(is_inside, 0.0, nearest))
 

@@ -44,8 +44,10 @@ def _support_difference(mover: Shape, other: Shape, apart: Array, directions: Ar
 def lateral_overlap_mm(mover: Shape, other: Shape, apart: Array, directions: Array) -> Array:
     """Do what `sweep.lateral_overlap_mm` does (n,)."""
     if isinstance(mover, Disc) and isinstance(other, Disc):
-        across = dot_product(apart + other.center - mover.center, left_normals(directions))
-        return np.asarray(mover.radius_mm + other.radius_mm - np.abs(across))
+        offsets = apart + other.center - mover.center
+        across = dot_product(offsets, left_normals(directions))
+        radii = mover.radius_mm + other.radius_mm
+        return np.asarray(radii - np.abs(across))
     left = np.broadcast_to(left_normals(directions), apart.shape)
     on_left = dot_product(_support_difference(mover, other, apart, left), left)
     on_right = dot_product(_support_difference(mover, other, apart, -left), -left)
@@ -55,10 +57,7 @@ def lateral_overlap_mm(mover: Shape, other: Shape, apart: Array, directions: Arr
 def contact_intervals(
     mover: Shape, other: Shape, apart: Array, directions: Array
 ) -> tuple[Array, Array]:
-    """Do what `sweep.contact_interval` does: the first and last contact (n,).
-
-    They are inf and -inf if there is no contact.
-    """
+    """Do what `sweep.contact_interval` does (n,), (n,); inf and -inf if there is no contact."""
     u = np.broadcast_to(directions, apart.shape)
     overlap = lateral_overlap_mm(mover, other, apart, u)
     first = -_contact_end(mover, other, apart, -u, overlap)
@@ -109,7 +108,8 @@ def _rounded_polygon_ray_exit(corners: Array, radius: Array, apart: Array, u: Ar
     out = height / np.where(slope > 1e-12, slope, np.inf)
     share = dot_product(out[..., None] * ray - points, sides) / sizes**2
     leaves = (slope > 1e-12) & (share >= 0) & (share <= 1)
-    return np.asarray(np.maximum(last, np.where(leaves, out, -np.inf).max(1)))
+    through = np.where(leaves, out, -np.inf).max(1)
+    return np.asarray(np.maximum(last, through))
 
 
 def _ray_exit_by_search(mover: Shape, other: Shape, apart: Array, u: Array, grown: Array) -> Array:
@@ -147,17 +147,15 @@ def _ray_exit_by_search(mover: Shape, other: Shape, apart: Array, u: Array, grow
 
 
 def signed_separations(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
-    """Do what `sweep.signed_separation` does (n,).
-
-    The second result is the direction (n, 2) from `a` to `b` that separates them best.
-    """
+    """Do what `sweep.signed_separation` does (n,); also return the best direction (n, 2)."""
     if isinstance(a, Disc) and isinstance(b, Disc):
         offsets = apart + b.center - a.center
         size = vector_lengths(offsets)
         directions = offsets / np.maximum(size, SMALLEST_DIVISOR)[:, None]
         return size - a.radius_mm - b.radius_mm, directions
     if isinstance(a, Polygon) and isinstance(b, Disc):
-        distances, normals = _signed_polygon_distances(np.array(a.corners), apart + b.center)
+        corners = np.array(a.corners)
+        distances, normals = _signed_polygon_distances(corners, apart + b.center)
         return distances - b.radius_mm, normals
     if isinstance(b, Polygon) and isinstance(a, Disc):
         distances, normals = signed_separations(b, a, -apart)
@@ -191,7 +189,8 @@ def _widest_separation(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
     u = unit_vectors(angles)
     widths = dot_product(b.support_points(-u) - a.support_points(u), u) + apart @ u.T
     is_peak = (widths >= np.roll(widths, 1, 1)) & (widths >= np.roll(widths, -1, 1))
-    ranked = np.argsort(np.where(is_peak, -widths, np.inf), 1)[:, :REFINED_PEAKS]
+    order = np.where(is_peak, -widths, np.inf)
+    ranked = np.argsort(order, 1)[:, :REFINED_PEAKS]
     around = np.concatenate([[angles[-1] - 2 * np.pi], angles, [angles[0] + 2 * np.pi]])
     widest = widths.max(1)
     turn = angles[ranked[:, 0]]
@@ -244,7 +243,8 @@ def entry_distances(
     pressing = _pressing_distances(normals, u[close])
     meeting = np.where(first_close >= 0, first_close, np.inf)
     distances[close] = np.where(in_contact, pressing, meeting)
-    return np.asarray(np.where(distances < limit - CONTACT_TOLERANCE_MM, distances, np.inf))
+    is_within = distances < limit - CONTACT_TOLERANCE_MM
+    return np.asarray(np.where(is_within, distances, np.inf))
 
 
 def _pressing_distances(normals: Array, u: Array) -> Array:

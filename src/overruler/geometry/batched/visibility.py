@@ -9,7 +9,14 @@ import math
 
 import numpy as np
 
-from overruler.geometry.batched.vectors import Mask, dot_product, left_component, unit_vectors
+from overruler.geometry.batched.vectors import (
+    Mask,
+    dot_product,
+    left_component,
+    left_normals,
+    unit_vectors,
+    vector_lengths,
+)
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Polygon, Shape
 from overruler.geometry.visibility import CommonTangent, ObstructedView
@@ -53,7 +60,7 @@ def has_free_line(view: ObstructedView, shifts_mm: Array, present: Mask) -> Mask
 def _max_relative_shift_mm(shifts: Array) -> float:
     """Return an upper limit of the displacement of any two shapes relative to each other."""
     relative = shifts - shifts[0]
-    return 2 * float(np.hypot(relative[..., 0], relative[..., 1]).max())
+    return 2 * float(vector_lengths(relative).max())
 
 
 def _tangents_that_may_open(
@@ -87,7 +94,8 @@ def _tangent_length_mm(view: ObstructedView, common: CommonTangent) -> float:
     ux = math.cos(common.angle)
     uy = math.sin(common.angle)
     contact = p.support_point(ux, uy)
-    return math.dist(contact, q.support_point(common.sign * ux, common.sign * uy))
+    other = q.support_point(common.sign * ux, common.sign * uy)
+    return math.dist(contact, other)
 
 
 def _track_tangent(view: ObstructedView, common: CommonTangent, shifts: Array) -> Array:
@@ -131,7 +139,7 @@ def _blocked_interval(
     view: ObstructedView, k: int, shift: Array, present: Mask, u: Array
 ) -> tuple[Array, Array]:
     """Return the least and largest c (n,) that shape k blocks; (inf, -inf) if not between the ends."""
-    ahead = np.stack([u[:, 1], -u[:, 0]], -1)
+    ahead = -left_normals(u)
     blocks = present
     for angle in view.obstacle_separating_angles[k - 2]:
         blocks = blocks & (ahead @ [math.cos(angle), math.sin(angle)] > 0)
@@ -168,7 +176,8 @@ def crosses_any_line(a: Shape, b: Shape, obstacle: Shape, shifts_mm: Array) -> M
     rows = np.arange(count)
     middle = np.arctan2(y, x)
     half = math.pi / 2
-    steepest = np.hypot(x, y).max() + _slope_limit_mm(a, b, obstacle, shifts_mm)
+    limit = _slope_limit_mm(a, b, obstacle, shifts_mm)
+    steepest = np.hypot(x, y).max() + limit
     for _ in range(BISECTIONS):
         offset, slope = _offset_past_both_ends(a, b, obstacle, shifts_mm[:, rows], middle)
         crossed[rows[offset >= 0]] = False
