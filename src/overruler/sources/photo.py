@@ -90,8 +90,8 @@ def _read_frame(path: Path) -> Frame:
         if width * height > MAX_PIXELS:
             raise _too_large(path)
         if min(width, height) < MIN_SIDE_PX:
-            size = f"only {width} × {height} pixels"
-            raise CannotMeasure(f"{path}: is {size}; use the camera's full-size photo")
+            size = f"{path}: is only {width} × {height}"
+            raise CannotMeasure(f"{size} pixels; use the camera's full-size photo")
         exif = image.getexif()
         orientation = _exif_orientation(exif)
         focal_px, share = _exif_focal_px(exif, width, height)
