@@ -14,7 +14,7 @@ from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
-from overruler.games import GAMES
+from overruler.games import DEFAULT_GAME, GAMES
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
@@ -24,8 +24,6 @@ from overruler.writing import check_writable
 
 MIN_POINTS = 4
 """A homography needs four points."""
-DEFAULT_GAME = "legion"
-"""The game whose questions a photo answers where none is named."""
 
 PointCorrespondence = tuple[float, float, float, float]
 """A point in the photo and on the board: u and v in pixels, x and y in mm."""
