@@ -1,7 +1,7 @@
-"""A report with people's corrections: each piece that they touch is measured again where they point.
+"""A report with people's corrections: each piece is measured again where they point.
 
-`apply_corrections` takes a report and returns one. The command, the page and the phone all use it. Pieces keep their
-ids, and the ids of removed pieces are not given again.
+`apply_corrections` takes a report and returns one. The command, the page and the phone all use it.
+Pieces keep their ids, and the ids of removed pieces are not given again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,8 +68,9 @@ class _CorrectionState:
 def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
     """Apply corrections in order; the result has no rulings, which must be asked again.
 
-    `BadInput` names the entry that cannot be applied. The scene lists the corrections under `fixes`, and each corrected
-    piece has them under `by_hand`, with `fitted` false where the photo does not confirm its place.
+    `BadInput` names the entry that cannot be applied. The scene lists the corrections under
+    `fixes`, and each corrected piece has them under `by_hand`, with `fitted` false where the photo
+    does not confirm its place.
     """
     if not fixes:
         return report

@@ -1,6 +1,7 @@
-"""The owner of a piece, by the colour of its ring or the half of the board that it stands on; and house rules.
+"""The owner of a piece, by its ring's colour or its half of the board; and house rules.
 
-Where the photo does not show it clearly, no player is named: `player_unsure` then lists who it may be.
+Where the photo does not show it clearly, no player is named: `player_unsure` then lists who it may
+be.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from overruler.report import Report
 RING_DEPTHS_MM = (0.5, 0.9, 1.3, 1.7)
 """Depths inside a base's outline at which its ring is sampled, in mm."""
 MIN_FACING_COSINE = 0.25
-"""Least cosine of the angle to the camera at which the ring is sampled: behind, the figure hides it."""
+"""Least cosine to the camera at which the ring is sampled: behind, the figure hides it."""
 MIN_SATURATION = 0.3
 """Least saturation of a pixel with a recognisable colour, 0 to 1."""
 MIN_VALUE = 0.16
@@ -37,7 +38,7 @@ POSSIBLE_COLOUR_SHARE = 0.2
 def apply_house_rules(
     report: Report, house: HouseRules, before: Mapping[str, Piece] | None = None
 ) -> Report:
-    """The report with players' names and house rules; pieces in `before`, by id, keep their owners."""
+    """Add players' names and house rules; pieces in `before`, by id, keep their owners."""
     scene = house.apply_to(report.scene)
     if house.players:
         known = before or {}
@@ -83,7 +84,7 @@ def possible_owners(
 
 
 def _half_signs(report: Report, house: HouseRules, piece: Piece) -> Iterator[tuple[str, bool]]:
-    """The named halves that a piece stands on, each with whether that is certain: across the middle it is not."""
+    """The named halves that a piece stands on, and whether it is clear of the middle."""
     width, height = report.calibration.board_mm
     radius = piece.shape.bounding_radius_mm
     axes = (("left", "right", piece.x_mm, width / 2), ("near", "far", piece.y_mm, height / 2))

@@ -1,6 +1,7 @@
 """Detections from what a person points at in a photo and says of it.
 
-Each function returns the detection, and whether the photo confirms its place; otherwise only the person does.
+Each function returns the detection, and whether the photo confirms its place; otherwise only the
+person does.
 """
 
 from dataclasses import replace
@@ -33,7 +34,7 @@ MaybeFitted = tuple[Detection, bool]
 def detect_at_point(
     report: Report, fix: Fix, name: str, base: Base, heading_deg: float
 ) -> MaybeFitted:
-    """A base at the place that a fix points at, on the ground there or at the height that it gives."""
+    """A base where a fix points, on the ground there or at the height that it gives."""
     area = _highest_ground_at(report, fix) if fix.z_mm is None else None
     z_mm = area.top_z_mm if area is not None else _checked_height(report, fix)
     xy = _pointed_place(report, fix, z_mm)
@@ -119,7 +120,7 @@ def _with_height_sigma(
 def _pointed_place(report: Report, fix: Fix, z_mm: float) -> Array:
     """The place (2,) on the plane at a height that a fix points at, in the photo or on the board."""
     if fix.xy_mm:
-        # given on the real table; the bow is added to all pieces at the end, so it is taken off here
+        # on the real table; all pieces are corrected for the bow at the end, so undo that here
         place = np.array(fix.xy_mm)
         return 2 * place - correct_for_bow_mm(report.calibration, place, z_mm)
     place = report.calibration.camera.unproject(np.array(fix.xy_px), z_mm)

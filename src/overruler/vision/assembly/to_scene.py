@@ -1,9 +1,9 @@
 """From the detections of a photo to a scene in millimetres, with their joint covariance.
 
-There are two covariances. The usual one holds on a table that is just as its board file says. The rare one includes
-everything that residuals cannot show: a print a little too large, curled cards, a bowed mat, a fit gone astray. Places
-are as the usual one says except on one table in five (Tukey's contaminated normal, 1960). A ruling is certain only if
-it is 99.5 % sure by the rare one, too.
+There are two covariances. The usual one holds on a table that is just as its board file says. The
+rare one includes everything that residuals cannot show: a print a little too large, curled cards, a
+bowed mat, a fit gone astray. Places are as the usual one says except on one table in five (Tukey's
+contaminated normal, 1960). A ruling is certain only if it is 99.5 % sure by the rare one, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,9 +38,9 @@ RARE_PROBLEM_FLAGS = frozenset(
 )
 """Problems of a photo for which the rare covariance holds for certain."""
 USUAL_SHADE_SHARE = 0.3
-"""Usual 1 σ of the shading error, as a share of `shade_covariance_mm2`, which is for the worst shade."""
+"""Usual 1 σ of the shading error, as a share of that of the worst shade."""
 MIN_TERRAIN_PROBABILITY = 0.5
-"""Ground that is less likely raised is no terrain; the pieces on it have that doubt in their covariance."""
+"""Least probability of raised ground in a scene; less likely ground widens covariances only."""
 DEFAULT_GAME = "legion"
 """The game of a scene if none is named: every scene file names one."""
 
@@ -53,7 +53,7 @@ def build_scene(
     grid: Grid | None = None,
     raised: Sequence[RaisedArea] = (),
 ) -> Scene:
-    """The scene of one photo, with a piece for each detection, in their order, named p01, p02 and so on."""
+    """The scene of one photo, with a piece for each detection in order: p01, p02 and so on."""
     detections = correct_detections_for_bow(calibration, detections)
     covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
@@ -114,8 +114,8 @@ def _joint_covariance(
 ) -> Array:
     """(2N, 2N) in mm²: every term of the error budget; terms with a common cause are shared.
 
-    `own_mm2` is each detection's covariance (2, 2) given the camera, `causes` are its shifts (2,) by 1 σ of each
-    shared cause.
+    `own_mm2` is each detection's covariance (2, 2) given the camera, `causes` are its shifts (2,)
+    by 1 σ of each shared cause.
     """
     if not detections:
         return np.zeros((0, 0))
@@ -145,7 +145,7 @@ def _table_jacobian(calibration: Calibration, detection: Detection) -> Array:
 
 
 def shared_covariance(causes: Sequence[Mapping[str, Array]]) -> Array:
-    """(2N, 2N) in mm² from each piece's shifts (2,) by 1 σ of each of its causes: pieces share causes by name."""
+    """(2N, 2N) in mm²: by each piece's shifts (2,) for 1 σ of its causes, shared by name."""
     covariance = np.zeros((2 * len(causes), 2 * len(causes)))
     for cause in dict.fromkeys(name for shifts in causes for name in shifts):
         moved = np.concatenate([shifts.get(cause, np.zeros(2)) for shifts in causes])

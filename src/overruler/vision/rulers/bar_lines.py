@@ -16,7 +16,7 @@ from overruler.vision.rulers.structure_tensor import (
 MAX_LINES_PER_WIDTH = 14
 """Largest number of lines that are kept for each width."""
 MIN_EDGE_GRADIENT = 3.0
-"""Least gradient of an edge that votes, in L*a*b* units a pixel: weaker ones are the mat's texture."""
+"""Least gradient of an edge that votes, in L*a*b* units a pixel: texture is weaker."""
 MIN_EDGE_COHERENCE = 0.35
 """Least coherence of the directions round an edge that votes: texture runs every way."""
 ORIENTATION_SIGMA_PX = 2.0
@@ -96,8 +96,8 @@ def find_lines(
 ) -> Array:
     """Centre lines (K, 3): a point (x, y) of each, and the angle of its normal.
 
-    Every edge that has a parallel one a width away votes for the line between the two, in each of the overlapping
-    tiles that it lies in.
+    Every edge that has a parallel one a width away votes for the line between the two, in each of
+    the overlapping tiles that it lies in.
     """
     votes = _cast_votes(slopes, edges, width_px)
     if not len(votes.weight):
@@ -108,7 +108,7 @@ def find_lines(
 
 
 def _cast_votes(slopes: StructureTensor, edges: EdgePoints, width_px: float) -> _Votes:
-    """The votes of edges for the lines half a width to either side; the fainter edge gives the weight."""
+    """Votes for the lines half a width beside each edge, weighted by the fainter of two edges."""
     normal = np.stack([np.cos(edges.normal_angle), np.sin(edges.normal_angle)], -1)
     weights, middles = [], []
     for sign in (-1.0, 1.0):
@@ -167,7 +167,7 @@ def _best_lines_per_tile(votes: _Votes, tile_px: float, shift: float) -> Array:
         counts = np.bincount(cell[here], weight[here], ANGLE_BINS * size)
         tables.append(_blur_votes(counts.reshape(ANGLE_BINS, size).astype(np.float32)))
         centers.append(tiling.center_px(int(number)))
-    # planks and courses of bricks get many votes at their angles everywhere: weigh against the usual
+    # planks and bricks get many votes at their angles everywhere: weigh against the usual
     mean_squares = [np.square(table).mean(1) for table in tables]
     usual = np.sqrt(np.mean(mean_squares, axis=0)) + BACKGROUND_VOTES
     rows = []
@@ -208,7 +208,7 @@ def _hough_peaks(votes: Floats, reach: int) -> Array:
 
 
 def _suppress_duplicate_lines(rows: Array) -> Array:
-    """The best of the lines (N, 4) without duplicates: (K, 3), a point and the angle of the normal."""
+    """The best of the lines (N, 4) without duplicates: points and normals' angles (K, 3)."""
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
     normal = np.stack([np.cos(rows[:, 3]), np.sin(rows[:, 3])], -1)
     kept: list[int] = []

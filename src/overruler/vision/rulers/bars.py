@@ -1,4 +1,4 @@
-"""Long thin bars in the orthophoto: two parallel edges a known width apart, perhaps bent at joints."""
+"""Long thin bars in the orthophoto: parallel edges a known width apart, perhaps bent at joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class BarCandidate:
         return cls(width_mm, xy_mm, clear, along_px, arc_length, cumulative)
 
     def mean_clearness(self, low_mm: Array, high_mm: Array) -> Array:
-        """Mean clearness (...) of the edges between two distances (...); 0 where no station lies there."""
+        """Mean clearness (...) of the edges between two distances (...); 0 without a station."""
         i = np.searchsorted(self.arc_length_mm, low_mm)
         j = np.searchsorted(self.arc_length_mm, high_mm)
         total = self.cumulative_clearness[j] - self.cumulative_clearness[i]

@@ -7,7 +7,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.rulers.strip import RulerKind, Strip
 
 MIN_RIDGE_RATIO = 0.3
-"""Least ratio of a line's strength to that of whatever crosses the ruler there, to be taken for a line."""
+"""Least ratio of a line's strength to that of whatever crosses the ruler there."""
 RIDGE_SEARCH_MM = 3.5
 """Search range of such a line to either side of its expected place, in mm."""
 LINE_WINDOW_MM = 1.6
@@ -31,7 +31,7 @@ LEAST_STRENGTH = 0.2
 
 
 def band_profile(strip: Strip, kind: RulerKind, low: float, high: float) -> Array:
-    """Mean colours (S, 3) along the ruler, between two offsets from its centre line in shares of its width."""
+    """Mean colours (S, 3) along the ruler, between two offsets across it in shares of its width."""
     above = strip.across_mm >= low * kind.width_mm
     below = strip.across_mm <= high * kind.width_mm
     return np.asarray(strip.lab[:, above & below].mean(1), float)
@@ -83,10 +83,10 @@ def _smooth_ridge(ridge: Array, strip: Strip) -> Array:
 
 
 def align_lines(ridge: Array, slope: Array, strip: Strip, kind: RulerKind) -> tuple[Array, float]:
-    """Fit evenly spaced lines (n - 1,), and say how many times stronger they are than what lies between.
+    """Fit evenly spaced lines (n - 1,); also return their strength relative to the usual one.
 
-    Both lines and ends count, each by its strength relative to the usual one: a strong printed figure cannot stand in
-    for five lines.
+    Both lines and ends count, each by its strength relative to the usual one: a strong printed
+    figure cannot stand in for five lines.
     """
     along = strip.along_mm
     offsets, stretches = _tried_shifts(kind)
@@ -123,7 +123,7 @@ def _relative_strength(height: Array, inside: NDArray[np.bool_]) -> Array:
 
 
 def locate_line(ridge: Array, crossing: Array, along: Array, near: float) -> float:
-    """Where a line lies near a place: the centroid of its ridge or else of whatever crosses the ruler."""
+    """Where a line lies near a place, by its ridge or else by whatever crosses the ruler."""
     jointed = crossing is not ridge
     close = np.abs(along - near) < (RIDGE_SEARCH_MM if jointed else LINE_WINDOW_MM)
     if jointed and ridge[close].max() > MIN_RIDGE_RATIO * crossing[close].max():

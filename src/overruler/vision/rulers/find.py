@@ -1,7 +1,7 @@
 """Range rulers in the photo: an independent check of the scale that the markers give.
 
-Bars in the orthophoto → hypotheses of which ruler lies where along a bar → measurement in the photo's own pixels →
-problems where a ruler contradicts the markers.
+Bars in the orthophoto → hypotheses of which ruler lies where along a bar → measurement in the
+photo's own pixels → problems where a ruler contradicts the markers.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ KNOWN_RULERS = (
 )
 """The rulers that are sought."""
 DUPLICATE_SHARE = 0.3
-"""A ruler is a duplicate, or a part of another, if this share of its centre line lies near the other's."""
+"""A ruler is a part of another if this share of its centre line lies near the other's."""
 DUPLICATE_DISTANCE_MM = 20.0
 """How near that is, in mm."""
 SAMPLES_PER_SEGMENT = 20
@@ -38,7 +38,7 @@ SAMPLES_PER_SEGMENT = 20
 def find_rulers(
     frame: Frame, calibration: Calibration, view: Orthophoto
 ) -> tuple[DetectedRuler, ...]:
-    """Find the rulers on the table, measured in the markers' scale; `view` is the table from above."""
+    """Find the rulers on the table and measure them in the markers' scale."""
     slopes = StructureTensor.of(view)
     bars = find_bars(view, slopes, sorted({kind.width_mm for kind in KNOWN_RULERS}))
     measured = []

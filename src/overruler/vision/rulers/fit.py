@@ -25,7 +25,7 @@ THICKNESS_SIGMA_MM = 0.5
 CONTRADICTION_SIGMAS = 3.5
 """A ruler contradicts the markers if its length is farther from nominal than this, in σ."""
 FEW_SEGMENTS = 2
-"""A ruler of at most this many segments that contradicts the markers is no ruler: a wall, a strip of card, hexes."""
+"""A find of at most this many segments that contradicts the markers is no ruler: a wall, hexes."""
 CLEARLY_SEEN_SHARE = 0.85
 """The same holds for one whose edges are visible along less than this share of its length."""
 
@@ -91,7 +91,7 @@ def _to_detected_ruler(
 
 
 def _segment_sigma_mm(calibration: Calibration, kind: RulerKind, xy: Array, fit: ScaleFit) -> float:
-    """1 σ of a segment's length: by the fit, by the camera, by the board's scale, by the ruler's thickness."""
+    """1 σ of a segment's length by the fit, the camera, the board's scale and its thickness."""
     along = (xy[-1] - xy[0]) / np.linalg.norm(xy[-1] - xy[0])
     jacobian = place_jacobian_camera_bow(calibration, xy[[0, -1]])
     slope = along @ np.diff(jacobian, axis=0)[0]

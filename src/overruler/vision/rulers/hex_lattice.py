@@ -84,7 +84,7 @@ def _power_spectrum(lines: Array, shape: list[int]) -> Array:
 def _peak_ratios(
     power: Array, shape: list[int], sizes: Array, orientation: str, mm_per_px: float
 ) -> Array:
-    """Ratio (S,) of the power of the weakest of each size's three waves to that of others of its length."""
+    """Ratio (S,) of the power of each size's weakest wave to that of others of its length."""
 
     def powers(rotation_deg: float) -> Array:
         unit = reciprocal_lattice(1.0, orientation, rotation_deg)
@@ -129,7 +129,7 @@ def _hill_climb(
     rotation: float,
     search_range: float,
 ) -> tuple[float, float]:
-    """The size (mm) and then the rotation (degrees) in a range round these at which the waves are strongest."""
+    """The size (mm) and the rotation (degrees) near these at which the waves are strongest."""
     steps = np.linspace(-search_range, search_range, 9)
     sizes = size * (1 + steps)
     scaled = np.concatenate([reciprocal_lattice(tried, orientation, rotation) for tried in sizes])

@@ -9,7 +9,7 @@ from overruler.scene import Grid
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 MIN_CONTRAST_RATIO = 2.5
-"""Least ratio of the sides' contrast to that of places inside the hexes: triangles have lines there."""
+"""Least ratio of the sides' contrast to that inside the hexes, where triangles have lines."""
 MIN_DRAWN_SHARE = 0.6
 """Least share of the hexes whose sides have a third of the usual contrast."""
 MIN_SIDE_RATIO = 0.7
@@ -44,7 +44,7 @@ def side_samples(basis: Array) -> Array:
 
 
 def inner_samples(basis: Array) -> Array:
-    """Points (6, 5, 2) within a hex: towards three of its corners, and half way to three of its sides."""
+    """Points (6, 5, 2) within a hex: towards three corners, and half way to three sides."""
     corner = (basis[0] + basis[1]) / 3
     spokes = [SIDE_SAMPLE_SHARES * (corner @ _rotation_matrix(60.0 * k)) for k in range(3)]
     return np.concatenate([np.stack(spokes), side_samples(basis) / 2])
@@ -63,9 +63,10 @@ def mean_contrasts(
 
 
 def side_contrast(contrasts: Array) -> float:
-    """Mean contrast of the faintest of three sides, over hexes (N, 3), or (N, 9) with six places within.
+    """Mean contrast of the faintest of three sides of hexes (N, 3), or (N, 9) with places within.
 
-    0 where the sides differ, where too many hexes have no lines, or where there are lines within the hexes as well.
+    0 where the sides differ, where too many hexes have no lines, or where there are lines within
+    the hexes as well.
     """
     if not len(contrasts):
         return 0.0

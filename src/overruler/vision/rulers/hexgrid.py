@@ -1,7 +1,7 @@
 """A printed hex grid, found by the periodicity of its lines in the orthophoto.
 
-Lines that repeat as hexes do are three plane waves at 60° to each other. The wavelength gives the size, the phases give
-the place.
+Lines that repeat as hexes do are three plane waves at 60° to each other. The wavelength gives the
+size, the phases give the place.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ MAX_CONTRAST = 12.0
 """Contrasts are clipped to this, in grey levels: no figure on the mat outweighs the lines."""
 OTHER_ORIENTATION = {"pointy": "flat", "flat": "pointy"}
 OVERTONE_RATIOS = tuple((n * root, root > 1) for root in (1.0, 3**0.5) for n in range(1, 9))
-"""Grids of which a lattice may be an overtone: the ratio of the sizes, and whether the orientation changes."""
+"""Grids of which a lattice may be an overtone: size ratio, and whether the orientation changes."""
 MAX_HEX_STEPS = 6
 """Radius of the patch of hexes on which grids are compared, in hexes."""
 FLOOR_SIGMA_PX = 0.15

@@ -100,7 +100,7 @@ def _jointed_hypotheses(
     bars: Sequence[BarCandidate],
     kinds: Sequence[RulerKind],
 ) -> list[RulerHypothesis]:
-    """Places along chains of segments, which are alike in all `kinds`, grown from pairs of segments."""
+    """Places along chains of segments, which are alike in all `kinds`."""
     segment = kinds[0]
     pairs = []
     for bar in bars:
@@ -119,7 +119,7 @@ def _jointed_hypotheses(
 def _segment_pairs(
     view: Orthophoto, slopes: StructureTensor, bar: BarCandidate, kind: RulerKind
 ) -> list[tuple[float, Array]]:
-    """Where along a bar two segments may follow each other: the merit and the three joints (3, 2) of each."""
+    """Merits and joints (3, 2) of two segments that may follow each other along a bar."""
     joints = kind.segment_mm * np.arange(3)
     stations = view.to_px(bar.xy_mm)
     along = np.broadcast_to(bar.along_px, stations.shape)
@@ -172,6 +172,6 @@ def _best_window(view: Orthophoto, chain: SegmentChain, kind: RulerKind) -> Rule
 
 
 def _contrast_score(inside: Array, outside: Array) -> Array:
-    """Score (...) of places by the clearness of the edges inside and beyond; -1 where they do not stand out."""
+    """Score (...) of places by the clearness inside and beyond; -1 where they do not stand out."""
     stands_out = (inside > MIN_EDGE_CLEARNESS) & (inside > outside + MIN_CLEARNESS_CONTRAST)
     return np.asarray(np.where(stands_out, 2 * inside - outside, -1.0))

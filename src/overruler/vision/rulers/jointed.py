@@ -61,7 +61,7 @@ def follow_chains(
 def _next_joints(
     slopes: StructureTensor, before: Array, joint: Array, width_px: float, segment_px: float
 ) -> Array:
-    """The far ends (P, 2) of the segments after `joint` (P, 2), at the turn with the clearest edges."""
+    """The far ends (P, 2) of the segments after `joint` (P, 2), turned to the clearest edges."""
     turns_deg = np.arange(-MAX_JOINT_TURN_DEG, MAX_JOINT_TURN_DEG + TURN_STEP_DEG, TURN_STEP_DEG)
     turn = np.radians(turns_deg)
     way = joint - before
@@ -81,7 +81,7 @@ def _next_joints(
 def _fainter_edge_gradient(
     slopes: StructureTensor, start: Array, along: Array, width_px: float, segment_px: float
 ) -> Array:
-    """Gradient (..., S) of the fainter long edge of segments from `start` (..., 2), in direction `along` (..., 2)."""
+    """Gradient (..., S) of the fainter long edge of segments from `start` (..., 2)."""
     normal = np.stack([-along[..., 1], along[..., 0]], -1)
     way = np.arange(JOINT_MARGIN_PX, segment_px - JOINT_MARGIN_PX, STATION_SPACING_PX)[:, None]
     middle = start[..., None, :] + along[..., None, :] * way

@@ -122,8 +122,8 @@ def _robust_polyline(along: Array, center: Array, knots: Array) -> Array:
 def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Array]:
     """Distances along the ruler (S,), and the offsets of the left and the right edge there (S,).
 
-    Each pair of edges is steep and about as far apart as the ruler is wide: the edge of a shadow beside the ruler may
-    be steeper than the ruler's own.
+    Each pair of edges is steep and about as far apart as the ruler is wide: the edge of a shadow
+    beside the ruler may be steeper than the ruler's own.
     """
     slope = _across_slope(strip)
     middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2

@@ -19,7 +19,7 @@ MAX_SHADOW_COLOUR_DIFFERENCE = 5.0
 
 
 def locate_end(profile: Array, strip: Strip, near: float, side: int) -> float | None:
-    """The outermost clear edge (mm) near a place that is no shadow's; `side` is -1 at the first end, 1 at the last."""
+    """The outermost edge (mm) near a place that is no shadow's; `side` is -1 at the first end."""
     along = strip.along_mm
     slope = np.linalg.norm(np.diff(profile, axis=0), axis=1)
     middle = (along[1:] + along[:-1]) / 2

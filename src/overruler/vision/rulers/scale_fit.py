@@ -23,11 +23,11 @@ LINE_BANDS = ((-0.45, 0.45), (-0.45, -0.2), (-0.25, 0.0), (0.0, 0.25), (0.2, 0.4
 
 Some lines reach only part of the way across, and figures are printed beside them."""
 MIN_LINE_STRENGTH = 2.0
-"""Least strength of a cross line that counts as present, in L*a*b* units against what lies beside it."""
+"""Least strength of a cross line that is present, in L*a*b* units against what lies beside it."""
 MAX_SEGMENTS_ALL_LINES = 5
-"""A ruler of at most this many segments must show all its lines; a stick that has more must show most of them."""
+"""A ruler of at most this many segments must show all its lines, a longer one most of them."""
 MAX_SEGMENTS_ALL_ENDS = 3
-"""A ruler of at most this many segments must show both its ends, and all its ends and lines must agree."""
+"""Both ends of a ruler of at most this many segments must be visible, and all must agree."""
 END_SIGMA_MM = 0.4
 """1 σ of an end, in mm."""
 LINE_SIGMA_MM = 0.06
@@ -85,7 +85,7 @@ class _Solution:
 def fit_scale(
     strip: Strip, kind: RulerKind, edge_spread_mm: float, mm_per_px: float
 ) -> ScaleFit | None:
-    """Fit the ruler's scale to its ends and lines; edges appear to lie `edge_spread_mm` too far out.
+    """Fit the ruler's scale to its ends and lines; edges appear `edge_spread_mm` too far out.
 
     None where too few of them are found or agree.
     """
@@ -120,7 +120,7 @@ def _solve_scale(
     edge_spread_mm: float,
     mm_per_px: float,
 ) -> tuple[float, float, float] | None:
-    """The start of an even scale through ends and lines (n - 1,), its step, and 1 σ of the step, in mm.
+    """The start, the step and the step's 1 σ of an even scale through ends and lines, in mm.
 
     None where too few ends and lines agree.
     """
@@ -163,8 +163,8 @@ def _end_measurements(
 def _design_matrix(n: int) -> Array:
     """Rows (n + 4, 5) of two ends, n - 1 lines and three priors.
 
-    The parameters are the start, the step, the common offset of the lines, the spread of the ends, and the alternating
-    offset of the lines.
+    The parameters are the start, the step, the common offset of the lines, the spread of the ends,
+    and the alternating offset of the lines.
     """
     k = np.arange(1, n)
     rows = np.zeros((n + 4, 5))

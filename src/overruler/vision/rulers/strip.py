@@ -85,7 +85,7 @@ class Strip:
     path_mm: Array
     """(n + 1, 2): the joints of the centre line and both its ends."""
     relief_displacement_mm: Array
-    """(2, 2): how far outwards the lower edges appear at both ends, along the ruler and to its left."""
+    """(2, 2): how far outwards the lower edges appear at both ends, along and to the left."""
     width_tolerance_mm: float
     """Allowed error of the apparent width."""
     straightness_tolerance_mm: float

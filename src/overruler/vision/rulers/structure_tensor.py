@@ -39,7 +39,7 @@ class StructureTensor:
         return cls(np.asarray(tensor, np.float32))
 
     def gradient_along(self, at_px: Array, normal: Array) -> Array:
-        """Gradient (...) along unit vectors `normal` (..., 2) at pixels (..., 2), in units a pixel."""
+        """Gradient (...) along unit vectors `normal` (..., 2) at pixels (..., 2)."""
         count = at_px.size // 2
         rows = max(-(-count // REMAP_ROW_LENGTH), 1)
         at = np.resize(at_px.astype(np.float32), (rows, REMAP_ROW_LENGTH, 2))
@@ -58,7 +58,7 @@ def clearness_of_gradient(gradient: Array) -> Array:
 def crossing_clearness(
     slopes: StructureTensor, at_px: Array, along: Array, width_px: float, steps_px: Array
 ) -> Array:
-    """Clearness (...) of the clearest edge across a bar, `steps_px` (N,) along it from pixels (..., 2)."""
+    """Clearness (...) of the clearest edge across a bar, `steps_px` (N,) from pixels (..., 2)."""
     normal = np.stack([-along[..., 1], along[..., 0]], -1)
     aside = normal[..., None, None, :] * (width_px / 2 * CROSS_SAMPLE_OFFSETS)[:, None]
     onward = along[..., None, None, :]

@@ -1,8 +1,9 @@
-"""What a piece looks like from straight above, and where that is found again, even if partly hidden.
+"""What a piece looks like from straight above, and where that is found, even if partly hidden.
 
-A piece's patch is the brightness on a grid over its base's disc. The search is robust twice. A coarse search limits the
-misfit of each grid point. Then least squares are reweighted so that points under a hand count little. Gain and offset
-are fitted as well, for the light may have changed (Baker and Matthews, "Lucas-Kanade 20 years on", 2004).
+A piece's patch is the brightness on a grid over its base's disc. The search is robust twice. A
+coarse search limits the misfit of each grid point. Then least squares are reweighted so that points
+under a hand count little. Gain and offset are fitted as well, for the light may have changed (Baker
+and Matthews, "Lucas-Kanade 20 years on", 2004).
 """
 
 from collections.abc import Sequence
@@ -177,10 +178,10 @@ def find_patch(
     reach_mm: float,
     gain: float,
 ) -> Match:
-    """Find the first of the patches near `start_mm` (2,), at most about `reach_mm` away on either axis.
+    """Find the first of the patches within about `reach_mm` of `start_mm` (2,) on either axis.
 
-    The other patches add places to try, and help to choose between these: they show the piece in the hand that carries
-    it, a shot ago.
+    The other patches add places to try, and help to choose between these: they show the piece in
+    the hand that carries it, a shot ago.
     """
     patch, *others = looks
     pixel, slope = linearize_projection(camera, start_mm, z_mm)

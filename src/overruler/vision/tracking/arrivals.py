@@ -41,7 +41,7 @@ class TableMeasurer(BaseMeasurer, Protocol):
     def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
-        """Find bases of these kinds, or of all kinds, in a box (2, 2) or all over the table; the camera is known."""
+        """Find bases of these kinds, or of all, in a box (2, 2) or all over a known table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class ArrivalSearch:
         return found
 
     def _find_followed(self) -> tuple[list[Detection], list[PieceTrack], Mask]:
-        """The bases where missing pieces were followed to, the other pieces, and the blocks that this leaves."""
+        """The bases where missing pieces were followed to, the lost pieces, and the blocks left."""
         unexplained = self.settled.copy()
         found: list[Detection] = []
         lost = [track for track in self.missing if not (track.seen and track.is_moving)]
@@ -109,9 +109,9 @@ class ArrivalSearch:
     ) -> list[tuple[Sequence[Base] | None, Mask]]:
         """The bases to seek, None for all, and where.
 
-        While a hand may be there, these are the lost pieces' bases, and later any. Where a piece has just left, only
-        bases like others of the table are sought: its place is seldom taken at once, and the next search of all of the
-        table would find another base.
+        While a hand may be there, these are the lost pieces' bases, and later any. Where a piece
+        has just left, only bases like others of the table are sought: its place is seldom taken at
+        once, and the next search of all of the table would find another base.
         """
         if self.fresh:
             return [(_distinct_bases(lost), where)]
@@ -153,7 +153,8 @@ class ArrivalSearch:
     def _has_arrived(self, detection: Detection, needed_share: float = MIN_CHANGED_SHARE) -> bool:
         """Whether enough of a base has changed, and no known piece stands there.
 
-        Where a piece was seen to go, and is in view, nothing need have changed: the mat can be like it.
+        Where a piece was seen to go, and is in view, nothing need have changed: the mat can be like
+        it.
         """
         radius = detection.base.width_mm / 2
         place = detection.xy_mm[None]

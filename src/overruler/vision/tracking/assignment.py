@@ -23,7 +23,8 @@ FORBIDDEN_COST = 1e6
 HOME_DISTANCE_MM = 1.5
 """A base this near to where a missing piece of its size stood is that piece, in mm.
 
-That holds wherever the hand that hid it seemed to carry it: nobody puts a piece just where another one was."""
+That holds wherever the hand that hid it seemed to carry it: nobody puts a piece just where another
+one was."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +43,7 @@ class MissingPiece:
 def assign_pieces(
     missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]], looks: Array
 ) -> list[tuple[int, int]]:
-    """Pairs of indices into `missing` and `found` at the least total cost; `looks` (M, F) are similarities, 0 to 1."""
+    """Pairs of indices into `missing` and `found` at the least cost; `looks` (M, F) are 0 to 1."""
     if not missing or not found:
         return []
     from scipy.optimize import linear_sum_assignment  # slow to load; photos do not need it

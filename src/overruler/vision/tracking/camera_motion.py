@@ -1,4 +1,4 @@
-"""Markers as landmarks: a check of every shot, at next to no cost, that the camera still stands where it stood."""
+"""Markers as landmarks: a cheap check of every shot that the camera has not moved."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -40,11 +40,11 @@ class Landmarks:
     template_sums: Array
     """(7, M): each marker's number of points, and sums over them.
 
-    With v, x and y for the rows of `templates`, these are the sums of v², v x, v y, x², x y and y²."""
+    With v, x and y for the rows of `templates`, these are of v², v x, v y, x², x y and y²."""
 
     @classmethod
     def of(cls, calibration: Calibration, grey: GreyImage) -> "Landmarks":
-        """The landmarks of a picture's calibration; markers cut off by the picture's edge are left out."""
+        """The landmarks of a picture, without markers that the picture's edge cuts off."""
         grids = []
         for corners in calibration.corners_px:
             spans = _marker_grid(corners, grey)
@@ -77,9 +77,10 @@ class Landmarks:
         return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
 
     def shifts_px(self, grey: GreyImage) -> Array:
-        """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where one is not visible.
+        """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
 
-        They follow from one step of least squares (Lucas and Kanade, 1981), with a gain by correlation.
+        They follow from one step of least squares (Lucas and Kanade, 1981), with a gain by
+        correlation.
         """
         seen = grey[self.points_px].astype(float)
         products = np.vstack([seen, seen * seen, self.templates * seen])
@@ -114,7 +115,7 @@ def _sum_per_marker(values: Array, first: NDArray[np.intp]) -> Array:
 def _marker_grid(
     corners_px: Array, grey: GreyImage
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """Start, end and step of a template's rows and columns; None where it is too small or not wholly in the picture."""
+    """Start, end and step of a template's rows and columns; None if it is too small or cut off."""
     center = corners_px.mean(0)
     card = center + CARD_SCALE * (corners_px - center)
     low, high = np.floor(card.min(0)).astype(int), np.ceil(card.max(0)).astype(int)

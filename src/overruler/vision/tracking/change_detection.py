@@ -1,7 +1,7 @@
-"""Where the picture changes: each shot in blocks, against the last shot and against the table at rest.
+"""Where the picture changes: each shot, in blocks, against the last one and the table at rest.
 
-A block is the mean over 8 × 8 pixels, which is nearly free of noise. A rim that moves by a pixel still changes it by
-several grey levels.
+A block is the mean over 8 × 8 pixels, which is nearly free of noise. A rim that moves by a pixel
+still changes it by several grey levels.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ PYRAMID_LEVELS = 3
 BLOCK_PX = 1 << PYRAMID_LEVELS
 """Side of a block, in pixels."""
 MOTION_THRESHOLD = 2.5
-"""Largest change of a block from shot to shot while nothing moves, in grey levels: coding noise stays below."""
+"""Largest change of a still block from shot to shot, in grey levels: coding noise is below."""
 CHANGE_THRESHOLD = 4.0
 """Largest difference of an unchanged block from the table at rest, in grey levels."""
 NOISE_SIGMAS = 6.0
@@ -88,7 +88,7 @@ def _noise_sigma(absolute: BlockMeans) -> float:
 
 
 def _drop_isolated_blocks(mask: Mask) -> Mask:
-    """Keep the blocks that have neighbours in a mask: what moves is larger than a block, noise is not."""
+    """Keep the blocks that have neighbours in a mask: unlike noise, objects fill several."""
     count = cv2.boxFilter(
         mask.view(np.uint8), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT
     )
@@ -101,14 +101,14 @@ def _upper_median(values: BlockMeans) -> float:
 
 
 def label_areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
-    """The number of separate areas of a mask, and the area of each block, 0 for none; `gap` blocks are bridged."""
+    """The number of a mask's areas, and each block's area, 0 for none; `gap` blocks are bridged."""
     wide = cv2.dilate(mask.astype(np.uint8), np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
     count, labels = cv2.connectedComponents(wide, connectivity=8)
     return count - 1, np.where(mask, labels, 0).astype(np.int32)
 
 
 def relit_areas(now: GreyImage, then: GreyImage, where: Mask) -> Mask:
-    """The areas of a mask that have become brighter or darker, with the same texture: only a shadow came or went."""
+    """The areas of a mask with the same texture in another light: only a shadow came or went."""
     count, labels = label_areas(where, gap=2)
     relit = np.zeros_like(where)
     for label in range(1, count + 1):
@@ -161,7 +161,7 @@ class BackgroundModel:
         return cls(means.copy(), means, np.full(means.shape, time_s), unchanged)
 
     def update(self, means: BlockMeans, time_s: float) -> Mask:
-        """Take in a shot and return the blocks that move; the background follows the light elsewhere."""
+        """Take in a shot and return the blocks that move; elsewhere the light is followed."""
         moving = differing_blocks(means, self.last_means, MOTION_THRESHOLD)
         self.last_moved_s[moving] = time_s
         self.last_means = means

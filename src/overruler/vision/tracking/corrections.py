@@ -1,4 +1,4 @@
-"""Corrections of a table while it is watched: its pieces are put right, and are tracked on from there."""
+"""Corrections of a table while it is watched: its pieces are put right and tracked on."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def correct_table(table: TableState, fixes: Sequence[Fix]) -> None:
 
 
 def _interpret_fix(table: TableState, fix: Fix) -> Fix:
-    """Put a moved piece that is away back on the table, and give an added one an id never used here."""
+    """Put a moved piece that is away back on the table; give an added one a new id."""
     away = {track.id: track for track in table.tracks if track.away_s is not None}
     if fix.do == "add" and fix.id is None:
         return replace(fix, id=table.next_id())

@@ -1,10 +1,10 @@
 """The path of a piece that a hand hides completely: the piece goes where the hand goes.
 
-Between the moment when the hand rests over the piece and the moment when it lets go, hand and piece move as one. The
-hand is what differs from the table at rest. A window of it round the piece is found again from shot to shot (normalised
-cross-correlation, peaks by parabolas). Steps add up, and so do their errors. So while the hand looks as it did when it
-took the piece, the first window is found instead. The piece's final place is known, which tells how far to trust the
-result.
+Between the moment when the hand rests over the piece and the moment when it lets go, hand and piece
+move as one. The hand is what differs from the table at rest. A window of it round the piece is
+found again from shot to shot (normalised cross-correlation, peaks by parabolas). Steps add up, and
+so do their errors. So while the hand looks as it did when it took the piece, the first window is
+found instead. The piece's final place is known, which tells how far to trust the result.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ MAX_DRIFT_PX = 3
 MAX_CLOSURE_ERROR_MM = 15.0
 """Largest distance of the hand's end from the piece at which the hand was not lost, in mm."""
 HAND_HEIGHT_MM = 18.0
-"""Height of a hand above the piece's underside, in mm: fingers are at about 30 mm, their shade lies on the table."""
+"""Height of a hand above the board, in mm: fingers at about 30 mm, their shade on the table."""
 HAND_HEIGHT_SIGMA_MM = 15.0
 """1 σ of that, in mm: the nearer to the camera, the longer a path appears."""
 CLOSURE_SIGMA_SHARE = 0.5
@@ -90,7 +90,7 @@ def follow_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[MoveP
 
 
 def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array, Array]:
-    """Times (N,) and places (N, 2) of the hand from taking the piece to letting go; none where it is lost."""
+    """Times (N,) and places (N, 2) of the hand while it holds the piece; none where it is lost."""
     lost = np.zeros(0), np.zeros((0, 2))
     from_s, to_s = unsure.start_s - GRASP_TOLERANCE_S, unsure.end_s + GRASP_TOLERANCE_S
     shots = [shot for shot in table.recent_shots if from_s <= shot.time_s <= to_s]
@@ -151,7 +151,7 @@ class _HandTracker:
         return replace(bare, table=bare.pad_picture(rest.grey), level=bare.pad_picture(level))
 
     def grasp_index(self, pictures: Sequence[GreyImage], at: Array) -> int:
-        """The picture, but the last, in which the hand takes the piece at a pixel (2,): it is there, and rests."""
+        """The picture, but the last, in which the hand rests over the piece at a pixel (2,)."""
         windows = [self.cut_window(picture, at) for picture in pictures[:-1]]
         presence = [float(np.abs(window.foreground).mean()) for window in windows]
         steps = [
@@ -164,7 +164,7 @@ class _HandTracker:
         return min(resting or present, key=lambda k: float(np.hypot(*(steps[k][0] - at))))
 
     def follow(self, pictures: Sequence[GreyImage], start: Array) -> list[Array]:
-        """The hand's pixels (2,), one a picture, from where it takes the piece to the last or where it is lost."""
+        """The hand's pixels (2,), one a picture, up to the last or where it is lost."""
         grasp = self.cut_window(pictures[0], start)
         places = [start]
         for picture, following in pairwise(pictures):
@@ -202,7 +202,7 @@ class _HandTracker:
         return np.asarray(cv2.copyMakeBorder(picture, *border, cv2.BORDER_CONSTANT), np.uint8)
 
     def _foreground(self, picture: GreyImage, at: Array, half_px: int) -> NDArray[np.float32]:
-        """(2 half + 1, 2 half + 1): the brightness round a pixel (2,) less the table's, where they differ enough."""
+        """The brightness round a pixel (2,) less the table's, where they differ enough."""
         size = (2 * half_px + 1, 2 * half_px + 1)
         center = (np.rint(at) + self.half_px + self.reach_px).tolist()
         seen, rested, level = (

@@ -1,4 +1,4 @@
-"""Which changes are a hand over the table: large ones that reach in from its edge and are no piece come or gone."""
+"""Which changes are a hand: large ones that reach in from the table's edge and are no piece."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from overruler.vision.tracking.table_state import FIGURE_MARGIN_MM, TableState
 OBJECT_STILL_S = 4.0
 """Something large that ends beside the table and has been still for this long is no hand, in s."""
 HAND_STILL_S = 60.0
-"""Something that reaches the picture's edge is no arm once still for this long, in s: players think, and lean on it."""
+"""A still area that reaches the picture's edge is no arm after this long, in s: players think."""
 MIN_HAND_MM2 = 6000.0
 """Least area of a hand, without what pieces explain, in mm²."""
 

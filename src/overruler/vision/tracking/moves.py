@@ -72,8 +72,8 @@ def _best_path(
 def _full_trail(table: TableState, track: PieceTrack, detection: Detection) -> Trail:
     """Where a piece was seen, from where it stood to where it stands.
 
-    It arrives when half of its blocks that have moved since have become still: over some the hand stays longer, and
-    some look as they did before.
+    It arrives when half of its blocks that have moved since have become still: over some the hand
+    stays longer, and some look as they did before.
     """
     (x0, y0), (x1, y1) = track.rest_detection.xy_mm.tolist(), detection.xy_mm.tolist()
     blocks = table.blocks(detection.xy_mm, detection.z_mm, track.radius_mm)

@@ -1,7 +1,8 @@
-"""Pieces that no detection has found until they move: the picture changes where one has left and where one has arrived.
+"""Pieces that no detection has found until they move.
 
-Arrivals are sought in the picture now, departures in the picture at the last rest, both with a lower bar than usual. A
-piece has moved only if both are a base of one size, look alike, and neither is visible at the other time.
+Arrivals are sought in the picture now, departures in the picture at the last rest, both with a
+lower bar than usual. A piece has moved only if both are a base of one size, look alike, and neither
+is visible at the other time.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ from overruler.vision.tracking.table_state import (
 )
 
 MIN_SAME_LOOK_SHARE = 0.6
-"""Least share of its look that a piece keeps from one place to the other, however turned: figures lean."""
+"""Least share of its look that a moved piece keeps, however turned: figures lean."""
 LEAN_SEARCH_MM = 8.0
 """Search range of that look, in mm: a figure leans another way at another place."""
 CHANGED_LEVELS = 10
@@ -61,7 +62,7 @@ def find_newcomer_moves(table: TableState, kinds: Sequence[Base]) -> tuple[Move,
 
 
 def _unexplained_changes(table: TableState) -> Mask:
-    """The blocks that differ from the last rest, other than by the known pieces' moves or the light."""
+    """The blocks that differ from the last rest, but for known pieces' moves and the light."""
     rest = table.last_rest
     changed = differing_blocks(table.changes.last_means, rest.block_means, CHANGE_THRESHOLD)
     left = changed & table.on_table
@@ -102,7 +103,7 @@ class _NewcomerSearch:
         return self.rest.shots[-1].grey
 
     def find_arrivals(self, kinds: Sequence[Base]) -> list[Detection]:
-        """The bases in the changed areas now that are no known piece, or one that has just been added."""
+        """The bases in the changed areas that are no known piece, or one that was just added."""
         table, known_before = self.table, self.rest.places_mm
         new = [
             track.rest_detection
@@ -125,7 +126,7 @@ class _NewcomerSearch:
         ]
 
     def find_departure(self, arrival: Detection) -> Detection | None:
-        """Where an arrival stood at the last rest: a base of its size and look that is not there now."""
+        """Where an arrival stood at the last rest: a base of its size and look, gone by now."""
         if arrival.base.shape != "circle":
             return None
         if self._share_at_other_time(self.now, self.then, arrival) >= MIN_IN_PLACE_SHARE:
@@ -191,8 +192,8 @@ class _NewcomerSearch:
     def _departure_s(self, track: PieceTrack, arrival: Detection) -> float:
         """When a piece left its place at the last rest.
 
-        That is when the place changed last. If the piece stands on a part of it again it has changed twice, and the
-        first time counts.
+        That is when the place changed last. If the piece stands on a part of it again it has
+        changed twice, and the first time counts.
         """
         table, rested_s = self.table, self.rest.coarse_shot.time_s
         around = table.blocks(track.rest_detection.xy_mm, track.z_mm, track.radius_mm)

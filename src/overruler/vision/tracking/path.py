@@ -1,7 +1,7 @@
-"""The path of a moved piece from where it was seen: corners, length and its uncertainty, start and end.
+"""The path of a moved piece from where it was seen: corners, length, start and end.
 
-`polyline_fit` fits the legs. Before that, this module finds where the path begins and ends in the trail. Afterwards it
-adds the other errors of the length.
+`polyline_fit` fits the legs. Before that, this module finds where the path begins and ends in the
+trail. Afterwards it adds the other errors of the length.
 """
 
 from dataclasses import dataclass, replace
@@ -21,13 +21,13 @@ START_DISTANCE_MM = 1.2
 ARRIVAL_DISTANCE_MM = 20.0
 """A piece last seen this near to where it is found was followed all the way, in mm."""
 CLOSURE_SIGMA_SHARE = 0.3
-"""1 σ of the length of a path with corners, as a share of the closure error: where the piece was turned is unknown."""
+"""1 σ of the length of a path with corners, as a share of the closure error."""
 RESTING_NEAR_END_MM = 3.0
 """A piece seen this near to where it stands has come to rest, in mm."""
 RESTING_SCATTER_MM = 1.5
 """A piece seen twice within this distance has come to rest, in mm."""
 RELEASE_DISTANCE_MM = 6.0
-"""A hand that was followed on has released the piece where it passed this near to where the piece is found, in mm."""
+"""A hand followed too far released the piece where it passed this near to its place, in mm."""
 MAX_HAND_SPEED_MM_S = 150.0
 """Speed of a hand that carries a piece, at most, in mm/s."""
 UNSEEN_EXCESS_SHARE = 0.25
@@ -60,7 +60,8 @@ def estimate_path(
 ) -> MovePath:
     """The path from `start_mm` (2,) to `end_mm` (2,) by a trail (N, 3) of times and places.
 
-    `eye_mm` (3,) is the camera's centre. `hand_share` is the share of the trail on which only the hand was followed.
+    `eye_mm` (3,) is the camera's centre. `hand_share` is the share of the trail on which only the
+    hand was followed.
     """
     trail = _trim_trail(trail, start_mm, end_mm)
     trail, closure_mm = _correct_drift(trail, start_mm, end_mm)
@@ -70,7 +71,7 @@ def estimate_path(
     straight_mm = polyline_length(straight)
     is_fitted = len(between) >= MIN_PLACES_PER_LEG
     places = 0 if is_fitted else len(between)
-    # an unseen path is straight, as far as is known, but may well be a quarter longer, or as long as a hand goes
+    # an unseen path is taken as straight, but may be a quarter longer, or as long as a hand goes
     unseen_sigma = float(_excess_sigma_mm(end_s - start_s, straight_mm, 1.0)) / (1 + places)
     unseen = MovePath(straight, straight_mm, unseen_sigma, start_s, end_s, False)
     if not is_fitted:
@@ -104,9 +105,10 @@ def _trim_trail(trail: Array, start_mm: Array, end_mm: Array) -> Array:
 
 
 def _correct_drift(trail: Array, start_mm: Array, end_mm: Array) -> tuple[Array, float]:
-    """Shift the trail so that the places at which it comes to rest are where the piece stands; the shift, in mm.
+    """Shift the trail so that it comes to rest where the piece stands; also return the shift.
 
-    The look by which a piece is followed ages. Where the piece is turned on its way, the error may reach a centimetre.
+    The look by which a piece is followed ages. Where the piece is turned on its way, the error may
+    reach a centimetre.
     """
     total_mm = float(np.hypot(*(end_mm - start_mm)))
     places = trail[:-1, 1:]
@@ -153,7 +155,7 @@ def _crossing_time(times: Array, distance: Array, near: float) -> float:
 def _excess_sigma_mm(
     unseen_s: Array | float, straight_mm: Array | float, share: Array | float
 ) -> Array:
-    """1 σ of the excess of steps over the straight line, if the piece was unseen on this share of them."""
+    """1 σ of the excess of steps over the straight line, if unseen on this share of them."""
     by_share = UNSEEN_EXCESS_SHARE * straight_mm * share
     by_speed = np.maximum(MAX_HAND_SPEED_MM_S * unseen_s - straight_mm, 0.0) / 2
     return np.asarray(np.hypot(by_share, by_speed))
@@ -167,7 +169,7 @@ def _gap_sigma_mm(intervals_s: Array, steps_mm: Array) -> float:
 
 
 def _jumps_mm(steps_mm: Array) -> float:
-    """By how much steps (N,) are longer than hands can accelerate: they led to or from something else, a shade say."""
+    """Excess of steps (N,) over what hands can accelerate: they lead to something else."""
     padded = np.pad(steps_mm, 1)
     longest = MAX_STEP_RATIO * np.maximum(padded[:-2], padded[2:])
     return float(np.maximum(steps_mm - longest - STEP_TOLERANCE_MM, 0.0).sum())

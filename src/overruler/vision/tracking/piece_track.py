@@ -33,9 +33,9 @@ Bare mat, or an arm, can be as like it as `MIN_SEEN_SHARE`."""
 MIN_IN_PLACE_SHARE = 0.6
 """Least share at which a piece certainly stands where it stood."""
 MIN_AHEAD_SHARE = 0.8
-"""Least share at which a fast piece went straight on, and is not sought where a turn would have taken it."""
+"""Least share at which a fast piece went straight on, and is not sought after a turn."""
 MIN_HAND_AGREEMENT = 0.7
-"""Least share of the look of a piece in a hand that stays the same from shot to shot if both move together."""
+"""Least share of the look of a piece and its hand that stays the same if both move together."""
 MIN_CARRIED_SHARE = 0.1
 """Least share of a piece's own look that must be visible in such a hand."""
 MIN_HOME_CHECK_SHARE = 0.25
@@ -43,7 +43,7 @@ MIN_HOME_CHECK_SHARE = 0.25
 MOVED_SHARE_MARGIN = 0.1
 """By how much more must be visible of a piece elsewhere than at home, for it to have left."""
 SEARCH_RADIUS_MM = 10.0
-"""Search range round where a piece is expected, in mm: a hand accelerates by less in a tenth of a second."""
+"""Search range of a piece, in mm: a hand accelerates by less in a tenth of a second."""
 SEARCH_GROWTH_MM_S = 60.0
 """Growth of that range for each second since the piece was last seen, in mm/s."""
 MAX_PREDICTION_S = 0.5
@@ -105,7 +105,7 @@ class PieceTrack(PieceState):
     # --- following it ---
 
     def follow(self, grey: GreyImage, camera: Camera, time_s: float, before_s: float) -> None:
-        """Search for it where it stood and where it should be by now; `before_s` is the last shot's time."""
+        """Search for it where it stood and should be by now; `before_s` is the last shot's time."""
         if not self.is_moving:
             start = (before_s, *self.rest_detection.xy_mm.tolist())
             self.trail = self.trail[-MAX_RESTING_TRAIL:] or [start]
@@ -141,7 +141,7 @@ class PieceTrack(PieceState):
         home = Match(self.home_mm, share, 1.0)
         if not is_home and not (self.is_moving and share < MIN_HOME_CHECK_SHARE):
             home = self.match_at_rest(grey, camera)
-        # a hand that is evenly lit resembles whatever is fitted: a moving piece is sought elsewhere, too
+        # an evenly lit hand resembles whatever is fitted: a moving piece is sought elsewhere, too
         if home.share < MIN_IN_PLACE_SHARE or (self.is_moving and not is_home):
             return self._search_nearby(home, grey, camera, time_s)
         return _Candidate(home, MIN_SEEN_SHARE)
@@ -151,9 +151,10 @@ class PieceTrack(PieceState):
     ) -> _Candidate:
         """The better of home and elsewhere.
 
-        A hand that takes a piece hides as much of it on the way as before. So a piece that stood in full view and now
-        is visible in part, and elsewhere, is a hand that looks a little like it. But a hand that moves together with
-        what is visible of a piece carries it, however little that is.
+        A hand that takes a piece hides as much of it on the way as before. So a piece that stood in
+        full view and now is visible in part, and elsewhere, is a hand that looks a little like it.
+        But a hand that moves together with what is visible of a piece carries it, however little
+        that is.
         """
         unseen_s = min(time_s - self.last_seen_s, MAX_PREDICTION_S)
         expected = self.place_mm + self.velocity_mm_s * unseen_s
@@ -215,7 +216,7 @@ class PieceTrack(PieceState):
     # --- coming to rest ---
 
     def return_to_rest(self, grey: GreyImage, camera: Camera, light: bool) -> None:
-        """It stands where it stood; with `light`, its look is taken anew because the light has changed."""
+        """It stands where it stood; `light` tells that the light, and so its look, has changed."""
         self.place_mm = self.home_mm.copy()
         self._reset_motion()
         if light:

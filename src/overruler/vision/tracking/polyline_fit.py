@@ -1,8 +1,9 @@
 """The straight legs of a path, fitted to the places at which the piece was seen.
 
-A piece is carried some millimetres above the board, and then appears displaced away from the camera's foot. The path is
-a polyline on the board between two well-known places. The height is an arc over it of unknown rise. Both are fitted
-together, by least squares with a soft loss for places taken from a finger.
+A piece is carried some millimetres above the board, and then appears displaced away from the
+camera's foot. The path is a polyline on the board between two well-known places. The height is an
+arc over it of unknown rise. Both are fitted together, by least squares with a soft loss for places
+taken from a finger.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ MAX_RISE_MM = 12.0
 CORNER_MARGIN_MM = 15.0
 """How far a corner between two shots may lie beyond the places, in mm."""
 MAX_EXCESS_SHARE = 0.1
-"""Largest excess of the legs over the line from place to place, which cuts corners; the longest step is added."""
+"""Largest excess of the legs over the places' polyline, which cuts corners, plus a step."""
 MAX_MISFIT_RATIO = 5.0
 """Largest ratio of the misfit to its expectation at which no leg is missing."""
 MAX_SQUARED_RESIDUAL = 16.0
@@ -47,7 +48,7 @@ MIN_STEPS_PER_LEG = 2
 MAX_LEGS = 6
 """Largest number of legs."""
 MIN_MISFIT_DROP = 14.0
-"""Least decrease of the misfit by another leg, that is, two more parameters: the usual criterion and then some."""
+"""Least decrease of the misfit by another leg, which has two parameters."""
 MAX_EVALUATIONS = 40
 """Largest number of evaluations of a fit."""
 
@@ -96,7 +97,7 @@ class _LegFit:
     """1 σ of the length, in mm."""
 
     def capped_misfit(self, seen: PathObservations) -> float:
-        """Sum of the places' squared residuals, each capped: a place taken from a finger is no corner."""
+        """Sum of the squared residuals, each capped: a place taken from a finger is no corner."""
         residuals = np.concatenate([self.leg_offsets, self.backtracking / BACKTRACK_SIGMAS])
         return float(np.sum(np.minimum((residuals / seen.sigma_mm) ** 2, MAX_SQUARED_RESIDUAL)))
 
@@ -132,7 +133,7 @@ def fit_legs(seen: PathObservations, straight: Array) -> tuple[Array, float]:
 
 
 def _corner_indices(along: Array, max_legs: int) -> list[Array]:
-    """Indices of the places (N, 2) that are the ends of 2, 3, … legs, at the least sum of squares (Bellman, 1961)."""
+    """Indices of the places (N, 2) at the ends of 2, 3, … least-squares legs (Bellman, 1961)."""
     count = len(along)
     cost = np.full((count, count), np.inf)
     for i in range(count - MIN_STEPS_PER_LEG):
@@ -152,7 +153,7 @@ def _corner_indices(along: Array, max_legs: int) -> list[Array]:
 
 
 def _leg_cost(places: Array) -> float:
-    """Sum of squares of places (N, 2) about a leg from the first to the last, and of how far they go back along it."""
+    """Sum of squares of places (N, 2) about a leg from first to last, and of steps back on it."""
     between, leg = places[1:-1] - places[0], places[-1] - places[0]
     share = np.clip(between @ leg / max(float(leg @ leg), 1e-9), 0, 1)
     back = np.sum(np.maximum(-np.diff(share), 0) ** 2) * (leg @ leg)
@@ -165,7 +166,7 @@ def polyline_length(corners: Array) -> float:
 
 
 class _LegProblem:
-    """The least-squares problem of K legs: K - 1 inner corners, the rise in mm, and the scale's excess."""
+    """Least squares of K legs: K - 1 inner corners, the rise in mm, and the scale's excess."""
 
     __slots__ = ("corner_sigma_mm", "inner_count", "scale_sigma", "seen", "sigma_mm", "start")
 
@@ -238,14 +239,14 @@ def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
 
 
 def _nearest_place_distance(inner: Array, places: Array) -> Array:
-    """(K,): the distance of corners (K, 2) from the nearest place: legs hardly tell where a path turns back."""
+    """(K,): distance of corners (K, 2) from the nearest place, for paths that turn back."""
     return np.asarray(np.hypot(*(inner[:, None] - places).transpose(2, 0, 1)).min(1))
 
 
 def _leg_offsets(
     corners: Array, seen: PathObservations, rise_mm: float, scale_excess: float
 ) -> tuple[Array, Array]:
-    """The distances (N,) of places, brought down to the board, from their legs, and how far they go back (N - 1,)."""
+    """Distances (N,) of places, brought down to the board, from their legs; steps back (N - 1,)."""
     eye_mm = seen.eye_mm
     places = corners[0] + (seen.places - corners[0]) / (1 + scale_excess)
     lengths = np.hypot(*np.diff(corners, axis=0).T)
@@ -258,10 +259,10 @@ def _leg_offsets(
 
 
 def _project_onto_legs(corners: Array, places: Array, before: Array) -> tuple[Array, Array]:
-    """The signed distance (N,) of each place from its leg, and the share (N,) of the path up to there.
+    """Signed distance (N,) of each place from its leg, and share (N,) of the path up to there.
 
-    Legs are assigned in order: a path that turns back passes near its later legs early on. `before` (K + 1,) is the
-    length of the path up to each corner.
+    Legs are assigned in order: a path that turns back passes near its later legs early on. `before`
+    (K + 1,) is the length of the path up to each corner.
     """
     legs = np.diff(corners, axis=0)
     lengths = np.maximum(np.hypot(*legs.T), 1e-9)
@@ -280,7 +281,7 @@ def _project_onto_legs(corners: Array, places: Array, before: Array) -> tuple[Ar
 
 
 def _ordered_assignment(apart: Array, back: Array) -> NDArray[np.intp]:
-    """One column for each row of costs (N, K), none before that of the row before, at the least sum (Viterbi, 1967).
+    """Non-decreasing columns (N,), one a row of costs (N, K), at the least sum (Viterbi, 1967).
 
     `back` (N - 1, K) is the cost of staying in a column from one row to the next.
     """

@@ -1,7 +1,8 @@
 """A base that stands where the picture has changed, and that the usual detection rejects.
 
-The usual detection searches all of a table, so its bar lets next to nothing false through. Where something is known to
-stand, and its size is known, less evidence is enough: flat things on the mat seldom score at all.
+The usual detection searches all of a table, so its bar lets next to nothing false through. Where
+something is known to stand, and its size is known, less evidence is enough: flat things on the mat
+seldom score at all.
 """
 
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ def redetect_rounds(
     where: Mask,
     shots: Sequence[Shot] | None = None,
 ) -> list[Detection]:
-    """Find round bases of these kinds in a box (2, 2) where the picture has changed, the best first.
+    """Find round bases in a box (2, 2) where the picture has changed, the best first.
 
     There is at most one of each kind. `shots` are the pictures searched, by default the last ones.
     """

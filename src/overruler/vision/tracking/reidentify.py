@@ -48,7 +48,7 @@ def find_by_appearance(
     reach_mm: float,
     shots: Sequence[Shot] | None = None,
 ) -> Detection | None:
-    """Find a round base by a look within about `reach_mm` of a place (2,), in `shots`, by default the last ones."""
+    """Find a round base by a look within about `reach_mm` of a place (2,), by default now."""
     if one.base.shape != "circle":
         return None
     radius = one.base.width_mm / 2

@@ -18,9 +18,9 @@ from overruler.vision.tracking.table_state import TableState
 SETTLE_S = 0.3
 """An area that has been still for this long is at rest, in s."""
 ALL_STILL_S = 0.8
-"""New pieces are sought once all of the table has been still for this long, in s: a hand is round in places."""
+"""New pieces are sought once all of the table has been still for this long, in s."""
 MUCH_CHANGED_SHARE = 0.4
-"""Share of a base that has changed from which on its piece may have left: a nearby shade changes less."""
+"""Changed share of a base at which its piece may have left: a nearby shade changes less."""
 MIN_STAYED_SHARE = 0.8
 """Least share of a piece's look at which it has stayed all the same: the mat below can be like it."""
 
@@ -57,7 +57,7 @@ def resolve_changes(
 
 
 def _explained_blocks(table: TableState, settled: Mask, fresh: bool) -> Mask:
-    """The settled blocks that are understood: not where a piece was followed to while a hand hides its home."""
+    """The settled blocks that are understood: not where a piece was followed to."""
     done = settled & blocks_near_pieces(table, settled.shape) if fresh else settled.copy()
     for track in table.standing:
         if track.is_moving:
@@ -118,7 +118,7 @@ def _is_gone(table: TableState, track: PieceTrack) -> bool:
 def _associate_detections(
     table: TableState, missing: Sequence[PieceTrack], found: Sequence[Detection], fresh: bool
 ) -> tuple[Move, ...]:
-    """Give the detections their pieces' names, and return the moves of pieces that stand elsewhere now."""
+    """Give the detections their pieces' names, and return these pieces' moves."""
     pairs = _assign_tracks(table, missing, found)
     for i in set(range(len(missing))) - {i for i, _ in pairs}:
         missing[i].missed_shots += 1

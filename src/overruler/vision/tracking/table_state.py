@@ -106,7 +106,7 @@ class TableState:
     """A table under a camera that stands still, and what is known of it."""
 
     first_report: Report
-    """The first measurement: its calibration, rulers, grid and terrain hold while the camera stays."""
+    """The first measurement: calibration, rulers, grid and terrain hold while the camera stays."""
     changes: BackgroundModel
     shots: deque[Shot]
     """The last shots, which are averaged for measurements."""
@@ -204,7 +204,7 @@ class TableState:
         return blocks_near(self.changes.last_means.shape, self.camera.project(point), radius_px)
 
     def covered_share(self, where: Mask, places_mm: Array, z_mm: float, radius_mm: float) -> Array:
-        """(N,): the share of a base at each place (N, 2) that a mask covers, by the centres of its blocks."""
+        """(N,): share of a base at each place (N, 2) that a mask covers, by its blocks' centres."""
         if not len(places_mm):
             return np.zeros(0)
         points = np.column_stack([places_mm, np.full(len(places_mm), z_mm)])
@@ -259,7 +259,7 @@ class TableState:
 
 
 def _box_sums(where: Mask, low: Array, high: Array) -> Array:
-    """(N,): how many blocks of a mask lie in boxes from `low` (N, 2) to before `high` (N, 2), as columns and rows."""
+    """(N,): number of a mask's blocks in boxes from `low` to before `high` (N, 2), as (u, v)."""
     sums = np.pad(where.astype(np.int64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
     (left, top), (right, bottom) = low.T, high.T
     inside = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]

@@ -1,8 +1,9 @@
 """Watching a table through a camera that stands still: shots go in, ticks come out.
 
-Most shots show nothing new and cost next to nothing. Where blocks of the picture change, the pieces there are followed
-by their looks. Where a changed area has come to rest, the table is measured again, and only there. Pieces keep their
-names by standing where they stood, by having been followed, or by size, look and distance.
+Most shots show nothing new and cost next to nothing. Where blocks of the picture change, the pieces
+there are followed by their looks. Where a changed area has come to rest, the table is measured
+again, and only there. Pieces keep their names by standing where they stood, by having been
+followed, or by size, look and distance.
 """
 
 from collections import deque
@@ -80,7 +81,7 @@ class Watch:
         kinds: Sequence[Base] = (),
         patient: bool = False,
     ) -> None:
-        """`kinds` are the bases that there may be; a `patient` watch searches all of the table now and then."""
+        """`kinds` are the possible bases; a `patient` watch searches the table now and then."""
         self._measurer = measurer
         self._house = house or HouseRules()
         self._kinds = kinds
@@ -128,7 +129,7 @@ class Watch:
         return self._track(self._table, moving & self._table.on_table, notes)
 
     def close(self) -> Tick | None:
-        """What the last shots tell at the film's end; `CannotMeasure` where nothing in it could be measured."""
+        """What the last shots tell at the film's end; `CannotMeasure` if nothing was measured."""
         if self._table is None:
             return self._measure_at_end()
         moves = resolve_changes(self._table, self._measurer, settle_s=0.0)
@@ -147,11 +148,11 @@ class Watch:
         self._why = why
 
     def current_report(self) -> Report | None:
-        """The table now, without the pieces that are away, even under a hand; None before it is measured."""
+        """The table now, even under a hand, without pieces that are away; None if not measured."""
         return self._owned_report(self._table) if self._table is not None else None
 
     def correct(self, fixes: Sequence[Fix]) -> None:
-        """Correct the table as it stands; the next rest reports it. `BadInput` where that is not possible."""
+        """Correct the table; the next rest reports it. `BadInput` where that is not possible."""
         if self._table is None:
             raise CannotMeasure(
                 "the table has not been measured yet: wait until it has come to rest"
