@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NoReturn
 
-import numpy as np
-
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
+from overruler.geometry.vectors import distance
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (
@@ -80,7 +79,8 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
     state = _CorrectionState(report, pieces, _names_in_use(scene), [])
     for fix in fixes:
         corrected = _ACTIONS[fix.do](state, fix)
-        entry: dict[str, Any] = {"do": fix.do, "id": fix.id or next(reversed(state.pieces))}
+        last_id = next(reversed(state.pieces), None)
+        entry: dict[str, Any] = {"do": fix.do, "id": fix.id or last_id}
         if "new_id" in fix.labels:
             entry["new_id"] = fix.labels["new_id"]
         if corrected is not None and fix.do not in ("name", "turn"):
@@ -128,7 +128,7 @@ def _overlap(one: Detection, other: Detection) -> bool:
     if abs(one.z_mm - other.z_mm) >= SAME_HEIGHT_MM:
         return False
     nearest_mm = min(one.base.width_mm, other.base.width_mm) / 2
-    return bool(np.hypot(*(one.xy_mm - other.xy_mm)) < nearest_mm)
+    return distance(one.xy_mm, other.xy_mm) < nearest_mm
 
 
 def _build_piece(corrected: _CorrectedPiece, detection: Detection, covariance: Matrix2) -> Piece:

@@ -42,10 +42,10 @@ def apply_house_rules(
     scene = house.apply_to(report.scene)
     if house.players:
         known = before or {}
-        pieces = [
-            _assign_owner(report, house, piece, detection, known.get(piece.id))
-            for piece, detection in zip(scene.pieces, report.detections, strict=True)
-        ]
+        pieces = []
+        for piece, detection in zip(scene.pieces, report.detections, strict=True):
+            old = known.get(piece.id)
+            pieces.append(_assign_owner(report, house, piece, detection, old))
         scene = replace(scene, pieces=tuple(pieces))
     return report if scene is report.scene else replace(report, scene=scene)
 
@@ -151,7 +151,8 @@ def ring_pixels(frame: Frame, calibration: Calibration, detection: Detection) ->
 def _facing_px(calibration: Calibration, detection: Detection) -> Array:
     """The direction (2,) in the photo from a base's centre to its side that faces the camera."""
     eye, here = calibration.camera.center_mm[:2], detection.xy_mm
-    nearer = here + (eye - here) / max(float(np.linalg.norm(eye - here)), 1e-9)
+    towards = eye - here
+    nearer = here + towards / max(float(np.linalg.norm(towards)), 1e-9)
     pixel = calibration.camera.project(np.append(nearer, detection.z_mm)[None])[0]
     return np.asarray(pixel - detection.center_px)
 
@@ -159,4 +160,5 @@ def _facing_px(calibration: Calibration, detection: Detection) -> Array:
 def _to_hsv(pixels: Array) -> tuple[Array, Array, Array]:
     """Hue in degrees, saturation and value from 0 to 1, (N,) each."""
     hsv = cv2.cvtColor(pixels[None].astype(np.float32) / 255, cv2.COLOR_BGR2HSV)[0]
-    return np.asarray(hsv[:, 0]), np.asarray(hsv[:, 1]), np.asarray(hsv[:, 2])
+    hue, saturation, value = hsv.T
+    return np.asarray(hue), np.asarray(saturation), np.asarray(value)

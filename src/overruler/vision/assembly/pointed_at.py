@@ -56,7 +56,8 @@ def resize_detection(
     report: Report, old: Detection, base: Base, heading_deg: float | None
 ) -> MaybeFitted:
     """A base of another size, near where the one of the wrong size was found."""
-    scale = float(report.calibration.camera.mm_per_px(np.array([*old.xy_mm, old.z_mm])))
+    camera = report.calibration.camera
+    scale = float(camera.mm_per_px(np.array([*old.xy_mm, old.z_mm])))
     aside_px = abs(base.length_mm - old.base.length_mm) / 2 / SEARCH_RADIUS_SIGMA / scale
     sigma_px = max(CLICK_SIGMA_PX, aside_px)
     heading = old.heading_deg if heading_deg is None else heading_deg
@@ -132,7 +133,8 @@ def _pointed_place(report: Report, fix: Fix, z_mm: float) -> Array:
 def _check_in_photo(report: Report, fix: Fix, xy_mm: Array, z_mm: float) -> None:
     pixel = report.calibration.camera.project(np.array([*xy_mm, z_mm]))
     size = report.frame.size_px
-    inside = (pixel >= -0.5).all() and (pixel <= np.array(size) - 0.5).all()
+    highest = np.array(size) - 0.5
+    inside = (pixel >= -0.5).all() and (pixel <= highest).all()
     if not (np.isfinite(pixel).all() and inside):
         fix.fail(f"points outside the photo of {size[0]} × {size[1]} pixels")
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import directions
 from overruler.vision.rulers.structure_tensor import (
     Floats,
     StructureTensor,
@@ -76,10 +77,12 @@ def find_edge_points(slopes: StructureTensor) -> EdgePoints:
     at = row * power.shape[1] + column
     xx, xy, yy = (part.ravel()[at] for part in (xx, xy, yy))
     angle = 0.5 * np.arctan2(2 * xy, xx - yy)
-    aside = np.rint(np.sin(angle)).astype(int) * power.shape[1] + np.rint(np.cos(angle)).astype(int)
+    du, dv = np.rint(directions(angle)).astype(int).T
+    aside = dv * power.shape[1] + du
     flat, last = power.ravel(), power.size - 1
     steep = flat[at]
-    before, after = flat[np.clip(at - aside, 0, last)], flat[np.clip(at + aside, 0, last)]
+    before = flat[np.clip(at - aside, 0, last)]
+    after = flat[np.clip(at + aside, 0, last)]
     thin = (steep >= after) & (steep >= before)
     xy_px = np.column_stack([column, row])[thin].astype(np.float32)
     return EdgePoints(xy_px, np.sqrt(steep[thin]), angle[thin])
@@ -88,7 +91,8 @@ def find_edge_points(slopes: StructureTensor) -> EdgePoints:
 def _largest_eigenvalue(slopes: StructureTensor) -> Floats:
     """(H, W): the squared gradient along the steepest direction."""
     xx, xy, yy = cv2.split(slopes.tensor)
-    return np.asarray((xx + yy) / 2 + cv2.magnitude((xx - yy) / 2, xy), np.float32)
+    anisotropy = cv2.magnitude((xx - yy) / 2, xy)
+    return np.asarray((xx + yy) / 2 + anisotropy, np.float32)
 
 
 def find_lines(
@@ -109,14 +113,12 @@ def find_lines(
 
 def _cast_votes(slopes: StructureTensor, edges: EdgePoints, width_px: float) -> _Votes:
     """Votes for the lines half a width beside each edge, weighted by the fainter of two edges."""
-    normal = np.stack([np.cos(edges.normal_angle), np.sin(edges.normal_angle)], -1)
+    normal = directions(edges.normal_angle)
     weights, middles = [], []
     for sign in (-1.0, 1.0):
-        partners = [
-            slopes.gradient_along(edges.xy_px + sign * (width_px + more) * normal, normal)
-            for more in (0, 1)
-        ]
-        fainter = np.minimum(edges.gradient, np.max(partners, 0))
+        nearer = slopes.gradient_along(edges.xy_px + sign * width_px * normal, normal)
+        farther = slopes.gradient_along(edges.xy_px + sign * (width_px + 1) * normal, normal)
+        fainter = np.minimum(edges.gradient, np.maximum(nearer, farther))
         weights.append(clearness_of_gradient(fainter))
         middles.append(edges.xy_px + sign * width_px / 2 * normal)
     weight = np.concatenate(weights)
@@ -140,7 +142,8 @@ class _Tiling:
         tile_y = np.floor(y / tile_px + shift).astype(int)
         self.first = np.array([tile_x.min(), tile_y.min()])
         self.count = np.array([tile_x.max(), tile_y.max()]) - self.first + 1
-        self.number = (tile_x - self.first[0]) * self.count[1] + tile_y - self.first[1]
+        column = tile_x - self.first[0]
+        self.number = column * self.count[1] + tile_y - self.first[1]
         """(N,): the tile of each vote."""
         self.x = x - (tile_x - shift + 0.5) * tile_px
         """(N,): the votes' place from the centre of their tile, in pixels."""
@@ -183,13 +186,15 @@ def _hough_cells(votes: _Votes, tiling: _Tiling, reach: int) -> NDArray[np.intp]
     theta = np.arange(-ANGLE_BINS, ANGLE_BINS + 1) * np.pi / ANGLE_BINS
     rho = tiling.x * np.cos(theta)[row + ANGLE_BINS]
     rho += tiling.y * np.sin(theta)[row + ANGLE_BINS]
-    column = np.round(np.where(row < 0, -rho, rho)).astype(int) + reach
+    rho = np.where(row < 0, -rho, rho)
+    column = np.round(rho).astype(int) + reach
     return np.asarray((row % ANGLE_BINS) * (2 * reach + 1) + column)
 
 
 def _blur_votes(votes: Floats) -> Floats:
     """Blur a table of votes (angles, distances); the angles wrap, with the distances reversed."""
-    wrapped = np.concatenate([votes[-WRAP_BINS:, ::-1], votes, votes[:WRAP_BINS, ::-1]])
+    mirrored = votes[:, ::-1]
+    wrapped = np.concatenate([mirrored[-WRAP_BINS:], votes, mirrored[:WRAP_BINS]])
     blurred = cv2.GaussianBlur(wrapped, (7, 7), sigmaX=1.0, sigmaY=ANGLE_SIGMA_BINS)
     return np.asarray(blurred[WRAP_BINS:-WRAP_BINS], np.float32)
 
@@ -200,7 +205,8 @@ def _hough_peaks(votes: Floats, reach: int) -> Array:
     for _ in range(PEAKS_PER_TILE):
         _, most, _, (x, y) = cv2.minMaxLoc(votes)
         angle = y * np.pi / ANGLE_BINS
-        found.append((most, (x - reach) * np.cos(angle), (x - reach) * np.sin(angle), angle))
+        rho = x - reach
+        found.append((most, rho * np.cos(angle), rho * np.sin(angle), angle))
         rows = slice(max(y - PEAK_HALF_SIZE_BINS, 0), y + PEAK_HALF_SIZE_BINS + 1)
         columns = slice(max(x - PEAK_HALF_SIZE_BINS, 0), x + PEAK_HALF_SIZE_BINS + 1)
         votes[rows, columns] = 0
@@ -210,13 +216,16 @@ def _hough_peaks(votes: Floats, reach: int) -> Array:
 def _suppress_duplicate_lines(rows: Array) -> Array:
     """The best of the lines (N, 4) without duplicates: points and normals' angles (K, 3)."""
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
-    normal = np.stack([np.cos(rows[:, 3]), np.sin(rows[:, 3])], -1)
+    normal = directions(rows[:, 3])
+    min_cosine = np.cos(np.radians(MIN_LINE_ANGLE_DEG))
     kept: list[int] = []
     for i in range(len(rows)):
         if len(kept) == MAX_LINES_PER_WIDTH:
             break
-        parallel = np.abs(normal[kept] @ normal[i]) > np.cos(np.radians(MIN_LINE_ANGLE_DEG))
-        distance = np.abs(((rows[kept, 1:3] - rows[i, 1:3]) * normal[kept]).sum(1))
+        normals = normal[kept]
+        parallel = np.abs(normals @ normal[i]) > min_cosine
+        between = rows[kept, 1:3] - rows[i, 1:3]
+        distance = np.abs((between * normals).sum(1))
         if not np.any(parallel & (distance < MIN_LINE_SEPARATION_PX)):
             kept.append(i)
     return rows[kept, 1:]

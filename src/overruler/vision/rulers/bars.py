@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import directions, left_normals
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.rulers.bar_lines import find_edge_points, find_lines
 from overruler.vision.rulers.structure_tensor import Floats, StructureTensor, clearness_of_gradient
@@ -69,8 +70,8 @@ def _trace_bars(
     """Trace the bars along lines (K, 3), from which they may deviate a little."""
     if not len(lines):
         return []
-    normal = np.stack([np.cos(lines[:, 2]), np.sin(lines[:, 2])], -1)
-    along = np.stack([-normal[:, 1], normal[:, 0]], -1)
+    normal = directions(lines[:, 2])
+    along = left_normals(normal)
     line = _stations(view, lines, normal, along)
     slack = round(MAX_SIDE_DEVIATION_MM / view.mm_per_px)
     side = np.arange(-slack, slack + 1, dtype=np.float32)
@@ -81,10 +82,9 @@ def _trace_bars(
     fainter = np.minimum(right, left)
     column = _best_paths(fainter)
     clear = np.take_along_axis(fainter, column[..., None], 2)[..., 0]
-    xy = line + normal[:, None] * side[column][..., None]
-    return [
-        BarCandidate.of(width_mm, view.to_mm(xy[k]), clear[k], along[k]) for k in range(len(lines))
-    ]
+    xy_px = line + normal[:, None] * side[column][..., None]
+    bars = zip(xy_px, clear, along, strict=True)
+    return [BarCandidate.of(width_mm, view.to_mm(xy), c, direction) for xy, c, direction in bars]
 
 
 def _stations(view: Orthophoto, lines: Array, normal: Array, along: Array) -> Floats:
@@ -93,16 +93,17 @@ def _stations(view: Orthophoto, lines: Array, normal: Array, along: Array) -> Fl
     reach = np.hypot(width, height) / 2
     way = np.arange(-reach, reach, STATION_SPACING_PX)
     center = np.array([(width - 1) / 2, (height - 1) / 2])
-    middle = center + normal * ((lines[:, :2] - center) * normal).sum(1, keepdims=True)
-    return np.asarray(middle[:, None] + along[:, None] * way[:, None]).astype(np.float32)
+    offset = ((lines[:, :2] - center) * normal).sum(1, keepdims=True)
+    middle = center + normal * offset
+    stations = middle[:, None] + along[:, None] * way[:, None]
+    return np.asarray(stations.astype(np.float32))
 
 
 def _edge_clearness(slopes: StructureTensor, line: Floats, normal: Floats, side: Array) -> Array:
     """Clearness (K, S, D) of edges parallel to lines (K, S, 2), at offsets `side` (D,) in pixels."""
-    at = line[:, :, None] + normal[:, None, None] * side[:, None].astype(np.float32)
-    return clearness_of_gradient(
-        slopes.gradient_along(np.asarray(at), np.asarray(normal[:, None, None]))
-    )
+    across: Array = np.asarray(normal[:, None, None])
+    at: Array = np.asarray(line[:, :, None] + across * side[:, None].astype(np.float32))
+    return clearness_of_gradient(slopes.gradient_along(at, across))
 
 
 def _best_paths(gain: Array) -> NDArray[np.intp]:
@@ -119,11 +120,15 @@ def _best_paths(gain: Array) -> NDArray[np.intp]:
         right = total[:, 2:] - SIDESTEP_COST
         best = np.maximum(left, right)
         aside = best > total[:, 1:-1]
-        step[:, s] = np.where(aside, np.where(right > left, 1, -1), 0)
-        total[:, 1:-1] = np.where(aside, best, total[:, 1:-1]) + gain[:, s]
+        sign = np.where(right > left, 1, -1)
+        step[:, s] = np.where(aside, sign, 0)
+        reached = np.where(aside, best, total[:, 1:-1])
+        total[:, 1:-1] = reached + gain[:, s]
     path = np.empty((count, stations), np.intp)
-    path[:, -1] = total[:, 1:-1].argmax(1)
+    column = total[:, 1:-1].argmax(1)
+    path[:, -1] = column
     rows = np.arange(count)
     for s in range(stations - 1, 0, -1):
-        path[:, s - 1] = path[:, s] + step[rows, s, path[:, s]]
+        column = column + step[rows, s, column]
+        path[:, s - 1] = column
     return path

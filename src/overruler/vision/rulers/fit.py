@@ -82,7 +82,8 @@ def contradicts_markers(ruler: DetectedRuler) -> bool:
 def _to_detected_ruler(
     calibration: Calibration, kind: RulerKind, path: Array, fit: ScaleFit
 ) -> DetectedRuler:
-    distances = np.asarray(fit.start_mm + fit.segment_mm * np.arange(kind.segments + 1), float)
+    joints = np.arange(kind.segments + 1)
+    distances = np.asarray(fit.start_mm + fit.segment_mm * joints, float)
     xy, _ = points_on_path(path, kind, distances)
     sigma = _segment_sigma_mm(calibration, kind, xy, fit)
     return DetectedRuler(
@@ -92,7 +93,8 @@ def _to_detected_ruler(
 
 def _segment_sigma_mm(calibration: Calibration, kind: RulerKind, xy: Array, fit: ScaleFit) -> float:
     """1 σ of a segment's length by the fit, the camera, the board's scale and its thickness."""
-    along = (xy[-1] - xy[0]) / np.linalg.norm(xy[-1] - xy[0])
+    whole = xy[-1] - xy[0]
+    along = whole / np.linalg.norm(whole)
     jacobian = place_jacobian_camera_bow(calibration, xy[[0, -1]])
     slope = along @ np.diff(jacobian, axis=0)[0]
     by_camera = np.sqrt(slope @ calibration.joint_covariance @ slope) / kind.segments

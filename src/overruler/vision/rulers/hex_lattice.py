@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import directions
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 SIZE_RANGE_MM = (10.0, 60.0)
@@ -51,7 +52,7 @@ def reciprocal_lattice(size_mm: float, orientation: str, rotation_deg: float = 0
     """The three longest waves (3, 2) of a hex grid in cycles a mm; they sum to zero."""
     first = 90.0 if orientation == "pointy" else 0.0
     angle = np.radians(first + rotation_deg + np.array([0.0, 120.0, 240.0]))
-    return np.asarray(2 / (3 * size_mm) * np.stack([np.cos(angle), np.sin(angle)], -1))
+    return np.asarray(2 / (3 * size_mm) * directions(angle))
 
 
 def candidate_lattices(lines: Array, mm_per_px: float) -> list[tuple[float, str]]:
@@ -90,13 +91,15 @@ def _peak_ratios(
         unit = reciprocal_lattice(1.0, orientation, rotation_deg)
         wave = unit / sizes[:, None, None] * mm_per_px
         wave = wave * np.where(wave[..., :1] < -1e-9, -1, 1)
-        row = np.rint(-wave[..., 1] * shape[0]).astype(int) % shape[0]
-        column = np.rint(wave[..., 0] * shape[1]).astype(int)
-        return np.asarray(power[row, column])
+        x, y = wave[..., 0], wave[..., 1]
+        row = np.rint(-y * shape[0]).astype(int)
+        column = np.rint(x * shape[1]).astype(int)
+        return np.asarray(power[row % shape[0], column])
 
     others = np.concatenate([powers(rotation) for rotation in (15.0, 30.0, 45.0)], axis=1)
     usual = np.median(others, axis=1)
-    return np.asarray(powers(0.0).min(1) / cv2.blur(usual[:, None], (1, 15))[:, 0])
+    smooth = cv2.blur(usual[:, None], (1, 15))[:, 0]
+    return np.asarray(powers(0.0).min(1) / smooth)
 
 
 def fit_lattice(
@@ -113,7 +116,8 @@ def fit_lattice(
     if abs(coherence) < MIN_PHASE_COHERENCE or abs(rotation) > SEARCH_ROTATION_DEG:
         return None
     phase = np.angle(amplitudes * np.sign(coherence))
-    phase[0] -= 2 * np.pi * np.round(phase.sum() / (2 * np.pi))  # the phases sum to zero
+    turns = np.round(phase.sum() / (2 * np.pi))
+    phase[0] -= 2 * np.pi * turns  # the phases sum to zero
     offset = np.linalg.lstsq(waves * 2 * np.pi, -phase, rcond=None)[0]
     noise = _noise_amplitude(lines, view, size, orientation, rotation)
     noise_share = noise / float(np.abs(amplitudes).min())
@@ -158,9 +162,12 @@ def _noise_amplitude(
 def _fourier_amplitudes(lines: Array, view: Orthophoto, waves: Array, origin: Array) -> Array:
     """Complex amplitudes (K,) of waves (K, 2) in cycles a mm, with the phase at `origin` (2,)."""
     rows, columns = lines.shape
-    x = view.to_mm(np.column_stack([np.arange(columns), np.zeros(columns)]))[:, 0] - origin[0]
-    y = view.to_mm(np.column_stack([np.zeros(rows), np.arange(rows)]))[:, 1] - origin[1]
-    by_x = np.exp(-2j * np.pi * np.outer(waves[:, 0], x))
-    by_y = np.exp(-2j * np.pi * np.outer(waves[:, 1], y))
+    first_row = np.column_stack([np.arange(columns), np.zeros(columns)])
+    first_column = np.column_stack([np.zeros(rows), np.arange(rows)])
+    x = view.to_mm(first_row)[:, 0] - origin[0]
+    y = view.to_mm(first_column)[:, 1] - origin[1]
+    wave_x, wave_y = waves.T
+    by_x = np.exp(-2j * np.pi * np.outer(wave_x, x))
+    by_y = np.exp(-2j * np.pi * np.outer(wave_y, y))
     row_sums = by_x.real @ lines.T + 1j * (by_x.imag @ lines.T)
     return np.asarray((by_y * row_sums).sum(1))

@@ -26,7 +26,8 @@ def basis_vectors(size_mm: float, orientation: str, rotation_deg: float) -> Arra
 
 
 def _rotation_matrix(angle_deg: float) -> Array:
-    c, s = np.cos(np.radians(angle_deg)), np.sin(np.radians(angle_deg))
+    angle = np.radians(angle_deg)
+    c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, s], [-s, c]])
 
 
@@ -56,8 +57,9 @@ def mean_contrasts(
     """Mean contrasts (N, K) at `samples` (K, 5, 2) of those of the hexes that are wholly visible."""
     places = (center + hexes @ basis)[:, None] + samples.reshape(-1, 2)
     at = np.rint(view.to_px(places)).astype(np.int32)
-    inside = ((at >= 0) & (at < np.array(lines.shape[::-1]))).all((1, 2))
-    values = lines[at[inside, :, 1], at[inside, :, 0]].reshape(-1, *samples.shape[:2])
+    within = (at >= 0) & (at < np.array(lines.shape[::-1]))
+    visible = at[within.all((1, 2))]
+    values = lines[visible[..., 1], visible[..., 0]].reshape(-1, *samples.shape[:2])
     on_board = (values != 0).any((1, 2))
     return np.asarray(values[on_board].mean(2), float)
 

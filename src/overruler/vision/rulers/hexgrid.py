@@ -103,7 +103,8 @@ def _high_pass(view: Orthophoto, board_mm: tuple[float, float]) -> Array:
     grey = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2GRAY).astype(np.float32)
     surroundings = cv2.GaussianBlur(grey, (0, 0), 4.0 / view.mm_per_px)
     fine = cv2.GaussianBlur(grey, (0, 0), 0.8) - surroundings
-    corners_mm = np.array([(0, 0), (board_mm[0], 0), board_mm, (0, board_mm[1])])
+    width, height = board_mm
+    corners_mm = np.array([(0, 0), (width, 0), (width, height), (0, height)])
     corners = np.round(view.to_px(corners_mm)).astype(np.int32)
     board = np.zeros(grey.shape, np.uint8)
     cv2.fillPoly(board, [corners], 1)
@@ -175,5 +176,6 @@ def _nearest_to_corner(center: Array, basis: Array) -> Array:
     """The hex centre (2,) nearest to the board's lower left corner."""
     q, r = np.round(np.linalg.solve(basis.T, -center))
     steps = (-1, 0, 1)
-    near = [center + np.array([q + i, r + j]) @ basis for i in steps for j in steps]
+    hexes = [np.array([q + i, r + j]) for i in steps for j in steps]
+    near = [center + hex_ @ basis for hex_ in hexes]
     return np.asarray(min(near, key=lambda point: float(np.hypot(*point))))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import directions, left_normals
 from overruler.vision.rulers.bars import STATION_SPACING_PX
 from overruler.vision.rulers.structure_tensor import (
     StructureTensor,
@@ -66,7 +67,7 @@ def _next_joints(
     turn = np.radians(turns_deg)
     way = joint - before
     angle = np.arctan2(way[:, 1], way[:, 0])[:, None] + turn
-    along = np.stack([np.cos(angle), np.sin(angle)], -1)
+    along = directions(angle)
     ends = joint[:, None] + segment_px * along
     start = np.broadcast_to(joint[:, None], along.shape)
     gradient = _fainter_edge_gradient(slopes, start, along, width_px, segment_px)
@@ -82,9 +83,11 @@ def _fainter_edge_gradient(
     slopes: StructureTensor, start: Array, along: Array, width_px: float, segment_px: float
 ) -> Array:
     """Gradient (..., S) of the fainter long edge of segments from `start` (..., 2)."""
-    normal = np.stack([-along[..., 1], along[..., 0]], -1)
+    normal = left_normals(along)
     way = np.arange(JOINT_MARGIN_PX, segment_px - JOINT_MARGIN_PX, STATION_SPACING_PX)[:, None]
     middle = start[..., None, :] + along[..., None, :] * way
     aside = normal[..., None, :] * width_px / 2
-    sides = [slopes.gradient_along(middle + sign * aside, normal[..., None, :]) for sign in (-1, 1)]
-    return np.asarray(np.minimum(*sides))
+    across = normal[..., None, :]
+    right = slopes.gradient_along(middle - aside, across)
+    left = slopes.gradient_along(middle + aside, across)
+    return np.asarray(np.minimum(right, left))

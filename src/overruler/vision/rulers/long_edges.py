@@ -107,8 +107,8 @@ def _robust_polyline(along: Array, center: Array, knots: Array) -> Array:
     for start, end in pairwise(knots):
         here = (along >= start) & (along < end)
         share = (along[here] - start) / (end - start)
-        line = offsets[:, None, None] * (1 - share) + offsets[:, None] * share
-        residual = line - center[here]
+        from_start = offsets[:, None, None] * (1 - share)
+        residual = from_start + offsets[:, None] * share - center[here]
         support = np.maximum(1 - (residual / INLIER_DISTANCE_MM) ** 2, 0).sum(-1)
         through = total[:, None] + support
         predecessors.append(through.argmax(0))
@@ -139,7 +139,8 @@ def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Arr
     steepest = np.maximum(slope[:, near_right | near_left].max(1), 1e-6)[:, None]
     left_merit = slope[:, near_left] / steepest
     right_merit = slope[:, near_right] / steepest
-    merit = left_merit[:, :, None] + right_merit[:, None] - penalty.astype(np.float32)
+    pair_merit = left_merit[:, :, None] + right_merit[:, None]
+    merit = pair_merit - penalty.astype(np.float32)
     best = merit.reshape(len(slope), -1).argmax(1)
     row, column = np.divmod(best, int(near_right.sum()))
     left = _peak_centroid(slope, middle, middle[near_left][row])

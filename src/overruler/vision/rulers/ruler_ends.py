@@ -44,7 +44,8 @@ def _is_shadow(profile: Array, along: Array, outer: float, inner: float) -> bool
     """Whether the strip between two edges (mm) is the ground beyond the outer one, but in shadow."""
     outwards = np.sign(outer - inner) * (along - outer)
     beyond = (outwards > 1.0) & (outwards < 4.0)
-    between = (along > min(outer, inner) + 0.4) & (along < max(outer, inner) - 0.4)
+    low, high = min(outer, inner), max(outer, inner)
+    between = (along > low + 0.4) & (along < high - 0.4)
     if not beyond.any() or not between.any():
         return False
     lit, dark = profile[beyond].mean(0), profile[between].mean(0)

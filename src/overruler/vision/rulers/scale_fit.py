@@ -105,9 +105,8 @@ def fit_scale(
     needed = MIN_AGREEING_SHARE if kind.segments > MAX_SEGMENTS_ALL_LINES else 1
     if np.mean(present) < needed:
         return None
-    lines = [
-        locate_line(ridges[best], crossings[best], strip.along_mm, float(place)) for place in places
-    ]
+    ridge, crossing = ridges[best], crossings[best]
+    lines = [locate_line(ridge, crossing, strip.along_mm, float(place)) for place in places]
     scale = _solve_scale(strip, kind, profiles[0], lines, edge_spread_mm, mm_per_px)
     return None if scale is None else ScaleFit(*scale, line_contrast)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import left_normals
 
 WIDTH_TOLERANCE_MM = 1.4
 """Allowed error of the apparent width, in mm: wear, chamfers, and light that leaks over an edge."""
@@ -63,8 +64,9 @@ def fit_polyline(way: Array, knots: Array, values: Array, weight: NDArray[Any]) 
     Returns the values (K, ...) at the knots.
     """
     root = np.sqrt(weight)
-    hats = np.stack([root * np.interp(way, knots, row) for row in np.eye(len(knots))], -1)
-    bend = np.diff(np.eye(len(knots)), 2, axis=0) * BEND_STIFFNESS
+    identity = np.eye(len(knots))
+    hats = np.stack([root * np.interp(way, knots, row) for row in identity], -1)
+    bend = np.diff(identity, 2, axis=0) * BEND_STIFFNESS
     weighted = values * root.reshape(-1, *[1] * (values.ndim - 1))
     no_bend = np.zeros((len(bend), *values.shape[1:]))
     rows = np.concatenate([hats, bend])
@@ -131,18 +133,17 @@ def _sample_pixels(
     nodes = camera.project(np.concatenate([xy, z], -1)).astype(np.float32)
     u = np.linspace(0, 1, len(across))
     v = np.arange(len(along)) / PROJECTION_STRIDE
-    u, v = np.meshgrid(u, v)
-    return np.asarray(
-        cv2.remap(nodes, u.astype(np.float32), v.astype(np.float32), cv2.INTER_LINEAR), np.float32
-    )
+    columns, rows = (grid.astype(np.float32) for grid in np.meshgrid(u, v))
+    return np.asarray(cv2.remap(nodes, columns, rows, cv2.INTER_LINEAR), np.float32)
 
 
 def _relief_displacement(camera: Camera, kind: RulerKind, path: Array) -> Array:
     """How far outwards (2, 2) the lower edges appear at both ends, where a side face is visible."""
     eye = camera.center_mm
     towards = (eye[:2] - path[[0, -1]]) * kind.z_mm / eye[2]
-    along = (path[-1] - path[0]) / np.linalg.norm(path[-1] - path[0])
-    return np.asarray(towards @ np.stack([along, [-along[1], along[0]]], -1))
+    whole = path[-1] - path[0]
+    along = whole / np.linalg.norm(whole)
+    return np.asarray(towards @ np.stack([along, left_normals(along)], -1))
 
 
 def points_on_path(path: Array, kind: RulerKind, along: Array) -> tuple[Array, Array]:
@@ -150,8 +151,9 @@ def points_on_path(path: Array, kind: RulerKind, along: Array) -> tuple[Array, A
     piece = np.clip((along // kind.segment_mm).astype(int), 0, kind.segments - 1)
     steps = np.diff(path, axis=0)
     steps /= np.linalg.norm(steps, axis=1, keepdims=True)
-    points = path[piece] + steps[piece] * (along - piece * kind.segment_mm)[:, None]
-    return points, np.stack([-steps[piece, 1], steps[piece, 0]], -1)
+    beyond_joint = along - piece * kind.segment_mm
+    points = path[piece] + steps[piece] * beyond_joint[:, None]
+    return points, left_normals(steps[piece])
 
 
 def regularize_path(kind: RulerKind, path: Array) -> Array:
@@ -173,4 +175,4 @@ def shift_sideways(path: Array, shift: Array) -> Array:
     """Move the corners of a path (n, 2) to their left by `shift` (n,)."""
     steps = np.gradient(path, axis=0)
     steps /= np.linalg.norm(steps, axis=1, keepdims=True)
-    return np.asarray(path + shift[:, None] * np.stack([-steps[:, 1], steps[:, 0]], -1))
+    return np.asarray(path + shift[:, None] * left_normals(steps))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import left_normals
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 HALF_CLEAR_GRADIENT = 5.0
@@ -31,9 +32,10 @@ class StructureTensor:
         lab = cv2.GaussianBlur(cv2.cvtColor(view.pixels, cv2.COLOR_BGR2Lab), (0, 0), 0.7)
         x = cv2.Sobel(lab, cv2.CV_32F, 1, 0, scale=0.125)
         y = cv2.Sobel(lab, cv2.CV_32F, 0, 1, scale=0.125)
-        hidden = cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0
+        seen = cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8))
+        hidden = seen == 0
         hidden[[0, -1]] = hidden[:, [0, -1]] = True  # lookups beyond the picture read its border
-        products = [cv2.multiply(a, b) for a, b in ((x, x), (x, y), (y, y))]
+        products = (cv2.multiply(x, x), cv2.multiply(x, y), cv2.multiply(y, y))
         tensor = cv2.merge([cv2.transform(product, np.ones((1, 3))) for product in products])
         tensor[hidden] = 0
         return cls(np.asarray(tensor, np.float32))
@@ -59,8 +61,8 @@ def crossing_clearness(
     slopes: StructureTensor, at_px: Array, along: Array, width_px: float, steps_px: Array
 ) -> Array:
     """Clearness (...) of the clearest edge across a bar, `steps_px` (N,) from pixels (..., 2)."""
-    normal = np.stack([-along[..., 1], along[..., 0]], -1)
-    aside = normal[..., None, None, :] * (width_px / 2 * CROSS_SAMPLE_OFFSETS)[:, None]
+    across_px = width_px / 2 * CROSS_SAMPLE_OFFSETS
+    aside = left_normals(along)[..., None, None, :] * across_px[:, None]
     onward = along[..., None, None, :]
     at = at_px[..., None, None, :] + onward * steps_px[:, None, None] + aside
     return clearness_of_gradient(slopes.gradient_along(at, onward).mean(-1).max(-1))

@@ -71,8 +71,8 @@ class Match:
 
 
 def _disc_mask() -> NDArray[np.bool_]:
-    y, x = np.mgrid[-HALF_GRID : HALF_GRID + 1, -HALF_GRID : HALF_GRID + 1]
-    return np.asarray(np.hypot(y, x) <= HALF_GRID * 1.02)
+    steps = np.arange(-HALF_GRID, HALF_GRID + 1)
+    return np.asarray(np.hypot(*np.meshgrid(steps, steps)) <= HALF_GRID * 1.02)
 
 
 def _coarse_weights() -> NDArray[np.float32]:
@@ -109,7 +109,8 @@ def linearize_projection(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Arr
     """The pixel (2,) of a place on the board, and its derivative (2, 2) by x and y."""
     places = np.array([*xy_mm, z_mm]) + DIFFERENCE_STEPS_MM
     at = cv2.projectPoints(places, *_opencv_camera(camera))[0][:, 0]
-    return np.asarray(at[0], float), np.asarray((at[1:3] - at[3:]).T, float)
+    slope = (at[1:3] - at[3:]).T
+    return np.asarray(at[0], float), np.asarray(slope, float)
 
 
 @lru_cache(maxsize=8)
@@ -127,7 +128,7 @@ def grid_to_pixels(pixel: Array, slope: Array, half: int) -> Array:
     """
     at = np.empty((2, 3))
     at[:, :2] = slope * GRID_AXIS_SIGNS
-    at[:, 2] = pixel - half * (at[:, 0] + at[:, 1])
+    at[:, 2] = pixel - half * at[:, :2].sum(1)
     return at
 
 
@@ -256,11 +257,13 @@ def align_patch(
         at[:, 2] = corner + unit_px @ now[:2]
         near = sample_brightness(grey, at, HALF_GRID + 1).take(GRADIENT_STENCIL).astype(np.float32)
         np.subtract(near[1:3], near[3:], out=terms[:2])
-        np.subtract(float(now[2]) * wanted + float(now[3]), near[0], out=residual)
+        expected = float(now[2]) * wanted + float(now[3])
+        np.subtract(expected, near[0], out=residual)
         weighted = terms[:4] / (residual * residual + ROBUST_SCALE_LEVELS**2) ** 2
         normal = weighted @ terms.T
         right = normal[:, 4] + PRIOR_WEIGHTS * (start - now)
-        step = cv2.solve(normal[:, :4] + damping, right[:, None])[1][:, 0]
+        _, solution = cv2.solve(normal[:, :4] + damping, right[:, None])
+        step = solution[:, 0]
         now = now + step.clip(-MAX_UPDATE, MAX_UPDATE)
         if np.abs(step[:2]).max() < CONVERGENCE_STEP / 2:
             break

@@ -11,6 +11,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 from overruler.report import Report
 from overruler.vision.tracking.change_detection import Mask
 from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, PieceTrack
@@ -69,7 +70,8 @@ class ArrivalSearch:
             more = self._find_by_rim(lost, boxes) or self._find_by_look(lost, boxes)
         followed = list(found)
         for detection in more:
-            if all(_distance_mm(detection, other) > MIN_SEPARATION_MM for other in followed):
+            apart = [distance(detection.xy_mm, other.xy_mm) for other in followed]
+            if min(apart, default=np.inf) > MIN_SEPARATION_MM:
                 found.append(detection)
         return found
 
@@ -84,11 +86,8 @@ class ArrivalSearch:
             clear = track.seen_share >= MIN_IN_PLACE_SHARE
             needed = 0.0 if clear else MIN_CHANGED_SHARE
             here = self._find_in_box([track.rest_detection.base], _search_box(track), needed)
-            near = [
-                detection
-                for detection in here
-                if np.hypot(*(detection.xy_mm - track.place_mm)) < track.radius_mm
-            ]
+            radius = track.radius_mm
+            near = [one for one in here if distance(one.xy_mm, track.place_mm) < radius]
             found += near
             if not near:
                 lost.append(track)
@@ -179,12 +178,8 @@ def find_overlooked(table: TableState, measurer: TableMeasurer) -> list[Detectio
 
 
 def _stands_apart(detection: Detection, radius_mm: float, track: PieceTrack) -> bool:
-    distance = float(np.hypot(*(track.rest_detection.xy_mm - detection.xy_mm)))
-    return distance > MIN_SEPARATION_RADII * (track.radius_mm + radius_mm)
-
-
-def _distance_mm(one: Detection, other: Detection) -> float:
-    return float(np.hypot(*(one.xy_mm - other.xy_mm)))
+    apart_mm = distance(track.rest_detection.xy_mm, detection.xy_mm)
+    return apart_mm > MIN_SEPARATION_RADII * (track.radius_mm + radius_mm)
 
 
 def _distinct_bases(tracks: Sequence[PieceTrack]) -> list[Base]:

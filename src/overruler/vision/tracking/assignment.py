@@ -7,6 +7,7 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 
 DISTANCE_SCALE_MM = 150.0
 """Distance between where a piece was last seen and where it is found that costs about 1.7, in mm."""
@@ -39,6 +40,14 @@ class MissingPiece:
     home_mm: Array | None = None
     """(2,): where it stood, if it may stand there still."""
 
+    def stood_at(self, xy_mm: Array) -> bool:
+        return self.home_mm is not None and distance(self.home_mm, xy_mm) < HOME_DISTANCE_MM
+
+    def has_size_of(self, base: Base) -> bool:
+        if self.base.shape != base.shape:
+            return False
+        return bool(abs(np.log(self.base.width_mm / base.width_mm)) < MAX_SIZE_LOG_RATIO)
+
 
 def assign_pieces(
     missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]], looks: Array
@@ -48,12 +57,10 @@ def assign_pieces(
         return []
     from scipy.optimize import linear_sum_assignment  # slow to load; photos do not need it
 
-    pairs = [[(piece, base, xy) for base, xy in found] for piece in missing]
-    distance = np.array([[np.hypot(*(one.last_mm - xy)) for one, _, xy in row] for row in pairs])
-    same_size = np.array([[_same_size(one.base, base) for one, base, _ in row] for row in pairs])
-    at_home = np.array([[_is_home(one.home_mm, xy) for one, _, xy in row] for row in pairs])
-    at_home &= same_size
-    relative = distance / DISTANCE_SCALE_MM
+    apart_mm = np.array([[distance(one.last_mm, xy) for _, xy in found] for one in missing])
+    same_size = np.array([[one.has_size_of(base) for base, _ in found] for one in missing])
+    at_home = same_size & np.array([[one.stood_at(xy) for _, xy in found] for one in missing])
+    relative = apart_mm / DISTANCE_SCALE_MM
     cost = np.log1p(relative) + relative + DISSIMILARITY_COST * (1 - looks) ** 2
     cost += RETURN_COST * np.array([[piece.gone] for piece in missing])
     possible = same_size & (at_home | ~at_home.any(0))
@@ -62,13 +69,3 @@ def assign_pieces(
     rows, columns = linear_sum_assignment(cost)
     chosen = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(i, j) for i, j in chosen if cost[i, j] < MAX_PAIR_COST]
-
-
-def _is_home(home_mm: Array | None, xy_mm: Array) -> bool:
-    return home_mm is not None and bool(np.hypot(*(home_mm - xy_mm)) < HOME_DISTANCE_MM)
-
-
-def _same_size(one: Base, other: Base) -> bool:
-    if one.shape != other.shape:
-        return False
-    return bool(abs(np.log(one.width_mm / other.width_mm)) < MAX_SIZE_LOG_RATIO)

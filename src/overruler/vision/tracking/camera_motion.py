@@ -58,7 +58,8 @@ class Landmarks:
         templates = _brightness_and_slopes(grey, rows, columns)
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
-        products = np.stack([v * v, v * x, v * y, x * x, x * y, y * y])
+        with_v = v * templates
+        products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
         return cls((rows, columns), marker, first, templates, sums)
 
@@ -93,17 +94,17 @@ class Landmarks:
         right_y = seen_y / gain - vy
         shift_x = xy * right_y - yy * right_x
         shift_y = xy * right_x - xx * right_y
-        return np.asarray(np.stack([shift_x, shift_y], -1) / (xx * yy - xy * xy)[:, None])
+        determinant = xx * yy - xy * xy
+        return np.stack([shift_x / determinant, shift_y / determinant], -1)
 
 
 def _brightness_and_slopes(
     grey: GreyImage, rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> Array:
     """(3, N): the brightness of pixels and its derivatives along x and y."""
-    center, right, left, below, above = (
-        grey[rows + down, columns + across].astype(float)
-        for down, across in ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
-    )
+    center = grey[rows, columns].astype(float)
+    right, left = grey[rows, columns + 1].astype(float), grey[rows, columns - 1].astype(float)
+    below, above = grey[rows + 1, columns].astype(float), grey[rows - 1, columns].astype(float)
     return np.stack([center, (right - left) / 2, (below - above) / 2])
 
 
@@ -118,12 +119,14 @@ def _marker_grid(
     """Start, end and step of a template's rows and columns; None if it is too small or cut off."""
     center = corners_px.mean(0)
     card = center + CARD_SCALE * (corners_px - center)
-    low, high = np.floor(card.min(0)).astype(int), np.ceil(card.max(0)).astype(int)
-    outside = (low < 1).any() or (high > np.array(grey.shape[::-1]) - 1).any()
-    if outside or (high - low < 8).any():
+    low = np.floor(card.min(0)).astype(int)
+    high = np.ceil(card.max(0)).astype(int)
+    last = np.array(grey.shape[::-1]) - 1
+    if (low < 1).any() or (high > last).any() or (high - low < 8).any():
         return None
     step = -(-int((high - low).max()) // MAX_POINTS_PER_SIDE)
-    return (int(low[1]), int(high[1]), step), (int(low[0]), int(high[0]), step)
+    (left, top), (right, bottom) = low.tolist(), high.tolist()
+    return (top, bottom, step), (left, right, step)
 
 
 class TableWatcher(Protocol):

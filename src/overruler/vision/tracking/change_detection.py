@@ -102,7 +102,8 @@ def _upper_median(values: BlockMeans) -> float:
 
 def label_areas(mask: Mask, gap: int = 1) -> tuple[int, NDArray[np.int32]]:
     """The number of a mask's areas, and each block's area, 0 for none; `gap` blocks are bridged."""
-    wide = cv2.dilate(mask.astype(np.uint8), np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
+    size = 2 * gap + 1
+    wide = cv2.dilate(mask.astype(np.uint8), np.ones((size, size), np.uint8))
     count, labels = cv2.connectedComponents(wide, connectivity=8)
     return count - 1, np.where(mask, labels, 0).astype(np.int32)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance, step_lengths
 from overruler.vision.tracking.change_detection import GreyImage
 from overruler.vision.tracking.path import MovePath, estimate_path
 from overruler.vision.tracking.table_state import CoarseShot, TableState
@@ -69,9 +70,9 @@ def follow_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[MoveP
     closure_mm = end_mm - places_mm[-1]
     if np.hypot(*closure_mm) > MAX_CLOSURE_ERROR_MM:
         return None
-    steps_mm = np.hypot(*np.diff(places_mm, axis=0).T)
-    gone_mm = np.concatenate([[0.0], steps_mm.cumsum()])
-    places_mm = places_mm + (gone_mm / max(gone_mm[-1], 1e-9))[:, None] * closure_mm
+    gone_mm = np.concatenate([[0.0], step_lengths(places_mm).cumsum()])
+    share = gone_mm / max(gone_mm[-1], 1e-9)
+    places_mm = places_mm + share[:, None] * closure_mm
     trail = np.column_stack([times, places_mm])
     arrival = [times[-1] + 1e-3, *end_mm]
     eye_mm = table.camera.center_mm
@@ -82,7 +83,7 @@ def follow_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[MoveP
         return None
     if len(path.corners_mm) == 2:  # both ends are known, whatever the hand's height
         return path, trail
-    excess_mm = path.length_mm - float(np.hypot(*(end_mm - start_mm)))
+    excess_mm = path.length_mm - distance(start_mm, end_mm)
     by_height = HAND_HEIGHT_SIGMA_MM / float(eye_mm[2] - z_mm) * excess_mm
     by_closure = CLOSURE_SIGMA_SHARE * np.hypot(*closure_mm)
     sigma = np.linalg.norm([path.sigma_mm, by_closure, by_height])
@@ -107,7 +108,7 @@ def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array
     first = hand.grasp_index(pictures[: before_leaving + 1], start_px)
     places = hand.follow(pictures[first:], start_px)
     times = times[first : first + len(places)]
-    steps = np.hypot(*np.diff(places, axis=0).T)
+    steps = step_lengths(np.array(places))
     arriving = np.flatnonzero(times[1:] > to_s - 2 * GRASP_TOLERANCE_S)
     if not len(arriving):
         return lost
@@ -154,14 +155,15 @@ class _HandTracker:
         """The picture, but the last, in which the hand rests over the piece at a pixel (2,)."""
         windows = [self.cut_window(picture, at) for picture in pictures[:-1]]
         presence = [float(np.abs(window.foreground).mean()) for window in windows]
-        steps = [
-            self.match_window(window, picture, at, self.reach_px)
-            for window, picture in zip(windows, pictures[1:], strict=True)
-        ]
+        steps_px, correlations = [], []
+        for window, picture in zip(windows, pictures[1:], strict=True):
+            place, correlation = self.match_window(window, picture, at, self.reach_px)
+            steps_px.append(distance(place, at))
+            correlations.append(correlation)
         needed = MIN_HAND_PRESENCE * max(presence)
         present = [k for k, share in enumerate(presence) if share >= needed]
-        resting = [k for k in present if steps[k][1] > RESTING_CORRELATION]
-        return min(resting or present, key=lambda k: float(np.hypot(*(steps[k][0] - at))))
+        resting = [k for k in present if correlations[k] > RESTING_CORRELATION]
+        return min(resting or present, key=steps_px.__getitem__)
 
     def follow(self, pictures: Sequence[GreyImage], start: Array) -> list[Array]:
         """The hand's pixels (2,), one a picture, up to the last or where it is lost."""
@@ -191,7 +193,8 @@ class _HandTracker:
             cv2.matchTemplate(around, window.foreground, cv2.TM_CCOEFF_NORMED), np.float32
         )
         row, column = divmod(int(np.argmax(correlation)), correlation.shape[1])
-        u, v = _subpixel_peak(correlation[row], column), _subpixel_peak(correlation[:, column], row)
+        u = _subpixel_peak(correlation[row], column)
+        v = _subpixel_peak(correlation[:, column], row)
         shift = np.array([u, v]) - reach_px
         at = window.at_px + np.rint(near) - np.rint(window.at_px) + shift
         return at, float(correlation[row, column])
@@ -205,10 +208,9 @@ class _HandTracker:
         """The brightness round a pixel (2,) less the table's, where they differ enough."""
         size = (2 * half_px + 1, 2 * half_px + 1)
         center = (np.rint(at) + self.half_px + self.reach_px).tolist()
-        seen, rested, level = (
-            cv2.getRectSubPix(one, size, center, patchType=cv2.CV_32F)
-            for one in (picture, self.table, self.level)
-        )
+        pictures = (picture, self.table, self.level)
+        cut = [cv2.getRectSubPix(one, size, center, patchType=cv2.CV_32F) for one in pictures]
+        seen, rested, level = cut
         full = FOREGROUND_FULL_LEVELS - FOREGROUND_MIN_LEVELS
         share = np.clip((np.abs(seen - rested) - FOREGROUND_MIN_LEVELS) / full, 0, 1)
         return np.asarray(share * (seen - level), np.float32)

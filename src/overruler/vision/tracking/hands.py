@@ -46,7 +46,8 @@ def _is_still(table: TableState, area: Mask, for_s: float) -> bool:
 def _reaches_picture_edge(table: TableState, area: Mask) -> bool:
     """Whether a change continues beyond the table to the picture's edge, as arms do."""
     _, labels = label_areas(table.changes.changed)
-    border = np.concatenate([labels[[0, -1]].ravel(), labels[:, [0, -1]].ravel()])
+    rows, columns = labels[[0, -1]], labels[:, [0, -1]]
+    border = np.concatenate([rows.ravel(), columns.ravel()])
     return bool(np.isin(labels[area], border[border > 0]).any())
 
 

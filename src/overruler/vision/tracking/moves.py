@@ -4,6 +4,7 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.assembly.to_scene import rare_covariance
 from overruler.vision.rounds.remeasure import shared_error_variance_mm2
@@ -25,10 +26,10 @@ def build_move(table: TableState, track: PieceTrack, detection: Detection) -> Mo
     detection = table.remeasure_base(detection)
     before = track.home_mm
     after = np.asarray(detection.xy_mm, float)
-    distance = float(np.hypot(*(after - before)))
-    along = (after - before) / max(distance, 1e-9)
+    distance_mm = distance(before, after)
+    along = (after - before) / max(distance_mm, 1e-9)
     sigma = _distance_sigma(table, track.rest_detection, detection, along)
-    if distance < max(MIN_MOVE_MM, 2 * sigma):
+    if distance_mm < max(MIN_MOVE_MM, 2 * sigma):
         track.return_to_rest(table.shot.grey, table.camera, light=True)
         return None
     path, trail = _best_path(table, track, detection)
@@ -39,16 +40,21 @@ def build_move(table: TableState, track: PieceTrack, detection: Detection) -> Mo
         piece=track.id,
         start_s=path.start_s,
         end_s=path.end_s,
-        from_mm=(float(before[0]), float(before[1])),
-        to_mm=(float(after[0]), float(after[1])),
-        distance_mm=distance,
+        from_mm=_to_point(before),
+        to_mm=_to_point(after),
+        distance_mm=distance_mm,
         sigma_mm=sigma,
         path_mm=path.length_mm,
         path_sigma_mm=float(np.hypot(sigma, path.sigma_mm)),
-        way_mm=tuple((float(x), float(y)) for x, y in path.corners_mm),
+        way_mm=tuple(map(_to_point, path.corners_mm)),
         trail=tuple(spot for spot in trail if path.start_s <= spot[0] <= path.end_s),
         way_seen=path.seen,
     )
+
+
+def _to_point(xy_mm: Array) -> tuple[float, float]:
+    x, y = xy_mm.tolist()
+    return x, y
 
 
 def _best_path(
@@ -75,7 +81,8 @@ def _full_trail(table: TableState, track: PieceTrack, detection: Detection) -> T
     It arrives when half of its blocks that have moved since have become still: over some the hand
     stays longer, and some look as they did before.
     """
-    (x0, y0), (x1, y1) = track.rest_detection.xy_mm.tolist(), detection.xy_mm.tolist()
+    x0, y0 = track.rest_detection.xy_mm.tolist()
+    x1, y1 = detection.xy_mm.tolist()
     blocks = table.blocks(detection.xy_mm, detection.z_mm, track.radius_mm)
     moved_s = table.changes.last_moved_s[blocks]
     trail = list(track.trail)
@@ -84,8 +91,10 @@ def _full_trail(table: TableState, track: PieceTrack, detection: Detection) -> T
         left_s = last_moved_s if track.away_s is None else min(track.away_s, last_moved_s)
         trail.append((left_s, x0, y0))
     since = moved_s[moved_s > trail[-1][0]]
-    still_s = np.quantile(since, 0.5, method="lower") if len(since) else trail[-1][0] + 1e-3
-    return [*trail, (float(still_s), x1, y1)]
+    still_s = trail[-1][0] + 1e-3
+    if len(since):
+        still_s = float(np.quantile(since, 0.5, method="lower"))
+    return [*trail, (still_s, x1, y1)]
 
 
 def _distance_sigma(table: TableState, one: Detection, other: Detection, along: Array) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.tracking.appearance import Patch, align_patch, cut_patch, find_patch
 from overruler.vision.tracking.change_detection import (
@@ -105,25 +106,18 @@ class _NewcomerSearch:
     def find_arrivals(self, kinds: Sequence[Base]) -> list[Detection]:
         """The bases in the changed areas that are no known piece, or one that was just added."""
         table, known_before = self.table, self.rest.places_mm
-        new = [
-            track.rest_detection
-            for track in table.tracks
-            if track.id not in known_before and track.arrived_s > -np.inf
-        ]
-        own = list(dict.fromkeys(track.rest_detection.base for track in table.tracks))
+        added = [one for one in table.tracks if one.id not in known_before]
+        new = [one.rest_detection for one in added if one.arrived_s > -np.inf]
+        own = list(dict.fromkeys(one.rest_detection.base for one in table.tracks))
         for box in self.boxes:
             size = float((box[1] - box[0]).max()) - 2 * FIGURE_MARGIN_MM
             fitting = [base for base in kinds if base.width_mm < size + FIGURE_MARGIN_MM]
             found = redetect_rounds(table, own, box, self.unexplained)
             found = found or redetect_rounds(table, fitting, box, self.unexplained)
             new += found[:1]
-        others = [one.rest_detection for one in table.standing if one.id in known_before]
-        apart = [one for one in new if all(_stands_apart(one, other) for other in others)]
-        return [
-            one
-            for k, one in enumerate(apart)
-            if all(_stands_apart(one, other) for other in apart[:k])
-        ]
+        known = [one.rest_detection for one in table.standing if one.id in known_before]
+        apart = [one for one in new if _stands_apart_from_all(one, known)]
+        return [one for k, one in enumerate(apart) if _stands_apart_from_all(one, apart[:k])]
 
     def find_departure(self, arrival: Detection) -> Detection | None:
         """Where an arrival stood at the last rest: a base of its size and look, gone by now."""
@@ -139,7 +133,7 @@ class _NewcomerSearch:
         table = self.table
         by_rim = redetect_rounds(table, [arrival.base], box, self.unexplained, self.rest.shots)
         found = by_rim[0] if by_rim else self._find_by_look(arrival, box)
-        if found is None or np.hypot(*(found.xy_mm - arrival.xy_mm)) < arrival.base.width_mm / 4:
+        if found is None or distance(found.xy_mm, arrival.xy_mm) < arrival.base.width_mm / 4:
             return None
         if self._share_at_other_time(self.then, self.now, found) >= MIN_IN_PLACE_SHARE:
             return None  # it stands there still
@@ -171,7 +165,8 @@ class _NewcomerSearch:
     def _find_by_look(self, arrival: Detection, box: Array) -> Detection | None:
         """Where the arrival's look was at the last rest, in a box (2, 2)."""
         look = self._look(self.now, arrival)
-        reach = float((box[1] - box[0]).max()) / 2 - arrival.base.width_mm / 2
+        side_mm = float((box[1] - box[0]).max())
+        reach = side_mm / 2 - arrival.base.width_mm / 2
         shots = self.rest.shots
         return find_by_appearance(self.table, arrival, look, box.mean(0), reach, shots)
 
@@ -200,8 +195,8 @@ class _NewcomerSearch:
         moved_s = table.changes.last_moved_s[around]
         since = moved_s[self.unexplained[around] & (moved_s > rested_s)]
         last_s = float(since.min(initial=float(moved_s.max())))
-        distance = np.hypot(*(track.rest_detection.xy_mm - arrival.xy_mm))
-        if distance > track.radius_mm + arrival.base.width_mm / 2:
+        apart_mm = distance(track.rest_detection.xy_mm, arrival.xy_mm)
+        if apart_mm > track.radius_mm + arrival.base.width_mm / 2:
             return last_s
         for shot in table.recent_shots:
             if shot.time_s > rested_s and self._place_changed(track, shot):
@@ -213,14 +208,20 @@ class _NewcomerSearch:
         then = self.rest.coarse_shot
         if now.grey.shape != then.grey.shape:
             return False
-        reach = track.radius_mm * track.rest_projection.px_per_mm
-        corners = now.to_coarse(track.rest_projection.pixel + reach * np.array([[-1.0], [1.0]]))
-        (left, top), (right, bottom) = np.maximum(np.rint(corners).astype(int), 0)
+        rest = track.rest_projection
+        reach = track.radius_mm * rest.px_per_mm
+        corners = now.to_coarse(rest.pixel + reach * np.array([[-1.0], [1.0]]))
+        pixels = np.maximum(np.rint(corners).astype(int), 0)
+        (left, top), (right, bottom) = pixels
         box = slice(top, bottom + 1), slice(left, right + 1)
         differs = cv2.absdiff(now.grey[box], then.grey[box]) > CHANGED_LEVELS
         return bool(np.mean(differs) > MIN_DIFFERING_SHARE)
 
 
+def _stands_apart_from_all(one: Detection, others: Sequence[Detection]) -> bool:
+    return all(_stands_apart(one, other) for other in others)
+
+
 def _stands_apart(one: Detection, other: Detection) -> bool:
-    distance = np.hypot(*(one.xy_mm - other.xy_mm))
-    return bool(distance > MIN_SEPARATION_WIDTHS * (one.base.width_mm + other.base.width_mm))
+    widths_mm = one.base.width_mm + other.base.width_mm
+    return distance(one.xy_mm, other.xy_mm) > MIN_SEPARATION_WIDTHS * widths_mm

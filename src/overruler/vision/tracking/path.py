@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance, lengths
 from overruler.vision.tracking.polyline_fit import (
     MIN_PLACES_PER_LEG,
     PathObservations,
@@ -66,7 +67,8 @@ def estimate_path(
     trail = _trim_trail(trail, start_mm, end_mm)
     trail, closure_mm = _correct_drift(trail, start_mm, end_mm)
     start_s, end_s = _start_and_end_times(trail, start_mm, end_mm)
-    between = trail[(trail[:, 0] > start_s) & (trail[:, 0] < end_s), 1:]
+    on_way = (trail[:, 0] > start_s) & (trail[:, 0] < end_s)
+    between = trail[on_way, 1:]
     straight = np.stack([start_mm, end_mm])
     straight_mm = polyline_length(straight)
     is_fitted = len(between) >= MIN_PLACES_PER_LEG
@@ -94,12 +96,13 @@ def _trim_trail(trail: Array, start_mm: Array, end_mm: Array) -> Array:
 
     A trail that does not reach it is a hand's: then only its beginning and the end remain.
     """
-    to_end = np.hypot(*(trail[:-1, 1:] - end_mm).T)
+    to_end = lengths(trail[:-1, 1:] - end_mm)
     if len(trail) < 3 or to_end[-1] < ARRIVAL_DISTANCE_MM:
         return trail
-    if to_end[1:].min() < RELEASE_DISTANCE_MM:  # the rest is the hand, as it left
-        return np.vstack([trail[: int(np.argmin(to_end[1:])) + 2], trail[-1:]])
-    at_start = np.hypot(*(trail[:, 1:] - start_mm).T) < START_DISTANCE_MM
+    nearest = int(np.argmin(to_end[1:])) + 1
+    if to_end[nearest] < RELEASE_DISTANCE_MM:  # the rest is the hand, as it left
+        return np.vstack([trail[: nearest + 1], trail[-1:]])
+    at_start = lengths(trail[:, 1:] - start_mm) < START_DISTANCE_MM
     first = int(np.argmin(at_start)) if not at_start.all() else len(trail)
     return np.vstack([trail[: max(first, 1)], trail[-1:]])
 
@@ -110,13 +113,13 @@ def _correct_drift(trail: Array, start_mm: Array, end_mm: Array) -> tuple[Array,
     The look by which a piece is followed ages. Where the piece is turned on its way, the error may
     reach a centimetre.
     """
-    total_mm = float(np.hypot(*(end_mm - start_mm)))
+    total_mm = distance(start_mm, end_mm)
     places = trail[:-1, 1:]
     arrival_mm = min(ARRIVAL_DISTANCE_MM, total_mm / 3)
-    if not len(places) or np.hypot(*(places[-1] - end_mm)) > arrival_mm:
+    if not len(places) or distance(places[-1], end_mm) > arrival_mm:
         return trail, 0.0
-    near_end = np.hypot(*(places - end_mm).T) < min(RESTING_NEAR_END_MM, total_mm / 3)
-    resting = near_end | (np.hypot(*(places - places[-1]).T) < RESTING_SCATTER_MM)
+    near_end = lengths(places - end_mm) < min(RESTING_NEAR_END_MM, total_mm / 3)
+    resting = near_end | (lengths(places - places[-1]) < RESTING_SCATTER_MM)
     if not near_end.any() and resting.sum() < 2:
         return trail, 0.0
     drift = np.median(places[resting], axis=0) - end_mm
@@ -129,27 +132,28 @@ def _correct_drift(trail: Array, start_mm: Array, end_mm: Array) -> tuple[Array,
 
 def _start_and_end_times(trail: Array, start_mm: Array, end_mm: Array) -> tuple[float, float]:
     """When the piece left the one place and reached the other, each between two shots."""
-    near = min(START_DISTANCE_MM, float(np.hypot(*(end_mm - start_mm))) / 3)
-    from_start = np.hypot(*(trail[:, 1:] - start_mm).T)
-    to_end = np.hypot(*(trail[::-1, 1:] - end_mm).T)
-    start = _crossing_time(trail[:, 0], from_start, near)
-    end = -_crossing_time(-trail[::-1, 0], to_end, near)
+    near = min(START_DISTANCE_MM, distance(start_mm, end_mm) / 3)
+    times, places = trail[:, 0], trail[:, 1:]
+    start = _crossing_time(times, lengths(places - start_mm), near)
+    end = -_crossing_time(-times[::-1], lengths(places[::-1] - end_mm), near)
     if start < end:
         return start, end
-    return float(trail[0, 0]), float(trail[-1, 0])
+    return float(times[0]), float(times[-1])
 
 
-def _crossing_time(times: Array, distance: Array, near: float) -> float:
-    """When `distance` (N,) exceeds `near` for at least two shots: one alone may be an error."""
-    out = distance > near
-    last = len(out) - 1
-    first = next((i for i in range(len(out)) if out[i] and out[min(i + 1, last)]), last)
+def _crossing_time(times: Array, away_mm: Array, near_mm: float) -> float:
+    """When `away_mm` (N,) exceeds `near_mm` for at least two shots: one alone may be an error."""
+    out = away_mm > near_mm
+    twice = out & np.append(out[1:], out[-1])
+    first = int(np.argmax(twice)) if twice.any() else len(out) - 1
     if first == 0:
         return float(times[0])
+    before_mm, after_mm = away_mm[first - 1], away_mm[first]
+    before_s, after_s = times[first - 1], times[first]
     share = 0.5
-    if distance[first - 1] < near:
-        share = (near - distance[first - 1]) / (distance[first] - distance[first - 1])
-    return float(times[first - 1] + np.clip(share, 0, 1) * (times[first] - times[first - 1]))
+    if before_mm < near_mm:
+        share = (near_mm - before_mm) / (after_mm - before_mm)
+    return float(before_s + np.clip(share, 0, 1) * (after_s - before_s))
 
 
 def _excess_sigma_mm(

@@ -7,6 +7,7 @@ import numpy as np
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 from overruler.track import TrackedPosition
 from overruler.vision.tracking.appearance import HALF_GRID, Patch, grid_to_pixels
 from overruler.vision.tracking.change_detection import BlockSlices, blocks_near
@@ -105,8 +106,8 @@ class PieceState:
     @property
     def is_moving(self) -> bool:
         """Whether it was last seen away from where it stood."""
-        away_mm = np.hypot(*(self.place_mm - self.rest_detection.xy_mm))
-        return bool(self.trail) and bool(away_mm > MOVING_DISTANCE_MM)
+        away_mm = distance(self.place_mm, self.rest_detection.xy_mm)
+        return bool(self.trail) and away_mm > MOVING_DISTANCE_MM
 
     def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> BlockSlices:
         """The blocks within `more_mm` of where it is, or of where it stood."""

@@ -8,6 +8,7 @@ import numpy as np
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 from overruler.vision.tracking.appearance import (
     CARRIED_WEIGHT,
     DISC_MASK,
@@ -113,7 +114,7 @@ class PieceTrack(PieceState):
             self.last_seen_s = before_s
         found = self._search(grey, camera, time_s)
         match = found.match
-        step_mm = np.hypot(*(match.xy_mm - self.place_mm))
+        step_mm = distance(match.xy_mm, self.place_mm)
         if match.share >= found.needed_share and step_mm < MAX_JUMP_MM:
             self._move_to(found, time_s)
             self.carried_patch = self._patch_with_hand(grey, camera)
@@ -132,7 +133,8 @@ class PieceTrack(PieceState):
         self.gain = match.gain
         self.seen_share = match.share
         self.missed_shots = 0
-        self.trail.append((time_s, float(match.xy_mm[0]), float(match.xy_mm[1])))
+        x, y = match.xy_mm.tolist()
+        self.trail.append((time_s, x, y))
         self.hand_places += found.by_hand and match.share < MIN_REAPPEARED_SHARE
 
     def _search(self, grey: GreyImage, camera: Camera, time_s: float) -> _Candidate:
@@ -255,11 +257,12 @@ def _patch_of_detection(detection: Detection, grey: GreyImage, camera: Camera) -
 def _ring_similarity(one: Patch, other: Patch) -> float:
     """How alike two patches are, ring by ring, however they are turned: 0 to 1."""
     half = one.values.shape[0] // 2
-    y, x = np.mgrid[-half : half + 1, -half : half + 1]
-    ring = np.minimum((np.hypot(x, y) * RINGS / (half + 1)).astype(int), RINGS - 1)
+    steps = np.arange(-half, half + 1)
+    radius = np.hypot(*np.meshgrid(steps, steps))
+    ring = np.minimum((radius * RINGS / (half + 1)).astype(int), RINGS - 1)
     differences = []
     for k in range(RINGS):
         here = (ring == k) & DISC_MASK
-        difference = float(np.median(one.values[here])) - float(np.median(other.values[here]))
-        differences.append(abs(difference))
+        level = float(np.median(one.values[here]))
+        differences.append(abs(level - float(np.median(other.values[here]))))
     return float(np.exp(-np.mean(differences) / RING_LEVELS))

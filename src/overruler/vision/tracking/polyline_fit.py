@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import lengths, step_lengths
 
 MIN_PLACES_PER_LEG = 3
 """Least number of places for each leg."""
@@ -67,8 +68,7 @@ class PathObservations:
     @property
     def corner_sigma_mm(self) -> float:
         """1 σ of the distance of a corner from the nearest place: a step, or the error of a place."""
-        steps = np.hypot(*np.diff(self.places, axis=0).T)
-        return float(np.hypot(steps.max(), self.sigma_mm))
+        return float(np.hypot(step_lengths(self.places).max(), self.sigma_mm))
 
     @property
     def sigma_mm(self) -> float:
@@ -113,7 +113,7 @@ def fit_legs(seen: PathObservations, straight: Array) -> tuple[Array, float]:
     places = seen.places
     best = _optimize_legs(straight, seen)
     along = np.vstack([straight[0], places, straight[1]])
-    steps = np.hypot(*np.diff(along, axis=0).T)
+    steps = step_lengths(along)
     longest_mm = float(steps.sum()) * (1 + MAX_EXCESS_SHARE) + float(steps.max())
     starts: list[Array] = []
     if best.capped_misfit(seen) > MIN_MISFIT_DROP:
@@ -154,15 +154,18 @@ def _corner_indices(along: Array, max_legs: int) -> list[Array]:
 
 def _leg_cost(places: Array) -> float:
     """Sum of squares of places (N, 2) about a leg from first to last, and of steps back on it."""
-    between, leg = places[1:-1] - places[0], places[-1] - places[0]
-    share = np.clip(between @ leg / max(float(leg @ leg), 1e-9), 0, 1)
-    back = np.sum(np.maximum(-np.diff(share), 0) ** 2) * (leg @ leg)
-    return float(np.sum((between - share[:, None] * leg) ** 2) + back)
+    relative = places - places[0]
+    between, leg = relative[1:-1], relative[-1]
+    square = leg @ leg
+    share = np.clip(between @ leg / max(float(square), 1e-9), 0, 1)
+    back = np.maximum(-np.diff(share), 0)
+    aside = between - share[:, None] * leg
+    return float(np.sum(aside**2) + np.sum(back**2) * square)
 
 
 def polyline_length(corners: Array) -> float:
     """The length of a polyline (K + 1, 2)."""
-    return float(np.hypot(*np.diff(corners, axis=0).T).sum())
+    return float(step_lengths(corners).sum())
 
 
 class _LegProblem:
@@ -181,7 +184,8 @@ class _LegProblem:
 
     def corners(self, parameters: Array) -> Array:
         """The corners (K + 1, 2) with both ends."""
-        return np.vstack([self.start[0], parameters[:-2].reshape(-1, 2), self.start[-1]])
+        inner = parameters[:-2].reshape(-1, 2)
+        return np.vstack([self.start[0], inner, self.start[-1]])
 
     def length(self, parameters: Array) -> float:
         return polyline_length(self.corners(parameters))
@@ -240,7 +244,8 @@ def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
 
 def _nearest_place_distance(inner: Array, places: Array) -> Array:
     """(K,): distance of corners (K, 2) from the nearest place, for paths that turn back."""
-    return np.asarray(np.hypot(*(inner[:, None] - places).transpose(2, 0, 1)).min(1))
+    x, y = (inner[:, None] - places).transpose(2, 0, 1)
+    return np.asarray(np.hypot(x, y).min(1))
 
 
 def _leg_offsets(
@@ -249,11 +254,11 @@ def _leg_offsets(
     """Distances (N,) of places, brought down to the board, from their legs; steps back (N - 1,)."""
     eye_mm = seen.eye_mm
     places = corners[0] + (seen.places - corners[0]) / (1 + scale_excess)
-    lengths = np.hypot(*np.diff(corners, axis=0).T)
-    before = np.concatenate([[0.0], np.cumsum(lengths)])
+    before = np.concatenate([[0.0], np.cumsum(step_lengths(corners))])
     lean = (places - eye_mm[:2]) / eye_mm[2]
     _, done = _project_onto_legs(corners, places, before)
-    lowered = places - rise_mm * np.sin(np.pi * done)[:, None] * lean
+    height_mm = rise_mm * np.sin(np.pi * done)
+    lowered = places - height_mm[:, None] * lean
     off, done = _project_onto_legs(corners, lowered, before)
     return off, np.maximum(-np.diff(done), 0.0) * before[-1]
 
@@ -265,19 +270,19 @@ def _project_onto_legs(corners: Array, places: Array, before: Array) -> tuple[Ar
     (K + 1,) is the length of the path up to each corner.
     """
     legs = np.diff(corners, axis=0)
-    lengths = np.maximum(np.hypot(*legs.T), 1e-9)
+    leg_mm = np.maximum(lengths(legs), 1e-9)
     relative = places[:, None] - corners[:-1]
-    along = np.clip((relative * legs).sum(-1) / lengths**2, 0, 1)
+    along = np.clip((relative * legs).sum(-1) / leg_mm**2, 0, 1)
     gap = relative - along[..., None] * legs
-    back = np.maximum(-np.diff(along * lengths, axis=0), 0.0) / BACKTRACK_SIGMAS
+    back = np.maximum(-np.diff(along * leg_mm, axis=0), 0.0) / BACKTRACK_SIGMAS
     tie_break = TIE_BREAK_MM2 * np.arange(len(legs))
     leg = _ordered_assignment(np.sum(gap**2, axis=-1) + tie_break, back**2)
     rows = np.arange(len(places))
-    own_legs, own_relative = legs[leg], relative[rows, leg]
-    cross = own_legs[:, 0] * own_relative[:, 1] - own_legs[:, 1] * own_relative[:, 0]
-    off = np.sign(cross) * np.hypot(*gap[rows, leg].T)
-    done = (before[leg] + along[rows, leg] * lengths[leg]) / max(float(before[-1]), 1e-9)
-    return np.asarray(off), np.asarray(done)
+    leg_x, leg_y = legs[leg].T
+    x, y = relative[rows, leg].T
+    off = np.sign(leg_x * y - leg_y * x) * lengths(gap[rows, leg])
+    done_mm = before[leg] + along[rows, leg] * leg_mm[leg]
+    return np.asarray(off), np.asarray(done_mm / max(float(before[-1]), 1e-9))
 
 
 def _ordered_assignment(apart: Array, back: Array) -> NDArray[np.intp]:

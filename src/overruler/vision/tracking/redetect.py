@@ -83,9 +83,9 @@ def _best_guess(guesses: RimEstimates, radius: float) -> int | None:
 
 def _start_places(table: TableState, radius: float, box_mm: Array, where: Mask) -> Array:
     """Places (N, 2) in the box at which enough of a base would have changed."""
-    low, high = box_mm + radius / 2 * np.array([[1.0], [-1.0]])
+    (left, bottom), (right, top) = box_mm + radius / 2 * np.array([[1.0], [-1.0]])
     step = GRID_STEP_RADII * radius
-    x, y = (np.arange(a, b, step) for a, b in zip(low, high, strict=True))
+    x, y = np.arange(left, right, step), np.arange(bottom, top, step)
     places = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
     kept = places[table.covered_share(where, places, 0.0, radius) >= MIN_CHANGED_SHARE]
     return np.asarray(kept[:: max(1, len(kept) // MAX_TRIES)])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.detections import Detection
+from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.tracking.arrivals import ArrivalSearch, TableMeasurer
 from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
@@ -103,8 +104,7 @@ def _has_stayed(table: TableState, settled: Mask, track: PieceTrack) -> bool:
     match = track.match_at_rest(table.shot.grey, table.camera)
     changed = table.covered_share(settled, home[None], track.z_mm, track.radius_mm)[0]
     needed = MIN_STAYED_SHARE if changed >= MUCH_CHANGED_SHARE else MIN_IN_PLACE_SHARE
-    shift = float(np.hypot(*(match.xy_mm - home)))
-    return match.share >= needed and shift < MIN_MOVE_MM
+    return match.share >= needed and distance(match.xy_mm, home) < MIN_MOVE_MM
 
 
 def _is_gone(table: TableState, track: PieceTrack) -> bool:

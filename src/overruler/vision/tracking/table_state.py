@@ -226,11 +226,12 @@ class TableState:
         for label in range(1, count + 1):
             rows, columns = np.nonzero(labels == label)
             if len(rows) >= MIN_BASE_BLOCKS:
-                us, vs = (columns.min(), columns.max() + 1), (rows.min(), rows.max() + 1)
-                corners = np.array([(u, v) for u in us for v in vs]) * BLOCK_PX - 0.5
-                xy = self.camera.unproject(corners)
-                box = np.array([xy.min(0) - FIGURE_MARGIN_MM, xy.max(0) + FIGURE_MARGIN_MM])
-                found.append(box)
+                us = (columns.min(), columns.max() + 1)
+                vs = (rows.min(), rows.max() + 1)
+                corners = np.array([(u, v) for u in us for v in vs])
+                xy = self.camera.unproject(corners * BLOCK_PX - 0.5)
+                low, high = xy.min(0), xy.max(0)
+                found.append(np.array([low - FIGURE_MARGIN_MM, high + FIGURE_MARGIN_MM]))
         return [box for box in found if np.isfinite(box).all()]
 
     # --- measurements ---
@@ -262,5 +263,6 @@ def _box_sums(where: Mask, low: Array, high: Array) -> Array:
     """(N,): number of a mask's blocks in boxes from `low` to before `high` (N, 2), as (u, v)."""
     sums = np.pad(where.astype(np.int64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
     (left, top), (right, bottom) = low.T, high.T
-    inside = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
-    return np.asarray(inside)
+    right_sums = sums[bottom, right] - sums[top, right]
+    left_sums = sums[bottom, left] - sums[top, left]
+    return np.asarray(right_sums - left_sums)
