@@ -181,15 +181,16 @@ def _measured_extra(detection: Detection) -> dict[str, Any]:
     if detection.heading_modulo_deg < 360:
         extra["heading_modulo_deg"] = detection.heading_modulo_deg
     if detection.other_headings:
-        extra["other_headings"] = [
-            {"heading_deg": round(heading, 4), "probability": round(probability, 5)}
-            for heading, probability in detection.other_headings
-        ]
+        extra["other_headings"] = [_heading_json(*one) for one in detection.other_headings]
     if detection.standing_on is not None:
         extra["on"] = detection.standing_on
     if detection.sigma_z_mm:
         extra["sigma_z_mm"] = round(detection.sigma_z_mm, 2)
     return extra
+
+
+def _heading_json(heading_deg: float, probability: float) -> dict[str, float]:
+    return {"heading_deg": round(heading_deg, 4), "probability": round(probability, 5)}
 
 
 MEASURED_KEYS = frozenset(

@@ -94,4 +94,5 @@ def ruler_footprints(rulers: Sequence[DetectedRuler]) -> list[Array]:
 def _segment_rectangle(start: Array, end: Array, width_mm: float) -> Array:
     along = (end - start) / np.linalg.norm(end - start)
     side = np.array([-along[1], along[0]]) * width_mm / 2
-    return np.array([start - side, end - side, end + side, start + side])
+    right, left = (start - side, end - side), (end + side, start + side)
+    return np.array([*right, *left])

@@ -41,7 +41,8 @@ def side_samples(basis: Array) -> Array:
     """Points (3, 5, 2) on three sides of a hex, relative to its centre."""
     corner = (basis[0] + basis[1]) / 3
     corners = [corner @ _rotation_matrix(60.0 * k) for k in range(4)]
-    return np.stack([a + SIDE_SAMPLE_SHARES * (b - a) for a, b in pairwise(corners)])
+    sides = [a + SIDE_SAMPLE_SHARES * (b - a) for a, b in pairwise(corners)]
+    return np.stack(sides)
 
 
 def inner_samples(basis: Array) -> Array:

@@ -150,7 +150,8 @@ def _end_measurements(
     strip: Strip, first: float | None, last: float | None
 ) -> tuple[list[float], list[float]]:
     """Places and 1 σ (mm) of both ends, less the visible part of their side faces."""
-    faces = np.maximum(strip.relief_displacement_mm[:, 0] * np.array([-1, 1]), 0)
+    outwards = strip.relief_displacement_mm[:, 0] * np.array([-1, 1])
+    faces = np.maximum(outwards, 0)
     places, sigmas = [], []
     for end, side, face in zip((first, last), (-1, 1), faces, strict=True):
         places.append((end or 0.0) - side * face)

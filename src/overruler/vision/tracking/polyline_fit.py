@@ -50,8 +50,6 @@ MAX_LEGS = 6
 """Largest number of legs."""
 MIN_MISFIT_DROP = 14.0
 """Least decrease of the misfit by another leg, which has two parameters."""
-MAX_EVALUATIONS = 40
-"""Largest number of evaluations of a fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,34 +169,29 @@ def polyline_length(corners: Array) -> float:
 class _LegProblem:
     """Least squares of K legs: K - 1 inner corners, the rise in mm, and the scale's excess."""
 
-    __slots__ = ("corner_sigma_mm", "inner_count", "scale_sigma", "seen", "sigma_mm", "start")
+    __slots__ = ("corner_sigma_mm", "inner_count", "seen", "start")
 
     def __init__(self, corners: Array, seen: PathObservations) -> None:
         """`corners` (K + 1, 2) are the first guess; its ends are kept."""
         self.seen = seen
         self.start = corners
         self.inner_count = len(corners) - 2
-        self.sigma_mm = seen.sigma_mm
         self.corner_sigma_mm = seen.corner_sigma_mm
-        self.scale_sigma = seen.scale_sigma
 
     def corners(self, parameters: Array) -> Array:
         """The corners (K + 1, 2) with both ends."""
         inner = parameters[:-2].reshape(-1, 2)
         return np.vstack([self.start[0], inner, self.start[-1]])
 
-    def length(self, parameters: Array) -> float:
-        return polyline_length(self.corners(parameters))
-
     def residuals(self, parameters: Array) -> Array:
         """The places' residuals and the priors', in σ."""
         rise_mm, scale_excess = parameters[-2:]
         off, back = _leg_offsets(self.corners(parameters), self.seen, rise_mm, scale_excess)
-        off_residuals = off / self.sigma_mm
-        back_residuals = back / (BACKTRACK_SIGMAS * self.sigma_mm)
+        off_residuals = off / self.seen.sigma_mm
+        back_residuals = back / (BACKTRACK_SIGMAS * self.seen.sigma_mm)
         distance = _nearest_place_distance(parameters[:-2].reshape(-1, 2), self.seen.places)
         corner_residuals = distance / self.corner_sigma_mm
-        priors = ((rise_mm - RISE_MM) / RISE_SIGMA_MM, scale_excess / self.scale_sigma)
+        priors = ((rise_mm - RISE_MM) / RISE_SIGMA_MM, scale_excess / self.seen.scale_sigma)
         return np.concatenate([off_residuals, back_residuals, corner_residuals, priors])
 
     def bounds(self) -> tuple[Array, Array]:
@@ -214,8 +207,9 @@ class _LegProblem:
         covariance = np.linalg.pinv(jacobian.T @ jacobian)
         slope = []
         for step in np.eye(len(parameters)) * 1e-3:
-            difference = self.length(parameters + step) - self.length(parameters - step)
-            slope.append(difference / 2e-3)
+            longer = polyline_length(self.corners(parameters + step))
+            shorter = polyline_length(self.corners(parameters - step))
+            slope.append((longer - shorter) / 2e-3)
         gradient = np.array(slope)
         return float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
 
@@ -226,13 +220,9 @@ def _optimize_legs(corners: Array, seen: PathObservations) -> _LegFit:
 
     problem = _LegProblem(corners, seen)
     start = np.append(corners[1:-1].ravel(), [RISE_MM, 0.0])
+    bounds = problem.bounds()
     found = least_squares(
-        problem.residuals,
-        start,
-        bounds=problem.bounds(),
-        loss="soft_l1",
-        f_scale=2.0,
-        max_nfev=MAX_EVALUATIONS,
+        problem.residuals, start, bounds=bounds, loss="soft_l1", f_scale=2.0, max_nfev=40
     )
     sigma = 0.0
     if problem.inner_count:

@@ -56,8 +56,9 @@ def find_by_appearance(
     match = _find_turned(table, grey, look, about_mm, one.z_mm, min(reach_mm, MAX_SEARCH_MM))
     if match is None:
         return None
-    half = radius * BOX_RADII
-    part = table.average_part(np.array([match.xy_mm - half, match.xy_mm + half]), shots)
+    reach = radius * BOX_RADII
+    box = match.xy_mm + reach * np.array([[-1.0], [1.0]])
+    part = table.average_part(box, shots)
     camera = part.report.calibration.camera
     fit = fit_base(part.frame.pixels, camera, match.xy_mm, START_SIGMA_MM, radius, one.z_mm)
     if fit is None or fit.support < MIN_VISIBLE_SHARE:

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from overruler.bases import Base
 from overruler.detections import Detection
+from overruler.fixes import next_piece_id
+from overruler.geometry.pose import Array
 from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.tracking.arrivals import ArrivalSearch, TableMeasurer
@@ -139,11 +142,36 @@ def _assign_tracks(
     table: TableState, missing: Sequence[PieceTrack], found: Sequence[Detection]
 ) -> list[tuple[int, int]]:
     """Pairs of indices into the missing pieces and the detections."""
-    grey, camera = table.shot.grey, table.camera
-    rows = [[track.similarity_to(one, grey, camera) for one in found] for track in missing]
     pieces = []
     for track in missing:
         rest = track.rest_detection
         gone = _is_gone(table, track)
         pieces.append(MissingPiece(rest.base, track.place_mm, gone, rest.xy_mm))
-    return assign_pieces(pieces, [(one.base, one.xy_mm) for one in found], np.array(rows))
+    return assign_pieces(pieces, _places(found), _similarities(table, missing, found))
+
+
+def match_names(
+    table: TableState, before: Sequence[PieceTrack], found: Sequence[Detection]
+) -> list[str]:
+    """The ids of detections: those of the pieces known before, and new ones."""
+    pieces = [MissingPiece(track.rest_detection.base, track.place_mm) for track in before]
+    pairs = assign_pieces(pieces, _places(found), _similarities(table, before, found))
+    known = {j: before[i].id for i, j in pairs}
+    taken = [track.id for track in before]
+    names: list[str] = []
+    for j in range(len(found)):
+        names.append(known[j] if j in known else next_piece_id([*taken, *names]))
+    return names
+
+
+def _places(found: Sequence[Detection]) -> list[tuple[Base, Array]]:
+    return [(detection.base, detection.xy_mm) for detection in found]
+
+
+def _similarities(
+    table: TableState, tracks: Sequence[PieceTrack], found: Sequence[Detection]
+) -> Array:
+    """(M, F): how much each detection looks like each piece, 0 to 1."""
+    grey, camera = table.shot.grey, table.camera
+    rows = [[track.similarity_to(one, grey, camera) for one in found] for track in tracks]
+    return np.array(rows)

@@ -243,7 +243,8 @@ class TableState:
     def remeasure_base(self, one: Detection, shots: Sequence[Shot] | None = None) -> Detection:
         """Measure a resting base again in `shots`, by default the last ones, if that is possible."""
         reach = max(one.base.width_mm, one.base.length_mm)
-        part = self.average_part(one.xy_mm + reach * np.array([[-1.0], [1.0]]), shots)
+        box = one.xy_mm + reach * np.array([[-1.0], [1.0]])
+        part = self.average_part(box, shots)
         found = self.measurer.remeasure_base(part.frame, part.report, one)
         return part.to_whole_picture(found) if found is not None else one
 

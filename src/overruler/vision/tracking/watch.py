@@ -8,13 +8,13 @@ followed, or by size, look and distance.
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
 from overruler.bases import Base
-from overruler.detections import Detection
 from overruler.errors import CannotMeasure
-from overruler.fixes import Fix, next_piece_id
+from overruler.fixes import Fix
 from overruler.house_rules import HouseRules
 from overruler.pieces import Piece
 from overruler.report import Report
@@ -22,7 +22,6 @@ from overruler.shot import Shot
 from overruler.track import Move, Tick, TrackedPosition
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.tracking.arrivals import TableMeasurer, find_overlooked
-from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
 from overruler.vision.tracking.change_detection import (
     BackgroundModel,
     Mask,
@@ -33,7 +32,7 @@ from overruler.vision.tracking.corrections import correct_table
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
 from overruler.vision.tracking.newcomers import find_newcomer_moves
 from overruler.vision.tracking.piece_track import PieceTrack
-from overruler.vision.tracking.resolve import ALL_STILL_S, SETTLE_S, resolve_changes
+from overruler.vision.tracking.resolve import ALL_STILL_S, SETTLE_S, match_names, resolve_changes
 from overruler.vision.tracking.table_part import average_shots
 from overruler.vision.tracking.table_state import AVERAGED_SHOTS, CoarseShot, TableState
 
@@ -51,67 +50,49 @@ RETRY_DELAY_S = 2.0
 """Delay before another try after a failed measurement, in s."""
 
 
+@dataclass(slots=True, eq=False)
 class Watch:
     """One camera over one table: call `look` with its shots in turn, then `close`."""
 
-    __slots__ = (
-        "_before",
-        "_began_s",
-        "_changes",
-        "_disturbed",
-        "_house",
-        "_kinds",
-        "_measurer",
-        "_opened_s",
-        "_owned",
-        "_refused",
-        "_retry_s",
-        "_search_after_s",
-        "_shots",
-        "_sigmas",
-        "_table",
-        "_unreported",
-        "_why",
-    )
+    measurer: TableMeasurer
+    house: HouseRules | None = None
+    """Names the pieces' owners."""
+    kinds: Sequence[Base] = ()
+    """The possible bases."""
+    patient: InitVar[bool] = False
+    """Whether it searches all of the table for overlooked pieces now and then."""
+    _search_after_s: float = np.inf
+    """Time from the first measurement to the next such search."""
+    _owned: dict[str, Piece] = field(default_factory=dict)
+    """Pieces as first reported, by id: they keep their owners."""
+    _sigmas: dict[str, float] = field(default_factory=dict)
+    """1 σ of the pieces' places in mm, by id, as last reported."""
+    _shots: deque[Shot] = field(default_factory=lambda: deque(maxlen=AVERAGED_SHOTS))
+    """The last shots."""
+    _changes: BackgroundModel | None = None
+    """None before the first shot, and when the table must be measured anew."""
+    _table: TableState | None = None
+    """None until the table has been measured."""
+    _before: Sequence[PieceTrack] = ()
+    """The pieces that were known when the camera changed."""
+    _began_s: float = 0.0
+    """Time of the first shot of this camera."""
+    _opened_s: float = 0.0
+    """When the table was first measured with this camera."""
+    _retry_s: float = -np.inf
+    """No measurement is tried before this time."""
+    _refused: CannotMeasure | None = None
+    """Why the last measurement failed."""
+    _why: str = ""
+    """Why the table must be measured anew, if that was asked for."""
+    _disturbed: bool = False
+    """Whether something has moved since the last rest."""
+    _unreported: bool = False
+    """Whether something has changed since the last report."""
 
-    def __init__(
-        self,
-        measurer: TableMeasurer,
-        house: HouseRules | None = None,
-        kinds: Sequence[Base] = (),
-        patient: bool = False,
-    ) -> None:
-        """`kinds` are the possible bases; a `patient` watch searches the table now and then."""
-        self._measurer = measurer
-        self._house = house or HouseRules()
-        self._kinds = kinds
-        self._search_after_s = SECOND_LOOK_S if patient else np.inf
-        """Time from the first measurement to the next search for overlooked pieces."""
-        self._owned: dict[str, Piece] = {}
-        """Pieces as first reported, by id: they keep their owners."""
-        self._sigmas: dict[str, float] = {}
-        """1 σ of the pieces' places in mm, by id, as last reported."""
-        self._shots: deque[Shot] = deque(maxlen=AVERAGED_SHOTS)
-        self._changes: BackgroundModel | None = None
-        """None before the first shot, and when the table must be measured anew."""
-        self._table: TableState | None = None
-        """None until the table has been measured."""
-        self._before: Sequence[PieceTrack] = ()
-        """The pieces that were known when the camera changed."""
-        self._began_s = 0.0
-        """Time of the first shot of this camera."""
-        self._opened_s = 0.0
-        """When the table was first measured with this camera."""
-        self._retry_s = -np.inf
-        """No measurement is tried before this time."""
-        self._refused: CannotMeasure | None = None
-        """Why the last measurement failed."""
-        self._why = ""
-        """Why the table must be measured anew, if that was asked for."""
-        self._disturbed = False
-        """Whether something has moved since the last rest."""
-        self._unreported = False
-        """Whether something has changed since the last report."""
+    def __post_init__(self, patient: bool) -> None:
+        if patient:
+            self._search_after_s = SECOND_LOOK_S
 
     def look(self, shot: Shot) -> Tick:
         """Take in a shot. `CannotMeasure` is left to `close`: the next shot may be better."""
@@ -132,9 +113,9 @@ class Watch:
         """What the last shots tell at the film's end; `CannotMeasure` if nothing was measured."""
         if self._table is None:
             return self._measure_at_end()
-        moves = resolve_changes(self._table, self._measurer, settle_s=0.0)
+        moves = resolve_changes(self._table, self.measurer, settle_s=0.0)
         if self._disturbed:
-            moves += find_newcomer_moves(self._table, self._kinds)
+            moves += find_newcomer_moves(self._table, self.kinds)
         self._unreported |= bool(moves)
         rest = self._rest_report()
         if not moves and rest is None:
@@ -203,12 +184,13 @@ class Watch:
         return self._measure_first(self._shots[-1], self._changes, [])
 
     def _measure_first(self, shot: Shot, changes: BackgroundModel, notes: list[str]) -> Tick:
-        report = self._measurer.look(average_shots(self._shots))
+        report = self.measurer.look(average_shots(self._shots))
         looks_again = self._search_after_s < np.inf
-        table = TableState(report, changes, self._shots, self._measurer, looks_again=looks_again)
+        table = TableState(report, changes, self._shots, self.measurer, looks_again=looks_again)
         ids = [piece.id for piece in report.scene.pieces]
-        detections = dict(zip(ids, report.detections, strict=True))
-        for name, detection in _match_names(self._before, detections, table).items():
+        if self._before:
+            ids = match_names(table, self._before, report.detections)
+        for name, detection in zip(ids, report.detections, strict=True):
             table.add_piece(name, table.remeasure_base(detection))
         changes.background = changes.last_means.copy()
         changes.changed[:] = False
@@ -228,7 +210,7 @@ class Watch:
         """Track the pieces of a known table."""
         _follow_pieces(table, moving)
         before = [track.away_s for track in table.tracks]
-        moves = resolve_changes(table, self._measurer)
+        moves = resolve_changes(table, self.measurer)
         moves += self._newcomer_moves(table, moving)
         self._add_overlooked(table)
         after = [track.away_s for track in table.tracks]
@@ -242,7 +224,7 @@ class Watch:
         self._disturbed |= bool(moving.any())
         if moving.any() or is_disturbed(table, ALL_STILL_S):
             return ()
-        moves = find_newcomer_moves(table, self._kinds) if self._disturbed else ()
+        moves = find_newcomer_moves(table, self.kinds) if self._disturbed else ()
         table.record_rest()
         self._disturbed = False
         return moves
@@ -252,7 +234,7 @@ class Watch:
         if self._disturbed or table.shot.time_s < self._opened_s + self._search_after_s:
             return
         self._search_after_s *= LOOK_INTERVAL_FACTOR
-        for detection in find_overlooked(table, self._measurer):
+        for detection in find_overlooked(table, self.measurer):
             table.add_piece(table.next_id(), table.remeasure_base(detection))
 
     # --- reports ---
@@ -265,17 +247,15 @@ class Watch:
         """The table as it stands, if something has changed since the last report and nothing is moving now."""
         if self._table is None or not self._unreported:
             return None
-        if moving is not None and self._is_busy(self._table, moving):
+        if moving is not None and moving.any():
+            return None
+        if moving is not None and is_disturbed(self._table, SETTLE_S, OBJECT_STILL_S):
             return None
         self._unreported = False
         return self._owned_report(self._table)
 
-    @staticmethod
-    def _is_busy(table: TableState, moving: Mask) -> bool:
-        return bool(moving.any()) or is_disturbed(table, SETTLE_S, OBJECT_STILL_S)
-
     def _owned_report(self, table: TableState) -> Report:
-        report = apply_house_rules(table.report(), self._house, self._owned)
+        report = apply_house_rules(table.report(), self.house or HouseRules(), self._owned)
         self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
         for piece in report.scene.pieces:
             if piece.covariance_mm2:
@@ -303,24 +283,3 @@ def _follow_pieces(table: TableState, moving: Mask) -> None:
         newly_changed = changed[near].any() and not track.trail
         if moving[near].any() or newly_changed:
             track.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)
-
-
-def _match_names(
-    before: Sequence[PieceTrack], found: dict[str, Detection], table: TableState
-) -> dict[str, Detection]:
-    """The detections by the names of the pieces known before; the others get new names."""
-    if not before:
-        return found
-    detections, grey = list(found.values()), table.shot.grey
-    rows = [
-        [one.similarity_to(other, grey, table.camera) for other in detections] for one in before
-    ]
-    missing = [MissingPiece(track.rest_detection.base, track.place_mm) for track in before]
-    places = [(detection.base, detection.xy_mm) for detection in detections]
-    known = {j: before[i].id for i, j in assign_pieces(missing, places, np.array(rows))}
-    named: dict[str, Detection] = {}
-    for j, detection in enumerate(detections):
-        taken = [*(track.id for track in before), *named]
-        name = known[j] if j in known else next_piece_id(taken)
-        named[name] = detection
-    return named
