@@ -17,7 +17,8 @@ from overruler.geometry.pose import Array
 from overruler.referee import ORTHOPHOTO_PIXEL_MM
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.rulers.find import KNOWN_RULERS, find_rulers, ruler_footprints, ruler_problems
-from overruler.vision.rulers.strip import RulerKind, _robust_polyline
+from overruler.vision.rulers.long_edges import _robust_polyline
+from overruler.vision.rulers.strip import RulerKind
 from tests.vision.table import camera_over
 
 BOARD_MM = (900.0, 900.0)
