@@ -49,7 +49,7 @@ def detect_at_point(
     if area is not None:
         return _with_height_sigma(report, found, area.id, area.sigma_mm, area.id), fitted
     sigma_mm = fix.sigma_mm if fix.z_mm else 0.0
-    return _with_height_sigma(report, found, None, sigma_mm, f"{name}, told"), fitted
+    return _with_height_sigma(report, found, None, sigma_mm, f"height of {name}"), fitted
 
 
 def resize_detection(
@@ -82,7 +82,7 @@ def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> Mayb
         report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg
     )
     found = replace(found, alternative_bases=old.alternative_bases)
-    return _with_height_sigma(report, found, None, fix.sigma_mm, f"{name}, told"), fitted
+    return _with_height_sigma(report, found, None, fix.sigma_mm, f"height of {name}"), fitted
 
 
 def set_heading(report: Report, detection: Detection, heading_deg: float) -> Detection:

@@ -87,22 +87,22 @@ def position_covariance(calibration: Calibration, detections: Sequence[Detection
 
 def usual_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """(2N, 2N) in mm² over (x, y) of each detection, on a table that is as its board file says."""
-    own = []
+    covariances = []
     for detection in detections:
         shade = USUAL_SHADE_SHARE**2 * shade_covariance_mm2(calibration, detection)
-        own.append(detection.covariance_mm2 + shade)
+        covariances.append(detection.covariance_mm2 + shade)
     causes = [detection.shared_shifts_mm for detection in detections]
-    return _joint_covariance(calibration.as_specified, detections, own, causes)
+    return _joint_covariance(calibration.as_specified, detections, covariances, causes)
 
 
 def rare_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
     """The same with every term of the error budget at its largest."""
-    own = []
+    covariances = []
     for detection in detections:
         shade = shade_covariance_mm2(calibration, detection)
-        own.append(detection.covariance_mm2 + detection.rare_excess_mm2 + shade)
+        covariances.append(detection.covariance_mm2 + detection.rare_excess_mm2 + shade)
     causes = [{**one.shared_shifts_mm, **one.rare_shifts_mm} for one in detections]
-    return _joint_covariance(calibration, detections, own, causes)
+    return _joint_covariance(calibration, detections, covariances, causes)
 
 
 def _joint_covariance(

@@ -114,18 +114,18 @@ def find_lines(
 def _cast_votes(slopes: StructureTensor, edges: EdgePoints, width_px: float) -> _Votes:
     """Votes for the lines half a width beside each edge, weighted by the fainter of two edges."""
     normal = directions(edges.normal_angle)
-    weights, middles = [], []
+    weights, points = [], []
     for sign in (-1.0, 1.0):
         nearer = slopes.gradient_along(edges.xy_px + sign * width_px * normal, normal)
         farther = slopes.gradient_along(edges.xy_px + sign * (width_px + 1) * normal, normal)
         fainter = np.minimum(edges.gradient, np.maximum(nearer, farther))
         weights.append(clearness_of_gradient(fainter))
-        middles.append(edges.xy_px + sign * width_px / 2 * normal)
+        points.append(edges.xy_px + sign * width_px / 2 * normal)
     weight = np.concatenate(weights)
-    middle = np.concatenate(middles)
+    point = np.concatenate(points)
     angle = np.tile(edges.normal_angle, 2)
     good = weight > clearness_of_gradient(np.array(MIN_EDGE_GRADIENT))
-    return _Votes(weight[good], middle[good], angle[good])
+    return _Votes(weight[good], point[good], angle[good])
 
 
 class _Tiling:

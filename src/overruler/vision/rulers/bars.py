@@ -94,8 +94,8 @@ def _stations(view: Orthophoto, lines: Array, normal: Array, along: Array) -> Fl
     way = np.arange(-reach, reach, STATION_SPACING_PX)
     center = np.array([(width - 1) / 2, (height - 1) / 2])
     offset = ((lines[:, :2] - center) * normal).sum(1, keepdims=True)
-    middle = center + normal * offset
-    stations = middle[:, None] + along[:, None] * way[:, None]
+    nearest = center + normal * offset
+    stations = nearest[:, None] + along[:, None] * way[:, None]
     return np.asarray(stations.astype(np.float32))
 
 

@@ -85,9 +85,9 @@ def _fainter_edge_gradient(
     """Gradient (..., S) of the fainter long edge of segments from `start` (..., 2)."""
     normal = left_normals(along)
     way = np.arange(JOINT_MARGIN_PX, segment_px - JOINT_MARGIN_PX, STATION_SPACING_PX)[:, None]
-    middle = start[..., None, :] + along[..., None, :] * way
+    center = start[..., None, :] + along[..., None, :] * way
     aside = normal[..., None, :] * width_px / 2
     across = normal[..., None, :]
-    right = slopes.gradient_along(middle - aside, across)
-    left = slopes.gradient_along(middle + aside, across)
+    right = slopes.gradient_along(center - aside, across)
+    left = slopes.gradient_along(center + aside, across)
     return np.asarray(np.minimum(right, left))

@@ -126,15 +126,15 @@ def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Arr
     beside the ruler may be steeper than the ruler's own.
     """
     slope = _across_slope(strip)
-    middle = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
+    steps_mm = (strip.across_mm[1:] + strip.across_mm[:-1]) / 2
     lean = _side_lean_mm(strip)
     lean_right = min(lean, 0)
     lean_left = max(lean, 0)
-    right_offset = np.abs(middle + kind.width_mm / 2 - lean_right / 2)
-    left_offset = np.abs(middle - kind.width_mm / 2 - lean_left / 2)
+    right_offset = np.abs(steps_mm + kind.width_mm / 2 - lean_right / 2)
+    left_offset = np.abs(steps_mm - kind.width_mm / 2 - lean_left / 2)
     near_right = right_offset < EDGE_SEARCH_MM + abs(lean_right) / 2
     near_left = left_offset < EDGE_SEARCH_MM + lean_left / 2
-    excess = middle[near_left][:, None] - middle[near_right] - kind.width_mm
+    excess = steps_mm[near_left][:, None] - steps_mm[near_right] - kind.width_mm
     penalty = _width_penalty(excess, lean, strip.width_tolerance_mm)
     steepest = np.maximum(slope[:, near_right | near_left].max(1), 1e-6)[:, None]
     left_merit = slope[:, near_left] / steepest
@@ -143,8 +143,8 @@ def _locate_long_edges(strip: Strip, kind: RulerKind) -> tuple[Array, Array, Arr
     merit = pair_merit - penalty.astype(np.float32)
     best = merit.reshape(len(slope), -1).argmax(1)
     row, column = np.divmod(best, int(near_right.sum()))
-    left = _peak_centroid(slope, middle, middle[near_left][row])
-    right = _peak_centroid(slope, middle, middle[near_right][column])
+    left = _peak_centroid(slope, steps_mm, steps_mm[near_left][row])
+    right = _peak_centroid(slope, steps_mm, steps_mm[near_right][column])
     return strip.along_mm[::PROJECTION_STRIDE], left, right
 
 

@@ -22,16 +22,16 @@ def locate_end(profile: Array, strip: Strip, near: float, side: int) -> float | 
     """The outermost edge (mm) near a place that is no shadow's; `side` is -1 at the first end."""
     along = strip.along_mm
     slope = np.linalg.norm(np.diff(profile, axis=0), axis=1)
-    middle = (along[1:] + along[:-1]) / 2
-    peaks = _edge_peaks(np.where(np.abs(middle - near) < END_SEARCH_MM, slope, 0))
+    steps_mm = (along[1:] + along[:-1]) / 2
+    peaks = _edge_peaks(np.where(np.abs(steps_mm - near) < END_SEARCH_MM, slope, 0))
     if side > 0:
         peaks = peaks[::-1]
-    while len(peaks) > 1 and _is_shadow(profile, along, middle[peaks[0]], middle[peaks[1]]):
+    while len(peaks) > 1 and _is_shadow(profile, along, steps_mm[peaks[0]], steps_mm[peaks[1]]):
         peaks = peaks[1:]
     if not len(peaks):
         return None
-    weight = slope * (np.abs(middle - middle[peaks[0]]) < END_WINDOW_MM)
-    return float((weight * middle).sum() / weight.sum())
+    weight = slope * (np.abs(steps_mm - steps_mm[peaks[0]]) < END_WINDOW_MM)
+    return float((weight * steps_mm).sum() / weight.sum())
 
 
 def _edge_peaks(height: Array) -> NDArray[np.intp]:

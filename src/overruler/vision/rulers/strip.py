@@ -126,9 +126,9 @@ def _sample_pixels(
     """Photo pixels (S, D, 2) of the samples; only every few are projected."""
     sparse = np.arange(0, len(along) + PROJECTION_STRIDE, PROJECTION_STRIDE)
     sparse_along = along[0] + sparse * step
-    middle, normal = points_on_path(path, kind, sparse_along)
+    points, normal = points_on_path(path, kind, sparse_along)
     sides = np.array([across[0], across[-1]])
-    xy = middle[:, None] + normal[:, None] * sides[:, None]
+    xy = points[:, None] + normal[:, None] * sides[:, None]
     z = np.full((*xy.shape[:2], 1), kind.z_mm)
     nodes = camera.project(np.concatenate([xy, z], -1)).astype(np.float32)
     u = np.linspace(0, 1, len(across))

@@ -31,8 +31,6 @@ class Landmarks:
 
     points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
     """(N,) each: the points' rows and columns in the picture."""
-    marker: NDArray[np.intp]
-    """(N,): the marker of each point."""
     first_point: NDArray[np.intp]
     """(M,): each marker's first point."""
     templates: Array
@@ -61,7 +59,7 @@ class Landmarks:
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
-        return cls((rows, columns), marker, first, templates, sums)
+        return cls((rows, columns), first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""

@@ -108,11 +108,11 @@ class _NewcomerSearch:
         table, known_before = self.table, self.rest.places_mm
         added = [one for one in table.tracks if one.id not in known_before]
         new = [one.rest_detection for one in added if one.arrived_s > -np.inf]
-        own = list(dict.fromkeys(one.rest_detection.base for one in table.tracks))
+        known_bases = list(dict.fromkeys(one.rest_detection.base for one in table.tracks))
         for box in self.boxes:
             size = float((box[1] - box[0]).max()) - 2 * FIGURE_MARGIN_MM
             fitting = [base for base in kinds if base.width_mm < size + FIGURE_MARGIN_MM]
-            found = redetect_rounds(table, own, box, self.unexplained)
+            found = redetect_rounds(table, known_bases, box, self.unexplained)
             found = found or redetect_rounds(table, fitting, box, self.unexplained)
             new += found[:1]
         known = [one.rest_detection for one in table.standing if one.id in known_before]
