@@ -3,8 +3,8 @@
 
     uv run --group render --extra video python tools/synthetic/render_film.py --seed 3 --moves 5 --out out/films
 
-writes film_003.mkv, its board file (.toml) and its truth (.json), as evaluate/films.py reads them. The table without what
-moves is traced once; round the piece that is carried, and the hand, it is traced anew ten times a second.
+writes film_003.mkv, its board file (.toml) and its truth (.json), as evaluate/films.py reads them. What does not
+move is traced once; round the piece that is carried, and the hand, it is traced anew ten times a second.
 """
 
 import argparse

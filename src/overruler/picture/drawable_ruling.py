@@ -16,11 +16,8 @@ from overruler.picture.answer_style import (
     AnswerStyle,
 )
 from overruler.scene import Piece, Scene
-from overruler.units import format_length
+from overruler.units import SIGMAS_95, format_length
 from overruler.verdict import TOO_CLOSE, Verdict
-
-CONFIDENCE_95_SIGMAS = 1.96
-"""Half the width of a 95 % interval, in σ."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +124,7 @@ def _measure_text(verdict: Verdict, game: str, after_reason: bool) -> str:
     if verdict.distance_mm is None:
         return ""
     distance = verdict.distance_mm
-    reach = CONFIDENCE_95_SIGMAS * (verdict.sigma_mm or 0.0)
+    reach = SIGMAS_95 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
         text = format_distance(distance, reach, game)
         return "" if verdict.headline == text else text

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.drawable_ruling import CONFIDENCE_95_SIGMAS, DrawableRuling
+from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout, boxes_around
 from overruler.picture.painters import base_outline
 from overruler.picture.raster import Pixels, data_uri
 from overruler.picture.svg import BLACK, WHITE, cased_line, element, group, path, text_plate
 from overruler.picture.view import View, offset_outline
+from overruler.units import SIGMAS_95
 
 LOUPE_RADIUS = 92.0
 """Radius of the magnifier, in units of the view."""
@@ -155,7 +156,7 @@ def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
     """Draw the closest point as a dot on a bar that spans 95 % along the measured line."""
     direction = claim.to_mm - claim.from_mm
     direction = direction / max(float(np.hypot(*direction)), 1e-9)
-    reach = CONFIDENCE_95_SIGMAS * claim.sigma_mm * direction
+    reach = SIGMAS_95 * claim.sigma_mm * direction
     ends_mm = np.stack([claim.to_mm - reach, claim.to_mm + reach])
     ends = loupe.to_loupe_px(view.to_px(ends_mm, claim.z_mm))
     point = view.to_px(claim.to_mm, claim.z_mm)

@@ -7,7 +7,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
-from overruler.picture.drawable_ruling import CONFIDENCE_95_SIGMAS, DrawableRuling
+from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout
 from overruler.picture.svg import (
     BLACK,
@@ -22,6 +22,7 @@ from overruler.picture.svg import (
 )
 from overruler.picture.view import View, offset_outline
 from overruler.scene import Piece, Terrain
+from overruler.units import SIGMAS_95
 
 FRONT_TIP_SHARE = 0.2
 """Height of the tip on a plate's front, and its reach to either side, in sides of the plate."""
@@ -90,7 +91,7 @@ def height_text(terrain: Terrain) -> str:
     sigma = terrain.extra.get("sigma_mm")
     interval = ""
     if isinstance(sigma, int | float) and sigma >= 0.5:
-        interval = f" ± {CONFIDENCE_95_SIGMAS * sigma:.0f}"
+        interval = f" ± {SIGMAS_95 * sigma:.0f}"
     return f"{terrain.id}: {terrain.top_z_mm:.0f}{interval} mm high"
 
 

@@ -23,7 +23,7 @@ from overruler.picture.svg import (
 )
 
 WIDTH_PX = 1600
-CONFIDENCE_95_SIGMAS = float(np.sqrt(-2 * np.log(0.05)))
+SIGMAS_95 = float(np.sqrt(-2 * np.log(0.05)))
 """Size of the ellipse, in σ, that holds 95 % of a Gaussian in the plane."""
 ELLIPSE_POINTS = 48
 LIKELY_PROBABILITY = 0.5
@@ -129,7 +129,7 @@ def _confidence_ellipse(
     """Draw the ellipse that holds 95 %, enlarged `times`."""
     angle = np.linspace(0, 2 * np.pi, ELLIPSE_POINTS, endpoint=False)
     values, axes = np.linalg.eigh(covariance)
-    reach = times * CONFIDENCE_95_SIGMAS * np.sqrt(np.maximum(values, 0))
+    reach = times * SIGMAS_95 * np.sqrt(np.maximum(values, 0))
     edge = center + (unit_vectors(angle) * reach) @ axes.T
     fill = {"fill": colour, "fill_opacity": 0.25}
     casing = path(edge, True, stroke=BLACK, stroke_width=2.0 * unit, stroke_opacity=0.5)

@@ -10,7 +10,7 @@ from overruler.rules.fields import Question, Tap
 from overruler.rules.measure import between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
 from overruler.scene import Ruler, Scene
-from overruler.units import format_length
+from overruler.units import SIGMAS_95, format_length
 from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def answer_distance(scene: Scene, question: Node) -> Verdict:
     uncertainty = distance_uncertainty(scene, measure, ())
     sigma_mm = uncertainty.sigma_mm if uncertainty else 0.0
     in_inches = facts_of(scene.game).in_inches
-    length = format_length(measure.distance_mm, 1.96 * sigma_mm, in_inches)
+    length = format_length(measure.distance_mm, SIGMAS_95 * sigma_mm, in_inches)
     closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
         verdict_on(question, measure, sigma_mm),

@@ -25,11 +25,9 @@ from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
-from overruler.units import inches_from_mm
+from overruler.units import SIGMAS_95, inches_from_mm
 from overruler.verdict import Verdict
 
-INTERVAL_95_SIGMAS = 1.96
-"""Half the width of the 95 % interval of a normal distribution, in σ."""
 RING_POINTS = 360
 """Points of a range line."""
 MARKS_PER_RING = 24
@@ -72,7 +70,7 @@ def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
         **_outline_json(view, piece),
         "place_mm": [round(piece.x_mm, 2), round(piece.y_mm, 2)],
         "heading_deg": round(piece.heading_deg, 2),
-        "doubt_mm": round(INTERVAL_95_SIGMAS * position_sigma_mm(scene, index), 2),
+        "doubt_mm": round(SIGMAS_95 * position_sigma_mm(scene, index), 2),
         "player": piece.player,
         "unit": piece.unit,
         "leader": piece.leader,
@@ -144,7 +142,7 @@ def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
 
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
     """A bare distance, in the unit that the game is played in."""
-    half_width_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm
+    half_width_mm = SIGMAS_95 * ruling.sigma_mm
     text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
     headline, _, accuracy = text.partition(" (")
     detail = f"{accuracy.rstrip(')')} sure" if accuracy else "exact"
@@ -167,7 +165,7 @@ def look_json(style: AnswerStyle) -> dict[str, Any]:
 def _measured_line_json(view: View, ruling: DrawableRuling) -> dict[str, Any]:
     """The measured line, its ends, and the 95 % interval of its length at its far end."""
     line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
-    margin_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm * _line_direction(ruling)
+    margin_mm = SIGMAS_95 * ruling.sigma_mm * _line_direction(ruling)
     doubt = view.line_px(ruling.to_mm - margin_mm, ruling.to_mm + margin_mm, ruling.z_mm)
     return {
         "line": path_data(line),

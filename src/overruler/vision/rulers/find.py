@@ -14,7 +14,7 @@ from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.games import GAMES, facts_of
 from overruler.geometry.pose import Array
-from overruler.units import MM_PER_INCH
+from overruler.units import MM_PER_INCH, SIGMAS_95
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.rulers.bars import find_bars
 from overruler.vision.rulers.fit import contradicts_markers, measure_ruler
@@ -88,7 +88,7 @@ def ruler_problems(rulers: Sequence[DetectedRuler]) -> tuple[Problem, ...]:
 
 
 def _disagreement(ruler: DetectedRuler) -> Problem:
-    measured = f"{ruler.segment_mm:.2f} ± {1.96 * ruler.sigma_mm:.2f} mm a segment"
+    measured = f"{ruler.segment_mm:.2f} ± {SIGMAS_95 * ruler.sigma_mm:.2f} mm a segment"
     text = (
         f"the ruler reads {measured}, not {ruler.nominal_mm:g}: "
         "check the markers' printed size and places"

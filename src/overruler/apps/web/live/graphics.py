@@ -16,7 +16,6 @@ from overruler.apps.web.live.selection import (
 )
 from overruler.apps.web.quick_questions import arc_outlines
 from overruler.apps.web.scene_paths import (
-    INTERVAL_95_SIGMAS,
     RING_POINTS,
     camera_view,
     range_lines_mm,
@@ -38,7 +37,7 @@ from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
-from overruler.units import inches_from_mm
+from overruler.units import SIGMAS_95, inches_from_mm
 
 LAYERS = ("bands", "lines", "verdict")
 """Layers of the graphics, from the back to the front."""
@@ -152,7 +151,7 @@ def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
 
 def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
     """A bare distance with the distance as its headline."""
-    half_width_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm
+    half_width_mm = SIGMAS_95 * ruling.sigma_mm
     text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
     names = " → ".join(piece.id for piece in ruling.pieces)
     return replace(ruling, headline=f"{names}: {text.partition(' (')[0]}")

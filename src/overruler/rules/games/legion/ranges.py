@@ -9,13 +9,10 @@ from overruler.rules.game import answer_distance, ruler_of
 from overruler.rules.measure import Measure, between
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
-from overruler.verdict import Verdict
+from overruler.verdict import CERTAIN_PROBABILITY, Verdict
 
 MARKED_SEGMENTS = 4
 """Segments of the ruler that measures range 5 from a mark."""
-
-MIN_SHOWN_PROBABILITY = 0.001
-"""A probability of melee nearer to 0 or 1 than this is not worth a word."""
 
 
 def lay_ruler(scene: Scene, question: Node) -> Reading:
@@ -67,7 +64,7 @@ def range_verdict(ruler: Reading, *rules: str) -> Verdict:
 
 
 def _melee_in_words(melee: bool, probability: float | None) -> str:
-    if probability and MIN_SHOWN_PROBABILITY < probability < 1 - MIN_SHOWN_PROBABILITY:
+    if probability and 1 - CERTAIN_PROBABILITY < probability < CERTAIN_PROBABILITY:
         return f", melee {100 * probability:.0f} %"
     return ", melee" if melee else ""
 
