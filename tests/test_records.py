@@ -8,7 +8,6 @@ from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.reading import Node
 from overruler.records import (
-    CameraRecord,
     CorrectionRecord,
     HeadingAlternative,
     ImageRecord,
@@ -71,24 +70,6 @@ def test_what_is_wrong_in_a_record_is_named_by_its_path(extra: Any, complaint: s
 def test_terrain_and_corrections() -> None:
     record = TerrainRecord(3.25, 0.875)
     assert TerrainRecord.from_json(record.to_json()) == record
-    assert TerrainRecord.from_json({}) == TerrainRecord(0.0, 1.0)
+    assert TerrainRecord.from_json({}) == TerrainRecord(None, 1.0)
     for done in (CorrectionRecord("remove", "p02"), CorrectionRecord("name", "p01", "luke", True)):
         assert CorrectionRecord.from_node(Node(done.to_json(), "fix")) == done
-
-
-def test_a_scene_without_a_camera_says_so() -> None:
-    identity = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    camera = {
-        "size_px": [4000, 3000],
-        "matrix": identity,
-        "distortion": [0, 0, 0, 0, 0],
-        "rotation": identity,
-        "translation_mm": [1, 2, 3],
-        "problems": [{"flag": "blurred", "text": "the photo is blurred"}],
-        "rms_px": 0.1,
-    }
-    found = CameraRecord.from_json(scene_with(PIECE, calibration=camera).extra)
-    assert (found.size_px, found.translation_mm) == ((4000, 3000), (1, 2, 3))
-    assert found.problems == ("the photo is blurred",)
-    with pytest.raises(BadInput, match="scene: calibration: is missing"):
-        CameraRecord.from_json(scene_with(PIECE).extra)

@@ -124,7 +124,7 @@ class DetectedRuler:
         return self.nominal_mm * (len(self.path_mm) - 1)
 
 
-def _ruler_json(ruler: DetectedRuler) -> dict[str, Any]:
+def ruler_to_json(ruler: DetectedRuler) -> dict[str, Any]:
     """The joints are those between segments; the ends stand by themselves."""
     path = np.round(ruler.path_mm, 3).tolist()
     return {

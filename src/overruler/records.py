@@ -93,8 +93,8 @@ class PieceRecord:
 class TerrainRecord:
     """How sure a piece of terrain is."""
 
-    sigma_mm: float = 0.0
-    """1 σ of the height of its top."""
+    sigma_mm: float | None = None
+    """1 σ of the height of its top; None where nobody said."""
     probability: float = 1.0
     """Probability that it is raised."""
 
@@ -104,7 +104,7 @@ class TerrainRecord:
         return cls(**_read_values(extra, path, TERRAIN_RECORD_READERS))
 
     def to_json(self) -> dict[str, Any]:
-        return {"sigma_mm": self.sigma_mm, "probability": self.probability}
+        return _values_json({"sigma_mm": self.sigma_mm, "probability": self.probability})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,38 +131,6 @@ class CorrectionRecord:
         return _values_json(values)
 
 
-@dataclass(frozen=True, slots=True)
-class CameraRecord:
-    """The camera of a photo: OpenCV's model, from the board frame to the photo's pixels."""
-
-    size_px: tuple[int, int]
-    """Width and height of the photo."""
-    matrix: tuple[tuple[float, ...], ...]
-    """(3, 3): the camera matrix."""
-    distortion: tuple[float, ...]
-    """(5,): k1, k2, p1, p2, k3."""
-    rotation: tuple[tuple[float, ...], ...]
-    """(3, 3): from the board frame to the camera's."""
-    translation_mm: tuple[float, ...]
-    """(3,): the board's origin in the camera frame."""
-    problems: tuple[str, ...] = ()
-    """What is wrong with the photo, a sentence each, the worst first."""
-
-    @classmethod
-    def from_json(cls, extra: Mapping[str, Any]) -> "CameraRecord":
-        """Read the camera of a scene measured in a photo; raise `BadInput` where it has none."""
-        node = Node(extra, "scene")["calibration"]
-        width, height = (item.integer() for item in node["size_px"].items())
-        return cls(
-            size_px=(width, height),
-            matrix=node["matrix"].matrix(3, 3),
-            distortion=node["distortion"].vector(5),
-            rotation=node["rotation"].matrix(3, 3),
-            translation_mm=node["translation_mm"].vector(3),
-            problems=node.get("problems", lambda items: _read_list(items, _read_problem), ()),
-        )
-
-
 # --- reading and writing ---
 
 
@@ -175,10 +143,6 @@ def _read_outline(node: Node) -> tuple[tuple[float, float], ...]:
         return tuple((float(u), float(v)) for u, v in node.value)  # a node a point takes too long
     except (TypeError, ValueError):
         node.fail("expected points in pixels")
-
-
-def _read_problem(node: Node) -> str:
-    return node["text"].text()
 
 
 def _read_values(extra: Mapping[str, Any], path: str, readers: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,5 +175,7 @@ PIECE_RECORD_READERS: Mapping[str, Any] = {
     "player_unsure": lambda node: _read_list(node, Node.text),
 }
 """The reader of each key of a piece's record."""
+MEASURED_KEYS = frozenset(PIECE_RECORD_READERS) - {"by_hand", "fitted", "player_unsure"}
+"""The keys that a measurement sets: a new measurement replaces them all."""
 TERRAIN_RECORD_READERS: Mapping[str, Any] = {"sigma_mm": Node.number, "probability": Node.number}
 """The reader of each key of a terrain's record."""

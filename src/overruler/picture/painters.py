@@ -21,6 +21,7 @@ from overruler.picture.svg import (
     text_plate_size,
 )
 from overruler.picture.view import View, offset_outline
+from overruler.records import TerrainRecord
 from overruler.scene import Piece, Terrain
 from overruler.units import SIGMAS_95
 
@@ -88,9 +89,9 @@ def draw_terrain(view: View, terrain: Terrain) -> str:
 
 def height_text(terrain: Terrain) -> str:
     """Return raised ground's name and height, with half its 95 % interval if that is known."""
-    sigma = terrain.extra.get("sigma_mm")
+    sigma = TerrainRecord.from_json(terrain.extra).sigma_mm
     interval = ""
-    if isinstance(sigma, int | float) and sigma >= 0.5:
+    if sigma is not None and sigma >= 0.5:
         interval = f" ± {SIGMAS_95 * sigma:.0f}"
     return f"{terrain.id}: {terrain.top_z_mm:.0f}{interval} mm high"
 

@@ -119,7 +119,7 @@ def raised_ground_lines(report: Report) -> list[Text]:
     for terrain in report.scene.terrain:
         record = TerrainRecord.from_json(terrain.extra)
         names = ", ".join(name for name, piece in pieces if piece.on == terrain.id) or "nothing"
-        doubt_mm = SIGMAS_95 * record.sigma_mm
+        doubt_mm = SIGMAS_95 * (record.sigma_mm or 0.0)
         text = f"{names} on {terrain.id}, {terrain.top_z_mm:.0f} ± {doubt_mm:.0f} mm high (95 %)"
         if record.probability < SURELY_RAISED_PROBABILITY:
             text += " (perhaps only printed)"

@@ -14,6 +14,7 @@ from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.vectors import distance
+from overruler.records import MEASURED_KEYS, CorrectionRecord
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (
@@ -22,7 +23,7 @@ from overruler.vision.assembly.pointed_at import (
     resize_detection,
     set_heading,
 )
-from overruler.vision.assembly.to_scene import MEASURED_KEYS, position_covariance, to_piece
+from overruler.vision.assembly.to_scene import position_covariance, to_piece
 from overruler.vision.camera.table_bow import correct_detections_for_bow
 
 SAME_HEIGHT_MM = 5.0
@@ -60,7 +61,7 @@ class _CorrectionState:
     """By id, in the scene's order."""
     used_names: set[str]
     """All names that are or were in use."""
-    log: list[dict[str, Any]]
+    log: list[CorrectionRecord]
     """The corrections applied, for the scene."""
 
 
@@ -79,14 +80,18 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
     state = _CorrectionState(report, pieces, _names_in_use(scene), [])
     for fix in fixes:
         corrected = _ACTIONS[fix.do](state, fix)
-        last_id = next(reversed(state.pieces), None)
-        entry: dict[str, Any] = {"do": fix.do, "id": fix.id or last_id}
-        if "new_id" in fix.labels:
-            entry["new_id"] = fix.labels["new_id"]
-        if corrected is not None and fix.do not in ("name", "turn"):
-            entry["fitted"] = corrected.fitted
-        state.log.append(entry)
+        state.log.append(_correction_record(state, fix, corrected))
     return _build_report(state)
+
+
+def _correction_record(
+    state: _CorrectionState, fix: Fix, corrected: _CorrectedPiece | None
+) -> CorrectionRecord:
+    """What the scene says of a correction that was applied."""
+    piece_id = fix.id or next(reversed(state.pieces), "")
+    has_place = corrected is not None and fix.do not in ("name", "turn")
+    fitted = corrected.fitted if corrected is not None and has_place else None
+    return CorrectionRecord(fix.do, piece_id, fix.labels.get("new_id"), fitted)
 
 
 def _names_in_use(scene: Scene) -> set[str]:
@@ -104,7 +109,8 @@ def _build_report(state: _CorrectionState) -> Report:
     flattened = correct_detections_for_bow(report.calibration, detections)
     covariance = position_covariance(report.calibration, flattened)
     blocks = [covariance.cross_covariance(k, k) for k in range(len(pieces))]
-    fixes = [*report.scene.extra.get("fixes", ()), *state.log]
+    earlier = report.scene.extra.get("fixes", ())
+    fixes = [*earlier, *(record.to_json() for record in state.log)]
     scene = replace(
         report.scene,
         pieces=tuple(map(_build_piece, pieces, flattened, blocks)),

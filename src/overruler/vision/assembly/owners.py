@@ -17,6 +17,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.house_rules import BOARD_HALVES, RING_HUES_DEG, HouseRules
 from overruler.pieces import Piece
+from overruler.records import PieceRecord
 from overruler.report import Report
 
 RING_DEPTHS_MM = (0.5, 0.9, 1.3, 1.7)
@@ -56,7 +57,7 @@ def _assign_owner(
     if piece.player is not None:  # a person has named the player
         return piece
     if before is not None:
-        unsure = before.extra.get("player_unsure", ())
+        unsure = PieceRecord.from_json(before.extra).player_unsure
         return replace(piece, player=before.player, extra=_with_unsure(piece, unsure))
     sure, possible = possible_owners(report, house, piece, detection)
     if len(sure) == 1 and not possible:

@@ -14,6 +14,7 @@ from overruler.detections import Detection, RaisedArea
 from overruler.fixes import CLICK_SIGMA_PX, Fix
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
+from overruler.records import TerrainRecord
 from overruler.report import Report
 from overruler.scene import Terrain
 from overruler.vision.camera.table_bow import correct_for_bow_mm
@@ -152,7 +153,8 @@ def _highest_ground_at(report: Report, fix: Fix) -> RaisedArea | None:
 
 def _to_raised(terrain: Terrain) -> RaisedArea:
     """The raised area of a scene's terrain."""
-    sigma_mm = float(terrain.extra.get("sigma_mm", HEIGHT_SIGMA_MM))
+    recorded = TerrainRecord.from_json(terrain.extra).sigma_mm
+    sigma_mm = HEIGHT_SIGMA_MM if recorded is None else recorded
     return RaisedArea(terrain.id, np.array(terrain.footprint_mm), terrain.top_z_mm, sigma_mm)
 
 

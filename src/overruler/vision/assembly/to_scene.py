@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from overruler.calibration import Calibration, calibration_to_json
-from overruler.detections import DetectedRuler, Detection, RaisedArea, _ruler_json
+from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, Matrix2, RareAlternative
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
+from overruler.records import HeadingAlternative, ImageRecord, PieceRecord, TerrainRecord
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
 from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
 from overruler.vision.contours.shading import shade_covariance_mm2
@@ -61,7 +62,7 @@ def build_scene(
         block = covariance.cross_covariance(k, k)
         pieces.append(to_piece(detection, f"p{k + 1:0{digits}}", block))
     terrain = [_to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY]
-    rulers_json = [_ruler_json(ruler) for ruler in rulers]
+    rulers_json = [ruler_to_json(ruler) for ruler in rulers]
     return Scene(
         game=game or DEFAULT_GAME,
         board=Table(*calibration.board_mm),
@@ -167,44 +168,22 @@ def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
 
 
 def _measured_extra(detection: Detection) -> dict[str, Any]:
-    """What a scene says of a piece's measurement; the keys are `MEASURED_KEYS`."""
-    center, outline = _round_px(detection.center_px), _round_px(detection.outline_px)
-    extra: dict[str, Any] = {
-        "image": {"center_px": center, "outline_px": outline},
-        "score": round(detection.score, 4),
-        "visible": round(detection.visible, 3),
-    }
-    if detection.alternative_bases:
-        alternatives = [base.with_rounded_corners for base in detection.alternative_bases]
-        extra["also"] = [base.to_json() for base in alternatives]
-    if detection.heading_modulo_deg < 360:
-        extra["heading_modulo_deg"] = detection.heading_modulo_deg
-    if detection.other_headings:
-        extra["other_headings"] = [_heading_json(*one) for one in detection.other_headings]
-    if detection.standing_on is not None:
-        extra["on"] = detection.standing_on
-    if detection.sigma_z_mm:
-        extra["sigma_z_mm"] = round(detection.sigma_z_mm, 2)
-    return extra
-
-
-def _heading_json(heading_deg: float, probability: float) -> dict[str, float]:
-    return {"heading_deg": round(heading_deg, 4), "probability": round(probability, 5)}
-
-
-MEASURED_KEYS = frozenset(
-    (
-        "image",
-        "score",
-        "visible",
-        "also",
-        "heading_modulo_deg",
-        "other_headings",
-        "on",
-        "sigma_z_mm",
+    """What a scene says of a piece's measurement; the keys are `records.MEASURED_KEYS`."""
+    headings = [
+        HeadingAlternative(round(heading_deg, 4), round(probability, 5))
+        for heading_deg, probability in detection.other_headings
+    ]
+    record = PieceRecord(
+        image=ImageRecord(_round_px(detection.center_px), _round_px(detection.outline_px)),
+        score=round(detection.score, 4),
+        visible=round(detection.visible, 3),
+        also=tuple(base.with_rounded_corners for base in detection.alternative_bases),
+        heading_modulo_deg=detection.heading_modulo_deg,
+        other_headings=tuple(headings),
+        on=detection.standing_on,
+        sigma_z_mm=round(detection.sigma_z_mm, 2),
     )
-)
-"""Keys of `Piece.extra` that a measurement sets: a new measurement replaces them all."""
+    return record.to_json()
 
 
 def _to_terrain(area: RaisedArea) -> Terrain:
@@ -216,11 +195,10 @@ def _to_terrain(area: RaisedArea) -> Terrain:
         base_z_mm=area.base_z_mm,
         rough=area.rough,
         size=area.size,
-        extra={"sigma_mm": round(area.sigma_mm, 2), "probability": round(area.probability, 3)},
+        extra=TerrainRecord(round(area.sigma_mm, 2), round(area.probability, 3)).to_json(),
     )
 
 
-def _round_px(points: Array) -> list[Any]:
+def _round_px(points: Array) -> Any:
     """Round pixels to a hundredth: finer digits only fill the file."""
-    values: list[Any] = np.round(points, 2).tolist()
-    return values
+    return np.round(points, 2).tolist()
