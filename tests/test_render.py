@@ -17,16 +17,7 @@ from synthetic import render_samples
 from synthetic.traced import camera, mesh
 from synthetic.traced.spec import draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.traced.things.pieces import (
-    Piece,
-    Shape,
-    Stand,
-    block,
-    disc,
-    distance_mm,
-    oval,
-    plate,
-)
+from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
 
 if TYPE_CHECKING:
     from synthetic.traced.tracer import Tracer
@@ -139,7 +130,7 @@ def test_the_whole_board_is_in_the_picture() -> None:
 def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
     view = camera.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
     points = np.random.default_rng(seed).uniform(0, 900, (20, 3)) * [1, 1, 0.1]
-    small = view.shrunk(share)
+    small = view.resized(share)
     across = (
         view.camera.project(points) + 0.5
     ) / view.size_px  # as shares of the picture, from its outer corner

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from overruler.board import Board
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from synthetic.flat_table import encode_srgb, render_table
+from synthetic.develop import encode_srgb
+from synthetic.flat_table import render_table
 from synthetic.traced.filming import (
     HAND_S,
     STEPS_PER_S,
@@ -34,7 +35,8 @@ from synthetic.traced.filming import (
     times,
     write,
 )
-from synthetic.traced.materials import linear
+from synthetic.develop import decode_srgb
+from synthetic.arrays import Rng
 
 SIZE_PX, BOARD_MM = (1920, 1080), 914.4
 FINE = 4
@@ -76,7 +78,7 @@ class Move(Carried):
     """Where the hand is, from the piece's middle."""
 
 
-def camera_of(random: np.random.Generator) -> Camera:
+def camera_of(random: Rng) -> Camera:
     """A camera over the board, a little to the side."""
     tilt, turn, away = (
         np.radians(random.uniform(2, 16)),
@@ -119,7 +121,7 @@ def corners_of() -> dict[int, Array]:
     return {k: np.column_stack([square + middle, np.zeros(4)]) for k, middle in enumerate(middles)}
 
 
-def pieces_of(random: np.random.Generator) -> list[Piece]:
+def pieces_of(random: Rng) -> list[Piece]:
     """Bases of two sizes that stand apart."""
     sizes = random.choice([27.0, 32.0, 40.0, 50.0], 2, replace=False)
     rim, paint = random.uniform(0.005, 0.05, (2, 3)), random.uniform(0.05, 0.8, (2, 3))
@@ -145,7 +147,7 @@ def pieces_of(random: np.random.Generator) -> list[Piece]:
     ]
 
 
-def moves_of(random: np.random.Generator, pieces: Sequence[Piece], count: int) -> list[Move]:
+def moves_of(random: Rng, pieces: Sequence[Piece], count: int) -> list[Move]:
     """Moves one after another, none through where another base stands."""
     places = {piece.id: (piece.xy_mm, piece.diameter_mm) for piece in pieces}
     found: list[Move] = []
@@ -190,13 +192,13 @@ def moves_of(random: np.random.Generator, pieces: Sequence[Piece], count: int) -
 # --- drawing ---
 
 
-def mat_of(random: np.random.Generator, camera: Camera) -> Canvas:
+def mat_of(random: Rng, camera: Camera) -> Canvas:
     """The empty table in linear light (H, W, 3)."""
     colour = MATS[int(random.integers(len(MATS)))]
     flat = render_table(
         camera, SIZE_PX, (BOARD_MM, BOARD_MM), (), corners_of(), mat=colour, blur_px=0.0
     )
-    light = linear(flat / np.float32(255)).astype(np.float32)
+    light = decode_srgb(flat / np.float32(255)).astype(np.float32)
     texture = np.zeros(light.shape[:2], np.float32)
     for scale in (300, 90, 28, 8, 3):
         grid = random.normal(0, 1, (SIZE_PX[1] // scale + 2, SIZE_PX[0] // scale + 2)).astype(
@@ -330,7 +332,7 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
 
 
 def _pictures(
-    random: np.random.Generator, camera: Camera, pieces: Sequence[Piece], moves: Sequence[Move]
+    random: Rng, camera: Camera, pieces: Sequence[Piece], moves: Sequence[Move]
 ) -> Iterator[NDArray[np.uint8]]:
     """The table at each step; the pieces are moved on as it goes."""
     sleeve = SLEEVE[int(random.integers(len(SLEEVE)))]

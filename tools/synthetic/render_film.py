@@ -21,17 +21,18 @@ from rich.progress import track
 
 from overruler.geometry.pose import Array, rotation_from_vector
 from synthetic.traced.board_file import board_toml
-from synthetic.traced.camera import View, over_board
-from synthetic.traced.develop import develop, style
+from synthetic.camera import View, over_board
+from synthetic.develop import develop, camera_style
 from synthetic.traced.expose import ROUGH, Effort, expose
 from synthetic.traced.filming import HAND_S, STEPS_PER_S, films, parser_of, write
 from synthetic.traced.hands import STORIES, Carry, carries
 from synthetic.traced.light import STYLES
-from synthetic.traced.materials import Part
+from synthetic.things.materials import Part
 from synthetic.traced.spec import BOARDS_MM, draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.traced.things.pieces import Piece
+from synthetic.things.pieces import Piece
 from synthetic.traced.tracer import Tracer
+from synthetic.arrays import Rng
 
 NUDGE_S = 4.0
 HASTY = Effort(1, 3, 2)
@@ -153,7 +154,7 @@ def _step(time_s: float) -> int:
     return round(time_s * STEPS_PER_S)
 
 
-def nudged(view: View, rng: np.random.Generator) -> Array:
+def nudged(view: View, rng: Rng) -> Array:
     """Where each pixel of a camera that was turned by some tenths of a degree lies in the picture before (H, W, 2):
     from the same place in space a turn is exact for whatever stands on the table."""
     turn = rotation_from_vector(np.radians(rng.normal(0, 0.35, 3)))
@@ -184,7 +185,7 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
         spec, max(0.3, 0.6 * float(view.camera.mm_per_px(np.array([*spec.size_mm, 0]) / 2)))
     )
     moves = carries(table, wish.moves, rng, wish.stories, wish.least_mm, NUDGE_S * wish.nudge)
-    habits = style("hd", spec.light in ("low", "lamp"), rng)
+    habits = camera_style("hd", spec.light in ("low", "lamp"), rng)
     habits = replace(habits, noise=habits.noise * wish.noise)
     skin, sleeve = str(rng.choice(SKINS)), str(rng.choice(SLEEVES))
     moved_at = (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from synthetic.painted.solids import Floats
+from synthetic.arrays import Floats, Rng
 from training.revived import revive
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -77,7 +77,7 @@ def step(net: nn.Module, pair: Batch, optimizer: torch.optim.Optimizer, loss_of:
 
 
 def checks_of(
-    batch: Callable[[np.random.Generator], tuple[Floats, Floats]], count: int
+    batch: Callable[[Rng], tuple[Floats, Floats]], count: int
 ) -> list[tuple[Tensor, ...]]:
     """So many batches that nothing is learnt from, always the same."""
     rng = np.random.default_rng(77)

@@ -16,7 +16,7 @@ import numpy as np
 from torch import nn
 
 from overruler.vision.learned.inference import WEIGHTS
-from synthetic.painted.mats import library
+from synthetic.mats import library
 from training.feeding import Draw, Fresh, fed, held_out, read_all
 from training.lessons.shapes.discs import batch, drawn_discs, loss, read_discs
 from training.lessons.shapes.network import OverviewNet

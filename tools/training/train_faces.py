@@ -17,7 +17,7 @@ from torch import nn
 from overruler.vision.learned.inference import WEIGHTS
 from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.quick_tables import drawn_sheet
-from synthetic.painted.mats import library
+from synthetic.mats import library
 from training.feeding import Draw, Fresh, fed, held_out, mixed, read_all
 from training.lessons.shapes.crops import read_sheet
 from training.lessons.shapes.faces import FaceNet, Faces, batch, export_face, faces_of, loss

@@ -16,7 +16,8 @@ from torch import nn
 
 from overruler.vision.learned.inference import WEIGHTS
 from synthetic.from_above.fleet import fleet_sheet
-from synthetic.painted.mats import Picture, library
+from synthetic.arrays import Picture
+from synthetic.mats import library
 from training.feeding import Draw, Fresh, fed
 from training.lessons.shapes.faces import FaceNet, export_face
 from training.lessons.shapes.headings import Plates, Turned, batch, loss, plates_of

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from overruler.vision.learned.inference import WEIGHTS
-from synthetic.painted.solids import Floats
+from synthetic.arrays import Floats
 from training.feeding import HELD_OUT, Draw, fed, mixed
 from training.lessons.rims.data import LAST, Data, generate, read, write
 from training.lessons.rims.learn import Task, batch, figures

@@ -18,7 +18,7 @@ import numpy as np
 from overruler.vision.learned.inference import WEIGHTS
 from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.quick_tables import drawn_sheet
-from synthetic.painted.mats import library
+from synthetic.mats import library
 from training.feeding import Draw, Fresh, fed, held_out, read_all
 from training.lessons.shapes.crops import Floats, batch, read_sheet
 from training.lessons.shapes.lessons import loss

@@ -23,6 +23,7 @@ from overruler.vision.plates.side_net import INPUT_CHANNELS, SAMPLES_ACROSS, SAM
 from training.feeding import Draw, fed, read_all
 from training.lessons.shapes.sides import SidesNet, drawn_block, loss, recoloured, traced_block
 from training.loop import add_options, begin, check_of, export, reporting, train
+from synthetic.arrays import Rng
 
 HERE = Path(__file__).parent
 MODEL = WEIGHTS / "plate_edges.onnx"
@@ -101,7 +102,7 @@ def _blocks(folder: Path) -> tuple[list[Block], NDArray[np.float64]]:
     return blocks, weights / weights.sum()
 
 
-def _batch(rng: np.random.Generator, block: Block, count: int) -> Batch:
+def _batch(rng: Rng, block: Block, count: int) -> Batch:
     chosen = rng.integers(0, len(block[1]), count)
     return recoloured(rng, block[0][chosen].astype(np.float32)), block[1][chosen]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from evaluate.corners.view import View
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from synthetic.flat_table import encode_srgb
+from synthetic.develop import encode_srgb
+from synthetic.arrays import Floats, Rng
 
-Floats = NDArray[np.float32]
 
 FINE = 4
 """Samples of light a pixel, along u and along v; each is itself the mean over its own small square."""
@@ -37,7 +37,7 @@ class Look:
     quality: int = 92
 
 
-def random_look(random: np.random.Generator, *, soft: bool) -> Look:
+def random_look(random: Rng, *, soft: bool) -> Look:
     """A sharp picture with little noise, or a soft one with much; half of them sharpened."""
     low, high, noise = (1.0, 1.4, 5.0) if soft else (0.4, 0.7, 2.5)
     return Look(
@@ -50,7 +50,7 @@ def random_look(random: np.random.Generator, *, soft: bool) -> Look:
     )
 
 
-def take(view: View, look: Look, dictionary: str, random: np.random.Generator) -> Frame:
+def take(view: View, look: Look, dictionary: str, random: Rng) -> Frame:
     """The photo of a view."""
     light: Floats = np.full(view.size_px[::-1], MAT, np.float32)
     for number in view.corners_mm:
@@ -127,7 +127,7 @@ def _nearest(at: Array, width: Array, count: int) -> tuple[Array, Array]:
 # --- from light to a file ---
 
 
-def _noisy(light: Floats, look: Look, random: np.random.Generator) -> Floats:
+def _noisy(light: Floats, look: Look, random: Rng) -> Floats:
     """Photons come by chance: noise grows as the root of the light; neighbours share some, as colours are filled in."""
     grain = np.asarray(
         cv2.GaussianBlur(random.normal(size=light.shape).astype(np.float32), (0, 0), 0.5),

@@ -6,6 +6,7 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
+from synthetic.arrays import Rng
 
 SIZE_PX = (2000, 1500)
 COLUMNS, ROWS = 4, 3
@@ -33,7 +34,7 @@ class View:
         )
 
 
-def random_view(random: np.random.Generator) -> View:
+def random_view(random: Rng) -> View:
     """A camera with a little distortion at any tilt, over markers turned every way and of every size."""
     tilt_deg, turn_deg = random.uniform(0, MOST_TILT_DEG), random.uniform(0, 360)
     camera = _camera(tilt_deg, turn_deg, random)
@@ -45,7 +46,7 @@ def random_view(random: np.random.Generator) -> View:
     )
 
 
-def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Camera:
+def _camera(tilt_deg: float, turn_deg: float, random: Rng) -> Camera:
     focal = random.uniform(0.8, 1.2) * SIZE_PX[0]
     center = (np.array(SIZE_PX) - 1) / 2 + random.normal(0, 8, 2)
     matrix = np.array([[focal, 0, center[0]], [0, focal, center[1]], [0, 0, 1]])
@@ -56,7 +57,7 @@ def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Ca
     return Camera(matrix, distortion, Pose(rotation, np.array([0.0, 0.0, 1000.0])))
 
 
-def _square(camera: Camera, middle_mm: Array, random: np.random.Generator) -> Array:
+def _square(camera: Camera, middle_mm: Array, random: Rng) -> Array:
     """A square (4, 2) round `middle_mm`, as large as its mean side in the picture asks."""
     turn, wanted_px = random.uniform(0, 2 * np.pi), random.uniform(LEAST_PX, MOST_PX)
     c, s = np.cos(turn), np.sin(turn)

@@ -7,22 +7,20 @@ import cv2
 import numpy as np
 
 from overruler.vision.contours.outlines import penetration_depth_mm
-from overruler.vision.imaging.orthophoto import rectify_photo
-from synthetic.from_above.cards import SIDE, any_card
-from synthetic.from_above.quick_tables import REACH_MM, view_of
-from synthetic.from_above.ships import LARGE, SMALL, any_ship
-from synthetic.from_above.space import nebula, planet
-from synthetic.painted.develop import develop
-from synthetic.painted.figures import any_colour
+from synthetic.arrays import Array, Floats, Mask, Picture, Rng
+from synthetic.camera import View, patch_view, rows_columns
+from synthetic.develop import photograph
+from synthetic.from_above.sheet import FINE_MM, REACH_MM, Sheet, owners_at, sheet_of
+from synthetic.mats import any_tile
+from synthetic.painted.canvas import fill, hull, outline, softened
 from synthetic.painted.light import Lamp, any_lamp, light_on
-from synthetic.painted.mats import Floats, Picture
-from synthetic.painted.paint import draw_solids, paint
-from synthetic.painted.plates import any_oddity, circle
-from synthetic.painted.prints import any_prints
+from synthetic.painted.paint import draw_solids, on_sensor, paint
+from synthetic.painted.plates import any_oddity, circle, spun
+from synthetic.painted.prints import any_prints, planet
 from synthetic.painted.scene import Scene, make_scene
-from synthetic.painted.solids import Array, Rng
-from synthetic.painted.view import Mask, View, bounds, fill, hull, px_per_mm, softened
-from training.lessons.shapes.crops import FINE_MM, Sheet
+from synthetic.things.cards import SIDE, any_card
+from synthetic.things.figures import any_colour
+from synthetic.things.ships import LARGE, SMALL, any_ship
 
 FINER = 2
 SIDES_MM, SHARES = (40.0, 60.0, 80.0), (0.6, 0.2, 0.2)
@@ -78,13 +76,8 @@ class Slab:
         return self.place(ring, z_mm)
 
     def place(self, forward_left: Array, z_mm: float) -> Array:
-        c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
-        return np.column_stack(
-            [
-                forward_left @ np.array([[c, s], [-s, c]]) + self.xy_mm,
-                np.full(len(forward_left), z_mm),
-            ]
-        )
+        flat = spun(forward_left, self.turn_rad) + self.xy_mm
+        return np.column_stack([flat, np.full(len(flat), z_mm)])
 
     @property
     def corners_mm(self) -> Array:
@@ -107,17 +100,18 @@ def fleet_sheet(
     So many plates are laid, unless none is, or there is no room.
     """
     rng = np.random.default_rng(list(seed))
-    view = view_of(rng, REACH_MM, float(rng.uniform(*photos_mm)))
+    view = patch_view(rng, REACH_MM, float(rng.uniform(*photos_mm)))
     photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, plates=plates)
-    flat = rectify_photo(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), fine_mm)
-    rows = [
+    return sheet_of(photo, view, plate_rows(slabs, shown), fine_mm)
+
+
+def plate_rows(slabs: Sequence["Slab"], shown: Sequence[float]) -> list[list[float]]:
+    """The plates among slabs, as a sheet has them."""
+    return [
         [*slab.xy_mm, *2 * slab.half_mm, slab.turn_rad, 0, seen]
         for slab, seen in zip(slabs, shown, strict=True)
         if slab.is_plate
     ]
-    return Sheet(
-        flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 7)
-    )
 
 
 def fleet_photo(
@@ -130,7 +124,7 @@ def fleet_photo(
 ) -> tuple[Picture, list[Slab], list[float]]:
     """A photo, the plates and cards in it, and the share of the rim of each that is in sight."""
     scene, tiles = _table(rng, reach_mm, tiles)
-    slabs, lamp, fine = _slabs(rng, reach_mm, plates), any_lamp(rng), view.finer(finer)
+    slabs, lamp, fine = _slabs(rng, reach_mm, plates), any_lamp(rng), view.resized(finer)
     grown = float(rng.choice([SMALL, LARGE]))
     solids = [
         part
@@ -146,12 +140,8 @@ def fleet_photo(
     for k in np.argsort([-float(np.linalg.norm(slab.xy_mm - eye)) for slab in slabs]):
         _draw(light, owners, slabs[k], int(k), fine, lamp, casters)
     draw_solids(light, owners, solids, fine, lamp)
-    small = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
-    return (
-        develop(rng, np.asarray(small, np.float32)),
-        slabs,
-        [_shown(slab, k, owners, fine) for k, slab in enumerate(slabs)],
-    )
+    photo = photograph(on_sensor(light, view), rng)
+    return photo, slabs, [_shown(slab, k, owners, fine) for k, slab in enumerate(slabs)]
 
 
 def _side(slab: Slab) -> float:
@@ -164,7 +154,7 @@ def _side(slab: Slab) -> float:
 def _table(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> tuple[Scene, Sequence[Picture]]:
     """A mat, half of them space, with what is printed on it and some odd things."""
     scene = make_scene(rng, reach_mm, tiles)
-    tile = nebula(rng) if rng.random() < 0.5 else tiles[scene.tile]
+    tile = any_tile(rng, "space") if rng.random() < 0.5 else tiles[scene.tile]
     few = [any_oddity(rng, scene.tile, tiles) for _ in range(int(rng.choice([0, 0, 1, 3])))]
     for thing in few:
         thing.center_mm[:] = rng.uniform(-reach_mm, reach_mm, 2)
@@ -284,7 +274,7 @@ def _contact(slabs: Sequence[Slab], view: View, lamp: Lamp) -> Floats:
     for slab in slabs:
         fill(dark, hull(view.camera.project(slab.outline(0, 0))))
     opaque = np.float32(lamp.contact)
-    return np.asarray(1 - opaque * softened(dark, lamp.contact_mm * px_per_mm(view)), np.float32)
+    return np.asarray(1 - opaque * softened(dark, lamp.contact_mm * view.px_per_mm), np.float32)
 
 
 def _draw(
@@ -298,11 +288,11 @@ def _draw(
 ) -> None:
     """Paint a slab on the canvas."""
     corners = view.camera.project(slab.body)
-    box = bounds(corners, view, 2)
+    box = view.box(corners, 2)
     if min(box[2:]) == 0:
         return
-    here, part = (slice(box[1], box[1] + box[3]), slice(box[0], box[0] + box[2])), view.part(box)
-    patch, off = light[here], np.array(box[:2])
+    here, part, off = rows_columns(box), view.part(box), np.array(box[:2])
+    patch = light[here]
     body, top = part.blank(), part.blank()
     fill(body, hull(corners - off))
     edge = view.camera.project(slab.outline(slab.high_mm, slab.taper_mm)) - off
@@ -320,9 +310,7 @@ def _draw(
     for ring, share in ((edge, 1.0), (corners[:20] - off, 0.5)):
         if slab.shine * share > 0.02:
             shine = (slab.paint * lit.mean((0, 1)) + slab.shine * share).tolist()
-            cv2.polylines(
-                patch, [np.round(ring * 16).astype(np.int32)], True, shine, 1, cv2.LINE_8, 4
-            )
+            outline(patch, ring, shine, 1, True)
     owners[here][body > 0] = FIRST + k
 
 
@@ -334,10 +322,7 @@ def _print(patch: Floats, top: Mask, slab: Slab, view: View, lit: Floats) -> Non
     )
     source = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]], np.float32) - np.float32(0.5)
     warp = cv2.getPerspectiveTransform(source, corners.astype(np.float32))
-    size = (view.width_px, view.height_px)
-    card = cv2.warpPerspective(
-        slab.card, warp, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT
-    )
+    card = cv2.warpPerspective(slab.card, warp, view.size_px, flags=cv2.INTER_LINEAR)
     cover = card[..., 3:] * (top > 0)[..., None]
     patch += cover * (card[..., :3] / np.maximum(card[..., 3:], 0.2) * lit - patch)
 
@@ -345,15 +330,8 @@ def _print(patch: Floats, top: Mask, slab: Slab, view: View, lit: Floats) -> Non
 def _shown(slab: Slab, k: int, owners: Mask, view: View) -> float:
     """The share of its upper edge in sight."""
     ring = slab.outline(slab.high_mm, slab.taper_mm + 0.7)
-    dense = np.concatenate(
-        [
-            a + np.linspace(0, 1, 8, endpoint=False)[:, None] * (b - a)
-            for a, b in zip(ring, np.roll(ring, -1, 0), strict=True)
-        ]
-    )
-    column, row = np.round(view.camera.project(dense)).astype(int).T
-    rows, columns = owners.shape
-    inside = (column >= 0) & (row >= 0) & (column < columns) & (row < rows)
-    seen = owners[row.clip(0, rows - 1), column.clip(0, columns - 1)] == FIRST + k
-    lengths = np.repeat(np.linalg.norm(np.roll(ring, -1, 0) - ring, axis=1), 8)
-    return float(np.average(seen & inside, weights=lengths))
+    steps, after = np.linspace(0, 1, 8, endpoint=False)[:, None], np.roll(ring, -1, 0)
+    dense = np.concatenate([a + steps * (b - a) for a, b in zip(ring, after, strict=True)])
+    lengths = np.repeat(np.linalg.norm(after - ring, axis=1), len(steps))
+    seen = owners_at(owners, view.camera.project(dense)) == FIRST + k
+    return float(np.average(seen, weights=lengths))

@@ -8,22 +8,14 @@ import numpy as np
 from shapely.geometry import Polygon
 
 from synthetic.traced.ground import Ground, footprint
-from synthetic.traced.mesh import about_z
-from synthetic.traced.paints import HUES, Paints, paints
-from synthetic.traced.things.figures import build
-from synthetic.traced.things.pieces import (
-    Piece,
-    Shape,
-    block,
-    disc,
-    distance_mm,
-    oval,
-    plate,
-    stand,
-)
-from synthetic.traced.things.terrain import Terrain
+from synthetic.things.mesh import about_z
+from synthetic.things.figures import named_figure
+from synthetic.things.materials import Part, paint
+from synthetic.things.ships import ship
+from synthetic.things.pieces import Piece, Shape, block, disc, distance_mm, oval, plate, stand
+from synthetic.things.terrain import Terrain
+from synthetic.arrays import Floats, Rng
 
-Rng = np.random.Generator
 Place = tuple[float, float, float, float]
 """x, y, z, heading."""
 
@@ -66,8 +58,8 @@ TROOPS = {
     ],
     "xwing": [
         *[Kind(plate(40), "ship", 1, 2)] * 5,
-        Kind(plate(60), "bigship", 1, 1),
-        Kind(plate(80), "bigship", 1, 1),
+        Kind(plate(60), "ship", 1, 1),
+        Kind(plate(80), "ship", 1, 1),
     ],
     "ranks": [
         Kind(block(25, 25), "inf", 4, 8, 0.9),
@@ -87,6 +79,19 @@ TROOPS = {
     ],
 }
 """What a game's armies are made of; the first is the usual one."""
+HUES = {
+    "rebels": (("#6b5b3e", "#4f6a3a", "#8a6d4a"), ("#2f4a38", "#7a6a50"), "#c2612c"),
+    "empire": (("#26282c", "#33363b"), ("#e4e4e0", "#d7d8d4"), "#a02020"),
+    "north": (("#29427a", "#3b5c9a"), ("#8c939c", "#6f7780"), "#d0b13c"),
+    "south": (("#7a2626", "#963a2c"), ("#6a5846", "#8a7a5c"), "#e0d6c0"),
+    "forest": (("#2e5a2c", "#4a7a3a"), ("#5c4a2e", "#7a5f38"), "#d8c33a"),
+    "violet": (("#54307a", "#6d4a94"), ("#3a7a7a", "#4f9a94"), "#e0d4ee"),
+}
+"""Each army's cloth, armour and accent."""
+SKINS = ("#c99a74", "#8a5a3c", "#e0b694", "#6a8a3c", "#5e7a8a")
+METALS = ("#4a4c50", "#77797c", "#7a5a30")
+SHIP_SHARE = 1.05
+"""How long a ship is against its plate."""
 RIM_CHOICE = (
     "black",
     "black",
@@ -126,11 +131,7 @@ class Muster:
             else str(rng.choice(["cone", "cone", "cone", "cone", "lipped", "flat"]))
         )
         base = stand(kind.shape, style, dress.rim, dress.topping, rng)
-        figure = [
-            p.moved(0, 0, base.height_mm + 0.3)
-            for p in build(kind.figure, dress.paints, rng, kind.size)
-        ]
-        parts = [p.moved(x, y, z, heading) for p in figure]
+        parts = _figure(rng, kind, dress.paints, (x, y, z + base.height_mm), heading)
         turned, place = base.moved(x, y, z, heading), (x, y, z, heading % 360)
         name = f"p{len(self.pieces) + 1:02d}"
         piece = Piece(
@@ -149,9 +150,29 @@ class Muster:
 class Dress:
     """How a unit is painted."""
 
-    paints: Paints
+    paints: Floats
+    """(5, 3): cloth, armour, skin, metal, trim, blue green red."""
     rim: str
     topping: str
+
+
+def _figure(
+    rng: Rng, kind: Kind, paints: Floats, foot: tuple[float, float, float], heading_deg: float
+) -> list[Part]:
+    """What stands on a base, or flies over it."""
+    if kind.figure == "ship":
+        size, turn = SHIP_SHARE * kind.shape.length_mm, float(np.radians(heading_deg))
+        solids = ship(rng, np.array(foot[:2]), turn, size, paints[[1, 0, 4]])
+    else:
+        solids = named_figure(kind.figure, rng, np.array(foot), kind.size, paints)
+    return [solid.part(float(rng.uniform(0, 0.4))) for solid in solids]
+
+
+def _paints(army: str, rng: Rng) -> Floats:
+    """One unit's paints out of its army's."""
+    cloth, armour, accent = HUES[army]
+    names = (rng.choice(cloth), rng.choice(armour), rng.choice(SKINS), rng.choice(METALS), accent)
+    return np.array([paint(str(name))[::-1] for name in names], np.float32)
 
 
 def muster(
@@ -193,7 +214,7 @@ def _dress(game: str, army: str, look: tuple[str, str], rng: Rng) -> Dress:
     top = look[1] if rng.random() < 0.65 else str(rng.choice(TOP_CHOICE))
     if game == "xwing":
         rim = "clear" if rng.random() < 0.2 else "black"
-    return Dress(paints(army, rng), rim, top)
+    return Dress(_paints(army, rng), rim, top)
 
 
 def _unit(host: Muster, kind: Kind, dress: Dress, unit: str, army: str, player: int) -> None:

@@ -7,18 +7,19 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from synthetic.from_above.ships import any_ship
-from synthetic.painted.figures import any_colour, figure, palette
-from synthetic.painted.solids import Rng, Solid
-from synthetic.traced.camera import over_board
-from synthetic.traced.develop import develop, style
+from synthetic.things.ships import any_ship
+from synthetic.things.figures import any_colour, figure, palette
+from synthetic.arrays import Rng
+from synthetic.things.solids import Solid
+from synthetic.camera import over_board
+from synthetic.develop import develop, camera_style
 from synthetic.traced.expose import ROUGH, expose
-from synthetic.traced.materials import Material, Part
-from synthetic.traced.mesh import Mesh
+from synthetic.things.materials import Material, Part
+from synthetic.things.mesh import Mesh
 from synthetic.traced.spec import MATS, Spec, draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.traced.things.pieces import Piece
-from synthetic.traced.things.terrain import Terrain
+from synthetic.things.pieces import Piece
+from synthetic.things.terrain import Terrain
 from synthetic.traced.tracer import Tracer
 from synthetic.traced.truth import truth
 
@@ -43,7 +44,7 @@ def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
         return
     spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
-    view = view.shrunk(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
+    view = view.resized(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)
     if spec.game == "xwing" and rng.random() < ANY_SHIPS:
         table = _any_fleet(table, rng)
@@ -54,7 +55,7 @@ def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
     )
     tracer, habits = (
         Tracer(table.parts, table.lights),
-        style(spec.kind, spec.light in ("low", "lamp"), rng),
+        camera_style(spec.kind, spec.light in ("low", "lamp"), rng),
     )
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
@@ -97,7 +98,7 @@ def _with_any_ship(piece: Piece, grown: float, rng: Rng) -> Piece:
         any_ship(rng, at, turn, piece.shape.length_mm, grown),
         float(rng.uniform(0.1, 0.6)),
     )
-    return replace(piece, figure_parts=[_part(solid, gloss) for solid in ship])
+    return replace(piece, figure_parts=[solid.part(gloss) for solid in ship])
 
 
 def _any_armies(table: Table, rng: Rng) -> Table:
@@ -107,7 +108,7 @@ def _any_armies(table: Table, rng: Rng) -> Table:
     def parts(piece: Piece) -> list[Part]:
         foot = np.array([piece.x_mm, piece.y_mm, piece.z_mm + piece.stand.height_mm])
         solids = figure(rng, foot, piece.shape.width_mm / 2, paints[int(rng.integers(len(paints)))])
-        return [_part(solid, float(rng.uniform(0.0, 0.5))) for solid in solids]
+        return [solid.part(float(rng.uniform(0.0, 0.5))) for solid in solids]
 
     return replace(
         table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces]
@@ -136,12 +137,3 @@ def _any_stuff(rng: Rng) -> Material:
         grain_mm=float(rng.uniform(30, 150)),
         gloss=float(rng.uniform(0, 0.2)),
     )
-
-
-def _part(solid: Solid, gloss: float) -> Part:
-    """A convex body as the tracer takes it."""
-    points = solid.points_mm[solid.faces]
-    normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
-    blue, green, red = solid.colour.tolist()
-    mesh = Mesh(points, np.repeat(normals[:, None], 3, axis=1), np.zeros((len(points), 3, 2)))
-    return Part(mesh, Material((red, green, blue), gloss=gloss))

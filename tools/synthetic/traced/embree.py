@@ -8,9 +8,9 @@ from embreex.mesh_construction import TriangleMesh
 from embreex.rtcore_scene import EmbreeScene
 from numpy.typing import ArrayLike, NDArray
 
-from synthetic.traced.materials import Floats, Part
+from synthetic.arrays import Floats, Ints
+from synthetic.things.materials import Part
 
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from synthetic.arrays import Rng
 
 FPS, STEPS_PER_S = 30, 10
 """Pictures a second, and how often they change."""
@@ -67,7 +68,7 @@ class Carried:
         }
 
 
-def any_path(rng: np.random.Generator, start: Array) -> Array:
+def any_path(rng: Rng, start: Array) -> Array:
     """Straight legs, one to three, from a place to anywhere."""
     path = [start]
     for _ in range(int(rng.choice([1, 1, 2, 3]))):
@@ -76,7 +77,7 @@ def any_path(rng: np.random.Generator, start: Array) -> Array:
     return np.array(path)
 
 
-def times(rng: np.random.Generator, now_s: float, path_mm: Array) -> tuple[float, float]:
+def times(rng: Rng, now_s: float, path_mm: Array) -> tuple[float, float]:
     """When the piece leaves and when it arrives, where the hand reaches for it now; one that stays is held a while."""
     length_mm = float(np.hypot(*np.diff(path_mm, axis=0).T).sum())
     long_s = max(0.8, length_mm / rng.uniform(90, 150)) if length_mm else rng.uniform(2, 7)

@@ -8,10 +8,11 @@ from shapely.geometry import LineString, Point, Polygon
 
 from overruler.geometry.pose import Array
 from synthetic.traced.filming import HAND_S, Carried, ahead, any_path, times
-from synthetic.traced.materials import Part, plain
-from synthetic.traced.mesh import limb
+from synthetic.things.materials import Part, plain
+from synthetic.things.mesh import limb
 from synthetic.traced.table import Table
-from synthetic.traced.things.pieces import Piece
+from synthetic.things.pieces import Piece
+from synthetic.arrays import Rng
 
 MOVES = ("carry", "quick", "push")
 """A piece carried somewhere; the next one at once after it; one that is never lifted."""
@@ -93,7 +94,7 @@ class Carry(Carried):
 def carries(
     table: Table,
     count: int,
-    rng: np.random.Generator,
+    rng: Rng,
     stories: Sequence[str],
     least_mm: float,
     pause_s: float,
@@ -158,7 +159,7 @@ def carries(
 
 
 def _path(
-    piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random.Generator
+    piece: Piece, story: str, size_mm: tuple[float, float], rng: Rng
 ) -> Array:
     """The corners (N, 2) of a piece's way."""
     start = np.array([piece.x_mm, piece.y_mm])
@@ -180,5 +181,5 @@ def _long(piece: Piece) -> float:
     )
 
 
-def _unit(rng: np.random.Generator) -> Array:
+def _unit(rng: Rng) -> Array:
     return ahead(rng.uniform(0, 2 * np.pi))

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.traced.materials import TILE, Floats, Material, Picture, grains, linear
+from synthetic.noise import TILE
+from synthetic.things.materials import Material, grains
+from synthetic.arrays import Floats, Ints, Picture
+from synthetic.develop import LIGHT
 
-Ints = NDArray[np.intp]
-REFLECTANCE = (0.012 + 0.84 * linear(np.arange(256) / 255)).astype(np.float32)
+REFLECTANCE = 0.012 + 0.84 * LIGHT
 """Of a print's 256 values."""
 
 

@@ -6,10 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.traced.embree import Hits, Ints, Solid
+from synthetic.traced.embree import Hits, Solid
+from synthetic.arrays import Ints
 from synthetic.traced.light import Lights, Panel
 from synthetic.traced.looks import Looks
-from synthetic.traced.materials import Floats, Part
+from synthetic.arrays import Floats
+from synthetic.things.materials import Part
 
 LIFT_MM = 0.02
 """Rays start this far off the surface they leave."""

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from overruler.vision.learned.hill_net import picture_input
 from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
 from synthetic.from_above.hills.scene import COARSE, Sample
-from synthetic.painted.mats import Floats, Picture, Rng
+from synthetic.arrays import Floats, Picture, Rng
 from training.lessons.hills.network import HillNet
 from training.loop import begin, device_of
 

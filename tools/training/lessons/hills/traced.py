@@ -14,7 +14,7 @@ from overruler.geometry.relief import reproject_to_height
 from overruler.vision.imaging.orthophoto import Orthophoto, rectify_photo
 from synthetic.from_above.hills.draw import FINE_MM, REST, SIDE_OF, TOP
 from synthetic.from_above.hills.scene import COARSE, Sample
-from synthetic.painted.mats import Picture, Rng
+from synthetic.arrays import Picture, Rng
 from training.lessons.rims.photos import camera_of
 
 MARGIN_MM = 60.0

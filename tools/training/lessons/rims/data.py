@@ -9,8 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from synthetic.painted.mats import Picture, library
-from synthetic.painted.solids import Floats
+from synthetic.arrays import Picture
+from synthetic.mats import library
+from synthetic.arrays import Floats
 from training.lessons.rims.patches import Samples, samples
 
 BLOCK = 200

@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from synthetic.painted.mats import Picture
-from synthetic.painted.solids import Floats, Rng
+from synthetic.arrays import Picture
+from synthetic.arrays import Floats, Rng
 from training.lessons.rims.data import Data
 
 Figures = dict[str, float]

@@ -13,7 +13,7 @@ from overruler.vision.learned.patches import (
     ring_input,
 )
 from overruler.vision.learned.rim_net import fit_circles
-from synthetic.painted.solids import Floats
+from synthetic.arrays import Floats
 from training.lessons.rims.learn import Figures, Task
 from training.lessons.rims.network import PatchNet, RingNet
 

@@ -18,14 +18,15 @@ from overruler.vision.learned.patches import (
     cut_rings,
     patch_axes_mm,
 )
-from synthetic.painted.develop import develop
+from synthetic.develop import develop
 from synthetic.painted.light import any_lamp
-from synthetic.painted.mats import Picture
+from synthetic.arrays import Picture
 from synthetic.painted.paint import paint
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import make_scene
-from synthetic.painted.solids import Array, Floats, Rng
-from synthetic.painted.view import Mask, View
+from synthetic.arrays import Array, Floats, Rng
+from synthetic.arrays import Mask
+from synthetic.camera import View
 from training.lessons.rims.ring import RADII_MM, ring_candidates
 
 PLACE_SHARE, SIZE_LOG = 0.42, 0.30
@@ -60,7 +61,7 @@ def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Samples:
     rng = np.random.default_rng(list(seed))
     view, reach = _view(rng)
     scene = make_scene(rng, reach, tiles)
-    light, owners = paint(scene, view.finer(_FINER), any_lamp(rng), tiles)
+    light, owners = paint(scene, view.resized(_FINER), any_lamp(rng), tiles)
     sensor = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
     photo = develop(rng, np.asarray(sensor, np.float32))
     bases = [(k, plate) for k, plate in enumerate(scene.plates) if plate.is_base]
@@ -158,7 +159,7 @@ def looking(eye: Array, at: Array, roll: float) -> Array:
 
 def visible_share(k: int, plate: Plate, owners: Mask, view: View) -> float:
     """Share of the foot's edge in sight: the mat is seen just outside it, or the plate inside beside a neighbour."""
-    fine = view.finer(_FINER)
+    fine = view.resized(_FINER)
     outside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, 0.7), 0.0))
     inside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, -0.5), 0.0))
     neighbour = (outside > 0) & (outside != k + 1) & (outside < 255)

@@ -9,8 +9,8 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
-from synthetic.painted.mats import Picture
-from synthetic.painted.solids import Array, Rng
+from synthetic.arrays import Picture
+from synthetic.arrays import Array, Rng
 from training.lessons.rims.patches import Samples, misled, shaken, teach
 from training.lessons.rims.ring import ring_candidates
 

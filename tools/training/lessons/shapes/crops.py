@@ -15,9 +15,8 @@ from overruler.geometry.pose import Array, Pose
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OUTPUT_STRIDE_PX, OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import KINDS, REFERENCE_SIZE_MM, picture_input
+from synthetic.arrays import Floats, Rng
 
-Floats = NDArray[np.float32]
-Rng = np.random.Generator
 FINE_MM = 1.25
 """A pixel of the pictures that crops are cut from."""
 SIDE = 128

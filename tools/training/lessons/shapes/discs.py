@@ -18,13 +18,13 @@ from overruler.vision.learned.disc_net import REFERENCE_SIZE_MM
 from overruler.vision.learned.inference import OUTPUT_STRIDE_PX, OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import picture_input
 from synthetic.from_above.quick_tables import FINER, REACH_MM, view_of
-from synthetic.painted.develop import develop
+from synthetic.develop import develop
 from synthetic.painted.light import any_lamp
-from synthetic.painted.mats import Picture
+from synthetic.arrays import Picture
 from synthetic.painted.paint import paint
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import make_scene
-from synthetic.painted.solids import Array, Rng
+from synthetic.arrays import Array, Rng
 from training.lessons.rims.patches import visible_share
 from training.lessons.rims.photos import camera_of
 from training.lessons.shapes.crops import (
@@ -57,7 +57,7 @@ def drawn_discs(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     scene = make_scene(rng, REACH_MM, tiles)
     shapes = [_reshaped(rng, plate) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in shapes])
-    light, owners = paint(scene, view.finer(FINER), any_lamp(rng), tiles)
+    light, owners = paint(scene, view.resized(FINER), any_lamp(rng), tiles)
     photo = develop(
         rng,
         np.asarray(

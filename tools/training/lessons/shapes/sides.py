@@ -24,9 +24,10 @@ from overruler.vision.plates.side_net import (
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, side_normals
 from synthetic.from_above.fleet import fleet_photo
 from synthetic.from_above.quick_tables import drawn_photo, view_of
-from synthetic.painted.mats import Floats, Picture, library
-from synthetic.painted.solids import Rng
-from synthetic.painted.view import View as Drawn
+from synthetic.arrays import Floats, Picture
+from synthetic.mats import library
+from synthetic.arrays import Rng
+from synthetic.camera import View as Drawn
 from training.lessons.shapes.crops import camera_of, on_board
 
 COARSE_MM, FINE_MM = 0.5, 0.25

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from synthetic.arrays import Array, Rng
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +34,9 @@ class Mesh:
     def mapped(self, matrix: ArrayLike, shift_mm: ArrayLike = (0, 0, 0)) -> "Mesh":
         """Under a linear map (3, 3) and a shift (3,)."""
         m = np.asarray(matrix, float)
-        return Mesh(
-            self.points_mm @ m.T + np.asarray(shift_mm), self.normals @ np.linalg.inv(m), self.uv
-        )
+        points, normals = self.points_mm @ m.T + np.asarray(shift_mm), self.normals @ np.linalg.inv(m)
+        way = -1 if np.linalg.det(m) < 0 else 1  # what is mirrored runs around the other way
+        return Mesh(points[:, ::way], normals[:, ::way], self.uv[:, ::way])
 
     def scaled(self, x: float, y: float, z: float) -> "Mesh":
         return self.mapped(np.diag([x, y, z]))
@@ -201,18 +201,18 @@ def limb(
     )
     profile = [(1e-3, -radius_mm), (0.8 * radius_mm, -0.6 * radius_mm), (radius_mm, 0)]
     profile += [(tip, length), (0.8 * tip, length + 0.6 * tip), (1e-3, length + tip)]
-    return lathe(profile, points, smooth=True, cap=False).mapped(_towards(b - a), a)
+    return lathe(profile, points, smooth=True, cap=False).mapped(frame_along(b - a), a)
 
 
-def _towards(direction: Array) -> Array:
-    """A rotation (3, 3) that takes z to `direction`."""
+def frame_along(direction: Array) -> Array:
+    """A rotation (3, 3) that takes z to a direction."""
     z = direction / (np.linalg.norm(direction) + 1e-12)
     x = np.cross([0, 1, 0] if abs(z[1]) < 0.9 else [1, 0, 0], z)
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(z, x), z], 1)
 
 
-def blob(radius_mm: float, roughness: float, rng: np.random.Generator, points: int = 20) -> Mesh:
+def blob(radius_mm: float, roughness: float, rng: Rng, points: int = 20) -> Mesh:
     """A lumpy ball: a rock, a crown of leaves."""
     mesh = ball(radius_mm, points)
     waves = rng.normal(size=(10, 3)) * rng.uniform(1.5, 5, (10, 1)) / radius_mm

@@ -5,29 +5,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from synthetic.traced.mesh import Mesh
-
-Array = NDArray[np.float64]
-Floats = NDArray[np.float32]
-Picture = NDArray[np.uint8]
-
-TILE = 512
-"""A grain map's side in pixels."""
-
-
-def linear(srgb: ArrayLike) -> Array:
-    """Colour values from 0 to 1 as in a picture file to amounts of light (IEC 61966-2-1)."""
-    c = np.asarray(srgb, float)
-    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+from synthetic.arrays import Floats, Picture
+from synthetic.develop import decode_srgb
+from synthetic.noise import repeating, rgb
+from synthetic.things.mesh import Mesh
 
 
 def paint(name: str) -> tuple[float, float, float]:
     """`#rrggbb` as reflectances; black paint still gives back 1 %, white 85 %."""
-    red, green, blue = (
-        0.012 + 0.84 * linear([int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-    ).tolist()
+    red, green, blue = (0.012 + 0.84 * decode_srgb(rgb(name))).tolist()
     return red, green, blue
 
 
@@ -80,28 +67,25 @@ def plain(color: str, second: str | None = None, **more: Any) -> Material:
 
 def printed(image: Picture, **more: Any) -> Material:
     """A surface with a picture on it."""
-    red, green, blue = (0.012 + 0.84 * linear(image.reshape(-1, 3)[::97] / 255)).mean(0).tolist()
+    red, green, blue = (0.012 + 0.84 * decode_srgb(image.reshape(-1, 3)[::97] / 255)).mean(0).tolist()
     return Material((red, green, blue), image=image, **more)
+
+
+GRAINS = {
+    "fine": (1, 0.7, 1.0),
+    "sand": (2, 0.45, 1.0),
+    "cloud": (3, 1.7, 1.0),
+    "stone": (4, 1.1, 1.0),
+    "wood": (5, 1.2, 24.0),
+    "blades": (6, 0.6, 3.0),
+}
+"""Of each grain map the seed, how fast its spectrum falls, and how much it is stretched along x."""
 
 
 @cache
 def grains() -> dict[str, Floats]:
     """Grain maps (TILE, TILE) from 0 to 1 that repeat without a seam."""
     return {
-        "fine": _grain(1, 0.7, 1),
-        "sand": _grain(2, 0.45, 1),
-        "cloud": _grain(3, 1.7, 1),
-        "stone": _grain(4, 1.1, 1),
-        "wood": _grain(5, 1.2, 24),
-        "blades": _grain(6, 0.6, 3),
+        name: np.asarray((0.5 + 0.22 * repeating(*kind)).clip(0, 1), np.float32)
+        for name, kind in GRAINS.items()
     }
-
-
-def _grain(seed: int, slope: float, stretch: float) -> Floats:
-    """Noise whose spectrum falls as frequency^-slope, `stretch` times longer along x."""
-    white = np.random.default_rng(seed).normal(size=(TILE, TILE))
-    fy, fx = np.meshgrid(np.fft.fftfreq(TILE), np.fft.rfftfreq(TILE), indexing="ij")
-    frequency = np.hypot(fx * stretch, fy)
-    frequency[0, 0] = np.inf
-    noise = np.fft.irfft2(np.fft.rfft2(white) * frequency**-slope, s=(TILE, TILE))
-    return np.asarray((0.5 + 0.22 * noise / noise.std()).clip(0, 1), np.float32)

@@ -5,21 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synthetic.traced.materials import Material, Part, plain
-from synthetic.traced.mesh import (
-    Array,
-    Mesh,
-    about_z,
-    blob,
-    box,
-    lathe,
-    limb,
-    prism,
-    rectangle,
-    stack,
-)
+from synthetic.things.materials import Material, Part, plain
+from synthetic.arrays import Array, Rng
+from synthetic.things.mesh import Mesh, about_z, blob, box, lathe, limb, prism, rectangle, stack
 
-Rng = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True, eq=False)

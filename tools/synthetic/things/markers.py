@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from synthetic.traced.materials import Part, Picture, plain, printed
-from synthetic.traced.mesh import Array, about_z, box, sheet
+from synthetic.things.materials import Part, plain, printed
+from synthetic.arrays import Picture
+from synthetic.arrays import Array
+from synthetic.things.mesh import about_z, box, sheet
 
 CARD_MM = 0.2
 """Height of the printed side over the board."""

@@ -3,9 +3,10 @@
 import cv2
 import numpy as np
 
-from synthetic.painted.figures import any_colour
-from synthetic.painted.mats import Floats, Picture, shuffled_grain
-from synthetic.painted.solids import Array, Rng
+from synthetic.things.figures import any_colour
+from synthetic.arrays import Floats, Picture
+from synthetic.noise import clouds
+from synthetic.arrays import Array, Rng
 
 SIDE = 160
 """Pixels of a card."""
@@ -66,16 +67,12 @@ def _ground(rng: Rng) -> Floats:
     elif kind < 0.7:
         base = base * np.float32(rng.uniform(0.05, 0.5))
     cloud = np.clip(
-        0.5 + rng.uniform(0, 0.6) * _noise(rng, 3) + rng.uniform(0, 0.15) * _noise(rng, 1), 0, 1
+        0.5 + rng.uniform(0, 0.6) * clouds((SIDE, SIDE), 200, rng) + rng.uniform(0, 0.15) * clouds((SIDE, SIDE), 4, rng), 0, 1
     )
     card = base + cloud[..., None] * np.float32(rng.choice([0.0, 0.3, 1.0])) * (other - base)
     for x, y in rng.integers(0, SIDE, (int(rng.choice([0, 0, 30, 120])), 2)):
         card[y, x] += np.float32(rng.uniform(0.05, 0.8) ** 2)
     return np.asarray(card, np.float32)
-
-
-def _noise(rng: Rng, kind: int) -> Floats:
-    return shuffled_grain(rng, kind)[:SIDE, :SIDE]
 
 
 def _glow(rng: Rng, card: Floats) -> None:

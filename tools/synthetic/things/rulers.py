@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from synthetic.traced.materials import Part, Picture, plain, printed
-from synthetic.traced.mesh import Array, prism, rectangle, sheet
+from synthetic.things.materials import Part, plain, printed
+from synthetic.arrays import Picture, Rng
+from synthetic.arrays import Array
+from synthetic.things.mesh import prism, rectangle, sheet
 
-Rng = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True, eq=False)

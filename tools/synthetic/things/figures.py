@@ -3,22 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from synthetic.painted.solids import (
-    Array,
-    Floats,
-    Rng,
-    Solid,
-    ball,
-    box,
-    capsule,
-    cone,
-    leaning,
-    turned,
-)
-
-Place = NDArray[np.float64]
+from synthetic.arrays import Array, Floats, Rng
+from synthetic.things.solids import Solid, ball, box, capsule, cone, leaning, turned
 
 
 def any_colour(rng: Rng) -> Floats:
@@ -42,7 +29,7 @@ def palette(rng: Rng) -> Floats:
     ).astype(np.float32)
 
 
-def trooper(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+def trooper(rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
     """Someone on two legs, `size` times 30 mm tall."""
     s, turn = size, turned(rng.uniform(0, 2 * np.pi))
     lean = leaning(rng, 0.35)
@@ -99,7 +86,7 @@ def _gear(
     return parts
 
 
-def beast(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+def beast(rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
     """Something on four legs, with a neck, perhaps wings; `size` times 30 mm long."""
     s, turn = size, turned(rng.uniform(0, 2 * np.pi))
 
@@ -143,7 +130,7 @@ def beast(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     return parts
 
 
-def machine(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+def machine(rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
     """A walker, a tank or a statue of boxes, `size` times 30 mm long."""
     s, turn = size, turned(rng.uniform(0, 2 * np.pi))
     height = rng.uniform(0, 25)
@@ -168,7 +155,7 @@ def machine(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     return parts
 
 
-def tank(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+def tank(rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
     """A hull between two tracks, `size` times 30 mm long or more, that hides most of the base under it."""
     long, turn = size * rng.uniform(13, 20), turned(rng.uniform(0, 2 * np.pi))
     wide, low, high = long * np.array(
@@ -210,7 +197,7 @@ def tank(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     return [*parts, box(mark, [0.2 * long, 0.2 * wide, 0.3], turn, any_colour(rng))]
 
 
-def plant(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+def plant(rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
     """Leaves or spikes out of one foot."""
     count = int(rng.integers(4, 14))
     tips = [foot + size * rng.uniform(8, 30) * leaning(rng, 1.4) for _ in range(count)]
@@ -219,7 +206,7 @@ def plant(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     ]
 
 
-def heap(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
+def heap(rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
     """Lumps: a rock, a blob, a tree's crown."""
     count = int(rng.integers(1, 7))
     spread = size * rng.uniform(2, 8)
@@ -233,7 +220,7 @@ def heap(rng: Rng, foot: Place, size: float, paints: Floats) -> list[Solid]:
     ]
 
 
-def figure(rng: Rng, foot: Place, radius: float, paints: Floats) -> list[Solid]:
+def figure(rng: Rng, foot: Array, radius: float, paints: Floats) -> list[Solid]:
     """What stands on a base of `radius` mm at `foot`, most often a trooper on a small one."""
     small = radius < 22
     makers = (trooper, beast, machine, tank, plant, heap)
@@ -248,7 +235,7 @@ def figure(rng: Rng, foot: Place, radius: float, paints: Floats) -> list[Solid]:
 # --- without a base ---
 
 
-def dice(rng: Rng, foot: Place) -> list[Solid]:
+def dice(rng: Rng, foot: Array) -> list[Solid]:
     """A few dice of one kind around a place."""
     half, paint = rng.uniform(5, 8), any_colour(rng)
     pip = np.full(3, 0.01 if paint.mean() > 0.2 else 0.7, np.float32)
@@ -264,7 +251,7 @@ def dice(rng: Rng, foot: Place) -> list[Solid]:
     return parts
 
 
-def stones(rng: Rng, foot: Place) -> list[Solid]:
+def stones(rng: Rng, foot: Array) -> list[Solid]:
     paint = any_colour(rng)
     return [
         ball(
@@ -277,7 +264,7 @@ def stones(rng: Rng, foot: Place) -> list[Solid]:
     ]
 
 
-def wall(rng: Rng, foot: Place) -> list[Solid]:
+def wall(rng: Rng, foot: Array) -> list[Solid]:
     """A house, a wall, a ruler or a stick."""
     half = [
         rng.uniform([15, 10, 1], [60, 50, 35]),
@@ -288,7 +275,7 @@ def wall(rng: Rng, foot: Place) -> list[Solid]:
     return [box(foot + np.array([0, 0, size[2]]), size, turned(rng.uniform(0, 6)), any_colour(rng))]
 
 
-def tree(rng: Rng, foot: Place) -> list[Solid]:
+def tree(rng: Rng, foot: Array) -> list[Solid]:
     green = np.array([0.05, 0.2, 0.08], np.float32) * rng.uniform(0.3, 2)
     return [
         ball(
@@ -298,3 +285,22 @@ def tree(rng: Rng, foot: Place) -> list[Solid]:
         )
         for _ in range(int(rng.integers(5, 16)))
     ]
+
+
+# --- by name, as armies have them ---
+
+NAMED: dict[str, tuple[Callable[[Rng, Array, float, Floats], list[Solid]], float]] = {
+    "inf": (trooper, 1.0),
+    "hero": (trooper, 1.15),
+    "cav": (beast, 1.35),
+    "monster": (beast, 1.9),
+    "walker": (machine, 1.5),
+    "tank": (tank, 1.8),
+}
+"""Who makes each figure, and how large it usually is."""
+
+
+def named_figure(name: str, rng: Rng, foot: Array, size: float, paints: Floats) -> list[Solid]:
+    """A figure of an army at a place, `size` times as large as usual."""
+    maker, usual = NAMED[name]
+    return maker(rng, foot, usual * size, paints)

@@ -7,22 +7,12 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw
 
-from synthetic.traced.materials import Part, Picture, plain, printed
-from synthetic.traced.mesh import (
-    Array,
-    about_z,
-    box,
-    circle,
-    fan,
-    lathe,
-    limb,
-    prism,
-    rectangle,
-    sheet,
-)
-from synthetic.traced.things.rulers import inch
+from synthetic.things.materials import Part, plain, printed
+from synthetic.arrays import Picture, Rng
+from synthetic.arrays import Array
+from synthetic.things.mesh import about_z, box, circle, fan, lathe, limb, prism, rectangle, sheet
+from synthetic.things.rulers import inch
 
-Rng = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
 
-from synthetic.traced.materials import Material, Part, Picture, plain, printed
-from synthetic.traced.mesh import Array, Mesh, about_z, blob, circle, limb, rounded, sheet, stack
+from synthetic.develop import encode_srgb
+from synthetic.mats import as_bytes
+from synthetic.things.cards import any_card
+from synthetic.things.materials import Material, Part, plain, printed
+from synthetic.arrays import Picture, Rng
+from synthetic.arrays import Array
+from synthetic.things.mesh import Mesh, about_z, blob, circle, limb, rounded, sheet, stack
 
-Rng = np.random.Generator
 
 RIMS = {
     "black": "#141416",
@@ -32,6 +35,8 @@ TOPPINGS = {
     "snow": ("#dfe4e8", "#b4c0cc", "cloud"),
     "dark": ("#26272a", "#1a1b1d", "fine"),
 }
+PLATE_LIGHT = 0.02
+"""Reflectance of a plate, where its card is cut away."""
 PLATE_MM = 3.0
 """Height of a ship's plate."""
 CORNER_MM = 1.5
@@ -255,33 +260,15 @@ def _plate_parts(shape: Shape, rim: str, rng: Rng) -> list[Part]:
         [3, 0, 1, 2]
     ]  # its upper edge looks ahead (+x)
     card = sheet(np.column_stack([corners, np.full(4, PLATE_MM + 0.05)]))
-    return [Part(body, paint, solid=not clear), Part(card, printed(ship_card(rng), gloss=0.3))]
+    return [Part(body, paint, solid=not clear), Part(card, printed(_card_print(rng), gloss=0.3))]
 
 
-def ship_card(rng: Rng) -> Picture:
-    """What is printed on a ship's card: its arcs, its name and a number."""
-    dark = tuple(int(v) for v in rng.integers(18, 50, 3))
-    image = Image.new("RGB", (240, 240), dark)
-    draw = ImageDraw.Draw(image)
-    tint = tuple(int(v) for v in rng.integers(90, 230, 3))
-    draw.polygon(
-        [(120, 120), (14, 0), (226, 0)],
-        fill=tuple((a + b) // 2 for a, b in zip(dark, tint, strict=True)),
-    )
-    for end in ((14, 0), (226, 0), (14, 240), (226, 240)):
-        draw.line([(120, 120), end], fill=tint, width=3)
-    draw.ellipse([70, 70, 170, 170], outline=tint, width=3)
-    draw.rectangle([2, 2, 237, 237], outline=(190, 190, 190), width=3)
-    draw.text(
-        (40, 205),
-        str(rng.choice(["RED TWO", "ONYX", "MED 4", "GOLD", "SABRE"])),
-        fill=(235, 235, 235),
-        font=ImageFont.load_default(22),
-    )
-    draw.text(
-        (196, 200), str(rng.integers(1, 7)), fill=(240, 160, 40), font=ImageFont.load_default(28)
-    )
-    return np.asarray(image)
+def _card_print(rng: Rng) -> Picture:
+    """A ship's card as it is printed, red green blue; its upper edge looks ahead."""
+    card = any_card(rng)
+    cover = card[..., 3:]
+    light = card[..., 2::-1] * cover + PLATE_LIGHT * (1 - cover)
+    return as_bytes(np.asarray(encode_srgb(light), np.float32))
 
 
 def distance_mm(a: Piece, b: Piece) -> float:
