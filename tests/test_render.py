@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 from synthetic import render_samples
+from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
 from synthetic.traced import camera, mesh
 from synthetic.traced.spec import draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
 
 if TYPE_CHECKING:
     from synthetic.traced.tracer import Tracer

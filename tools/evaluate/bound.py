@@ -6,8 +6,8 @@
 No picture is drawn: markers are seen with the noise that the marker fit states. The tables are those that the
 calibration's priors speak of: heights of markers, how much the table is bowed, the print's scale, how many times better
 or worse than expected a table's markers are seen, laid and shaped, and the lens are all drawn as the priors have them;
-with `--lenses families` the lenses are rather those that cameras have (see evaluate/drawn/lenses.py), for which the prior
-is wider than it need be. One row a case, over distances between places all over the table:
+with `--lenses families` the lenses are rather those that cameras have (see evaluate/drawn/lenses.py), for which the
+prior is wider than it need be. One row a case, over distances between places all over the table:
 
     error   root mean square error in mm, had the print been exact
     bound   what no method can beat with the same priors: Cramér and Rao's bound at the true camera and true noise

@@ -153,7 +153,9 @@ def _tone(image: Floats, style: Style) -> Floats:
         x = np.asarray(np.where(x > start, rolled, x))
     y = encode_srgb(x.clip(0, 1)) ** style.gamma
     curved = y + style.contrast * (y * y * (3 - 2 * y) - y)
-    return np.asarray(curved * np.array(style.tint, np.float32) if image.ndim == 3 else curved, np.float32)
+    return np.asarray(
+        curved * np.array(style.tint, np.float32) if image.ndim == 3 else curved, np.float32
+    )
 
 
 # --- the values of picture files ---

@@ -27,7 +27,9 @@ def as_bytes(values: Floats) -> Picture:
 
 def _over(picture: Floats, cover: Floats, colour: Floats | tuple[float, ...]) -> Floats:
     """A colour, or another picture, laid over a picture with its cover (H, W) from 0 to 1."""
-    return np.asarray(picture + (np.asarray(colour, np.float32) - picture) * cover[..., None], np.float32)
+    return np.asarray(
+        picture + (np.asarray(colour, np.float32) - picture) * cover[..., None], np.float32
+    )
 
 
 def _grid(shape: Shape, texel: float) -> tuple[Floats, Floats]:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from overruler.board import Board
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from synthetic.develop import encode_srgb
+from synthetic.arrays import Rng
+from synthetic.develop import decode_srgb, encode_srgb
 from synthetic.flat_table import render_table
 from synthetic.traced.filming import (
     HAND_S,
@@ -35,8 +36,6 @@ from synthetic.traced.filming import (
     times,
     write,
 )
-from synthetic.develop import decode_srgb
-from synthetic.arrays import Rng
 
 SIZE_PX, BOARD_MM = (1920, 1080), 914.4
 FINE = 4

@@ -3,8 +3,9 @@
 
     uv run --group render --extra video python tools/synthetic/render_film.py --seed 3 --moves 5 --out out/films
 
-writes film_003.mkv, its board file (.toml) and its truth (.json), as evaluate/films.py reads them. The table without what
-moves is traced once; round the piece that is carried, and the hand, it is traced anew ten times a second.
+writes film_003.mkv, its board file (.toml) and its truth (.json), as evaluate/films.py reads them.
+
+The table is traced once without what moves. Around the carried piece and the hand it is traced anew ten times a second.
 """
 
 import argparse
@@ -20,19 +21,19 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from overruler.geometry.pose import Array, rotation_from_vector
-from synthetic.traced.board_file import board_toml
+from synthetic.arrays import Rng
 from synthetic.camera import View, over_board
-from synthetic.develop import develop, camera_style
+from synthetic.develop import camera_style, develop
+from synthetic.things.materials import Part
+from synthetic.things.pieces import Piece
+from synthetic.traced.board_file import board_toml
 from synthetic.traced.expose import ROUGH, Effort, expose
 from synthetic.traced.filming import HAND_S, STEPS_PER_S, films, parser_of, write
 from synthetic.traced.hands import STORIES, Carry, carries
 from synthetic.traced.light import STYLES
-from synthetic.things.materials import Part
 from synthetic.traced.spec import BOARDS_MM, draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.things.pieces import Piece
 from synthetic.traced.tracer import Tracer
-from synthetic.arrays import Rng
 
 NUDGE_S = 4.0
 HASTY = Effort(1, 3, 2)

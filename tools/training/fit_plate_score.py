@@ -22,7 +22,7 @@ from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
-from training.lessons.shapes.crops import camera_of
+from synthetic.from_above.sheet import camera_of
 
 SIDES_MM = (40.0, 60.0, 80.0)
 MARGIN_MM, MARKER_GROWN = 40.0, 1.4

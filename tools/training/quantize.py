@@ -24,7 +24,7 @@ from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.imaging.orthophoto import rectify_photo, relief_displacement_map
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, pad_to_input_multiple
 from overruler.vision.learned.shape_net import picture_input
-from training.lessons.rims.photos import camera_of
+from synthetic.from_above.sheet import camera_of
 
 
 class Shown(CalibrationDataReader):  # type: ignore[misc]

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from evaluate.corners.view import View
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from synthetic.develop import encode_srgb
 from synthetic.arrays import Floats, Rng
-
+from synthetic.develop import encode_srgb
 
 FINE = 4
 """Samples of light a pixel, along u and along v; each is itself the mean over its own small square."""

@@ -27,11 +27,11 @@ COARSE = 2
 REST, TOP, SIDE = 0, 1, 2
 """What a pixel shows: the mat and all that lies on it, a raised area's top, or its sides."""
 DRAWN_IN = {"hill": 0.88, "rock": 0.0, "tree": 0.0, "pine": 0.0, "ruin": 0.0, "barricade": 0.0}
-"""How large a traced piece of terrain is at its top, against its foot; 0 for what has no flat top. All others go straight
-up."""
+"""The size of a traced piece of terrain at its top, against its foot; 0 for what has no flat top.
+All others go straight up."""
 NEEDLE = 0.6
 """How large what has no top is taken to be up there, so that all that it hides is it."""
-BEYOND_MM = 25.0
+BEYOND_MM = 120.0
 """How far a table is painted beyond the piece that is kept."""
 
 
@@ -144,7 +144,8 @@ def _with_hills(rng: Rng, scene: Scene, hills: Sequence[Plate], reach: float) ->
 
 def _edge(rng: Rng, reach: float) -> Print:
     """The mat's edge: beyond it lies the table."""
-    far = rounded(np.array([4.0, 2.0]) * reach, 1.0) + [0, (2.0 + rng.uniform(0.1, 0.9)) * reach]
+    away = np.array([0, (2.0 + rng.uniform(0.1, 0.9)) * reach])
+    far = rounded(np.array([4.0, 2.0]) * reach, 1.0) + away
     return Print(spun(far, rng.uniform(0, 2 * np.pi)), any_colour(rng), 1.0)
 
 

@@ -95,7 +95,9 @@ def _textured(tile: Picture, tile_from_mm: Array, view: View, z_mm: float) -> Fl
     """A tile as it lies on the plane at z, mirrored beyond its edges."""
     matrix = tile_from_mm @ np.linalg.inv(view.plane(z_mm))
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpPerspective(tile, matrix, view.size_px, flags=flags, borderMode=cv2.BORDER_REFLECT)
+    seen = cv2.warpPerspective(
+        tile, matrix, view.size_px, flags=flags, borderMode=cv2.BORDER_REFLECT
+    )
     return np.asarray(LIGHT[seen])
 
 
@@ -154,9 +156,7 @@ def _draw_plate(
     return body
 
 
-def _side(
-    plate: Plate, view: View, lamp: Lamp, body: Mask, tiles: Sequence[Picture]
-) -> Floats:
+def _side(plate: Plate, view: View, lamp: Lamp, body: Mask, tiles: Sequence[Picture]) -> Floats:
     """The side's light at each pixel of `body` (n, 3)."""
     ys, xs = np.nonzero(body)
     middle_mm = plate.z_mm + plate.height_mm / 2
@@ -173,9 +173,7 @@ def _side(
     paint = plate.rim
     if plate.side_tile is not None:
         paint = paint * _cut(plate, tiles[plate.side_tile], view, middle_mm)[body > 0]
-    return np.asarray(
-        paint * (0.7 * lamp.sky + lamp.lamp * sun) + lamp.lamp * shine, np.float32
-    )
+    return np.asarray(paint * (0.7 * lamp.sky + lamp.lamp * sun) + lamp.lamp * shine, np.float32)
 
 
 def _top(plate: Plate, view: View, tiles: Sequence[Picture]) -> Floats:

@@ -77,7 +77,8 @@ def _manhole(rng: Rng, at: Array) -> list[Print]:
         for x, y in zip(np.sqrt(1 - share**2), share, strict=True)
     ]
     lines = [
-        Print(at + spun(rung, turn), ink * shade, rng.uniform(0.3, 0.9), 0.2, width) for rung in ends
+        Print(at + spun(rung, turn), ink * shade, rng.uniform(0.3, 0.9), 0.2, width)
+        for rung in ends
     ]
     return [Print(at + circle(radius), ink, rng.uniform(0.6, 1), rng.uniform(0.2, 1)), *lines]
 

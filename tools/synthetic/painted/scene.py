@@ -113,9 +113,7 @@ def standing(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
     """The figure on a plate, and tufts near its edge."""
     if plate.glyph is not None or plate.height_mm > 10:
         return []
-    foot = np.array(
-        [*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.top_mm]
-    )
+    foot = np.array([*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.top_mm])
     parts = (
         figure(rng, foot, plate.radius_mm, paints)
         if rng.random() < (0.9 if plate.height_mm > 2.8 else 0.4)

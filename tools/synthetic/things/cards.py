@@ -3,10 +3,9 @@
 import cv2
 import numpy as np
 
-from synthetic.things.figures import any_colour
-from synthetic.arrays import Floats, Picture
+from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.noise import clouds
-from synthetic.arrays import Array, Rng
+from synthetic.things.figures import any_colour
 
 SIDE = 160
 """Pixels of a card."""
@@ -66,9 +65,8 @@ def _ground(rng: Rng) -> Floats:
         ).astype(np.float32)
     elif kind < 0.7:
         base = base * np.float32(rng.uniform(0.05, 0.5))
-    cloud = np.clip(
-        0.5 + rng.uniform(0, 0.6) * clouds((SIDE, SIDE), 200, rng) + rng.uniform(0, 0.15) * clouds((SIDE, SIDE), 4, rng), 0, 1
-    )
+    soft, fine = (clouds((SIDE, SIDE), size, rng) for size in (200, 4))
+    cloud = np.clip(0.5 + rng.uniform(0, 0.6) * soft + rng.uniform(0, 0.15) * fine, 0, 1)
     card = base + cloud[..., None] * np.float32(rng.choice([0.0, 0.3, 1.0])) * (other - base)
     for x, y in rng.integers(0, SIDE, (int(rng.choice([0, 0, 30, 120])), 2)):
         card[y, x] += np.float32(rng.uniform(0.05, 0.8) ** 2)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from synthetic.arrays import Array, Picture
 from synthetic.things.materials import Part, plain, printed
-from synthetic.arrays import Picture
-from synthetic.arrays import Array
 from synthetic.things.mesh import about_z, box, sheet
 
 CARD_MM = 0.2

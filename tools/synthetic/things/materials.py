@@ -67,7 +67,9 @@ def plain(color: str, second: str | None = None, **more: Any) -> Material:
 
 def printed(image: Picture, **more: Any) -> Material:
     """A surface with a picture on it."""
-    red, green, blue = (0.012 + 0.84 * decode_srgb(image.reshape(-1, 3)[::97] / 255)).mean(0).tolist()
+    red, green, blue = (
+        (0.012 + 0.84 * decode_srgb(image.reshape(-1, 3)[::97] / 255)).mean(0).tolist()
+    )
     return Material((red, green, blue), image=image, **more)
 
 

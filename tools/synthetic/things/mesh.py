@@ -34,7 +34,10 @@ class Mesh:
     def mapped(self, matrix: ArrayLike, shift_mm: ArrayLike = (0, 0, 0)) -> "Mesh":
         """Under a linear map (3, 3) and a shift (3,)."""
         m = np.asarray(matrix, float)
-        points, normals = self.points_mm @ m.T + np.asarray(shift_mm), self.normals @ np.linalg.inv(m)
+        points, normals = (
+            self.points_mm @ m.T + np.asarray(shift_mm),
+            self.normals @ np.linalg.inv(m),
+        )
         way = -1 if np.linalg.det(m) < 0 else 1  # what is mirrored runs around the other way
         return Mesh(points[:, ::way], normals[:, ::way], self.uv[:, ::way])
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from synthetic.arrays import Array, Picture, Rng
 from synthetic.develop import encode_srgb
 from synthetic.mats import as_bytes
 from synthetic.things.cards import any_card
 from synthetic.things.materials import Material, Part, plain, printed
-from synthetic.arrays import Picture, Rng
-from synthetic.arrays import Array
 from synthetic.things.mesh import Mesh, about_z, blob, circle, limb, rounded, sheet, stack
-
 
 RIMS = {
     "black": "#141416",

@@ -7,12 +7,10 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw
 
+from synthetic.arrays import Array, Picture, Rng
 from synthetic.things.materials import Part, plain, printed
-from synthetic.arrays import Picture, Rng
-from synthetic.arrays import Array
 from synthetic.things.mesh import about_z, box, circle, fan, lathe, limb, prism, rectangle, sheet
 from synthetic.things.rulers import inch
-
 
 
 @dataclass(frozen=True, slots=True, eq=False)

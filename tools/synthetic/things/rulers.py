@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from synthetic.arrays import Array, Picture, Rng
 from synthetic.things.materials import Part, plain, printed
-from synthetic.arrays import Picture, Rng
-from synthetic.arrays import Array
 from synthetic.things.mesh import prism, rectangle, sheet
-
 
 
 @dataclass(frozen=True, slots=True, eq=False)

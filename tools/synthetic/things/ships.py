@@ -43,7 +43,10 @@ def ship(
     lean: Array | None = None,
 ) -> list[Solid]:
     """A ship of this length, in three paints (3, 3), mostly on a peg."""
-    high, kinds = rng.uniform(14, 70), (_nosed, _nosed, _panelled, _panelled, _saucer, _swept, _engined)
+    high, kinds = (
+        rng.uniform(14, 70),
+        (_nosed, _nosed, _panelled, _panelled, _saucer, _swept, _engined),
+    )
     spin = size_mm * turned(turn_rad) @ (np.eye(3) if lean is None else lean)
     at = np.append(xy_mm + rng.normal(0, 2, 2), high)
     parts = kinds[int(rng.integers(len(kinds)))](rng)
@@ -61,9 +64,9 @@ def _tipped(rng: Rng, most: float) -> Array:
 def _peg(rng: Rng, xy_mm: Array, high_mm: float) -> list[Solid]:
     coat = np.full(3, rng.choice([0.02, 0.3, 0.7]) * rng.uniform(0.6, 1.2), np.float32)
     radius, foot = rng.uniform(0.8, 2.4), np.array([*xy_mm, 2.5])
-    nub_top = foot + [0, 0, rng.uniform(1, 4)]
-    peg = cone(foot, foot + [0, 0, high_mm], radius, radius * rng.uniform(0.7, 1), coat)
-    nub = cone(foot, nub_top, radius * 2, radius * 1.6, coat)
+    up = np.array([0, 0, 1.0])
+    peg = cone(foot, foot + up * high_mm, radius, radius * rng.uniform(0.7, 1), coat)
+    nub = cone(foot, foot + up * rng.uniform(1, 4), radius * 2, radius * 1.6, coat)
     return [peg, nub] if rng.random() < 0.5 else [peg]
 
 

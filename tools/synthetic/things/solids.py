@@ -76,7 +76,8 @@ def blade(root: Array, tip: Array, half_root: float, half_tip: float, colour: Fl
     ring = np.array([root - half_root * along, root + half_root * along])
     ring = np.vstack([ring, tip + half_tip * along, tip - half_tip * along])
     ring = ring if tip[1] > root[1] else ring[::-1]
-    low, high = ring - [0, 0, 0.012], ring + [0, 0, 0.012]
+    thick = np.array([0, 0, 0.012])
+    low, high = ring - thick, ring + thick
     return Solid(mesh.join([mesh.stack([low, high], facets=True), mesh.fan(low[::-1])]), colour)
 
 

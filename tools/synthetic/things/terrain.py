@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synthetic.things.materials import Material, Part, plain
 from synthetic.arrays import Array, Rng
+from synthetic.things.materials import Material, Part, plain
 from synthetic.things.mesh import Mesh, about_z, blob, box, lathe, limb, prism, rectangle, stack
-
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,14 +7,14 @@ from itertools import combinations
 import numpy as np
 from shapely.geometry import Polygon
 
-from synthetic.traced.ground import Ground, footprint
-from synthetic.things.mesh import about_z
+from synthetic.arrays import Floats, Rng
 from synthetic.things.figures import named_figure
 from synthetic.things.materials import Part, paint
-from synthetic.things.ships import ship
+from synthetic.things.mesh import about_z
 from synthetic.things.pieces import Piece, Shape, block, disc, distance_mm, oval, plate, stand
+from synthetic.things.ships import ship
 from synthetic.things.terrain import Terrain
-from synthetic.arrays import Floats, Rng
+from synthetic.traced.ground import Ground, footprint
 
 Place = tuple[float, float, float, float]
 """x, y, z, heading."""

@@ -7,19 +7,17 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from synthetic.things.ships import any_ship
-from synthetic.things.figures import any_colour, figure, palette
 from synthetic.arrays import Rng
-from synthetic.things.solids import Solid
 from synthetic.camera import over_board
-from synthetic.develop import develop, camera_style
-from synthetic.traced.expose import ROUGH, expose
+from synthetic.develop import camera_style, develop
+from synthetic.things.figures import any_colour, figure, palette
 from synthetic.things.materials import Material, Part
-from synthetic.things.mesh import Mesh
+from synthetic.things.pieces import Piece
+from synthetic.things.ships import any_ship
+from synthetic.things.terrain import Terrain
+from synthetic.traced.expose import ROUGH, expose
 from synthetic.traced.spec import MATS, Spec, draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.things.pieces import Piece
-from synthetic.things.terrain import Terrain
 from synthetic.traced.tracer import Tracer
 from synthetic.traced.truth import truth
 

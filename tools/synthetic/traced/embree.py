@@ -12,7 +12,6 @@ from synthetic.arrays import Floats, Ints
 from synthetic.things.materials import Part
 
 
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
     """Where N rays meet their first triangle."""

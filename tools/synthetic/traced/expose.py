@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from synthetic.traced.rays import Rays
+from synthetic.arrays import Floats, Ints
 from synthetic.camera import View
-from synthetic.arrays import Ints
-from synthetic.arrays import Floats
+from synthetic.traced.rays import Rays
 from synthetic.traced.tracer import Tracer
 
 Where = NDArray[np.bool_]

@@ -7,12 +7,12 @@ import numpy as np
 from shapely.geometry import LineString, Point, Polygon
 
 from overruler.geometry.pose import Array
-from synthetic.traced.filming import HAND_S, Carried, ahead, any_path, times
+from synthetic.arrays import Rng
 from synthetic.things.materials import Part, plain
 from synthetic.things.mesh import limb
-from synthetic.traced.table import Table
 from synthetic.things.pieces import Piece
-from synthetic.arrays import Rng
+from synthetic.traced.filming import HAND_S, Carried, ahead, any_path, times
+from synthetic.traced.table import Table
 
 MOVES = ("carry", "quick", "push")
 """A piece carried somewhere; the next one at once after it; one that is never lifted."""
@@ -158,9 +158,7 @@ def carries(
     raise ValueError(f"seed {table.spec.seed}: no room for {count} moves; take another")
 
 
-def _path(
-    piece: Piece, story: str, size_mm: tuple[float, float], rng: Rng
-) -> Array:
+def _path(piece: Piece, story: str, size_mm: tuple[float, float], rng: Rng) -> Array:
     """The corners (N, 2) of a piece's way."""
     start = np.array([piece.x_mm, piece.y_mm])
     if story == "rest":

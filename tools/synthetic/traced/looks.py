@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from synthetic.noise import TILE
-from synthetic.things.materials import Material, grains
 from synthetic.arrays import Floats, Ints, Picture
 from synthetic.develop import LIGHT
+from synthetic.noise import TILE
+from synthetic.things.materials import Material, grains
 
 REFLECTANCE = 0.012 + 0.84 * LIGHT
 """Of a print's 256 values."""

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 from rich.progress import Progress
 
-from synthetic.traced.board_file import board_toml
 from synthetic.camera import View, over_board
-from synthetic.develop import develop, jpeg, camera_style
+from synthetic.develop import camera_style, develop, jpeg
+from synthetic.traced.board_file import board_toml
 from synthetic.traced.expose import EFFORT, ROUGH, expose
 from synthetic.traced.spec import Spec
 from synthetic.traced.table import build

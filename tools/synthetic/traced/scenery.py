@@ -3,10 +3,9 @@
 import numpy as np
 
 from overruler.pieces import Grid
-from synthetic.things.materials import Material, Part, plain, printed
-from synthetic.arrays import Picture, Rng
+from synthetic.arrays import Array, Picture, Rng
 from synthetic.mats import WOODS, as_bytes, hexes, mat, planks
-from synthetic.arrays import Array
+from synthetic.things.materials import Material, Part, plain, printed
 from synthetic.things.mesh import Mesh, box, sheet
 from synthetic.traced.spec import Spec
 

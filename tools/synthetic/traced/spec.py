@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synthetic.traced.light import STYLES
 from synthetic.arrays import Rng
+from synthetic.traced.light import STYLES
 
 BOARDS_MM = {
     "legion": (1828.8, 914.4),

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.pieces import Grid
-from synthetic.traced.armies import all_distances
+from synthetic.arrays import Array
 from synthetic.camera import View
 from synthetic.develop import Style
-from synthetic.traced.embree import Solid
-from synthetic.arrays import Array
-from synthetic.traced.table import Table
 from synthetic.things.markers import Marker
 from synthetic.things.pieces import Piece, distance_mm
 from synthetic.things.props import Prop
 from synthetic.things.rulers import Ruler
 from synthetic.things.terrain import Terrain
+from synthetic.traced.armies import all_distances
+from synthetic.traced.embree import Solid
+from synthetic.traced.table import Table
 from synthetic.traced.tracer import Tracer
 
 Json = dict[str, object]

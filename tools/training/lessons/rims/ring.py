@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 
 from overruler.geometry.camera import Camera
-from synthetic.arrays import Picture
-from synthetic.arrays import Array, Floats
+from synthetic.arrays import Array, Floats, Picture
 
 RADII_MM = (12.8, 14.2, 16, 20, 25, 30, 35, 40, 45, 50, 60, 80)
 _WIDTH_PX = 1.2
