@@ -25,10 +25,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 from numpy.random import Generator
@@ -37,6 +35,7 @@ from rich.progress import track
 from rich.table import Table
 
 from evaluate.drawn.count import COLUMNS, figures, honesty
+from evaluate.drawn.markers import as_stated
 from evaluate.drawn.tables import (
     CURL_MM,
     PAIRS,
@@ -55,7 +54,6 @@ from overruler.geometry.pose import Array
 from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.marker import Marker
-from tests.vision.sight import as_stated
 
 CASES = [
     Case(*names)

@@ -16,10 +16,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 from numpy.random import Generator
@@ -27,9 +25,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from evaluate.corners.picture import Look, random_look, take
-from evaluate.corners.view import View
+from evaluate.corners.picture import random_look, take
+from evaluate.corners.view import MarkerView
 from evaluate.drawn.count import COLUMNS, figures
+from evaluate.drawn.markers import BOARD_MM, EIGHT, MARKER_MM, marker_mm
 from evaluate.drawn.tables import (
     PAIRS,
     SIZES,
@@ -55,7 +54,7 @@ from overruler.vision.camera.problems import tilt_deg
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.edge_noise import PLACE_SIGMA_MM
 from overruler.vision.markers.marker import Marker
-from tests.vision.table import BOARD_MM, EIGHT, MARKER_MM, square_mm
+from synthetic.develop import Style
 
 LAYOUTS, LENSES = ("eight", "four", "eight anywhere"), ("file", "EXIF", "none")
 SOFT = 0.3
@@ -83,7 +82,7 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
     for table in range(tables):
         random = np.random.default_rng([seed, table, SIZES[size][0]])
         camera = random_camera(random, Case("eight", "none", size, families=True))
-        corners = {n: square_mm(*at) for n, at in EIGHT.items()}
+        corners = {n: marker_mm(*at) for n, at in EIGHT.items()}
         half, errors = np.full(2, BOARD_MM / 2), random.normal(size=26) * (not exact)
         truth = Truth(
             camera,
@@ -96,18 +95,18 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
         yield truth, picture, random
 
 
-def _look(random: Generator) -> tuple[Look, str]:
+def _look(random: Generator) -> tuple[Style, str]:
     return random_look(random, soft=random.random() < SOFT), "DICT_4X4_50"
 
 
-def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> View:
+def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> MarkerView:
     """The table with each marker laid and lifted by its errors (8, 3), in σ."""
     laid = {n: at[:, :2] + PLACE_SIGMA_MM * errors[n, :2] for n, at in truth.corners.items()}
     lifted = {
         n: float(truth.lifted(at)[0, 2] + MARKER_HEIGHT_SIGMA_MM * errors[n, 2])
         for n, at in truth.corners.items()
     }
-    return View(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
+    return MarkerView(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
 
 
 def counted(size: str, truth: Truth, frame: Frame, random: Generator) -> Iterator[Counted]:

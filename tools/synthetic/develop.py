@@ -113,7 +113,8 @@ def tones(light: Floats, style: Style, rng: Rng) -> Floats:
         grain = _blurred(rng.standard_normal(image.shape, np.float32), style.grain_px)
         image = image + grain * (style.noise / grain.std()) * np.sqrt(image.clip(0) + READ_NOISE)
     tone = _tone(image, style)
-    tone = tone + np.float32(style.sharpen) * (tone - _blurred(tone, SHARPENING_PX))
+    if style.sharpen:
+        tone = tone + np.float32(style.sharpen) * (tone - _blurred(tone, SHARPENING_PX))
     return np.asarray(255 * tone, np.float32)
 
 

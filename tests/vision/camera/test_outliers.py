@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.errors import CannotMeasure
 from overruler.vision.camera.bundle_adjustment import LensPrior, Solution, State
 from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.outliers import fit_choosing_prior, fit_without_outliers
-from tests.vision.table import camera_over
 
 STATE = State(camera_over(10), 0.0)
 

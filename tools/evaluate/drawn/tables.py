@@ -6,6 +6,15 @@ import numpy as np
 from numpy.random import Generator
 
 from evaluate.drawn.lenses import FAMILIES
+from evaluate.drawn.markers import (
+    BOARD_MM,
+    EIGHT,
+    FOUR,
+    MARKER_MM,
+    camera_over,
+    known_board,
+    marker_mm,
+)
 from overruler.board import Board
 from overruler.calibration import Calibration, ErrorBudget, TableBow
 from overruler.frame import Frame
@@ -25,7 +34,6 @@ from overruler.vision.camera.precision_map import place_jacobian_camera_bow
 from overruler.vision.camera.table_bow import correct_for_bow_mm
 from overruler.vision.camera.variance_components import LOG_SCALE_SIGMA as SCALE_SIGMA
 from overruler.vision.markers.marker import Marker
-from tests.vision.table import BOARD_MM, EIGHT, FOUR, MARKER_MM, camera_over, known_board, square_mm
 
 LAID_WORSE, CURL_MM = 3.0, 0.3
 """The troubles: how many times worse than stated markers are laid and shaped, and how far their corners are lifted."""
@@ -83,7 +91,7 @@ class Case:
         """Where the markers lie: free ones at any heading."""
         turn = random.uniform(-180, 180, len(self.places)) * self.free
         return {
-            n: square_mm(*at, heading_deg=h)
+            n: marker_mm(*at, heading_deg=h)
             for (n, at), h in zip(self.places.items(), turn, strict=True)
         }
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from synthetic.arrays import Array, Picture
+from synthetic.flat_table import marker_cells, square_mm
 from synthetic.things.materials import Part, plain, printed
-from synthetic.things.mesh import about_z, box, sheet
+from synthetic.things.mesh import box, sheet
 
 CARD_MM = 0.2
 """Height of the printed side over the board."""
@@ -39,13 +39,7 @@ class Marker:
         return self._square(self.size_mm + 2 * self.quiet_mm)
 
     def _square(self, side: float) -> Array:
-        flat = (
-            np.array([[-1, 1], [1, 1], [1, -1], [-1, -1]])
-            * side
-            / 2
-            @ about_z(self.turn_deg)[:2, :2].T
-        )
-        return np.column_stack([flat + np.array([self.x_mm, self.y_mm]), np.full(4, CARD_MM)])
+        return square_mm(self.x_mm, self.y_mm, side, self.turn_deg, CARD_MM)
 
     def parts(self, dictionary: str, white: str, gloss: float) -> list[Part]:
         """The card, and on it (a thousandth of a millimetre up) the print."""
@@ -60,6 +54,5 @@ class Marker:
 
 def marker_print(dictionary: str, marker: int) -> Picture:
     """A marker's cells (N, N, 3), its black border with them."""
-    book = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
-    cells = cv2.aruco.generateImageMarker(book, marker, book.markerSize + 2)
-    return np.asarray(np.where(cells[..., None] > 0, np.array(PAPER), np.array(INK)), np.uint8)
+    cells = marker_cells(marker, dictionary)
+    return np.asarray(np.where(cells[..., None], np.array(PAPER), np.array(INK)), np.uint8)

@@ -191,7 +191,7 @@ def test_peers_see_plain_discs() -> None:
 
 
 def test_without_a_board_file_the_board_is_what_the_truth_says_of_its_markers() -> None:
-    sample = Path(__file__).parent.parent / "sample_images" / "legion_desert.jpg"
+    sample = Path(__file__).parents[3] / "sample_images" / "legion_desert.jpg"
     truth = json.loads(sample.with_suffix(".json").read_text())
     told, beside = board_of(Path("elsewhere.jpg"), truth), board_of(sample, truth)
     assert beside.name == Board.load(sample.with_suffix(".toml")).name

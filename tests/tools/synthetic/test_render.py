@@ -1,8 +1,6 @@
 """The renderer: what it draws is where its truth says, to hundredths of a millimetre and thousandths of a pixel."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-
-from synthetic import render_samples
+from synthetic import camera, render_samples
+from synthetic.things import mesh
 from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
-from synthetic.traced import camera, mesh
+from synthetic.traced.rays import Rays
 from synthetic.traced.spec import draw_spec
 from synthetic.traced.table import Table, build
 
@@ -110,7 +107,7 @@ def test_rays_go_back_through_their_pixels(kind: str) -> None:
     rng = np.random.default_rng(4)
     view = camera.over_board(kind, (1828.8, 914.4), 25, rng)
     x, y = rng.uniform(0, 1, (2, 500)) * (np.array(view.size_px)[:, None] - 1)
-    rays = camera.Rays(view)
+    rays = Rays(view)
     there = rays.eye_mm + 1500 * rays.through(x.astype(np.float32), y.astype(np.float32)).astype(
         float
     )
@@ -225,7 +222,7 @@ class Bench(NamedTuple):
 @pytest.fixture(scope="module")
 def bench() -> Bench:
     tracer = pytest.importorskip(
-        "render.tracer", reason="needs the render group", exc_type=ImportError
+        "synthetic.traced.tracer", reason="needs the render group", exc_type=ImportError
     )
     spec = replace(
         draw_spec(3, "hd", "inches"), mat="none", table="felt", terrain=2, layout="known", crowd=0.6

@@ -7,16 +7,19 @@ import pytest
 from evaluate.corners import picture
 from evaluate.corners.count import DICTIONARY, Trial, _figures, trial
 from evaluate.corners.methods import METHODS, Found
-from evaluate.corners.picture import BLACK, CARD, Look, random_look, take
-from evaluate.corners.view import LEAST_PX, MOST_PX, SIZE_PX, View, random_view
+from evaluate.corners.picture import BLACK, CARD, look, random_look, take
+from evaluate.corners.view import LEAST_PX, MOST_PX, SIZE_PX, MarkerView, random_view
 from overruler.geometry.pose import Array
+from synthetic.develop import Style, decode_srgb
 
 VIEW = random_view(np.random.default_rng(11))
-SOME = View(VIEW.camera, VIEW.tilt_deg, {number: VIEW.corners_mm[number] for number in (1, 4, 6)})
+SOME = MarkerView(
+    VIEW.camera, VIEW.tilt_deg, {number: VIEW.corners_mm[number] for number in (1, 4, 6)}
+)
 
 
-def grey(look: Look) -> Array:
-    return take(SOME, look, DICTIONARY, np.random.default_rng(3)).pixels[..., 0].astype(float)
+def grey(style: Style) -> Array:
+    return take(SOME, style, DICTIONARY, np.random.default_rng(3)).pixels[..., 0].astype(float)
 
 
 def test_markers_lie_in_the_picture_and_are_as_large_as_they_should_be() -> None:
@@ -36,9 +39,7 @@ def test_markers_lie_in_the_picture_and_are_as_large_as_they_should_be() -> None
 
 def light_of(picture: Array) -> Array:
     """The tone curve and the lamp undone."""
-    share = picture / 255
-    linear = np.where(share < 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-    return np.asarray(linear / np.linspace(1.1, 0.9, SIZE_PX[0]))
+    return np.asarray(decode_srgb(picture / 255) / np.linspace(1.1, 0.9, SIZE_PX[0]))
 
 
 def test_a_black_square_takes_as_much_light_as_its_area_says(
@@ -46,7 +47,7 @@ def test_a_black_square_takes_as_much_light_as_its_area_says(
 ) -> None:
     """Blur moves light about and loses none: what is missing from the card's white is the square's area."""
     monkeypatch.setattr(picture, "print_of", lambda number, dictionary: np.full((6, 6), BLACK))
-    light = light_of(grey(Look(blur_px=0.8, noise=0.0, quality=100)))
+    light = light_of(grey(look(blur_px=0.8, noise=0.0, quality=100)))
     for number in SOME.corners_mm:
         corners = SOME.corners_px(number)
         u, v = corners.T
