@@ -31,7 +31,7 @@ DRAWN_IN = {"hill": 0.88, "rock": 0.0, "tree": 0.0, "pine": 0.0, "ruin": 0.0, "b
 All others go straight up."""
 NEEDLE = 0.6
 """How large what has no top is taken to be up there, so that all that it hides is it."""
-BEYOND_MM = 120.0
+BEYOND_MM = 80.0
 """How far a table is painted beyond the piece that is kept."""
 
 
@@ -52,7 +52,7 @@ def drawn_hills(seed: Sequence[int], tiles: Sequence[Picture], size_px: int) -> 
     """A piece of a table of `size_px` pixels a side."""
     rng = np.random.default_rng(list(seed))
     reach = size_px * FINE_MM / 2 + BEYOND_MM
-    view = patch_view(rng, reach, float(rng.uniform(0.7, 1.5)), most_tilt=0.9)
+    view = patch_view(rng, reach, float(rng.uniform(1.0, 1.9)), most_tilt=0.9)
     scene = make_scene(rng, reach, tiles)
     hills = _raised(rng, scene, reach, len(tiles))
     scene = _with_hills(rng, scene, hills, reach)

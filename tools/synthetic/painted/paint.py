@@ -12,7 +12,7 @@ from synthetic.mats import TILE_TEXEL_MM
 from synthetic.noise import TILE
 from synthetic.painted.canvas import fill, hull, outline, softened
 from synthetic.painted.light import Lamp, any_lamp, contact, corners_of, light_on
-from synthetic.painted.plates import Plate
+from synthetic.painted.plates import Plate, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene
 from synthetic.things.solids import Solid
@@ -147,13 +147,32 @@ def _draw_plate(
     body, top = view.blank(), view.blank()
     fill(body, hull(corners))
     fill(top, edge)
-    patch[body > 0] = _side(plate, view, lamp, body, tiles)
-    level = _top(plate, view, tiles) * light_on(casters, view, lamp, plate.top_mm)
+    lit = light_on(casters, view, lamp, plate.top_mm)
+    beneath = np.roll(patch, 2, (0, 1))
+    side, level = _side(plate, view, lamp, body, tiles), _top(plate, view, tiles) * lit
+    patch[body > 0] = side + plate.clear * (0.6 * beneath[body > 0] - side)
+    level += np.float32(plate.clear) * (beneath - level)
+    if plate.card is not None:
+        _lay_card(level, plate, view, lit)
     patch[top > 0] = level[top > 0]
     if plate.highlight > 0:
         light = (plate.rim + np.float32(0.5 * plate.highlight)).tolist()
         outline(patch, edge, light, 1, True)
     return body
+
+
+def _lay_card(level: Floats, plate: Plate, view: View, lit: Floats) -> None:
+    """Lay a plate's card on its top, under the same light."""
+    assert plate.card is not None
+    assert plate.card_half_mm is not None
+    ahead = plate.card_half_mm * [[1, 1], [1, -1], [-1, -1], [-1, 1]]
+    corners = view.pixels(plate.center_mm + spun(ahead, plate.turn_rad), plate.top_mm)
+    size = len(plate.card)
+    source = np.array([[0, 0], [size, 0], [size, size], [0, size]], np.float32) - np.float32(0.5)
+    warp = cv2.getPerspectiveTransform(source, corners.astype(np.float32))
+    card = cv2.warpPerspective(plate.card, warp, view.size_px, flags=cv2.INTER_LINEAR)
+    cover = card[..., 3:]
+    level += cover * (card[..., :3] / np.maximum(cover, 0.2) * lit - level)
 
 
 def _side(plate: Plate, view: View, lamp: Lamp, body: Mask, tiles: Sequence[Picture]) -> Floats:

@@ -66,6 +66,14 @@ class Plate:
     """Whether it is a round base."""
     z_mm: float = 0.0
     """Height of its foot."""
+    card: Floats | None = None
+    """(S, S, 4): what is printed on top, light and cover, its upper edge ahead (+x before it is turned)."""
+    card_half_mm: Array | None = None
+    """(2,): half the card's length, along the heading, and half its width."""
+    turn_rad: float = 0.0
+    """The heading."""
+    clear: float = 0.0
+    """0: what lies beneath does not show through, to 1."""
     side_tile: int | None = None
     """The texture that its sides have too; their colour is multiplied with it."""
 

@@ -21,8 +21,8 @@ from overruler.vision.plates.side_net import (
 )
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, side_normals
 from synthetic.arrays import Array, Floats, Picture, Rng
-from synthetic.camera import View, patch_view
-from synthetic.from_above.fleet import fleet_photo, plate_rows
+from synthetic.camera import patch_view
+from synthetic.from_above.fleet import fleet_photo
 from synthetic.from_above.quick_tables import drawn_photo
 from synthetic.from_above.sheet import Truth, on_board, read_truth
 from synthetic.mats import library
@@ -52,18 +52,12 @@ def drawn_block(seed: int, number: int, plates: bool) -> Arrays:
     for _ in range(PHOTOS):
         mm_per_px = float(rng.uniform(*((0.25, 0.5) if rng.random() < 0.35 else (0.5, 1.15))))
         view = patch_view(rng, REACH_MM, mm_per_px)
-        draw = _ships if plates else partial(drawn_photo, reach_mm=REACH_MM)
+        draw = partial(fleet_photo if plates else drawn_photo, reach_mm=REACH_MM)
         photo, rectangles = draw(rng, view, tiles, finer=2 if mm_per_px > 0.4 else 1)
         for *rectangle, kind, seen in rectangles:
             if kind < OVAL and seen > LEAST_SHOWN:
                 found.append(lessons(rng, photo, view.camera, np.array(rectangle), TIMES))
     return _joined(found)
-
-
-def _ships(rng: Rng, view: View, tiles: Sequence[Picture], finer: int) -> tuple[Picture, Array]:
-    """A photo, and its plates (N, 7): x, y, length, width, heading, kind, share in sight."""
-    photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, finer)
-    return photo, np.array(plate_rows(slabs, shown), float).reshape(-1, 7)
 
 
 def traced_strips(path: Path, plates: bool) -> Arrays:
