@@ -1,5 +1,6 @@
 """The camera: where it stands, what its lens does, the part of its picture that is drawn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,9 +59,7 @@ class View:
 
     def box(self, xy_px: Array, margin_px: float) -> Box:
         """The part of the picture around points (N, 2); without width or height where it is out of sight."""
-        low = np.floor(np.nanmin(xy_px, 0) - margin_px).clip(0, self.size_px).astype(int)
-        high = np.ceil(np.nanmax(xy_px, 0) + margin_px + 1).clip(0, self.size_px).astype(int)
-        return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
+        return box_around(xy_px, margin_px, self.size_px)
 
     def blank(self) -> Mask:
         return np.zeros(self.size_px[::-1], np.uint8)
@@ -79,6 +78,13 @@ class View:
     def px_per_mm(self) -> float:
         """At the board's origin."""
         return float(1 / self.camera.mm_per_px(np.zeros((1, 3)))[0])
+
+
+def box_around(xy_px: Array, margin_px: float, size_px: Sequence[int]) -> Box:
+    """The part of a picture of such a size around points (N, 2)."""
+    low = np.floor(np.nanmin(xy_px, 0) - margin_px).clip(0, size_px).astype(int)
+    high = np.ceil(np.nanmax(xy_px, 0) + margin_px + 1).clip(0, size_px).astype(int)
+    return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
 
 
 def rows_columns(box: Box) -> tuple[slice, slice]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from skimage.draw import polygon
 
 from overruler.geometry.camera import Camera
@@ -90,9 +90,9 @@ def coded_light(light: Floats, blur_px: float, noise: Array | Floats | None = No
 
 
 def _draw_plinth(canvas: Floats, camera: Camera, plinth: Plinth) -> None:
-    x, y, radius = plinth.x_mm, plinth.y_mm, plinth.diameter_mm / 2
-    lower = ring_mm(x, y, radius, plinth.z_mm)
-    upper = ring_mm(x, y, radius - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
+    middle, radius = (plinth.x_mm, plinth.y_mm), plinth.diameter_mm / 2
+    lower = ring_mm(middle, radius, plinth.z_mm)
+    upper = ring_mm(middle, radius - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
     seen = cv2.convexHull(
         np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32)
     )
@@ -101,12 +101,12 @@ def _draw_plinth(canvas: Floats, camera: Camera, plinth: Plinth) -> None:
 
 
 def ring_mm(
-    x_mm: float, y_mm: float, radius_mm: float, z_mm: float, count: int = CIRCLE_POINTS
+    middle_mm: ArrayLike, radius_mm: float, z_mm: float, count: int = CIRCLE_POINTS
 ) -> Array:
     """Points (count, 3) of a level circle."""
     angle = np.arange(count) * (2 * np.pi / count)
-    x, y = x_mm + radius_mm * np.cos(angle), y_mm + radius_mm * np.sin(angle)
-    return np.stack([x, y, np.full(count, z_mm)], -1)
+    flat = np.asarray(middle_mm) + radius_mm * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return np.column_stack([flat, np.full(count, z_mm)])
 
 
 def square_mm(

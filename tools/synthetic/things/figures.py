@@ -235,13 +235,13 @@ def figure(rng: Rng, foot: Array, radius: float, paints: Floats) -> list[Solid]:
 # --- without a base ---
 
 
-def dice(rng: Rng, foot: Array) -> list[Solid]:
-    """A few dice of one kind around a place."""
+def dice(rng: Rng, foot: Array, most: int = 4) -> list[Solid]:
+    """A few dice of one kind around a place; where it is one, there."""
     half, paint = rng.uniform(5, 8), any_colour(rng)
     pip = np.full(3, 0.01 if paint.mean() > 0.2 else 0.7, np.float32)
     parts = []
-    for _ in range(int(rng.integers(1, 5))):
-        center = foot + np.array([*rng.uniform(-30, 30, 2), half])
+    for _ in range(int(rng.integers(1, most + 1))):
+        center = foot + np.array([*rng.uniform(-30, 30, 2) * (most > 1), half])
         turn = turned(rng.uniform(0, 6))
         parts.append(box(center, np.full(3, half), turn, paint))
         spots = rng.choice([-0.5, 0, 0.5], (int(rng.integers(1, 7)), 2)) * half

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw
 
-from synthetic.arrays import Array, Picture, Rng
+from synthetic.arrays import Array, Rng
+from synthetic.things import figures
 from synthetic.things.materials import Part, plain, printed
 from synthetic.things.mesh import about_z, box, circle, fan, lathe, limb, prism, rectangle, sheet
 from synthetic.things.rulers import inch
@@ -50,47 +51,17 @@ def token(rng: Rng) -> Prop:
     return Prop("token", ring, [edge, Part(top, printed(np.asarray(image), gloss=0.3))], diameter)
 
 
-def die(rng: Rng) -> Prop:
-    """One six-sided die."""
-    side = float(rng.choice([12.0, 14.0, 16.0]))
-    color, ink = [
-        ("#e8e6e0", "#1a1a1c"),
-        ("#a81f1f", "#f2f2f2"),
-        ("#1f3a9a", "#f2f2f2"),
-        ("#17171a", "#e8e8e8"),
-    ][rng.integers(4)]
-    parts = [Part(box(side, side, side), plain(color, gloss=0.5, rough=0.2))]
-    parts.append(
-        Part(
-            sheet(np.column_stack([rectangle(side * 0.96, side * 0.96), np.full(4, side + 0.02)])),
-            printed(_pips(color, ink, rng), gloss=0.5, rough=0.2),
-        )
-    )
-    return Prop("die", rectangle(side, side), parts)
-
-
-def _pips(color: str, ink: str, rng: Rng) -> Picture:
-    image = Image.new("RGB", (96, 96), color)
-    draw = ImageDraw.Draw(image)
-    faces = [[4], [0, 8], [0, 4, 8], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]]
-    for k in faces[rng.integers(6)]:
-        x, y = 22 + 26 * (k % 3), 22 + 26 * (k // 3)
-        draw.ellipse([x - 9, y - 9, x + 9, y + 9], fill=ink)
-    return np.asarray(image)
+def die(rng: Rng, most: int = 1) -> Prop:
+    """One die or a few."""
+    solids = figures.dice(rng, np.zeros(3), most)
+    reach = max(float(np.abs(solid.points_mm[:, :2]).max()) for solid in solids)
+    outline = rectangle(2 * reach, 2 * reach)
+    return Prop("dice" if most > 1 else "die", outline, [solid.part(0.5) for solid in solids])
 
 
 def dice(rng: Rng) -> Prop:
     """A handful of dice."""
-    one = int(rng.integers(1 << 30))
-    parts: list[Part] = []
-    for k in range(int(rng.integers(4, 8))):
-        at = np.array([(k % 3 - 1) * 26, (k // 3 - 0.5) * 26]) + rng.uniform(-4, 4, 2)
-        parts += (
-            die(np.random.default_rng(one))
-            .moved(float(at[0]), float(at[1]), float(rng.uniform(0, 90)))
-            .parts
-        )
-    return Prop("dice", circle(52, 16), parts)
+    return die(rng, 7)
 
 
 def card(rng: Rng) -> Prop:

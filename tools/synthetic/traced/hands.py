@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from shapely.geometry import LineString, Point, Polygon
 
 from overruler.geometry.pose import Array
 from synthetic.arrays import Rng
+from synthetic.filming import HAND_S, LIFT_MM, ahead, any_path, times
 from synthetic.things.materials import Part, plain
 from synthetic.things.mesh import limb
 from synthetic.things.pieces import Piece
-from synthetic.traced.filming import HAND_S, Carried, ahead, any_path, times
 from synthetic.traced.table import Table
 
 MOVES = ("carry", "quick", "push")
@@ -24,9 +25,13 @@ BEYOND_MM = 300.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Carry(Carried):
+class Carry:
     """One piece that a hand carries along straight legs."""
 
+    path_mm: Array
+    """(L + 1, 2)."""
+    start_s: float
+    end_s: float
     piece: Piece
     """As it stands before."""
     turn_deg: float
@@ -43,7 +48,42 @@ class Carry(Carried):
 
     @property
     def lift_mm(self) -> float:
-        return 0.0 if self.story in ("push", "rest") else super().lift_mm
+        """How high it is lifted, half way."""
+        return 0.0 if self.story in ("push", "rest") else LIFT_MM
+
+    def at(self, time_s: float) -> tuple[Array, float, float]:
+        """Where the piece is, how high, and what share of the way it has come: slowly at first and at last."""
+        q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
+        share = 3 * q * q - 2 * q**3
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(self.path_mm, axis=0).T))])
+        place = [np.interp(share * along[-1], along, axis) for axis in self.path_mm.T]
+        return np.array(place), self.lift_mm * float(np.sin(np.pi * q)), share
+
+    @property
+    def hand_from_s(self) -> float:
+        return round(self.start_s - HAND_S, 1)
+
+    @property
+    def hand_to_s(self) -> float:
+        return self.end_s + HAND_S
+
+    def gone(self, time_s: float) -> float:
+        """How far the hand is from the piece: 0 where it holds it, 1 and more where it is not over the table."""
+        return max(self.start_s - time_s, time_s - self.end_s, 0.0) / HAND_S
+
+    def truth(self) -> dict[str, Any]:
+        return {
+            "piece": self.piece.id,
+            "story": self.story,
+            "t_start_s": self.start_s,
+            "t_end_s": self.end_s,
+            "from_mm": self.path_mm[0].tolist(),
+            "to_mm": self.path_mm[-1].tolist(),
+            "path_length_mm": float(np.hypot(*np.diff(self.path_mm, axis=0).T).sum()),
+            "path_mm": self.path_mm.tolist(),
+            "hand_from_s": self.hand_from_s,
+            "hand_to_s": self.hand_to_s,
+        }
 
     def moved(self, time_s: float) -> Piece:
         (x, y), z, share = self.at(time_s)
