@@ -29,26 +29,13 @@ from evaluate.corners.picture import random_look, take
 from evaluate.corners.view import MarkerView
 from evaluate.drawn.count import COLUMNS, figures
 from evaluate.drawn.markers import BOARD_MM, EIGHT, MARKER_MM, marker_mm
-from evaluate.drawn.tables import (
-    PAIRS,
-    SIZES,
-    SPOTS,
-    Case,
-    Truth,
-    best,
-    distances,
-    frame_of,
-    lens_file,
-    random_camera,
-)
+from evaluate.drawn.tables import SIZES, Case, Truth, frame_of, measured, random_camera
 from overruler.board import Board
 from overruler.calibration import TableBow
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE
-from overruler.vision.camera.calibrate import calibrate_from_markers
-from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
 from overruler.vision.camera.problems import tilt_deg
 from overruler.vision.markers.detect import find_markers
@@ -123,15 +110,9 @@ def counted(size: str, truth: Truth, frame: Frame, random: Generator) -> Iterato
 def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Generator) -> Counted:
     told = frame_of(case, truth.camera, random)
     frame = replace(frame, focal_px=told.focal_px, focal_share=told.focal_share)
-    lens = lens_file(truth.camera, frame.size_px, random) if case.lens == "file" else None
-    prior = lens_prior(frame, lens)
-    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
-    pixels = truth.camera.project(truth.on_table(np.column_stack([SPOTS, np.zeros(len(SPOTS))])))
-    length, sigma = distances(found, pixels)
-    true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)
     table = replace(truth, corners={marker.id: truth.corners[marker.id] for marker in seen})
-    _, bound = distances(best(case, table, found, seen, prior), pixels)
-    return Counted(case, tilt_deg(truth.camera), length - true, sigma, bound)
+    one = measured(case, table, frame, seen, random)
+    return Counted(case, tilt_deg(truth.camera), one.errors, one.sigma, one.bound)
 
 
 def row(name: str, some: list[Counted]) -> list[str]:

@@ -7,22 +7,19 @@ also judged by the others alone: that says what the score is worth.
 """
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
-from synthetic.from_above.sheet import camera_of
+from synthetic.from_above.sheet import read_truth, traced_view
 
 SIDES_MM = (40.0, 60.0, 80.0)
 MARGIN_MM, MARKER_GROWN = 40.0, 1.4
@@ -63,12 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def judged(path: Path) -> list[list[float]]:
     """Of every guess on one table: whether it is a plate, what it counts for, how far off it is (mm), and its signs."""
-    truth: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
-    frame, camera = Frame(photo, path.stem), camera_of(truth["camera"])
-    board = truth["board"]
-    box = -MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM
-    view = rectify_photo(frame.pixels, camera, box, OVERVIEW_MM_PER_PX)
+    truth, camera, photo = read_truth(path)
+    frame = Frame(photo, path.stem)
+    view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX, MARGIN_MM)
     markers = [np.array(marker["corners_mm"])[:, :2] for marker in truth["markers"]["items"]]
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
     found = [

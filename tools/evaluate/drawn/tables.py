@@ -27,6 +27,7 @@ from overruler.vision.camera.bundle_adjustment import (
     LensPrior,
     State,
 )
+from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET, add_height_uncertainty
 from overruler.vision.camera.observations import free_marker_observation, known_marker_observation
@@ -226,3 +227,34 @@ def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:
     length = np.linalg.norm(gap, axis=1)
     slope = np.einsum("pi,pik->pk", gap / length[:, None], slopes[second] - slopes[first])
     return length, np.sqrt(np.einsum("pi,ij,pj->p", slope, found.joint_covariance, slope))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One table calibrated, and its distances (P,) in mm between `SPOTS`."""
+
+    found: Calibration
+    true: Array
+    length: Array
+    sigma: Array
+    bound: Array
+    """What no method can beat."""
+
+    @property
+    def errors(self) -> Array:
+        return self.length - self.true
+
+
+def measured(
+    case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Generator
+) -> Measured:
+    """A table calibrated by the markers that are seen of it, with what is known of the lens."""
+    camera = truth.camera
+    lens = lens_file(camera, frame.size_px, random) if case.lens == "file" else None
+    prior = lens_prior(frame, lens)
+    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
+    spots = np.column_stack([SPOTS, np.zeros(len(SPOTS))])
+    pixels = camera.project(truth.on_table(spots))
+    true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)
+    _, bound = distances(best(case, truth, found, seen, prior), pixels)
+    return Measured(found, true, *distances(found, pixels), bound)

@@ -13,6 +13,8 @@ from synthetic.things.materials import Part, plain, printed
 from synthetic.things.mesh import about_z, box, circle, fan, lathe, limb, prism, rectangle, sheet
 from synthetic.things.rulers import inch
 
+Spot = tuple[float, float, float]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prop:
@@ -189,36 +191,32 @@ def hand(rng: Rng, size_mm: Array) -> Prop:
     side = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]])[rng.integers(4)]
     edge = np.where(side == 0, aim + rng.uniform(-120, 120, 2), (side > 0) * size_mm)
     along = (aim - edge) / np.linalg.norm(aim - edge)
-    across = np.array([-along[1], along[0]]) * rng.choice([-1, 1])
-    skin = plain(
-        str(rng.choice(["#c68a63", "#e0ac85", "#8a5a3c", "#f0c8a8", "#5c3a26"])),
-        grain="fine",
-        gloss=0.15,
-    )
-    cloth = plain(
-        str(rng.choice(["#26304a", "#7a2a2a", "#38393c", "#b8b4a8", "#2f5a3a"])), grain="fine"
-    )
+    skin = str(rng.choice(["#c68a63", "#e0ac85", "#8a5a3c", "#f0c8a8", "#5c3a26"]))
+    cloth = str(rng.choice(["#26304a", "#7a2a2a", "#38393c", "#b8b4a8", "#2f5a3a"]))
+    wide = 60 * np.array([-along[1], along[0]])
+    start, end = edge - 160 * along, aim + 40 * along
+    outline = np.array([start - wide, start + wide, end + wide, end - wide])
+    return Prop("hand", outline, hand_parts(aim, -along, 0.0, skin, cloth))
 
-    def at(forward: float, aside: float, up: float) -> Array:
-        return np.append(aim + forward * along + aside * across, up)
 
-    parts = [Part(limb(np.append(edge - 160 * along, 150.0), at(-170, 0, 75), 52, 42, 24), cloth)]
-    parts.append(Part(limb(at(-190, 0, 78), at(-90, 0, 48), 33, 27, 20), skin))
-    parts += [
-        Part(limb(at(-88, y, 46), at(-25, 1.4 * y, 42), 15, 13, 16), skin) for y in (-26, -9, 9, 26)
+def hand_parts(tip_mm: Array, away: Array, z_mm: float, skin: str, sleeve: str) -> list[Part]:
+    """Fingers round a place (2,), and an arm that comes from a direction (2,)."""
+    side = np.array([-away[1], away[0]])
+
+    def stick(a: Spot, b: Spot, r0: float, r1: float, colour: str = skin) -> Part:
+        """From a spot to another: how far away, aside and up."""
+        ends = [np.append(tip_mm + away * s[0] + side * s[1], z_mm + s[2]) for s in (a, b)]
+        return Part(limb(ends[0], ends[1], r0, r1, 16), plain(colour, grain="fine", gloss=0.1))
+
+    fingers = [
+        stick((4 * abs(k), 17 * k, 22), (58, 11 * k, 48), 7.5, 9.5) for k in (-1.5, -0.5, 0.5, 1.5)
     ]
-    for y, reach in zip(
-        (-36, -13, 12, 34), rng.uniform(0.8, 1.05, 4) * [44, 56, 58, 50], strict=True
-    ):
-        knuckle, joint = at(-22, y, 42), at(-22 + 0.7 * reach, 1.1 * y, 40)
-        parts += [Part(limb(knuckle, joint, 10, 9, 14), skin)]
-        parts += [Part(limb(joint, at(-22 + 1.15 * reach, 0.9 * y, 14), 9, 7, 14), skin)]
-    parts += [Part(limb(at(-72, -34, 40), at(-20, -66, 22), 13, 9, 14), skin)]
-    ends = np.array([edge - 160 * along, aim + 40 * along])
-    wide = 60 * across
-    return Prop(
-        "hand", np.array([ends[0] - wide, ends[0] + wide, ends[1] + wide, ends[1] - wide]), parts
+    thumb = stick((6, -34, 22), (62, -24, 46), 9, 11)
+    palm, wrist = (
+        stick((55, 0, 50), (100, 0, 58), 26, 30),
+        stick((95, 0, 58), (175, 0, 70), 24, 25),
     )
+    return [*fingers, thumb, palm, wrist, stick((165, 0, 72), (1500, 0, 160), 36, 48, sleeve)]
 
 
 PROPS: dict[str, Callable[[Rng], Prop]] = {

@@ -10,9 +10,9 @@ from shapely.geometry import LineString, Point, Polygon
 from overruler.geometry.pose import Array
 from synthetic.arrays import Rng
 from synthetic.filming import HAND_S, LIFT_MM, ahead, any_path, times
-from synthetic.things.materials import Part, plain
-from synthetic.things.mesh import limb
+from synthetic.things.materials import Part
 from synthetic.things.pieces import Piece
+from synthetic.things.props import hand_parts
 from synthetic.traced.table import Table
 
 MOVES = ("carry", "quick", "push")
@@ -108,27 +108,7 @@ class Carry:
             return []
         place, z, _ = self.at(time_s)
         away = ahead(np.radians(self.away_deg))
-        side = np.array([-away[1], away[0]])
-        tip = place + self.grip_mm + away * 700 * gone**1.5
-
-        def stick(
-            a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float
-        ) -> Part:
-            start, end = (
-                np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b)
-            )
-            return Part(limb(start, end, r0, r1, 16), plain(skin, gloss=0.1))
-
-        fingers = [
-            stick((4 * abs(k), 17 * k, 22), (58, 11 * k, 48), 7.5, 9.5)
-            for k in (-1.5, -0.5, 0.5, 1.5)
-        ]
-        palm = stick((55, 0, 50), (100, 0, 58), 26, 30)
-        wrist = stick((95, 0, 58), (175, 0, 70), 24, 25)
-        arm = replace(
-            stick((165, 0, 72), (1500, 0, 160), 36, 48), material=plain(sleeve, gloss=0.05)
-        )
-        return [*fingers, stick((6, -34, 22), (62, -24, 46), 9, 11), palm, wrist, arm]
+        return hand_parts(place + self.grip_mm + away * 700 * gone**1.5, away, z, skin, sleeve)
 
 
 def carries(

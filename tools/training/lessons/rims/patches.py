@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.geometry.camera import Camera
+from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.patches import (
     PATCH_HALF_WIDTH_RADII,
     RING_OUTER_RADII,
@@ -14,6 +15,7 @@ from overruler.vision.learned.patches import (
     cut_rings,
     patch_axes_mm,
 )
+from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, view_towards
 from synthetic.from_above.sheet import visible_share
@@ -22,8 +24,12 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import make_scene
 from training.blocks import Arrays
-from training.lessons.rims.ring import RADII_MM, ring_candidates
 
+RADII_MM = (12.8, 14.2, 16, 20, 25, 30, 35, 40, 45, 50, 60, 80)
+RING_MM_PER_PX = 1.0
+"""Of the picture from above that the ring filter sees."""
+Box = tuple[float, float, float, float]
+"""Left, low, right, high, in mm."""
 PLACE_SHARE, SIZE_LOG = 0.42, 0.30
 """A candidate is a base's where it lies within these: shares of its radius in place, logarithm of the ratio in size."""
 NEAR_SHARE, NEAR_LOG = 0.6, 0.45
@@ -138,6 +144,15 @@ def _candidates(
         [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
     )
     return np.concatenate([*guesses, loose])
+
+
+def ring_candidates(
+    photo: Picture, camera: Camera, box_mm: Box, radii: Sequence[float] = RADII_MM, most: int = 14
+) -> Array:
+    """Places and radii (N, 3) in mm, within a box of the board, where the program's ring filter answers most."""
+    view = rectify_photo(photo, camera, box_mm, RING_MM_PER_PX)
+    found = find_candidates(view, radii)
+    return np.column_stack([found.xy_mm, found.radius_mm])[:most]
 
 
 def shaken(rng: Rng, things: Array, share: float) -> Array:

@@ -8,8 +8,7 @@ from overruler.geometry.camera import Camera
 from synthetic.arrays import Array, Picture
 from synthetic.from_above.sheet import Truth, on_board, read_truth
 from training.blocks import Arrays
-from training.lessons.rims.patches import misled, shaken, teach
-from training.lessons.rims.ring import ring_candidates
+from training.lessons.rims.patches import misled, ring_candidates, shaken, teach
 
 FOUND = 260
 """Candidates taken from the ring filter in one photo."""
