@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from synthetic.arrays import Floats, Picture, Rng
-from synthetic.mats import library
+from synthetic.tiles import library
 from training.blocks import Arrays, Drawing, read_blocks
 from training.feeding import Draw, Fresh, held_out, mixed, read_all
 from training.loop import Check, Interface, Loss, check_of

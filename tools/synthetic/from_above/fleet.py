@@ -9,7 +9,6 @@ from overruler.vision.contours.outlines import penetration_depth_mm
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, patch_view
 from synthetic.from_above.sheet import FINE_MM, REACH_MM, Sheet, sheet_of, visible_share
-from synthetic.mats import any_tile
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_oddity, rounded, spun
 from synthetic.painted.prints import any_prints, planet
@@ -18,6 +17,7 @@ from synthetic.things.cards import any_card
 from synthetic.things.figures import any_colour
 from synthetic.things.ships import LARGE, SMALL, any_ship
 from synthetic.things.solids import Solid
+from synthetic.tiles import any_tile
 
 FINER = 2
 """Samples of a pixel's side."""

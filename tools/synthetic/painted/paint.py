@@ -8,7 +8,6 @@ import numpy as np
 from synthetic.arrays import Array, Floats, Mask, Picture, Rng
 from synthetic.camera import View, rows_columns
 from synthetic.develop import LIGHT, photograph
-from synthetic.mats import TILE_TEXEL_MM
 from synthetic.noise import TILE
 from synthetic.painted.canvas import fill, hull, outline, softened
 from synthetic.painted.light import Lamp, any_lamp, contact, corners_of, light_on
@@ -16,6 +15,7 @@ from synthetic.painted.plates import Plate, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene
 from synthetic.things.solids import Solid
+from synthetic.tiles import TILE_TEXEL_MM
 
 TALL_MM = 10.0
 """What stands behind something higher is hidden by it."""

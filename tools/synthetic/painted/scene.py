@@ -8,7 +8,8 @@ import numpy as np
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.painted.plates import Plate, any_base, any_oddity
 from synthetic.painted.prints import Print, any_prints
-from synthetic.things.figures import any_colour, dice, figure, palette, stones, tree, wall
+from synthetic.things.figures import any_colour, figure, palette
+from synthetic.things.loose import dice, stones, tree, wall
 from synthetic.things.solids import Solid, ball, cone
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from synthetic.arrays import Array, Rng
-from synthetic.things import figures
+from synthetic.things import loose
 from synthetic.things.materials import Part, plain, printed
 from synthetic.things.mesh import about_z, box, circle, fan, lathe, limb, prism, rectangle, sheet
 from synthetic.things.rulers import inch
@@ -55,7 +55,7 @@ def token(rng: Rng) -> Prop:
 
 def die(rng: Rng, most: int = 1) -> Prop:
     """One die or a few."""
-    solids = figures.dice(rng, np.zeros(3), most)
+    solids = loose.dice(rng, np.zeros(3), most)
     reach = max(float(np.abs(solid.points_mm[:, :2]).max()) for solid in solids)
     outline = rectangle(2 * reach, 2 * reach)
     return Prop("dice" if most > 1 else "die", outline, [solid.part(0.5) for solid in solids])

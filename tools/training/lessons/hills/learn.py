@@ -16,7 +16,7 @@ from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
 from synthetic.arrays import Floats, Picture, Rng
 from synthetic.from_above.hills import COARSE, FINE_MM, Sample, drawn_hills, label, piece, square
 from synthetic.from_above.sheet import Truth, read_truth, traced_view
-from synthetic.mats import library
+from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
 from training.lessons.hills.network import HillNet

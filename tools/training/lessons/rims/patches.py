@@ -19,10 +19,10 @@ from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, view_towards
 from synthetic.from_above.sheet import visible_share
-from synthetic.mats import library
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import make_scene
+from synthetic.tiles import library
 from training.blocks import Arrays
 
 RADII_MM = (12.8, 14.2, 16, 20, 25, 30, 35, 40, 45, 50, 60, 80)

@@ -19,10 +19,9 @@ from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.quick_tables import drawn_sheet
 from synthetic.from_above.sheet import Sheet
 from training.lesson import Drawn, FromTables, Lesson
-from training.lessons.rims.network import seen
+from training.lessons.rims.network import Wide, seen
 from training.lessons.shapes.angular import read_angular
 from training.lessons.shapes.crops import anywhere, recoloured, warped
-from training.lessons.shapes.network import Wide
 from training.loop import Interface
 
 SIDES_MM = (40.0, 60.0, 80.0)

@@ -4,27 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from overruler.vision.learned.shape_net import OUTPUT_CHANNELS
-from training.lessons.rims.network import seen
+from training.lessons.rims.network import Wide, seen
 
 INPUTS = 5
-
-
-class Wide(nn.Module):  # type: ignore[misc]
-    """Two convolutions beside a shortcut, their taps `apart` cells apart."""
-
-    def __init__(self, width: int, apart: int) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(width, width, 3, 1, apart, apart, bias=False),
-            nn.BatchNorm2d(width),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(width, width, 3, 1, apart, apart, bias=False),
-            nn.BatchNorm2d(width),
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = torch.relu(self.body(x) + x)
-        return out
 
 
 class OverviewNet(nn.Module):  # type: ignore[misc]

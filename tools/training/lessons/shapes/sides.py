@@ -25,7 +25,7 @@ from synthetic.camera import patch_view
 from synthetic.from_above.fleet import fleet_photo
 from synthetic.from_above.quick_tables import drawn_photo
 from synthetic.from_above.sheet import Truth, on_board, read_truth
-from synthetic.mats import library
+from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
 from training.loop import Interface, device_of
