@@ -67,4 +67,5 @@ def read_blocks(folder: Path, kind: str, fields: Mapping[str, str]) -> Arrays:
         with np.load(path) as file:
             for name in fields or file.files:
                 found.setdefault(fields.get(name, name), []).append(file[name])
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+    joined = {name: np.concatenate(parts) for name, parts in found.items()}
+    return joined if all(map(len, joined.values())) else {}
