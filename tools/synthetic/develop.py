@@ -14,7 +14,7 @@ from synthetic.camera import View
 MIDDLE_GREY = 0.22
 """The share of white that a light meter gives a picture's mean brightness."""
 READ_NOISE = 0.02
-"""The light, as a share of white, whose own noise is as large as that of reading it."""
+"""What is usual (`Style.read_noise`)."""
 SHARPENING_PX = 1.2
 """1 σ of the blur that sharpening takes away."""
 
@@ -36,6 +36,8 @@ class Style:
     """The share of light that the corners lose."""
     noise: float = 0.0
     """1 σ of the noise of a white pixel, as a share of it."""
+    read_noise: float = READ_NOISE
+    """The light, as a share of white, whose own noise is as large as that of reading it."""
     shoulder: float = 1.0
     """The light above which highlights roll off; 1: they are cut off."""
     gamma: float = 1.0
@@ -111,7 +113,9 @@ def tones(light: Floats, style: Style, rng: Rng) -> Floats:
     image = _blurred(image, style.blur_px)
     if style.noise:
         grain = _blurred(rng.standard_normal(image.shape, np.float32), style.grain_px)
-        image = image + grain * (style.noise / grain.std()) * np.sqrt(image.clip(0) + READ_NOISE)
+        image = image + grain * (style.noise / grain.std()) * np.sqrt(
+            image.clip(0) + style.read_noise
+        )
     tone = _tone(image, style)
     if style.sharpen:
         tone = tone + np.float32(style.sharpen) * (tone - _blurred(tone, SHARPENING_PX))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from synthetic import camera, render_samples
+from synthetic.arrays import Array
 from synthetic.things import mesh
 from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
 from synthetic.traced.rays import Rays
@@ -140,7 +141,7 @@ def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
 @pytest.mark.parametrize(
     "outline", [mesh.rectangle(40, 20), mesh.circle(20, 64), mesh.rounded(30, 30, 5)]
 )
-def test_solids_have_no_holes_and_face_outwards(outline: mesh.Array) -> None:
+def test_solids_have_no_holes_and_face_outwards(outline: Array) -> None:
     solid = mesh.join(
         [
             mesh.prism(outline, 0, 10),
@@ -210,7 +211,7 @@ class Bench(NamedTuple):
     tracer: "Tracer"
     view: camera.View
 
-    def part(self, points_mm: mesh.Array) -> NDArray[np.intp]:
+    def part(self, points_mm: Array) -> NDArray[np.intp]:
         """The number of the part that the camera sees towards each point (N, 3)."""
         eye = self.view.camera.center_mm.astype(np.float32)
         ways = points_mm.astype(np.float32) - eye

@@ -48,7 +48,7 @@ def look(
 ) -> Style:
     """A camera's way with light; `noise` is in steps of 1/255 in what is white."""
     return Style(
-        blur_px=blur_px, noise=noise / 255 / WHITE_SLOPE, grain_px=0.5, sharpen=sharpen,
+        blur_px=blur_px, noise=noise / 255 / WHITE_SLOPE, grain_px=0.5, read_noise=0.0, sharpen=sharpen,
         contrast=contrast, exposure=exposure, jpeg_quality=quality,
     )  # fmt: skip
 
