@@ -1,6 +1,6 @@
 """Fit the weights of a plate's score: prints `plate_score.json`, or writes it beside the networks' weights.
 
-python tools/fit_plates.py build/odds/*.json --write
+python tools/training/fit_plate_score.py build/odds/*.json --write
 
 Each file is the truth of a rendered table, its photo beside it; tables without plates belong with them.
 Every table is also scored by weights fitted on the others, to tell what the score is worth.
@@ -14,18 +14,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
 from overruler.vision.plates.plate import LOGIT_WEIGHTS, Plate
-from training.lessons.shapes.crops import camera_of
+from synthetic.from_above.sheet import read_truth, traced_view
 
 SCORE = WEIGHTS / "plate_score.json"
 """The file of the weights."""
@@ -81,7 +79,7 @@ def record(weights: Sequence[float], tables: int) -> str:
         "features": list(load_coefficients("plate_score")),
         "date": date.today().isoformat(),
         "data": f"logistic regression on {tables} rendered tables",
-        "command": "python tools/fit_plates.py build/odds/*.json --write",
+        "command": "python tools/training/fit_plate_score.py build/odds/*.json --write",
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -89,12 +87,9 @@ def record(weights: Sequence[float], tables: int) -> str:
 
 def judged(path: Path) -> list[list[float]]:
     """Of every guess on one table: whether it is a plate, what it counts for, how far off it is (mm), and its signs."""
-    truth: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
-    frame, camera = Frame(photo, path.stem), camera_of(truth["camera"])
-    board = truth["board"]
-    box = -MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM
-    view = rectify_photo(frame.pixels, camera, box, OVERVIEW_MM_PER_PX)
+    truth, camera, photo = read_truth(path)
+    frame = Frame(photo, path.stem)
+    view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX, MARGIN_MM)
     markers = [np.array(marker["corners_mm"])[:, :2] for marker in truth["markers"]["items"]]
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
     found = [

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.geometry.pose import Array
 from overruler.vision.tracking.appearance import (
     EARLY_STOP_ITERATION,
@@ -17,7 +18,6 @@ from overruler.vision.tracking.appearance import (
     linearize_projection,
 )
 from overruler.vision.tracking.change_detection import GreyImage
-from tests.vision.table import camera_over
 
 CAMERA = camera_over(8.0, size_px=(640, 480), focal_px=500.0, aim_mm=(450.0, 450.0))
 RADIUS_MM = 25.0
