@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from overruler.pieces import MAX_LENGTH_MM, MAX_SEGMENTS, read_coordinate
-from overruler.reading import Node
+from overruler.games import MAX_SEGMENTS
+from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate
 from overruler.rules.json_schema import (
     FLAG,
     INTEGER,

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from overruler.rules.pair_ranges import PairRanges
 
 
+NO_RULER = (
+    "the game has no ruler of its own, so the scene gives it (segment_mm, segments or lines_mm)"
+)
+
+
 class Setting(NamedTuple):
     """A choice that the rules leave to the table, made in a scene's `state.settings`."""
 
@@ -60,14 +65,13 @@ class Game:
     taps: tuple[Tap, ...] = ()
     """What two taps on a photo ask, the usual first. Every game is asked its distances as well."""
     stat_fields: tuple[StatField, ...] = ()
-    pair_ranges: "Callable[[Scene], PairRanges] | None" = None
+    pair_ranges: "Callable[[Scene], PairRanges | None] | None" = None
     """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 1."""
 
     @property
     def ruler(self) -> Ruler | None:
         """The game's own ruler."""
-        size = facts_of(self.name).ruler
-        return Ruler(*size) if size else None
+        return facts_of(self.name).ruler
 
     def example(self, kind: str) -> dict[str, Any]:
         """How a question is asked."""
@@ -88,10 +92,9 @@ def _read_settings(scene: Scene) -> Node:
 
 
 def ruler_of(scene: Scene) -> Ruler:
-    """The ruler that the scene's game is measured with."""
+    """The ruler that the scene's game is measured with; `BadInput` where the scene must bring it."""
     ruler = scene.range_ruler
-    assert ruler is not None, f"{scene.game} has no ruler"
-    return ruler
+    return ruler or Node(None, "scene", "ruler").fail(f"is missing: {NO_RULER}")
 
 
 # --- what every game answers ---
