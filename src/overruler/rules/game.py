@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overruler.games import facts_of
 from overruler.reading import Node
+from overruler.rules.areas.answer import answer_area
+from overruler.rules.areas.fields import AREA_FIELDS, AREA_SHAPE
 from overruler.rules.fields import Question, Tap
 from overruler.rules.measure import between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
@@ -115,5 +117,8 @@ def answer_distance(scene: Scene, question: Node) -> Verdict:
     )
 
 
-COMMON: Mapping[str, Question] = {"distance": Question(answer_distance)}
+COMMON: Mapping[str, Question] = {
+    "distance": Question(answer_distance),
+    "area": Question(answer_area, AREA_FIELDS, more=AREA_SHAPE),
+}
 """The questions that every game answers."""

@@ -1,0 +1,65 @@
+"""Outlines of convex shapes added to each other, and grown by a distance.
+
+The sum of two convex shapes is the set of all sums of a point of each. Its support point in a
+direction is the sum of their support points (de Berg et al., Computational geometry, 2008, section
+13.3). A distance adds a disc of that radius. Curves become chords whose corners lie on the curve.
+
+Alphabet: n points. Lengths are in mm.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from overruler.geometry.batched.vectors import unit_vectors
+from overruler.geometry.pose import Array
+from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
+
+SAME_ANGLE_RAD = 1e-12
+"""Directions that differ by less are the same: two sides that are parallel, but for rounding."""
+
+
+def grown_sum_outline(shapes: Sequence[Shape], distance_mm: float, sagitta_mm: float) -> Array:
+    """Return the outline (n, 2) of the sum of shapes grown by a distance, counter-clockwise.
+
+    Chords lie inside the exact curve, by `sagitta_mm` at most.
+    """
+    smooth = [shape for shape in shapes if not isinstance(shape, Polygon)]
+    polygons = [shape for shape in shapes if isinstance(shape, Polygon)]
+    step = chord_angle(distance_mm + sum(map(_largest_radius_mm, smooth)), sagitta_mm)
+    pieces = []
+    for first, last in _turns_between_sides(polygons):
+        count = max(math.ceil((last - first) / step), 1)
+        normals = unit_vectors(np.linspace(first, last, count + 1))
+        curve = sum((shape.support_points(normals) for shape in smooth), distance_mm * normals)
+        middle = (first + last) / 2
+        ux, uy = math.cos(middle), math.sin(middle)
+        corners = [shape.support_point(ux, uy) for shape in polygons]
+        pieces.append(curve + np.array(corners).reshape(-1, 2).sum(0))
+    return np.concatenate(pieces)
+
+
+def chord_angle(radius_mm: float, sagitta_mm: float) -> float:
+    """Return the angle that a chord may span on a circle, in radians."""
+    share = min(sagitta_mm / radius_mm, 0.5) if radius_mm else 0.5
+    return 2 * math.acos(1 - share)
+
+
+def _turns_between_sides(polygons: Sequence[Polygon]) -> Iterator[tuple[float, float]]:
+    """Yield the turns of direction within which no polygon's support point jumps."""
+    angles = {angle % math.tau for shape in polygons for angle in shape.edge_normal_angles}
+    jumps = sorted(angles) or [0.0]
+    for first, last in pairwise([*jumps, jumps[0] + math.tau]):
+        if last - first > SAME_ANGLE_RAD:
+            yield first, last
+
+
+def _largest_radius_mm(shape: Shape) -> float:
+    """The largest radius of curvature of an outline without corners."""
+    if isinstance(shape, Disc):
+        return shape.radius_mm
+    assert isinstance(shape, Ellipse)
+    long, short = sorted((shape.length_mm / 2, shape.width_mm / 2), reverse=True)
+    return long * long / short
