@@ -15,7 +15,7 @@ import numpy as np
 
 from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
+from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape
 
 SAME_ANGLE_RAD = 1e-12
 """Directions that differ by less are the same: two sides that are parallel, but for rounding."""
@@ -29,16 +29,26 @@ def grown_sum_outline(shapes: Sequence[Shape], distance_mm: float, sagitta_mm: f
     smooth = [shape for shape in shapes if not isinstance(shape, Polygon)]
     polygons = [shape for shape in shapes if isinstance(shape, Polygon)]
     step = chord_angle(distance_mm + sum(map(_largest_radius_mm, smooth)), sagitta_mm)
-    pieces = []
-    for first, last in _turns_between_sides(polygons):
-        count = max(math.ceil((last - first) / step), 1)
-        normals = unit_vectors(np.linspace(first, last, count + 1))
-        curve = sum((shape.support_points(normals) for shape in smooth), distance_mm * normals)
-        middle = (first + last) / 2
-        ux, uy = math.cos(middle), math.sin(middle)
-        corners = [shape.support_point(ux, uy) for shape in polygons]
-        pieces.append(curve + np.array(corners).reshape(-1, 2).sum(0))
-    return np.concatenate(pieces)
+    turns = [*_turns_between_sides(polygons)]
+    counts = [max(math.ceil((last - first) / step), 1) for first, last in turns]
+    angles = [
+        first + (last - first) * number / count
+        for (first, last), count in zip(turns, counts, strict=True)
+        for number in range(count + 1)
+    ]
+    normals = unit_vectors(np.array(angles))
+    outline = sum((shape.support_points(normals) for shape in smooth), distance_mm * normals)
+    if polygons:
+        corners = [_support_sum(polygons, (first + last) / 2) for first, last in turns]
+        outline = outline + np.repeat(np.array(corners), np.array(counts) + 1, 0)
+    return np.asarray(outline)
+
+
+def _support_sum(polygons: Sequence[Polygon], angle: float) -> Point:
+    """Return the sum of the polygons' corners farthest in a direction."""
+    ux, uy = math.cos(angle), math.sin(angle)
+    corners = [polygon.support_point(ux, uy) for polygon in polygons]
+    return sum(x for x, _ in corners), sum(y for _, y in corners)
 
 
 def chord_angle(radius_mm: float, sagitta_mm: float) -> float:

@@ -20,7 +20,7 @@ from overruler.rules.areas.tree import Area, Joined, Near, Outside, bases_of
 from overruler.rules.bodies import Body, piece_bodies
 from overruler.scene import Scene
 
-SAGITTA_MM = 0.02
+SAGITTA_MM = 0.025
 """How far chords lie inside a curve at most. Two such errors stay below the 0.05 mm of the contract."""
 MIN_AREA_MM2 = 1e-3
 """Smaller polygons are rounding: a strip of 1 m and a micrometre."""

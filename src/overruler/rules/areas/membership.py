@@ -5,6 +5,8 @@ it and whether all of it lies in the ground near something. Joined areas follow 
 for pieces that lie partly in two of them: these alone are left to the outlines.
 """
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from overruler.geometry.shapes import Polygon, gap
@@ -63,13 +65,46 @@ def _negated(value: bool | None) -> bool | None:
 
 
 def _membership_near(near: Near, piece: Body) -> Membership:
-    closest_mm = min(gap_between(body, piece).distance_mm for body in near.bodies)
+    """By the bounds of both distances where they suffice, else by the distances themselves."""
+    pairs = [PairBounds.of(body, piece) for body in near.bodies]
+    if not near.has_before_high(min(pair.least_mm for pair in pairs)):
+        return Membership(False, False)
+    reach_mm = min(pair.most_mm for pair in pairs)
+    bodies = [pair.body for pair in pairs if pair.least_mm <= reach_mm]
+    closest_mm = min(gap_between(body, piece).distance_mm for body in bodies)
     if not near.has_before_high(closest_mm):
         return Membership(False, False)
-    shapes = [part for body in near.bodies for part in body.parts]
-    farthest_mm = max(farthest_distance_mm(shapes, part) for part in piece.parts)
-    some = near.has_past_low(farthest_mm)
-    return Membership(some, near.has_past_low(closest_mm) and near.has_before_high(farthest_mm))
+    past_low = near.has_past_low(closest_mm)
+    if past_low and near.has_before_high(reach_mm):
+        return Membership(True, True)
+    farthest_mm = _farthest_mm(bodies, piece)
+    some = past_low or near.has_past_low(farthest_mm)
+    return Membership(some, past_low and near.has_before_high(farthest_mm))
+
+
+def _farthest_mm(bodies: Sequence[Body], piece: Body) -> float:
+    """The distance of a piece's farthest part from the nearest of some bodies."""
+    shapes = [part for body in bodies for part in body.parts]
+    return max(farthest_distance_mm(shapes, part) for part in piece.parts)
+
+
+class PairBounds(NamedTuple):
+    """Bounds of the distances of a piece from a body, by the circles round the body's parts."""
+
+    body: Body
+    least_mm: float
+    """No part of the piece is nearer."""
+    most_mm: float
+    """No part of the piece is farther."""
+
+    @classmethod
+    def of(cls, body: Body, piece: Body) -> "PairBounds":
+        shape = piece.parts[0]
+        radius_mm = shape.bounding_radius_mm
+        centers_mm = [math.dist(part.center, shape.center) for part in body.parts]
+        parts = zip(body.parts, centers_mm, strict=True)
+        least_mm = min(between - part.bounding_radius_mm for part, between in parts) - radius_mm
+        return cls(body, least_mm, min(centers_mm) + radius_mm)
 
 
 def membership_on_board(scene: Scene, piece: Body) -> Membership:
