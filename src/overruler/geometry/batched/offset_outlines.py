@@ -13,12 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from overruler.geometry.batched.vectors import unit_vectors
+from overruler.geometry.batched.vectors import unit_vectors, vector_lengths
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape
 
 SAME_ANGLE_RAD = 1e-12
 """Directions that differ by less are the same: two sides that are parallel, but for rounding."""
+SAME_POINT_MM = 1e-9
+"""Points of an outline that are nearer are the same, but for rounding."""
 
 
 def grown_sum_outline(shapes: Sequence[Shape], distance_mm: float, sagitta_mm: float) -> Array:
@@ -41,7 +43,12 @@ def grown_sum_outline(shapes: Sequence[Shape], distance_mm: float, sagitta_mm: f
     if polygons:
         corners = [_support_sum(polygons, (first + last) / 2) for first, last in turns]
         outline = outline + np.repeat(np.array(corners), np.array(counts) + 1, 0)
-    return np.asarray(outline)
+    return _without_repeats(np.asarray(outline))
+
+
+def _without_repeats(ring: Array) -> Array:
+    """Return a ring (n, 2) without points that repeat the one before, but for rounding."""
+    return ring[vector_lengths(ring - np.roll(ring, 1, 0)) > SAME_POINT_MM]
 
 
 def _support_sum(polygons: Sequence[Polygon], angle: float) -> Point:

@@ -30,21 +30,20 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
     check_bases(area, question)
     if len(list(nears_of(area))) > MAX_NEARS:
         question.fail(f"is made of more than {MAX_NEARS} areas")
-    from overruler.rules.areas.ground import Ground, polygon_json, polygons_in
+    from overruler.rules.areas.ground import Ground, polygon_json
 
-    polygons = polygons_in(Ground(scene, area).cover(area))
-    area_mm2 = sum(polygon.area for polygon in polygons)
+    ground = Ground(scene, area).cover(area)
     pieces = candidates_for(scene, area)
     found = [*zip(pieces, decide_memberships(scene, area, pieces), strict=True)]
     some = [piece.id for piece, membership in found if membership.some]
     return Verdict(
         answer={
-            "area_mm2": area_mm2,
-            "polygons_mm": [polygon_json(polygon) for polygon in polygons],
+            "area_mm2": ground.area,
+            "polygons_mm": [polygon_json(polygon) for polygon in ground.geoms],
             "pieces": some,
             "whole": [piece.id for piece, membership in found if membership.whole],
         },
-        headline=_headline(scene, area_mm2, some),
+        headline=_headline(scene, ground.area, some),
         rules=_clauses(area),
         value=some,
         question=question.value,

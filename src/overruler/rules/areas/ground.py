@@ -41,13 +41,16 @@ class Ground:
         self._sagitta_mm = sagitta_mm
         self._frame = shapely.box(-margin, -margin, width + margin, height + margin)
 
-    def cover(self, area: Area) -> BaseGeometry:
-        """The ground of an area on the board, off other bases where it is for one."""
+    def cover(self, area: Area) -> shapely.MultiPolygon:
+        """The ground of an area on the board, off other bases where it is for one.
+
+        Outlines run counter-clockwise and holes clockwise.
+        """
         board = shapely.box(0, 0, self._scene.board.width_mm, self._scene.board.height_mm)
         ground = self._cover(area).intersection(board)
         for base in bases_of(area):
             ground = ground.difference(self._taken_ground(base))
-        return ground
+        return shapely.MultiPolygon(_polygons_in(ground))
 
     def _cover(self, area: Area) -> BaseGeometry:
         """The ground of an area within the frame, which reaches over the board's edge."""
@@ -90,14 +93,11 @@ class Ground:
 # --- as others want it ---
 
 
-def polygons_in(ground: BaseGeometry) -> list[shapely.Polygon]:
-    """The polygons of some ground, outlines counter-clockwise and holes clockwise."""
+def _polygons_in(ground: BaseGeometry) -> list[shapely.Polygon]:
+    """The polygons of some ground; points and lines, where areas only touch, are none."""
     parts = shapely.get_parts(shapely.get_parts(ground))
-    return [
-        orient(part)
-        for part in parts
-        if isinstance(part, shapely.Polygon) and part.area > MIN_AREA_MM2
-    ]
+    polygons = (part for part in parts if isinstance(part, shapely.Polygon))
+    return [orient(polygon) for polygon in polygons if polygon.area > MIN_AREA_MM2]
 
 
 def polygon_json(polygon: shapely.Polygon) -> list[list[list[float]]]:
