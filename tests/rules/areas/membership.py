@@ -13,7 +13,10 @@ from overruler.scene import Scene
 LINE_MM = 0.05
 """Nearer to a line than an outline has to be, a point says nothing."""
 RIM_POINTS = 360
-"""Points that stand for the rim of a base."""
+"""Corners that stand for the rim of a base."""
+RIM_STEP_MM = 0.1
+"""From one point tried on it to the next. A corner of the ground that points inwards slips between them
+by less than `LINE_MM`."""
 
 BoolArray = NDArray[np.bool_]
 
@@ -87,7 +90,7 @@ def whole_base(scene: Scene, area: dict[str, Any], points: Array, base: Shape) -
     rim = base.support_points(np.stack([np.cos(turn), np.sin(turn)], -1))
     found = told(scene, area, points)
     for start, end in zip(rim, np.roll(rim, -1, 0), strict=True):
-        steps = max(int(np.hypot(*(end - start)) / 2), 1)
+        steps = max(int(np.hypot(*(end - start)) / RIM_STEP_MM), 1)
         for share in np.arange(steps) / steps:
             found = found.both(told(scene, area, points + start + share * (end - start)))
     return found
