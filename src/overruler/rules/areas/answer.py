@@ -2,6 +2,7 @@
 
 from overruler.games import facts_of
 from overruler.reading import Node
+from overruler.rules.areas.membership import Membership
 from overruler.rules.areas.pieces import candidates_for, decide_memberships
 from overruler.rules.areas.tree import (
     Area,
@@ -14,6 +15,7 @@ from overruler.rules.areas.tree import (
     nears_of,
     read_area,
 )
+from overruler.rules.bodies import Body
 from overruler.rules.clauses import clauses_that_hold
 from overruler.scene import Scene
 from overruler.units import MM_PER_INCH
@@ -34,7 +36,8 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
 
     ground = Ground(scene, area).cover(area)
     pieces = candidates_for(scene, area)
-    found = [*zip(pieces, decide_memberships(scene, area, pieces), strict=True)]
+    memberships = decide_memberships(scene, area, pieces)
+    found = [*zip(pieces, memberships, strict=True)]
     some = [piece.id for piece, membership in found if membership.some]
     return Verdict(
         answer={
@@ -46,8 +49,20 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
         headline=_headline(scene, ground.area, some),
         rules=_clauses(area),
         value=some,
+        probability=_probabilities(scene, area, pieces, memberships),
         question=question.value,
     )
+
+
+def _probabilities(
+    scene: Scene, area: Area, pieces: list[Body], memberships: list[Membership]
+) -> dict[str, float] | None:
+    """How likely each list of pieces is; None in an exact scene."""
+    if scene.covariance is None:
+        return None
+    from overruler.rules.areas.doubt import list_probabilities
+
+    return list_probabilities(scene, area, pieces, [bool(one.some) for one in memberships])
 
 
 def _headline(scene: Scene, area_mm2: float, pieces: list[str]) -> str:
