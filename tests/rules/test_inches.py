@@ -120,6 +120,21 @@ def test_pieces_in_an_area_are_as_sure_as_draws_say() -> None:
     assert verdict.probability == pytest.approx(expected, abs=0.005)
 
 
+def test_pieces_partly_in_two_areas_are_as_sure_as_draws_say() -> None:
+    """In a ring round one and outside of another: what decides is the farthest part, and the closest."""
+    pieces = [disc("a", 300, 300), disc("b", 500, 300), disc("c", 390.3, 300)]
+    found, middles = in_doubt(pieces, seed=17)
+    past = gaps(middles, 0, 2) + 2 * RADIUS_MM >= 90
+    off = gaps(middles, 1, 2) + 2 * RADIUS_MM > 110
+    ring = {"question": "area", "of": "a", "within_mm": [90, 400]}
+    outside = {"question": "area", "not": {"question": "area", "of": "b", "within_mm": 110}}
+    for area, is_in in ((ring, past), (outside, off)):
+        verdict = ask(found, area)
+        assert verdict.probability is not None
+        listed = sum(share for names, share in verdict.probability.items() if '"c"' in names)
+        assert listed == pytest.approx(float(np.mean(is_in)), abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [

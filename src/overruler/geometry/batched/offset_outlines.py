@@ -19,6 +19,8 @@ from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape
 
 SAME_ANGLE_RAD = 1e-12
 """Directions that differ by less are the same: two sides that are parallel, but for rounding."""
+MIN_CHORD_ANGLE = math.tau / 50_000
+"""The least angle of a chord: that of a circle of 13 km. Only ovals like needles would ask for less."""
 SAME_POINT_MM = 1e-9
 """Points of an outline that are nearer are the same, but for rounding."""
 
@@ -61,7 +63,7 @@ def _support_sum(polygons: Sequence[Polygon], angle: float) -> Point:
 def chord_angle(radius_mm: float, sagitta_mm: float) -> float:
     """Return the angle that a chord may span on a circle, in radians."""
     share = min(sagitta_mm / radius_mm, 0.5) if radius_mm else 0.5
-    return 2 * math.acos(1 - share)
+    return max(4 * math.asin(math.sqrt(share / 2)), MIN_CHORD_ANGLE)
 
 
 def _turns_between_sides(polygons: Sequence[Polygon]) -> Iterator[tuple[float, float]]:

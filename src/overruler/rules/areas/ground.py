@@ -4,7 +4,7 @@ Alphabet: n points of an outline, k chords. Lengths are in mm.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 import shapely
@@ -14,7 +14,7 @@ from shapely.geometry.polygon import orient
 
 from overruler.geometry.batched.offset_outlines import chord_angle, grown_sum_outline
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Disc, Ellipse, Shape, translate_shape
+from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, translate_shape
 from overruler.rules.areas.membership import Membership
 from overruler.rules.areas.tree import Area, Joined, Near, Outside, bases_of
 from overruler.rules.bodies import Body, piece_bodies
@@ -70,8 +70,10 @@ class Ground:
             ground = ground.difference(self._grow(near.bodies, near.low_mm, near.base))
         return ground
 
-    def _grow(self, bodies: Iterable[Body], distance_mm: float, base: Body | None) -> BaseGeometry:
+    def _grow(self, bodies: Sequence[Body], distance_mm: float, base: Body | None) -> BaseGeometry:
         """The ground within a distance of some bodies, or where a base is within it."""
+        if any(self._reaches_all(part, distance_mm) for body in bodies for part in body.parts):
+            return self._frame
         added = [_at_origin(base)] if base else []
         outlines = [
             shapely.Polygon(grown_sum_outline([part, *added], distance_mm, self._sagitta_mm))
@@ -80,9 +82,17 @@ class Ground:
         ]
         return shapely.union_all(outlines)
 
+    def _reaches_all(self, shape: Shape, distance_mm: float) -> bool:
+        """Whether all of the frame lies within a distance of a shape."""
+        corners = [Disc((x, y)) for x, y in shapely.get_coordinates(self._frame)[:4].tolist()]
+        distances_mm = (math.dist(shape.center, corner.center) for corner in corners)
+        if max(distances_mm) > distance_mm + shape.bounding_radius_mm:
+            return False
+        return all(gap(shape, corner).distance_mm <= distance_mm for corner in corners)
+
     def _taken_ground(self, base: Body) -> BaseGeometry:
         """Where the centre of a base would put it on another base."""
-        others = (body for body in piece_bodies(self._scene) if body.id != base.id)
+        others = [body for body in piece_bodies(self._scene) if body.id != base.id]
         return self._grow(others, 0.0, base)
 
     def polygon_of(self, piece: Body) -> BaseGeometry:
