@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.errors import BadInput
-from overruler.games import GAMES
+from overruler.games import GAMES, Ruler
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, gap
-from overruler.scene import Grid, Piece, Ruler, Scene, Table, Terrain
+from overruler.scene import Grid, Piece, Scene, Table, Terrain
 
 Document = dict[str, Any]
 
@@ -102,7 +102,7 @@ def test_every_key_is_read() -> None:
     scene = Scene.from_json(FULL)
     assert scene.game == "legion"
     assert scene.board == Table(1828.8, 914.4, {"mat": "grass"})
-    assert scene.ruler == Ruler(100, 3, {"maker": "us"})
+    assert scene.ruler == Ruler.of_segments(100, 3, {"maker": "us"})
     a, b, c = scene.pieces
     assert (a.x_mm, a.y_mm, a.z_mm, a.heading_deg) == (100, 200.5, 3, 90)
     assert (a.player, a.unit, a.leader, a.kind, a.stats) == (

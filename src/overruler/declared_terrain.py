@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from overruler.geometry.shapes import Point
-from overruler.pieces import read_coordinate, read_length, read_point
-from overruler.reading import Node
+from overruler.pieces import read_point
+from overruler.reading import Node, read_coordinate, read_length
 from overruler.terrain import read_footprint
 
 SCHEMA = "overruler/terrain/1"

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.geometry.shapes import Point
-from overruler.pieces import KINDS, read_coordinate, read_length, read_point
-from overruler.reading import Node, read_text
+from overruler.pieces import KINDS, read_point
+from overruler.reading import Node, read_coordinate, read_length, read_text
 
 SCHEMA = "overruler/fix/1"
 CLICK_SIGMA_PX = 2.0

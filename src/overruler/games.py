@@ -5,17 +5,115 @@ rules stand in `rules/games/<name>/game.py`.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isclose
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from overruler.reading import Node, merge_keys, read_length, unknown_keys
 
 DEFAULT_GAME = "legion"
 """The game of a photo whose game is not given."""
+LINE_TOLERANCE = 1e-6
+"""Largest relative difference between two distances that are the same line of a ruler."""
+MAX_SEGMENTS = 100
+"""Largest number of segments or bands of a ruler."""
+SEGMENT_KEYS = ("segment_mm", "segments")
+"""The keys of a ruler of equal segments."""
+NO_KEYS: Mapping[str, Any] = MappingProxyType({})
 
 
-class RulerSize(NamedTuple):
-    """A range ruler as the rules know it."""
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """A range ruler: of equal segments, or of lines at any distances."""
 
-    segment_mm: float
-    segments: int
+    lines_mm: tuple[float, ...]
+    """Distance of each band's end from the start of the ruler, ascending."""
+    names: tuple[str, ...] = ()
+    """The name of each band; empty where they are numbered."""
+    segment_mm: float | None = None
+    """Length of a segment; None where the lines are given."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Unknown keys."""
+
+    @classmethod
+    def of_segments(
+        cls, segment_mm: float, segments: int, extra: Mapping[str, Any] = NO_KEYS
+    ) -> "Ruler":
+        """A ruler of equal segments."""
+        lines_mm = tuple(segment_mm * (k + 1) for k in range(segments))
+        return cls(lines_mm, (), segment_mm, extra)
+
+    @property
+    def segments(self) -> int:
+        """Number of segments or bands."""
+        return len(self.lines_mm)
+
+    def band_name(self, band: int | None) -> str | None:
+        """The name of a band, the first being 1; None where it has none."""
+        if band is None or not 1 <= band <= len(self.names):
+            return None
+        return self.names[band - 1]
+
+    def line_label(self, line_mm: float) -> str | None:
+        """The name or the number of the band that ends at a line; None where no band ends there."""
+        for band, end_mm in enumerate(self.lines_mm, 1):
+            if isclose(line_mm, end_mm, rel_tol=LINE_TOLERANCE):
+                return self.band_name(band) or str(band)
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        known: dict[str, Any] = {"lines_mm": list(self.lines_mm)}
+        if self.segment_mm is not None:
+            known = {"segment_mm": self.segment_mm, "segments": self.segments}
+        if self.names:
+            known["names"] = list(self.names)
+        return merge_keys(known, self.extra)
+
+
+def read_ruler(node: Node) -> Ruler:
+    """Read a ruler: of equal segments, or of lines at any distances."""
+    if node.has("lines_mm"):
+        return _read_ruler_of_lines(node)
+    segments = node["segments"].integer()
+    if not 1 <= segments <= MAX_SEGMENTS:
+        node["segments"].fail(f"must be from 1 to {MAX_SEGMENTS}, is {segments}")
+    extra = unknown_keys(node, SEGMENT_KEYS)
+    return Ruler.of_segments(read_length(node["segment_mm"]), segments, extra)
+
+
+def _read_ruler_of_lines(node: Node) -> Ruler:
+    for key in SEGMENT_KEYS:
+        if node.has(key):
+            node.fail(f"has both lines_mm and {key}; give one of the two")
+    lines_mm = _read_lines(node["lines_mm"])
+    names = _read_band_names(node["names"], len(lines_mm)) if node.has("names") else ()
+    return Ruler(lines_mm, names, extra=unknown_keys(node, ("lines_mm", "names")))
+
+
+def _read_lines(node: Node) -> tuple[float, ...]:
+    """Read where the bands of a ruler end."""
+    lines_mm = tuple(read_length(item) for item in node.items())
+    if not 1 <= len(lines_mm) <= MAX_SEGMENTS:
+        node.fail(f"must be from 1 to {MAX_SEGMENTS} lines, found {len(lines_mm)}")
+    for item, (before, after) in zip(node.items()[1:], pairwise(lines_mm), strict=True):
+        if after <= before:
+            item.fail(f"must be greater than the line before, {before:g}, is {after:g}")
+    return lines_mm
+
+
+def _read_band_names(node: Node, count: int) -> tuple[str, ...]:
+    """Read the names of a ruler's bands, one each and all different."""
+    names = tuple(item.text() for item in node.items())
+    if len(names) != count:
+        node.fail(f"expected {count}, one a line, found {len(names)}")
+    for index, item in enumerate(node.items()):
+        if not names[index].strip():
+            item.fail("is empty: a band's name has a letter at least")
+        if names[index] in names[:index]:
+            item.fail(f"repeats {names[index]!r}")
+    return names
 
 
 class PrintedRuler(NamedTuple):
@@ -40,8 +138,8 @@ class GameFacts(NamedTuple):
 
     in_inches: bool = False
     """Whether people read its distances in inches; else in millimetres."""
-    ruler: RulerSize | None = None
-    """None for a game that is measured with a tape."""
+    ruler: Ruler | None = None
+    """None for a game that is measured with a tape, or whose scenes bring theirs."""
     printed_rulers: tuple[PrintedRuler, ...] = ()
     """The rulers that players lay on the table."""
     default_kind: str = "character"
@@ -59,8 +157,10 @@ class GameFacts(NamedTuple):
 
 
 _FACTS: Mapping[str, GameFacts] = {
+    "bands": GameFacts(),
+    "inches": GameFacts(in_inches=True),
     "legion": GameFacts(
-        ruler=RulerSize(152.4, 5),
+        ruler=Ruler.of_segments(152.4, 5),
         printed_rulers=(
             PrintedRuler("legion", 5, 25.0, 4.0, 9.0, jointed=True),
             PrintedRuler("legion_short", 2, 25.0, 4.0, 12.0, jointed=True),
@@ -74,7 +174,7 @@ _FACTS: Mapping[str, GameFacts] = {
     "skirmish": GameFacts(in_inches=True),
     "tide_of_iron": GameFacts(),
     "xwing": GameFacts(
-        ruler=RulerSize(100.0, 3),
+        ruler=Ruler.of_segments(100.0, 3),
         printed_rulers=(PrintedRuler("xwing", 3, 20.0, 2.0, 15.0),),
         default_kind="ship",
         round_bases_mm=(),

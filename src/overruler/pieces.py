@@ -14,38 +14,23 @@ from overruler.bases import Base
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.hex_grid import HexGrid
 from overruler.geometry.shapes import Disc, Ellipse, Point, Shape, rectangle
-from overruler.reading import Node, merge_keys, unknown_keys
+from overruler.reading import (
+    MAX_LENGTH_MM,
+    Node,
+    merge_keys,
+    read_coordinate,
+    read_length,
+    unknown_keys,
+)
 
-KINDS = ("character", "ship", "obstacle", "device")
+KINDS = ("character", "ship", "obstacle", "device", "objective")
 """What a piece can be to the rules."""
 ROUNDING_SHARE = 1e-6
 """Largest asymmetry and negative eigenvalue of a covariance, as a share of its largest value.
 
 A covariance written with few digits needs that much."""
-MAX_LENGTH_MM = 1e7
-"""10 km. A larger number does not resolve `units.CONTACT_TOLERANCE_MM`."""
-MIN_LENGTH_MM = 1e-6
-"""Smallest size of anything that has one."""
 MAX_HEADING_DEG = 1e6
 """A larger heading, reduced to one turn, is mostly rounding error."""
-MAX_SEGMENTS = 100
-"""Largest number of segments of a ruler."""
-
-
-def read_coordinate(node: Node) -> float:
-    """Read a coordinate in mm."""
-    value = node.number()
-    if abs(value) > MAX_LENGTH_MM:
-        node.fail(f"lies more than 10 km away, at {value:g} mm")
-    return value
-
-
-def read_length(node: Node) -> float:
-    """Read a positive length in mm."""
-    value = node.positive()
-    if not MIN_LENGTH_MM <= value <= MAX_LENGTH_MM:
-        node.fail(f"must be from {MIN_LENGTH_MM:g} to {MAX_LENGTH_MM:g} mm, is {value:g}")
-    return value
 
 
 def read_point(node: Node) -> Point:
@@ -74,34 +59,6 @@ class Table:
 
     def to_json(self) -> dict[str, Any]:
         return merge_keys({"width_mm": self.width_mm, "height_mm": self.height_mm}, self.extra)
-
-
-@dataclass(frozen=True, slots=True)
-class Ruler:
-    """A range ruler of equal segments."""
-
-    segment_mm: float
-    """Length of a segment."""
-    segments: int
-    """Number of segments."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    """Unknown keys."""
-
-    @property
-    def lines_mm(self) -> tuple[float, ...]:
-        """Distance of each segment's end from the start of the ruler."""
-        return tuple(self.segment_mm * (k + 1) for k in range(self.segments))
-
-    @classmethod
-    def from_node(cls, node: Node) -> "Ruler":
-        segments = node["segments"].integer()
-        if not 1 <= segments <= MAX_SEGMENTS:
-            node["segments"].fail(f"must be from 1 to {MAX_SEGMENTS}, is {segments}")
-        extra = unknown_keys(node, ("segment_mm", "segments"))
-        return cls(read_length(node["segment_mm"]), segments, extra)
-
-    def to_json(self) -> dict[str, Any]:
-        return merge_keys({"segment_mm": self.segment_mm, "segments": self.segments}, self.extra)
 
 
 @dataclass(frozen=True, slots=True)

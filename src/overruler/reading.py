@@ -197,3 +197,27 @@ def merge_keys(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, 
         elif isinstance(known[key], dict) and isinstance(value, dict):
             merged[key] = merge_keys(known[key], value)
     return merged
+
+
+# --- lengths ---
+
+MAX_LENGTH_MM = 1e7
+"""10 km. A larger number does not resolve `units.CONTACT_TOLERANCE_MM`."""
+MIN_LENGTH_MM = 1e-6
+"""Smallest size of anything that has one."""
+
+
+def read_coordinate(node: Node) -> float:
+    """Read a coordinate in mm."""
+    value = node.number()
+    if abs(value) > MAX_LENGTH_MM:
+        node.fail(f"lies more than 10 km away, at {value:g} mm")
+    return value
+
+
+def read_length(node: Node) -> float:
+    """Read a positive length in mm."""
+    value = node.positive()
+    if not MIN_LENGTH_MM <= value <= MAX_LENGTH_MM:
+        node.fail(f"must be from {MIN_LENGTH_MM:g} to {MAX_LENGTH_MM:g} mm, is {value:g}")
+    return value

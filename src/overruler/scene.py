@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overruler.errors import UnknownName
-from overruler.games import GAMES, facts_of
+from overruler.games import GAMES, Ruler, facts_of, read_ruler
 from overruler.geometry.covariance import Covariance, RareAlternative, is_positive_semidefinite
 from overruler.geometry.shapes import Polygon, Shape
-from overruler.pieces import MAX_LENGTH_MM, ROUNDING_SHARE, Grid, Piece, Ruler, Table
-from overruler.reading import Node, merge_keys, read_text, unknown_keys
+from overruler.pieces import ROUNDING_SHARE, Grid, Piece, Table
+from overruler.reading import MAX_LENGTH_MM, Node, merge_keys, read_text, unknown_keys
 from overruler.terrain import Terrain
 from overruler.writing import write_atomically
 
@@ -83,7 +83,7 @@ class Scene:
             pieces=pieces,
             terrain=terrain,
             covariance=node.get("covariance", lambda joint: _read_covariance(joint, pieces), None),
-            ruler=node.get("ruler", Ruler.from_node, None),
+            ruler=node.get("ruler", read_ruler, None),
             grid=grid,
             state=node.get("state", lambda state: state.object().value, {}),
             extra=unknown_keys(node, _SCENE_KEYS, {"covariance": _COVARIANCE_KEYS}),
@@ -159,14 +159,7 @@ class Scene:
     @cached_property
     def range_ruler(self) -> Ruler | None:
         """The scene's own ruler, else its game's; None without one."""
-        size = facts_of(self.game).ruler
-        return self.ruler or (Ruler(*size) if size else None)
-
-    @property
-    def segment_mm(self) -> float | None:
-        """The length of the ruler's segments; None without a ruler."""
-        ruler = self.range_ruler
-        return ruler.segment_mm if ruler else None
+        return self.ruler or facts_of(self.game).ruler
 
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""

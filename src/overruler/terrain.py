@@ -7,8 +7,8 @@ from typing import Any
 
 from overruler.geometry.outlines import convex_parts, first_self_intersection, signed_area_mm2
 from overruler.geometry.shapes import Point, Polygon
-from overruler.pieces import MIN_LENGTH_MM, read_coordinate, read_point
-from overruler.reading import Node, merge_keys, unknown_keys
+from overruler.pieces import read_point
+from overruler.reading import MIN_LENGTH_MM, Node, merge_keys, read_coordinate, unknown_keys
 
 MIN_AREA_MM2 = 1e-6
 """Smallest area of a footprint."""

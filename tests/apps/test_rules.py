@@ -118,10 +118,10 @@ def test_every_game_has_a_table_of_rulings() -> None:
 
 
 def test_an_unknown_game_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rules", "chess"]) == 2
+    assert main(["rules", "go"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"overruler: GAME: unknown name 'chess'; known: {', '.join(GAMES)}\n"
+    assert err == f"overruler: GAME: unknown name 'go'; known: {', '.join(GAMES)}\n"
 
 
 def test_every_game_has_a_record_of_its_own_name() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from overruler.games import Ruler
 from overruler.picture.answer_style import (
     CLOSE_STYLE,
     MEASURED_STYLE,
@@ -10,7 +11,7 @@ from overruler.picture.answer_style import (
     AnswerStyle,
 )
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings, format_distance
-from overruler.scene import Piece, Ruler, Scene, Table
+from overruler.scene import Piece, Scene, Table
 from overruler.verdict import Verdict
 from tests.reports import RULINGS, pieces, verdict
 
@@ -100,7 +101,7 @@ def test_lines_are_named_by_the_ruler_s_segments() -> None:
 
 
 def test_a_scene_s_own_ruler_counts() -> None:
-    short = Scene("legion", Table(900, 600), pieces(), ruler=Ruler(100, 4))
+    short = Scene("legion", Table(900, 600), pieces(), ruler=Ruler.of_segments(100, 4))
     assert drawable_ruling(short, RULINGS[0]).line_name(300) == "3"
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.errors import BadInput, UnknownName
-from overruler.games import GAMES
+from overruler.games import GAMES, facts_of
 from overruler.rules import ask, clause_text, game_of
 from overruler.scene import Scene
 
@@ -44,7 +44,10 @@ def scene(**changes: Any) -> Scene:
 REFUSED = [
     ({"from": "r1", "to": "e1"}, "question: question: is missing"),
     ({"question": 3}, "question: question: expected text"),
-    ({"question": "how_far"}, "Legion has no question 'how_far'; it answers: at, attack_range"),
+    (
+        {"question": "how_far"},
+        "Legion has no question 'how_far'; it answers: area, at, attack_range",
+    ),
     ({"question": "may_shoot", "unit": "r1"}, "Legion has no question 'may_shoot'"),
     ({"question": "range", "from": "r1"}, "question: to: is missing"),
     ({"question": "range", "from": 1, "to": "e1"}, "question: from: expected text"),
@@ -224,7 +227,7 @@ def test_every_game_answers_distances(game: str) -> None:
     verdict = ask(scene(game=game), {"question": "distance", "from": "rebels", "to": "solo"})
     assert verdict.distance_mm == pytest.approx(330)
     assert "any.closest_piece" in verdict.rules
-    assert verdict.sentence() == ("12.99 in" if game in ("skirmish", "positioning") else "330.0 mm")
+    assert verdict.sentence() == ("12.99 in" if facts_of(game).in_inches else "330.0 mm")
 
 
 def test_a_distance_in_doubt_is_said_with_its_95_percent() -> None:

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from overruler.errors import OverrulerError
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
 from overruler.referee import Referee
 from overruler.rules import ask, matrix
-from overruler.scene import Scene
+from overruler.scene import Piece, Scene
 from overruler.sources.photo import load_photo
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.detection.detect import detect
@@ -114,12 +115,19 @@ def _against(title: str, seconds: dict[str, float], others: Sequence[str]) -> Ta
 
 PIECES = 200
 QUESTION = {"question": "range", "from": "p0", "to": "p1"}
+UNIT_PIECES = 40
+"""Pieces of the unit whose area is asked."""
+AREA_MM = 152.4
+AREA = {"question": "area", "of": "u", "within_mm": AREA_MM}
+BUFFER_QUARTER = 48
+"""Chords of a quarter of a buffer's circles: as near to the curve as the program's own."""
 
 
 def rules(rounds: int) -> Table:
     """Distances in bulk against a loop over shapely's polygons; one ruling, and one whole process, beside nothing."""
     mixed, discs = crowd(kinds=3), crowd(kinds=1)
     near, far = (ruled(gap_mm) for gap_mm in (152.3, 60.0))
+    unit = replace(mixed, covariance=None, pieces=tuple(of_one_unit(mixed.pieces[:UNIT_PIECES])))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.json"
         path.write_text(json.dumps(exact()))
@@ -131,6 +139,8 @@ def rules(rounds: int) -> Table:
             "discs: shapely, loop": lambda: loop(discs.shapes),
             "discs: Scene.distances": discs.distances,
             "discs: matrix, with doubt": lambda: matrix(discs),
+            "area: shapely, buffers": lambda: buffers(unit.shapes),
+            "area of 40 pieces": lambda: ask(unit, AREA),
             "range, settled": lambda: ask(far, QUESTION),
             "range, near a line": lambda: ask(near, QUESTION),
             "python -c pass": lambda: whole("-c", "pass"),
@@ -151,6 +161,7 @@ def _against_others(seconds: dict[str, float]) -> Table:
     against = {
         "mixed: Scene.distances": "mixed: shapely, loop",
         "discs: Scene.distances": "discs: shapely, loop",
+        "area of 40 pieces": "area: shapely, buffers",
     }
     for name, value in seconds.items():
         other = seconds.get(against.get(name, ""))
@@ -209,6 +220,16 @@ def ruled(gap_mm: float) -> Scene:
 def loop(shapes: Sequence[Shape]) -> list[float]:
     """What one writes without another thought: buffered points, and each with each."""
     return [shapely.distance(a, b) for a, b in combinations(polygons(shapes), 2)]
+
+
+def buffers(shapes: Sequence[Shape]) -> shapely.Geometry:
+    """The ground near some bases, by shapely's own buffers."""
+    grown = shapely.buffer([*polygons(shapes)], AREA_MM, quad_segs=BUFFER_QUARTER)
+    return shapely.union_all(grown)
+
+
+def of_one_unit(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    return (replace(piece, unit="u", covariance_mm2=None) for piece in pieces)
 
 
 def polygons(shapes: Sequence[Shape]) -> Iterator[shapely.Geometry]:

@@ -32,9 +32,6 @@ def run(args: argparse.Namespace) -> int:
 
 def game_record(game: Game) -> dict[str, Any]:
     """A game as plain data."""
-    ruler = None
-    if game.ruler:
-        ruler = {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments}
     questions = {}
     for kind, question in game.questions.items():
         questions[kind] = {"about": question.about, "example": game.example(kind)}
@@ -44,7 +41,7 @@ def game_record(game: Game) -> dict[str, Any]:
     return {
         "game": game.name,
         "title": game.title,
-        "ruler": ruler,
+        "ruler": game.ruler.to_json() if game.ruler else None,
         "questions": questions,
         "clauses": {**game.clauses, **COMMON_CLAUSES},
         "settings": settings,
@@ -61,9 +58,7 @@ def brief(games: list[Game]) -> Iterator[str]:
 def game_lines(game: Mapping[str, Any]) -> Iterator[str]:
     """The record of a game, for people."""
     title: str = game["title"]
-    if ruler := game["ruler"]:
-        title += f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm"
-    yield title
+    yield title + _ruler_text(game["ruler"])
     yield "\nquestions:"
     for question in game["questions"].values():
         yield f"  {question['about']}\n    {json.dumps(question['example'])}"
@@ -74,6 +69,15 @@ def game_lines(game: Mapping[str, Any]) -> Iterator[str]:
     for name, setting in game["settings"].items():
         rows[f"{name} = {json.dumps(setting['default'])}"] = setting["about"]
     yield from _columns(rows)
+
+
+def _ruler_text(ruler: Mapping[str, Any] | None) -> str:
+    if ruler is None:
+        return ""
+    if "lines_mm" in ruler:
+        lines = ", ".join(f"{line:g}" for line in ruler["lines_mm"])
+        return f", on a ruler with lines at {lines} mm"
+    return f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm"
 
 
 def _columns(rows: Mapping[str, str]) -> Iterator[str]:

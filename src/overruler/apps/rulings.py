@@ -21,10 +21,15 @@ def rule_on_questions(scene: Scene, questions: Sequence[dict[str, Any]]) -> tupl
     """Answer the questions; if there are none, give the range (or distance) of the closest opponents."""
     if questions:
         return tuple(ask(scene, question) for question in questions)
-    game = game_of(scene.game)
-    name = "range" if game.ruler and "range" in game.questions else "distance"
+    name = "range" if _has_ranges(scene) else "distance"
     pairs = closest_opponents(scene)
     return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs)
+
+
+def _has_ranges(scene: Scene) -> bool:
+    """Whether the scene has a ruler, and its game reads a range between two by it."""
+    question = game_of(scene.game).questions.get("range")
+    return bool(scene.range_ruler and question and question.schema["required"] == ["from", "to"])
 
 
 def closest_opponents(scene: Scene) -> list[PiecePair]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.games import facts_of
+from overruler.games import Ruler, facts_of
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import (
     CLOSE_STYLE,
@@ -39,8 +39,8 @@ class DrawableRuling:
     to_piece: Piece | None
     lines_mm: tuple[float, ...] = ()
     """The distances from the first piece at which the answer changes, ascending."""
-    segment_mm: float | None = None
-    """The length by which the lines are numbered."""
+    ruler: Ruler | None = None
+    """The ruler by whose bands the lines are named."""
     arc_mm: tuple[Array, ...] = ()
     """The straight borders (2, 2) of the arc in question, as far as a ruler reaches."""
 
@@ -60,11 +60,9 @@ class DrawableRuling:
         return min(self.lines_mm, key=lambda line: abs(line - self.distance_mm), default=None)
 
     def line_name(self, line_mm: float) -> str:
-        """Return a line's number on the ruler, or its distance."""
-        number = line_mm / self.segment_mm if self.segment_mm else 0.0
-        if number and abs(number - round(number)) < 1e-6:
-            return f"{number:.0f}"
-        return f"{line_mm:g} mm"
+        """Return a line's name or number on the ruler, or its distance."""
+        label = self.ruler.line_label(line_mm) if self.ruler else None
+        return label or f"{line_mm:g} mm"
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
@@ -99,7 +97,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
         from_piece=pieces.get(first),
         to_piece=pieces.get(second),
         lines_mm=verdict.lines_mm,
-        segment_mm=scene.segment_mm,
+        ruler=scene.range_ruler,
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
     )
 

@@ -228,7 +228,7 @@ def _ruling_label(view: View, claim: DrawableRuling, room: LabelLayout) -> str:
 def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     """Draw a bar of true length on the board where it covers least, preferably near the viewer."""
     ruler = facts_of(report.scene.game).ruler
-    length = ruler.segment_mm if ruler else SCALE_BAR_MM
+    length = ruler.lines_mm[0] if ruler else SCALE_BAR_MM
     width, height = report.calibration.board_mm
     columns = np.linspace(0, width - length, 9)
     grid = np.meshgrid(columns, np.linspace(0, height, 9))

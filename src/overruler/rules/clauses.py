@@ -5,6 +5,13 @@ from collections.abc import Mapping
 COMMON_CLAUSES: Mapping[str, str] = {
     "any.edge_to_edge": "A distance runs from the edge of one base to the edge of the other, level with the table.",
     "any.closest_piece": "A unit is as far away as its closest piece.",
+    "any.area": "Ground is as far from a body as it is from the body's edge, level with the table.",
+    "any.area_union": "Ground is near a unit where it is near any of its pieces.",
+    "any.area_range": "Ground is in a band of the ruler where a point on it would be.",
+    "any.area_joined": "Areas are joined as all, any and not say, and cut to the board.",
+    "any.area_for": "A base may stand where its closest part lies in the area, off other bases, its heading kept.",
+    "any.area_whole": "With whole a base may stand where all of it lies in the area.",
+    "any.area_pieces": "A piece is listed where any part of it lies in the area, and as whole where all of it does.",
     "any.enemies": "Two pieces are enemies where each has a player and the two differ.",
 }
 """The clauses of every game."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from overruler.pieces import MAX_LENGTH_MM, MAX_SEGMENTS, read_coordinate
-from overruler.reading import Node
+from overruler.games import MAX_SEGMENTS
+from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate
 from overruler.rules.json_schema import (
     FLAG,
     INTEGER,
@@ -175,6 +175,8 @@ class Question(NamedTuple):
     fields: tuple[Field[Any], ...] = FROM_TO
     one_of: tuple[str, ...] = ()
     """Optional fields of which exactly one is given."""
+    more: Mapping[str, Any] = MappingProxyType({})
+    """What the schema says of several fields together."""
 
     @property
     def about(self) -> str:
@@ -192,7 +194,7 @@ class Question(NamedTuple):
         schema = fields_schema(self.fields)
         if self.one_of:
             schema["oneOf"] = [{"required": [name]} for name in self.one_of]
-        return schema
+        return {**schema, **self.more}
 
     def tapped(self, tap: Tap) -> dict[str, Any]:
         """The fields as a tap asks them, with the placeholders of `Field.tap`."""

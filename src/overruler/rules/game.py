@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overruler.games import facts_of
 from overruler.reading import Node
+from overruler.rules.areas.answer import answer_area
+from overruler.rules.areas.fields import AREA_FIELDS, AREA_SHAPE
 from overruler.rules.fields import Question, Tap
 from overruler.rules.measure import between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
@@ -15,6 +17,11 @@ from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
     from overruler.rules.pair_ranges import PairRanges
+
+
+NO_RULER = (
+    "the game has no ruler of its own, so the scene gives it (segment_mm, segments or lines_mm)"
+)
 
 
 class Setting(NamedTuple):
@@ -60,14 +67,13 @@ class Game:
     taps: tuple[Tap, ...] = ()
     """What two taps on a photo ask, the usual first. Every game is asked its distances as well."""
     stat_fields: tuple[StatField, ...] = ()
-    pair_ranges: "Callable[[Scene], PairRanges] | None" = None
+    pair_ranges: "Callable[[Scene], PairRanges | None] | None" = None
     """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 1."""
 
     @property
     def ruler(self) -> Ruler | None:
         """The game's own ruler."""
-        size = facts_of(self.name).ruler
-        return Ruler(*size) if size else None
+        return facts_of(self.name).ruler
 
     def example(self, kind: str) -> dict[str, Any]:
         """How a question is asked."""
@@ -88,10 +94,9 @@ def _read_settings(scene: Scene) -> Node:
 
 
 def ruler_of(scene: Scene) -> Ruler:
-    """The ruler that the scene's game is measured with."""
+    """The ruler that the scene's game is measured with; `BadInput` where the scene must bring it."""
     ruler = scene.range_ruler
-    assert ruler is not None, f"{scene.game} has no ruler"
-    return ruler
+    return ruler or Node(None, "scene", "ruler").fail(f"is missing: {NO_RULER}")
 
 
 # --- what every game answers ---
@@ -112,5 +117,8 @@ def answer_distance(scene: Scene, question: Node) -> Verdict:
     )
 
 
-COMMON: Mapping[str, Question] = {"distance": Question(answer_distance)}
+COMMON: Mapping[str, Question] = {
+    "distance": Question(answer_distance),
+    "area": Question(answer_area, AREA_FIELDS, more=AREA_SHAPE),
+}
 """The questions that every game answers."""

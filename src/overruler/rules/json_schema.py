@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from overruler.pieces import MAX_LENGTH_MM, MIN_LENGTH_MM, read_coordinate, read_length, read_point
-from overruler.reading import Node
+from overruler.pieces import read_point
+from overruler.reading import MAX_LENGTH_MM, MIN_LENGTH_MM, Node, read_coordinate, read_length
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

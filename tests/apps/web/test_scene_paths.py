@@ -10,7 +10,7 @@ import pytest
 from overruler.apps.web import scene_paths
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
-from overruler.games import GAMES
+from overruler.games import GAMES, Ruler
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
 from overruler.rules import ask
@@ -122,6 +122,7 @@ def test_every_game_can_be_asked_something_by_two_taps() -> None:
     assert [game["name"] for game in games_json()] == list(GAMES)
     for game in games_json():
         table = replace(profiled(game["profile"]), game=game["name"])
+        table = replace(table, ruler=table.range_ruler or Ruler((50.0, 120.0)))
         values = {"A": "p01", "B": "p02", "REACH": 6, "ARC": "bullseye"}
         for tap in game["taps"]:
             question = {key: values.get(value, value) for key, value in tap["ask"].items()}

@@ -1,18 +1,13 @@
 """The schema of a scene file."""
 
-from overruler.games import GAMES
-from overruler.pieces import (
-    KINDS,
-    MAX_HEADING_DEG,
-    MAX_LENGTH_MM,
-    MAX_SEGMENTS,
-    PIECE_READERS,
-    SIZE_KEYS,
-)
+from overruler.games import GAMES, MAX_SEGMENTS, SEGMENT_KEYS
+from overruler.pieces import KINDS, MAX_HEADING_DEG, PIECE_READERS, SIZE_KEYS
+from overruler.reading import MAX_LENGTH_MM
 from overruler.rules.json_schema import (
     FLAG,
     INTEGER,
     LENGTH,
+    NAME,
     OBJECT,
     OUTLINE,
     POINT,
@@ -47,7 +42,7 @@ def scene() -> Schema:
         "pieces": array_of({"$ref": "#/$defs/piece"}),
     }
     optional = {
-        "ruler": object_with({"segment_mm": SIZE, "segments": integer_between(1, MAX_SEGMENTS)}),
+        "ruler": ruler(),
         "terrain": array_of({"$ref": "#/$defs/terrain"}),
         "grid": grid(),
         "covariance": covariance(),
@@ -60,6 +55,18 @@ def scene() -> Schema:
     needs_grid = {"if": on_hexes, "then": {"required": ["grid"]}}
     definitions = {"$defs": {"piece": piece(), "terrain": terrain()}}
     return object_with(required, optional, **needs_grid, **definitions)
+
+
+def ruler() -> Schema:
+    """A ruler of equal segments, or of lines at any distances; the reader checks that they ascend."""
+    equal = object_with({"segment_mm": SIZE, "segments": integer_between(1, MAX_SEGMENTS)})
+    lines = object_with(
+        {"lines_mm": array_of(SIZE, 1, MAX_SEGMENTS)},
+        {"names": array_of(NAME, 1, MAX_SEGMENTS) | {"uniqueItems": True}},
+        **{"not": {"anyOf": [{"required": [key]} for key in SEGMENT_KEYS]}},
+    )
+    is_lines = {"required": ["lines_mm"]}
+    return {"type": "object", "if": is_lines, "then": lines, "else": equal}
 
 
 def covariance() -> Schema:

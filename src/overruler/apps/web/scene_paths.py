@@ -193,11 +193,10 @@ def range_lines_mm(scene: Scene) -> tuple[float, ...]:
 def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
     """Range lines round a base, each with its name and the places where the name may stand."""
     view = camera_view(scene)
-    segment_mm = scene.segment_mm
     lines = []
     for line_mm in lines_mm:
         ring = range_ring_px(view, piece, line_mm)
-        lines.append({"name": _line_name(line_mm, segment_mm), **_labelled_ring_json(view, ring)})
+        lines.append({"name": _line_name(scene, line_mm), **_labelled_ring_json(view, ring)})
     return lines
 
 
@@ -206,11 +205,11 @@ def range_ring_px(view: View, piece: Piece, line_mm: float) -> Array:
     return view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
 
 
-def _line_name(line_mm: float, segment_mm: float | None) -> str:
-    """A line's number on the ruler; its length in inches if it is no whole number of segments."""
-    number = line_mm / segment_mm if segment_mm else 0.0
-    is_whole = number and abs(number - round(number)) < 1e-6
-    return f"{number:.0f}" if is_whole else f"{inches_from_mm(line_mm):g} in"
+def _line_name(scene: Scene, line_mm: float) -> str:
+    """A line's name or number on the ruler; its length in inches where no band ends there."""
+    ruler = scene.range_ruler
+    label = ruler.line_label(line_mm) if ruler else None
+    return label or f"{inches_from_mm(line_mm):g} in"
 
 
 def _labelled_ring_json(view: View, ring: Array) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def _game_rulers() -> Iterator[RulerKind]:
             assert facts.ruler is not None
             yield RulerKind(
                 printed.name,
-                facts.ruler.segment_mm,
+                facts.ruler.lines_mm[0],
                 printed.segments,
                 printed.width_mm,
                 printed.top_z_mm,

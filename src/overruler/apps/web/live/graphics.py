@@ -22,6 +22,7 @@ from overruler.apps.web.scene_paths import (
     range_ring_px,
 )
 from overruler.errors import OverrulerError
+from overruler.games import Ruler
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.banner import build_banner
@@ -184,19 +185,20 @@ def _cased_path(view: View, lines: str) -> tuple[str, str]:
 
 def draw_bands(scene: Scene, view: View, piece: Piece, placement: LabelPlacement) -> str:
     """Draw every range line round a base, with its number where the picture has room."""
-    segment_mm = scene.segment_mm
+    ruler = scene.range_ruler
     placement.protect_lines([base_outline(view, piece)])
     lines: list[str] = []
     numbers: list[str] = []
     for line_mm in range_lines_mm(scene):
         ring = range_ring_px(view, piece, line_mm)
         lines += _cased_path(view, svg.path_data(np.concatenate([ring, ring[:1]])))
-        numbers += _draw_numbers(view, ring, _line_number(line_mm, segment_mm), placement)
+        numbers += _draw_numbers(view, ring, _line_name(ruler, line_mm), placement)
     return svg.group((*lines, draw_base(view, piece), *numbers))
 
 
-def _line_number(line_mm: float, segment_mm: float | None) -> str:
-    return f"{line_mm / segment_mm:.0f}" if segment_mm else f"{inches_from_mm(line_mm):g} in"
+def _line_name(ruler: Ruler | None, line_mm: float) -> str:
+    label = ruler.line_label(line_mm) if ruler else None
+    return label or f"{inches_from_mm(line_mm):g} in"
 
 
 def _draw_numbers(view: View, ring: Array, name: str, placement: LabelPlacement) -> Iterator[str]:

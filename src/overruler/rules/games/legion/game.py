@@ -11,7 +11,7 @@ from overruler.rules.fields import (
     record_of,
     unread,
 )
-from overruler.rules.game import Game
+from overruler.rules.game import COMMON, Game
 from overruler.rules.games.legion.attacks import RANGED_IN_CONTACT, answer_weapon, attack_range
 from overruler.rules.games.legion.clauses import CLAUSES
 from overruler.rules.games.legion.ranges import (
@@ -32,6 +32,7 @@ GAME = Game(
     name="legion",
     title="Legion",
     questions={
+        **COMMON,
         "distance": Question(answer_any_distance),
         "range": Question(answer_range),
         "at": Question(answer_at, BANDS),

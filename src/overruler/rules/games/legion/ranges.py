@@ -132,17 +132,19 @@ def _yes_no_verdict(
 
 def mark_range_one(scene: Scene, question: Node) -> Verdict:
     """The range up to 5 with a ruler of four segments: a mark at range 1, and on from there."""
-    measure, segment_mm = between(scene, question), ruler_of(scene).segment_mm
-    ruler = Reading(scene, question, measure, Ruler(segment_mm, 1 + MARKED_SEGMENTS))
-    short = measure.distance_mm < segment_mm - CONTACT_TOLERANCE_MM
+    measure, lines_mm = between(scene, question), ruler_of(scene).lines_mm
+    mark_at_mm = lines_mm[0]
+    from_mark = [mark_at_mm + line for line in lines_mm[:MARKED_SEGMENTS]]
+    ruler = Reading(scene, question, measure, Ruler((mark_at_mm, *from_mark)))
+    short = measure.distance_mm < mark_at_mm - CONTACT_TOLERANCE_MM
     mark = ("legion.mark", "legion.mark_short") if short else ("legion.mark",)
     verdict = range_verdict(ruler, *mark, *unit_clauses(measure))
-    mark_mm = None if short else _mark_point(measure, segment_mm)
+    mark_mm = None if short else _mark_point(measure, mark_at_mm)
     return replace(verdict, answer={"mark_mm": mark_mm, "range": verdict.value})
 
 
-def _mark_point(measure: Measure, segment_mm: float) -> list[float]:
+def _mark_point(measure: Measure, mark_at_mm: float) -> list[float]:
     gap = measure.closest.gap
     (ax, ay), (bx, by) = gap.from_point, gap.to_point
-    share = segment_mm / measure.distance_mm
+    share = mark_at_mm / measure.distance_mm
     return [ax + share * (bx - ax), ay + share * (by - ay)]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from overruler.errors import UnknownName
 from overruler.geometry.shapes import Shape
-from overruler.pieces import MAX_LENGTH_MM, Piece
-from overruler.reading import Node
+from overruler.pieces import Piece
+from overruler.reading import MAX_LENGTH_MM, Node
 from overruler.scene import Scene
 from overruler.units import mm_from_inches
 

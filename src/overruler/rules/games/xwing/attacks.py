@@ -60,7 +60,7 @@ class ArcRuler(LaidRuler):
     def borders_mm(self) -> tuple[tuple[Point, Point], ...]:
         """The arc's straight borders, from the ship to the ruler's reach."""
         ship_radius_mm = self.closest_pair.a.parts[0].bounding_radius_mm
-        reach_mm = ship_radius_mm + self.ruler.segment_mm * self.ruler.segments
+        reach_mm = ship_radius_mm + self.ruler.lines_mm[-1]
         return tuple(
             (edge.point_at(0.0), edge.point_at(min(reach_mm, edge.length_mm)))
             for edge in self.region.edges

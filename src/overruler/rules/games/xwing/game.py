@@ -14,7 +14,7 @@ from overruler.rules.fields import (
     record_of,
     unread,
 )
-from overruler.rules.game import Game
+from overruler.rules.game import COMMON, Game
 from overruler.rules.games.xwing.attacks import attack_range
 from overruler.rules.games.xwing.clauses import CLAUSES
 from overruler.rules.games.xwing.range_zero import EVENT_TYPES, range0_after
@@ -55,6 +55,7 @@ GAME = Game(
     name="xwing",
     title="X-Wing",
     questions={
+        **COMMON,
         "distance": Question(answer_any_distance),
         "range": Question(answer_range),
         "at": Question(answer_at, (*FROM_TO, BANDS)),

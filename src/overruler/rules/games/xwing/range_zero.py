@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from overruler.errors import UnknownName
 from overruler.geometry.shapes import gap
-from overruler.pieces import Piece, read_coordinate
-from overruler.reading import Node
+from overruler.pieces import Piece
+from overruler.reading import Node, read_coordinate
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Scene

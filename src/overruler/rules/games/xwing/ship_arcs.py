@@ -13,8 +13,8 @@ from overruler.geometry.arcs import (
     counterclockwise_turn_deg,
 )
 from overruler.geometry.shapes import Point
-from overruler.pieces import Piece, read_length, read_point
-from overruler.reading import Node
+from overruler.pieces import Piece, read_point
+from overruler.reading import Node, read_length
 from overruler.scene import Scene
 
 HALF_FRONT_DEG: Mapping[float, float] = {40: 40.6, 60: 41.4, 80: 41.8}

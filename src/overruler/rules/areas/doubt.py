@@ -1,0 +1,152 @@
+"""How sure it is which pieces lie in an area, over drawn places.
+
+Alphabet: n draws, m pieces.
+"""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.batched.distances import (
+    farthest_distances,
+    gaps_at_shifts,
+    rim_farthest_from_all,
+    vector_lengths,
+)
+from overruler.geometry.pose import Array
+from overruler.geometry.shapes import Shape
+from overruler.rules.areas.tree import Area, Joined, Near, Outside, nears_of
+from overruler.rules.bodies import Body
+from overruler.rules.measure import farthest_distance_mm, gap_between
+from overruler.rules.sampling import DRAW_COUNT, draw_displacements, max_relative_shift_mm
+from overruler.scene import Scene
+from overruler.units import CONTACT_TOLERANCE_MM
+
+Told = NDArray[np.int_]
+"""In each draw (n,): 1 for yes, 0 for no, `UNTOLD` where distances do not say."""
+UNTOLD = -1
+Shares = tuple[Told, Told]
+"""Whether any part of a piece lies in an area, and whether all of it does."""
+FEW_DRAWS = 2048
+"""Draws where farthest parts are sought, which takes long for each."""
+
+
+def list_probabilities(
+    scene: Scene, area: Area, pieces: Sequence[Body], some: Sequence[bool]
+) -> dict[str, float]:
+    """The probability of each list of pieces with any part in an area; `some` are those as measured."""
+    unsure = [number for number, piece in enumerate(pieces) if _is_unsure(scene, area, piece)]
+    ids = [piece.id for piece in pieces]
+    if not unsure:
+        return {json.dumps([name for name, is_in in zip(ids, some, strict=True) if is_in]): 1.0}
+    bodies = [body for near in nears_of(area) for body in near.bodies]
+    moving = [*dict.fromkeys([*bodies, *(pieces[number] for number in unsure)])]
+    indices = [body.index for body in moving]
+    count = FEW_DRAWS if _needs_farthest(area) else DRAW_COUNT
+    places = draw_displacements(scene, indices, count)
+    shifts = dict(zip(indices, places.swapaxes(0, 1), strict=True))
+    drawn = np.tile(np.array(some, bool), (len(places), 1))
+    for number in unsure:
+        is_in, _ = _shares_in(area, pieces[number], shifts, not isinstance(area, Near))
+        drawn[:, number] = np.where(is_in == UNTOLD, some[number], is_in == 1)
+    rows, counts = np.unique(drawn, axis=0, return_counts=True)
+    probability = {}
+    for row, count in sorted(zip(rows.tolist(), counts.tolist(), strict=True), key=lambda x: -x[1]):
+        names = [name for name, is_in in zip(ids, row, strict=True) if is_in]
+        probability[json.dumps(names)] = count / len(drawn)
+    return probability
+
+
+def _is_unsure(scene: Scene, area: Area, piece: Body) -> bool:
+    """Whether a piece's closest or farthest part may cross a line of an area."""
+    return any(_may_cross(scene, near, piece) for near in nears_of(area))
+
+
+def _may_cross(scene: Scene, near: Near, piece: Body) -> bool:
+    reach_mm = max(max_relative_shift_mm(scene, body.index, piece.index) for body in near.bodies)
+    reach_mm += CONTACT_TOLERANCE_MM
+    lines_mm = (near.low_mm, near.high_mm) if near.low_mm else (near.high_mm,)
+    closest_mm = min(gap_between(body, piece).distance_mm for body in near.bodies)
+    if closest_mm > near.high_mm + reach_mm:
+        return False
+    shapes = [part for body in near.bodies for part in body.parts]
+    farthest_mm = max(farthest_distance_mm(shapes, part) for part in piece.parts)
+    distances_mm = (closest_mm, farthest_mm)
+    return any(abs(one - line) <= reach_mm for one in distances_mm for line in lines_mm)
+
+
+def _needs_farthest(area: Area) -> bool:
+    """Whether it matters where a piece's farthest part lies."""
+    return not isinstance(area, Near) or area.low_mm > 0
+
+
+def _shares_in(area: Area, piece: Body, shifts: dict[int | None, Array], joined: bool) -> Shares:
+    """How much of a piece lies in an area, as `membership` does it for one place.
+
+    What of it is whole is told of areas that are `joined` to others.
+    """
+    if isinstance(area, Near):
+        return _shares_near(area, piece, shifts, joined or area.low_mm > 0)
+    if isinstance(area, Outside):
+        some, whole = _shares_in(area.area, piece, shifts, True)
+        return _negated(whole), _negated(some)
+    assert isinstance(area, Joined)
+    parts = [_shares_in(part, piece, shifts, True) for part in area.parts]
+    if area.is_all:
+        return _shares_in_all(parts)
+    outside = [(_negated(whole), _negated(some)) for some, whole in parts]
+    some, whole = _shares_in_all(outside)
+    return _negated(whole), _negated(some)
+
+
+def _negated(told: Told) -> Told:
+    return np.where(told == UNTOLD, UNTOLD, 1 - told)
+
+
+def _shares_in_all(parts: Sequence[Shares]) -> Shares:
+    """In all of some areas: a piece that lies partly in two of them may lie in no part of both."""
+    some = np.array([part[0] for part in parts])
+    whole = np.array([part[1] for part in parts])
+    is_partly = (some != 0) & (whole != 1)
+    is_untold = (is_partly.sum(0) > 1) | (is_partly & (some == UNTOLD)).any(0)
+    any_part = np.where((some == 0).any(0), 0, np.where(is_untold, UNTOLD, 1))
+    every_part = np.where((whole == 0).any(0), 0, np.where((whole == 1).all(0), 1, UNTOLD))
+    return any_part, every_part
+
+
+def _shares_near(
+    near: Near, piece: Body, shifts: dict[int | None, Array], wants_farthest: bool
+) -> Shares:
+    froms = [(body, part) for body in near.bodies for part in body.parts]
+    relative = np.stack([shifts[piece.index] - shifts[body.index] for body, _ in froms])
+    shapes, b = [part for _, part in froms], piece.parts[0]
+    gaps = [gaps_at_shifts(part, b, move) for part, move in zip(shapes, relative, strict=True)]
+    closest = np.min(gaps, 0)
+    farthest = closest
+    if wants_farthest:
+        farthest = _drawn_farthest(shapes, b, relative, (near.low_mm, near.high_mm))
+    low_mm, high_mm = near.low_mm, near.high_mm + CONTACT_TOLERANCE_MM
+    low_mm += CONTACT_TOLERANCE_MM if near.is_low_out else -CONTACT_TOLERANCE_MM
+    some = (closest <= high_mm) & (farthest >= low_mm)
+    whole = (closest >= low_mm) & (farthest <= high_mm) & wants_farthest
+    return some.astype(int), whole.astype(int)
+
+
+def _drawn_farthest(
+    shapes: Sequence[Shape], b: Shape, relative: Array, lines_mm: tuple[float, float]
+) -> Array:
+    """The distance (n,) of a base's farthest part from the nearest of several shapes.
+
+    As measured in every draw, where no draw takes it across a line.
+    """
+    measured_mm = farthest_distance_mm(shapes, b)
+    reach_mm = float(vector_lengths(relative).max()) + CONTACT_TOLERANCE_MM
+    if all(abs(measured_mm - line) > reach_mm for line in lines_mm):
+        return np.full(relative.shape[1], measured_mm)
+    if len(shapes) == 1:
+        return farthest_distances(shapes[0], b, relative[0])
+    # A hole inside it that is farther than its rim stays as much farther.
+    rim = float(rim_farthest_from_all(shapes, b, np.zeros((len(shapes), 1, 2)))[0])
+    return rim_farthest_from_all(shapes, b, relative) + max(measured_mm - rim, 0.0)

@@ -1,0 +1,86 @@
+"""The fields of an area, and their schema."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from overruler.games import MAX_SEGMENTS
+from overruler.reading import MAX_LENGTH_MM, Node
+from overruler.rules.fields import NAME, YES_NO, Field, ValueType, fields_schema, unread
+from overruler.rules.json_schema import OBJECT, Schema, array_of, enum_of, integer_between
+from overruler.units import MM_PER_INCH
+
+Interval = tuple[float, float]
+MAX_PARTS = 64
+"""Most areas that one operator joins."""
+DISTANCES = ("within_mm", "within_in", "range")
+"""The keys of how near the ground lies, of which an area of something has one."""
+KINDS = ("of", "all", "any", "not")
+"""The keys of what an area is made of, of which it has one."""
+
+
+def _interval(unit_mm: float) -> ValueType[Interval]:
+    """A distance X in a unit, read in mm as 0 to X, or [A, B], both in."""
+    most = MAX_LENGTH_MM / unit_mm
+
+    def read_distance(node: Node) -> float:
+        value = node.number()
+        if not 0 <= value <= most:
+            node.fail(f"must be from 0 to {most:g}, is {value:g}")
+        return value * unit_mm
+
+    def read(node: Node) -> Interval:
+        if not isinstance(node.value, list):
+            return 0.0, read_distance(node)
+        node.vector(2)
+        low, high = map(read_distance, node.items())
+        if high < low:
+            node.fail(f"runs backwards, from {low / unit_mm:g} to {high / unit_mm:g}")
+        return low, high
+
+    distance = {"type": "number", "minimum": 0, "maximum": most}
+    return ValueType(read, {"anyOf": [distance, array_of(distance, 2, 2)]})
+
+
+_BAND = integer_between(0, MAX_SEGMENTS)
+OF: Field[Node] = Field("of", NAME, "p01", tap="A", required=False)
+WITHIN_MM: Field[Interval] = Field("within_mm", _interval(1.0), required=False)
+WITHIN_IN: Field[Interval] = Field("within_in", _interval(MM_PER_INCH), 6, required=False)
+RANGE: Field[Node] = Field(
+    "range", unread({"anyOf": [_BAND, array_of(_BAND, 1, 2)]}), required=False
+)
+FOR: Field[Node] = Field("for", NAME, required=False)
+WHOLE: Field[bool] = Field("whole", YES_NO, required=False, default=False)
+
+
+def _fields(inner: Schema) -> tuple[Field[Any], ...]:
+    """The fields of an area whose parts have the schema `inner`."""
+    parts = unread(array_of(inner, 1, MAX_PARTS))
+    operators = [Field(name, parts, required=False) for name in ("all", "any")]
+    negation = Field("not", unread(inner), required=False)
+    return OF, WITHIN_IN, WITHIN_MM, RANGE, *operators, negation, FOR, WHOLE
+
+
+def _exactly_one(keys: tuple[str, ...]) -> Schema:
+    return {"oneOf": [{"required": [key]} for key in keys]}
+
+
+AREA_SHAPE: Mapping[str, Any] = {
+    **_exactly_one(KINDS),
+    "if": {"required": ["of"]},
+    "then": _exactly_one(DISTANCES),
+    "dependentRequired": {"whole": ["for"]},
+}
+"""Which of an area's keys go together."""
+
+
+def _inner_schema() -> Schema:
+    """The schema of an area inside another.
+
+    A schema repeats itself by reference only, so areas inside this one are any objects.
+    """
+    schema = fields_schema(_fields(OBJECT))
+    schema["properties"] = {"question": enum_of(("area",)), **schema["properties"]}
+    return {**schema, **AREA_SHAPE}
+
+
+AREA_FIELDS = _fields(_inner_schema())

@@ -1,0 +1,45 @@
+"""Who may count at an objective, and how much."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from overruler.reading import Node
+from overruler.rules.bodies import Body, piece_bodies
+from overruler.rules.measure import BodyPair
+from overruler.scene import Scene
+
+DEFAULT_CONTROL = 1
+"""How much a piece without a control value counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A piece that may count for its player at an objective."""
+
+    pair: BodyPair
+    """The objective, and the piece."""
+    player: str
+    value: float
+
+
+def claims_on(scene: Scene, objective: Body, keys: Sequence[str]) -> list[Claim]:
+    """Every piece that belongs to a player, the objective aside."""
+    claims = []
+    for body in piece_bodies(scene):
+        if body.player is not None and body.id != objective.id:
+            value = _control_value(scene, body, keys)
+            claims.append(Claim(BodyPair.of(objective, body), body.player, value))
+    return claims
+
+
+def _control_value(scene: Scene, body: Body, keys: Sequence[str]) -> float:
+    """What a piece counts."""
+    node = Node(scene.pieces[body.index or 0].stats, "scene", f"pieces[{body.index}].stats")
+    for key in keys:
+        if not node.has(key):
+            return DEFAULT_CONTROL
+        node = node[key]
+    value = node.number()
+    if value < 0:
+        node.fail(f"must not be less than 0, is {value:g}")
+    return int(value) if value.is_integer() else value
