@@ -139,6 +139,7 @@ def _joint_covariance(
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
     covariance = by_table @ calibration.joint_covariance @ by_table.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
+    covariance += calibration.doubt.covariance_mm2(by_scale.reshape(-1, 2))
     for k, detection in enumerate(detections):
         moved = budget.height_mm * relief_displacement_per_mm(
             camera, detection.xy_mm, detection.z_mm

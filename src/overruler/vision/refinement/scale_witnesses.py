@@ -1,0 +1,272 @@
+"""Witnesses of the scale: the print, the layout, rulers and bases, each of which may be wrong.
+
+Each witness is usually as exact as it is made, and sometimes grossly wrong: a page shrunk to fit, a
+board file of another table, a ruler taken for another one. A hypothesis says which witnesses are
+grossly wrong. Under each, least squares give the strain of the table and of the print. The doubt of
+the strain covers all hypotheses that the witnesses leave standing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from overruler.board import Board
+from overruler.detections import DetectedRuler
+from overruler.doubt import STRAIN_SIZE, MarkerContrast
+from overruler.geometry.pose import Array
+from overruler.vision.refinement.base_scale import RimMeasurement, radius_covariance
+
+PRINT_SIGMA = 3e-3
+"""Usual 1 σ of a print's scale that nobody measured: home printers."""
+PLACES_SIGMA = 3e-3
+"""Usual 1 σ of a layout's scale that nobody measured: boards and tape measures."""
+CONFIRMED_PRINT_SIGMA = 5e-4
+"""1 σ of a print that was measured, where the board file keeps no other figure."""
+ASPECT_SHARE = 0.5
+"""1 σ of the difference between along and across, as a share of that of the scale."""
+SHEAR_SHARE = 0.3
+"""1 σ of the shear, as a share of that of the scale."""
+GROSS_SIGMA = 0.02
+"""1 σ of the scale of a witness that is grossly wrong: a page made to fit, a table in other units."""
+GROSS_PROBABILITY = 0.15
+"""How likely a print, or a layout, is grossly wrong if nobody measured it."""
+GROSS_CONFIRMED_PROBABILITY = 1e-4
+"""The same if somebody did."""
+GROSS_READING_PROBABILITY = 0.03
+"""How likely a ruler or the bases are taken for others: a stick with other marks, a wrong catalogue."""
+READING_SIGMA = 1e-3
+"""Least 1 σ of a ruler's reading: rulers are made so exactly."""
+BASE_SIGMA = 7e-3
+"""Least 1 σ of the scale by the bases: wrong sizes of the catalogue pull it towards 0."""
+MIN_BASES = 5
+"""With fewer bases they are no witness."""
+MAX_RULERS = 4
+"""The longest rulers are witnesses; more would only add hypotheses."""
+MIN_COVERED_WEIGHT = 0.02
+"""The doubt covers every hypothesis of at least this probability."""
+COVERED_SIGMAS = 2.3
+"""A covered hypothesis lies within so many σ of the doubt."""
+CONTRADICTION_WEIGHT = 0.05
+"""If that no witness is grossly wrong is less likely than this, they contradict each other."""
+
+LOOSE_SIGMA = 0.1
+"""1 σ of the strain of what no witness speaks of."""
+
+PRINT, PLACES, BASES = "print", "places", "bases"
+"""Names of the witnesses that are not rulers."""
+SIZE = 2 * STRAIN_SIZE
+"""Unknowns: the strain of the table against the board file, and that of the print."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witness:
+    """One or more linear measurements of the strains, which are usual or gross together."""
+
+    name: str
+    """`print`, `places`, `bases`, or the ruler's kind."""
+    design: Array
+    """(K, 6): the measured values by the table's strain and the print's."""
+    values: Array
+    """(K,): the measured values."""
+    usual: Array
+    """(K, K): their covariance if the witness is as it should be."""
+    gross: Array
+    """(K, K): if it is grossly wrong."""
+    gross_probability: float
+    """How likely that is beforehand."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hypothesis:
+    """Which witnesses are grossly wrong, and what follows."""
+
+    gross: tuple[str, ...]
+    """Names of the witnesses that are."""
+    weight: float
+    """Its probability."""
+    mean: Array
+    """(6,): the strains of the table and of the print."""
+    covariance: Array
+    """(6, 6): their covariance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaleEstimate:
+    """What all witnesses together say of the strain of the table."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    """The most likely first."""
+    witnesses: tuple[Witness, ...]
+    """Who was heard."""
+
+    @property
+    def second_moment(self) -> Array:
+        """(3, 3): second moment about 0 of the table's strain, which covers every likely hypothesis."""
+        moment = np.zeros((STRAIN_SIZE, STRAIN_SIZE))
+        for one in self.hypotheses:
+            mean, own = one.mean[:STRAIN_SIZE], one.covariance[:STRAIN_SIZE, :STRAIN_SIZE]
+            moment += one.weight * (own + np.outer(mean, mean))
+        for one in self.hypotheses:
+            if one.weight >= MIN_COVERED_WEIGHT:
+                moment = _covering(moment, one.mean[:STRAIN_SIZE])
+        return moment
+
+    @property
+    def agreement(self) -> float:
+        """The probability that no witness is grossly wrong."""
+        return sum(one.weight for one in self.hypotheses if not one.gross)
+
+    @property
+    def contradiction(self) -> Hypothesis | None:
+        """The likeliest hypothesis if the witnesses contradict each other."""
+        if self.agreement >= CONTRADICTION_WEIGHT:
+            return None
+        return next((one for one in self.hypotheses if one.gross), None)
+
+
+def _covering(moment: Array, mean: Array) -> Array:
+    """`moment` (3, 3), widened along `mean` (3,) until that lies within `COVERED_SIGMAS`."""
+    length = float(np.linalg.norm(mean))
+    if length < 1e-9:
+        return moment
+    along = mean / length
+    missing = (length / COVERED_SIGMAS) ** 2 - float(along @ moment @ along)
+    return moment + max(missing, 0.0) * np.outer(along, along)
+
+
+def estimate_scale(
+    board: Board | None,
+    contrast: MarkerContrast | None,
+    rulers: Sequence[DetectedRuler],
+    rims: Sequence[RimMeasurement],
+) -> ScaleEstimate:
+    """Weigh all witnesses of the scale against each other."""
+    witnesses = tuple(_witnesses(board, rulers, rims))
+    links = _contrast_link(contrast)
+    hypotheses = [
+        _solve(witnesses, gross, links)
+        for gross in product((False, True), repeat=len(witnesses))
+    ]
+    likeliest = max(log_weight for log_weight, _ in hypotheses)
+    weight = np.array([np.exp(log_weight - likeliest) for log_weight, _ in hypotheses])
+    weight /= weight.sum()
+    found = [
+        Hypothesis(one.gross, float(own), one.mean, one.covariance)
+        for own, (_, one) in zip(weight, hypotheses, strict=True)
+    ]
+    return ScaleEstimate(tuple(sorted(found, key=lambda one: -one.weight)), witnesses)
+
+
+def _witnesses(
+    board: Board | None, rulers: Sequence[DetectedRuler], rims: Sequence[RimMeasurement]
+) -> Iterator[Witness]:
+    if board is None or board.layout_known:
+        yield _places_witness(board)
+    if board is not None:
+        yield _print_witness(board)
+    longest = sorted(rulers, key=lambda ruler: -ruler.nominal_length_mm)
+    yield from map(_ruler_witness, longest[:MAX_RULERS])
+    if len(rims) >= MIN_BASES:
+        yield _bases_witness(rims)
+
+
+def _strain_prior(sigma: float) -> Array:
+    """(3, 3): covariance of a strain whose scale has this σ."""
+    aspect = ASPECT_SHARE * sigma
+    common = np.full((2, 2), sigma**2) + aspect**2 / 2 * np.array([[1, -1], [-1, 1]])
+    covariance = np.zeros((STRAIN_SIZE, STRAIN_SIZE))
+    covariance[:2, :2] = common
+    covariance[2, 2] = (SHEAR_SHARE * sigma) ** 2
+    return covariance
+
+
+def _places_witness(board: Board | None) -> Witness:
+    """The layout of the board file, or the places that were told of clicked points."""
+    measured = board.scale_share if board is not None else None
+    return _nominal_witness(PLACES, np.eye(STRAIN_SIZE, SIZE), PLACES_SIGMA, measured)
+
+
+def _print_witness(board: Board) -> Witness:
+    design = np.eye(STRAIN_SIZE, SIZE, 0 if not board.layout_known else STRAIN_SIZE)
+    measured = None if board.layout_known else board.scale_share
+    if measured is None and board.sides_mm is not None:
+        measured = CONFIRMED_PRINT_SIGMA
+    return _nominal_witness(PRINT, design, PRINT_SIGMA, measured)
+
+
+def _nominal_witness(
+    name: str, design: Array, sigma: float, measured_sigma: float | None
+) -> Witness:
+    """Something that is as long as it is told to be, with a σ if somebody measured it."""
+    confirmed = measured_sigma is not None
+    usual = _strain_prior(sigma if measured_sigma is None else measured_sigma)
+    probability = GROSS_CONFIRMED_PROBABILITY if confirmed else GROSS_PROBABILITY
+    return Witness(
+        name, design, np.zeros(STRAIN_SIZE), usual, _strain_prior(GROSS_SIGMA), probability
+    )
+
+
+def _ruler_witness(ruler: DetectedRuler) -> Witness:
+    """A ruler that reads short lies on a table that is larger than the board file says."""
+    along = ruler.path_mm[-1] - ruler.path_mm[0]
+    x, y = along / np.linalg.norm(along)
+    design = np.zeros((1, SIZE))
+    design[0, :STRAIN_SIZE] = x * x, y * y, x * y
+    reading = np.array([ruler.nominal_mm / ruler.segment_mm - 1])
+    sigma = np.hypot(ruler.sigma_mm / ruler.nominal_mm, READING_SIGMA)
+    usual = np.array([[sigma**2]])
+    return Witness(
+        ruler.kind, design, reading, usual, usual + GROSS_SIGMA**2, GROSS_READING_PROBABILITY
+    )
+
+
+def _bases_witness(rims: Sequence[RimMeasurement]) -> Witness:
+    """Bases that look small lie on a table that is larger than the board file says."""
+    excess = np.array([rim.radius_excess_mm for rim in rims])
+    radius = np.array([rim.diameter_mm / 2 for rim in rims])
+    weighted = np.linalg.solve(radius_covariance(rims), radius)
+    variance = 1 / float(radius @ weighted)
+    design = np.zeros((1, SIZE))
+    design[0, :2] = 0.5
+    usual = np.array([[variance + BASE_SIGMA**2]])
+    reading = np.array([-variance * float(weighted @ excess)])
+    return Witness(
+        BASES, design, reading, usual, usual + GROSS_SIGMA**2, GROSS_READING_PROBABILITY
+    )
+
+
+def _contrast_link(contrast: MarkerContrast | None) -> tuple[Array, Array, Array]:
+    """The markers' size against their spacing: design (K, 6), values (K,), covariance (K, K)."""
+    if contrast is None:
+        return np.zeros((0, SIZE)), np.zeros(0), np.zeros((0, 0))
+    design = np.column_stack([-np.eye(STRAIN_SIZE), np.eye(STRAIN_SIZE)])
+    return design, contrast.strain, contrast.covariance
+
+
+def _solve(
+    witnesses: Sequence[Witness], gross: Sequence[bool], link: tuple[Array, Array, Array]
+) -> tuple[float, Hypothesis]:
+    """Logarithm of a hypothesis's weight, and its least-squares solution."""
+    design, values, linked = link
+    parts = [(design, values, linked)] if len(values) else []
+    log_weight = 0.0
+    for one, wrong in zip(witnesses, gross, strict=True):
+        parts.append((one.design, one.values, one.gross if wrong else one.usual))
+        chance = one.gross_probability if wrong else 1 - one.gross_probability
+        log_weight += float(np.log(chance))
+    information = np.eye(SIZE) / LOOSE_SIGMA**2
+    right = np.zeros(SIZE)
+    for rows, measured, covariance in parts:
+        inverse = np.linalg.inv(covariance)
+        information = information + rows.T @ inverse @ rows
+        right += rows.T @ inverse @ measured
+        log_weight -= 0.5 * float(measured @ inverse @ measured + np.linalg.slogdet(covariance)[1])
+    inverse = np.linalg.inv(information)
+    mean = inverse @ right
+    log_weight += 0.5 * float(right @ mean + np.linalg.slogdet(inverse)[1])
+    names = tuple(one.name for one, wrong in zip(witnesses, gross, strict=True) if wrong)
+    return log_weight, Hypothesis(names, 1.0, mean, inverse)
+
+
