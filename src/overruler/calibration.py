@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from overruler.doubt import MarkerContrast, TableDoubt
+from overruler.doubt import NO_DOUBT, MarkerContrast, TableDoubt
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, skew
 
@@ -157,7 +157,7 @@ class Calibration:
     """The estimated bow of the table; None where it is taken as flat."""
     light: Light | None = None
     """The light on the table; None where unknown."""
-    doubt: TableDoubt = TableDoubt()
+    doubt: TableDoubt = NO_DOUBT
     """What may be wrong all over the table, if something about it is off."""
     contrast: MarkerContrast | None = None
     """The markers' size against their spacing; None where either is unknown."""
@@ -184,7 +184,7 @@ class Calibration:
             self,
             covariances=Covariances.same(self.covariances.usual),
             budget=self.budget.as_specified,
-            doubt=TableDoubt(),
+            doubt=NO_DOUBT,
         )
 
     def updated_by(self, step: Array, function: Callable[[Array], Array]) -> "Calibration":

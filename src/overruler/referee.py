@@ -1,7 +1,7 @@
 """The referee looks at a picture of the table and says what stands where.
 
-frame → calibrate → rulers, grid and detect → hills, and what stands on them → sharpen by the bases → light → survey →
-report
+frame → calibrate → rulers, grid and detect → hills, and what stands on them → sharpen by the bases → light →
+scale → report
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,6 +37,7 @@ from overruler.vision.learned.hill_net import predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from overruler.vision.refinement.marker_scale import flag_marker_size
+from overruler.vision.refinement.scale_doubt import doubt_scale
 from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
@@ -128,6 +129,7 @@ class Referee:
         )
         found = tuple(remeasure_by_lit_side(frame, calibration, one) for one in found)
         calibration = flag_marker_size(frame, calibration, found, round_radii_mm(bases))
+        calibration = doubt_scale(frame, calibration, self.board, found, rulers)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         more = (*check_low_light(calibration, found), *ruler_problems(rulers), *grid_problems(seen))
         problems = sort_by_severity((*calibration.problems, *more))

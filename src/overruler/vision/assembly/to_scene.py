@@ -17,26 +17,10 @@ from overruler.geometry.covariance import Covariance, Matrix2, RareAlternative
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
+from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
 from overruler.vision.contours.shading import shade_covariance_mm2
 
-RARE_PROBABILITY = 0.2
-"""How likely the second covariance holds."""
-RARE_PROBLEM_FLAGS = frozenset(
-    (
-        "large_residuals",
-        "lens_disagrees",
-        "cropped",
-        "marker_size",
-        "ruler_disagrees",
-        "markers_not_flat",
-        "marker_left_out",
-        "blurred",
-        "low_view",
-        "points_alone",
-    )
-)
-"""Problems of a photo in which places are not as sure as they usually are."""
 USUAL_SHADE_SHARE = 0.3
 """How much of `shade_covariance_mm2` is 1 σ of what is usual: it is for shade that misleads as much as it can."""
 MIN_TERRAIN_PROBABILITY = 0.5
@@ -85,11 +69,11 @@ def position_covariance(calibration: Calibration, detections: Sequence[Detection
     A photo that shows itself that something is not as it should be has the second alone.
     """
     rare = Covariance(rare_covariance(calibration, detections).tolist())
-    if any(problem.flag in RARE_PROBLEM_FLAGS for problem in calibration.problems):
+    probability = rare_probability(calibration.problems)
+    if probability == SURE:
         return rare
-    return Covariance(
-        usual_covariance(calibration, detections).tolist(), RareAlternative(RARE_PROBABILITY, rare)
-    )
+    usual = usual_covariance(calibration, detections).tolist()
+    return Covariance(usual, RareAlternative(probability, rare))
 
 
 def usual_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:

@@ -23,6 +23,9 @@ PRIOR_AMPLITUDE_MM = 0.05
 """Scale of the amplitude's prior, a half-Cauchy: most tables have no field to speak of, some have much."""
 CONTRAST_SIGMA = 0.03
 """Prior σ of the markers' size against their spacing: wide, so that the photo alone says it."""
+CONTRAST_ASPECT_SIGMA = 5e-4
+"""Prior σ of how much that differs along x and along y, and of its shear. Prints and layouts keep their
+aspect; a larger difference is one of the picture, and the field's to explain."""
 JITTER = 1e-6
 """Share added to the field's variances, so that its covariance can be inverted."""
 FIELD_SIZE = 6
@@ -125,7 +128,7 @@ def field_covariance(centres_mm: Array, length_mm: float) -> Array:
     size = 3 * len(centres_mm)
     covariance = terms.reshape(size, size)
     covariance = covariance + JITTER * np.diag(np.diag(covariance))
-    return np.kron(covariance, np.eye(2))
+    return np.asarray(np.kron(covariance, np.eye(2)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,9 +187,18 @@ def _accumulate(
         right += design.T @ block.residual
     full_prior, mean = np.zeros((known, known)), np.zeros(known)
     full_prior[:unknowns, :unknowns] = prior
-    full_prior[unknowns:, unknowns:] = np.eye(contrasts) / CONTRAST_SIGMA**2
+    if with_contrast:
+        full_prior[unknowns:, unknowns:] = np.linalg.inv(_contrast_prior())
     mean[:unknowns] = -prior_deviation
     return _System(information, right, full_prior, mean, slice(unknowns, known))
+
+
+def _contrast_prior() -> Array:
+    """(3, 3): prior covariance of the contrast."""
+    aspect, shear = CONTRAST_ASPECT_SIGMA**2 / 2, CONTRAST_ASPECT_SIGMA**2
+    prior = np.diag([aspect, aspect, shear])
+    prior[:2, :2] += CONTRAST_SIGMA**2
+    return prior
 
 
 def _field_design(by_place: Array, arm_mm: Array) -> Array:

@@ -46,8 +46,8 @@ MAX_RULERS = 4
 """The longest rulers are witnesses; more would only add hypotheses."""
 MIN_COVERED_WEIGHT = 0.02
 """The doubt covers every hypothesis of at least this probability."""
-COVERED_SIGMAS = 2.3
-"""A covered hypothesis lies within so many σ of the doubt."""
+COVERED_SIGMAS = 1.5
+"""The root of a covered hypothesis's second moment is at most so many σ of the doubt."""
 CONTRADICTION_WEIGHT = 0.05
 """If that no witness is grossly wrong is less likely than this, they contradict each other."""
 
@@ -91,6 +91,12 @@ class Hypothesis:
     covariance: Array
     """(6, 6): their covariance."""
 
+    @property
+    def second_moment(self) -> Array:
+        """(3, 3): second moment about 0 of the table's strain."""
+        mean, own = self.mean[:STRAIN_SIZE], self.covariance[:STRAIN_SIZE, :STRAIN_SIZE]
+        return np.asarray(own + np.outer(mean, mean))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaleEstimate:
@@ -106,11 +112,10 @@ class ScaleEstimate:
         """(3, 3): second moment about 0 of the table's strain, which covers every likely hypothesis."""
         moment = np.zeros((STRAIN_SIZE, STRAIN_SIZE))
         for one in self.hypotheses:
-            mean, own = one.mean[:STRAIN_SIZE], one.covariance[:STRAIN_SIZE, :STRAIN_SIZE]
-            moment += one.weight * (own + np.outer(mean, mean))
+            moment += one.weight * one.second_moment
         for one in self.hypotheses:
             if one.weight >= MIN_COVERED_WEIGHT:
-                moment = _covering(moment, one.mean[:STRAIN_SIZE])
+                moment = _covering(moment, one.second_moment / COVERED_SIGMAS**2)
         return moment
 
     @property
@@ -119,21 +124,15 @@ class ScaleEstimate:
         return sum(one.weight for one in self.hypotheses if not one.gross)
 
     @property
-    def contradiction(self) -> Hypothesis | None:
-        """The likeliest hypothesis if the witnesses contradict each other."""
-        if self.agreement >= CONTRADICTION_WEIGHT:
-            return None
-        return next((one for one in self.hypotheses if one.gross), None)
+    def is_contradictory(self) -> bool:
+        """Whether some witness must be grossly wrong."""
+        return self.agreement < CONTRADICTION_WEIGHT
 
 
-def _covering(moment: Array, mean: Array) -> Array:
-    """`moment` (3, 3), widened along `mean` (3,) until that lies within `COVERED_SIGMAS`."""
-    length = float(np.linalg.norm(mean))
-    if length < 1e-9:
-        return moment
-    along = mean / length
-    missing = (length / COVERED_SIGMAS) ** 2 - float(along @ moment @ along)
-    return moment + max(missing, 0.0) * np.outer(along, along)
+def _covering(moment: Array, least: Array) -> Array:
+    """`moment` (3, 3), widened where `least` (3, 3) is larger."""
+    missing, axes = np.linalg.eigh(least - moment)
+    return np.asarray(moment + (axes * np.maximum(missing, 0)) @ axes.T)
 
 
 def estimate_scale(
@@ -146,8 +145,7 @@ def estimate_scale(
     witnesses = tuple(_witnesses(board, rulers, rims))
     links = _contrast_link(contrast)
     hypotheses = [
-        _solve(witnesses, gross, links)
-        for gross in product((False, True), repeat=len(witnesses))
+        _solve(witnesses, gross, links) for gross in product((False, True), repeat=len(witnesses))
     ]
     likeliest = max(log_weight for log_weight, _ in hypotheses)
     weight = np.array([np.exp(log_weight - likeliest) for log_weight, _ in hypotheses])
@@ -232,9 +230,7 @@ def _bases_witness(rims: Sequence[RimMeasurement]) -> Witness:
     design[0, :2] = 0.5
     usual = np.array([[variance + BASE_SIGMA**2]])
     reading = np.array([-variance * float(weighted @ excess)])
-    return Witness(
-        BASES, design, reading, usual, usual + GROSS_SIGMA**2, GROSS_READING_PROBABILITY
-    )
+    return Witness(BASES, design, reading, usual, usual + GROSS_SIGMA**2, GROSS_READING_PROBABILITY)
 
 
 def _contrast_link(contrast: MarkerContrast | None) -> tuple[Array, Array, Array]:
@@ -267,6 +263,4 @@ def _solve(
     mean = inverse @ right
     log_weight += 0.5 * float(right @ mean + np.linalg.slogdet(inverse)[1])
     names = tuple(one.name for one, wrong in zip(witnesses, gross, strict=True) if wrong)
-    return log_weight, Hypothesis(names, 1.0, mean, inverse)
-
-
+    return log_weight, Hypothesis(names, 1.0, mean, np.asarray(inverse, np.float64))
