@@ -94,7 +94,7 @@ def test_a_table_in_other_units_and_its_ruler_are_named() -> None:
 
 def test_a_print_that_was_made_to_fit_is_named_with_its_size() -> None:
     found = estimate_scale(FREE, None, [ruler(0.02)], rims(0.02))
-    assert "the cards look printed at 98.0 ±" in words(found)
+    assert "the cards look printed at 98.1 ± 0.2 %" in words(found)
     assert found.second_moment[0, 0] ** 0.5 > 0.02 / COVERED_SIGMAS
 
 
@@ -102,6 +102,11 @@ def test_where_two_may_be_wrong_both_are_named() -> None:
     found = estimate_scale(KNOWN, contrast(0.025), [], [])
     assert "cards look printed at 102." in words(found)
     assert "closer together" in words(found)
+
+
+def test_a_longer_mat_shows_along_one_axis() -> None:
+    found = estimate_scale(KNOWN, contrast(0.0, -0.012), [ruler(0.0)], [])
+    assert sigma_share(found, 1) > 3 * sigma_share(found, 0)
 
 
 def test_bases_alone_widen_the_doubt_of_a_print() -> None:
@@ -112,7 +117,7 @@ def test_bases_alone_widen_the_doubt_of_a_print() -> None:
 
 def test_a_ruler_of_another_make_does_not_carry_the_scale_away() -> None:
     found = estimate_scale(replace(KNOWN, scale_share=3e-4), contrast(0.0), [ruler(0.03)], [])
-    assert "ruler" in words(found)
+    assert "the ruler (legion) reads 2.9 % long" in words(found)
     assert sigma_share(found) < 2e-3
 
 

@@ -1,6 +1,6 @@
 """The doubt of a photo's scale: all witnesses are heard, and those that contradict each other are named."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +28,7 @@ MIN_VISIBLE_SHARE = 0.6
 """Smallest visible share of a base that is a witness."""
 MAX_BASES = 40
 """Largest number of bases heard, those of the highest score: more say little more."""
-NAMED_WEIGHT = 0.15
+NAMED_WEIGHT = 0.05
 """Hypotheses of at least this probability are named."""
 MAX_NAMED = 2
 """Largest number of hypotheses named."""
@@ -78,11 +78,12 @@ def scale_problems(estimate: ScaleEstimate) -> tuple[Problem, ...]:
 
 def _describe(hypothesis: Hypothesis, estimate: ScaleEstimate) -> str:
     """What is wrong under a hypothesis, in words with figures."""
-    has_places = any(witness.name == PLACES for witness in estimate.witnesses)
-    return " and ".join(_accuse(name, hypothesis, has_places) for name in hypothesis.gross)
+    values = {witness.name: float(witness.values[0]) for witness in estimate.witnesses}
+    return " and ".join(_accuse(name, hypothesis, values) for name in hypothesis.gross)
 
 
-def _accuse(name: str, hypothesis: Hypothesis, has_places: bool) -> str:
+def _accuse(name: str, hypothesis: Hypothesis, values: Mapping[str, float]) -> str:
+    has_places = PLACES in values
     x, y, _, print_x, print_y, _ = 100 * hypothesis.mean
     if name == PRINT:
         across, along = (print_x, print_y) if has_places else (x, y)
@@ -99,7 +100,7 @@ def _accuse(name: str, hypothesis: Hypothesis, has_places: bool) -> str:
     size = -(x + y) / 2
     if name == BASES:
         return f"the bases look {_compare(size, 'larger', 'smaller')} than the catalogue's"
-    return f"the ruler ({name}) is no such ruler, or looks longer or shorter than it is"
+    return f"the ruler ({name}) reads {_compare(-100 * values[name], 'long', 'short')}"
 
 
 def _mean_sigma(hypothesis: Hypothesis, start: int) -> float:

@@ -30,6 +30,10 @@ SHEAR_SHARE = 0.3
 """1 σ of the shear, as a share of that of the scale."""
 GROSS_SIGMA = 0.02
 """1 σ of the scale of a witness that is grossly wrong: a page made to fit, a table in other units."""
+GROSS_PRINT_ASPECT_SIGMA = 3e-3
+"""1 σ of how much a gross print's two sides differ, and of its shear: a page is made to fit as a whole."""
+GROSS_PLACES_ASPECT_SIGMA = 1e-2
+"""The same for a layout: a table in other units may be longer and no wider."""
 GROSS_PROBABILITY = 0.15
 """How likely a print, or a layout, is grossly wrong if nobody measured it."""
 GROSS_CONFIRMED_PROBABILITY = 1e-4
@@ -170,20 +174,25 @@ def _witnesses(
         yield _bases_witness(rims)
 
 
-def _strain_prior(sigma: float) -> Array:
-    """(3, 3): covariance of a strain whose scale has this σ."""
-    aspect = ASPECT_SHARE * sigma
+def _usual_strain(sigma: float) -> Array:
+    """(3, 3): covariance of the strain of something whose scale has this σ."""
+    return _strain_prior(sigma, ASPECT_SHARE * sigma, SHEAR_SHARE * sigma)
+
+
+def _strain_prior(sigma: float, aspect: float, shear: float) -> Array:
+    """(3, 3): covariance of a strain, by the σ of its scale, of its two sides' difference and of its shear."""
     common = np.full((2, 2), sigma**2) + aspect**2 / 2 * np.array([[1, -1], [-1, 1]])
     covariance = np.zeros((STRAIN_SIZE, STRAIN_SIZE))
     covariance[:2, :2] = common
-    covariance[2, 2] = (SHEAR_SHARE * sigma) ** 2
+    covariance[2, 2] = shear**2
     return covariance
 
 
 def _places_witness(board: Board | None) -> Witness:
     """The layout of the board file, or the places that were told of clicked points."""
     measured = board.scale_share if board is not None else None
-    return _nominal_witness(PLACES, np.eye(STRAIN_SIZE, SIZE), PLACES_SIGMA, measured)
+    sigmas = PLACES_SIGMA, GROSS_PLACES_ASPECT_SIGMA
+    return _nominal_witness(PLACES, np.eye(STRAIN_SIZE, SIZE), sigmas, measured)
 
 
 def _print_witness(board: Board) -> Witness:
@@ -191,19 +200,22 @@ def _print_witness(board: Board) -> Witness:
     measured = None if board.layout_known else board.scale_share
     if measured is None and board.sides_mm is not None:
         measured = CONFIRMED_PRINT_SIGMA
-    return _nominal_witness(PRINT, design, PRINT_SIGMA, measured)
+    return _nominal_witness(PRINT, design, (PRINT_SIGMA, GROSS_PRINT_ASPECT_SIGMA), measured)
 
 
 def _nominal_witness(
-    name: str, design: Array, sigma: float, measured_sigma: float | None
+    name: str, design: Array, sigmas: tuple[float, float], measured_sigma: float | None
 ) -> Witness:
-    """Something that is as long as it is told to be, with a σ if somebody measured it."""
+    """Something that is as long as it is told to be, with a σ if somebody measured it.
+
+    The two σ are of its scale, and of its aspect if it is grossly wrong.
+    """
+    sigma, gross_aspect = sigmas
     confirmed = measured_sigma is not None
-    usual = _strain_prior(sigma if measured_sigma is None else measured_sigma)
+    usual = _usual_strain(sigma if measured_sigma is None else measured_sigma)
+    gross = _strain_prior(GROSS_SIGMA, gross_aspect, gross_aspect)
     probability = GROSS_CONFIRMED_PROBABILITY if confirmed else GROSS_PROBABILITY
-    return Witness(
-        name, design, np.zeros(STRAIN_SIZE), usual, _strain_prior(GROSS_SIGMA), probability
-    )
+    return Witness(name, design, np.zeros(STRAIN_SIZE), usual, gross, probability)
 
 
 def _ruler_witness(ruler: DetectedRuler) -> Witness:
