@@ -24,8 +24,8 @@ PLACES_SIGMA = 3e-3
 """Usual 1 σ of a layout's scale that nobody measured: boards and tape measures."""
 CONFIRMED_PRINT_SIGMA = 5e-4
 """1 σ of a print that was measured, where the board file keeps no other figure."""
-ASPECT_SHARE = 0.5
-"""1 σ of the difference between along and across, as a share of that of the scale."""
+ASPECT_SHARE = 1.0
+"""1 σ of the difference between along and across, as a share of that of the scale: paper and mats stretch one way."""
 SHEAR_SHARE = 0.3
 """1 σ of the shear, as a share of that of the scale."""
 GROSS_SIGMA = 0.02
