@@ -51,11 +51,14 @@ def words(estimate: ScaleEstimate) -> str:
     return " ".join(problem.text for problem in scale_problems(estimate))
 
 
-def test_two_unmeasured_witnesses_that_agree_are_surer_than_one() -> None:
+def test_unmeasured_witnesses_that_agree_are_surer_than_a_print_alone() -> None:
     both = estimate_scale(KNOWN, contrast(0.0), [], [])
-    common = both.second_moment[:2, :2].sum() ** 0.5 / 2
-    assert common == pytest.approx(PRINT_SIGMA / 2**0.5, rel=0.1)
+    assert PRINT_SIGMA < sigma_share(both) < 0.7 * sigma_share(estimate_scale(FREE, None, [], []))
     assert not scale_problems(both)
+
+
+def test_a_mat_that_was_printed_as_a_whole_may_be_one_per_cent_off() -> None:
+    assert SURE_MM * sigma_share(estimate_scale(KNOWN, contrast(0.0), [], [])) > 0.01
 
 
 def test_a_print_alone_may_have_been_made_to_fit_the_page() -> None:
@@ -95,7 +98,7 @@ def test_a_table_in_other_units_and_its_ruler_are_named() -> None:
 
 def test_a_print_that_was_made_to_fit_is_named_with_its_size() -> None:
     found = estimate_scale(FREE, None, [ruler(0.02)], rims(0.02))
-    assert "the cards look printed at 98.1 ± 0.2 %" in words(found)
+    assert "the cards look printed at 98.0 ± 0.2 %" in words(found)
     assert found.second_moment[0, 0] ** 0.5 > 0.02 / COVERED_SIGMAS
 
 

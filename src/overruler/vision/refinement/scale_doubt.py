@@ -17,6 +17,7 @@ from overruler.vision.refinement.base_scale import (
 )
 from overruler.vision.refinement.scale_witnesses import (
     BASES,
+    MAT,
     PLACES,
     PRINT,
     Hypothesis,
@@ -84,7 +85,7 @@ def _describe(hypothesis: Hypothesis, estimate: ScaleEstimate) -> str:
 
 def _accuse(name: str, hypothesis: Hypothesis, values: Mapping[str, float]) -> str:
     has_places = PLACES in values
-    x, y, _, print_x, print_y, _ = 100 * hypothesis.mean
+    x, y, _, print_x, print_y, *_ = 100 * hypothesis.mean
     if name == PRINT:
         across, along = (print_x, print_y) if has_places else (x, y)
         start = STRAIN_SIZE if has_places else 0
@@ -97,6 +98,9 @@ def _accuse(name: str, hypothesis: Hypothesis, values: Mapping[str, float]) -> s
             f"{_compare(y, 'farther apart', 'closer together')} along y than the board file says; "
             "measure the table"
         )
+    if name == MAT:
+        share = 100 + (x + y) / 2
+        return f"the mat and its markers look printed at {share:.1f} %; measure the table"
     size = -(x + y) / 2
     if name == BASES:
         return f"the bases look {_compare(size, 'larger', 'smaller')} than the catalogue's"

@@ -28,8 +28,14 @@ ASPECT_SHARE = 1.0
 """1 σ of the difference between along and across, as a share of that of the scale: paper and mats stretch one way."""
 SHEAR_SHARE = 0.3
 """1 σ of the shear, as a share of that of the scale."""
-GROSS_SIGMA = 0.02
+GROSS_SIGMA = 0.03
 """1 σ of the scale of a witness that is grossly wrong: a page made to fit, a table in other units."""
+MAT_SIGMA = 2e-3
+"""Usual 1 σ of the scale that print and layout share, where one printer made both: a mat stretches."""
+GROSS_MAT_SIGMA = 1e-2
+"""The same for a mat that is grossly wrong."""
+GROSS_MAT_PROBABILITY = 0.05
+"""How likely that is."""
 GROSS_PRINT_ASPECT_SIGMA = 3e-3
 """1 σ of how much a gross print's two sides differ, and of its shear: a page is made to fit as a whole."""
 GROSS_PLACES_ASPECT_SIGMA = 1e-2
@@ -52,16 +58,18 @@ MIN_COVERED_WEIGHT = 0.02
 """The doubt covers every hypothesis of at least this probability."""
 COVERED_SIGMAS = 1.5
 """The root of a covered hypothesis's second moment is at most so many σ of the doubt."""
-CONTRADICTION_WEIGHT = 0.05
+CONTRADICTION_WEIGHT = 0.2
 """If that no witness is grossly wrong is less likely than this, they contradict each other."""
 
 LOOSE_SIGMA = 0.1
 """1 σ of the strain of what no witness speaks of."""
 
-PRINT, PLACES, BASES = "print", "places", "bases"
+PRINT, PLACES, MAT, BASES = "print", "places", "mat", "bases"
 """Names of the witnesses that are not rulers."""
-SIZE = 2 * STRAIN_SIZE
-"""Unknowns: the strain of the table against the board file, and that of the print."""
+SIZE = 3 * STRAIN_SIZE
+"""Unknowns: the strain of the table against the board file, that of the print, and what the two share."""
+TABLE, CARDS, SHARED = (slice(k * STRAIN_SIZE, (k + 1) * STRAIN_SIZE) for k in range(3))
+"""Where they stand."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +79,7 @@ class Witness:
     name: str
     """`print`, `places`, `bases`, or the ruler's kind."""
     design: Array
-    """(K, 6): the measured values by the table's strain and the print's."""
+    """(K, 9): the measured values by the three strains."""
     values: Array
     """(K,): the measured values."""
     usual: Array
@@ -91,9 +99,9 @@ class Hypothesis:
     weight: float
     """Its probability."""
     mean: Array
-    """(6,): the strains of the table and of the print."""
+    """(9,): the strains of the table, of the print, and what they share."""
     covariance: Array
-    """(6, 6): their covariance."""
+    """(9, 9): their covariance."""
 
     @property
     def second_moment(self) -> Array:
@@ -166,6 +174,7 @@ def _witnesses(
 ) -> Iterator[Witness]:
     if board is None or board.layout_known:
         yield _places_witness(board)
+        yield _mat_witness()
     if board is not None:
         yield _print_witness(board)
     longest = sorted(rulers, key=lambda ruler: -ruler.nominal_length_mm)
@@ -191,16 +200,41 @@ def _strain_prior(sigma: float, aspect: float, shear: float) -> Array:
 def _places_witness(board: Board | None) -> Witness:
     """The layout of the board file, or the places that were told of clicked points."""
     measured = board.scale_share if board is not None else None
+    design = _difference(TABLE, SHARED) if measured is None else _difference(TABLE)
     sigmas = PLACES_SIGMA, GROSS_PLACES_ASPECT_SIGMA
-    return _nominal_witness(PLACES, np.eye(STRAIN_SIZE, SIZE), sigmas, measured)
+    return _nominal_witness(PLACES, design, sigmas, measured)
+
+
+def _mat_witness() -> Witness:
+    """What a layout and a print share if nobody measured either."""
+    gross = _strain_prior(GROSS_MAT_SIGMA, ASPECT_SHARE * MAT_SIGMA, SHEAR_SHARE * MAT_SIGMA)
+    return Witness(
+        MAT,
+        _difference(SHARED),
+        np.zeros(STRAIN_SIZE),
+        _usual_strain(MAT_SIGMA),
+        gross,
+        GROSS_MAT_PROBABILITY,
+    )
 
 
 def _print_witness(board: Board) -> Witness:
-    design = np.eye(STRAIN_SIZE, SIZE, 0 if not board.layout_known else STRAIN_SIZE)
-    measured = None if board.layout_known else board.scale_share
+    """The cards' printed size."""
+    what, measured = (CARDS, None) if board.layout_known else (TABLE, board.scale_share)
     if measured is None and board.sides_mm is not None:
         measured = CONFIRMED_PRINT_SIGMA
+    shares = board.layout_known and measured is None
+    design = _difference(what, SHARED) if shares else _difference(what)
     return _nominal_witness(PRINT, design, (PRINT_SIGMA, GROSS_PRINT_ASPECT_SIGMA), measured)
+
+
+def _difference(what: slice, less: slice | None = None) -> Array:
+    """Design (3, 9) of a strain, or of one less another."""
+    design = np.zeros((STRAIN_SIZE, SIZE))
+    design[:, what] = np.eye(STRAIN_SIZE)
+    if less is not None:
+        design[:, less] = -np.eye(STRAIN_SIZE)
+    return design
 
 
 def _nominal_witness(
@@ -246,11 +280,10 @@ def _bases_witness(rims: Sequence[RimMeasurement]) -> Witness:
 
 
 def _contrast_link(contrast: MarkerContrast | None) -> tuple[Array, Array, Array]:
-    """The markers' size against their spacing: design (K, 6), values (K,), covariance (K, K)."""
+    """The markers' size against their spacing: design (K, 9), values (K,), covariance (K, K)."""
     if contrast is None:
         return np.zeros((0, SIZE)), np.zeros(0), np.zeros((0, 0))
-    design = np.column_stack([-np.eye(STRAIN_SIZE), np.eye(STRAIN_SIZE)])
-    return design, contrast.strain, contrast.covariance
+    return _difference(CARDS, TABLE), contrast.strain, contrast.covariance
 
 
 def _solve(
