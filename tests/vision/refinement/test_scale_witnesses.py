@@ -13,6 +13,7 @@ from overruler.vision.refinement.scale_doubt import scale_problems
 from overruler.vision.refinement.scale_witnesses import (
     COVERED_SIGMAS,
     PRINT_SIGMA,
+    Hypothesis,
     ScaleEstimate,
     estimate_scale,
 )
@@ -123,6 +124,20 @@ def test_a_ruler_of_another_make_does_not_carry_the_scale_away() -> None:
     found = estimate_scale(replace(KNOWN, scale_share=3e-4), contrast(0.0), [ruler(0.03)], [])
     assert "the ruler (legion) reads 2.9 % long" in words(found)
     assert sigma_share(found) < 2e-3
+
+
+@pytest.mark.parametrize(("weight", "covered"), [(0.03, True), (0.01, False)])
+def test_an_unlikely_hypothesis_is_covered_and_a_far_fetched_one_is_not(
+    weight: float, covered: bool
+) -> None:
+    mean = np.array([0.02, 0.015, 0.0])
+    far = Hypothesis(("print",), weight, np.append(mean, np.zeros(6)), np.eye(9) * 1e-8)
+    near = Hypothesis((), 1 - weight, np.zeros(9), np.eye(9) * 1e-8)
+    moment = ScaleEstimate((near, far), ()).second_moment
+    along = mean / np.linalg.norm(mean)
+    sigma = float(np.sqrt(along @ moment @ along))
+    assert (sigma >= 0.999 * np.linalg.norm(mean) / COVERED_SIGMAS) == covered
+    assert np.linalg.eigvalsh(moment - weight * np.outer(mean, mean)).min() > -1e-12
 
 
 def test_weights_are_probabilities() -> None:
